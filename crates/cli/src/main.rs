@@ -1,0 +1,3 @@
+//! The `groundstate` command.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Clocks, id sources and the identifier macro of the groundstate crates.

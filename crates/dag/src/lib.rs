@@ -1,0 +1,1 @@
+//! Directed graphs in stable order: toposort, levels, cycles, components, reduction, DOT.

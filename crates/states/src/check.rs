@@ -1,0 +1,60 @@
+//! Results of conditions and check blocks.
+
+use std::sync::Arc;
+
+use crate::addr::{Checkable, ConfigCheckable};
+use crate::{Extra, RawJson};
+
+/// What conditions found in the last run.
+///
+/// Order is that of the file: Terraform writes results in random order, and a file that is only read and written
+/// again keeps its bytes. Comparisons sort first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CheckResults {
+    /// One aggregate for each checkable object of the configuration.
+    pub aggregates: Vec<CheckAggregate>,
+    /// Elements of a kind no known release writes, as they were read.
+    pub opaque: Vec<RawJson>,
+}
+
+/// Results of one checkable object of the configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckAggregate {
+    /// What was checked.
+    pub addr: ConfigCheckable,
+    /// The worst status of its objects.
+    pub status: CheckStatus,
+    /// Results for each instance.
+    pub objects: Vec<CheckObject>,
+    /// Members that are not understood.
+    pub extra: Extra,
+}
+
+/// Results of one instance of a checkable object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckObject {
+    /// Which instance.
+    pub addr: Checkable,
+    /// Its status.
+    pub status: CheckStatus,
+    /// Messages of conditions that failed.
+    pub failure_messages: Vec<Arc<str>>,
+    /// Members that are not understood.
+    pub extra: Extra,
+}
+
+/// The outcome of a check.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CheckStatus {
+    /// Not known.
+    #[default]
+    Unknown,
+    /// All conditions held.
+    Pass,
+    /// A condition did not hold.
+    Fail,
+    /// A condition could not be evaluated.
+    Error,
+    /// A text no known release writes; counts as unknown and keeps its spelling.
+    Unrecognized(Arc<str>),
+}

@@ -1,0 +1,24 @@
+//! State models of Terraform and OpenTofu.
+
+pub mod addr;
+mod check;
+mod lineage;
+mod module;
+mod object;
+mod output;
+mod path;
+mod raw;
+mod resource;
+mod state;
+mod value;
+
+pub use check::{CheckAggregate, CheckObject, CheckResults, CheckStatus};
+pub use lineage::{Lineage, Serial};
+pub use module::Module;
+pub use object::{Attributes, DeposedKey, Generation, ObjectSrc, ObjectStatus};
+pub use output::OutputValue;
+pub use path::{AttributePath, PathStep, PathStepKind};
+pub use raw::{Extra, RawJson, RawJsonError};
+pub use resource::{Resource, ResourceInstance};
+pub use state::State;
+pub use value::{Number, NumberError, ObjectType, Type, Value};
