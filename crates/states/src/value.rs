@@ -57,3 +57,9 @@ pub enum Value {
 /// A decimal number without any limit of digits, in the spelling that state files use.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Number(Arc<str>);
+
+/// Text that is not a decimal number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a decimal number; write digits with an optional sign, fraction and exponent")]
+#[non_exhaustive]
+pub struct NumberError;
