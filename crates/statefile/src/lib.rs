@@ -1,1 +1,17 @@
-//! Lossless reader and writer of Terraform and OpenTofu state files, formats 1 to 4.
+//! Lossless reader and writer of Terraform and OpenTofu state files.
+
+mod json;
+mod note;
+mod problem;
+mod sink;
+
+pub use json::Place;
+pub use note::{Note, NoteKind};
+pub use problem::{Code, Problem, Problems, ReadError};
+
+/// Options of the writer.
+#[derive(Clone, Debug, Default)]
+pub struct EncodeOptions {
+    /// Writes although something would be lost.
+    pub allow_loss: bool,
+}

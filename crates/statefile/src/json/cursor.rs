@@ -1,0 +1,338 @@
+//! A cursor over JSON text: typed reading without copies, and exact places of syntax errors.
+
+use std::borrow::Cow;
+
+/// How deep arrays and objects may nest; Go's decoder, and with it every other reader of state, has the same limit.
+pub(crate) const MAX_DEPTH: usize = 10_000;
+
+/// What kind of value stands at the cursor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Null,
+    Bool,
+    Number,
+    String,
+    Array,
+    Object,
+}
+
+/// Why the text is not JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SyntaxError {
+    /// The text ends inside a value.
+    End,
+    /// A byte that cannot stand here.
+    Unexpected,
+    /// A raw control character inside a string.
+    ControlInString,
+    /// An escape that JSON does not know.
+    Escape,
+    /// More than [`MAX_DEPTH`] levels.
+    TooDeep,
+    /// Bytes in a string that are not UTF-8.
+    Utf8,
+}
+
+/// Reading stopped at `offset`, the index of the offending byte (or the length of the text).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stop {
+    pub(crate) offset: usize,
+    pub(crate) why: SyntaxError,
+}
+
+/// The inside of a string literal, still with its escapes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Str<'a> {
+    /// Text between the quotes; valid UTF-8.
+    pub(crate) raw: &'a [u8],
+    /// Whether any backslash stands in it.
+    pub(crate) escaped: bool,
+    /// Index of the opening quote.
+    pub(crate) offset: usize,
+}
+
+/// Reads one JSON document from the front.
+#[derive(Clone, Debug)]
+pub(crate) struct Cursor<'a> {
+    pub(super) text: &'a [u8],
+    pub(super) pos: usize,
+    /// Levels that are open around `pos`.
+    pub(super) depth: usize,
+}
+
+impl<'a> Cursor<'a> {
+    pub(crate) fn new(text: &'a [u8]) -> Self {
+        Self { text, pos: 0, depth: 0 }
+    }
+
+    /// Continues at `pos`, which lies `depth` levels deep.
+    pub(crate) fn at(text: &'a [u8], pos: usize, depth: usize) -> Self {
+        Self { text, pos, depth }
+    }
+
+    pub(crate) fn offset(&self) -> usize {
+        self.pos
+    }
+
+    /// The text from `start` to here.
+    pub(crate) fn since(&self, start: usize) -> &'a [u8] {
+        self.text.get(start..self.pos).unwrap_or_default()
+    }
+
+    pub(super) fn byte(&self) -> Option<u8> {
+        self.text.get(self.pos).copied()
+    }
+
+    pub(super) fn stop<T>(&self, why: SyntaxError) -> Result<T, Stop> {
+        let why = if self.pos >= self.text.len() { SyntaxError::End } else { why };
+        Err(Stop { offset: self.pos.min(self.text.len()), why })
+    }
+
+    /// Skips white space.
+    #[inline]
+    pub(crate) fn space(&mut self) {
+        let bytes = self.text;
+        let mut pos = self.pos;
+        // Most values in a state file are followed by a line break and a run of blanks.
+        while let Some(&b) = bytes.get(pos) {
+            match b {
+                b' ' => pos = blanks(bytes, pos),
+                b'\n' | b'\r' | b'\t' => pos += 1,
+                _ => break,
+            }
+        }
+        self.pos = pos;
+    }
+
+    /// The kind of the next value, after white space.
+    #[inline]
+    pub(crate) fn kind(&mut self) -> Result<Kind, Stop> {
+        self.space();
+        match self.byte() {
+            Some(b'"') => Ok(Kind::String),
+            Some(b'{') => Ok(Kind::Object),
+            Some(b'[') => Ok(Kind::Array),
+            Some(b'0'..=b'9' | b'-') => Ok(Kind::Number),
+            Some(b't' | b'f') => Ok(Kind::Bool),
+            Some(b'n') => Ok(Kind::Null),
+            _ => self.stop(SyntaxError::Unexpected),
+        }
+    }
+
+    /// Reads a string literal; the cursor stands on its opening quote.
+    pub(crate) fn string(&mut self) -> Result<Str<'a>, Stop> {
+        let offset = self.pos;
+        if self.byte() != Some(b'"') {
+            return self.stop(SyntaxError::Unexpected);
+        }
+        self.pos += 1;
+        let escaped = self.string_body()?;
+        let raw = self.text.get(offset + 1..self.pos - 1).unwrap_or_default();
+        Ok(Str { raw, escaped, offset })
+    }
+
+    /// Reads `true` or `false`.
+    pub(crate) fn bool(&mut self) -> Result<bool, Stop> {
+        let value = self.byte() == Some(b't');
+        self.literal(if value { "true" } else { "false" })?;
+        Ok(value)
+    }
+
+    /// Reads `null`.
+    pub(crate) fn null(&mut self) -> Result<(), Stop> {
+        self.literal("null")
+    }
+
+    /// Reads a number's text.
+    pub(crate) fn number(&mut self) -> Result<&'a str, Stop> {
+        let start = self.pos;
+        self.skip_number()?;
+        // A number that was accepted is ASCII.
+        Ok(str::from_utf8(self.since(start)).unwrap_or_default())
+    }
+
+    /// Reads any value and gives its text.
+    pub(crate) fn raw(&mut self) -> Result<&'a [u8], Stop> {
+        self.space();
+        let start = self.pos;
+        self.skip()?;
+        Ok(self.since(start))
+    }
+
+    /// Enters an object; the cursor stands on its brace.
+    #[inline]
+    pub(crate) fn open(&mut self, brace: u8) -> Result<(), Stop> {
+        if self.byte() != Some(brace) {
+            return self.stop(SyntaxError::Unexpected);
+        }
+        if self.depth >= MAX_DEPTH {
+            return self.stop(SyntaxError::TooDeep);
+        }
+        self.depth += 1;
+        self.pos += 1;
+        Ok(())
+    }
+
+    /// Gives the next member's name and stands before its value, or leaves the object.
+    #[inline]
+    pub(crate) fn member(&mut self, first: &mut bool) -> Result<Option<Str<'a>>, Stop> {
+        if !self.next_item(first, b'}')? {
+            return Ok(None);
+        }
+        let name = self.string()?;
+        if self.byte() != Some(b':') {
+            self.space();
+        }
+        if self.byte() != Some(b':') {
+            return self.stop(SyntaxError::Unexpected);
+        }
+        self.pos += 1;
+        self.space();
+        Ok(Some(name))
+    }
+
+    /// Stands before the next element, or leaves the array.
+    #[inline]
+    pub(crate) fn element(&mut self, first: &mut bool) -> Result<bool, Stop> {
+        self.next_item(first, b']')
+    }
+
+    #[inline]
+    fn next_item(&mut self, first: &mut bool, close: u8) -> Result<bool, Stop> {
+        self.space();
+        let b = self.byte();
+        if b == Some(close) {
+            self.pos += 1;
+            self.depth = self.depth.saturating_sub(1);
+            return Ok(false);
+        }
+        if std::mem::take(first) {
+            return Ok(true);
+        }
+        if b != Some(b',') {
+            return self.stop(SyntaxError::Unexpected);
+        }
+        self.pos += 1;
+        self.space();
+        // A comma promises another item: `[1,]` is an error at the bracket.
+        if self.byte() == Some(close) {
+            return self.stop(SyntaxError::Unexpected);
+        }
+        Ok(true)
+    }
+
+    /// Requires that nothing but white space follows.
+    pub(crate) fn end(&mut self) -> Result<(), Stop> {
+        self.space();
+        if self.pos < self.text.len() { self.stop(SyntaxError::Unexpected) } else { Ok(()) }
+    }
+}
+
+impl<'a> Str<'a> {
+    /// The string's value. A lone surrogate becomes U+FFFD, as in Go.
+    #[inline]
+    pub(crate) fn decode(&self) -> Cow<'a, str> {
+        // The cursor accepts valid UTF-8 only, so nothing is replaced here.
+        match String::from_utf8_lossy(self.raw) {
+            Cow::Borrowed(text) if !self.escaped => Cow::Borrowed(text),
+            text => Cow::Owned(unescape(&text)),
+        }
+    }
+
+    /// Whether an escape names half a surrogate pair, which no text can hold.
+    pub(crate) fn has_lone_surrogate(&self) -> bool {
+        self.escaped && Units(&String::from_utf8_lossy(self.raw)).any(|unit| matches!(unit, Unit::Lone))
+    }
+}
+
+/// One decoded piece of a string literal.
+enum Unit<'a> {
+    Text(&'a str),
+    Char(char),
+    Lone,
+}
+
+/// Splits a valid string body into plain runs and escapes.
+struct Units<'a>(&'a str);
+
+impl<'a> Iterator for Units<'a> {
+    type Item = Unit<'a>;
+
+    fn next(&mut self) -> Option<Unit<'a>> {
+        let text = self.0;
+        let plain = text.find('\\').unwrap_or(text.len());
+        if plain > 0 {
+            let (head, tail) = text.split_at(plain);
+            self.0 = tail;
+            return Some(Unit::Text(head));
+        }
+        let mut chars = text.chars();
+        chars.next()?;
+        let escape = chars.next()?;
+        self.0 = chars.as_str();
+        Some(Unit::Char(match escape {
+            'n' => '\n',
+            't' => '\t',
+            'r' => '\r',
+            'b' => '\u{8}',
+            'f' => '\u{c}',
+            'u' => return Some(self.unicode()),
+            other => other,
+        }))
+    }
+}
+
+impl<'a> Units<'a> {
+    /// Decodes the digits after `\u`, and the second half of a pair.
+    fn unicode(&mut self) -> Unit<'a> {
+        let Some(unit) = self.hex() else { return Unit::Lone };
+        if let Some(c) = char::from_u32(unit) {
+            return Unit::Char(c);
+        }
+        if unit < 0xdc00
+            && let Some(rest) = self.0.strip_prefix("\\u")
+        {
+            let mut ahead = Units(rest);
+            if let Some(low @ 0xdc00..=0xdfff) = ahead.hex() {
+                self.0 = ahead.0;
+                let c = 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
+                return char::from_u32(c).map_or(Unit::Lone, Unit::Char);
+            }
+        }
+        Unit::Lone
+    }
+
+    fn hex(&mut self) -> Option<u32> {
+        let digits = self.0.get(..4)?;
+        self.0 = self.0.get(4..)?;
+        u32::from_str_radix(digits, 16).ok()
+    }
+}
+
+fn unescape(raw: &str) -> String {
+    let mut out = String::with_capacity(raw.len());
+    for unit in Units(raw) {
+        match unit {
+            Unit::Text(text) => out.push_str(text),
+            Unit::Char(c) => out.push(c),
+            Unit::Lone => out.push(char::REPLACEMENT_CHARACTER),
+        }
+    }
+    out
+}
+
+/// Index of the first byte at or after `pos` that is not a blank.
+#[inline]
+fn blanks(bytes: &[u8], mut pos: usize) -> usize {
+    while let Some(eight) = bytes.get(pos..pos + 8).and_then(|b| b.first_chunk::<8>()) {
+        let differs = u64::from_le_bytes(*eight) ^ 0x2020_2020_2020_2020;
+        if differs != 0 {
+            return pos + differs.trailing_zeros() as usize / 8;
+        }
+        pos += 8;
+    }
+    while bytes.get(pos) == Some(&b' ') {
+        pos += 1;
+    }
+    pos
+}

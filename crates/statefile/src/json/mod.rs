@@ -1,0 +1,10 @@
+//! JSON as text with positions: reading that keeps the source, and writing in the layout of state files.
+
+mod cursor;
+mod place;
+mod skip;
+mod write;
+
+pub(crate) use cursor::{Cursor, Kind, Stop, Str, SyntaxError};
+
+pub use place::Place;

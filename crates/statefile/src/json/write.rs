@@ -1,0 +1,1 @@
+//! Writing JSON in the layouts of state files.

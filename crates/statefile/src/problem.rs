@@ -1,0 +1,194 @@
+//! The error catalogue: everything that can be wrong with a state file, each with a stable code and a place.
+
+use std::fmt;
+
+use crate::json::Place;
+
+/// What is wrong, as a stable code.
+///
+/// The numbers follow the catalogue in `docs/formats/terraform.md`; [`Code::id`] gives the printed form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Code {
+    /// The binary format of Terraform before 0.7.
+    BinaryFormat = 1,
+    /// Not JSON.
+    Syntax = 2,
+    /// The version could not be looked for, because the file is not JSON.
+    VersionUnreadable = 3,
+    /// `version` is not a whole number of at least zero.
+    VersionType = 4,
+    /// The document is not an object.
+    NotAnObject = 5,
+    /// There is no `version`.
+    VersionMissing = 6,
+    /// The state is encrypted.
+    Encrypted = 7,
+    /// Version zero, which never existed.
+    VersionZero = 8,
+    /// A format version that is not known, by a named release.
+    VersionUnsupported = 9,
+    /// A member has a value of the wrong type.
+    WrongType = 11,
+    /// A member's text cannot be decoded.
+    Malformed = 13,
+    /// `terraform_version` is not a version.
+    WriterVersion = 14,
+    /// An upgrade from an older format failed.
+    UpgradeFailed = 15,
+    /// A resource's `mode` is not known.
+    ResourceMode = 16,
+    /// A `module` address cannot be parsed.
+    ModuleAddress = 17,
+    /// A `provider` address cannot be parsed.
+    ProviderAddress = 18,
+    /// Neither the resource nor its instance names a provider.
+    ProviderMissing = 19,
+    /// Instances of a resource name different providers.
+    ProviderConflict = 20,
+    /// An `index_key` is not a whole number or a string.
+    IndexKey = 21,
+    /// An instance's `status` is not known.
+    Status = 22,
+    /// A `deposed` key is not eight bytes long.
+    DeposedKey = 23,
+    /// Two current objects of one instance.
+    DuplicateCurrent = 24,
+    /// Two objects with the same deposed key in one instance.
+    DuplicateDeposed = 25,
+    /// A `dependencies` entry is not a resource address.
+    Dependency = 26,
+    /// A `depends_on` entry is not a resource instance address.
+    DependsOn = 27,
+    /// A path in `sensitive_attributes` is malformed.
+    SensitivePath = 28,
+    /// An output's `type` is missing or invalid.
+    OutputType = 29,
+    /// An output's `value` is missing or does not conform to its type.
+    OutputValue = 30,
+    /// A check result's address is invalid.
+    CheckAddress = 31,
+}
+
+impl Code {
+    /// The printed form, `GS0102` for [`Code::Syntax`].
+    pub fn id(self) -> String {
+        format!("GS{:04}", 100 + self as u16)
+    }
+
+    /// A few words that name the problem.
+    pub fn summary(self) -> &'static str {
+        match self {
+            Self::BinaryFormat
+            | Self::Syntax
+            | Self::VersionUnreadable
+            | Self::VersionType
+            | Self::NotAnObject
+            | Self::VersionMissing
+            | Self::Encrypted
+            | Self::VersionZero
+            | Self::VersionUnsupported => "unsupported state file format",
+            Self::WrongType | Self::Malformed => "invalid state file format",
+            Self::WriterVersion => "invalid version string",
+            Self::UpgradeFailed => "state format upgrade failed",
+            Self::ResourceMode => "invalid resource mode in state",
+            Self::ModuleAddress => "invalid module address in state",
+            Self::ProviderAddress => "invalid provider address in state",
+            Self::ProviderMissing => "provider missing in state",
+            Self::ProviderConflict => "provider conflict in state",
+            Self::IndexKey | Self::Status | Self::DeposedKey => "invalid instance metadata in state",
+            Self::DuplicateCurrent | Self::DuplicateDeposed => "duplicate resource instance in state",
+            Self::Dependency | Self::DependsOn => "invalid dependency in state",
+            Self::SensitivePath => "invalid sensitive attribute path in state",
+            Self::OutputType => "invalid output type in state",
+            Self::OutputValue => "invalid output value in state",
+            Self::CheckAddress => "invalid check address in state",
+        }
+    }
+}
+
+/// One thing that is wrong with a state file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Problem {
+    /// Which kind of problem.
+    pub code: Code,
+    /// What exactly is wrong and what to do, in a sentence or two.
+    pub detail: String,
+    /// Address of the resource, instance or output it belongs to, if there is one.
+    pub address: Option<String>,
+    /// Where it stands.
+    pub place: Place,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code.summary(), self.detail)?;
+        if let Some(address) = &self.address {
+            write!(f, " [{address}]")?;
+        }
+        write!(f, " at {}", self.place)
+    }
+}
+
+/// Several problems of one file, at least one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problems(pub(crate) Vec<Problem>);
+
+impl Problems {
+    /// The problems in the order they were found.
+    pub fn iter(&self) -> std::slice::Iter<'_, Problem> {
+        self.0.iter()
+    }
+
+    /// Whether one of the problems has this code.
+    pub fn has(&self, code: Code) -> bool {
+        self.0.iter().any(|problem| problem.code == code)
+    }
+}
+
+impl<'a> IntoIterator for &'a Problems {
+    type Item = &'a Problem;
+    type IntoIter = std::slice::Iter<'a, Problem>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.as_slice() {
+            [one] => one.fmt(f),
+            many => {
+                write!(f, "{} problems:\n", many.len())?;
+                many.iter().try_for_each(|problem| write!(f, "\n- {problem}"))
+            }
+        }
+    }
+}
+
+/// Why a state file cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The input is empty: no snapshot is stored there. Most callers treat this as "nothing yet".
+    #[error("the input is empty, so it holds no state")]
+    NoState,
+    /// The input is not a state file.
+    #[error("not a state file: {0}")]
+    NotState(Problems),
+    /// The input is a state file that cannot be used.
+    #[error("unusable state file: {0}")]
+    Unusable(Problems),
+}
+
+impl ReadError {
+    /// The problems found; none when there was no input.
+    pub fn problems(&self) -> &[Problem] {
+        match self {
+            Self::NoState => &[],
+            Self::NotState(problems) | Self::Unusable(problems) => &problems.0,
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Collects problems and notes while a document is read.
+
+use crate::json::{Cursor, Kind, Place, Stop, Str, SyntaxError};
+use crate::note::{Note, NoteKind};
+use crate::problem::{Code, Problem, Problems, ReadError};
+
+/// Problems beyond this many are counted, not described: a file can hold one on every line.
+const MAX_PROBLEMS: usize = 100;
+
+/// A problem before its place is worked out.
+#[derive(Debug)]
+struct Found {
+    code: Code,
+    detail: String,
+    address: Option<String>,
+    offset: usize,
+}
+
+/// Where readers put what they find.
+#[derive(Debug, Default)]
+pub(crate) struct Sink {
+    found: Vec<Found>,
+    more: usize,
+    pub(crate) notes: Vec<Note>,
+    /// Added to offsets: where the text at hand begins in the document.
+    pub(crate) base: usize,
+}
+
+impl Sink {
+    pub(crate) fn problem(&mut self, code: Code, offset: usize, detail: impl Into<String>) {
+        if self.found.len() < MAX_PROBLEMS {
+            let offset = self.base + offset;
+            self.found.push(Found { code, detail: detail.into(), address: None, offset });
+        } else {
+            self.more += 1;
+        }
+    }
+
+    pub(crate) fn note(&mut self, kind: NoteKind, offset: usize, message: impl Into<String>) {
+        self.notes.push(Note { kind, message: message.into(), offset: self.base + offset });
+    }
+
+    pub(crate) fn is_clean(&self) -> bool {
+        self.found.is_empty()
+    }
+
+    /// How many problems there are; a mark for [`Sink::name_since`].
+    pub(crate) fn len(&self) -> usize {
+        self.found.len()
+    }
+
+    /// Says which object the problems found since `mark` belong to, where that is not said yet.
+    pub(crate) fn name_since(&mut self, mark: usize, address: impl Fn() -> String) {
+        for found in self.found.iter_mut().skip(mark) {
+            found.address.get_or_insert_with(&address);
+        }
+    }
+
+    /// The problems with their places, if there are any.
+    pub(crate) fn into_problems(self, text: &[u8]) -> Option<Problems> {
+        let mut out: Vec<Problem> = self
+            .found
+            .into_iter()
+            .map(|f| Problem { code: f.code, detail: f.detail, address: f.address, place: Place::of(text, f.offset) })
+            .collect();
+        if let (Some(last), more @ 1..) = (out.last_mut(), self.more) {
+            last.detail.push_str(&format!(" (and {more} more problems after this one)"));
+        }
+        (!out.is_empty()).then_some(Problems(out))
+    }
+
+    /// Reads a string member; `null` counts as absent, another type is a problem.
+    pub(crate) fn string<'a>(&mut self, cursor: &mut Cursor<'a>) -> Result<Option<Str<'a>>, Stop> {
+        match cursor.kind()? {
+            Kind::String => cursor.string().map(Some),
+            _ => self.wrong_type(cursor, "a string"),
+        }
+    }
+
+    /// Reads a bool member.
+    pub(crate) fn bool(&mut self, cursor: &mut Cursor<'_>) -> Result<Option<bool>, Stop> {
+        match cursor.kind()? {
+            Kind::Bool => cursor.bool().map(Some),
+            _ => self.wrong_type(cursor, "true or false"),
+        }
+    }
+
+    /// Reads a whole number from 0 to 2^64-1.
+    pub(crate) fn unsigned(&mut self, cursor: &mut Cursor<'_>) -> Result<Option<u64>, Stop> {
+        if cursor.kind()? == Kind::Number {
+            let mut ahead = cursor.clone();
+            let text = ahead.number()?;
+            // Go's decoder takes the literal's text, so `1.0` and `1e3` are refused although they are whole.
+            if let Some(value) = text.parse().ok().filter(|_| text.bytes().all(|b| b.is_ascii_digit())) {
+                *cursor = ahead;
+                return Ok(Some(value));
+            }
+        }
+        self.wrong_type(cursor, "a whole number from 0 to 18446744073709551615")
+    }
+
+    /// Enters an object; `null` counts as absent, another type is a problem.
+    pub(crate) fn object(&mut self, cursor: &mut Cursor<'_>) -> Result<bool, Stop> {
+        if cursor.kind()? == Kind::Object {
+            return cursor.open(b'{').map(|()| true);
+        }
+        self.wrong_type::<()>(cursor, "an object").map(|_| false)
+    }
+
+    /// Enters an array; `null` counts as absent, another type is a problem.
+    pub(crate) fn array(&mut self, cursor: &mut Cursor<'_>) -> Result<bool, Stop> {
+        if cursor.kind()? == Kind::Array {
+            return cursor.open(b'[').map(|()| true);
+        }
+        self.wrong_type::<()>(cursor, "an array").map(|_| false)
+    }
+
+    /// Skips a value that is not what it should be, and says so unless it is `null`.
+    pub(crate) fn wrong_type<T>(&mut self, cursor: &mut Cursor<'_>, wanted: &str) -> Result<Option<T>, Stop> {
+        let kind = cursor.kind()?;
+        let offset = cursor.offset();
+        let raw = cursor.raw()?;
+        if kind != Kind::Null {
+            let found = describe(kind, raw);
+            self.problem(Code::WrongType, offset, format!("{found} stands where {wanted} is needed"));
+        }
+        Ok(None)
+    }
+}
+
+/// Names a value's kind as the catalogue does: numbers with their text, everything else without its content.
+pub(crate) fn describe(kind: Kind, raw: &[u8]) -> String {
+    match kind {
+        Kind::Null => "null".into(),
+        Kind::Bool => "bool".into(),
+        Kind::String => "string".into(),
+        Kind::Array => "array".into(),
+        Kind::Object => "object".into(),
+        Kind::Number if raw.len() <= 40 => format!("number {}", String::from_utf8_lossy(raw)),
+        Kind::Number => format!("number of {} digits", raw.len()),
+    }
+}
+
+/// The two problems of a document that is not JSON.
+pub(crate) fn syntax_error(text: &[u8], stop: Stop) -> ReadError {
+    let mut sink = Sink::default();
+    // Offsets in the message are 1-based like Go's: the number of bytes read when the error was noticed.
+    let read = (stop.offset + 1).min(text.len());
+    let what = match stop.why {
+        SyntaxError::End => "the file ends too early",
+        SyntaxError::Unexpected => "this character cannot stand here",
+        SyntaxError::ControlInString => "a control character must be escaped in a string",
+        SyntaxError::Escape => "JSON has no such escape sequence",
+        SyntaxError::TooDeep => "arrays and objects nest deeper than 10000 levels",
+        SyntaxError::Utf8 => "this is not UTF-8",
+    };
+    let advice = advice(text, stop);
+    sink.problem(Code::Syntax, stop.offset, format!("syntax error at byte offset {read}: {what}{advice}"));
+    let why = "without valid JSON there is no version to find, so the format cannot be told";
+    sink.problem(Code::VersionUnreadable, stop.offset, why);
+    match sink.into_problems(text) {
+        Some(problems) => ReadError::NotState(problems),
+        None => ReadError::NoState,
+    }
+}
+
+/// What usually lies behind a file that is not JSON.
+fn advice(text: &[u8], stop: Stop) -> &'static str {
+    match text {
+        [0xef, 0xbb, 0xbf, ..] if stop.offset == 0 => "; the file begins with a byte-order mark: save it as UTF-8 without one",
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, b'{', ..] | [b'{', 0, ..] => {
+            "; the file looks like UTF-16: convert it to UTF-8 without a byte-order mark"
+        }
+        _ if text.get(stop.offset) == Some(&0) => {
+            "; NUL bytes are what a crash leaves of a file: restore a backup or an older version"
+        }
+        _ if stop.why == SyntaxError::End => "; it was probably cut off while it was written: restore a backup or an older version",
+        _ => "",
+    }
+}
