@@ -61,7 +61,12 @@ impl Sink {
         let mut out: Vec<Problem> = self
             .found
             .into_iter()
-            .map(|f| Problem { code: f.code, detail: f.detail, address: f.address, place: Place::of(text, f.offset) })
+            .map(|f| Problem {
+                code: f.code,
+                detail: f.detail,
+                address: f.address,
+                place: Place::of(text, f.offset),
+            })
             .collect();
         if let (Some(last), more @ 1..) = (out.last_mut(), self.more) {
             last.detail.push_str(&format!(" (and {more} more problems after this one)"));
@@ -167,14 +172,18 @@ pub(crate) fn syntax_error(text: &[u8], stop: Stop) -> ReadError {
 /// What usually lies behind a file that is not JSON.
 fn advice(text: &[u8], stop: Stop) -> &'static str {
     match text {
-        [0xef, 0xbb, 0xbf, ..] if stop.offset == 0 => "; the file begins with a byte-order mark: save it as UTF-8 without one",
+        [0xef, 0xbb, 0xbf, ..] if stop.offset == 0 => {
+            "; the file begins with a byte-order mark: save it as UTF-8 without one"
+        }
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, b'{', ..] | [b'{', 0, ..] => {
             "; the file looks like UTF-16: convert it to UTF-8 without a byte-order mark"
         }
         _ if text.get(stop.offset) == Some(&0) => {
             "; NUL bytes are what a crash leaves of a file: restore a backup or an older version"
         }
-        _ if stop.why == SyntaxError::End => "; it was probably cut off while it was written: restore a backup or an older version",
+        _ if stop.why == SyntaxError::End => {
+            "; it was probably cut off while it was written: restore a backup or an older version"
+        }
         _ => "",
     }
 }

@@ -26,7 +26,8 @@ impl Place {
         let before = text.get(..offset).unwrap_or(text);
         let line_start = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
         let line = memchr::memchr_iter(b'\n', before).count() + 1;
-        let column = String::from_utf8_lossy(before.get(line_start..).unwrap_or_default()).chars().count() + 1;
+        let column =
+            String::from_utf8_lossy(before.get(line_start..).unwrap_or_default()).chars().count() + 1;
         let mut path = String::new();
         // A syntax error ends the walk early; what was found so far still leads to the place.
         let _ = walk(&mut Cursor::new(text), offset, &mut path);
