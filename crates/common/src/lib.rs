@@ -1,1 +1,59 @@
 //! Clocks, id sources and the identifier macro of the groundstate crates.
+//!
+//! Time and randomness are arguments here: pure crates take a [`Clock`] and an [`IdSource`], programs hand them the
+//! machine's, tests hand them fixed ones.
+//!
+//! ```
+//! use groundstate_common::{Clock, FixedClock, IdSource, SequenceIds, Timestamp, string_id};
+//!
+//! string_id! {
+//!     /// The id of a lock.
+//!     pub struct LockId: "lock id" = |text: &str| match text {
+//!         "" => Err("it is empty"),
+//!         _ => Ok(()),
+//!     };
+//! }
+//!
+//! fn lock(clock: &dyn Clock, ids: &dyn IdSource) -> Result<String, Box<dyn std::error::Error>> {
+//!     let id = LockId::parse(&ids.uuid()?)?;
+//!     Ok(format!("{id} taken at {}", clock.now()))
+//! }
+//!
+//! let clock = FixedClock::new(Timestamp::parse("2026-03-01T12:30:00+01:00")?);
+//! assert_eq!(
+//!     lock(&clock, &SequenceIds::new())?,
+//!     "00000000-0000-0000-0000-000000000001 taken at 2026-03-01T11:30:00Z",
+//! );
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What is deliberately absent
+//!
+//! - Time zones and calendars beyond UTC in RFC 3339; a [`Timestamp`] is an instant, nothing more.
+//! - Any global clock or generator: whoever needs one is given one.
+//! - Access to the operating system, unless the feature `os` is on.
+//!
+//! # Features
+//!
+//! - `os` (off by default): `SystemClock` and `OsIds`, the implementations that ask the operating system. Without it
+//!   the crate builds for targets that have neither a clock nor a random generator.
+
+mod clock;
+mod ids;
+mod newtype;
+#[cfg(feature = "os")]
+mod os;
+mod rfc3339;
+mod timestamp;
+
+pub use clock::{Clock, FixedClock};
+pub use ids::{IdSource, IdSourceError, SequenceIds, uuid_text};
+pub use newtype::InvalidId;
+#[cfg(feature = "os")]
+pub use os::{OsIds, SystemClock};
+pub use timestamp::{Timestamp, TimestampError};
+
+/// Compiles the examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
