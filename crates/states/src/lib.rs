@@ -2,8 +2,10 @@
 
 pub mod addr;
 mod check;
+mod json_scan;
 mod lineage;
 mod module;
+mod number;
 mod object;
 mod output;
 mod path;
@@ -15,10 +17,11 @@ mod value;
 pub use check::{CheckAggregate, CheckObject, CheckResults, CheckStatus};
 pub use lineage::{Lineage, Serial};
 pub use module::Module;
+pub use number::{Number, NumberError};
 pub use object::{Attributes, DeposedKey, Generation, ObjectSrc, ObjectStatus};
 pub use output::OutputValue;
 pub use path::{AttributePath, PathStep, PathStepKind};
 pub use raw::{Extra, RawJson, RawJsonError};
 pub use resource::{Resource, ResourceInstance};
 pub use state::State;
-pub use value::{Number, NumberError, ObjectType, Type, Value};
+pub use value::{ObjectType, Type, Value};

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::Number;
+
 /// The type of an output value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Type {
@@ -15,13 +17,13 @@ pub enum Type {
     /// `"dynamic"`: the value carries its own type.
     Dynamic,
     /// `["list",T]`
-    List(Box<Type>),
+    List(Box<Self>),
     /// `["set",T]`
-    Set(Box<Type>),
+    Set(Box<Self>),
     /// `["map",T]`
-    Map(Box<Type>),
+    Map(Box<Self>),
     /// `["tuple",[T…]]`
-    Tuple(Vec<Type>),
+    Tuple(Vec<Self>),
     /// `["object",{…}]`
     Object(ObjectType),
 }
@@ -47,19 +49,9 @@ pub enum Value {
     /// A string in normalization form C.
     String(Arc<str>),
     /// Elements of a list, set or tuple; a set's are sorted and distinct.
-    Sequence(Vec<Value>),
+    Sequence(Vec<Self>),
     /// Members of a map or object.
-    Mapping(BTreeMap<Arc<str>, Value>),
+    Mapping(BTreeMap<Arc<str>, Self>),
     /// A value in a dynamic position, with its own type.
-    Dynamic(Box<(Type, Value)>),
+    Dynamic(Box<(Type, Self)>),
 }
-
-/// A decimal number without any limit of digits, in the spelling that state files use.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Number(Arc<str>);
-
-/// Text that is not a decimal number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a decimal number; write digits with an optional sign, fraction and exponent")]
-#[non_exhaustive]
-pub struct NumberError;

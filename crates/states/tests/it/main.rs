@@ -1,0 +1,4 @@
+//! Tests of the models, through their public interface.
+
+mod number;
+mod raw;
