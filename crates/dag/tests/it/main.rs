@@ -1,0 +1,11 @@
+//! Tests of groundstate-dag.
+
+mod cycle;
+mod dot;
+mod graph;
+mod large;
+mod naive;
+mod reduce;
+mod scc;
+mod topo;
+mod walk;
