@@ -1,23 +1,11 @@
 //! Instance objects: the record of one remote object.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 use crate::addr::{AbsResourceInstance, ConfigResource};
 use crate::{AttributePath, Extra, RawJson};
-
-/// Identifies a deposed object inside its instance: eight bytes, by convention lower-case hexadecimal digits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct DeposedKey([u8; 8]);
-
-/// Which object of an instance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Generation {
-    /// The current object.
-    Current,
-    /// A deposed object.
-    Deposed(DeposedKey),
-}
 
 /// The state of an instance object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -31,8 +19,8 @@ pub enum ObjectStatus {
     Planned,
 }
 
-/// Provider-defined attributes in the form they were stored.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Provider-defined attributes in the form they were stored. `Debug` shows sizes only.
+#[derive(Clone, PartialEq, Eq)]
 pub enum Attributes {
     /// JSON, by the resource type's schema.
     Json(RawJson),
@@ -40,8 +28,19 @@ pub enum Attributes {
     Flat(BTreeMap<Arc<str>, Arc<str>>),
 }
 
+impl fmt::Debug for Attributes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Json(raw) => f.debug_tuple("Json").field(raw).finish(),
+            Self::Flat(flat) => write!(f, "Flat({} entries)", flat.len()),
+        }
+    }
+}
+
 /// One remote object as state stores it. Replaced as a whole, never edited in place.
-#[derive(Clone, Debug, PartialEq, Eq)]
+///
+/// `Debug` shows no attribute, identity or private data.
+#[derive(Clone, PartialEq, Eq)]
 pub struct ObjectSrc {
     /// Version of the schema the attributes were encoded by.
     pub schema_version: u64,
@@ -67,4 +66,56 @@ pub struct ObjectSrc {
     pub identity_schema_version: Option<u64>,
     /// Members that are not understood.
     pub extra: Extra,
+}
+
+impl ObjectSrc {
+    /// A ready object with these attributes and nothing else.
+    #[must_use]
+    pub fn new(schema_version: u64, attributes: RawJson) -> Self {
+        Self {
+            schema_version,
+            attributes: Attributes::Json(attributes),
+            sensitive_paths: Vec::new(),
+            private: Arc::default(),
+            status: ObjectStatus::Ready,
+            dependencies: Vec::new(),
+            depends_on: Vec::new(),
+            create_before_destroy: false,
+            skip_destroy: false,
+            identity: None,
+            identity_schema_version: None,
+            extra: Extra::new(),
+        }
+    }
+
+    /// The same object, marked for replacement.
+    #[must_use]
+    pub fn as_tainted(&self) -> Self {
+        Self { status: ObjectStatus::Tainted, ..self.clone() }
+    }
+
+    /// The same object after its provider upgraded the attributes to a newer schema. Flat attributes are gone.
+    #[must_use]
+    pub fn complete_upgrade(&self, attributes: RawJson, schema_version: u64) -> Self {
+        Self { attributes: Attributes::Json(attributes), schema_version, ..self.clone() }
+    }
+}
+
+impl fmt::Debug for ObjectSrc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ObjectSrc")
+            .field("schema_version", &self.schema_version)
+            .field("attributes", &self.attributes)
+            .field("sensitive_paths", &self.sensitive_paths)
+            .field("private", &format_args!("{} bytes", self.private.len()))
+            .field("status", &self.status)
+            .field("dependencies", &self.dependencies)
+            .field("depends_on", &self.depends_on)
+            .field("create_before_destroy", &self.create_before_destroy)
+            .field("skip_destroy", &self.skip_destroy)
+            .field("identity", &self.identity)
+            .field("identity_schema_version", &self.identity_schema_version)
+            .field("extra", &self.extra)
+            .finish()
+    }
 }

@@ -1,18 +1,19 @@
 //! Paths into an object's attributes, as `sensitive_attributes` lists them.
 
+use std::fmt;
 use std::sync::Arc;
 
 use crate::{Extra, Type, Value};
 
 /// A path from an object's root to one of its attributes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AttributePath {
     /// The steps, outermost first.
     pub steps: Vec<PathStep>,
 }
 
 /// One step of a path.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PathStep {
     /// What the step does.
     pub kind: PathStepKind,
@@ -20,8 +21,8 @@ pub struct PathStep {
     pub extra: Extra,
 }
 
-/// What a step does.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What a step does. `Debug` hides index keys: in a set the key is the sensitive element itself.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PathStepKind {
     /// Takes the attribute of this name.
     Attribute(Arc<str>),
@@ -32,4 +33,35 @@ pub enum PathStepKind {
         /// The key.
         key: Value,
     },
+}
+
+impl PathStep {
+    /// A step to the attribute of this name.
+    #[must_use]
+    pub fn attribute(name: &str) -> Self {
+        Self { kind: PathStepKind::Attribute(name.into()), extra: Extra::new() }
+    }
+
+    /// A step to the element with this key.
+    #[must_use]
+    pub fn index(key_type: Type, key: Value) -> Self {
+        Self { kind: PathStepKind::Index { key_type, key }, extra: Extra::new() }
+    }
+}
+
+impl FromIterator<PathStep> for AttributePath {
+    fn from_iter<I: IntoIterator<Item = PathStep>>(steps: I) -> Self {
+        Self { steps: steps.into_iter().collect() }
+    }
+}
+
+impl fmt::Debug for PathStepKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Attribute(name) => f.debug_tuple("Attribute").field(name).finish(),
+            Self::Index { key_type, .. } => {
+                f.debug_struct("Index").field("key_type", key_type).finish_non_exhaustive()
+            }
+        }
+    }
 }

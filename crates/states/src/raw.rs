@@ -91,7 +91,7 @@ impl RawJsonError {
 /// Members that no known release writes, kept with their values in the order they were read.
 ///
 /// Takes one word when empty.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(clippy::box_collection, reason = "one word instead of three in every object")]
 pub struct Extra(Option<Box<Vec<Member>>>);
 

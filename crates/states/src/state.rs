@@ -1,17 +1,83 @@
 //! The whole state.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use crate::addr::ModuleInstance;
-use crate::{CheckResults, Module};
+use crate::{CheckResults, Module, OutputValue};
 
 /// All that is known of remote objects, without lineage and serial.
 ///
-/// Cloning shares the modules; a change copies only the module it touches.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The root module is always present. Cloning shares the modules; a change copies only what leads to the place it
+/// touches, so clones never see each other's changes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct State {
-    modules: BTreeMap<ModuleInstance, Arc<Module>>,
+    root: Arc<Module>,
+    /// Modules other than the root.
+    descendants: BTreeMap<ModuleInstance, Arc<Module>>,
     /// Results of conditions; absent when the writer did not know of checks.
     pub check_results: Option<CheckResults>,
+}
+
+static ROOT: LazyLock<ModuleInstance> = LazyLock::new(ModuleInstance::root);
+
+impl State {
+    /// A state of an empty root module.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The root module.
+    #[must_use]
+    pub fn root(&self) -> &Module {
+        &self.root
+    }
+
+    /// The root module, for changes.
+    pub fn root_mut(&mut self) -> &mut Module {
+        Arc::make_mut(&mut self.root)
+    }
+
+    /// The output values that files store: those of the root module.
+    #[must_use]
+    pub fn outputs(&self) -> &BTreeMap<Arc<str>, Arc<OutputValue>> {
+        &self.root.outputs
+    }
+
+    /// All modules in the order of lists: the root, then shorter paths first.
+    pub fn modules(&self) -> impl DoubleEndedIterator<Item = (&ModuleInstance, &Module)> {
+        let descendants = self.descendants.iter().map(|(addr, module)| (addr, &**module));
+        std::iter::once((&*ROOT, &*self.root)).chain(descendants)
+    }
+
+    /// The module at this address.
+    #[must_use]
+    pub fn module(&self, addr: &ModuleInstance) -> Option<&Module> {
+        if addr.is_root() { Some(&self.root) } else { self.descendants.get(addr).map(|module| &**module) }
+    }
+
+    /// The module at this address, for changes. Whoever empties it removes it, or calls
+    /// [`State::prune_module`].
+    pub fn module_mut(&mut self, addr: &ModuleInstance) -> Option<&mut Module> {
+        if addr.is_root() {
+            return Some(self.root_mut());
+        }
+        self.descendants.get_mut(addr).map(Arc::make_mut)
+    }
+
+    /// The module at this address, created empty if it is missing. Whoever calls this puts something inside.
+    pub fn ensure_module(&mut self, addr: &ModuleInstance) -> &mut Module {
+        if addr.is_root() {
+            return self.root_mut();
+        }
+        Arc::make_mut(self.descendants.entry(addr.clone()).or_default())
+    }
+
+    /// Removes the module if it is empty and not the root.
+    pub fn prune_module(&mut self, addr: &ModuleInstance) {
+        if self.descendants.get(addr).is_some_and(|module| module.is_empty()) {
+            self.descendants.remove(addr);
+        }
+    }
 }

@@ -2,3 +2,4 @@
 
 mod number;
 mod raw;
+mod value;

@@ -4,7 +4,7 @@ use groundstate_states::{Number, NumberError};
 use proptest::prelude::*;
 
 fn number(text: &str) -> Number {
-    Number::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"))
+    Number::parse(text).expect(text)
 }
 
 #[test]
