@@ -1,3 +1,94 @@
-//! Chores of the workspace; run as `cargo xtask`.
+//! Checks and chores of the workspace; run as `cargo xtask`.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "this program reports to whoever runs it")]
 
-fn main() {}
+mod bench;
+mod ci;
+mod finding;
+mod fuzz;
+mod layers;
+mod outcome;
+mod source;
+mod tidy;
+mod tree;
+mod workspace;
+
+use std::process::ExitCode;
+
+use outcome::{Failure, Outcome};
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  ci [STEP...]           run every check, or those named; `ci --list` names them
+  tidy                   check manifests, READMEs, file headers, forbidden words, names and places of files
+  layers                 check that dependencies point down and that the lower layers do no I/O
+  bench NAME [ARG...]    run a benchmark of the package groundstate-bench, built for release
+  fuzz [TARGET] [--seconds N]
+                         run the fuzz targets of all crates, or one, N seconds each (60); `fuzz --list` names them
+  help                   print this text
+
+exit codes: 0 nothing to report, 1 a check failed, 2 wrong usage, 3 a tool or package that is needed is missing
+";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match dispatch(&args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("xtask: {failure}");
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}
+
+fn dispatch(args: &[String]) -> Outcome {
+    let (command, args) =
+        args.split_first().ok_or_else(|| Failure::Usage(format!("no command\n\n{USAGE}")))?;
+    match command.as_str() {
+        "ci" => ci::run(args),
+        "tidy" => tidy::run(args),
+        "layers" => layers::run(args),
+        "bench" => bench::run(args),
+        "fuzz" => fuzz::run(args),
+        "help" | "--help" | "-h" => {
+            print!("{USAGE}");
+            Ok(())
+        }
+        other => Err(Failure::Usage(format!("there is no command `{other}`\n\n{USAGE}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{USAGE, dispatch};
+
+    fn exit_code(args: &[&str]) -> u8 {
+        let args: Vec<String> = args.iter().map(ToString::to_string).collect();
+        dispatch(&args).map_or_else(|failure| failure.exit_code(), |()| 0)
+    }
+
+    #[test]
+    fn wrong_usage_has_an_exit_code_of_its_own() {
+        assert_eq!(exit_code(&["help"]), 0);
+        for args in [
+            &[][..],
+            &["frobnicate"],
+            &["tidy", "now"],
+            &["layers", "--all"],
+            &["bench"],
+            &["ci", "no-such-step"],
+            &["fuzz", "--seconds"],
+            &["fuzz", "--seconds", "soon"],
+            &["fuzz", "no-such-target"],
+        ] {
+            assert_eq!(exit_code(args), 2, "{args:?}");
+        }
+    }
+
+    #[test]
+    fn the_usage_text_names_every_command() {
+        for command in ["ci", "tidy", "layers", "bench", "fuzz", "help"] {
+            assert!(USAGE.contains(&format!("\n  {command} ")), "{command}");
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! What every package of the workspace has.
+
+use crate::finding::Finding;
+use crate::tree::Tree;
+use crate::workspace::Package;
+
+const README_LINES: usize = 30;
+
+pub(super) fn check(tree: &Tree, packages: &[Package]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for package in packages {
+        manifest(tree, package, &mut findings);
+        // Packages that nobody depends on from outside are explained by the documents of the project.
+        if package.published {
+            readme(tree, package, &mut findings);
+            crate_docs(tree, package, &mut findings);
+        }
+    }
+    findings
+}
+
+fn manifest(tree: &Tree, package: &Package, findings: &mut Vec<Finding>) {
+    let path = format!("{}/Cargo.toml", package.dir);
+    if package.description.is_empty() {
+        findings.push(Finding::new(
+            &path,
+            "description",
+            "the package has no description, say in one line what it is",
+        ));
+    }
+    let text = tree.text(&path).unwrap_or_default();
+    if !inherits_lints(text) {
+        let message = "the lints of the workspace do not apply, add `[lints]` with `workspace = true`";
+        findings.push(Finding::new(&path, "lints", message));
+    }
+}
+
+/// Tells whether the manifest says `workspace = true` in its table `lints`, in one of the ways TOML has for it.
+fn inherits_lints(manifest: &str) -> bool {
+    let mut table = String::new();
+    manifest.lines().any(|line| {
+        let line: String = line.split('#').next().unwrap_or_default().split_whitespace().collect();
+        if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+            table = name.to_owned();
+        }
+        (table == "lints" && line == "workspace=true") || (table.is_empty() && line == "lints.workspace=true")
+    })
+}
+
+fn readme(tree: &Tree, package: &Package, findings: &mut Vec<Finding>) {
+    let path = format!("{}/README.md", package.dir);
+    let Some(text) = tree.text(&path) else {
+        let message = "the package has no README.md, write down its purpose, an example and where it sits";
+        findings.push(Finding::new(&path, "readme", message));
+        return;
+    };
+    let lines = text.lines().count();
+    if lines < README_LINES {
+        let message = format!(
+            "{lines} lines are too few to say purpose, example, place and features: write {README_LINES}"
+        );
+        findings.push(Finding::new(&path, "readme", message));
+    }
+    if !text.contains("```") {
+        findings.push(Finding::new(&path, "readme", "there is no example, add one in a code block"));
+    }
+}
+
+fn crate_docs(tree: &Tree, package: &Package, findings: &mut Vec<Finding>) {
+    let path = format!("{}/src/lib.rs", package.dir);
+    let Some(text) = tree.text(&path) else { return };
+    let has_example = text.lines().filter(|line| line.starts_with("//!")).any(|line| line.contains("```"));
+    if !has_example {
+        findings.push(Finding::new(&path, "crate-docs", "the crate docs have no example, add one that runs"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::{check, inherits_lints};
+    use crate::tidy::example::{rules, tree};
+    use crate::workspace::Package;
+
+    const MANIFEST: &str = "[package]\n[lints]\nworkspace = true\n";
+    const DOCS: &str = "//! Does a.\n//! ```\n//! ```\n";
+
+    fn package(description: &str, published: bool) -> Package {
+        Package {
+            name: "a".to_owned(),
+            description: description.to_owned(),
+            dir: "crates/a".to_owned(),
+            published,
+            layer: None,
+            rust_version: None,
+            features: Vec::new(),
+            dependencies: Vec::new(),
+            built_with: BTreeSet::new(),
+        }
+    }
+
+    fn found(description: &str, manifest: &str, readme: &str, docs: &str) -> Vec<&'static str> {
+        let tree = tree(&[
+            ("crates/a/Cargo.toml", manifest),
+            ("crates/a/README.md", readme),
+            ("crates/a/src/lib.rs", docs),
+        ]);
+        rules(&check(&tree, &[package(description, true)])).into_iter().map(|(rule, _)| rule).collect()
+    }
+
+    #[test]
+    fn each_thing_that_a_package_lacks_is_found() {
+        let readme = format!("```\n```\n{}", "x\n".repeat(28));
+        assert_eq!(found("does a", MANIFEST, &readme, DOCS), [""; 0]);
+        assert_eq!(found("", MANIFEST, &readme, DOCS), ["description"]);
+        assert_eq!(found("does a", "[package]\n", &readme, DOCS), ["lints"]);
+        assert_eq!(found("does a", MANIFEST, &readme[..readme.len() - 2], DOCS), ["readme"]);
+        assert_eq!(found("does a", MANIFEST, &readme.replace('`', "'"), DOCS), ["readme"]);
+        assert_eq!(found("does a", MANIFEST, &readme, "//! Does a.\n/// ```\n"), ["crate-docs"]);
+    }
+
+    #[test]
+    fn packages_that_are_not_published_need_no_readme() {
+        let tree = tree(&[("crates/a/Cargo.toml", MANIFEST)]);
+        assert_eq!(rules(&check(&tree, &[package("does a", false)])), []);
+        assert_eq!(rules(&check(&tree, &[package("does a", true)])), [("readme", 0)]);
+    }
+
+    #[test]
+    fn lints_are_inherited_only_by_the_table_of_that_name() {
+        for (manifest, expected) in [
+            ("lints.workspace = true", true),
+            ("[lints] # all of them\nworkspace=true", true),
+            ("[lints]\n# workspace = true", false),
+            ("[lints]\n[other]\nworkspace = true", false),
+            ("[package]\nlints.workspace = true", false),
+            ("[lints.rust]\nmissing_docs = \"allow\"", false),
+        ] {
+            assert_eq!(inherits_lints(manifest), expected, "{manifest}");
+        }
+    }
+}
