@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 /// A decimal number without any limit of digits, in the spelling that state files use.
 ///
-/// Equal numbers have equal texts: plain decimal without exponent, without superfluous zeros, `0` without a sign.
+/// Equal numbers have equal texts: plain decimal without exponent, without superfluous zeros. A zero keeps its
+/// sign, as Terraform keeps it: `-0` is a number of its own, just below `0`.
 /// A number that this would blow up to more than [`Number::MAX_EXPANDED`] digits is spelled `d.ddde+n` instead.
 ///
 /// ```
@@ -58,7 +59,7 @@ impl Number {
         let digits = format!("{whole}{fraction}");
         let significant = digits.trim_start_matches('0');
         if significant.is_empty() {
-            return Ok(Self("0".into()));
+            return Ok(Self(if negative { "-0" } else { "0" }.into()));
         }
         let exponent = exponent.ok_or(NumberError::ExponentTooLarge)?;
         let leading = digits.len() - significant.len();
@@ -82,7 +83,8 @@ impl Number {
     /// The number as a `u64`, if it is whole and fits.
     #[must_use]
     pub fn to_u64(&self) -> Option<u64> {
-        self.0.parse().ok()
+        // `-0` is whole, but an unsigned integer is not parsed from it.
+        if &*self.0 == "-0" { Some(0) } else { self.0.parse().ok() }
     }
 
     /// Sign, significant digits and the position of the point before the first of them.
@@ -153,7 +155,7 @@ impl Ord for Number {
         };
         let by_size = || left.point.cmp(&right.point).then_with(|| left.digits.cmp(&right.digits));
         sign(&left).cmp(&sign(&right)).then_with(|| match sign(&left) {
-            0 => Ordering::Equal,
+            0 => right.negative.cmp(&left.negative),
             1 => by_size(),
             _ => by_size().reverse(),
         })

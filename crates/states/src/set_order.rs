@@ -3,21 +3,32 @@
 //! Sets of primitives are sorted by value. For composite elements Terraform sorts by a text it derives from the
 //! element and its type, shown nowhere else; files written by it only keep their bytes if the same text is built here.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory as _};
 
 use crate::{Number, Type, Value};
 
-/// Sorts elements of a set; equal ones end up side by side.
-pub(crate) fn sort(elements: &mut [Value], element: &Type) {
+/// Sorts the elements of a set and drops duplicates.
+pub(crate) fn arrange(mut elements: Vec<Value>, element: &Type) -> Vec<Value> {
     if element.is_primitive() {
         elements.sort();
-        return;
+        elements.dedup();
+        return elements;
     }
-    // Different values may share a text, because it rounds numbers; then the values decide.
-    elements.sort();
+    drop_duplicates(&mut elements);
+    // Different values may share a text, because it rounds numbers. Terraform keeps the order in which it read them.
     elements.sort_by_cached_key(|value| (value.is_null(), sort_text(value, element)));
+    elements
+}
+
+/// Keeps the first of equal elements, and the order of those that are kept.
+fn drop_duplicates(elements: &mut Vec<Value>) {
+    let mut seen = BTreeSet::new();
+    let kept: Vec<bool> = elements.iter().map(|value| seen.insert(value)).collect();
+    let mut kept = kept.into_iter();
+    elements.retain(|_| kept.next().unwrap_or(true));
 }
 
 fn sort_text(value: &Value, ty: &Type) -> String {
@@ -85,12 +96,12 @@ const PRECISION: usize = 10;
 fn push_number(text: &mut String, number: &Number) {
     let parts = number.parts();
     let (digits, point) = round(&parts.digits, parts.point);
+    if parts.negative {
+        text.push('-');
+    }
     if digits.is_empty() {
         text.push('0');
         return;
-    }
-    if parts.negative {
-        text.push('-');
     }
     let count = i64::try_from(digits.len()).unwrap_or(i64::MAX);
     let exponent = point - 1;

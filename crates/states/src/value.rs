@@ -130,10 +130,8 @@ impl Value {
     /// # Ok::<(), groundstate_states::NumberError>(())
     /// ```
     #[must_use]
-    pub fn set(mut elements: Vec<Self>, element: &Type) -> Self {
-        set_order::sort(&mut elements, element);
-        elements.dedup();
-        Self::Sequence(elements)
+    pub fn set(elements: Vec<Self>, element: &Type) -> Self {
+        Self::Sequence(set_order::arrange(elements, element))
     }
 
     /// Whether this is null.

@@ -11,7 +11,9 @@ fn number(text: &str) -> Number {
 fn has_one_spelling_for_each_value() {
     let cases = [
         ("0", "0"),
-        ("-0", "0"),
+        ("-0", "-0"),
+        ("-0.0e7", "-0"),
+        ("+0", "0"),
         ("0.000", "0"),
         ("0e999999999999999999999", "0"),
         ("1e3", "1000"),
@@ -61,8 +63,8 @@ fn refuses_what_is_not_a_decimal_number() {
 #[test]
 fn orders_by_value() {
     let ascending = [
-        "-1e5000", "-1e100", "-10", "-9.5", "-9", "-0.5", "-1e-5000", "0", "1e-5000", "0.05", "0.5", "0.51",
-        "9", "10", "100", "100.5", "1e100", "1e4095", "1e5000", "1.5e5000",
+        "-1e5000", "-1e100", "-10", "-9.5", "-9", "-0.5", "-1e-5000", "-0", "0", "1e-5000", "0.05", "0.5",
+        "0.51", "9", "10", "100", "100.5", "1e100", "1e4095", "1e5000", "1.5e5000",
     ];
     for (i, left) in ascending.iter().enumerate() {
         for (j, right) in ascending.iter().enumerate() {
@@ -76,6 +78,7 @@ fn converts_whole_numbers_that_fit() {
     assert_eq!(number("18446744073709551615").to_u64(), Some(u64::MAX));
     assert_eq!((number("-1").to_u64(), number("-1").to_i64()), (None, Some(-1)));
     assert_eq!((number("1.5").to_i64(), number("1e30").to_i64()), (None, None));
+    assert_eq!((number("-0").to_u64(), number("-0").to_i64()), (Some(0), Some(0)));
     assert_eq!(Number::from(i64::MIN), number("-9223372036854775808"));
     assert_eq!(Number::from(10_u64), number("1e1"));
 }

@@ -117,8 +117,10 @@ fn numbers_inside_composite_elements_are_compared_with_ten_digits() {
     let set = Value::set(ordered.iter().rev().map(|digits| tuple(digits)).collect(), &ty);
     assert_eq!(set, Value::Sequence(ordered.iter().map(|digits| tuple(digits)).collect()));
 
-    let rounding_alike = ["12345678900", "12345678901"];
-    let set = Value::set(rounding_alike.iter().rev().map(|digits| tuple(digits)).collect(), &ty);
+    // Terraform leaves these in the order in which it read them.
+    let rounding_alike = ["12345678901", "12345678900"];
+    let elements = ["12345678901", "12345678900", "12345678901.0"];
+    let set = Value::set(elements.iter().map(|digits| tuple(digits)).collect(), &ty);
     assert_eq!(set, Value::Sequence(rounding_alike.iter().map(|digits| tuple(digits)).collect()));
 }
 
