@@ -4,6 +4,7 @@ mod json;
 mod note;
 mod problem;
 mod sink;
+mod value;
 
 pub use json::Place;
 pub use note::{Note, NoteKind};
