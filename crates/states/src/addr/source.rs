@@ -117,7 +117,7 @@ impl ProviderSource {
     /// Why `host` is no host name, or cannot hold a legacy provider.
     pub fn with_host(&self, host: &str) -> Result<Self, AddrError> {
         let normal = || {
-            let host = read_host(host, 0)?;
+            let host = read_host(host)?;
             check_legacy_host(&host, &self.namespace)?;
             Ok(host.into())
         };
@@ -148,7 +148,7 @@ pub(super) fn read(text: &str, default_host: &str) -> Result<ProviderSource, Fau
     let namespace_at = namespace.map_or(type_at, |namespace| type_at - 1 - namespace.len());
     let host = match host {
         None => Cow::Borrowed(default_host),
-        Some(host) => read_host(host, 0)?,
+        Some(host) => read_host(host)?,
     };
     let namespace = match namespace {
         None => Cow::Borrowed("hashicorp"),
@@ -215,34 +215,27 @@ fn is_well_formed(part: &str) -> bool {
 }
 
 /// A host in Unicode form, with its port unless that is the one of HTTPS.
-fn read_host(text: &str, at: usize) -> Result<Cow<'_, str>, Fault> {
-    let fault = |reason: &'static str, next: &'static str| Fault::new(Kind, at, reason, next);
+fn read_host(text: &str) -> Result<Cow<'_, str>, Fault> {
     let (name, port) = match text.split_once(':') {
         None => (text, None),
-        Some((name, port)) => (name, Some(port)),
+        Some((name, port)) => (name, read_port(port)?),
     };
-    let port = port.map(|port| {
-        let number = port.bytes().all(|b| b.is_ascii_digit()).then(|| port.parse::<u16>().ok()).flatten();
-        number.ok_or_else(|| {
-            fault("the port of the registry host is not a number up to 65535", "write `host:port`")
-        })
-    });
-    let port = port.transpose()?.filter(|port| *port != 443);
     if name.is_empty() {
-        return Err(fault("the registry host is empty", "write `namespace/type` or `host/namespace/type`"));
+        return Err(host_fault(
+            "the registry host is empty",
+            "write `namespace/type` or `host/namespace/type`",
+        ));
     }
     if has_punycode(name) {
-        return Err(fault("the registry host is in encoded form (`xn--`)", "write it in Unicode"));
+        return Err(host_fault("the registry host is in encoded form (`xn--`)", "write it in Unicode"));
     }
-    let host = if name.split('.').all(|label| is_plain_part(label.as_bytes())) {
+    let host = if labels(name).all(|label| is_plain_part(label.as_bytes())) {
         Cow::Borrowed(name)
     } else {
         let (host, result) = Uts46::new().to_unicode(name.as_bytes(), AsciiDenyList::STD3, Hyphens::Check);
-        if result.is_err() || host.split('.').any(str::is_empty) || has_punycode(&host) {
-            return Err(fault(
-                "the registry host is not a valid host name",
-                "write it as in `registry.example.com`",
-            ));
+        if result.is_err() || labels(&host).any(str::is_empty) || has_punycode(&host) {
+            let next = "write it as in `registry.example.com`";
+            return Err(host_fault("the registry host is not a valid host name", next));
         }
         Cow::Owned(host.into_owned())
     };
@@ -252,6 +245,27 @@ fn read_host(text: &str, at: usize) -> Result<Cow<'_, str>, Fault> {
     })
 }
 
+fn host_fault(reason: &'static str, next: &'static str) -> Fault {
+    Fault::new(Kind, 0, reason, next)
+}
+
+/// The number of a port; nothing for that of HTTPS, which is never written.
+fn read_port(text: &str) -> Result<Option<u16>, Fault> {
+    let digits = text.bytes().all(|b| b.is_ascii_digit());
+    match text.parse() {
+        Ok(443) if digits => Ok(None),
+        Ok(port) if digits => Ok(Some(port)),
+        _ => {
+            Err(host_fault("the port of the registry host is not a number up to 65535", "write `host:port`"))
+        }
+    }
+}
+
+/// The labels of a host name; the empty one of the DNS root at the end is allowed.
+fn labels(host: &str) -> impl Iterator<Item = &str> {
+    host.strip_suffix('.').unwrap_or(host).split('.')
+}
+
 fn has_punycode(host: &str) -> bool {
-    host.split('.').any(|label| label.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("xn--")))
+    labels(host).any(|label| label.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("xn--")))
 }

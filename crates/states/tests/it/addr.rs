@@ -329,4 +329,5 @@ fn an_error_repeats_only_the_beginning_of_a_long_address_on_one_line() {
     let words = "invalid address `a.b.c`: what follows a resource is a key in brackets (at byte 4); \
                  write `[\"c\"]` if it is a key, otherwise remove it";
     assert_eq!(Target::parse("a.b.c").expect_err("three names").to_string(), words);
+    assert_eq!(size_of_val(&error), size_of::<usize>(), "results of the parsers stay small");
 }
