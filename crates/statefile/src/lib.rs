@@ -1,18 +1,38 @@
 //! Lossless reader and writer of Terraform and OpenTofu state files.
 
+mod checks;
+mod decode;
+mod dialect;
+mod document;
+mod edit;
+mod encode;
+mod file;
+mod index;
+mod instance;
 mod json;
+mod loss;
 mod note;
+mod output_value;
 mod problem;
+mod scan;
+mod sensitive;
 mod sink;
+mod sniff;
+mod upgrade;
 mod value;
+mod walk;
+mod wire;
+mod writer_version;
 
+pub use decode::{DecodeOptions, decode};
+pub use dialect::{Dialect, Evidence};
+pub use document::Document;
+pub use edit::Edit;
+pub use encode::{EncodeError, EncodeOptions, encode, encode_to, states_marshal_equal};
+pub use file::{File, Style};
 pub use json::Place;
+pub use loss::{Loss, losses_in};
 pub use note::{Note, NoteKind};
 pub use problem::{Code, Problem, Problems, ReadError};
-
-/// Options of the writer.
-#[derive(Clone, Debug, Default)]
-pub struct EncodeOptions {
-    /// Writes although something would be lost.
-    pub allow_loss: bool,
-}
+pub use scan::{Block, Blocks, Listed, ScanError, list, outputs};
+pub use writer_version::{WriterVersion, WriterVersionError};

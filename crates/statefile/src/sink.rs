@@ -27,21 +27,44 @@ pub(crate) struct Sink {
 }
 
 impl Sink {
+    /// A problem at an offset in the text at hand.
     pub(crate) fn problem(&mut self, code: Code, offset: usize, detail: impl Into<String>) {
+        self.problem_at(code, self.base + offset, detail);
+    }
+
+    /// A problem at an offset in the document.
+    pub(crate) fn problem_at(&mut self, code: Code, offset: usize, detail: impl Into<String>) {
         if self.found.len() < MAX_PROBLEMS {
-            let offset = self.base + offset;
             self.found.push(Found { code, detail: detail.into(), address: None, offset });
         } else {
             self.more += 1;
         }
     }
 
+    /// A note on an offset in the text at hand.
     pub(crate) fn note(&mut self, kind: NoteKind, offset: usize, message: impl Into<String>) {
-        self.notes.push(Note { kind, message: message.into(), offset: self.base + offset });
+        self.note_at(kind, self.base + offset, message);
+    }
+
+    /// A note on an offset in the document.
+    pub(crate) fn note_at(&mut self, kind: NoteKind, offset: usize, message: impl Into<String>) {
+        self.notes.push(Note { kind, message: message.into(), offset });
     }
 
     pub(crate) fn is_clean(&self) -> bool {
         self.found.is_empty()
+    }
+
+    /// What there is so far, for [`Sink::roll_back`].
+    pub(crate) fn mark(&self) -> (usize, usize, usize) {
+        (self.found.len(), self.notes.len(), self.more)
+    }
+
+    /// Forgets what came after the mark.
+    pub(crate) fn roll_back(&mut self, (found, notes, more): (usize, usize, usize)) {
+        self.found.truncate(found);
+        self.notes.truncate(notes);
+        self.more = more;
     }
 
     /// How many problems there are; a mark for [`Sink::name_since`].

@@ -74,6 +74,15 @@ impl<'a> Cursor<'a> {
         self.pos
     }
 
+    pub(crate) fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// Whether the cursor stands at the end of the text behind what may be the first digits of a number.
+    pub(crate) fn ends_in_number(&self) -> bool {
+        self.pos >= self.text.len() && self.text.last().is_some_and(u8::is_ascii_digit)
+    }
+
     /// The text from `start` to here.
     pub(crate) fn since(&self, start: usize) -> &'a [u8] {
         self.text.get(start..self.pos).unwrap_or_default()
@@ -232,11 +241,15 @@ impl<'a> Str<'a> {
     /// The string's value. A lone surrogate becomes U+FFFD, as in Go.
     #[inline]
     pub(crate) fn decode(&self) -> Cow<'a, str> {
-        // The cursor accepts valid UTF-8 only, so nothing is replaced here.
-        match String::from_utf8_lossy(self.raw) {
-            Cow::Borrowed(text) if !self.escaped => Cow::Borrowed(text),
-            text => Cow::Owned(unescape(&text)),
-        }
+        // The cursor accepts valid UTF-8 only, so nothing is left out here.
+        let text = str::from_utf8(self.raw).unwrap_or_default();
+        if self.escaped { Cow::Owned(unescape(text)) } else { Cow::Borrowed(text) }
+    }
+
+    /// The string's value as bytes: what names are compared by, without another look at their encoding.
+    #[inline]
+    pub(crate) fn bytes(&self) -> Cow<'a, [u8]> {
+        if self.escaped { Cow::Owned(self.decode().into_owned().into_bytes()) } else { Cow::Borrowed(self.raw) }
     }
 
     /// Whether an escape names half a surrogate pair, which no text can hold.

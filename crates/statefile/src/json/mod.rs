@@ -10,3 +10,4 @@ pub(crate) use cursor::{Cursor, Kind, Stop, Str, SyntaxError};
 pub(crate) use escape::push_json_string;
 
 pub use place::Place;
+pub(crate) use write::Writer;

@@ -1,0 +1,499 @@
+//! Format 4 into the model.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use groundstate_states::addr::{
+    AbsResource, ModuleInstance, ProviderConfig, ProviderInstance, Resource, ResourceMode,
+};
+use groundstate_states::{CheckResults, Lineage, OutputValue, Serial, State};
+
+use crate::checks::{self, Element};
+use crate::dialect::{self, Dialect, Evidence};
+use crate::file::{File, Style};
+use crate::instance::{ObjectKey, Objects, extra, object_key, raw_json};
+use crate::json::{Cursor, Stop};
+use crate::note::{Note, NoteKind};
+use crate::output_value;
+use crate::problem::{Code, ReadError};
+use crate::sink::{Sink, syntax_error};
+use crate::sniff;
+use crate::upgrade;
+use crate::walk::{Flow, Halt, Head, HeaderText, OutputWire, Section, Text, Visitor, Whole, walk};
+use crate::wire::v4::InstanceWire;
+use crate::writer_version::WriterVersion;
+
+/// Options of the reader.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct DecodeOptions {
+    /// Reads by the rules of this product instead of the one found in the file.
+    pub dialect: Option<Dialect>,
+    /// Accepts bytes that are not UTF-8 as U+FFFD, as the originals do; what changes is noted as lost.
+    pub replace_invalid_utf8: bool,
+    /// Drops the tainted instances of format 1, as the originals do, instead of keeping them as deposed objects.
+    pub drop_v1_tainted: bool,
+}
+
+impl DecodeOptions {
+    /// Sets the dialect.
+    #[must_use]
+    pub fn dialect(mut self, dialect: Dialect) -> Self {
+        self.dialect = Some(dialect);
+        self
+    }
+
+    /// Accepts invalid UTF-8.
+    #[must_use]
+    pub fn replace_invalid_utf8(mut self, yes: bool) -> Self {
+        self.replace_invalid_utf8 = yes;
+        self
+    }
+
+    /// Drops tainted instances of format 1.
+    #[must_use]
+    pub fn drop_v1_tainted(mut self, yes: bool) -> Self {
+        self.drop_v1_tainted = yes;
+        self
+    }
+}
+
+/// Reads a state file of any known version.
+///
+/// # Errors
+///
+/// [`ReadError::NoState`] for an empty input, [`ReadError::NotState`] for anything that is no state file, and
+/// [`ReadError::Unusable`] with all problems found in one that is.
+pub fn decode(text: &[u8], options: &DecodeOptions) -> Result<File, ReadError> {
+    if options.replace_invalid_utf8
+        && let Err(error) = str::from_utf8(text)
+    {
+        let repaired = String::from_utf8_lossy(text);
+        let mut file = decode_utf8(repaired.as_bytes(), options)?;
+        let message = "bytes that are not UTF-8 have become U+FFFD";
+        let note = Note { kind: NoteKind::Lost, message: message.into(), offset: error.valid_up_to() };
+        file.notes.insert(0, note);
+        return Ok(file);
+    }
+    decode_utf8(text, options)
+}
+
+fn decode_utf8(text: &[u8], options: &DecodeOptions) -> Result<File, ReadError> {
+    match sniff::version(text)? {
+        4 => decode_v4(text, options),
+        older => upgrade::read(older, text, options),
+    }
+}
+
+fn decode_v4(text: &[u8], options: &DecodeOptions) -> Result<File, ReadError> {
+    let mut sink = Sink::default();
+    let mut builder = Builder::new(options.dialect);
+    match walk(Whole(text), &mut builder, &mut sink) {
+        Ok(()) => {}
+        Err(Halt::Syntax(stop)) => return Err(syntax_error(text, stop)),
+        Err(Halt::Version) => return Err(sniff::contradiction(text)),
+        Err(Halt::Feed(never)) => match never {},
+        Err(Halt::Enough) => {}
+    }
+    let indented = text.iter().find(|b| !matches!(b, b'{' | b' ')).is_some_and(|&b| b == b'\n' || b == b'\r');
+    let (file, notes) = (builder.finish(indented), std::mem::take(&mut sink.notes));
+    match sink.into_problems(text) {
+        Some(problems) => Err(ReadError::Unusable(problems)),
+        None => Ok(File { notes, ..file }),
+    }
+}
+
+/// An object that waits for the rest of its resource.
+struct Pending {
+    key: ObjectKey,
+    object: groundstate_states::ObjectSrc,
+    /// The instance's own provider and where it stands (OpenTofu).
+    provider: Option<(ProviderInstance, usize)>,
+    offset: usize,
+}
+
+/// Builds the model while the document is walked.
+struct Builder {
+    state: State,
+    serial: u64,
+    lineage: String,
+    writer: Option<WriterVersion>,
+    outputs: BTreeMap<Arc<str>, OutputValue>,
+    checks: Option<CheckResults>,
+    extra: Vec<(String, Vec<u8>)>,
+    pending: Vec<Pending>,
+    objects: Objects,
+    providers: HashMap<String, Provider>,
+    module: (String, ModuleInstance),
+    /// Resources whose provider address leaves the registry to the dialect.
+    short_providers: Vec<AbsResource>,
+    forced: Option<Dialect>,
+    evidence: Vec<Evidence>,
+    /// An empty `sensitive_attributes` was seen.
+    empty_sensitive: bool,
+    /// Problems before the current resource.
+    mark: usize,
+}
+
+/// A provider address that has been read before.
+#[derive(Clone)]
+struct Provider {
+    config: ProviderConfig,
+    short: bool,
+}
+
+impl Builder {
+    fn new(forced: Option<Dialect>) -> Self {
+        Self {
+            state: State::new(),
+            serial: 0,
+            lineage: String::new(),
+            writer: None,
+            outputs: BTreeMap::new(),
+            checks: None,
+            extra: Vec::new(),
+            pending: Vec::new(),
+            objects: Objects::default(),
+            providers: HashMap::new(),
+            module: (String::new(), ModuleInstance::root()),
+            short_providers: Vec::new(),
+            forced,
+            evidence: Vec::new(),
+            empty_sensitive: false,
+            mark: 0,
+        }
+    }
+
+    fn finish(mut self, indented: bool) -> File {
+        let dialect = self.forced.unwrap_or_else(|| dialect::decide(&self.evidence));
+        if dialect == Dialect::OpenTofu {
+            self.use_opentofu_registry();
+        }
+        let root = self.state.root_mut();
+        for (name, output) in self.outputs {
+            root.outputs.insert(name, Arc::new(output));
+        }
+        self.state.check_results = self.checks;
+        let by_release = Style::of(dialect, self.writer.as_ref());
+        let style = Style {
+            // Terraform never writes compact files, so it would indent this one.
+            indented: indented || dialect == Dialect::Terraform,
+            empty_sensitive: by_release.empty_sensitive || self.empty_sensitive,
+            ..by_release
+        };
+        File {
+            terraform_version: self.writer,
+            serial: Serial::new(self.serial),
+            lineage: Lineage::new(&self.lineage),
+            state: self.state,
+            dialect,
+            style,
+            extra: extra(&self.extra),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Addresses without a registry were read as Terraform's until the dialect was known.
+    fn use_opentofu_registry(&mut self) {
+        for address in std::mem::take(&mut self.short_providers) {
+            let module = self.state.module_mut(&address.module);
+            if let Some(resource) = module.and_then(|m| m.resources.get_mut(&address.resource)).map(Arc::make_mut)
+                && !resource.provider.source.is_builtin()
+                // The registry's own name is always a valid host.
+                && let Ok(source) = resource.provider.source.with_host(Dialect::OpenTofu.default_registry())
+            {
+                resource.provider.source = source;
+            }
+        }
+    }
+
+    /// Whether `depends_on` in this document means what it meant in Terraform 0.12.
+    fn legacy_references(&self) -> bool {
+        self.writer.as_ref().is_some_and(|writer| !writer.at_least(0, 13))
+    }
+
+    fn saw(&mut self, dialect: Dialect, what: &'static str, offset: usize) {
+        // One trace of a kind is enough to explain the decision.
+        if !self.evidence.iter().any(|known| known.what == what) {
+            self.evidence.push(Evidence { dialect, what, offset });
+        }
+    }
+
+    fn module(&mut self, text: &Text, sink: &mut Sink) -> Option<ModuleInstance> {
+        if self.module.0 == text.value {
+            return Some(self.module.1.clone());
+        }
+        let module = module_address(text, sink)?;
+        self.module = (text.value.clone(), module.clone());
+        Some(module)
+    }
+
+    fn provider(&mut self, text: &Text, sink: &mut Sink) -> Option<Provider> {
+        if let Some(known) = self.providers.get(&text.value) {
+            return Some(known.clone());
+        }
+        let host = self.forced.unwrap_or(Dialect::Terraform).default_registry();
+        let config = provider_address(text, host, sink)?;
+        if config.source.host() == Dialect::OpenTofu.default_registry() {
+            self.saw(Dialect::OpenTofu, "a provider of registry.opentofu.org", text.offset);
+        }
+        let short = self.forced.is_none() && !text.value.contains(config.source.host());
+        let provider = Provider { config, short };
+        self.providers.insert(text.value.clone(), provider.clone());
+        Some(provider)
+    }
+
+    /// The resource's provider and, for OpenTofu's form, the key of each instance.
+    fn resource_provider(&mut self, head: &Head, pending: &[Pending], sink: &mut Sink) -> Option<Provider> {
+        let own = match head.provider.value.is_empty() {
+            true => None,
+            false => Some(self.provider(&head.provider, sink)?),
+        };
+        let mut agreed: Option<&ProviderConfig> = None;
+        for item in pending {
+            let Some((instance, offset)) = &item.provider else {
+                if own.is_none() {
+                    let why = "neither the resource nor this instance names a provider; add the member \"provider\"";
+                    sink.problem_at(Code::ProviderMissing, item.offset, why);
+                }
+                continue;
+            };
+            if agreed.is_some_and(|first| *first != instance.config) {
+                let first = agreed.map(ToString::to_string).unwrap_or_default();
+                let why = format!("instances name different providers, {first} and {}; they have to agree", instance.config);
+                sink.problem_at(Code::ProviderConflict, *offset, why);
+            }
+            agreed.get_or_insert(&instance.config);
+        }
+        match (agreed, own) {
+            (Some(config), own) => {
+                if own.is_some_and(|own| own.config != *config) {
+                    let message = "the instances' provider counts, not the different one of the resource";
+                    sink.note_at(NoteKind::Lost, head.provider.offset, message);
+                }
+                Some(Provider { config: config.clone(), short: false })
+            }
+            (None, Some(own)) => Some(own),
+            (None, None) => {
+                if pending.is_empty() {
+                    let why = "the resource names no provider; add the member \"provider\"";
+                    sink.problem_at(Code::ProviderMissing, head.offset, why);
+                }
+                None
+            }
+        }
+    }
+
+    fn insert(&mut self, address: AbsResource, provider: Provider, head: &Head, pending: Vec<Pending>, sink: &mut Sink) {
+        if provider.short {
+            self.short_providers.push(address.clone());
+        }
+        let existing = self.state.resource(&address).map(|known| known.provider.clone());
+        if existing.as_ref().is_some_and(|known| *known != provider.config) {
+            let message = format!("{address} stands twice with different providers; the last one counts, as in Terraform");
+            sink.note_at(NoteKind::Lost, head.provider.offset, message);
+        }
+        let module = self.state.ensure_module(&address.module);
+        let resource = module.resources.entry(address.resource.clone()).or_insert_with(|| {
+            let (instances, extra) = Default::default();
+            Arc::new(groundstate_states::Resource { provider: provider.config.clone(), instances, extra })
+        });
+        let resource = Arc::make_mut(resource);
+        resource.provider = provider.config;
+        for (name, raw) in &head.extra {
+            if let Some(raw) = raw_json(raw.as_bytes()) {
+                resource.extra.push(name.as_str(), raw);
+            }
+        }
+        for item in pending {
+            let (key, deposed) = item.key;
+            let instance = resource.instances.entry(key.clone()).or_default();
+            if let Some((provider, _)) = item.provider {
+                instance.provider_key = provider.key;
+            }
+            let object = Arc::new(item.object);
+            let taken = match deposed {
+                Some(deposed) => instance.deposed.insert(deposed, object).is_some(),
+                None => instance.current.replace(object).is_some(),
+            };
+            if taken {
+                duplicate(&address, &(key, deposed), item.offset, sink);
+            }
+        }
+    }
+}
+
+impl Visitor for Builder {
+    fn serial(&mut self, serial: u64) {
+        self.serial = serial;
+    }
+
+    fn text(&mut self, which: HeaderText, text: &str, offset: usize, sink: &mut Sink) {
+        match which {
+            HeaderText::Lineage => text.clone_into(&mut self.lineage),
+            HeaderText::TerraformVersion => self.writer = writer_version(text, offset, sink),
+        }
+    }
+
+    fn restart(&mut self, section: Section) {
+        match section {
+            Section::Outputs => self.outputs.clear(),
+            Section::Resources => self.state = State::new(),
+            Section::Instances => self.pending.clear(),
+            Section::Checks => self.checks = None,
+        }
+    }
+
+    fn output(&mut self, wire: &OutputWire<'_>, sink: &mut Sink) -> Flow {
+        let mark = sink.len();
+        let name = wire.name.decode();
+        if wire.deprecated.is_some() {
+            self.saw(Dialect::OpenTofu, "the member \"deprecated\" of an output", sink.base + wire.name.offset);
+        }
+        if let Some(output) = output_value::decode(wire, sink) {
+            if self.outputs.insert(Arc::from(&*name), output).is_some() {
+                let message = format!("output {name:?} stands twice; the last one counts, as in Terraform");
+                sink.note(NoteKind::Lost, wire.name.offset, message);
+            }
+        }
+        sink.name_since(mark, || format!("output.{name}"));
+        Flow::On
+    }
+
+    fn instance(&mut self, wire: &InstanceWire<'_>, _: (usize, usize), sink: &mut Sink) {
+        if wire.skip_destroy {
+            self.saw(Dialect::OpenTofu, "the member \"skip_destroy\"", sink.base + wire.offset);
+        }
+        self.empty_sensitive |= wire.sensitive.is_some_and(|list| list.text == b"[]");
+        let key = object_key(wire, sink);
+        let legacy = self.legacy_references();
+        let object = self.objects.build(wire, legacy, sink);
+        let provider = wire.provider.filter(|text| !text.raw.is_empty()).map(|text| {
+            let at = sink.base + text.offset;
+            self.saw(Dialect::OpenTofu, "the member \"provider\" of an instance", at);
+            let host = Dialect::OpenTofu.default_registry();
+            match ProviderInstance::parse(&text.decode(), host) {
+                Ok(provider) => Some((provider, at)),
+                Err(error) => {
+                    sink.problem(Code::ProviderAddress, text.offset, format!("provider of an instance: {error}"));
+                    None
+                }
+            }
+        });
+        if let (Some(key), Some(object)) = (key, object) {
+            if !object.depends_on.is_empty() {
+                self.saw(Dialect::OpenTofu, "the member \"depends_on\" of an instance", sink.base + wire.offset);
+            }
+            let offset = sink.base + wire.offset;
+            self.pending.push(Pending { key, object, provider: provider.flatten(), offset });
+        }
+    }
+
+    fn resource(&mut self, head: &Head, _: usize, sink: &mut Sink) -> Flow {
+        let pending = std::mem::take(&mut self.pending);
+        let module = self.module(&head.module, sink);
+        let resource = resource_address(head, sink);
+        let provider = self.resource_provider(head, &pending, sink);
+        if !head.each.value.is_empty() {
+            let message = "member \"each\" of Terraform 0.12 is left out; nothing reads it any more";
+            sink.note_at(NoteKind::Dropped, head.each.offset, message);
+        }
+        if let (Some(module), Some(resource)) = (module, resource) {
+            let address = AbsResource { module, resource };
+            if let Some(provider) = provider {
+                self.insert(address.clone(), provider, head, pending, sink);
+            }
+            sink.name_since(self.mark, || address.to_string());
+        }
+        self.mark = sink.len();
+        Flow::On
+    }
+
+    fn check(&mut self, cursor: &mut Cursor<'_>, sink: &mut Sink) -> Result<(), Stop> {
+        let checks = self.checks.get_or_insert_default();
+        match checks::decode_element(cursor, sink)? {
+            Some(Element::Known(aggregate)) => checks.aggregates.push(aggregate),
+            Some(Element::Opaque(raw)) => checks.opaque.push(raw),
+            None => {}
+        }
+        Ok(())
+    }
+
+    fn checks_present(&mut self) {
+        self.checks.get_or_insert_default();
+    }
+
+    fn unknown(&mut self, name: &str, raw: &[u8]) {
+        self.extra.push((name.to_owned(), raw.to_vec()));
+    }
+}
+
+/// Reads `terraform_version`; empty means unknown.
+pub(crate) fn writer_version(text: &str, offset: usize, sink: &mut Sink) -> Option<WriterVersion> {
+    if text.is_empty() {
+        return None;
+    }
+    let parsed = WriterVersion::parse(text);
+    if let Err(error) = &parsed {
+        sink.problem(Code::WriterVersion, offset, format!("terraform_version: {error}"));
+    }
+    parsed.ok()
+}
+
+pub(crate) fn module_address(text: &Text, sink: &mut Sink) -> Option<ModuleInstance> {
+    if text.value.is_empty() {
+        return Some(ModuleInstance::root());
+    }
+    match ModuleInstance::parse(&text.value) {
+        Ok(module) => Some(module),
+        Err(error) => {
+            sink.problem_at(Code::ModuleAddress, text.offset, error.to_string());
+            None
+        }
+    }
+}
+
+pub(crate) fn resource_address(head: &Head, sink: &mut Sink) -> Option<Resource> {
+    let mode = match head.mode.value.as_str() {
+        "managed" => ResourceMode::Managed,
+        "data" => ResourceMode::Data,
+        other => {
+            let shown: String = other.chars().take(40).collect();
+            let (type_name, name) = (&head.type_name.value, &head.name.value);
+            let why = format!("mode {shown:?} of {type_name:?} {name:?} is neither \"managed\" nor \"data\"");
+            let offset = if other.is_empty() { head.offset } else { head.mode.offset };
+            sink.problem_at(Code::ResourceMode, offset, why);
+            return None;
+        }
+    };
+    Some(Resource { mode, type_name: head.type_name.value.as_str().into(), name: head.name.value.as_str().into() })
+}
+
+/// Reads a provider address in its present form or in that of Terraform 0.12.
+pub(crate) fn provider_address(text: &Text, host: &str, sink: &mut Sink) -> Option<ProviderConfig> {
+    match ProviderConfig::parse(&text.value, host) {
+        Ok(config) => Some(config),
+        Err(error) => match ProviderConfig::parse_legacy(&text.value, host) {
+            Ok(config) => Some(config),
+            Err(_) => {
+                sink.problem_at(Code::ProviderAddress, text.offset, error.to_string());
+                None
+            }
+        },
+    }
+}
+
+/// Reports that an object stands twice.
+pub(crate) fn duplicate(address: &AbsResource, key: &ObjectKey, offset: usize, sink: &mut Sink) {
+    let instance = address.instance(key.0.clone());
+    match &key.1 {
+        None => {
+            let why = format!("{instance} has two current objects; remove one of them");
+            sink.problem_at(Code::DuplicateCurrent, offset, why);
+        }
+        Some(deposed) => {
+            let why = format!("{instance} has two deposed objects {deposed}; remove one of them");
+            sink.problem_at(Code::DuplicateDeposed, offset, why);
+        }
+    }
+}

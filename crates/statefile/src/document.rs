@@ -1,0 +1,208 @@
+//! A document that is read where it is asked for, and changed without touching the rest.
+
+use std::io;
+use std::ops::Range;
+
+use groundstate_states::addr::{AbsResource, AbsResourceInstance};
+use groundstate_states::{Lineage, OutputValue, Resource, Serial, State};
+
+use crate::decode::{DecodeOptions, decode};
+use crate::dialect::Dialect;
+use crate::edit::Edit;
+use crate::file::{File, Style};
+use crate::index::{Index, Indexer, ResourceEntry};
+use crate::json::Place;
+use crate::problem::ReadError;
+use crate::sink::{Sink, syntax_error};
+use crate::sniff;
+use crate::walk::{Halt, Whole, walk};
+use crate::writer_version::WriterVersion;
+
+/// A document of format 4 with an index of its parts.
+///
+/// Opening checks everything that [`decode`] checks, but builds no model: besides the text there are some dozen bytes
+/// for each object. Parts are decoded when they are asked for, and [`Document::edit`] copies all bytes it does not
+/// change.
+///
+/// ```
+/// use groundstate_statefile::Document;
+///
+/// let text = br#"{"version": 4, "serial": 7, "resources": [{"mode": "managed", "type": "null_resource",
+///     "name": "a", "provider": "provider[\"registry.terraform.io/hashicorp/null\"]", "instances": [{}]}]}"#;
+/// let document = Document::open(text.to_vec())?;
+/// assert_eq!(document.serial().get(), 7);
+/// assert_eq!(document.instances().next().unwrap().to_string(), "null_resource.a");
+/// # Ok::<(), groundstate_statefile::ReadError>(())
+/// ```
+#[derive(Debug)]
+pub struct Document {
+    text: Vec<u8>,
+    index: Index,
+}
+
+impl Document {
+    /// Indexes a document.
+    ///
+    /// # Errors
+    ///
+    /// As [`decode`], and [`ReadError::Unusable`] for a document of an older version: those are read with [`decode`].
+    pub fn open(text: Vec<u8>) -> Result<Self, ReadError> {
+        let version = sniff::version(&text)?;
+        if version != 4 {
+            return Err(sniff::not_current(&text, version));
+        }
+        let mut sink = Sink::default();
+        let mut indexer = Indexer::new(false);
+        match walk(Whole(&text), &mut indexer, &mut sink) {
+            Ok(()) | Err(Halt::Enough) => {}
+            Err(Halt::Syntax(stop)) => return Err(syntax_error(&text, stop)),
+            Err(Halt::Version) => return Err(sniff::contradiction(&text)),
+            Err(Halt::Feed(never)) => match never {},
+        }
+        let index = indexer.finish(&mut sink);
+        match sink.into_problems(&text) {
+            Some(problems) => Err(ReadError::Unusable(problems)),
+            None => Ok(Self { text, index }),
+        }
+    }
+
+    /// The text as it was given.
+    pub fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// Gives the text back.
+    pub fn into_text(self) -> Vec<u8> {
+        self.text
+    }
+
+    /// The serial; 0 if there is none.
+    pub fn serial(&self) -> Serial {
+        Serial::new(self.index.serial)
+    }
+
+    /// The lineage; empty if there is none.
+    pub fn lineage(&self) -> Lineage {
+        Lineage::new(&self.index.lineage)
+    }
+
+    /// The release that wrote the document, if it says so.
+    pub fn terraform_version(&self) -> Option<&WriterVersion> {
+        self.index.writer.as_ref()
+    }
+
+    /// Whose rules the document follows; see [`decode`].
+    pub fn dialect(&self) -> Dialect {
+        self.index.dialect()
+    }
+
+    /// Every instance once, in the order of `terraform state list`.
+    pub fn instances(&self) -> impl Iterator<Item = AbsResourceInstance> {
+        self.index.instances().into_iter().map(|(address, _)| address)
+    }
+
+    /// The resources in the order of lists; one that stands in two entries comes twice.
+    pub fn resources(&self) -> impl Iterator<Item = &AbsResource> {
+        let order = self.index.in_list_order();
+        order.into_iter().filter_map(|at| self.index.resources.get(at)).map(|entry| &entry.address)
+    }
+
+    /// Names of the outputs in the order of the document.
+    pub fn output_names(&self) -> impl Iterator<Item = &str> {
+        self.index.outputs.iter().map(|(name, _)| &**name)
+    }
+
+    /// Decodes one resource with all its instances.
+    ///
+    /// # Errors
+    ///
+    /// None that [`Document::open`] has not found before.
+    pub fn resource(&self, address: &AbsResource) -> Result<Option<Resource>, ReadError> {
+        let entries: Vec<&[u8]> = self.entries(address).map(|entry| self.slice(&entry.span)).collect();
+        if entries.is_empty() {
+            return Ok(None);
+        }
+        let state = self.fragment(b"\"resources\": [", &entries, b"]")?;
+        Ok(state.resource(address).cloned())
+    }
+
+    /// Where the objects of an instance stand in the text: the current one first, then deposed ones.
+    pub fn places(&self, address: &AbsResourceInstance) -> Vec<Place> {
+        let objects = self.entries(&address.resource).flat_map(|entry| self.index.objects_of(entry));
+        let mut found: Vec<_> = objects.filter(|object| object.key == address.key).collect();
+        found.sort_by_key(|object| object.deposed);
+        found.iter().map(|object| Place::of(&self.text, object.span.start)).collect()
+    }
+
+    /// Decodes one output.
+    ///
+    /// # Errors
+    ///
+    /// None that [`Document::open`] has not found before.
+    pub fn output(&self, name: &str) -> Result<Option<OutputValue>, ReadError> {
+        let Some((_, span)) = self.index.outputs.iter().rev().find(|(known, _)| **known == *name) else {
+            return Ok(None);
+        };
+        let state = self.fragment(b"\"outputs\": {", &[self.slice(span)], b"}")?;
+        Ok(state.root().outputs.get(name).map(|output| (**output).clone()))
+    }
+
+    /// Builds the whole model.
+    ///
+    /// # Errors
+    ///
+    /// None that [`Document::open`] has not found before.
+    pub fn to_file(&self) -> Result<File, ReadError> {
+        decode(&self.text, &DecodeOptions::default())
+    }
+
+    /// Begins a change.
+    pub fn edit(&self) -> Edit<'_> {
+        Edit::new(self)
+    }
+
+    pub(crate) fn index(&self) -> &Index {
+        &self.index
+    }
+
+    /// How new parts of the document are written.
+    pub(crate) fn style(&self) -> Style {
+        let by_release = Style::of(self.dialect(), self.terraform_version());
+        let indented = self.text.iter().take(64).any(|&b| b == b'\n');
+        Style { indented, empty_sensitive: by_release.empty_sensitive || self.index.empty_sensitive, ..by_release }
+    }
+
+    pub(crate) fn entries(&self, address: &AbsResource) -> impl Iterator<Item = &ResourceEntry> {
+        let address = address.clone();
+        self.index.resources.iter().filter(move |entry| entry.address == address)
+    }
+
+    pub(crate) fn slice(&self, span: &Range<usize>) -> &[u8] {
+        self.text.get(span.clone()).unwrap_or_default()
+    }
+
+    /// Decodes some parts of the document as a document of their own, with the same header.
+    fn fragment(&self, open: &[u8], parts: &[&[u8]], close: &[u8]) -> Result<State, ReadError> {
+        let mut text = b"{\"version\": 4, ".to_vec();
+        if let Some(writer) = self.terraform_version() {
+            text.extend_from_slice(format!("\"terraform_version\": \"{writer}\", ").as_bytes());
+        }
+        text.extend_from_slice(open);
+        text.extend_from_slice(&parts.join(&b", "[..]));
+        text.extend_from_slice(close);
+        text.push(b'}');
+        let options = DecodeOptions::default().dialect(self.dialect());
+        Ok(decode(&text, &options)?.state)
+    }
+}
+
+/// Copies a document with some ranges replaced; ranges are in order and do not overlap.
+pub(crate) fn splice<W: io::Write>(text: &[u8], patches: &[(Range<usize>, Vec<u8>)], out: &mut W) -> io::Result<()> {
+    let mut at = 0;
+    for (range, new) in patches {
+        out.write_all(text.get(at..range.start).unwrap_or_default())?;
+        out.write_all(new)?;
+        at = range.end;
+    }
+    out.write_all(text.get(at..).unwrap_or_default())
+}

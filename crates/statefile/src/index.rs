@@ -1,0 +1,296 @@
+//! Where everything stands in a document of format 4, without building the model.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use groundstate_states::addr::{
+    AbsResource, AbsResourceInstance, InstanceKey, ModuleInstance, ProviderConfig, ProviderInstance,
+};
+use groundstate_states::DeposedKey;
+
+use crate::checks;
+use crate::decode::{module_address, provider_address, resource_address, writer_version};
+use crate::dialect::Dialect;
+use crate::instance::{self, ObjectKey, object_key};
+use crate::json::{Cursor, Stop};
+use crate::output_value;
+use crate::problem::Code;
+use crate::sink::Sink;
+use crate::walk::{Flow, Head, HeaderText, OutputWire, Section, Text, Visitor};
+use crate::wire::v4::InstanceWire;
+use crate::writer_version::WriterVersion;
+
+/// The ranges of a document's parts.
+#[derive(Debug, Default)]
+pub(crate) struct Index {
+    pub(crate) serial: u64,
+    pub(crate) lineage: String,
+    pub(crate) writer: Option<WriterVersion>,
+    /// A trace of OpenTofu was seen.
+    pub(crate) opentofu: bool,
+    /// An empty `sensitive_attributes` was seen.
+    pub(crate) empty_sensitive: bool,
+    /// Names and values of the known members at the top, in their order.
+    pub(crate) members: Vec<(String, Range<usize>)>,
+    /// Each output's name and value.
+    pub(crate) outputs: Vec<(Arc<str>, Range<usize>)>,
+    pub(crate) resources: Vec<ResourceEntry>,
+    pub(crate) objects: Vec<ObjectEntry>,
+}
+
+/// One element of `resources`.
+#[derive(Debug)]
+pub(crate) struct ResourceEntry {
+    pub(crate) address: AbsResource,
+    pub(crate) span: Range<usize>,
+    /// Its objects, as positions in [`Index::objects`].
+    pub(crate) objects: Range<usize>,
+}
+
+/// One element of `instances`.
+#[derive(Debug)]
+pub(crate) struct ObjectEntry {
+    pub(crate) key: InstanceKey,
+    pub(crate) deposed: Option<DeposedKey>,
+    pub(crate) span: Range<usize>,
+    /// The `id` that lists filter by; only collected when asked for.
+    pub(crate) id: Option<Box<str>>,
+}
+
+impl Index {
+    /// Whose rules the document follows.
+    pub(crate) fn dialect(&self) -> Dialect {
+        if self.opentofu { Dialect::OpenTofu } else { Dialect::Terraform }
+    }
+
+    /// Positions of the resources in the order of lists.
+    pub(crate) fn in_list_order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.resources.len()).collect();
+        order.sort_by_key(|&at| self.resources.get(at).map(|entry| &entry.address));
+        order
+    }
+
+    /// The objects of a resource.
+    pub(crate) fn objects_of(&self, entry: &ResourceEntry) -> &[ObjectEntry] {
+        self.objects.get(entry.objects.clone()).unwrap_or_default()
+    }
+
+    /// Every instance once, in the order of lists, with the id of its current object.
+    pub(crate) fn instances(&self) -> Vec<(AbsResourceInstance, Option<&str>)> {
+        let mut out: Vec<(AbsResourceInstance, Option<&str>)> = Vec::with_capacity(self.objects.len());
+        for at in self.in_list_order() {
+            let Some(entry) = self.resources.get(at) else { continue };
+            let objects = self.objects_of(entry);
+            let sorted = objects.is_sorted_by(|a, b| a.key <= b.key);
+            let mut refs: Vec<&ObjectEntry> = objects.iter().collect();
+            if !sorted {
+                refs.sort_by(|a, b| a.key.cmp(&b.key));
+            }
+            for object in refs {
+                let id = object.id.as_deref().filter(|_| object.deposed.is_none());
+                match out.last_mut() {
+                    Some((last, known)) if last.resource == entry.address && last.key == object.key => {
+                        *known = known.or(id);
+                    }
+                    _ => out.push((entry.address.instance(object.key.clone()), id)),
+                }
+            }
+        }
+        // A resource that stands in two entries has its keys in two runs.
+        if !out.is_sorted_by(|a, b| a.0 < b.0) {
+            out.sort_by(|a, b| a.0.cmp(&b.0));
+            out.dedup_by(|b, a| {
+                let same = a.0 == b.0;
+                if same {
+                    a.1 = a.1.or(b.1);
+                }
+                same
+            });
+        }
+        out
+    }
+}
+
+/// Fills an [`Index`] and checks all that [`crate::decode`] checks.
+#[derive(Debug)]
+pub(crate) struct Indexer {
+    pub(crate) index: Index,
+    /// Collects the `id` of each object.
+    with_ids: bool,
+    /// Objects of the resource that is being read begin here.
+    first: usize,
+    module: (String, ModuleInstance),
+    /// Provider texts that have been read, and whether they can be.
+    providers: HashMap<String, bool>,
+    /// Instances of the current resource that name a provider, or that do not.
+    own_provider: Vec<(Option<ProviderInstance>, usize)>,
+    mark: usize,
+}
+
+impl Indexer {
+    pub(crate) fn new(with_ids: bool) -> Self {
+        Self {
+            index: Index::default(),
+            with_ids,
+            first: 0,
+            module: (String::new(), ModuleInstance::root()),
+            providers: HashMap::new(),
+            own_provider: Vec::new(),
+            mark: 0,
+        }
+    }
+
+    /// The index, once no more comes; what stands twice in different entries of one resource is found here.
+    pub(crate) fn finish(self, sink: &mut Sink) -> Index {
+        let index = self.index;
+        let order = index.in_list_order();
+        for pair in order.windows(2) {
+            let [a, b] = pair else { continue };
+            let (Some(a), Some(b)) = (index.resources.get(*a), index.resources.get(*b)) else { continue };
+            if a.address == b.address {
+                let objects = index.objects_of(a).iter().chain(index.objects_of(b));
+                duplicates(&a.address, objects.collect(), sink);
+            }
+        }
+        index
+    }
+
+    fn module(&mut self, text: &Text, sink: &mut Sink) -> Option<ModuleInstance> {
+        if self.module.0 != text.value {
+            self.module = (text.value.clone(), module_address(text, sink)?);
+        }
+        Some(self.module.1.clone())
+    }
+
+    fn provider_is_fine(&mut self, head: &Head, sink: &mut Sink) {
+        let own = !head.provider.value.is_empty();
+        if own && self.providers.get(&head.provider.value) != Some(&true) {
+            let host = Dialect::Terraform.default_registry();
+            let provider = provider_address(&head.provider, host, sink);
+            self.index.opentofu |= provider.as_ref().is_some_and(is_opentofu);
+            self.providers.insert(head.provider.value.clone(), provider.is_some());
+        }
+        let instances = std::mem::take(&mut self.own_provider);
+        let objects = self.index.objects.len() - self.first;
+        if !own && (instances.iter().any(|(provider, _)| provider.is_none()) || objects == 0) {
+            let at = instances.iter().find(|(provider, _)| provider.is_none()).map_or(head.offset, |(_, at)| *at);
+            sink.problem_at(Code::ProviderMissing, at, "there is no provider; add the member \"provider\"");
+        }
+        let mut named = instances.iter().filter_map(|(provider, at)| provider.as_ref().map(|p| (p, at)));
+        if let Some((first, _)) = named.next()
+            && let Some((other, at)) = named.find(|(other, _)| other.config != first.config)
+        {
+            let why = format!("instances name different providers, {} and {}", first.config, other.config);
+            sink.problem_at(Code::ProviderConflict, *at, why);
+        }
+    }
+}
+
+impl Visitor for Indexer {
+    fn serial(&mut self, serial: u64) {
+        self.index.serial = serial;
+    }
+
+    fn text(&mut self, which: HeaderText, text: &str, offset: usize, sink: &mut Sink) {
+        match which {
+            HeaderText::Lineage => text.clone_into(&mut self.index.lineage),
+            HeaderText::TerraformVersion => self.index.writer = writer_version(text, offset, sink),
+        }
+    }
+
+    fn restart(&mut self, section: Section) {
+        match section {
+            Section::Outputs => self.index.outputs.clear(),
+            Section::Resources => {
+                self.index.resources.clear();
+                self.index.objects.clear();
+                self.first = 0;
+            }
+            Section::Instances => {
+                self.index.objects.truncate(self.first);
+                self.own_provider.clear();
+            }
+            Section::Checks => {}
+        }
+    }
+
+    fn output(&mut self, wire: &OutputWire<'_>, sink: &mut Sink) -> Flow {
+        let mark = sink.len();
+        let name = wire.name.decode();
+        output_value::decode(wire, sink);
+        self.index.opentofu |= wire.deprecated.is_some();
+        sink.name_since(mark, || format!("output.{name}"));
+        let span = sink.base + wire.span.0..sink.base + wire.span.1;
+        self.index.outputs.push((Arc::from(&*name), span));
+        Flow::On
+    }
+
+    fn instance(&mut self, wire: &InstanceWire<'_>, span: (usize, usize), sink: &mut Sink) {
+        let legacy = self.index.writer.as_ref().is_some_and(|writer| !writer.at_least(0, 13));
+        let precise = instance::check(wire, legacy, sink);
+        self.index.opentofu |= wire.skip_destroy || wire.provider.is_some() || precise;
+        self.index.empty_sensitive |= wire.sensitive.is_some_and(|list| list.text == b"[]");
+        if let Some(text) = wire.provider.filter(|text| !text.raw.is_empty()) {
+            let parsed = ProviderInstance::parse(&text.decode(), Dialect::OpenTofu.default_registry());
+            match parsed {
+                Ok(provider) => self.own_provider.push((Some(provider), sink.base + text.offset)),
+                Err(error) => {
+                    sink.problem(Code::ProviderAddress, text.offset, format!("provider of an instance: {error}"));
+                }
+            }
+        } else {
+            self.own_provider.push((None, sink.base + wire.offset));
+        }
+        if let Some((key, deposed)) = object_key(wire, sink) {
+            let id = if self.with_ids { instance::id(wire) } else { None };
+            let span = sink.base + span.0..sink.base + span.1;
+            self.index.objects.push(ObjectEntry { key, deposed, span, id });
+        }
+    }
+
+    fn resource(&mut self, head: &Head, end: usize, sink: &mut Sink) -> Flow {
+        self.provider_is_fine(head, sink);
+        let objects = self.first..self.index.objects.len();
+        self.first = objects.end;
+        if let (Some(module), Some(resource)) = (self.module(&head.module, sink), resource_address(head, sink)) {
+            let address = AbsResource { module, resource };
+            let entry = ResourceEntry { address, span: head.offset..end, objects };
+            let list = self.index.objects_of(&entry);
+            // Writers sort objects, and in a sorted run nothing stands twice.
+            if !list.is_sorted_by(|a, b| (&a.key, a.deposed) < (&b.key, b.deposed)) {
+                duplicates(&entry.address, list.iter().collect(), sink);
+            }
+            sink.name_since(self.mark, || entry.address.to_string());
+            self.index.resources.push(entry);
+        }
+        self.mark = sink.len();
+        Flow::On
+    }
+
+    fn check(&mut self, cursor: &mut Cursor<'_>, sink: &mut Sink) -> Result<(), Stop> {
+        checks::decode_element(cursor, sink).map(drop)
+    }
+
+    fn member(&mut self, name: &str, span: (usize, usize)) -> Flow {
+        self.index.members.retain(|(known, _)| known != name);
+        self.index.members.push((name.to_owned(), span.0..span.1));
+        Flow::On
+    }
+}
+
+fn is_opentofu(provider: &ProviderConfig) -> bool {
+    provider.source.host() == Dialect::OpenTofu.default_registry()
+}
+
+fn duplicates(address: &AbsResource, mut objects: Vec<&ObjectEntry>, sink: &mut Sink) {
+    objects.sort_by(|a, b| (&a.key, a.deposed, a.span.start).cmp(&(&b.key, b.deposed, b.span.start)));
+    for pair in objects.windows(2) {
+        if let [a, b] = pair
+            && (&a.key, a.deposed) == (&b.key, b.deposed)
+        {
+            let key: ObjectKey = (b.key.clone(), b.deposed);
+            crate::decode::duplicate(address, &key, b.span.start, sink);
+        }
+    }
+}

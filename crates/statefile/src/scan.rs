@@ -1,0 +1,262 @@
+//! Reading a document in pieces: lists and single outputs without the whole file in memory.
+
+use std::io::{self, Read};
+
+use groundstate_states::OutputValue;
+use groundstate_states::addr::AbsResourceInstance;
+
+use crate::index::Indexer;
+use crate::output_value;
+use crate::sink::Sink;
+use crate::walk::{Feed, Flow, Halt, OutputWire, Visitor, walk};
+
+/// Why a document could not be read in pieces.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ScanError {
+    /// The document is not of format 4, or something is wrong with it: [`crate::decode`] reads it or says what.
+    #[error("the state file has to be read as a whole")]
+    Whole,
+    /// The input failed.
+    #[error("cannot read the state")]
+    Io(#[from] io::Error),
+}
+
+/// An instance of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Listed {
+    /// Its address.
+    pub address: AbsResourceInstance,
+    /// The `id` of its current object, if ids were asked for and there is one.
+    pub id: Option<String>,
+}
+
+/// Lists the instances of a document in the order of `terraform state list`.
+///
+/// Reads every byte and checks all that [`crate::decode`] checks, in a buffer of the size of the largest object.
+///
+/// # Errors
+///
+/// [`ScanError::Whole`] for everything but a flawless document of format 4.
+///
+/// ```
+/// let text = br#"{"version": 4, "resources": [{"mode": "managed", "type": "null_resource", "name": "a",
+///     "provider": "provider[\"registry.terraform.io/hashicorp/null\"]", "instances": [{"index_key": 0}]}]}"#;
+/// let list = groundstate_statefile::list(&text[..], false)?;
+/// assert_eq!(list[0].address.to_string(), "null_resource.a[0]");
+/// # Ok::<(), groundstate_statefile::ScanError>(())
+/// ```
+pub fn list<B: Blocks>(input: B, with_ids: bool) -> Result<Vec<Listed>, ScanError> {
+    let mut sink = Sink::default();
+    let mut indexer = Indexer::new(with_ids);
+    scan(input, &mut indexer, &mut sink)?;
+    let index = indexer.finish(&mut sink);
+    if !sink.is_clean() {
+        return Err(ScanError::Whole);
+    }
+    let listed = |(address, id): (AbsResourceInstance, Option<&str>)| Listed { address, id: id.map(str::to_owned) };
+    Ok(index.instances().into_iter().map(listed).collect())
+}
+
+/// Reads the outputs, or the one with this name, and stops behind them.
+///
+/// What follows the outputs in the file is neither read nor checked, so the time does not depend on the file's size.
+///
+/// # Errors
+///
+/// [`ScanError::Whole`] if what was read is not flawless, or is not of format 4.
+pub fn outputs<B: Blocks>(input: B, name: Option<&str>) -> Result<Vec<(String, OutputValue)>, ScanError> {
+    let mut sink = Sink::default();
+    let mut outputs = Outputs { name, found: Vec::new() };
+    scan(input, &mut outputs, &mut sink)?;
+    if !sink.is_clean() {
+        return Err(ScanError::Whole);
+    }
+    let mut found = outputs.found;
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    Ok(found)
+}
+
+fn scan<B: Blocks, V: Visitor>(input: B, visitor: &mut V, sink: &mut Sink) -> Result<(), ScanError> {
+    let mut window = Window::new(input)?;
+    // The first member says the version; another one first is for the readers of whole documents.
+    if !matches!(crate::sniff::version(window.begin()?), Ok(4)) {
+        return Err(ScanError::Whole);
+    }
+    match walk(window, visitor, sink) {
+        Ok(()) | Err(Halt::Enough) => Ok(()),
+        Err(Halt::Feed(error)) => Err(error.into()),
+        Err(Halt::Syntax(_) | Halt::Version) => Err(ScanError::Whole),
+    }
+}
+
+struct Outputs<'n> {
+    name: Option<&'n str>,
+    found: Vec<(String, OutputValue)>,
+}
+
+impl Visitor for Outputs<'_> {
+    fn output(&mut self, wire: &OutputWire<'_>, sink: &mut Sink) -> Flow {
+        let name = wire.name.decode();
+        if self.name.is_some_and(|wanted| wanted != name) {
+            return Flow::On;
+        }
+        let Some(output) = output_value::decode(wire, sink) else { return Flow::On };
+        self.found.retain(|(known, _)| *known != name);
+        self.found.push((name.into_owned(), output));
+        Flow::On
+    }
+
+    fn member(&mut self, name: &str, _: (usize, usize)) -> Flow {
+        if name == "outputs" { Flow::Enough } else { Flow::On }
+    }
+}
+
+/// A piece of the input: bytes from `start` on, with room in front of them.
+#[derive(Debug)]
+pub struct Block {
+    /// The room, then the bytes.
+    pub bytes: Vec<u8>,
+    /// Where the bytes begin.
+    pub start: usize,
+}
+
+impl Block {
+    /// Room in front of the bytes for what the block before left over; larger leftovers are moved.
+    pub const ROOM: usize = 1 << 16;
+    /// How many bytes a block should hold: few enough for the caches of a core.
+    pub const SIZE: usize = 1 << 18;
+
+    /// Fills the block with the next bytes of `input`; an empty block is the end.
+    ///
+    /// # Errors
+    ///
+    /// Those of `input`, except interruptions.
+    pub fn fill<R: Read>(&mut self, input: &mut R) -> io::Result<()> {
+        self.bytes.resize(Self::ROOM + Self::SIZE, 0);
+        self.start = Self::ROOM;
+        loop {
+            match input.read(self.bytes.get_mut(Self::ROOM..).unwrap_or_default()) {
+                Ok(read) => {
+                    self.bytes.truncate(Self::ROOM + read);
+                    return Ok(());
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+impl Default for Block {
+    fn default() -> Self {
+        Self { bytes: Vec::with_capacity(Self::ROOM + Self::SIZE), start: Self::ROOM }
+    }
+}
+
+/// Where the blocks of a document come from; a program may read ahead in another thread.
+pub trait Blocks {
+    /// Gives the next block and takes back one that is no longer needed; an empty block is the end.
+    ///
+    /// # Errors
+    ///
+    /// Those of the input.
+    fn next(&mut self, spent: Block) -> io::Result<Block>;
+}
+
+impl<R: Read> Blocks for R {
+    fn next(&mut self, mut spent: Block) -> io::Result<Block> {
+        spent.fill(self)?;
+        Ok(spent)
+    }
+}
+
+/// The block that is being read, with what the one before left over in front of it.
+#[derive(Debug)]
+struct Window<B> {
+    input: B,
+    block: Block,
+    /// Offset of the block's bytes in the document.
+    base: usize,
+    last: bool,
+}
+
+impl<B: Blocks> Window<B> {
+    fn new(mut input: B) -> Result<Self, io::Error> {
+        let block = input.next(Block::default())?;
+        let last = block.bytes.len() <= block.start;
+        Ok(Self { input, block, base: 0, last })
+    }
+
+    /// The first bytes of the document.
+    fn begin(&mut self) -> io::Result<&[u8]> {
+        // A pipe may give single bytes; the version member needs a few more.
+        while !self.last && self.text().len() < 64 {
+            self.more(0)?;
+        }
+        Ok(self.text())
+    }
+
+    /// Gets one more block behind what is left.
+    fn append(&mut self) -> io::Result<()> {
+        let next = self.input.next(Block::default())?;
+        let fresh = next.bytes.get(next.start..).unwrap_or_default();
+        self.last = fresh.is_empty();
+        self.block.bytes.extend_from_slice(fresh);
+        Ok(())
+    }
+}
+
+impl<B: Blocks> Feed for Window<B> {
+    type Error = io::Error;
+
+    fn text(&self) -> &[u8] {
+        self.block.bytes.get(self.block.start..).unwrap_or_default()
+    }
+
+    fn base(&self) -> usize {
+        self.base
+    }
+
+    fn is_last(&self) -> bool {
+        self.last
+    }
+
+    fn more(&mut self, done: usize) -> io::Result<()> {
+        let done = done.min(self.text().len());
+        self.block.start += done;
+        self.base += done;
+        let left = self.text().len();
+        if left > Block::ROOM {
+            // A part larger than a block: what is there is doubled each time, so that it is read again but a few times.
+            let until = left * 2;
+            self.block.bytes.drain(..self.block.start);
+            self.block.start = 0;
+            while !self.last && self.block.bytes.len() < until {
+                self.append()?;
+            }
+            return Ok(());
+        }
+        let mut room = [0; Block::ROOM];
+        let (head, _) = room.split_at_mut(left);
+        head.copy_from_slice(self.text());
+        self.block = self.input.next(std::mem::take(&mut self.block))?;
+        let Block { bytes, start } = &mut self.block;
+        self.last = bytes.len() <= *start;
+        // The leftover goes into the room; a source that leaves none gets its bytes moved.
+        match start.checked_sub(left) {
+            Some(at) => {
+                if let Some(free) = bytes.get_mut(at..*start) {
+                    free.copy_from_slice(head);
+                }
+                *start = at;
+            }
+            None => {
+                bytes.splice(..*start, head.iter().copied());
+                *start = 0;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,544 @@
+//! Walks a document of format 4 once, front to back, and hands its parts to a visitor.
+//!
+//! The text may arrive in windows: a part that the window cuts off is read again when more of it is there, so a
+//! visitor sees every part whole and exactly once, and no more than the largest part has to be in memory.
+
+use std::borrow::Cow;
+
+use crate::json::{Cursor, Kind, Stop, Str, SyntaxError};
+use crate::note::NoteKind;
+use crate::problem::Code;
+use crate::sink::Sink;
+use crate::wire::v4::{InstanceWire, enter_item, note_duplicate};
+
+/// Text that may arrive in pieces.
+pub(crate) trait Feed {
+    /// Why no more text comes; never for text in memory.
+    type Error;
+    /// What is there.
+    fn text(&self) -> &[u8];
+    /// Where the text at hand begins in the document.
+    fn base(&self) -> usize;
+    /// Whether the text at hand reaches the document's end.
+    fn is_last(&self) -> bool;
+    /// Forgets the first `done` bytes and gets more.
+    fn more(&mut self, done: usize) -> Result<(), Self::Error>;
+}
+
+/// A document that is in memory as a whole.
+#[derive(Debug)]
+pub(crate) struct Whole<'a>(pub(crate) &'a [u8]);
+
+impl Feed for Whole<'_> {
+    type Error = std::convert::Infallible;
+
+    fn text(&self) -> &[u8] {
+        self.0
+    }
+
+    fn base(&self) -> usize {
+        0
+    }
+
+    fn is_last(&self) -> bool {
+        true
+    }
+
+    fn more(&mut self, _: usize) -> Result<(), Self::Error> {
+        Ok(())
+    }
+}
+
+/// Why a walk ended early.
+#[derive(Debug)]
+pub(crate) enum Halt<E> {
+    /// Not JSON, at this offset in the document.
+    Syntax(Stop),
+    /// The document is not of format 4 after all: `version` stands twice.
+    Version,
+    /// No more text.
+    Feed(E),
+    /// The visitor has seen enough.
+    Enough,
+}
+
+/// Whether a visitor wants more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flow {
+    On,
+    Enough,
+}
+
+/// The members of a resource except its instances.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Head {
+    /// Where the resource begins in the document.
+    pub(crate) offset: usize,
+    pub(crate) module: Text,
+    pub(crate) mode: Text,
+    pub(crate) type_name: Text,
+    pub(crate) name: Text,
+    pub(crate) provider: Text,
+    pub(crate) each: Text,
+    pub(crate) extra: Vec<(String, String)>,
+    seen_instances: bool,
+}
+
+/// A string member and its place in the document; empty and absent mean the same.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Text {
+    pub(crate) value: String,
+    pub(crate) offset: usize,
+    seen: bool,
+}
+
+/// An output as it stands in the document.
+#[derive(Clone, Debug)]
+pub(crate) struct OutputWire<'a> {
+    pub(crate) name: Str<'a>,
+    pub(crate) value: Option<(&'a [u8], usize)>,
+    pub(crate) value_type: Option<(&'a [u8], usize)>,
+    pub(crate) sensitive: bool,
+    pub(crate) deprecated: Option<Str<'a>>,
+    pub(crate) extra: Vec<(Cow<'a, str>, &'a [u8])>,
+    /// First byte of the name and end of the value, relative to the text at hand.
+    pub(crate) span: (usize, usize),
+}
+
+/// Sections that can stand twice in a document; the last one counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Section {
+    Outputs,
+    Resources,
+    Instances,
+    Checks,
+}
+
+/// A string at the top of the document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HeaderText {
+    TerraformVersion,
+    Lineage,
+}
+
+/// Receives the parts of a document in their order. Offsets inside wires are relative to the text at hand;
+/// `sink.base` makes them absolute.
+pub(crate) trait Visitor {
+    fn serial(&mut self, _serial: u64) {}
+    fn text(&mut self, _which: HeaderText, _text: &str, _offset: usize, _sink: &mut Sink) {}
+    /// Forget what this section gave so far: it begins again.
+    fn restart(&mut self, _section: Section) {}
+    fn output(&mut self, _wire: &OutputWire<'_>, _sink: &mut Sink) -> Flow {
+        Flow::On
+    }
+    /// An instance of the resource whose other members may follow later; `span` is relative.
+    fn instance(&mut self, _wire: &InstanceWire<'_>, _span: (usize, usize), _sink: &mut Sink) {}
+    /// A resource has ended behind `end`; its instances came before.
+    fn resource(&mut self, _head: &Head, _end: usize, _sink: &mut Sink) -> Flow {
+        Flow::On
+    }
+    /// One element of `check_results`; must read exactly that value.
+    fn check(&mut self, cursor: &mut Cursor<'_>, _sink: &mut Sink) -> Result<(), Stop> {
+        cursor.skip()
+    }
+    /// `check_results` is a list.
+    fn checks_present(&mut self) {}
+    /// An unknown member of the document.
+    fn unknown(&mut self, _name: &str, _raw: &[u8]) {}
+    /// A known top-level member's place: its name begins at the first offset and its value ends at the second.
+    fn member(&mut self, _name: &str, _span: (usize, usize)) -> Flow {
+        Flow::On
+    }
+}
+
+/// Walks the document with the visitor.
+pub(crate) fn walk<F: Feed, V: Visitor>(
+    feed: F,
+    visitor: &mut V,
+    sink: &mut Sink,
+) -> Result<(), Halt<F::Error>> {
+    let mut walker = Walker { feed, pos: 0, depth: 0, sink };
+    walker.document(visitor)?;
+    walker.step(|cursor, _| cursor.end())
+}
+
+struct Walker<'s, F> {
+    feed: F,
+    pos: usize,
+    depth: usize,
+    sink: &'s mut Sink,
+}
+
+/// Members of the document.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Top {
+    Version,
+    Serial,
+    Text(HeaderText),
+    Section(Section),
+    Unknown,
+}
+
+impl Top {
+    fn of(name: &str) -> Self {
+        match name {
+            "version" => Self::Version,
+            "serial" => Self::Serial,
+            "terraform_version" => Self::Text(HeaderText::TerraformVersion),
+            "lineage" => Self::Text(HeaderText::Lineage),
+            "outputs" => Self::Section(Section::Outputs),
+            "resources" => Self::Section(Section::Resources),
+            "check_results" => Self::Section(Section::Checks),
+            _ => Self::Unknown,
+        }
+    }
+
+    /// One bit each, to see members that stand twice.
+    fn bit(self) -> u8 {
+        match self {
+            Self::Version => 1,
+            Self::Serial => 2,
+            Self::Text(HeaderText::TerraformVersion) => 4,
+            Self::Text(HeaderText::Lineage) => 8,
+            Self::Section(Section::Outputs) => 16,
+            Self::Section(Section::Resources) => 32,
+            Self::Section(_) => 64,
+            Self::Unknown => 0,
+        }
+    }
+}
+
+impl<F: Feed> Walker<'_, F> {
+    /// Runs `read` on the text at hand, and again with more text while it ends too early.
+    ///
+    /// `read` must have no effect that outlives a failure, except on the sink, which is rolled back.
+    fn step<T>(
+        &mut self,
+        mut read: impl FnMut(&mut Cursor<'_>, &mut Sink) -> Result<T, Stop>,
+    ) -> Result<T, Halt<F::Error>> {
+        loop {
+            let text = self.feed.text();
+            let mut cursor = Cursor::at(text, self.pos, self.depth);
+            self.sink.base = self.feed.base();
+            let mark = self.sink.mark();
+            match read(&mut cursor, self.sink) {
+                // A number that reaches the window's end may go on behind it.
+                Ok(_) if !self.feed.is_last() && cursor.ends_in_number() => {}
+                Ok(value) => {
+                    self.pos = cursor.offset();
+                    self.depth = cursor.depth();
+                    return Ok(value);
+                }
+                Err(stop) if stop.why == SyntaxError::End && !self.feed.is_last() => {}
+                Err(stop) => {
+                    let offset = self.feed.base() + stop.offset;
+                    return Err(Halt::Syntax(Stop { offset, ..stop }));
+                }
+            }
+            self.sink.roll_back(mark);
+            self.feed.more(self.pos).map_err(Halt::Feed)?;
+            self.pos = 0;
+        }
+    }
+
+    fn document<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), Halt<F::Error>> {
+        if !self.step(|cursor, _| Ok(cursor.kind()? == Kind::Object && cursor.open(b'{').is_ok()))? {
+            return Err(Halt::Version);
+        }
+        let mut first = true;
+        let mut seen = 0;
+        loop {
+            let next = self.step(|cursor, sink| {
+                let mut begin = first;
+                let Some(name) = cursor.member(&mut begin)? else { return Ok(None) };
+                // The value's first byte decides what comes next, so it has to be there too.
+                cursor.kind()?;
+                let top = Top::of(&name.decode());
+                if seen & top.bit() != 0 {
+                    note_duplicate(sink, &name, false);
+                }
+                Ok(Some((top, name.decode().into_owned(), sink.base + name.offset)))
+            })?;
+            let Some((top, name, start)) = next else { return Ok(()) };
+            first = false;
+            if let Top::Section(section) = top
+                && seen & top.bit() != 0
+            {
+                visitor.restart(section);
+            }
+            seen |= top.bit();
+            match top {
+                Top::Section(Section::Outputs) => self.outputs(visitor)?,
+                Top::Section(Section::Resources) => self.resources(visitor)?,
+                Top::Section(_) => self.checks(visitor)?,
+                scalar => self.scalar(scalar, &name, visitor)?,
+            }
+            if top != Top::Unknown
+                && visitor.member(&name, (start, self.feed.base() + self.pos)) == Flow::Enough
+            {
+                return Err(Halt::Enough);
+            }
+        }
+    }
+
+    fn scalar<V: Visitor>(&mut self, top: Top, name: &str, visitor: &mut V) -> Result<(), Halt<F::Error>> {
+        match top {
+            Top::Version => {
+                if self.step(|cursor, sink| sink.unsigned(cursor))? != Some(4) {
+                    return Err(Halt::Version);
+                }
+            }
+            Top::Serial => {
+                let serial = self.step(|cursor, sink| sink.unsigned(cursor))?;
+                visitor.serial(serial.unwrap_or(0));
+            }
+            Top::Text(which) => {
+                let (text, offset) = self.step(|cursor, sink| {
+                    cursor.space();
+                    let offset = cursor.offset();
+                    let text = sink.string(cursor)?;
+                    Ok((text.map(|text| text.decode().into_owned()), offset))
+                })?;
+                visitor.text(which, &text.unwrap_or_default(), offset, self.sink);
+            }
+            _ => {
+                self.step(|cursor, _| {
+                    let raw = cursor.raw()?;
+                    visitor.unknown(name, raw);
+                    Ok(())
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn outputs<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), Halt<F::Error>> {
+        if !self.step(|cursor, sink| sink.object(cursor))? {
+            return Ok(());
+        }
+        let mut first = true;
+        loop {
+            let flow = self.step(|cursor, sink| {
+                let mut begin = first;
+                let Some(name) = cursor.member(&mut begin)? else { return Ok(None) };
+                let Some(wire) = OutputWire::read(name, cursor, sink)? else { return Ok(Some(Flow::On)) };
+                Ok(Some(visitor.output(&wire, sink)))
+            })?;
+            first = false;
+            match flow {
+                None => return Ok(()),
+                Some(Flow::On) => {}
+                Some(Flow::Enough) => return Err(Halt::Enough),
+            }
+        }
+    }
+
+    fn checks<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), Halt<F::Error>> {
+        if !self.step(|cursor, sink| sink.array(cursor))? {
+            return Ok(());
+        }
+        visitor.checks_present();
+        let mut first = true;
+        loop {
+            // The element is found whole before the visitor reads it, so that it reads it once.
+            let more = self.step(|cursor, sink| {
+                let mut begin = first;
+                if !cursor.element(&mut begin)? {
+                    return Ok(false);
+                }
+                let mut ahead = cursor.clone();
+                ahead.skip()?;
+                visitor.check(cursor, sink)?;
+                *cursor = ahead;
+                Ok(true)
+            })?;
+            first = false;
+            if !more {
+                return Ok(());
+            }
+        }
+    }
+
+    fn resources<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), Halt<F::Error>> {
+        if !self.step(|cursor, sink| sink.array(cursor))? {
+            return Ok(());
+        }
+        let mut head = Head::default();
+        let mut first = true;
+        loop {
+            // No object where one is needed has been reported and skipped.
+            let next = self.step(|cursor, sink| {
+                let mut begin = first;
+                if !cursor.element(&mut begin)? {
+                    return Ok(None);
+                }
+                let offset = sink.base + cursor.offset();
+                Ok(Some((enter_item(cursor, sink, "a resource")?, offset)))
+            })?;
+            first = false;
+            let Some((is_object, offset)) = next else { return Ok(()) };
+            if is_object {
+                head.clear(offset);
+                self.resource(&mut head, visitor)?;
+                self.sink.base = self.feed.base();
+                if visitor.resource(&head, self.feed.base() + self.pos, self.sink) == Flow::Enough {
+                    return Err(Halt::Enough);
+                }
+            }
+        }
+    }
+
+    fn resource<V: Visitor>(&mut self, head: &mut Head, visitor: &mut V) -> Result<(), Halt<F::Error>> {
+        let mut first = true;
+        loop {
+            let next = self.step(|cursor, sink| {
+                let mut begin = first;
+                let Some(name) = cursor.member(&mut begin)? else { return Ok(Next::End) };
+                if &*name.bytes() == b"instances" {
+                    if head.seen_instances {
+                        note_duplicate(sink, &name, false);
+                    }
+                    // The bracket has to be there, or the step would end on the name alone.
+                    return Ok(if sink.array(cursor)? { Next::Instances } else { Next::Member });
+                }
+                head.read_member(&name, cursor, sink)?;
+                Ok(Next::Member)
+            })?;
+            first = false;
+            match next {
+                Next::End => return Ok(()),
+                Next::Member => {}
+                Next::Instances => {
+                    if std::mem::replace(&mut head.seen_instances, true) {
+                        visitor.restart(Section::Instances);
+                    }
+                    self.instances(visitor)?;
+                }
+            }
+        }
+    }
+
+    fn instances<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), Halt<F::Error>> {
+        let mut first = true;
+        loop {
+            let more = self.step(|cursor, sink| {
+                let mut begin = first;
+                if !cursor.element(&mut begin)? {
+                    return Ok(false);
+                }
+                let start = cursor.offset();
+                if let Some(wire) = InstanceWire::read(cursor, sink)? {
+                    visitor.instance(&wire, (start, cursor.offset()), sink);
+                }
+                Ok(true)
+            })?;
+            first = false;
+            if !more {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// What stands next in a resource.
+enum Next {
+    Member,
+    Instances,
+    End,
+}
+
+impl Head {
+    fn clear(&mut self, offset: usize) {
+        for text in [
+            &mut self.module,
+            &mut self.mode,
+            &mut self.type_name,
+            &mut self.name,
+            &mut self.provider,
+            &mut self.each,
+        ] {
+            text.value.clear();
+            text.seen = false;
+        }
+        self.extra.clear();
+        self.seen_instances = false;
+        self.offset = offset;
+    }
+
+    fn read_member(&mut self, name: &Str<'_>, cursor: &mut Cursor<'_>, sink: &mut Sink) -> Result<(), Stop> {
+        let text = match &*name.decode() {
+            "module" => &mut self.module,
+            "mode" => &mut self.mode,
+            "type" => &mut self.type_name,
+            "name" => &mut self.name,
+            "provider" => &mut self.provider,
+            "each" => &mut self.each,
+            other => {
+                let raw = cursor.raw()?;
+                self.extra.push((other.to_owned(), String::from_utf8_lossy(raw).into_owned()));
+                return Ok(());
+            }
+        };
+        let offset = cursor.offset();
+        let found = sink.string(cursor)?;
+        let value = found.map(|found| found.decode()).unwrap_or_default();
+        if text.seen {
+            note_duplicate(sink, name, text.value == value);
+        }
+        if found.is_some_and(|found| found.has_lone_surrogate()) {
+            sink.note(NoteKind::Lost, offset, "half a surrogate pair has become U+FFFD");
+        }
+        text.value.clear();
+        text.value.push_str(&value);
+        text.offset = sink.base + offset;
+        text.seen = true;
+        Ok(())
+    }
+}
+
+impl<'a> OutputWire<'a> {
+    /// Reads the output whose name has just been read.
+    fn read(name: Str<'a>, cursor: &mut Cursor<'a>, sink: &mut Sink) -> Result<Option<Self>, Stop> {
+        if cursor.kind()? != Kind::Object {
+            let mark = sink.len();
+            let wrong = sink.wrong_type::<()>(cursor, "an output object")?;
+            if sink.len() == mark && wrong.is_none() {
+                sink.problem(Code::OutputType, name.offset, "null stands where an output object is needed");
+            }
+            return Ok(None);
+        }
+        cursor.open(b'{')?;
+        let mut wire = Self {
+            name,
+            value: None,
+            value_type: None,
+            sensitive: false,
+            deprecated: None,
+            extra: Vec::new(),
+            span: (name.offset, 0),
+        };
+        let mut seen = Vec::new();
+        let mut first = true;
+        while let Some(member) = cursor.member(&mut first)? {
+            let start = cursor.offset();
+            match &*member.decode() {
+                "value" => wire.value = Some((cursor.raw()?, start)),
+                "type" => wire.value_type = Some((cursor.raw()?, start)),
+                "sensitive" => wire.sensitive = sink.bool(cursor)?.unwrap_or(false),
+                "deprecated" => wire.deprecated = sink.string(cursor)?,
+                _ => {
+                    wire.extra.push((member.decode(), cursor.raw()?));
+                    continue;
+                }
+            }
+            let raw = cursor.since(start);
+            if let Some(at) = seen.iter().position(|(name, _)| *name == member.raw) {
+                let (_, before): (&[u8], &[u8]) = seen.swap_remove(at);
+                note_duplicate(sink, &member, before == raw);
+            }
+            seen.push((member.raw, raw));
+        }
+        wire.span.1 = cursor.offset();
+        Ok(Some(wire))
+    }
+}

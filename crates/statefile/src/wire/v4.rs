@@ -1,0 +1,281 @@
+//! Members of format 4, as slices of the document.
+
+use std::borrow::Cow;
+
+use crate::json::{Cursor, Kind, Stop, Str};
+use crate::note::NoteKind;
+use crate::problem::Code;
+use crate::sink::Sink;
+
+/// Known members of an instance object, in the order of [`InstanceWire::raws`].
+const INSTANCE_MEMBERS: [&str; 15] = [
+    "index_key",
+    "status",
+    "deposed",
+    "provider",
+    "schema_version",
+    "attributes",
+    "attributes_flat",
+    "sensitive_attributes",
+    "private",
+    "dependencies",
+    "depends_on",
+    "create_before_destroy",
+    "skip_destroy",
+    "identity",
+    "identity_schema_version",
+];
+
+/// One instance object.
+///
+/// Lists and maps have been checked for their types and are kept as text; see [`strings`] and [`string_map`].
+#[derive(Clone, Debug, Default)]
+pub(crate) struct InstanceWire<'a> {
+    /// Where the object begins.
+    pub(crate) offset: usize,
+    pub(crate) index_key: Option<(Kind, &'a [u8], usize)>,
+    pub(crate) status: Option<Str<'a>>,
+    pub(crate) deposed: Option<Str<'a>>,
+    pub(crate) provider: Option<Str<'a>>,
+    pub(crate) schema_version: u64,
+    pub(crate) attributes: Option<&'a [u8]>,
+    pub(crate) attributes_flat: Option<Slice<'a>>,
+    pub(crate) sensitive: Option<Slice<'a>>,
+    pub(crate) private: Option<Str<'a>>,
+    pub(crate) dependencies: Option<Slice<'a>>,
+    pub(crate) depends_on: Option<Slice<'a>>,
+    pub(crate) create_before_destroy: bool,
+    pub(crate) skip_destroy: bool,
+    pub(crate) identity: Option<&'a [u8]>,
+    pub(crate) identity_schema_version: Option<u64>,
+    pub(crate) extra: Vec<(Cow<'a, str>, &'a [u8])>,
+    /// Text of each known member that was read; empty if it was not.
+    raws: [&'a [u8]; INSTANCE_MEMBERS.len()],
+}
+
+/// A piece of the document and where it begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slice<'a> {
+    pub(crate) text: &'a [u8],
+    pub(crate) offset: usize,
+}
+
+impl<'a> InstanceWire<'a> {
+    /// Reads the object at the cursor; nothing if it is none, which is then a problem.
+    pub(crate) fn read(cursor: &mut Cursor<'a>, sink: &mut Sink) -> Result<Option<Self>, Stop> {
+        if !enter_item(cursor, sink, "an instance object")? {
+            return Ok(None);
+        }
+        let mut wire = Self { offset: cursor.offset() - 1, ..Self::default() };
+        let mut first = true;
+        while let Some(name) = cursor.member(&mut first)? {
+            let start = cursor.offset();
+            match wire.read_member(&name.bytes(), cursor, sink)? {
+                Some(index) => wire.remember(index, &name, cursor.since(start), sink),
+                None => {
+                    let raw = cursor.raw()?;
+                    wire.extra.push((name.decode(), raw));
+                }
+            }
+        }
+        Ok(Some(wire))
+    }
+
+    /// Reads a known member's value and gives its index in [`INSTANCE_MEMBERS`].
+    fn read_member(
+        &mut self,
+        name: &[u8],
+        cursor: &mut Cursor<'a>,
+        sink: &mut Sink,
+    ) -> Result<Option<usize>, Stop> {
+        Ok(Some(match name {
+            b"index_key" => {
+                let kind = cursor.kind()?;
+                let offset = cursor.offset();
+                self.index_key = Some((kind, cursor.raw()?, offset));
+                0
+            }
+            b"status" => {
+                self.status = sink.string(cursor)?;
+                1
+            }
+            b"deposed" => {
+                self.deposed = sink.string(cursor)?;
+                2
+            }
+            b"provider" => {
+                self.provider = sink.string(cursor)?;
+                3
+            }
+            b"schema_version" => {
+                self.schema_version = sink.unsigned(cursor)?.unwrap_or(0);
+                4
+            }
+            b"attributes" => {
+                self.attributes = Some(cursor.raw()?);
+                5
+            }
+            b"attributes_flat" => {
+                self.attributes_flat = read_string_map(cursor, sink)?;
+                6
+            }
+            b"sensitive_attributes" => {
+                let kind = cursor.kind()?;
+                let offset = cursor.offset();
+                let text = cursor.raw()?;
+                self.sensitive = (kind != Kind::Null).then_some(Slice { text, offset });
+                7
+            }
+            b"private" => {
+                self.private = sink.string(cursor)?;
+                8
+            }
+            b"dependencies" => {
+                self.dependencies = read_strings(cursor, sink)?;
+                9
+            }
+            b"depends_on" => {
+                self.depends_on = read_strings(cursor, sink)?;
+                10
+            }
+            b"create_before_destroy" => {
+                self.create_before_destroy = sink.bool(cursor)?.unwrap_or(false);
+                11
+            }
+            b"skip_destroy" => {
+                self.skip_destroy = sink.bool(cursor)?.unwrap_or(false);
+                12
+            }
+            b"identity" => {
+                self.identity = Some(cursor.raw()?);
+                13
+            }
+            b"identity_schema_version" => {
+                self.identity_schema_version = sink.unsigned(cursor)?;
+                14
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Notes a member that stands twice; the last one counts, as in Go's decoder.
+    #[inline]
+    fn remember(&mut self, index: usize, name: &Str<'a>, raw: &'a [u8], sink: &mut Sink) {
+        if let Some(known) = self.raws.get_mut(index) {
+            let before = std::mem::replace(known, raw);
+            if !before.is_empty() {
+                note_duplicate(sink, name, before == raw);
+            }
+        }
+    }
+}
+
+/// The elements of a list that [`InstanceWire::read`] has accepted, with their offsets in the document.
+pub(crate) fn strings<'a>(list: Option<Slice<'a>>) -> impl Iterator<Item = Str<'a>> {
+    let Slice { text, offset } = list.unwrap_or(Slice { text: b"[]", offset: 0 });
+    let mut cursor = Cursor::new(text);
+    let mut open = cursor.open(b'[').is_ok();
+    let mut first = true;
+    std::iter::from_fn(move || {
+        while open {
+            open = cursor.element(&mut first).unwrap_or(false);
+            if !open {
+                break;
+            }
+            // A `null` element is an empty string, as in Go.
+            if cursor.kind() == Ok(Kind::Null) {
+                let at = cursor.offset();
+                open = cursor.skip().is_ok();
+                return Some(Str { raw: b"", escaped: false, offset: offset + at });
+            }
+            if let Ok(text) = cursor.string() {
+                return Some(Str { offset: offset + text.offset, ..text });
+            }
+            open = false;
+        }
+        None
+    })
+}
+
+/// Members of a string map that [`InstanceWire::read`] has accepted.
+pub(crate) fn string_map<'a>(map: Slice<'a>) -> impl Iterator<Item = (Cow<'a, str>, Cow<'a, str>)> {
+    let mut cursor = Cursor::new(map.text);
+    let mut open = cursor.open(b'{').is_ok();
+    let mut first = true;
+    std::iter::from_fn(move || {
+        if !open {
+            return None;
+        }
+        let Ok(Some(name)) = cursor.member(&mut first) else {
+            open = false;
+            return None;
+        };
+        let value = match cursor.string() {
+            Ok(text) => text.decode(),
+            Err(_) => {
+                open = cursor.skip().is_ok();
+                Cow::Borrowed("")
+            }
+        };
+        Some((name.decode(), value))
+    })
+}
+
+fn read_strings<'a>(cursor: &mut Cursor<'a>, sink: &mut Sink) -> Result<Option<Slice<'a>>, Stop> {
+    cursor.space();
+    let offset = cursor.offset();
+    if !sink.array(cursor)? {
+        return Ok(None);
+    }
+    let mut first = true;
+    while cursor.element(&mut first)? {
+        if cursor.kind()? == Kind::String {
+            cursor.string()?;
+        } else {
+            sink.wrong_type::<()>(cursor, "a string")?;
+        }
+    }
+    Ok(Some(Slice { text: cursor.since(offset), offset }))
+}
+
+fn read_string_map<'a>(cursor: &mut Cursor<'a>, sink: &mut Sink) -> Result<Option<Slice<'a>>, Stop> {
+    cursor.space();
+    let offset = cursor.offset();
+    if !sink.object(cursor)? {
+        return Ok(None);
+    }
+    let mut first = true;
+    while cursor.member(&mut first)?.is_some() {
+        if cursor.kind()? == Kind::String {
+            cursor.string()?;
+        } else {
+            sink.wrong_type::<()>(cursor, "a string")?;
+        }
+    }
+    Ok(Some(Slice { text: cursor.since(offset), offset }))
+}
+
+/// Enters an element that must be an object; even `null` is a problem, since a list has no absent elements.
+pub(crate) fn enter_item(cursor: &mut Cursor<'_>, sink: &mut Sink, wanted: &str) -> Result<bool, Stop> {
+    if cursor.kind()? == Kind::Null {
+        sink.problem(Code::WrongType, cursor.offset(), format!("null stands where {wanted} is needed"));
+        cursor.null()?;
+        return Ok(false);
+    }
+    if cursor.kind()? == Kind::Object {
+        return cursor.open(b'{').map(|()| true);
+    }
+    sink.wrong_type::<()>(cursor, wanted).map(|_| false)
+}
+
+/// Notes that a member stands twice in its object.
+pub(crate) fn note_duplicate(sink: &mut Sink, name: &Str<'_>, same: bool) {
+    let text = name.decode();
+    if same {
+        let message = format!("member {text:?} stands twice with the same value");
+        sink.note(NoteKind::Normalized, name.offset, message);
+    } else {
+        let message = format!("member {text:?} stands twice with different values; the last one counts, as in Terraform");
+        sink.note(NoteKind::Lost, name.offset, message);
+    }
+}
