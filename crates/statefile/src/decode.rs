@@ -260,7 +260,10 @@ impl Builder {
             };
             if agreed.is_some_and(|first| *first != instance.config) {
                 let first = agreed.map(ToString::to_string).unwrap_or_default();
-                let why = format!("instances name different providers, {first} and {}; they have to agree", instance.config);
+                let why = format!(
+                    "instances name different providers, {first} and {}; they have to agree",
+                    instance.config
+                );
                 sink.problem_at(Code::ProviderConflict, *offset, why);
             }
             agreed.get_or_insert(&instance.config);
@@ -284,13 +287,22 @@ impl Builder {
         }
     }
 
-    fn insert(&mut self, address: AbsResource, provider: Provider, head: &Head, pending: Vec<Pending>, sink: &mut Sink) {
+    fn insert(
+        &mut self,
+        address: AbsResource,
+        provider: Provider,
+        head: &Head,
+        pending: Vec<Pending>,
+        sink: &mut Sink,
+    ) {
         if provider.short {
             self.short_providers.push(address.clone());
         }
         let existing = self.state.resource(&address).map(|known| known.provider.clone());
         if existing.as_ref().is_some_and(|known| *known != provider.config) {
-            let message = format!("{address} stands twice with different providers; the last one counts, as in Terraform");
+            let message = format!(
+                "{address} stands twice with different providers; the last one counts, as in Terraform"
+            );
             sink.note_at(NoteKind::Lost, head.provider.offset, message);
         }
         let module = self.state.ensure_module(&address.module);
@@ -348,7 +360,11 @@ impl Visitor for Builder {
         let mark = sink.len();
         let name = wire.name.decode();
         if wire.deprecated.is_some() {
-            self.saw(Dialect::OpenTofu, "the member \"deprecated\" of an output", sink.base + wire.name.offset);
+            self.saw(
+                Dialect::OpenTofu,
+                "the member \"deprecated\" of an output",
+                sink.base + wire.name.offset,
+            );
         }
         if let Some(output) = output_value::decode(wire, sink) {
             if self.outputs.insert(Arc::from(&*name), output).is_some() {
@@ -375,14 +391,22 @@ impl Visitor for Builder {
             match ProviderInstance::parse(&text.decode(), host) {
                 Ok(provider) => Some((provider, at)),
                 Err(error) => {
-                    sink.problem(Code::ProviderAddress, text.offset, format!("provider of an instance: {error}"));
+                    sink.problem(
+                        Code::ProviderAddress,
+                        text.offset,
+                        format!("provider of an instance: {error}"),
+                    );
                     None
                 }
             }
         });
         if let (Some(key), Some(object)) = (key, object) {
             if !object.depends_on.is_empty() {
-                self.saw(Dialect::OpenTofu, "the member \"depends_on\" of an instance", sink.base + wire.offset);
+                self.saw(
+                    Dialect::OpenTofu,
+                    "the member \"depends_on\" of an instance",
+                    sink.base + wire.offset,
+                );
             }
             let offset = sink.base + wire.offset;
             self.pending.push(Pending { key, object, provider: provider.flatten(), offset });
@@ -466,7 +490,11 @@ pub(crate) fn resource_address(head: &Head, sink: &mut Sink) -> Option<Resource>
             return None;
         }
     };
-    Some(Resource { mode, type_name: head.type_name.value.as_str().into(), name: head.name.value.as_str().into() })
+    Some(Resource {
+        mode,
+        type_name: head.type_name.value.as_str().into(),
+        name: head.name.value.as_str().into(),
+    })
 }
 
 /// Reads a provider address in its present form or in that of Terraform 0.12.

@@ -169,7 +169,11 @@ impl Document {
     pub(crate) fn style(&self) -> Style {
         let by_release = Style::of(self.dialect(), self.terraform_version());
         let indented = self.text.iter().take(64).any(|&b| b == b'\n');
-        Style { indented, empty_sensitive: by_release.empty_sensitive || self.index.empty_sensitive, ..by_release }
+        Style {
+            indented,
+            empty_sensitive: by_release.empty_sensitive || self.index.empty_sensitive,
+            ..by_release
+        }
     }
 
     pub(crate) fn entries(&self, address: &AbsResource) -> impl Iterator<Item = &ResourceEntry> {
@@ -197,7 +201,11 @@ impl Document {
 }
 
 /// Copies a document with some ranges replaced; ranges are in order and do not overlap.
-pub(crate) fn splice<W: io::Write>(text: &[u8], patches: &[(Range<usize>, Vec<u8>)], out: &mut W) -> io::Result<()> {
+pub(crate) fn splice<W: io::Write>(
+    text: &[u8],
+    patches: &[(Range<usize>, Vec<u8>)],
+    out: &mut W,
+) -> io::Result<()> {
     let mut at = 0;
     for (range, new) in patches {
         out.write_all(text.get(at..range.start).unwrap_or_default())?;

@@ -162,7 +162,8 @@ impl<'d> Edit<'d> {
         }
         new.sort_by(|a, b| file_order(b.0, a.0));
         for entry in &index.resources {
-            while let Some((_, text)) = new.pop_if(|(address, _)| file_order(address, &entry.address).is_lt()) {
+            while let Some((_, text)) = new.pop_if(|(address, _)| file_order(address, &entry.address).is_lt())
+            {
                 items.push(Item::New(text));
             }
             match self.resources.contains_key(&entry.address) {

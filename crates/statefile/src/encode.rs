@@ -111,7 +111,10 @@ pub(crate) fn resource_fragment(
     resource: &groundstate_states::Resource,
 ) -> Result<Vec<u8>, EncodeError> {
     let mut one = file.clone();
-    one.state.ensure_module(&address.module).resources.insert(address.resource.clone(), Arc::new(resource.clone()));
+    one.state
+        .ensure_module(&address.module)
+        .resources
+        .insert(address.resource.clone(), Arc::new(resource.clone()));
     refuse(&one, false)?;
     let writer = Writer::fragment(Vec::new(), file.style.indented, 2);
     let mut encoder = Encoder { file: &one, writer };
@@ -183,7 +186,10 @@ impl<W: io::Write> Encoder<'_, W> {
         let file = self.file;
         self.writer.open('{');
         self.number("version", 4);
-        self.text("terraform_version", file.terraform_version.as_ref().map_or("", |version| version.as_str()));
+        self.text(
+            "terraform_version",
+            file.terraform_version.as_ref().map_or("", |version| version.as_str()),
+        );
         self.number("serial", file.serial.get());
         self.text("lineage", file.lineage.as_str());
         self.writer.name("outputs");
@@ -219,7 +225,8 @@ impl<W: io::Write> Encoder<'_, W> {
         encode_type(&mut text, &output.value_type);
         self.writer.raw(&text)?;
         self.flag("sensitive", output.sensitive);
-        if let Some(message) = output.deprecated.as_deref().filter(|_| self.file.dialect == Dialect::OpenTofu) {
+        if let Some(message) = output.deprecated.as_deref().filter(|_| self.file.dialect == Dialect::OpenTofu)
+        {
             self.text("deprecated", message);
         }
         self.extra(&output.extra)?;
@@ -432,7 +439,8 @@ impl<W: io::Write> Encoder<'_, W> {
 
 /// Modules by their printed address: the order of files, which is not the order of lists.
 fn in_file_order(state: &State) -> Vec<(String, &Module)> {
-    let mut modules: Vec<_> = state.modules().map(|(address, module)| (address.to_string(), module)).collect();
+    let mut modules: Vec<_> =
+        state.modules().map(|(address, module)| (address.to_string(), module)).collect();
     modules.sort_by(|a, b| a.0.cmp(&b.0));
     modules
 }

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use groundstate_states::DeposedKey;
 use groundstate_states::addr::{
     AbsResource, AbsResourceInstance, InstanceKey, ModuleInstance, ProviderConfig, ProviderInstance,
 };
-use groundstate_states::DeposedKey;
 
 use crate::checks;
 use crate::decode::{module_address, provider_address, resource_address, writer_version};
@@ -174,7 +174,8 @@ impl Indexer {
         let instances = std::mem::take(&mut self.own_provider);
         let objects = self.index.objects.len() - self.first;
         if !own && (instances.iter().any(|(provider, _)| provider.is_none()) || objects == 0) {
-            let at = instances.iter().find(|(provider, _)| provider.is_none()).map_or(head.offset, |(_, at)| *at);
+            let at =
+                instances.iter().find(|(provider, _)| provider.is_none()).map_or(head.offset, |(_, at)| *at);
             sink.problem_at(Code::ProviderMissing, at, "there is no provider; add the member \"provider\"");
         }
         let mut named = instances.iter().filter_map(|(provider, at)| provider.as_ref().map(|p| (p, at)));
@@ -236,7 +237,11 @@ impl Visitor for Indexer {
             match parsed {
                 Ok(provider) => self.own_provider.push((Some(provider), sink.base + text.offset)),
                 Err(error) => {
-                    sink.problem(Code::ProviderAddress, text.offset, format!("provider of an instance: {error}"));
+                    sink.problem(
+                        Code::ProviderAddress,
+                        text.offset,
+                        format!("provider of an instance: {error}"),
+                    );
                 }
             }
         } else {
@@ -253,7 +258,9 @@ impl Visitor for Indexer {
         self.provider_is_fine(head, sink);
         let objects = self.first..self.index.objects.len();
         self.first = objects.end;
-        if let (Some(module), Some(resource)) = (self.module(&head.module, sink), resource_address(head, sink)) {
+        if let (Some(module), Some(resource)) =
+            (self.module(&head.module, sink), resource_address(head, sink))
+        {
             let address = AbsResource { module, resource };
             let entry = ResourceEntry { address, span: head.offset..end, objects };
             let list = self.index.objects_of(&entry);

@@ -48,7 +48,11 @@ fn index_key(wire: &InstanceWire<'_>, sink: &mut Sink) -> Option<InstanceKey> {
         }
         Kind::Bool | Kind::Array | Kind::Object => {
             let found = describe(kind, raw);
-            sink.problem(Code::IndexKey, offset, format!("index_key is {found}; it has to be a number or a string"));
+            sink.problem(
+                Code::IndexKey,
+                offset,
+                format!("index_key is {found}; it has to be a number or a string"),
+            );
             None
         }
     }
@@ -74,7 +78,9 @@ fn status(wire: &InstanceWire<'_>, sink: &mut Sink) -> Option<ObjectStatus> {
         "tainted" => Some(ObjectStatus::Tainted),
         other => {
             let shown: String = other.chars().take(40).collect();
-            let why = format!("status {shown:?} is not known; leave it out for a usable object or write \"tainted\"");
+            let why = format!(
+                "status {shown:?} is not known; leave it out for a usable object or write \"tainted\""
+            );
             sink.problem(Code::Status, text.offset, why);
             None
         }
@@ -118,7 +124,11 @@ fn dependency(text: &Str<'_>, sink: &mut Sink) -> Option<ConfigResource> {
     match AbsResource::parse(&text.decode()) {
         Ok(address) => Some(address.to_config()),
         Err(error) => {
-            sink.problem(Code::Dependency, text.offset, format!("dependency is not a resource address: {error}"));
+            sink.problem(
+                Code::Dependency,
+                text.offset,
+                format!("dependency is not a resource address: {error}"),
+            );
             None
         }
     }
@@ -139,7 +149,9 @@ fn sensitive_paths(list: Slice<'_>, sink: &mut Sink) -> Vec<groundstate_states::
 /// A list that is not OpenTofu's says nothing that can be trusted, and is left out as Terraform 0.13 leaves it out.
 fn depends_on(wire: &InstanceWire<'_>, legacy_references: bool, sink: &mut Sink) -> Vec<AbsResourceInstance> {
     let parsed: Option<Vec<_>> = (!legacy_references)
-        .then(|| strings(wire.depends_on).map(|text| AbsResourceInstance::parse(&text.decode()).ok()).collect())
+        .then(|| {
+            strings(wire.depends_on).map(|text| AbsResourceInstance::parse(&text.decode()).ok()).collect()
+        })
         .flatten();
     parsed.unwrap_or_else(|| {
         let message = "depends_on holds references of Terraform 0.12, which nothing reads any more; left out";
@@ -253,7 +265,8 @@ fn attributes(wire: &InstanceWire<'_>, sink: &mut Sink) -> Option<Attributes> {
             let mut map = BTreeMap::new();
             for (name, value) in string_map(flat) {
                 if map.insert(Arc::from(&*name), Arc::from(&*value)).is_some() {
-                    let message = format!("member {name:?} of attributes_flat stands twice; the last one counts");
+                    let message =
+                        format!("member {name:?} of attributes_flat stands twice; the last one counts");
                     sink.note(NoteKind::Lost, flat.offset, message);
                 }
             }

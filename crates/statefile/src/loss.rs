@@ -110,6 +110,10 @@ pub(crate) fn summary(losses: &[Loss]) -> String {
 
 impl std::fmt::Display for Loss {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.address.is_empty() { f.write_str(&self.what) } else { write!(f, "{} of {}", self.what, self.address) }
+        if self.address.is_empty() {
+            f.write_str(&self.what)
+        } else {
+            write!(f, "{} of {}", self.what, self.address)
+        }
     }
 }

@@ -42,11 +42,15 @@ pub(crate) fn decode(wire: &OutputWire<'_>, sink: &mut Sink) -> Option<OutputVal
             value,
             value_type,
             sensitive: wire.sensitive,
-            deprecated: wire.deprecated.map(|text| Arc::from(&*text.decode())).filter(|text: &Arc<str>| !text.is_empty()),
+            deprecated: wire
+                .deprecated
+                .map(|text| Arc::from(&*text.decode()))
+                .filter(|text: &Arc<str>| !text.is_empty()),
             extra: extra(&wire.extra),
         }),
         Err(error) => {
-            let why = format!("output {name:?} has a value that does not conform to its type: {}", error.detail);
+            let why =
+                format!("output {name:?} has a value that does not conform to its type: {}", error.detail);
             sink.problem(Code::OutputValue, offset + error.offset, why);
             None
         }

@@ -55,7 +55,8 @@ pub fn list<B: Blocks>(input: B, with_ids: bool) -> Result<Vec<Listed>, ScanErro
     if !sink.is_clean() {
         return Err(ScanError::Whole);
     }
-    let listed = |(address, id): (AbsResourceInstance, Option<&str>)| Listed { address, id: id.map(str::to_owned) };
+    let listed =
+        |(address, id): (AbsResourceInstance, Option<&str>)| Listed { address, id: id.map(str::to_owned) };
     Ok(index.instances().into_iter().map(listed).collect())
 }
 

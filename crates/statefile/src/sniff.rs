@@ -122,7 +122,8 @@ fn judge(text: &[u8], top: &Top, start: usize) -> Result<u64, ReadError> {
             Err(not_state(text, Code::VersionType, *offset, &why))
         }
         Some(0) => {
-            let why = "the version is 0, but no JSON format had that number; the file was damaged or made by hand";
+            let why =
+                "the version is 0, but no JSON format had that number; the file was damaged or made by hand";
             Err(unusable(text, Code::VersionZero, *offset, why))
         }
         Some(version @ 1..=4) => Ok(version),
@@ -147,7 +148,8 @@ fn unsupported(version: u64, top: &Top) -> String {
 
 /// The error of a reader that only takes the current version.
 pub(crate) fn not_current(text: &[u8], version: u64) -> ReadError {
-    let why = format!("the document has format version {version}; upgrade it to 4 first, or decode it as a whole");
+    let why =
+        format!("the document has format version {version}; upgrade it to 4 first, or decode it as a whole");
     unusable(text, Code::VersionUnsupported, 0, &why)
 }
 
@@ -155,7 +157,9 @@ pub(crate) fn not_current(text: &[u8], version: u64) -> ReadError {
 pub(crate) fn contradiction(text: &[u8]) -> ReadError {
     match whole_document(text) {
         Err(error) => error,
-        Ok(_) => not_state(text, Code::VersionType, 0, "\"version\" stands twice, so the format cannot be told"),
+        Ok(_) => {
+            not_state(text, Code::VersionType, 0, "\"version\" stands twice, so the format cannot be told")
+        }
     }
 }
 
@@ -166,7 +170,11 @@ fn not_an_object(text: &[u8], found: &str, start: usize) -> ReadError {
         start,
         format!("the document is {found}; a state file is an object with a \"version\""),
     );
-    sink.problem(Code::VersionUnreadable, start, "so there is no version to find, and the format cannot be told");
+    sink.problem(
+        Code::VersionUnreadable,
+        start,
+        "so there is no version to find, and the format cannot be told",
+    );
     not_state_all(text, sink)
 }
 

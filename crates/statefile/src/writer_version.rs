@@ -34,7 +34,8 @@ impl WriterVersion {
     ///
     /// The text has no numeric segment in front, a segment beyond 64 bits, or characters no version can have.
     pub fn parse(text: &str) -> Result<Self, WriterVersionError> {
-        let meaning = parse(text).ok_or_else(|| WriterVersionError(text.chars().take(80).collect::<String>().into()))?;
+        let meaning = parse(text)
+            .ok_or_else(|| WriterVersionError(text.chars().take(80).collect::<String>().into()))?;
         Ok(Self { text: text.into(), meaning })
     }
 

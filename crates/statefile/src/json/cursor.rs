@@ -249,7 +249,11 @@ impl<'a> Str<'a> {
     /// The string's value as bytes: what names are compared by, without another look at their encoding.
     #[inline]
     pub(crate) fn bytes(&self) -> Cow<'a, [u8]> {
-        if self.escaped { Cow::Owned(self.decode().into_owned().into_bytes()) } else { Cow::Borrowed(self.raw) }
+        if self.escaped {
+            Cow::Owned(self.decode().into_owned().into_bytes())
+        } else {
+            Cow::Borrowed(self.raw)
+        }
     }
 
     /// Whether an escape names half a surrogate pair, which no text can hold.

@@ -275,7 +275,9 @@ pub(crate) fn note_duplicate(sink: &mut Sink, name: &Str<'_>, same: bool) {
         let message = format!("member {text:?} stands twice with the same value");
         sink.note(NoteKind::Normalized, name.offset, message);
     } else {
-        let message = format!("member {text:?} stands twice with different values; the last one counts, as in Terraform");
+        let message = format!(
+            "member {text:?} stands twice with different values; the last one counts, as in Terraform"
+        );
         sink.note(NoteKind::Lost, name.offset, message);
     }
 }
