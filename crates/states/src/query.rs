@@ -128,11 +128,13 @@ impl State {
         self.resource(addr).map(|resource| &resource.provider)
     }
 
-    /// The distinct provider configurations of all resources.
+    /// The distinct provider configurations of all resources, sorted by their printed form.
     #[must_use]
     pub fn provider_addrs(&self) -> Vec<&ProviderConfig> {
         let distinct: BTreeSet<_> = self.all_resources().map(|(_, _, resource)| &resource.provider).collect();
-        distinct.into_iter().collect()
+        let mut sorted: Vec<_> = distinct.into_iter().collect();
+        sorted.sort_by_cached_key(ToString::to_string);
+        sorted
     }
 
     /// The distinct providers of all resources.

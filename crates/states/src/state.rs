@@ -80,4 +80,14 @@ impl State {
             self.descendants.remove(addr);
         }
     }
+
+    /// Takes a module other than the root out of the state.
+    pub(crate) fn take_module(&mut self, addr: &ModuleInstance) -> Option<Arc<Module>> {
+        self.descendants.remove(addr)
+    }
+
+    /// Puts a module at an address other than the root's, in place of what was there.
+    pub(crate) fn put_module(&mut self, addr: ModuleInstance, module: Arc<Module>) {
+        self.descendants.insert(addr, module);
+    }
 }
