@@ -30,6 +30,16 @@ pub struct CheckAggregate {
     pub extra: Extra,
 }
 
+impl CheckAggregate {
+    /// Whether it is known which instances there are. An unknown status without objects means that the configuration
+    /// was never expanded; any other status without objects, that there are none.
+    #[must_use]
+    pub fn objects_known(&self) -> bool {
+        let unknown = matches!(self.status, CheckStatus::Unknown | CheckStatus::Unrecognized(_));
+        !self.objects.is_empty() || !unknown
+    }
+}
+
 /// Results of one instance of a checkable object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckObject {
@@ -57,4 +67,27 @@ pub enum CheckStatus {
     Error,
     /// A text no known release writes; counts as unknown and keeps its spelling.
     Unrecognized(Arc<str>),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::addr::{CheckableKind, Module};
+
+    #[test]
+    fn a_known_status_without_objects_means_there_are_none() {
+        let addr =
+            ConfigCheckable::Named { kind: CheckableKind::Check, module: Module::root(), name: "x".into() };
+        let aggregate =
+            |status| CheckAggregate { addr: addr.clone(), status, objects: Vec::new(), extra: Extra::new() };
+        for (status, known) in [
+            (CheckStatus::Unknown, false),
+            (CheckStatus::Unrecognized("later".into()), false),
+            (CheckStatus::Pass, true),
+            (CheckStatus::Fail, true),
+            (CheckStatus::Error, true),
+        ] {
+            assert_eq!(aggregate(status.clone()).objects_known(), known, "{status:?}");
+        }
+    }
 }
