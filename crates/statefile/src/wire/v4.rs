@@ -8,7 +8,7 @@ use crate::problem::Code;
 use crate::sink::Sink;
 
 /// Known members of an instance object, in the order of [`InstanceWire::raws`].
-const INSTANCE_MEMBERS: [&str; 15] = [
+pub(crate) const INSTANCE_MEMBERS: [&str; 15] = [
     "index_key",
     "status",
     "deposed",
