@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use groundstate_states::{Decoded, FlatmapError, Number, ObjectType, Type, Value, decode_flatmap};
+use groundstate_states::{
+    Decoded, FlatmapError, MAX_VALUE_DEPTH, Number, ObjectType, Type, Value, decode_flatmap,
+};
 
 const UNKNOWN: &str = "74D93920-ED26-11E3-AC10-0800200C9A66";
 
@@ -156,6 +158,20 @@ fn dynamic_and_bottomless_types_are_errors() {
         ty = list(ty);
     }
     assert_eq!(decode(ty, &[]), unsupported);
+}
+
+#[test]
+fn the_deepest_types_are_decoded() {
+    let (mut ty, mut expected) = (Type::String, text("x"));
+    let (mut key, mut entries) = ("a".to_owned(), BTreeMap::new());
+    for _ in 1..MAX_VALUE_DEPTH {
+        (ty, expected) = (set(ty), sequence([expected]));
+        entries.insert(Arc::from(format!("{key}.#")), Arc::from("1"));
+        key.push_str(".0");
+    }
+    entries.insert(Arc::from(key), Arc::from("x"));
+    let decoded = decode_flatmap(&entries, &object_type("a", ty)).unwrap();
+    assert_eq!(decoded.value, Value::mapping([("a", expected)]));
 }
 
 #[test]
