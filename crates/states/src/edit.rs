@@ -69,6 +69,7 @@ impl Module {
         object: Option<Arc<ObjectSrc>>,
         provider: &ProviderInstance,
     ) {
+        // Terraform sets the provider even when it removes an object, which may create the resource for a moment.
         let instance = self.ensure_instance(addr, key, provider);
         match object {
             Some(object) => instance.deposed.insert(deposed, object),
@@ -93,6 +94,7 @@ impl Module {
             instance.current = None;
             self.prune_instance(addr, key);
         }
+        // A husk goes as well, although it never had the instance.
         self.prune_resource(addr);
     }
 

@@ -61,6 +61,7 @@ impl Number {
         if significant.is_empty() {
             return Ok(Self(if negative { "-0" } else { "0" }.into()));
         }
+        // Only now: zero is zero with any exponent.
         let exponent = exponent.ok_or(NumberError::ExponentTooLarge)?;
         let leading = digits.len() - significant.len();
         let point =
@@ -129,6 +130,7 @@ fn spell(negative: bool, digits: &str, point: i64) -> String {
     let count = i64::try_from(digits.len()).unwrap_or(i64::MAX);
     let padding = if point <= 0 { 1 - point } else { (point - count).max(0) };
     let sign = if negative { "-" } else { "" };
+    // A number that is long by its own digits gains nothing from an exponent.
     if padding > 0 && count.saturating_add(padding) > Number::MAX_EXPANDED as i64 {
         let (first, rest) = digits.split_at(1);
         let dot = if rest.is_empty() { "" } else { "." };

@@ -65,6 +65,7 @@ impl State {
         provider: &ProviderInstance,
     ) {
         let AbsResource { module, resource } = &addr.resource;
+        // Without an object nothing can appear in a missing module, so it need not exist even for a moment.
         if object.is_some() {
             self.ensure_module(module);
         }
@@ -145,6 +146,7 @@ impl State {
         key: DeposedKey,
     ) -> bool {
         let AbsResource { module, resource } = &addr.resource;
+        // Asked before anything is changed, because access for changes copies a shared module.
         let restorable = self
             .resource_instance(addr)
             .is_some_and(|instance| instance.current.is_none() && instance.deposed.contains_key(&key));
