@@ -71,6 +71,7 @@ impl DeposedKey {
             }
             number = draw();
         }
+        // Ends, since no instance can hold as many objects as there are numbers.
         while in_use(&Self::from_number(number)) {
             number = number.wrapping_add(1);
         }

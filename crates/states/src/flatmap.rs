@@ -169,6 +169,7 @@ impl Decoder<'_> {
             return Ok(Value::Null);
         }
         let prefix = format!("{key}.");
+        // Only the presence of the count matters, as in Terraform: the keys say which elements there are.
         let names: Vec<&str> = below(self.flat, &prefix).filter(|name| *name != "%").collect();
         let mut members = Vec::new();
         for name in names {
@@ -188,6 +189,7 @@ impl Decoder<'_> {
         for id in &ids {
             elements.push(self.value(&format!("{prefix}{id}"), element)?);
         }
+        // Writers left out every entry of an empty element; only the count of one tells that there was one.
         if ids.is_empty() && count == 1 {
             elements.push(empty(element));
         }

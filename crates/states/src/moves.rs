@@ -99,6 +99,7 @@ impl State {
         }
         let resource =
             self.module_mut(&from.module).and_then(|module| module.remove_resource(&from.resource));
+        // Pruned before the destination is made, which may be the same module.
         self.prune_module(&from.module);
         if let Some(resource) = resource {
             self.ensure_module(&to.module).resources.insert(to.resource.clone(), resource);
@@ -214,6 +215,7 @@ impl State {
         if sources.is_empty() {
             return Err(source_missing(from));
         }
+        // A module at the destination is in the way, unless it is about to be moved itself.
         let stays = |addr: &ModuleInstance| !from.contains(addr);
         if from == to || contained(to, self).iter().any(stays) {
             return Err(destination_exists(from, to));

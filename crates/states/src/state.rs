@@ -19,6 +19,7 @@ pub struct State {
     pub check_results: Option<CheckResults>,
 }
 
+// The root has a field of its own, so that its presence needs no proof; iteration still hands out its address.
 static ROOT: LazyLock<ModuleInstance> = LazyLock::new(ModuleInstance::root);
 
 impl State {
