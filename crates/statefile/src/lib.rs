@@ -11,6 +11,7 @@ mod index;
 mod instance;
 mod json;
 mod loss;
+mod members;
 mod note;
 mod output_value;
 mod problem;

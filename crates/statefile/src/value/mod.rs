@@ -12,8 +12,8 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 use crate::json::{Kind, Stop, Str};
 
 pub(crate) use decode::decode_value;
-pub(crate) use encode::{Misfit, encode_value};
-pub(crate) use type_expr::{decode_type, encode_type, read_type};
+pub(crate) use encode::encode_value;
+pub(crate) use type_expr::{encode_type, read_type};
 
 /// Why a type or a value cannot be read. Never says what the value is: it may be a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use groundstate_states::{MAX_VALUE_DEPTH, Number, ObjectType, Type, Value};
 use proptest::prelude::*;
 
-use super::{Misfit, ValueError, decode_type, decode_value, encode_type, encode_value, read_type};
+use super::encode::Misfit;
+use super::{ValueError, decode_value, encode_type, encode_value, read_type};
 use crate::json::Cursor;
 use crate::note::NoteKind;
-use crate::problem::Code;
 use crate::sink::Sink;
 
 fn read_type_text(text: &str) -> Result<Type, ValueError> {
@@ -117,16 +117,6 @@ fn refuses_what_is_no_type_at_its_place() {
     for (text, offset) in cases {
         assert_eq!(read_type_text(text).unwrap_err().offset, offset, "{text}");
     }
-}
-
-#[test]
-fn an_invalid_output_type_is_a_problem_at_its_place() {
-    let mut sink = Sink::default();
-    let text = br#"["list","integer"]"#;
-    assert_eq!(decode_type(&mut Cursor::new(text), &mut sink).unwrap(), None);
-    let problems = sink.into_problems(text).unwrap();
-    assert!(problems.has(Code::OutputType));
-    assert_eq!(problems.iter().next().unwrap().place.offset, 8);
 }
 
 #[test]

@@ -7,19 +7,6 @@ use groundstate_states::{MAX_VALUE_DEPTH, ObjectType, Type};
 
 use super::{Fail, ValueError, normalized};
 use crate::json::{Cursor, Kind, Stop, push_json_string};
-use crate::problem::Code;
-use crate::sink::Sink;
-
-/// Reads an output's type; one that is none is a problem.
-pub(crate) fn decode_type(cursor: &mut Cursor<'_>, sink: &mut Sink) -> Result<Option<Type>, Stop> {
-    Ok(match read_type(cursor)? {
-        Ok(ty) => Some(ty),
-        Err(error) => {
-            sink.problem(Code::OutputType, error.offset, format!("not a type: {}", error.detail));
-            None
-        }
-    })
-}
 
 /// Reads a type expression. The cursor ends behind it, whether it is one or not.
 pub(crate) fn read_type(cursor: &mut Cursor<'_>) -> Result<Result<Type, ValueError>, Stop> {
