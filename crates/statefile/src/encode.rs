@@ -1,6 +1,7 @@
 //! The model into format 4, canonically: the same file gives the same bytes.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
 
@@ -63,6 +64,9 @@ pub enum EncodeError {
         /// What its type asks for.
         wanted: &'static str,
     },
+    /// A key in a sensitive path does not conform to its type.
+    #[error("a sensitive path of {0} cannot be stored: the key of a step does not conform to the key's type")]
+    SensitivePath(String),
     /// Writing failed.
     #[error("cannot write the state")]
     Io(#[from] io::Error),
@@ -86,12 +90,12 @@ pub fn encode(file: &File, options: &EncodeOptions) -> Result<Vec<u8>, EncodeErr
 pub fn encode_to<W: io::Write>(file: &File, options: &EncodeOptions, out: W) -> Result<W, EncodeError> {
     refuse(file, options.allow_loss)?;
     let writer = Writer::new(out, options.indented.unwrap_or(file.style.indented));
-    Ok(Encoder { file, writer }.document()?)
+    Ok(Encoder { file, writer, sort_paths: false }.document()?)
 }
 
 /// Whether two states would be stored as the same bytes: the notion of equality that decides about new serials.
 ///
-/// Results of checks count in sorted order, since Terraform stores them in random order.
+/// Results of checks and sensitive paths count in sorted order, since some releases store them in random order.
 pub fn states_marshal_equal(a: &State, b: &State) -> bool {
     let bytes = |state: &State| {
         let mut file = File::new(Dialect::OpenTofu, groundstate_states::Lineage::default());
@@ -99,7 +103,9 @@ pub fn states_marshal_equal(a: &State, b: &State) -> bool {
         if let Some(results) = &mut file.state.check_results {
             *results = checks::sorted(results);
         }
-        encode(&file, &EncodeOptions::default().allow_loss(true).indented(false)).ok()
+        refuse(&file, true).ok()?;
+        let writer = Writer::new(Vec::new(), false);
+        Encoder { file: &file, writer, sort_paths: true }.document().ok()
     };
     bytes(a).is_some_and(|bytes_a| bytes(b) == Some(bytes_a))
 }
@@ -117,7 +123,7 @@ pub(crate) fn resource_fragment(
         .insert(address.resource.clone(), Arc::new(resource.clone()));
     refuse(&one, false)?;
     let writer = Writer::fragment(Vec::new(), file.style.indented, 2);
-    let mut encoder = Encoder { file: &one, writer };
+    let mut encoder = Encoder { file: &one, writer, sort_paths: false };
     encoder.resource(&address.module.to_string(), &address.resource, resource)?;
     Ok(encoder.writer.end()?)
 }
@@ -128,7 +134,7 @@ pub(crate) fn output_fragment(file: &File, name: &str, output: &OutputValue) -> 
     one.state.root_mut().outputs.insert(name.into(), Arc::new(output.clone()));
     refuse(&one, false)?;
     let writer = Writer::fragment(Vec::new(), file.style.indented, 2);
-    let mut encoder = Encoder { file: &one, writer };
+    let mut encoder = Encoder { file: &one, writer, sort_paths: false };
     encoder.output(name, output)?;
     Ok(encoder.writer.end()?)
 }
@@ -161,6 +167,11 @@ fn refuse(file: &File, allow_loss: bool) -> Result<(), EncodeError> {
             return Err(EncodeError::Output { name: name.to_string(), wanted: misfit.wanted });
         }
     }
+    for (address, _, object) in file.state.objects() {
+        if !sensitive::conform(&object.sensitive_paths) {
+            return Err(EncodeError::SensitivePath(address.to_string()));
+        }
+    }
     planned(&file.state).map_or(Ok(()), |address| Err(EncodeError::Planned(address)))
 }
 
@@ -179,6 +190,8 @@ fn planned(state: &State) -> Option<String> {
 struct Encoder<'f, W> {
     file: &'f File,
     writer: Writer<W>,
+    /// Sensitive paths in an order of their own; otherwise in the order they were read.
+    sort_paths: bool,
 }
 
 impl<W: io::Write> Encoder<'_, W> {
@@ -309,7 +322,13 @@ impl<W: io::Write> Encoder<'_, W> {
         self.attributes(&object.attributes)?;
         if self.file.style.empty_sensitive || !object.sensitive_paths.is_empty() {
             self.writer.name("sensitive_attributes");
-            self.writer.raw(&sensitive::encode(&object.sensitive_paths))?;
+            let paths = &object.sensitive_paths;
+            if self.sort_paths && !paths.is_sorted_by(|a, b| a < b) {
+                let sorted: Vec<_> = BTreeSet::from_iter(paths).into_iter().cloned().collect();
+                self.writer.raw(&sensitive::encode(&sorted))?;
+            } else {
+                self.writer.raw(&sensitive::encode(paths))?;
+            }
         }
         match self.file.dialect {
             Dialect::Terraform => self.terraform_tail(object)?,

@@ -5,6 +5,7 @@ use groundstate_states::{Extra, RawJson};
 use crate::json::{Cursor, Kind, Stop, Str, push_json_string};
 use crate::note::NoteKind;
 use crate::sink::Sink;
+use crate::wire::v4::note_duplicate;
 
 /// The members of one object, with known names in a given order.
 #[derive(Debug)]
@@ -43,7 +44,7 @@ impl<'a, const N: usize> Members<'a, N> {
             match members.known.iter_mut().zip(names).find(|(_, known)| *known == text) {
                 Some((slot, _)) => {
                     if let Some(before) = slot.replace(Member { at, kind, offset, raw }) {
-                        note_duplicate(&name, before.raw == raw, sink);
+                        note_duplicate(sink, &name, before.raw == raw);
                     }
                 }
                 None => members.extra.push(&*text, raw_json(raw)),
@@ -51,15 +52,6 @@ impl<'a, const N: usize> Members<'a, N> {
         }
         Ok(members)
     }
-}
-
-fn note_duplicate(name: &Str<'_>, same: bool, sink: &mut Sink) {
-    let text = name.decode();
-    let (kind, which) = match same {
-        true => (NoteKind::Normalized, "with the same value"),
-        false => (NoteKind::Lost, "with different values; the last one counts, as in Terraform"),
-    };
-    sink.note(kind, name.offset, format!("member {text:?} stands twice {which}"));
 }
 
 /// Text of a value that a cursor has accepted, in the form the model keeps it.
