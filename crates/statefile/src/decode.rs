@@ -93,7 +93,7 @@ fn decode_v4(text: &[u8], options: &DecodeOptions) -> Result<File, ReadError> {
         Err(Halt::Syntax(stop)) => return Err(syntax_error(text, stop)),
         Err(Halt::Version) => return Err(sniff::contradiction(text)),
         Err(Halt::Feed(never)) => match never {},
-        Err(Halt::Enough) => {}
+        Err(Halt::Enough | Halt::Reached(_)) => {}
     }
     let indented = text.iter().find(|b| !matches!(b, b'{' | b' ')).is_some_and(|&b| b == b'\n' || b == b'\r');
     let (file, notes) = (builder.finish(indented), std::mem::take(&mut sink.notes));

@@ -54,12 +54,13 @@ impl Document {
         let mut sink = Sink::default();
         let mut indexer = Indexer::new(false);
         match walk(Whole(&text), &mut indexer, &mut sink) {
-            Ok(()) | Err(Halt::Enough) => {}
+            Ok(()) | Err(Halt::Enough | Halt::Reached(_)) => {}
             Err(Halt::Syntax(stop)) => return Err(syntax_error(&text, stop)),
             Err(Halt::Version) => return Err(sniff::contradiction(&text)),
             Err(Halt::Feed(never)) => match never {},
         }
-        let index = indexer.finish(&mut sink);
+        let index = indexer.index;
+        index.check_entries(&mut sink);
         match sink.into_problems(&text) {
             Some(problems) => Err(ReadError::Unusable(problems)),
             None => Ok(Self { text, index }),
@@ -98,7 +99,7 @@ impl Document {
 
     /// Every instance once, in the order of `terraform state list`.
     pub fn instances(&self) -> impl Iterator<Item = AbsResourceInstance> {
-        self.index.instances().into_iter().map(|(address, _)| address)
+        self.index.instances().into_iter().map(|(resource, key, _)| resource.instance(key.clone()))
     }
 
     /// The resources in the order of lists; one that stands in two entries comes twice.

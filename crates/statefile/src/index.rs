@@ -5,9 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use groundstate_states::DeposedKey;
-use groundstate_states::addr::{
-    AbsResource, AbsResourceInstance, InstanceKey, ModuleInstance, ProviderConfig, ProviderInstance,
-};
+use groundstate_states::addr::{AbsResource, InstanceKey, ModuleInstance, ProviderConfig, ProviderInstance};
 
 use crate::checks;
 use crate::decode::{module_address, provider_address, resource_address, writer_version};
@@ -76,39 +74,59 @@ impl Index {
         self.objects.get(entry.objects.clone()).unwrap_or_default()
     }
 
-    /// Every instance once, in the order of lists, with the id of its current object.
-    pub(crate) fn instances(&self) -> Vec<(AbsResourceInstance, Option<&str>)> {
-        let mut out: Vec<(AbsResourceInstance, Option<&str>)> = Vec::with_capacity(self.objects.len());
+    /// Every instance once, in the order of lists: its resource, its key and the id of its current object.
+    pub(crate) fn instances(&self) -> Vec<(&AbsResource, &InstanceKey, Option<&str>)> {
+        let mut out = Vec::with_capacity(self.objects.len());
         for at in self.in_list_order() {
             let Some(entry) = self.resources.get(at) else { continue };
-            let objects = self.objects_of(entry);
-            let sorted = objects.is_sorted_by(|a, b| a.key <= b.key);
-            let mut refs: Vec<&ObjectEntry> = objects.iter().collect();
-            if !sorted {
-                refs.sort_by(|a, b| a.key.cmp(&b.key));
-            }
-            for object in refs {
+            for object in self.objects_of(entry) {
                 let id = object.id.as_deref().filter(|_| object.deposed.is_none());
-                match out.last_mut() {
-                    Some((last, known)) if last.resource == entry.address && last.key == object.key => {
-                        *known = known.or(id);
-                    }
-                    _ => out.push((entry.address.instance(object.key.clone()), id)),
-                }
+                out.push((&entry.address, &object.key, id));
             }
         }
-        // A resource that stands in two entries has its keys in two runs.
-        if !out.is_sorted_by(|a, b| a.0 < b.0) {
-            out.sort_by(|a, b| a.0.cmp(&b.0));
-            out.dedup_by(|b, a| {
-                let same = a.0 == b.0;
-                if same {
-                    a.1 = a.1.or(b.1);
-                }
-                same
-            });
+        // Only a resource with unsorted objects or in two entries needs this: then the current object comes first.
+        if !out.is_sorted_by(|a, b| (a.0, a.1) <= (b.0, b.1)) {
+            out.sort_by(|a, b| (a.0, a.1, a.2.is_none()).cmp(&(b.0, b.1, b.2.is_none())));
         }
+        out.dedup_by(|b, a| {
+            let same = std::ptr::eq(a.1, b.1) || (a.1 == b.1 && a.0 == b.0);
+            if same {
+                a.2 = a.2.or(b.2);
+            }
+            same
+        });
         out
+    }
+}
+
+impl Index {
+    /// Adds what a later part of the same document holds; `None` if a member at the top stands in both.
+    pub(crate) fn append(mut self, later: Self) -> Option<Self> {
+        if later.members.iter().any(|(name, _)| self.members.iter().any(|(known, _)| known == name)) {
+            return None;
+        }
+        let shift = self.objects.len();
+        self.objects.extend(later.objects);
+        self.resources.extend(later.resources.into_iter().map(|mut entry| {
+            entry.objects = entry.objects.start + shift..entry.objects.end + shift;
+            entry
+        }));
+        self.members.extend(later.members);
+        self.outputs.extend(later.outputs);
+        Some(self)
+    }
+
+    /// Reports objects that stand twice in different entries of one resource.
+    pub(crate) fn check_entries(&self, sink: &mut Sink) {
+        let order = self.in_list_order();
+        for pair in order.windows(2) {
+            let [a, b] = pair else { continue };
+            let (Some(a), Some(b)) = (self.resources.get(*a), self.resources.get(*b)) else { continue };
+            if a.address == b.address {
+                let objects = self.objects_of(a).iter().chain(self.objects_of(b));
+                duplicates(&a.address, objects.collect(), sink);
+            }
+        }
     }
 }
 
@@ -123,8 +141,10 @@ pub(crate) struct Indexer {
     module: (String, ModuleInstance),
     /// Provider texts that have been read, and whether they can be.
     providers: HashMap<String, bool>,
-    /// Instances of the current resource that name a provider, or that do not.
-    own_provider: Vec<(Option<ProviderInstance>, usize)>,
+    /// The providers that instances of the current resource name, with their places.
+    named: Vec<(ProviderInstance, usize)>,
+    /// The first instance of the current resource that names none.
+    unnamed: Option<usize>,
     mark: usize,
 }
 
@@ -136,24 +156,10 @@ impl Indexer {
             first: 0,
             module: (String::new(), ModuleInstance::root()),
             providers: HashMap::new(),
-            own_provider: Vec::new(),
+            named: Vec::new(),
+            unnamed: None,
             mark: 0,
         }
-    }
-
-    /// The index, once no more comes; what stands twice in different entries of one resource is found here.
-    pub(crate) fn finish(self, sink: &mut Sink) -> Index {
-        let index = self.index;
-        let order = index.in_list_order();
-        for pair in order.windows(2) {
-            let [a, b] = pair else { continue };
-            let (Some(a), Some(b)) = (index.resources.get(*a), index.resources.get(*b)) else { continue };
-            if a.address == b.address {
-                let objects = index.objects_of(a).iter().chain(index.objects_of(b));
-                duplicates(&a.address, objects.collect(), sink);
-            }
-        }
-        index
     }
 
     fn module(&mut self, text: &Text, sink: &mut Sink) -> Option<ModuleInstance> {
@@ -171,19 +177,17 @@ impl Indexer {
             self.index.opentofu |= provider.as_ref().is_some_and(is_opentofu);
             self.providers.insert(head.provider.value.clone(), provider.is_some());
         }
-        let instances = std::mem::take(&mut self.own_provider);
-        let objects = self.index.objects.len() - self.first;
-        if !own && (instances.iter().any(|(provider, _)| provider.is_none()) || objects == 0) {
-            let at =
-                instances.iter().find(|(provider, _)| provider.is_none()).map_or(head.offset, |(_, at)| *at);
-            sink.problem_at(Code::ProviderMissing, at, "there is no provider; add the member \"provider\"");
+        let unnamed = self.unnamed.take();
+        if !own && (unnamed.is_some() || self.named.is_empty()) {
+            let why = "there is no provider; add the member \"provider\"";
+            sink.problem_at(Code::ProviderMissing, unnamed.unwrap_or(head.offset), why);
         }
-        let mut named = instances.iter().filter_map(|(provider, at)| provider.as_ref().map(|p| (p, at)));
+        let mut named = self.named.drain(..);
         if let Some((first, _)) = named.next()
             && let Some((other, at)) = named.find(|(other, _)| other.config != first.config)
         {
             let why = format!("instances name different providers, {} and {}", first.config, other.config);
-            sink.problem_at(Code::ProviderConflict, *at, why);
+            sink.problem_at(Code::ProviderConflict, at, why);
         }
     }
 }
@@ -210,7 +214,8 @@ impl Visitor for Indexer {
             }
             Section::Instances => {
                 self.index.objects.truncate(self.first);
-                self.own_provider.clear();
+                self.named.clear();
+                self.unnamed = None;
             }
             Section::Checks => {}
         }
@@ -235,7 +240,7 @@ impl Visitor for Indexer {
         if let Some(text) = wire.provider.filter(|text| !text.raw.is_empty()) {
             let parsed = ProviderInstance::parse(&text.decode(), Dialect::OpenTofu.default_registry());
             match parsed {
-                Ok(provider) => self.own_provider.push((Some(provider), sink.base + text.offset)),
+                Ok(provider) => self.named.push((provider, sink.base + text.offset)),
                 Err(error) => {
                     sink.problem(
                         Code::ProviderAddress,
@@ -245,7 +250,7 @@ impl Visitor for Indexer {
                 }
             }
         } else {
-            self.own_provider.push((None, sink.base + wire.offset));
+            self.unnamed.get_or_insert(sink.base + wire.offset);
         }
         if let Some((key, deposed)) = object_key(wire, sink) {
             let id = if self.with_ids { instance::id(wire) } else { None };

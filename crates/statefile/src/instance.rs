@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use base64::alphabet;
+use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
 use groundstate_states::addr::{AbsResource, AbsResourceInstance, ConfigResource, InstanceKey};
 use groundstate_states::{Attributes, DeposedKey, Extra, ObjectSrc, ObjectStatus, RawJson};
 
@@ -14,6 +15,12 @@ use crate::problem::Code;
 use crate::sensitive;
 use crate::sink::{Sink, describe};
 use crate::wire::v4::{InstanceWire, Slice, string_map, strings};
+
+/// Go's decoder does not look at the bits that padding leaves over.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true),
+);
 
 /// Which object of its resource a wire describes.
 pub(crate) type ObjectKey = (InstanceKey, Option<DeposedKey>);
@@ -92,11 +99,11 @@ fn status(wire: &InstanceWire<'_>, sink: &mut Sink) -> Option<ObjectStatus> {
 /// Tells whether it has OpenTofu's `depends_on`.
 pub(crate) fn check(wire: &InstanceWire<'_>, legacy_references: bool, sink: &mut Sink) -> bool {
     status(wire, sink);
-    if let Some(text) = wire.private.filter(|text| !text.raw.is_empty()) {
+    if let Some(text) = wire.private.filter(|text| !is_base64(text.raw)) {
         private(text, sink);
     }
-    for text in strings(wire.dependencies) {
-        if text.escaped || !AbsResource::is_plain(&text.decode()) {
+    if !wire.plain_dependencies {
+        for text in strings(wire.dependencies) {
             dependency(&text, sink);
         }
     }
@@ -112,12 +119,18 @@ fn private(text: Str<'_>, sink: &mut Sink) -> Option<Vec<u8>> {
     if memchr::memchr2(b'\n', b'\r', &input).is_some() {
         input.to_mut().retain(|b| !matches!(b, b'\n' | b'\r'));
     }
-    let bytes = STANDARD.decode(&input);
+    let bytes = BASE64.decode(&input);
     if bytes.is_err() {
         let why = "private is not base64; it is data of the provider, so take it from a backup or remove the member";
         sink.problem(Code::Malformed, text.offset, why);
     }
     bytes.ok()
+}
+
+/// Whether the text is base64 as every known writer has it, without decoding it.
+fn is_base64(text: &[u8]) -> bool {
+    let body = text.strip_suffix(b"=").map_or(text, |text| text.strip_suffix(b"=").unwrap_or(text));
+    text.len().is_multiple_of(4) && body.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/'))
 }
 
 fn dependency(text: &Str<'_>, sink: &mut Sink) -> Option<ConfigResource> {

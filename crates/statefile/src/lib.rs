@@ -35,5 +35,7 @@ pub use json::Place;
 pub use loss::{Loss, losses_in};
 pub use note::{Note, NoteKind};
 pub use problem::{Code, Problem, Problems, ReadError};
-pub use scan::{Block, Blocks, Listed, ScanError, list, outputs};
+pub use scan::{
+    Block, Blocks, Listed, Listing, ListingPart, ScanError, expect_resource, list, list_part, outputs,
+};
 pub use writer_version::{WriterVersion, WriterVersionError};

@@ -1,14 +1,16 @@
 //! Reading a document in pieces: lists and single outputs without the whole file in memory.
 
+use std::fmt;
 use std::io::{self, Read};
 
 use groundstate_states::OutputValue;
-use groundstate_states::addr::AbsResourceInstance;
+use groundstate_states::addr::{AbsResource, AbsResourceInstance, InstanceKey};
 
-use crate::index::Indexer;
+use crate::index::{Index, Indexer};
 use crate::output_value;
 use crate::sink::Sink;
-use crate::walk::{Feed, Flow, Halt, OutputWire, Visitor, walk};
+use crate::sniff;
+use crate::walk::{Feed, Flow, Halt, OutputWire, Start, Visitor, walk_part};
 
 /// Why a document could not be read in pieces.
 #[derive(Debug, thiserror::Error)]
@@ -22,17 +24,66 @@ pub enum ScanError {
     Io(#[from] io::Error),
 }
 
-/// An instance of a list.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The instances of a document.
+#[derive(Debug)]
+pub struct Listing(Index);
+
+/// An instance of a list; prints as its address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Listed {
-    /// Its address.
-    pub address: AbsResourceInstance,
+pub struct Listed<'l> {
+    /// Its resource.
+    pub resource: &'l AbsResource,
+    /// Its key.
+    pub key: &'l InstanceKey,
     /// The `id` of its current object, if ids were asked for and there is one.
-    pub id: Option<String>,
+    pub id: Option<&'l str>,
 }
 
-/// Lists the instances of a document in the order of `terraform state list`.
+impl Listing {
+    /// Puts the parts of one document together, first to last.
+    ///
+    /// # Errors
+    ///
+    /// [`ScanError::Whole`] if the parts do not meet, or something is wrong with the document as a whole.
+    pub fn join(parts: impl IntoIterator<Item = ListingPart>) -> Result<Self, ScanError> {
+        let mut whole: Option<ListingPart> = None;
+        for part in parts {
+            whole = Some(match whole {
+                None if part.start == 0 => part,
+                Some(before) if before.reached == Some(part.start) => {
+                    let index = before.index.append(part.index).ok_or(ScanError::Whole)?;
+                    ListingPart { index, start: 0, reached: part.reached }
+                }
+                _ => return Err(ScanError::Whole),
+            });
+        }
+        let index = whole.filter(|part| part.reached.is_none()).ok_or(ScanError::Whole)?.index;
+        let mut sink = Sink::default();
+        index.check_entries(&mut sink);
+        if sink.is_clean() { Ok(Self(index)) } else { Err(ScanError::Whole) }
+    }
+
+    /// The instances in the order of `terraform state list`, each once.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Listed<'_>> {
+        self.0.instances().into_iter().map(|(resource, key, id)| Listed { resource, key, id })
+    }
+}
+
+impl Listed<'_> {
+    /// The address as a value of its own.
+    pub fn address(&self) -> AbsResourceInstance {
+        self.resource.instance(self.key.clone())
+    }
+}
+
+impl fmt::Display for Listed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.resource, self.key)
+    }
+}
+
+/// Lists the instances of a document.
 ///
 /// Reads every byte and checks all that [`crate::decode`] checks, in a buffer of the size of the largest object.
 ///
@@ -43,21 +94,52 @@ pub struct Listed {
 /// ```
 /// let text = br#"{"version": 4, "resources": [{"mode": "managed", "type": "null_resource", "name": "a",
 ///     "provider": "provider[\"registry.terraform.io/hashicorp/null\"]", "instances": [{"index_key": 0}]}]}"#;
-/// let list = groundstate_statefile::list(&text[..], false)?;
-/// assert_eq!(list[0].address.to_string(), "null_resource.a[0]");
+/// let listing = groundstate_statefile::list(&text[..], false)?;
+/// let addresses: Vec<String> = listing.iter().map(|listed| listed.to_string()).collect();
+/// assert_eq!(addresses, ["null_resource.a[0]"]);
 /// # Ok::<(), groundstate_statefile::ScanError>(())
 /// ```
-pub fn list<B: Blocks>(input: B, with_ids: bool) -> Result<Vec<Listed>, ScanError> {
+pub fn list<B: Blocks>(input: B, with_ids: bool) -> Result<Listing, ScanError> {
+    Listing::join([list_part(input, 0, None, with_ids)?])
+}
+
+/// The instances of a part of a document; see [`list_part`].
+#[derive(Debug)]
+pub struct ListingPart {
+    index: Index,
+    start: usize,
+    /// Where the next part begins; nothing if this one went to the end.
+    reached: Option<usize>,
+}
+
+/// Lists the instances of a part of a document, so that several threads can share one.
+///
+/// The first part begins at 0. The others begin where a resource is expected, a place that [`expect_resource`] finds;
+/// `input` gives the bytes from there. A part ends at the first resource at or behind `stop`, or with the document.
+/// That a resource really begins there is proven by the part before: [`Listing::join`] takes parts only where each
+/// arrived exactly at the start of the next.
+///
+/// # Errors
+///
+/// As [`list()`].
+pub fn list_part<B: Blocks>(
+    input: B,
+    start: usize,
+    stop: Option<usize>,
+    with_ids: bool,
+) -> Result<ListingPart, ScanError> {
     let mut sink = Sink::default();
     let mut indexer = Indexer::new(with_ids);
-    scan(input, &mut indexer, &mut sink)?;
-    let index = indexer.finish(&mut sink);
+    let reached = scan(input, &mut indexer, &mut sink, start, stop)?;
     if !sink.is_clean() {
         return Err(ScanError::Whole);
     }
-    let listed =
-        |(address, id): (AbsResourceInstance, Option<&str>)| Listed { address, id: id.map(str::to_owned) };
-    Ok(index.instances().into_iter().map(listed).collect())
+    Ok(ListingPart { index: indexer.index, start, reached })
+}
+
+/// Finds a place in a piece of a document where a resource begins, if the document is laid out as usual.
+pub fn expect_resource(piece: &[u8]) -> Option<usize> {
+    memchr::memmem::find(piece, b"\n    {\n      \"").map(|at| at + 5)
 }
 
 /// Reads the outputs, or the one with this name, and stops behind them.
@@ -70,7 +152,7 @@ pub fn list<B: Blocks>(input: B, with_ids: bool) -> Result<Vec<Listed>, ScanErro
 pub fn outputs<B: Blocks>(input: B, name: Option<&str>) -> Result<Vec<(String, OutputValue)>, ScanError> {
     let mut sink = Sink::default();
     let mut outputs = Outputs { name, found: Vec::new() };
-    scan(input, &mut outputs, &mut sink)?;
+    scan(input, &mut outputs, &mut sink, 0, None)?;
     if !sink.is_clean() {
         return Err(ScanError::Whole);
     }
@@ -79,14 +161,23 @@ pub fn outputs<B: Blocks>(input: B, name: Option<&str>) -> Result<Vec<(String, O
     Ok(found)
 }
 
-fn scan<B: Blocks, V: Visitor>(input: B, visitor: &mut V, sink: &mut Sink) -> Result<(), ScanError> {
-    let mut window = Window::new(input)?;
+/// Walks the part and gives the place of the resource that ended it, if one did.
+fn scan<B: Blocks, V: Visitor>(
+    input: B,
+    visitor: &mut V,
+    sink: &mut Sink,
+    start: usize,
+    stop: Option<usize>,
+) -> Result<Option<usize>, ScanError> {
+    let mut window = Window::new(input, start)?;
+    let from = if start == 0 { Start::Document } else { Start::Resource };
     // The first member says the version; another one first is for the readers of whole documents.
-    if !matches!(crate::sniff::version(window.begin()?), Ok(4)) {
+    if from == Start::Document && !matches!(sniff::version(window.begin()?), Ok(4)) {
         return Err(ScanError::Whole);
     }
-    match walk(window, visitor, sink) {
-        Ok(()) | Err(Halt::Enough) => Ok(()),
+    match walk_part(window, visitor, sink, from, stop) {
+        Ok(()) | Err(Halt::Enough) => Ok(None),
+        Err(Halt::Reached(at)) => Ok(Some(at)),
         Err(Halt::Feed(error)) => Err(error.into()),
         Err(Halt::Syntax(_) | Halt::Version) => Err(ScanError::Whole),
     }
@@ -184,10 +275,10 @@ struct Window<B> {
 }
 
 impl<B: Blocks> Window<B> {
-    fn new(mut input: B) -> Result<Self, io::Error> {
+    fn new(mut input: B, base: usize) -> Result<Self, io::Error> {
         let block = input.next(Block::default())?;
         let last = block.bytes.len() <= block.start;
-        Ok(Self { input, block, base: 0, last })
+        Ok(Self { input, block, base, last })
     }
 
     /// The first bytes of the document.

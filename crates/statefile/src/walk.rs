@@ -60,6 +60,8 @@ pub(crate) enum Halt<E> {
     Feed(E),
     /// The visitor has seen enough.
     Enough,
+    /// A resource begins at or behind the place where this part was to end.
+    Reached(usize),
 }
 
 /// Whether a visitor wants more.
@@ -90,6 +92,28 @@ pub(crate) struct Text {
     pub(crate) value: String,
     pub(crate) offset: usize,
     seen: bool,
+    /// The literal that `value` was decoded from: many resources have the same provider or module.
+    literal: Vec<u8>,
+}
+
+impl Text {
+    fn clear(&mut self) {
+        self.value.clear();
+        self.literal.clear();
+        self.seen = false;
+    }
+
+    fn set(&mut self, text: Option<Str<'_>>, offset: usize) {
+        let literal = text.map_or(&b""[..], |text| text.raw);
+        if self.literal != literal {
+            self.literal.clear();
+            self.literal.extend_from_slice(literal);
+            self.value.clear();
+            self.value.push_str(&text.map(|text| text.decode()).unwrap_or_default());
+        }
+        self.offset = offset;
+        self.seen = true;
+    }
 }
 
 /// An output as it stands in the document.
@@ -157,8 +181,38 @@ pub(crate) fn walk<F: Feed, V: Visitor>(
     visitor: &mut V,
     sink: &mut Sink,
 ) -> Result<(), Halt<F::Error>> {
-    let mut walker = Walker { feed, pos: 0, depth: 0, sink };
-    walker.document(visitor)?;
+    walk_part(feed, visitor, sink, Start::Document, None)
+}
+
+/// Where a part of a document begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// At its first byte.
+    Document,
+    /// At the first byte of a resource. That one begins there is a guess until the part before arrives there.
+    Resource,
+}
+
+/// Walks a part of a document: from `start` to the first resource at or behind `stop`, or to the end.
+pub(crate) fn walk_part<F: Feed, V: Visitor>(
+    feed: F,
+    visitor: &mut V,
+    sink: &mut Sink,
+    start: Start,
+    stop: Option<usize>,
+) -> Result<(), Halt<F::Error>> {
+    let mut walker = Walker { feed, pos: 0, depth: 0, stop, sink };
+    match start {
+        Start::Document => {
+            walker.open_document()?;
+            walker.members(visitor, true)?;
+        }
+        Start::Resource => {
+            walker.depth = 2;
+            walker.resources(visitor)?;
+            walker.members(visitor, false)?;
+        }
+    }
     walker.step(|cursor, _| cursor.end())
 }
 
@@ -166,6 +220,7 @@ struct Walker<'s, F> {
     feed: F,
     pos: usize,
     depth: usize,
+    stop: Option<usize>,
     sink: &'s mut Sink,
 }
 
@@ -241,11 +296,14 @@ impl<F: Feed> Walker<'_, F> {
         }
     }
 
-    fn document<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), Halt<F::Error>> {
-        if !self.step(|cursor, _| Ok(cursor.kind()? == Kind::Object && cursor.open(b'{').is_ok()))? {
-            return Err(Halt::Version);
-        }
-        let mut first = true;
+    fn open_document(&mut self) -> Result<(), Halt<F::Error>> {
+        let object =
+            self.step(|cursor, _| Ok(cursor.kind()? == Kind::Object && cursor.open(b'{').is_ok()))?;
+        if object { Ok(()) } else { Err(Halt::Version) }
+    }
+
+    /// Reads the members of the document, all of them or those that are left.
+    fn members<V: Visitor>(&mut self, visitor: &mut V, mut first: bool) -> Result<(), Halt<F::Error>> {
         let mut seen = 0;
         loop {
             let next = self.step(|cursor, sink| {
@@ -269,7 +327,11 @@ impl<F: Feed> Walker<'_, F> {
             seen |= top.bit();
             match top {
                 Top::Section(Section::Outputs) => self.outputs(visitor)?,
-                Top::Section(Section::Resources) => self.resources(visitor)?,
+                Top::Section(Section::Resources) => {
+                    if self.step(|cursor, sink| sink.array(cursor))? {
+                        self.resources(visitor)?;
+                    }
+                }
                 Top::Section(_) => self.checks(visitor)?,
                 scalar => self.scalar(scalar, &name, visitor)?,
             }
@@ -359,10 +421,9 @@ impl<F: Feed> Walker<'_, F> {
         }
     }
 
+    /// Reads the resources up to the end of their list, which has been entered.
     fn resources<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), Halt<F::Error>> {
-        if !self.step(|cursor, sink| sink.array(cursor))? {
-            return Ok(());
-        }
+        let stop = self.stop.unwrap_or(usize::MAX);
         let mut head = Head::default();
         let mut first = true;
         loop {
@@ -373,13 +434,18 @@ impl<F: Feed> Walker<'_, F> {
                     return Ok(None);
                 }
                 let offset = sink.base + cursor.offset();
-                Ok(Some((enter_item(cursor, sink, "a resource")?, offset)))
+                let is_object = offset < stop && enter_item(cursor, sink, "a resource")?;
+                Ok(Some((is_object, offset)))
             })?;
             first = false;
             let Some((is_object, offset)) = next else { return Ok(()) };
+            if offset >= stop {
+                return Err(Halt::Reached(offset));
+            }
             if is_object {
                 head.clear(offset);
                 self.resource(&mut head, visitor)?;
+                head.settle();
                 self.sink.base = self.feed.base();
                 if visitor.resource(&head, self.feed.base() + self.pos, self.sink) == Flow::Enough {
                     return Err(Halt::Enough);
@@ -449,15 +515,8 @@ enum Next {
 
 impl Head {
     fn clear(&mut self, offset: usize) {
-        for text in [
-            &mut self.module,
-            &mut self.mode,
-            &mut self.type_name,
-            &mut self.name,
-            &mut self.provider,
-            &mut self.each,
-        ] {
-            text.value.clear();
+        for text in self.texts() {
+            // The text stays until another one replaces it, or nothing does.
             text.seen = false;
         }
         self.extra.clear();
@@ -466,33 +525,47 @@ impl Head {
     }
 
     fn read_member(&mut self, name: &Str<'_>, cursor: &mut Cursor<'_>, sink: &mut Sink) -> Result<(), Stop> {
-        let text = match &*name.decode() {
-            "module" => &mut self.module,
-            "mode" => &mut self.mode,
-            "type" => &mut self.type_name,
-            "name" => &mut self.name,
-            "provider" => &mut self.provider,
-            "each" => &mut self.each,
-            other => {
+        let text = match &*name.bytes() {
+            b"module" => &mut self.module,
+            b"mode" => &mut self.mode,
+            b"type" => &mut self.type_name,
+            b"name" => &mut self.name,
+            b"provider" => &mut self.provider,
+            b"each" => &mut self.each,
+            _ => {
                 let raw = cursor.raw()?;
-                self.extra.push((other.to_owned(), String::from_utf8_lossy(raw).into_owned()));
+                self.extra.push((name.decode().into_owned(), String::from_utf8_lossy(raw).into_owned()));
                 return Ok(());
             }
         };
         let offset = cursor.offset();
         let found = sink.string(cursor)?;
-        let value = found.map(|found| found.decode()).unwrap_or_default();
         if text.seen {
-            note_duplicate(sink, name, text.value == value);
+            note_duplicate(sink, name, found.is_some_and(|found| text.literal == found.raw));
         }
-        if found.is_some_and(|found| found.has_lone_surrogate()) {
+        if found.is_some_and(|found| found.raw != text.literal && found.has_lone_surrogate()) {
             sink.note(NoteKind::Lost, offset, "half a surrogate pair has become U+FFFD");
         }
-        text.value.clear();
-        text.value.push_str(&value);
-        text.offset = sink.base + offset;
-        text.seen = true;
+        text.set(found, sink.base + offset);
         Ok(())
+    }
+
+    /// Empties the members that this resource does not have.
+    fn settle(&mut self) {
+        for text in self.texts().into_iter().filter(|text| !text.seen) {
+            text.clear();
+        }
+    }
+
+    fn texts(&mut self) -> [&mut Text; 6] {
+        [
+            &mut self.module,
+            &mut self.mode,
+            &mut self.type_name,
+            &mut self.name,
+            &mut self.provider,
+            &mut self.each,
+        ]
     }
 }
 

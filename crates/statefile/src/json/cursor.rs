@@ -70,6 +70,11 @@ impl<'a> Cursor<'a> {
         Self { text, pos, depth }
     }
 
+    /// A cursor over the same text that begins at `pos`.
+    pub(crate) fn restart(&self, pos: usize) -> Self {
+        Self { pos, ..self.clone() }
+    }
+
     pub(crate) fn offset(&self) -> usize {
         self.pos
     }

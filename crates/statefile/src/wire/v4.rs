@@ -2,12 +2,14 @@
 
 use std::borrow::Cow;
 
+use groundstate_states::addr::AbsResource;
+
 use crate::json::{Cursor, Kind, Stop, Str};
 use crate::note::NoteKind;
 use crate::problem::Code;
 use crate::sink::Sink;
 
-/// Known members of an instance object, in the order of [`InstanceWire::raws`].
+/// Known members of an instance object, in the order of the numbers that [`InstanceWire::read_member`] gives.
 pub(crate) const INSTANCE_MEMBERS: [&str; 15] = [
     "index_key",
     "status",
@@ -43,14 +45,16 @@ pub(crate) struct InstanceWire<'a> {
     pub(crate) sensitive: Option<Slice<'a>>,
     pub(crate) private: Option<Str<'a>>,
     pub(crate) dependencies: Option<Slice<'a>>,
+    /// Every dependency is an address in its usual form, so nobody needs to parse it to know that it is one.
+    pub(crate) plain_dependencies: bool,
     pub(crate) depends_on: Option<Slice<'a>>,
     pub(crate) create_before_destroy: bool,
     pub(crate) skip_destroy: bool,
     pub(crate) identity: Option<&'a [u8]>,
     pub(crate) identity_schema_version: Option<u64>,
     pub(crate) extra: Vec<(Cow<'a, str>, &'a [u8])>,
-    /// Text of each known member that was read; empty if it was not.
-    raws: [&'a [u8]; INSTANCE_MEMBERS.len()],
+    /// One bit for each known member that was read.
+    seen: u16,
 }
 
 /// A piece of the document and where it begins.
@@ -71,7 +75,13 @@ impl<'a> InstanceWire<'a> {
         while let Some(name) = cursor.member(&mut first)? {
             let start = cursor.offset();
             match wire.read_member(&name.bytes(), cursor, sink)? {
-                Some(index) => wire.remember(index, &name, cursor.since(start), sink),
+                Some(index) => {
+                    let bit = 1 << index;
+                    if wire.seen & bit != 0 {
+                        wire.note_second(&name, cursor, start, sink);
+                    }
+                    wire.seen |= bit;
+                }
                 None => {
                     let raw = cursor.raw()?;
                     wire.extra.push((name.decode(), raw));
@@ -81,7 +91,7 @@ impl<'a> InstanceWire<'a> {
         Ok(Some(wire))
     }
 
-    /// Reads a known member's value and gives its index in [`INSTANCE_MEMBERS`].
+    /// Reads a known member's value and gives its number.
     fn read_member(
         &mut self,
         name: &[u8],
@@ -131,11 +141,15 @@ impl<'a> InstanceWire<'a> {
                 8
             }
             b"dependencies" => {
-                self.dependencies = read_strings(cursor, sink)?;
+                let mut plain = true;
+                self.dependencies = read_strings(cursor, sink, |text| {
+                    plain = plain && !text.escaped && AbsResource::is_plain(&text.decode());
+                })?;
+                self.plain_dependencies = plain;
                 9
             }
             b"depends_on" => {
-                self.depends_on = read_strings(cursor, sink)?;
+                self.depends_on = read_strings(cursor, sink, |_| {})?;
                 10
             }
             b"create_before_destroy" => {
@@ -159,14 +173,23 @@ impl<'a> InstanceWire<'a> {
     }
 
     /// Notes a member that stands twice; the last one counts, as in Go's decoder.
-    #[inline]
-    fn remember(&mut self, index: usize, name: &Str<'a>, raw: &'a [u8], sink: &mut Sink) {
-        if let Some(known) = self.raws.get_mut(index) {
-            let before = std::mem::replace(known, raw);
-            if !before.is_empty() {
-                note_duplicate(sink, name, before == raw);
+    #[cold]
+    fn note_second(&self, name: &Str<'a>, cursor: &Cursor<'a>, start: usize, sink: &mut Sink) {
+        // The value before this one is looked up again: it happens too seldom to remember every value.
+        let mut before: &[u8] = b"";
+        let mut again = cursor.restart(self.offset);
+        let mut first = true;
+        if again.open(b'{').is_ok() {
+            while let Ok(Some(known)) = again.member(&mut first)
+                && known.offset < name.offset
+                && let Ok(raw) = again.raw()
+            {
+                if known.bytes() == name.bytes() {
+                    before = raw;
+                }
             }
         }
+        note_duplicate(sink, name, before == cursor.since(start));
     }
 }
 
@@ -221,7 +244,11 @@ pub(crate) fn string_map<'a>(map: Slice<'a>) -> impl Iterator<Item = (Cow<'a, st
     })
 }
 
-fn read_strings<'a>(cursor: &mut Cursor<'a>, sink: &mut Sink) -> Result<Option<Slice<'a>>, Stop> {
+fn read_strings<'a>(
+    cursor: &mut Cursor<'a>,
+    sink: &mut Sink,
+    mut look: impl FnMut(Str<'a>),
+) -> Result<Option<Slice<'a>>, Stop> {
     cursor.space();
     let offset = cursor.offset();
     if !sink.array(cursor)? {
@@ -230,8 +257,9 @@ fn read_strings<'a>(cursor: &mut Cursor<'a>, sink: &mut Sink) -> Result<Option<S
     let mut first = true;
     while cursor.element(&mut first)? {
         if cursor.kind()? == Kind::String {
-            cursor.string()?;
+            look(cursor.string()?);
         } else {
+            look(Str { raw: b"", escaped: false, offset: cursor.offset() });
             sink.wrong_type::<()>(cursor, "a string")?;
         }
     }
