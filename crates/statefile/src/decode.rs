@@ -11,8 +11,8 @@ use groundstate_states::{CheckResults, Lineage, OutputValue, Serial, State};
 use crate::checks::{self, Element};
 use crate::dialect::{self, Dialect, Evidence};
 use crate::file::{File, Style};
-use crate::instance::{ObjectKey, Objects, extra, object_key, raw_json};
-use crate::json::{Cursor, Stop};
+use crate::instance::{ObjectKey, Objects, extra, object_key};
+use crate::json::{Cursor, Stop, compact};
 use crate::note::{Note, NoteKind};
 use crate::output_value;
 use crate::problem::{Code, ReadError};
@@ -313,7 +313,7 @@ impl Builder {
         let resource = Arc::make_mut(resource);
         resource.provider = provider.config;
         for (name, raw) in &head.extra {
-            if let Some(raw) = raw_json(raw.as_bytes()) {
+            if let Some(raw) = compact(raw.as_bytes()) {
                 resource.extra.push(name.as_str(), raw);
             }
         }

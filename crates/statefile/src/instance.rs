@@ -9,7 +9,7 @@ use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
 use groundstate_states::addr::{AbsResource, AbsResourceInstance, ConfigResource, InstanceKey};
 use groundstate_states::{Attributes, DeposedKey, Extra, ObjectSrc, ObjectStatus, RawJson};
 
-use crate::json::{Cursor, Kind, Str};
+use crate::json::{Cursor, Kind, Str, compact};
 use crate::note::NoteKind;
 use crate::problem::Code;
 use crate::sensitive;
@@ -244,7 +244,7 @@ impl Objects {
             },
             create_before_destroy: wire.create_before_destroy,
             skip_destroy: wire.skip_destroy,
-            identity: wire.identity.and_then(raw_json).filter(|raw| raw.as_str() != "null"),
+            identity: wire.identity.and_then(compact).filter(|raw| raw.as_str() != "null"),
             identity_schema_version: wire.identity_schema_version,
             extra: extra(&wire.extra),
         };
@@ -272,7 +272,7 @@ fn attributes(wire: &InstanceWire<'_>, sink: &mut Sink) -> Option<Attributes> {
                 let message = "attributes_flat stands beside attributes and does not count, as in Terraform";
                 sink.note(NoteKind::Lost, flat.offset, message);
             }
-            raw_json(raw).map(Attributes::Json)
+            compact(raw).map(Attributes::Json)
         }
         (None, Some(flat)) => {
             let mut map = BTreeMap::new();
@@ -289,16 +289,11 @@ fn attributes(wire: &InstanceWire<'_>, sink: &mut Sink) -> Option<Attributes> {
     }
 }
 
-/// Text that the cursor has accepted, compacted.
-pub(crate) fn raw_json(raw: &[u8]) -> Option<RawJson> {
-    str::from_utf8(raw).ok().and_then(|text| RawJson::parse(text).ok())
-}
-
 /// Unknown members, as the model keeps them.
 pub(crate) fn extra<N: AsRef<str>, R: AsRef<[u8]>>(members: &[(N, R)]) -> Extra {
     let mut extra = Extra::default();
     for (name, raw) in members {
-        if let Some(raw) = raw_json(raw.as_ref()) {
+        if let Some(raw) = compact(raw.as_ref()) {
             extra.push(name.as_ref(), raw);
         }
     }

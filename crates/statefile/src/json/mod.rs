@@ -1,11 +1,13 @@
 //! JSON as text with positions: reading that keeps the source, and writing in the layout of state files.
 
+mod compact;
 mod cursor;
 mod escape;
 mod place;
 mod skip;
 mod write;
 
+pub(crate) use compact::compact;
 pub(crate) use cursor::{Cursor, Kind, Stop, Str, SyntaxError};
 pub(crate) use escape::push_json_string;
 

@@ -257,7 +257,7 @@ const HIGHS: u64 = 0x8080_8080_8080_8080;
 ///
 /// Collects the high bits of the bytes it has seen, and perhaps of a few behind them, in `high`.
 #[inline]
-fn plain_end(bytes: &[u8], mut pos: usize, high: &mut u64) -> usize {
+pub(super) fn plain_end(bytes: &[u8], mut pos: usize, high: &mut u64) -> usize {
     while let Some(eight) = bytes.get(pos..pos + 8).and_then(|b| b.first_chunk::<8>()) {
         let x = u64::from_le_bytes(*eight);
         *high |= x;
