@@ -3,6 +3,7 @@
 mod checks;
 mod decode;
 mod dialect;
+mod diff;
 mod document;
 mod edit;
 mod encode;
@@ -27,6 +28,7 @@ mod writer_version;
 
 pub use decode::{DecodeOptions, decode};
 pub use dialect::{Dialect, Evidence};
+pub use diff::{ChangeKind, Diff, DiffValue, Entry, FieldChange, Subject, diff};
 pub use document::Document;
 pub use edit::Edit;
 pub use encode::{EncodeError, EncodeOptions, encode, encode_to, states_marshal_equal};

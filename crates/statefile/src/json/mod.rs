@@ -10,6 +10,7 @@ mod write;
 pub(crate) use compact::compact;
 pub(crate) use cursor::{Cursor, Kind, Stop, Str, SyntaxError};
 pub(crate) use escape::push_json_string;
+pub(crate) use place::push_name;
+pub(crate) use write::Writer;
 
 pub use place::Place;
-pub(crate) use write::Writer;

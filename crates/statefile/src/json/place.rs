@@ -105,7 +105,7 @@ fn walk(cursor: &mut Cursor<'_>, target: usize, path: &mut String) -> Result<(),
 }
 
 /// Names that are plain words stand as they are; others are quoted so that the path can be read back.
-fn push_name(path: &mut String, name: &str) {
+pub(crate) fn push_name(path: &mut String, name: &str) {
     if !path.is_empty() {
         path.push('.');
     }
