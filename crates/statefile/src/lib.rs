@@ -1,4 +1,13 @@
-//! Lossless reader and writer of Terraform and OpenTofu state files.
+#![doc = include_str!("../README.md")]
+//!
+//! # Finding your way
+//!
+//! - [`decode`] and [`encode`] with [`File`]: the whole model.
+//! - [`Document`] and [`Edit`]: parts of a document, and changes that leave the rest alone.
+//! - [`list()`], [`outputs`]: reading in pieces.
+//! - [`ReadError`], [`Problem`], [`Code`], [`Place`]: what is wrong and where.
+//! - [`Note`], [`Loss`], [`losses_in`]: what changed and what would be lost.
+//! - [`Dialect`], [`Style`], [`WriterVersion`]: who wrote it, and how.
 
 mod checks;
 mod decode;
