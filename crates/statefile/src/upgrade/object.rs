@@ -13,13 +13,16 @@ use crate::wire::legacy::{Member, StringMap, sort_keeping_last};
 use crate::wire::v2;
 use crate::wire::v4::INSTANCE_MEMBERS;
 
-/// Names beyond this many are not shared: hashes of set elements hardly ever come again.
-const MAX_NAMES: usize = 1 << 16;
+/// Texts beyond this many are not shared: hashes of set elements hardly ever come again.
+const MAX_SHARED: usize = 1 << 16;
 
-/// Builds objects; attribute names that come again share their text.
+/// Values of at most this length are shared, which are above all numbers, bools and nothing.
+const SHORT: usize = 8;
+
+/// Builds objects; names and short values that come again share their text.
 #[derive(Debug, Default)]
 pub(super) struct Objects {
-    names: HashSet<Arc<str>>,
+    shared: HashSet<Arc<str>>,
 }
 
 impl Objects {
@@ -58,9 +61,9 @@ impl Objects {
         }
         let entries = old.map(|map| map.into_entries(sink)).unwrap_or_default();
         let mut flat: std::collections::BTreeMap<Arc<str>, Arc<str>> =
-            entries.into_iter().map(|(name, value)| (self.name(&name), Arc::from(&*value))).collect();
+            entries.into_iter().map(|(name, value)| (self.share(&name), self.value(&value))).collect();
         if !id.is_empty() {
-            let known = flat.entry(self.name("id")).or_insert_with(|| Arc::from(""));
+            let known = flat.entry(self.share("id")).or_insert_with(|| Arc::from(""));
             if known.is_empty() {
                 *known = Arc::from(id);
             } else if **known != *id {
@@ -70,15 +73,19 @@ impl Objects {
         Attributes::Flat(flat)
     }
 
-    fn name(&mut self, text: &str) -> Arc<str> {
-        if let Some(known) = self.names.get(text) {
+    fn value(&mut self, text: &str) -> Arc<str> {
+        if text.len() <= SHORT { self.share(text) } else { text.into() }
+    }
+
+    fn share(&mut self, text: &str) -> Arc<str> {
+        if let Some(known) = self.shared.get(text) {
             return Arc::clone(known);
         }
-        let name: Arc<str> = text.into();
-        if self.names.len() < MAX_NAMES {
-            self.names.insert(Arc::clone(&name));
+        let new: Arc<str> = text.into();
+        if self.shared.len() < MAX_SHARED {
+            self.shared.insert(Arc::clone(&new));
         }
-        name
+        new
     }
 }
 
