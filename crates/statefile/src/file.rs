@@ -62,10 +62,12 @@ impl Style {
     /// The style of a release, as far as its version tells.
     ///
     /// Terraform wrote empty lists of sensitive attributes from 0.14 to 1.11 (read off the files of 1.11.4), OpenTofu
-    /// always does. Check results are written since Terraform 1.3 and in every OpenTofu.
+    /// always does. Check results are written since Terraform 1.3 and in every OpenTofu. A release before 0.12 never
+    /// wrote format 4: such a file is an upgraded one and has the style of whoever upgraded it.
     pub fn of(dialect: Dialect, writer: Option<&WriterVersion>) -> Self {
         let (empty_sensitive, empty_checks) = match (dialect, writer) {
             (Dialect::OpenTofu, _) | (Dialect::Terraform, None) => (true, true),
+            (Dialect::Terraform, Some(v)) if !v.at_least(0, 12) => (true, true),
             (Dialect::Terraform, Some(v)) => (v.at_least(0, 14) && !v.at_least(1, 12), v.at_least(1, 3)),
         };
         Self { source_version: 4, indented: true, empty_sensitive, empty_checks }
