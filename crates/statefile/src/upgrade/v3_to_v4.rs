@@ -131,7 +131,7 @@ impl Context<'_> {
         let path: Vec<Cow<'_, str>> = old.path.iter().map(Str::decode).collect();
         let place = |at: usize| old.path.get(at).map_or(old.offset, |step| step.offset);
         if path.first().is_none_or(|root| root != "root") {
-            self.problem(place(0), format!("the module path {path:?} does not begin with \"root\""));
+            self.problem(place(0), format!("the module path {path:?} has to begin with \"root\""));
             return None;
         }
         let mut address = ModuleInstance::root();

@@ -1,0 +1,8 @@
+//! Tests of the state file codec, through its public interface.
+
+mod render;
+mod shared;
+mod upgrade;
+mod upgrade_limits;
+mod upgrade_real;
+mod upgrade_rules;
