@@ -1,0 +1,151 @@
+//! Programs that are run to be measured.
+//!
+//! The kernel tells the most memory of all children a process has waited for, and counts what the child shares with
+//! its parent before it becomes another program. So each is started by a fresh process of this program, which is
+//! small and has no other children.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+
+use super::{Failure, Outcome};
+
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Pass on what the program prints, instead of dropping it
+    #[arg(long)]
+    keep: bool,
+    /// The program and its arguments
+    #[arg(last = true, required = true)]
+    command: Vec<OsString>,
+}
+
+/// What a run cost.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Cost {
+    /// From the start of the program to its end.
+    pub(crate) wall: Duration,
+    /// The most memory it had, in bytes.
+    pub(crate) peak: u64,
+    /// Times that the program itself told, by name.
+    pub(crate) told: Vec<(String, Duration)>,
+}
+
+impl Cost {
+    pub(crate) fn told(&self, name: &str) -> Duration {
+        self.told.iter().find(|(known, _)| known == name).map_or(Duration::ZERO, |(_, time)| *time)
+    }
+}
+
+/// Runs the program and prints its cost as the last line.
+pub(crate) fn run(options: &Options) -> Outcome {
+    let Some((program, arguments)) = options.command.split_first() else {
+        return Err(Failure::Missing("name a program to run".to_owned()));
+    };
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null());
+    command.stdout(if options.keep { Stdio::inherit() } else { Stdio::null() });
+    let name = program.to_string_lossy().into_owned();
+    let start = Instant::now();
+    let status = command.status().map_err(|source| Failure::Start { program: name.clone(), source })?;
+    let wall = start.elapsed();
+    if !status.success() {
+        return Err(Failure::Child { command: name, status: status.to_string(), stderr: String::new() });
+    }
+    println!("{}", line("cost", wall, peak_of_children()));
+    Ok(())
+}
+
+/// Prints a time that a step took, for [`measure`] to read.
+pub(crate) fn tell(name: &str, time: Duration) {
+    println!("{}", line(name, time, 0));
+    // A step that is short of memory may be killed; what it told before counts.
+    let _flushed = std::io::stdout().flush();
+}
+
+fn line(name: &str, time: Duration, peak: u64) -> String {
+    format!("{name} {} {peak}", time.as_nanos())
+}
+
+/// Runs a program in a child of a child, and reads what it cost.
+pub(crate) fn measure(command: &Command, keep: bool) -> Outcome<Cost> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let start = |source| Failure::Start { program: program.clone(), source };
+    let mut helper = Command::new(std::env::current_exe().map_err(start)?);
+    helper
+        .arg("child")
+        .args(keep.then_some("--keep"))
+        .arg("--")
+        .arg(command.get_program())
+        .args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => helper.env(name, value),
+            None => helper.env_remove(name),
+        };
+    }
+    if let Some(folder) = command.get_current_dir() {
+        helper.current_dir(folder);
+    }
+    let output = helper.stdin(Stdio::null()).output().map_err(start)?;
+    if !output.status.success() {
+        let arguments: Vec<_> = command.get_args().map(|argument| argument.to_string_lossy()).collect();
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        let command = format!("{program} {}", arguments.join(" "));
+        return Err(Failure::Child { command, status: output.status.to_string(), stderr });
+    }
+    parse(&String::from_utf8_lossy(&output.stdout))
+        .ok_or_else(|| Failure::Step(format!("`{program}` told no cost")))
+}
+
+fn parse(text: &str) -> Option<Cost> {
+    let mut cost = Cost::default();
+    for line in text.lines() {
+        let mut parts = line.split(' ');
+        let (Some(name), Some(nanos), Some(peak)) = (parts.next(), parts.next(), parts.next()) else {
+            continue;
+        };
+        let (Ok(nanos), Ok(peak)) = (nanos.parse(), peak.parse()) else { continue };
+        let time = Duration::from_nanos(nanos);
+        if name == "cost" {
+            cost.wall = time;
+            cost.peak = peak;
+        } else {
+            cost.told.push((name.to_owned(), time));
+        }
+    }
+    (cost.wall > Duration::ZERO).then_some(cost)
+}
+
+#[cfg(unix)]
+fn peak_of_children() -> u64 {
+    use nix::sys::resource::{UsageWho, getrusage};
+    // Linux counts in KiB, macOS in bytes.
+    let unit = if cfg!(target_os = "macos") { 1 } else { 1024 };
+    getrusage(UsageWho::RUSAGE_CHILDREN).map_or(0, |usage| usage.max_rss().unsigned_abs() * unit)
+}
+
+/// Not known here; the table shows 0.
+#[cfg(not(unix))]
+fn peak_of_children() -> u64 {
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{Cost, line, parse};
+
+    #[test]
+    fn what_is_told_is_read_back() {
+        let time = Duration::from_nanos;
+        let text = format!("noise\n{}\n{}\n", line("decode", time(5), 0), line("cost", time(9), 4096));
+        let expected = Cost { wall: time(9), peak: 4096, told: vec![("decode".to_owned(), time(5))] };
+        assert_eq!(parse(&text), Some(expected));
+        assert_eq!(parse("decode 5 0\n"), None);
+    }
+}

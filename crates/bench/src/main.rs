@@ -1,0 +1,90 @@
+//! Measures groundstate on large states, beside `serde_json` and Terraform.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "this program reports to whoever runs it")]
+
+mod bench;
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+use groundstate_bench::{Format, Recipe};
+
+use bench::{Failure, Outcome, child, state, steps};
+
+/// Measures groundstate on large states, beside `serde_json` and Terraform.
+#[derive(Debug, Parser)]
+#[command(name = "groundstate-bench")]
+struct Program {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Measures and prints Markdown; exit code 1 says that a limit was missed
+    State(state::Options),
+    /// Writes an invented state
+    Gen(Gen),
+    /// Runs a program and says how long it took and how much memory it needed
+    #[command(hide = true)]
+    Child(child::Options),
+    /// Does one thing inside this process and says how long it took
+    #[command(hide = true)]
+    Step(steps::Options),
+}
+
+#[derive(Debug, Args)]
+struct Gen {
+    /// Resource instances
+    #[arg(short = 'n', long, default_value_t = 1000)]
+    instances: usize,
+    /// Another seed gives another state
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// v4, opentofu or v3
+    #[arg(long, default_value = "v4")]
+    format: Format,
+    /// Where to write; standard output if missing
+    #[arg(short, long)]
+    output: Option<PathBuf>,
+}
+
+fn main() -> ExitCode {
+    let outcome = match Program::parse().command {
+        Command::State(options) => state::run(&options),
+        Command::Gen(options) => generate(&options),
+        Command::Child(options) => child::run(&options),
+        Command::Step(options) => steps::run(&options),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("groundstate-bench: {failure}");
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}
+
+fn generate(options: &Gen) -> Outcome {
+    let recipe = Recipe::new(options.instances).seed(options.seed);
+    match &options.output {
+        Some(path) => write_state(recipe, options.format, path),
+        None => {
+            let mut out = BufWriter::new(std::io::stdout().lock());
+            let written = recipe.write(options.format, &mut out).and_then(|()| out.flush());
+            written.map_err(|source| Failure::Write { path: "standard output".into(), source })
+        }
+    }
+}
+
+/// Writes an invented state into a file.
+fn write_state(recipe: Recipe, format: Format, path: &Path) -> Outcome {
+    let write = || {
+        let mut out = BufWriter::new(File::create(path)?);
+        recipe.write(format, &mut out)?;
+        out.flush()
+    };
+    write().map_err(|source| Failure::Write { path: path.to_owned(), source })
+}
