@@ -50,11 +50,12 @@ fn resource<'a>(
     if let count @ 1.. = old.tainted.len() {
         let address_text = address.decode();
         if drop_tainted {
-            let message = format!("{address_text}: {count} tainted objects are left out, as Terraform does");
+            let message =
+                format!("{address_text}: tainted objects are left out as Terraform does it ({count})");
             sink.note(NoteKind::Lost, address.offset, message);
         } else {
             let message = format!(
-                "{address_text}: {count} tainted objects have become deposed objects; Terraform would forget them"
+                "{address_text}: tainted objects have become deposed ones; Terraform would forget them ({count})"
             );
             sink.note(NoteKind::Normalized, address.offset, message);
             let tainted = |old| v2::Instance { tainted: true, ..instance(old) };

@@ -1,5 +1,6 @@
 //! Tests of the state file codec, through its public interface.
 
+mod examples;
 mod render;
 mod shared;
 mod upgrade;

@@ -88,3 +88,24 @@ fn a_document_cut_off_at_any_byte_is_an_error() {
         assert!(decode(&text.as_bytes()[..cut], &DecodeOptions::default()).is_err(), "{cut}");
     }
 }
+
+#[test]
+fn no_change_of_a_byte_makes_a_reader_panic() {
+    for text in [
+        include_str!("../../../../tests/fixtures/upgrade/v1-tainted.json"),
+        include_str!("../../../../tests/fixtures/upgrade/v2-maps-lists-sets.json"),
+        include_str!("../../../../tests/fixtures/upgrade/v3-timeouts.json"),
+        include_str!("../../../../tests/fixtures/upgrade/v3-unknown-members.json"),
+    ] {
+        let mut bytes = text.as_bytes().to_vec();
+        for at in 0..bytes.len() {
+            for byte in *b"0\"}]n.\\\xff" {
+                let before = std::mem::replace(&mut bytes[at], byte);
+                if let Ok(file) = decode(&bytes, &DecodeOptions::default()) {
+                    assert!(encode(&file, &EncodeOptions::default().allow_loss(true)).is_ok(), "{at} {byte}");
+                }
+                bytes[at] = before;
+            }
+        }
+    }
+}
