@@ -116,14 +116,21 @@ fn metadata(
         return (version, None);
     }
     let mut json = String::from("{");
-    for (index, (name, raw)) in members.iter().enumerate() {
-        if index > 0 {
+    for (name, raw) in &members {
+        // The text has been read before, so it is JSON.
+        let Ok(tree) = Tree::read(raw) else { continue };
+        if json.len() > 1 {
             json.push(',');
         }
         push_json_string(&mut json, name);
         json.push(':');
-        // The text has been read before, so it is JSON.
-        json.push_str(&Tree::read(raw).map_or_else(|_| "null".into(), |tree| tree.to_json()));
+        json.push_str(&tree.to_json());
+        if tree.has_duplicates {
+            tally.lost(offset, "members inside \"meta\" that stand twice");
+        }
+        if tree.has_half_pair {
+            tally.lost(offset, "half surrogate pairs inside \"meta\"");
+        }
     }
     json.push('}');
     (version, Some(json))

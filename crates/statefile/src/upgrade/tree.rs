@@ -13,6 +13,8 @@ pub(super) struct Tree<'a> {
     pub(super) depth: usize,
     /// An object names a member twice; the last one counts.
     pub(super) has_duplicates: bool,
+    /// A text has half a surrogate pair, which becomes U+FFFD.
+    pub(super) has_half_pair: bool,
 }
 
 #[derive(Debug)]
@@ -30,14 +32,17 @@ impl<'a> Tree<'a> {
     /// Reads a text that is one JSON value.
     pub(super) fn read(text: &'a [u8]) -> Result<Self, Stop> {
         let mut cursor = Cursor::new(text);
-        let mut tree = Self { nodes: Vec::new(), depth: 0, has_duplicates: false };
+        let mut tree = Self { nodes: Vec::new(), depth: 0, has_duplicates: false, has_half_pair: false };
         let mut open: Vec<(usize, bool)> = Vec::new();
         tree.push(Cow::Borrowed(""), &mut cursor, &mut open)?;
         while let Some((container, first)) = open.last_mut() {
             let container = *container;
             let is_object = tree.nodes.get(container).is_some_and(|node| node.kind == Kind::Object);
             let name = match is_object {
-                true => cursor.member(first)?.map(|name| name.decode()),
+                true => cursor.member(first)?.map(|name| {
+                    tree.has_half_pair |= name.has_lone_surrogate();
+                    name.decode()
+                }),
                 false => cursor.element(first)?.then_some(Cow::Borrowed("")),
             };
             let Some(name) = name else {
@@ -70,6 +75,11 @@ impl<'a> Tree<'a> {
                 cursor.open(if kind == Kind::Object { b'{' } else { b'[' })?;
                 open.push((self.nodes.len(), true));
                 self.depth = self.depth.max(open.len());
+            }
+            Kind::String => {
+                let start = cursor.offset();
+                self.has_half_pair |= cursor.string()?.has_lone_surrogate();
+                text = cursor.since(start);
             }
             _ => text = cursor.raw()?,
         }

@@ -49,7 +49,9 @@ impl<'a> StringMap<'a> {
         };
         let mut entries = Vec::new();
         // The text was accepted before, so the reader does not stop.
-        let _ = read_entries(&mut Cursor::new(text), &mut entries);
+        if let Ok(true) = read_entries(&mut Cursor::new(text), &mut entries) {
+            sink.note(NoteKind::Lost, offset, HALF_PAIR);
+        }
         if let Some(name) = sort_keeping_last(&mut entries, |entry| &entry.0) {
             let message = format!("attribute {name:?} stands twice in one object; the last one counts");
             sink.note(NoteKind::Lost, offset, message);
@@ -58,18 +60,28 @@ impl<'a> StringMap<'a> {
     }
 }
 
-fn read_entries<'a>(cursor: &mut Cursor<'a>, entries: &mut Vec<Entry<'a>>) -> Result<(), Stop> {
+/// What becomes of an escape that no text can hold.
+pub(crate) const HALF_PAIR: &str = "half a surrogate pair has become U+FFFD";
+
+/// Tells whether half a surrogate pair stands in a text.
+fn read_entries<'a>(cursor: &mut Cursor<'a>, entries: &mut Vec<Entry<'a>>) -> Result<bool, Stop> {
     cursor.open(b'{')?;
     let mut first = true;
+    let mut half_pair = false;
     while let Some(name) = cursor.member(&mut first)? {
+        half_pair |= name.has_lone_surrogate();
         let value = match cursor.kind()? {
-            Kind::String => cursor.string()?.decode(),
+            Kind::String => {
+                let text = cursor.string()?;
+                half_pair |= text.has_lone_surrogate();
+                text.decode()
+            }
             // `null` is an empty string, as in Go.
             _ => cursor.skip().map(|()| Cow::Borrowed(""))?,
         };
         entries.push((name.decode(), value));
     }
-    Ok(())
+    Ok(half_pair)
 }
 
 /// Sorts by name and drops all but the last of equal names; gives one name that stood twice.

@@ -148,3 +148,18 @@ fn secrets_do_not_show_in_problems_and_notes() {
     let error = decode(broken.as_bytes(), &DecodeOptions::default()).unwrap_err();
     assert!(!format!("{error} {error:?}").contains("s3cr3t"));
 }
+
+#[test]
+fn texts_that_no_file_can_hold_are_a_loss() {
+    for entry in [
+        r#"{"attributes":{"n":"\ud800"}}"#,
+        r#"{"attributes":{"\udc00":"x"}}"#,
+        r#"{"meta":{"k":["\ud800"]}}"#,
+        r#"{"meta":{"k":{"\ud800":1}}}"#,
+        r#"{"meta":{"k":{"a":1,"a":2}}}"#,
+        r#"{"meta":{"k":1,"k":2}}"#,
+    ] {
+        let file = read(&v3(&format!(r#""a.b":{{"primary":{entry}}}"#)));
+        assert_eq!(file.notes.iter().map(|note| note.kind).collect::<Vec<_>>(), [NoteKind::Lost], "{entry}");
+    }
+}
