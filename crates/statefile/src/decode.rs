@@ -366,11 +366,11 @@ impl Visitor for Builder {
                 sink.base + wire.name.offset,
             );
         }
-        if let Some(output) = output_value::decode(wire, sink) {
-            if self.outputs.insert(Arc::from(&*name), output).is_some() {
-                let message = format!("output {name:?} stands twice; the last one counts, as in Terraform");
-                sink.note(NoteKind::Lost, wire.name.offset, message);
-            }
+        if let Some(output) = output_value::decode(wire, sink)
+            && self.outputs.insert(Arc::from(&*name), output).is_some()
+        {
+            let message = format!("output {name:?} stands twice; the last one counts, as in Terraform");
+            sink.note(NoteKind::Lost, wire.name.offset, message);
         }
         sink.name_since(mark, || format!("output.{name}"));
         Flow::On

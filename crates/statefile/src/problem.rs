@@ -161,7 +161,7 @@ impl fmt::Display for Problems {
         match self.0.as_slice() {
             [one] => one.fmt(f),
             many => {
-                write!(f, "{} problems:\n", many.len())?;
+                writeln!(f, "{} problems:", many.len())?;
                 many.iter().try_for_each(|problem| write!(f, "\n- {problem}"))
             }
         }

@@ -2,13 +2,15 @@
 
 use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// A decimal number without any limit of digits, in the spelling that state files use.
 ///
-/// Equal numbers have equal texts: plain decimal without exponent, without superfluous zeros. A zero keeps its
-/// sign, as Terraform keeps it: `-0` is a number of its own, just below `0`.
-/// A number that this would blow up to more than [`Number::MAX_EXPANDED`] digits is spelled `d.ddde+n` instead.
+/// The spelling is plain decimal without exponent, without superfluous zeros. A zero keeps its sign, as Terraform
+/// keeps it: `-0` is a number of its own, just below `0`. A number that was read with an exponent, and that writing
+/// it out would blow up to more than [`Number::MAX_EXPANDED`] digits, is spelled `d.ddde+n` instead; it equals the same
+/// number written out.
 ///
 /// ```
 /// use groundstate_states::Number;
@@ -18,7 +20,7 @@ use std::sync::Arc;
 /// assert!(Number::parse("9")? < Number::parse("10")?);
 /// # Ok::<(), groundstate_states::NumberError>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug)]
 pub struct Number(Arc<str>);
 
 /// Text that is not a decimal number.
@@ -66,7 +68,9 @@ impl Number {
         let leading = digits.len() - significant.len();
         let point =
             exponent.saturating_add_unsigned(whole.len() as u64).saturating_sub_unsigned(leading as u64);
-        Ok(Self(spell(negative, significant.trim_end_matches('0'), point).into()))
+        // Digits that somebody wrote out stay written out; only an exponent can ask for more than was given.
+        let limit = if mantissa.len() == unsigned.len() { i64::MAX } else { Self::MAX_EXPANDED as i64 };
+        Ok(Self(spell(negative, significant.trim_end_matches('0'), point, limit).into()))
     }
 
     /// The canonical text, which is also its JSON.
@@ -126,17 +130,17 @@ fn exponent(text: &str) -> Result<Option<i64>, NumberError> {
 }
 
 /// The canonical text of `0.digits × 10^point`, where digits neither begin nor end with zero.
-fn spell(negative: bool, digits: &str, point: i64) -> String {
+fn spell(negative: bool, digits: &str, point: i64, limit: i64) -> String {
     let count = i64::try_from(digits.len()).unwrap_or(i64::MAX);
     let padding = if point <= 0 { 1 - point } else { (point - count).max(0) };
     let sign = if negative { "-" } else { "" };
     // A number that is long by its own digits gains nothing from an exponent.
-    if padding > 0 && count.saturating_add(padding) > Number::MAX_EXPANDED as i64 {
+    if padding > 0 && count.saturating_add(padding) > limit {
         let (first, rest) = digits.split_at(1);
         let dot = if rest.is_empty() { "" } else { "." };
         return format!("{sign}{first}{dot}{rest}e{:+}", point - 1);
     }
-    // Padding is at most MAX_EXPANDED from here on, and a point inside the digits is below their count.
+    // Padding is within the limit or was read from here on, and a point inside the digits is below their count.
     let zeros = "0".repeat(usize::try_from(padding).unwrap_or(0));
     match usize::try_from(point) {
         Ok(point) if point > 0 && padding == 0 && point < digits.len() => {
@@ -161,6 +165,21 @@ impl Ord for Number {
             1 => by_size(),
             _ => by_size().reverse(),
         })
+    }
+}
+
+impl PartialEq for Number {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0 || self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Number {}
+
+impl Hash for Number {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let parts = self.parts();
+        (parts.negative, parts.digits, parts.point).hash(state);
     }
 }
 

@@ -102,3 +102,20 @@ proptest! {
         prop_assert_eq!(number(&shifted), number(&digits));
     }
 }
+
+#[test]
+fn digits_that_were_written_out_stay_written_out() {
+    for text in [format!("1{}", "0".repeat(6000)), format!("0.{}1", "0".repeat(6000))] {
+        assert_eq!(Number::parse(&text).expect("a number").as_str(), text);
+    }
+    let (long, short) = (format!("1{}", "0".repeat(6000)), "1e6000");
+    let (long, short) = (Number::parse(&long).expect("a number"), Number::parse(short).expect("a number"));
+    assert_eq!(long, short);
+    assert_eq!(short.as_str(), "1e+6000");
+    let hash = |number: &Number| {
+        let mut hasher = std::hash::DefaultHasher::new();
+        std::hash::Hash::hash(number, &mut hasher);
+        std::hash::Hasher::finish(&hasher)
+    };
+    assert_eq!(hash(&long), hash(&short));
+}
