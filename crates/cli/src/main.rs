@@ -1,3 +1,40 @@
 //! The `groundstate` command.
+//!
+//! This package alone prints, reads and writes files; everything it knows of state comes from the crates below it.
 
-fn main() {}
+mod args;
+mod commands;
+mod diagnostic;
+mod error;
+mod excerpt;
+mod json;
+mod listing;
+mod load;
+mod output;
+mod progress;
+mod save;
+mod select;
+mod source;
+mod spot;
+mod tokens;
+mod value;
+mod workdir;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::Cli;
+use crate::output::Messages;
+
+fn main() -> ExitCode {
+    match commands::run(Cli::parse().command) {
+        Ok(outcome) => outcome.exit_code(),
+        Err(failure) => {
+            if !failure.quiet {
+                Messages::stderr().failure(&failure);
+            }
+            failure.exit_code()
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! The grammar of the command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use groundstate_statefile::Dialect;
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  done, and nothing to report
+  1  `diff` found differences
+  2  the command line is wrong, or asks for something that cannot be
+  3  there is no state: a file is missing, empty or unreadable; or a file cannot be written
+  4  the input is not a state file
+  5  the input is a state file that cannot be used
+  6  refused, because something would be lost
+  7  no such address or output";
+
+const STATE_HELP: &str = "\
+STATE is a file, a directory, or `-` for standard input. What a file holds is found from its content, \
+never from its name. A directory stands for the state that Terraform and OpenTofu use there: that of the \
+selected workspace, with the paths of a `local` backend.";
+
+/// Reads, upgrades and compares Terraform and OpenTofu state, without either of them.
+#[derive(Debug, Parser)]
+#[command(name = "groundstate", version, max_term_width = 100, after_help = EXIT_CODES)]
+#[command(after_long_help = format!("{STATE_HELP}\n\n{EXIT_CODES}"), disable_help_subcommand = true)]
+pub(crate) struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Lists resource instances, one address a line
+    ///
+    /// Prints the addresses that `terraform state list` prints, in the same order.
+    ///
+    /// An address of a module stands for everything inside it, one of a resource for all its instances. Matches come
+    /// in the order of the addresses. If one of them matches nothing, nothing is listed.
+    List(ListArgs),
+    /// Shows resource instances with their attributes
+    ///
+    /// Shows what the state knows of resource instances, in the manner of `terraform show`, and the outputs.
+    ///
+    /// Values that the state marks as sensitive are hidden. No provider schema is at hand, so attributes that only a
+    /// schema calls sensitive are shown.
+    Show(ShowArgs),
+    /// Prints output values
+    ///
+    /// Prints the outputs of the root module.
+    ///
+    /// Sensitive values are hidden in the list of all outputs, and printed if asked for by name or as JSON.
+    Outputs(OutputsArgs),
+    /// Rewrites a state of any version as canonical version 4
+    ///
+    /// Reads a state of any version and writes it in version 4, canonically.
+    ///
+    /// `terraform_version` stays that of the last writer. What was left out or changed on the way is listed on standard
+    /// error. If something would be lost, nothing is written.
+    Upgrade(UpgradeArgs),
+    /// Compares two states by meaning
+    ///
+    /// Compares two states: metadata, resources, instances, attributes and outputs.
+    ///
+    /// Order and layout of the files do not matter. Values that a state marks as sensitive are not shown.
+    Diff(DiffArgs),
+    /// Prints the version, and the formats it reads and writes
+    Version(VersionArgs),
+    /// Prints a completion script for a shell
+    Completions(CompletionsArgs),
+    /// Prints the manual page
+    Man,
+}
+
+/// The state to read.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct StateArg {
+    /// State to read: a file, a directory, or `-` for standard input
+    #[arg(value_name = "STATE")]
+    pub(crate) state: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    #[command(flatten)]
+    pub(crate) state: StateArg,
+    /// Modules, resources or instances to list; all if there are none
+    #[arg(value_name = "ADDR")]
+    pub(crate) addresses: Vec<String>,
+    /// Lists only instances whose current object has this `id` attribute
+    #[arg(long, value_name = "ID")]
+    pub(crate) id: Option<String>,
+    /// Prints JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    #[command(flatten)]
+    pub(crate) state: StateArg,
+    /// A module, resource or instance to show; the whole state if there is none
+    #[arg(value_name = "ADDR")]
+    pub(crate) address: Option<String>,
+    /// Prints JSON in the form of `terraform show -json`
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Shows sensitive values
+    #[arg(long)]
+    pub(crate) reveal: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OutputsArgs {
+    #[command(flatten)]
+    pub(crate) state: StateArg,
+    /// The output to print; all if there is none
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Prints JSON in the form of `terraform output -json`
+    #[arg(long, conflicts_with = "raw")]
+    pub(crate) json: bool,
+    /// Prints a string, number or bool as it is, without a line break
+    #[arg(long, requires = "name")]
+    pub(crate) raw: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UpgradeArgs {
+    #[command(flatten)]
+    pub(crate) state: StateArg,
+    /// Replaces this file, all at once; standard output if there is none
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<PathBuf>,
+    /// Writes in the manner of this product; the one whose manner the file has if there is none
+    #[arg(long, value_enum, value_name = "PRODUCT")]
+    pub(crate) dialect: Option<DialectArg>,
+    /// Writes although something is lost, and lists what
+    #[arg(long)]
+    pub(crate) lossy: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DiffArgs {
+    /// State to compare from: a file, a directory, or `-` for standard input
+    #[arg(value_name = "A")]
+    pub(crate) before: PathBuf,
+    /// State to compare to
+    #[arg(value_name = "B")]
+    pub(crate) after: PathBuf,
+    /// Prints JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct VersionArgs {
+    /// Prints JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell to print for
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// A product whose manner of writing can be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DialectArg {
+    /// HashiCorp Terraform
+    Terraform,
+    /// OpenTofu
+    Opentofu,
+}
+
+impl From<DialectArg> for Dialect {
+    fn from(arg: DialectArg) -> Self {
+        match arg {
+            DialectArg::Terraform => Self::Terraform,
+            DialectArg::Opentofu => Self::OpenTofu,
+        }
+    }
+}

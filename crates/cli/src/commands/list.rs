@@ -1,0 +1,112 @@
+//! `groundstate list`: addresses of resource instances.
+
+use std::io;
+
+use groundstate_states::addr::{AbsResourceInstance, Target};
+use groundstate_states::{Attributes, ObjectSrc};
+
+use crate::args::ListArgs;
+use crate::error::{Outcome, Result};
+use crate::json::Json;
+use crate::load::load;
+use crate::output::Output;
+use crate::select;
+use crate::source::{ScanFailure, Source};
+use crate::value::{Kind, Tape};
+
+pub(super) fn run(args: &ListArgs) -> Result {
+    let targets = select::parse(&args.addresses)?;
+    let source = Source::find(&args.state.state)?;
+    let lines = match source.list(args.id.is_some()) {
+        // The whole list is by far the most frequent question, so its addresses are printed as they come.
+        Ok(listing) if targets.is_empty() => {
+            let wanted = listing.iter().filter(|item| args.id.is_none() || item.id == args.id.as_deref());
+            return print(wanted.map(|item| item.to_string()), args.json);
+        }
+        Ok(listing) => {
+            let all =
+                listing.iter().map(|item| Item { address: item.address(), id: item.id.map(str::to_owned) });
+            choose(&all.collect::<Vec<_>>(), &targets, args, &source)?
+        }
+        Err(ScanFailure::Failed(failure)) => return Err(failure),
+        Err(ScanFailure::Whole) => choose(&from_model(&source, args.id.is_some())?, &targets, args, &source)?,
+    };
+    print(lines.into_iter(), args.json)
+}
+
+/// An instance, and the id of its current object if ids were asked for.
+#[derive(Debug)]
+struct Item {
+    address: AbsResourceInstance,
+    id: Option<String>,
+}
+
+fn from_model(source: &Source, with_ids: bool) -> Result<Vec<Item>> {
+    let loaded = load(source)?;
+    let instances = loaded.file.state.resource_instances();
+    let item = |(address, instance): (_, &groundstate_states::ResourceInstance)| Item {
+        address,
+        id: instance.current.as_deref().filter(|_| with_ids).map(id),
+    };
+    Ok(instances.map(item).collect())
+}
+
+/// The instances that the addresses stand for, in the order of the addresses; without addresses, all.
+fn choose(all: &[Item], targets: &[Target], args: &ListArgs, source: &Source) -> Result<Vec<String>> {
+    let wanted = |item: &&Item| args.id.is_none() || item.id == args.id;
+    if targets.is_empty() {
+        return Ok(all.iter().filter(wanted).map(|item| item.address.to_string()).collect());
+    }
+    let mut lines = Vec::new();
+    for target in targets {
+        let mut found = all.iter().filter(|item| select::matches(target, &item.address)).peekable();
+        // A resource without instances is known, but only the model has it.
+        if found.peek().is_none() && !select::exists(&load(source)?.file.state, target) {
+            return Err(select::unknown(target, &source.name));
+        }
+        lines.extend(found.filter(wanted).map(|item| item.address.to_string()));
+    }
+    Ok(lines)
+}
+
+fn print(addresses: impl Iterator<Item = String>, as_json: bool) -> Result {
+    let mut out = Output::stdout();
+    if as_json {
+        json(addresses, &mut out)?
+    } else {
+        text(addresses, &mut out)?
+    }
+    out.finish()?;
+    Ok(Outcome::Clean)
+}
+
+fn text(mut addresses: impl Iterator<Item = String>, out: &mut Output) -> io::Result<()> {
+    addresses.try_for_each(|address| out.line(&address))
+}
+
+fn json(addresses: impl Iterator<Item = String>, out: &mut Output) -> io::Result<()> {
+    let document = Json::object(|json| {
+        json.text("format_version", "1.0");
+        json.texts("instances", addresses);
+    });
+    out.line(&document)
+}
+
+/// The id that `terraform state list -id` compares with.
+fn id(object: &ObjectSrc) -> String {
+    let none = || "<none>".to_owned();
+    match &object.attributes {
+        Attributes::Flat(flat) => flat.get("id").map_or_else(none, |id| id.to_string()),
+        Attributes::Json(raw) => {
+            let tape = Tape::new(raw.as_str());
+            let Some(root) = tape.root().filter(|root| tape.kind(*root) == Kind::Object) else {
+                return none();
+            };
+            match tape.members(root).filter(|(name, _)| tape.string(*name) == "id").last() {
+                Some((_, value)) if tape.kind(value) == Kind::String => tape.string(value),
+                Some(_) => none(),
+                None => String::new(),
+            }
+        }
+    }
+}

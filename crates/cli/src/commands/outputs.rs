@@ -1,0 +1,120 @@
+//! `groundstate outputs`: the outputs of the root module.
+
+use std::io::{self, Write};
+
+use groundstate_statefile::{type_json, value_json};
+use groundstate_states::{OutputValue, Value};
+
+use crate::args::OutputsArgs;
+use crate::error::{Failure, Kind, Outcome, Result};
+use crate::json::{Json, indented};
+use crate::load::load_if_any;
+use crate::output::{Messages, Output};
+use crate::source::{ScanFailure, Source};
+use crate::value::{Hcl, Marks, Tape};
+
+type Named = (String, OutputValue);
+
+pub(super) fn run(args: &OutputsArgs) -> Result {
+    let source = Source::find(&args.state.state)?;
+    let name = args.name.as_deref();
+    let outputs = read(&source, name)?;
+    let mut out = Output::stdout();
+    match name {
+        Some(name) => {
+            let Some((_, output)) = outputs.first() else { return Err(unknown(name, &source)) };
+            one(name, output, args, &mut out)?;
+        }
+        None if args.json => out.line(&indented(&all_json(&outputs)))?,
+        None if outputs.is_empty() => Messages::stderr().warning(&format!("{} has no outputs", source.name)),
+        None => all_text(&outputs, &mut out)?,
+    }
+    out.finish()?;
+    Ok(Outcome::Clean)
+}
+
+/// Reads the outputs, or the one with this name, and no more of the file than that takes.
+fn read(source: &Source, name: Option<&str>) -> Result<Vec<Named>> {
+    match source.outputs(name) {
+        Ok(outputs) => Ok(outputs),
+        Err(ScanFailure::Failed(failure)) => Err(failure),
+        Err(ScanFailure::Whole) => {
+            let Some(loaded) = load_if_any(source)? else { return Ok(Vec::new()) };
+            let outputs = loaded.file.state.outputs().iter();
+            let wanted = outputs.filter(|(known, _)| name.is_none_or(|name| name == &***known));
+            Ok(wanted.map(|(name, output)| (name.to_string(), OutputValue::clone(output))).collect())
+        }
+    }
+}
+
+fn unknown(name: &str, source: &Source) -> Failure {
+    Failure::new(Kind::NotFound, format!("{} has no output {name:?}", source.name))
+        .hint(format!("`groundstate outputs {}` shows what there is", source.name))
+}
+
+fn one(name: &str, output: &OutputValue, args: &OutputsArgs, out: &mut Output) -> Result<()> {
+    if args.raw {
+        out.write_all(raw(name, &output.value)?.as_bytes())?;
+    } else if args.json {
+        out.line(&json_of(output))?;
+    } else {
+        out.write_all(pretty(output).as_bytes())?;
+        out.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
+/// The text of a value that has one.
+fn raw(name: &str, value: &Value) -> Result<String> {
+    match value {
+        Value::String(text) => Ok(text.to_string()),
+        Value::Number(number) => Ok(number.as_str().to_owned()),
+        Value::Bool(value) => Ok(value.to_string()),
+        Value::Dynamic(typed) => raw(name, &typed.1),
+        other => {
+            let kind = match other {
+                Value::Null => "null",
+                Value::Sequence(_) => "a list",
+                _ => "an object or map",
+            };
+            let message = format!("the output {name:?} is {kind}, which has no raw form");
+            Err(Failure::new(Kind::Usage, message).hint("use `--json` instead of `--raw`"))
+        }
+    }
+}
+
+/// The value without wrappers, as JSON.
+fn json_of(output: &OutputValue) -> String {
+    // The reader has checked that the value conforms to its type.
+    let text = value_json(output).unwrap_or_else(|| "null".to_owned());
+    crate::value::values(&Tape::new(&text), &Marks::default())
+}
+
+fn pretty(output: &OutputValue) -> String {
+    let json = json_of(output);
+    let tape = Tape::new(&json);
+    Hcl::value(&tape, &Marks::default(), 0)
+}
+
+fn all_text(outputs: &[Named], out: &mut Output) -> io::Result<()> {
+    for (name, output) in outputs {
+        let value = if output.sensitive { "<sensitive>".to_owned() } else { pretty(output) };
+        writeln!(out, "{name} = {value}")?;
+    }
+    Ok(())
+}
+
+fn all_json(outputs: &[Named]) -> String {
+    Json::object(|json| {
+        for (name, output) in outputs {
+            json.inner(name, |json| {
+                if let Some(message) = &output.deprecated {
+                    json.text("deprecated", message);
+                }
+                json.raw("sensitive", output.sensitive);
+                json.raw("type", type_json(&output.value_type));
+                json.raw("value", json_of(output));
+            });
+        }
+    })
+}

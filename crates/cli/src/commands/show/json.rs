@@ -1,0 +1,137 @@
+//! `show --json`: the document that `terraform show -json` prints, as far as it needs no schemas.
+
+use std::collections::BTreeMap;
+
+use groundstate_statefile::{type_json, value_json};
+use groundstate_states::addr::ModuleInstance;
+use groundstate_states::{Generation, ObjectStatus, OutputValue};
+
+use super::{Shown, View, attributes, checks};
+use crate::error::{Failure, Kind, Result};
+use crate::json::Json;
+use crate::value::{Marks, Tape, sensitive_values, values};
+
+/// The version of the document's form.
+pub(super) const FORMAT: &str = "1.0";
+
+/// Modules in modules, at most; the document nests as deep as they do.
+const MAX_MODULES: usize = 200;
+
+/// A module of the document. One that has nothing of its own still holds its children.
+#[derive(Debug, Default)]
+struct Node<'f> {
+    address: String,
+    objects: Vec<Shown<'f>>,
+    children: BTreeMap<String, Self>,
+}
+
+/// Writes the document.
+pub(super) fn document(view: &View<'_>) -> Result<String> {
+    let state = &view.file.state;
+    let root = tree(view)?;
+    Ok(Json::object(|json| {
+        json.text("format_version", FORMAT);
+        if state.is_empty() {
+            return;
+        }
+        if let Some(version) = &view.file.terraform_version {
+            json.text("terraform_version", &version.semver().to_string());
+        }
+        let whole = view.target.is_none();
+        json.inner("values", |json| {
+            if whole && !state.outputs().is_empty() {
+                json.inner("outputs", |json| {
+                    state.outputs().iter().for_each(|(name, value)| output(json, name, value, view.reveal));
+                });
+            }
+            json.inner("root_module", |json| module(json, &root, view.reveal));
+        });
+        if let Some(results) =
+            state.check_results.as_ref().filter(|results| whole && !results.aggregates.is_empty())
+        {
+            checks::write(json, results);
+        }
+    }))
+}
+
+fn tree<'f>(view: &View<'f>) -> Result<Node<'f>> {
+    let mut root = Node::default();
+    for shown in view.objects() {
+        let module = &shown.address.resource.module;
+        if module.steps().len() > MAX_MODULES {
+            let message = format!(
+                "{} lies in more than {MAX_MODULES} modules, which is too deep to show",
+                shown.address
+            );
+            return Err(Failure::new(Kind::Unusable, message));
+        }
+        let mut node = &mut root;
+        for depth in 1..=module.steps().len() {
+            let address: ModuleInstance = module.steps().iter().take(depth).cloned().collect();
+            let address = address.to_string();
+            node = node.children.entry(address.clone()).or_default();
+            node.address = address;
+        }
+        node.objects.push(shown);
+    }
+    Ok(root)
+}
+
+fn output(json: &mut Json, name: &str, output: &OutputValue, reveal: bool) {
+    json.inner(name, |json| {
+        json.raw("sensitive", output.sensitive);
+        if let Some(message) = &output.deprecated {
+            json.text("deprecated", message);
+        }
+        let text = value_json(output).filter(|_| reveal || !output.sensitive);
+        json.raw(
+            "value",
+            text.map_or_else(|| "null".into(), |text| values(&Tape::new(&text), &Marks::default())),
+        );
+        json.raw("type", type_json(&output.value_type));
+    });
+}
+
+fn module(json: &mut Json, node: &Node<'_>, reveal: bool) {
+    if !node.objects.is_empty() {
+        json.objects("resources", &node.objects, |json, shown| resource(json, shown, reveal));
+    }
+    if !node.address.is_empty() {
+        json.text("address", &node.address);
+    }
+    if !node.children.is_empty() {
+        json.objects("child_modules", node.children.values(), |json, child| module(json, child, reveal));
+    }
+}
+
+fn resource(json: &mut Json, shown: &Shown<'_>, reveal: bool) {
+    let Shown { address, object, .. } = shown;
+    let name = &address.resource.resource;
+    json.text("address", &address.to_string());
+    json.text("mode", checks::mode(name.mode));
+    json.text("type", &name.type_name);
+    json.text("name", &name.name);
+    checks::key(json, "index", &address.key);
+    json.text("provider_name", &shown.resource.provider.source.to_string());
+    json.raw("schema_version", object.schema_version);
+    let text = attributes(object);
+    let tape = Tape::new(&text);
+    let marks = Marks::new(&tape, &object.sensitive_paths);
+    if text != "null" {
+        json.raw("values", values(&tape, if reveal { Marks::NONE } else { &marks }));
+    }
+    json.raw("sensitive_values", sensitive_values(&tape, &marks));
+    if !object.dependencies.is_empty() {
+        json.texts("depends_on", object.dependencies.iter().map(ToString::to_string));
+    }
+    if object.status == ObjectStatus::Tainted {
+        json.raw("tainted", true);
+    }
+    if let Generation::Deposed(key) = shown.generation {
+        json.text("deposed_key", key.as_str());
+    }
+    if let Some(identity) = &object.identity {
+        json.raw("identity_schema_version", object.identity_schema_version.unwrap_or(0));
+        json.raw("identity", identity.as_str());
+    }
+}

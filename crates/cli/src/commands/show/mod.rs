@@ -1,0 +1,112 @@
+//! `groundstate show`: instances with their attributes.
+
+mod checks;
+mod json;
+mod text;
+
+use std::io::Write;
+
+use groundstate_statefile::File;
+use groundstate_states::addr::{AbsResourceInstance, Target};
+use groundstate_states::{Attributes, Generation, ObjectSrc, Resource, ResourceInstance};
+
+use crate::args::ShowArgs;
+use crate::error::{Outcome, Result};
+use crate::json::Json;
+use crate::load::load_if_any;
+use crate::output::Output;
+use crate::select;
+use crate::source::Source;
+
+/// What is shown of a state.
+#[derive(Debug)]
+struct View<'f> {
+    file: &'f File,
+    /// Only what this address stands for; everything, with outputs and checks, if there is none.
+    target: Option<Target>,
+    /// Sensitive values are shown.
+    reveal: bool,
+}
+
+/// An object in its place.
+#[derive(Debug)]
+struct Shown<'f> {
+    address: AbsResourceInstance,
+    resource: &'f Resource,
+    generation: Generation,
+    object: &'f ObjectSrc,
+}
+
+pub(super) fn run(args: &ShowArgs) -> Result {
+    let target = args.address.as_deref().map(select::parse_one).transpose()?;
+    let source = Source::find(&args.state.state)?;
+    let loaded = load_if_any(&source)?;
+    let mut out = Output::stdout();
+    match &loaded {
+        Some(loaded) => {
+            let view = View { file: &loaded.file, target, reveal: args.reveal };
+            view.check(&source)?;
+            if args.json {
+                out.line(&json::document(&view)?)?;
+            } else {
+                text::print(&view, &source.name, &mut out)?;
+            }
+        }
+        None => {
+            if let Some(target) = &target {
+                return Err(select::unknown(target, &source.name));
+            }
+            match args.json {
+                true => out.line(&Json::object(|json| json.text("format_version", json::FORMAT)))?,
+                false => writeln!(out, "{} is empty: no state has been stored there yet", source.name)?,
+            }
+        }
+    }
+    out.finish()?;
+    Ok(Outcome::Clean)
+}
+
+impl<'f> View<'f> {
+    /// Refuses an address that stands for nothing.
+    fn check(&self, source: &Source) -> Result<()> {
+        match &self.target {
+            Some(target) if !select::exists(&self.file.state, target) => {
+                Err(select::unknown(target, &source.name))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn wants(&self, address: &AbsResourceInstance) -> bool {
+        self.target.as_ref().is_none_or(|target| select::matches(target, address))
+    }
+
+    /// The objects that are shown, in the order of lists: the current one of an instance, then the deposed ones.
+    fn objects(&self) -> impl Iterator<Item = Shown<'f>> {
+        let objects = self.file.state.all_resources().flat_map(|(module, name, resource)| {
+            let address = name.clone().absolute(module.clone());
+            resource.instances.iter().flat_map(move |(key, instance): (_, &ResourceInstance)| {
+                let address = AbsResourceInstance { resource: address.clone(), key: key.clone() };
+                let shown = move |(generation, object)| Shown {
+                    address: address.clone(),
+                    resource,
+                    generation,
+                    object,
+                };
+                instance.objects().map(shown)
+            })
+        });
+        objects.filter(|shown| self.wants(&shown.address))
+    }
+}
+
+/// The flat attributes of a format before 4, or of an object that no provider has upgraded since, as a JSON object.
+fn attributes(object: &ObjectSrc) -> std::borrow::Cow<'_, str> {
+    match &object.attributes {
+        Attributes::Json(raw) => raw.as_str().into(),
+        Attributes::Flat(flat) => {
+            let members = |json: &mut Json| flat.iter().for_each(|(name, value)| json.text(name, value));
+            Json::object(members).into()
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! `groundstate upgrade`: any version in, canonical version 4 out.
+
+use std::io;
+use std::path::Path;
+
+use groundstate_statefile::{
+    Dialect, EncodeError, EncodeOptions, File, Loss, Note, NoteKind, Style, encode_to, losses_in,
+};
+
+use crate::args::UpgradeArgs;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::error::{Failure, Kind, Outcome, Result};
+use crate::load::{Loaded, load};
+use crate::output::{Messages, Output};
+use crate::save;
+use crate::source::Source;
+use crate::spot::Spot;
+
+/// Notes and losses that are printed one by one; the rest is counted.
+const MAX_PRINTED: usize = 50;
+
+pub(super) fn run(args: &UpgradeArgs) -> Result {
+    let source = Source::find(&args.state.state)?;
+    let mut loaded = load(&source)?;
+    print_notes(&loaded, &source);
+    let dialect = args.dialect.map(Dialect::from).filter(|dialect| *dialect != loaded.file.dialect);
+    if let Some(dialect) = dialect {
+        let losses = losses_in(&loaded.file, dialect);
+        if !args.lossy && !losses.is_empty() {
+            return Err(refusal(&losses, &format!("{dialect} would drop parts of {}", source.name)));
+        }
+        print_losses(&losses, &format!("{dialect} drops"));
+        adopt(&mut loaded.file, dialect);
+    } else if args.lossy {
+        print_losses(&own_losses(&loaded.file), "lost");
+    }
+    write(&loaded.file, args, &source)?;
+    Ok(Outcome::Clean)
+}
+
+/// Takes over the manner of the other product, as far as one shows in a file.
+fn adopt(file: &mut File, dialect: Dialect) {
+    let by_release = Style::of(dialect, file.terraform_version.as_ref());
+    file.style.empty_sensitive = by_release.empty_sensitive;
+    file.style.empty_checks = by_release.empty_checks;
+    file.style.indented |= dialect == Dialect::Terraform;
+    file.dialect = dialect;
+}
+
+/// What writing the file in its own dialect loses.
+fn own_losses(file: &File) -> Vec<Loss> {
+    match encode_to(file, &EncodeOptions::default(), io::sink()) {
+        Err(EncodeError::Loss(losses)) => losses,
+        _ => Vec::new(),
+    }
+}
+
+fn write(file: &File, args: &UpgradeArgs, source: &Source) -> Result<()> {
+    let options = EncodeOptions::default().allow_loss(args.lossy);
+    let Some(path) = &args.output else {
+        let mut out = Output::stdout();
+        match encode_to(file, &options, &mut out) {
+            Ok(_) => return Ok(out.finish()?),
+            Err(EncodeError::Io(error)) => return Err(error.into()),
+            Err(error) => return Err(refused(error, source)),
+        }
+    };
+    write_file(file, &options, path, source)
+}
+
+fn write_file(file: &File, options: &EncodeOptions, path: &Path, source: &Source) -> Result<()> {
+    let mut reason = None;
+    let written = save::replace(path, |out| match encode_to(file, options, out) {
+        Ok(_) => Ok(()),
+        Err(EncodeError::Io(error)) => Err(error),
+        Err(error) => {
+            reason = Some(error);
+            Err(io::Error::other("the state was refused"))
+        }
+    });
+    match (reason, written) {
+        (Some(error), _) => Err(refused(error, source)),
+        (None, Err(error)) => Err(Failure::unwritable(path, &error)),
+        (None, Ok(())) => Ok(()),
+    }
+}
+
+fn refused(error: EncodeError, source: &Source) -> Failure {
+    match error {
+        EncodeError::Loss(losses) => refusal(&losses, &format!("parts of {} would be lost", source.name)),
+        other => Failure::new(Kind::Unusable, other.to_string()),
+    }
+}
+
+fn refusal(losses: &[Loss], message: &str) -> Failure {
+    let lines = lines(losses).map(|line| format!("\n  - {line}"));
+    let message: String =
+        std::iter::once(format!("{message}, so nothing was written:")).chain(lines).collect();
+    Failure::new(Kind::Loss, message).hint("write all the same with `--lossy`")
+}
+
+fn print_losses(losses: &[Loss], verb: &str) {
+    let mut messages = Messages::stderr();
+    lines(losses).for_each(|line| messages.warning(&format!("{verb}: {line}")));
+}
+
+fn lines(losses: &[Loss]) -> impl Iterator<Item = String> {
+    let more = losses.len().saturating_sub(MAX_PRINTED);
+    let rest = (more > 0).then(|| format!("{more} more"));
+    losses.iter().take(MAX_PRINTED).map(ToString::to_string).chain(rest)
+}
+
+fn print_notes(loaded: &Loaded<'_>, source: &Source) {
+    let mut messages = Messages::stderr();
+    let notes = &loaded.file.notes;
+    let printed: Vec<&Note> = notes.iter().take(MAX_PRINTED).collect();
+    let offsets: Vec<usize> = printed.iter().map(|note| note.offset).collect();
+    for (note, spot) in printed.iter().zip(Spot::of_offsets(&loaded.text, &offsets)) {
+        let severity = if note.kind == NoteKind::Lost { Severity::Warning } else { Severity::Note };
+        let diagnostic = Diagnostic::new(severity, note.message.as_str(), &source.name);
+        messages.diagnostic(&Diagnostic { place: Some(spot), ..diagnostic });
+    }
+    if let Some(more @ 1..) = notes.len().checked_sub(MAX_PRINTED) {
+        messages.note(&format!("{more} more remarks on {}", source.name));
+    }
+}

@@ -1,0 +1,35 @@
+//! `groundstate version`: what this build is, and what it reads and writes.
+
+use std::io::Write;
+
+use groundstate_statefile::Dialect;
+
+use crate::args::VersionArgs;
+use crate::error::{Outcome, Result};
+use crate::json::Json;
+use crate::output::Output;
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+pub(super) fn run(args: &VersionArgs) -> Result {
+    let mut out = Output::stdout();
+    if args.json {
+        writeln!(out, "{}", json())?;
+    } else {
+        writeln!(out, "groundstate {VERSION}")?;
+        writeln!(out, "reads state formats 1, 2, 3 and 4 of Terraform and OpenTofu, writes format 4")?;
+    }
+    out.finish()?;
+    Ok(Outcome::Clean)
+}
+
+fn json() -> String {
+    Json::object(|json| {
+        json.text("format_version", "1.0");
+        json.text("name", "groundstate");
+        json.text("version", VERSION);
+        json.raw("formats_read", "[1,2,3,4]");
+        json.raw("format_written", 4);
+        json.texts("dialects", [Dialect::Terraform, Dialect::OpenTofu].map(Dialect::id));
+    })
+}

@@ -1,0 +1,132 @@
+//! What is wrong with a file, as people see it: file, line, column, the line itself, and the next step.
+
+use anstyle::AnsiColor;
+use groundstate_statefile::Problem;
+
+use crate::excerpt::Excerpt;
+use crate::output::Paint;
+use crate::spot::Spot;
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Severity {
+    Note,
+    Warning,
+    Error,
+}
+
+impl Severity {
+    pub(crate) fn id(self) -> &'static str {
+        match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+
+    fn colour(self) -> AnsiColor {
+        match self {
+            Self::Note => AnsiColor::Cyan,
+            Self::Warning => AnsiColor::Yellow,
+            Self::Error => AnsiColor::Red,
+        }
+    }
+}
+
+/// One thing to say about a file.
+#[derive(Clone, Debug)]
+pub(crate) struct Diagnostic {
+    pub(crate) severity: Severity,
+    /// A stable code such as `GS0102`.
+    pub(crate) code: Option<String>,
+    pub(crate) title: String,
+    /// What exactly is wrong, unless the title says it all.
+    pub(crate) detail: String,
+    /// The file as the user named it.
+    pub(crate) file: String,
+    pub(crate) place: Option<Spot>,
+    /// Address of the object it belongs to.
+    pub(crate) address: Option<String>,
+    /// What to do.
+    pub(crate) help: Option<String>,
+}
+
+impl Diagnostic {
+    /// Something about a file, in one sentence.
+    pub(crate) fn new(severity: Severity, title: impl Into<String>, file: &str) -> Self {
+        Self {
+            severity,
+            code: None,
+            title: title.into(),
+            detail: String::new(),
+            file: file.to_owned(),
+            place: None,
+            address: None,
+            help: None,
+        }
+    }
+
+    /// The problems that the reader found in `text`.
+    pub(crate) fn problems(problems: &[Problem], file: &str, text: &[u8]) -> Vec<Self> {
+        let spots = Spot::of_places(text, problems.iter().map(|problem| &problem.place));
+        let diagnostic = |(problem, spot): (&Problem, Spot)| Self {
+            code: Some(problem.code.id()),
+            detail: problem.detail.clone(),
+            place: Some(spot),
+            address: problem.address.clone(),
+            ..Self::new(Severity::Error, problem.code.summary(), file)
+        };
+        problems.iter().zip(spots).map(diagnostic).collect()
+    }
+
+    /// Draws it, with a line break at the end.
+    pub(crate) fn render(&self, paint: Paint) -> String {
+        let code = self.code.as_deref().map(|code| format!("[{code}]")).unwrap_or_default();
+        let head = paint.strong(self.severity.colour(), &format!("{}{code}", self.severity.id()));
+        let mut out = format!("{head}{}\n", paint.bold(&format!(": {}", clean(&self.title))));
+        let Some(spot) = &self.place else {
+            out.push_str(&format!(" {} {}\n", paint.frame("-->"), clean(&self.file)));
+            self.remarks(&mut out, "", paint, true);
+            return out;
+        };
+        let number = spot.line.to_string();
+        let margin = " ".repeat(number.len());
+        let bar = paint.frame("|");
+        let (file, column) = (clean(&self.file), spot.column);
+        out.push_str(&format!("{margin}{} {file}:{number}:{column}\n", paint.frame("-->")));
+        if let Some(excerpt) = &spot.excerpt {
+            let Excerpt { text, mark } = excerpt;
+            let before = text.get(..mark.start).unwrap_or_default().chars().count();
+            let length = text.get(mark.clone()).unwrap_or_default().chars().count().max(1);
+            let carets = format!("{} {}", "^".repeat(length), clean(&self.detail));
+            let carets = paint.strong(self.severity.colour(), carets.trim_end());
+            out.push_str(&format!("{margin} {bar}\n{} {bar} {text}\n", paint.frame(&number)));
+            out.push_str(&format!("{margin} {bar} {}{carets}\n", " ".repeat(before)));
+        }
+        self.remarks(&mut out, &margin, paint, spot.excerpt.is_none());
+        out
+    }
+
+    /// Writes what stands below the line.
+    fn remarks(&self, out: &mut String, margin: &str, paint: Paint, with_detail: bool) {
+        let path = self.place.as_ref().map(|spot| spot.path.as_str()).filter(|path| !path.is_empty());
+        let remarks = [
+            (with_detail && !self.detail.is_empty()).then(|| clean(&self.detail)),
+            path.map(|path| format!("at {}", clean(path))),
+            self.address.as_deref().map(|address| format!("in {}", clean(address))),
+            self.help.as_deref().map(|help| format!("{}: {}", paint.bold("help"), clean(help))),
+        ];
+        for remark in remarks.into_iter().flatten() {
+            out.push_str(&format!("{margin} {} {remark}\n", paint.frame("=")));
+        }
+    }
+}
+
+/// Text from files without characters that steer terminals or change how the text around them reads.
+pub(crate) fn clean(text: &str) -> String {
+    let steers = |c: char| {
+        let turns = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        (c.is_control() && c != '\n') || turns
+    };
+    text.chars().map(|c| if steers(c) { '\u{fffd}' } else { c }).collect()
+}

@@ -1,0 +1,118 @@
+//! Why a command ends: the kind decides the exit code, hints say the next step.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+
+use crate::diagnostic::Diagnostic;
+
+/// What a caller can tell apart by the exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// Findings of `check`, differences of `diff`.
+    Findings = 1,
+    /// The command line asks for something that cannot be.
+    Usage = 2,
+    /// Nothing to read, or a file cannot be read or written.
+    NoState = 3,
+    /// The input is no state file.
+    NotState = 4,
+    /// The input is a state file that cannot be used.
+    Unusable = 5,
+    /// Refused, because something would be lost.
+    Loss = 6,
+    /// An address or output that is not in the state.
+    NotFound = 7,
+}
+
+/// A command that could not do what it was asked for.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) kind: Kind,
+    /// The error, lower case and without full stop. Empty if the diagnostics say everything.
+    pub(crate) message: String,
+    /// What to do next, one sentence each.
+    pub(crate) hints: Vec<String>,
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    /// The reader of standard output has gone: nobody wants to hear more.
+    pub(crate) quiet: bool,
+    /// The input is empty: no snapshot has been stored there yet, which some commands are content with.
+    pub(crate) no_snapshot: bool,
+}
+
+impl Failure {
+    pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            hints: Vec::new(),
+            diagnostics: Vec::new(),
+            quiet: false,
+            no_snapshot: false,
+        }
+    }
+
+    /// A failure that diagnostics describe.
+    pub(crate) fn of(kind: Kind, diagnostics: Vec<Diagnostic>) -> Self {
+        Self { diagnostics, ..Self::new(kind, String::new()) }
+    }
+
+    #[must_use]
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// A file or directory that cannot be read.
+    pub(crate) fn unreadable(path: &Path, error: &io::Error) -> Self {
+        let shown = path.display();
+        match error.kind() {
+            io::ErrorKind::NotFound => Self::new(Kind::NoState, format!("{shown} does not exist")),
+            _ => Self::new(Kind::NoState, format!("cannot read {shown}: {error}")),
+        }
+    }
+
+    /// A file that cannot be written.
+    pub(crate) fn unwritable(path: &Path, error: &io::Error) -> Self {
+        Self::new(Kind::NoState, format!("cannot write {}: {error}", path.display()))
+    }
+
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        if self.quiet { ExitCode::SUCCESS } else { ExitCode::from(self.kind as u8) }
+    }
+}
+
+/// Errors of this type come from standard output only; files have their own constructors.
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        let quiet = error.kind() == io::ErrorKind::BrokenPipe;
+        Self { quiet, ..Self::new(Kind::NoState, format!("cannot write to standard output: {error}")) }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+/// What a command that ran to its end reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// Nothing to report.
+    Clean,
+    /// Something was found, and this is how bad it is.
+    Found(Kind),
+}
+
+impl Outcome {
+    pub(crate) fn exit_code(self) -> ExitCode {
+        match self {
+            Self::Clean => ExitCode::SUCCESS,
+            Self::Found(kind) => ExitCode::from(kind as u8),
+        }
+    }
+}
+
+pub(crate) type Result<T = Outcome, E = Failure> = std::result::Result<T, E>;

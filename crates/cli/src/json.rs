@@ -1,0 +1,184 @@
+//! A writer of JSON documents, member by member.
+
+/// A document that is being written, without white space.
+///
+/// Strings are escaped as Terraform escapes them, so that `<`, `>`, `&` and the line separators of Unicode never
+/// stand in the text.
+#[derive(Debug, Default)]
+pub(crate) struct Json {
+    out: String,
+}
+
+impl Json {
+    /// Writes an object.
+    pub(crate) fn object(members: impl FnOnce(&mut Self)) -> String {
+        let mut json = Self::default();
+        json.braces('{', '}', members);
+        json.out
+    }
+
+    /// Adds a member whose value is a string.
+    pub(crate) fn text(&mut self, name: &str, value: &str) {
+        self.name(name);
+        self.string(value);
+    }
+
+    /// Adds a member whose value is JSON already, or prints as JSON.
+    pub(crate) fn raw(&mut self, name: &str, value: impl std::fmt::Display) {
+        self.name(name);
+        self.out.push_str(&value.to_string());
+    }
+
+    /// Adds a member whose value is an object.
+    pub(crate) fn inner(&mut self, name: &str, members: impl FnOnce(&mut Self)) {
+        self.name(name);
+        self.braces('{', '}', members);
+    }
+
+    /// Adds a member whose value is an array with an object for each item.
+    pub(crate) fn objects<T>(
+        &mut self,
+        name: &str,
+        items: impl IntoIterator<Item = T>,
+        mut members: impl FnMut(&mut Self, T),
+    ) {
+        self.name(name);
+        self.braces('[', ']', |json| {
+            for item in items {
+                json.comma();
+                json.braces('{', '}', |json| members(json, item));
+            }
+        });
+    }
+
+    /// Adds a member whose value is an array of strings.
+    pub(crate) fn texts<T: AsRef<str>>(&mut self, name: &str, items: impl IntoIterator<Item = T>) {
+        self.name(name);
+        self.braces('[', ']', |json| {
+            for item in items {
+                json.comma();
+                json.string(item.as_ref());
+            }
+        });
+    }
+
+    fn name(&mut self, name: &str) {
+        self.comma();
+        self.string(name);
+        self.out.push(':');
+    }
+
+    fn comma(&mut self) {
+        if !self.out.ends_with(['{', '[']) {
+            self.out.push(',');
+        }
+    }
+
+    fn braces(&mut self, open: char, close: char, content: impl FnOnce(&mut Self)) {
+        self.out.push(open);
+        content(self);
+        self.out.push(close);
+    }
+
+    fn string(&mut self, text: &str) {
+        self.out.push('"');
+        for c in text.chars() {
+            match c {
+                '"' => self.out.push_str("\\\""),
+                '\\' => self.out.push_str("\\\\"),
+                '\n' => self.out.push_str("\\n"),
+                '\r' => self.out.push_str("\\r"),
+                '\t' => self.out.push_str("\\t"),
+                '\u{8}' => self.out.push_str("\\b"),
+                '\u{c}' => self.out.push_str("\\f"),
+                '\0'..='\u{1f}' | '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
+                    self.out.push_str(&format!("\\u{:04x}", u32::from(c)));
+                }
+                c => self.out.push(c),
+            }
+        }
+        self.out.push('"');
+    }
+}
+
+/// The same document with two blanks a level.
+pub(crate) fn indented(compact: &str) -> String {
+    let mut out = String::with_capacity(compact.len() * 2);
+    let mut level = 0_usize;
+    let mut chars = compact.chars().peekable();
+    let (mut quoted, mut escaped) = (false, false);
+    while let Some(c) = chars.next() {
+        if quoted {
+            out.push(c);
+            quoted = escaped || c != '"';
+            escaped = c == '\\' && !escaped;
+            continue;
+        }
+        match c {
+            '{' | '[' if chars.peek().is_some_and(|next| matches!(next, '}' | ']')) => {
+                out.push(c);
+                out.extend(chars.next());
+            }
+            '{' | '[' => {
+                level += 1;
+                out.push(c);
+                new_line(&mut out, level);
+            }
+            '}' | ']' => {
+                level = level.saturating_sub(1);
+                new_line(&mut out, level);
+                out.push(c);
+            }
+            ',' => {
+                out.push(c);
+                new_line(&mut out, level);
+            }
+            ':' => out.push_str(": "),
+            c => {
+                quoted = c == '"';
+                out.push(c);
+            }
+        }
+    }
+    out
+}
+
+fn new_line(out: &mut String, level: usize) {
+    out.push('\n');
+    out.extend(std::iter::repeat_n("  ", level));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Json, indented};
+
+    #[test]
+    fn writes_members_in_order_and_escapes_them() {
+        let text = Json::object(|json| {
+            json.text("a<b", "\u{2028}\"\n\u{1}");
+            json.raw("n", 1);
+            json.inner("o", |json| json.raw("x", "[]"));
+            json.objects("list", [1, 2], |json, item| json.raw("i", item));
+            json.texts("empty", Vec::<String>::new());
+        });
+        let expected =
+            r#"{"a\u003cb":"\u2028\"\n\u0001","n":1,"o":{"x":[]},"list":[{"i":1},{"i":2}],"empty":[]}"#;
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn indents_without_touching_strings() {
+        insta::assert_snapshot!(indented(r#"{"a":[1,{"b":"\"{,:}\\"}],"c":{},"d":[]}"#), @r#"
+        {
+          "a": [
+            1,
+            {
+              "b": "\"{,:}\\"
+            }
+          ],
+          "c": {},
+          "d": []
+        }
+        "#);
+    }
+}

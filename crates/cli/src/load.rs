@@ -1,0 +1,46 @@
+//! Reads a whole state into the model, and explains why it cannot be.
+
+use std::borrow::Cow;
+
+use groundstate_statefile::{DecodeOptions, File, ReadError, decode};
+
+use crate::diagnostic::Diagnostic;
+use crate::error::{Failure, Kind, Result};
+use crate::source::Source;
+
+/// A state and the text it was read from.
+#[derive(Debug)]
+pub(crate) struct Loaded<'s> {
+    pub(crate) file: File,
+    pub(crate) text: Cow<'s, [u8]>,
+}
+
+/// Reads the state of any version.
+pub(crate) fn load(source: &Source) -> Result<Loaded<'_>> {
+    let text = source.text()?;
+    match decode(&text, &DecodeOptions::default()) {
+        Ok(file) => Ok(Loaded { file, text }),
+        Err(error) => Err(failure(&error, &source.name, &text)),
+    }
+}
+
+/// Reads the state, or nothing if the file is empty: then no snapshot has been stored yet.
+pub(crate) fn load_if_any(source: &Source) -> Result<Option<Loaded<'_>>> {
+    match load(source) {
+        Err(failure) if failure.no_snapshot => Ok(None),
+        other => other.map(Some),
+    }
+}
+
+/// Explains why a text cannot be read.
+pub(crate) fn failure(error: &ReadError, name: &str, text: &[u8]) -> Failure {
+    let kind = match error {
+        ReadError::NotState(_) => Kind::NotState,
+        ReadError::NoState => {
+            let failure = Failure::new(Kind::NoState, format!("{name} is empty, so it holds no state"));
+            return Failure { no_snapshot: true, ..failure };
+        }
+        _ => Kind::Unusable,
+    };
+    Failure::of(kind, Diagnostic::problems(error.problems(), name, text))
+}

@@ -1,0 +1,145 @@
+//! Replaces a file all at once: readers see the old content or the new one, never a part.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// Links that are followed before the path counts as a circle.
+const MAX_LINKS: usize = 40;
+
+/// Writes `path` by way of a temporary file beside it.
+///
+/// Content and directory are synced before this returns. Symbolic links are followed, so that the file they lead to
+/// is replaced. An existing file keeps its permissions; a new one can be read by its owner only.
+pub(crate) fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let target = follow(path)?;
+    let directory = match target.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let existing = match fs::metadata(&target) {
+        Ok(metadata) if metadata.is_file() => Some(metadata.permissions()),
+        Ok(_) => return write_into(&target, write),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
+    };
+    // A file that may not be written is not replaced behind its owner's back either.
+    if existing.is_some() {
+        drop(OpenOptions::new().write(true).open(&target)?);
+    }
+    let mut temporary =
+        tempfile::Builder::new().prefix(".groundstate-").suffix(".tmp").tempfile_in(directory)?;
+    let mut out = BufWriter::with_capacity(1 << 16, temporary.as_file_mut());
+    write(&mut out)?;
+    out.flush()?;
+    drop(out);
+    if let Some(permissions) = existing {
+        temporary.as_file().set_permissions(permissions)?;
+    }
+    temporary.as_file().sync_all()?;
+    temporary.persist(&target).map_err(|error| error.error)?;
+    sync_directory(directory)
+}
+
+/// Devices and pipes cannot be replaced; they take the bytes as they come.
+fn write_into(target: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut out = BufWriter::new(OpenOptions::new().write(true).open(target)?);
+    write(&mut out)?;
+    out.flush()
+}
+
+fn follow(path: &Path) -> io::Result<PathBuf> {
+    let mut target = path.to_path_buf();
+    for _ in 0..MAX_LINKS {
+        match fs::read_link(&target) {
+            Ok(next) => target = target.parent().unwrap_or(Path::new("")).join(next),
+            Err(_) => return Ok(target),
+        }
+    }
+    Err(io::Error::other("too many symbolic links"))
+}
+
+#[cfg(unix)]
+fn sync_directory(directory: &Path) -> io::Result<()> {
+    File::open(directory)?.sync_all()
+}
+
+#[cfg(not(unix))]
+fn sync_directory(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io;
+
+    use super::replace;
+
+    fn content(path: &std::path::Path) -> String {
+        fs::read_to_string(path).unwrap()
+    }
+
+    #[test]
+    fn writes_a_new_file_for_its_owner_only() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("new.tfstate");
+        replace(&path, |out| out.write_all(b"one")).unwrap();
+        assert_eq!(content(&path), "one");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn keeps_the_permissions_of_the_file_it_replaces() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("old.tfstate");
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        replace(&path, |out| out.write_all(b"new")).unwrap();
+        assert_eq!(content(&path), "new");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+    }
+
+    #[test]
+    fn leaves_the_old_file_and_nothing_else_when_writing_fails() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("old.tfstate");
+        fs::write(&path, "old").unwrap();
+        let failed = replace(&path, |out| {
+            out.write_all(b"half of the new")?;
+            Err(io::Error::other("disk full"))
+        });
+        assert_eq!(failed.unwrap_err().to_string(), "disk full");
+        assert_eq!(content(&path), "old");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn replaces_what_a_link_leads_to() {
+        let dir = tempfile::tempdir().unwrap();
+        let real = dir.path().join("real.tfstate");
+        let link = dir.path().join("link.tfstate");
+        fs::write(&real, "old").unwrap();
+        std::os::unix::fs::symlink("real.tfstate", &link).unwrap();
+        replace(&link, |out| out.write_all(b"new")).unwrap();
+        assert_eq!(content(&real), "new");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn refuses_links_that_lead_in_a_circle() {
+        let dir = tempfile::tempdir().unwrap();
+        let (a, b) = (dir.path().join("a"), dir.path().join("b"));
+        std::os::unix::fs::symlink(&b, &a).unwrap();
+        std::os::unix::fs::symlink(&a, &b).unwrap();
+        assert!(replace(&a, |out| out.write_all(b"x")).is_err());
+    }
+}

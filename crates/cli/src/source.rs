@@ -1,0 +1,149 @@
+//! The STATE argument: a file, a directory, or standard input.
+
+use std::borrow::Cow;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use groundstate_statefile::{Listing, ScanError};
+use groundstate_states::OutputValue;
+
+use crate::error::{Failure, Kind, Result};
+use crate::listing;
+use crate::progress::{Count, Progress};
+use crate::workdir::{self, Environment};
+
+/// The argument that stands for standard input.
+const STDIN: &str = "-";
+
+/// How much memory is reserved for an input before it has shown how long it is.
+const FIRST: usize = 1 << 16;
+
+/// A state that has been found, but not read.
+#[derive(Debug)]
+pub(crate) struct Source {
+    /// The input as messages name it.
+    pub(crate) name: String,
+    place: Place,
+}
+
+#[derive(Debug)]
+enum Place {
+    /// A file that can be read as often as needed.
+    File(PathBuf),
+    /// What a pipe gave, which gives it only once.
+    Text(Vec<u8>),
+}
+
+impl Source {
+    /// Finds the state that an argument names. Pipes are read here.
+    pub(crate) fn find(argument: &Path) -> Result<Self> {
+        if is_stdin(argument) {
+            let text = read_all(io::stdin().lock(), None).map_err(|error| {
+                Failure::new(Kind::NoState, format!("cannot read standard input: {error}"))
+            })?;
+            return Ok(Self { name: "<stdin>".to_owned(), place: Place::Text(text) });
+        }
+        let metadata = fs::metadata(argument).map_err(|error| not_found(argument, &error))?;
+        let path = match metadata.is_dir() {
+            true => workdir::state_file(argument, &Environment::of_process())?,
+            false => argument.to_path_buf(),
+        };
+        let name = path.display().to_string();
+        let metadata = fs::metadata(&path).map_err(|error| Failure::unreadable(&path, &error))?;
+        if metadata.is_file() {
+            return Ok(Self { name, place: Place::File(path) });
+        }
+        let text = File::open(&path).and_then(|file| read_all(file, None));
+        let text = text.map_err(|error| Failure::unreadable(&path, &error))?;
+        Ok(Self { name, place: Place::Text(text) })
+    }
+
+    /// Lists the instances without building a model.
+    pub(crate) fn list(&self, with_ids: bool) -> Result<Listing, ScanFailure> {
+        let listing = match &self.place {
+            Place::File(path) => listing::of_file(path, length(path)?, with_ids),
+            Place::Text(text) => groundstate_statefile::list(&**text, with_ids),
+        };
+        listing.map_err(|error| self.scan_failure(error))
+    }
+
+    /// Reads the outputs, or the one with this name, and no more of the state than that takes.
+    pub(crate) fn outputs(&self, name: Option<&str>) -> Result<Vec<(String, OutputValue)>, ScanFailure> {
+        let outputs = match &self.place {
+            Place::File(path) => {
+                let (file, length) = open(path)?;
+                groundstate_statefile::outputs(Progress::new(file, Some(length), Count::default()), name)
+            }
+            Place::Text(text) => groundstate_statefile::outputs(&**text, name),
+        };
+        outputs.map_err(|error| self.scan_failure(error))
+    }
+
+    /// Reads everything.
+    pub(crate) fn text(&self) -> Result<Cow<'_, [u8]>> {
+        match &self.place {
+            Place::File(path) => {
+                let (file, length) = open(path)?;
+                let text = read_all(file, Some(length)).map_err(|error| Failure::unreadable(path, &error))?;
+                Ok(Cow::Owned(text))
+            }
+            Place::Text(text) => Ok(Cow::Borrowed(text)),
+        }
+    }
+
+    fn scan_failure(&self, error: ScanError) -> ScanFailure {
+        match error {
+            ScanError::Io(error) => Failure::unreadable(Path::new(&self.name), &error).into(),
+            _ => ScanFailure::Whole,
+        }
+    }
+}
+
+/// Why a state could not be read in pieces.
+#[derive(Debug)]
+pub(crate) enum ScanFailure {
+    /// It has to be read as a whole: it is of an older format, or something is wrong with it.
+    Whole,
+    /// It cannot be read at all.
+    Failed(Failure),
+}
+
+impl From<Failure> for ScanFailure {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+/// Whether an argument stands for standard input.
+pub(crate) fn is_stdin(argument: &Path) -> bool {
+    argument == Path::new(STDIN)
+}
+
+fn open(path: &Path) -> Result<(File, u64)> {
+    let file = File::open(path).map_err(|error| Failure::unreadable(path, &error))?;
+    let metadata = file.metadata().map_err(|error| Failure::unreadable(path, &error))?;
+    Ok((file, metadata.len()))
+}
+
+fn length(path: &Path) -> Result<u64> {
+    open(path).map(|(_, length)| length)
+}
+
+fn read_all(input: impl Read, length: Option<u64>) -> io::Result<Vec<u8>> {
+    let expected = length.and_then(|length| usize::try_from(length).ok());
+    let mut text = Vec::new();
+    // One more byte than expected shows the end without growing the buffer.
+    text.try_reserve_exact(expected.map_or(FIRST, |length| length.saturating_add(1)))?;
+    Progress::new(input, length, Count::default()).read_to_end(&mut text)?;
+    Ok(text)
+}
+
+fn not_found(argument: &Path, error: &io::Error) -> Failure {
+    let failure = Failure::unreadable(argument, error);
+    if argument.to_str().is_some_and(|text| text.contains("://")) {
+        return failure
+            .hint("addresses of the network are not read yet; fetch the state and pass it on with `-`");
+    }
+    failure.hint("name a state file, a directory, or `-` for standard input")
+}

@@ -1,0 +1,163 @@
+//! A state file as a run of JSON tokens, with what is known of each: may its value be shown?
+//!
+//! Values are shown only where names, versions and addresses stand, so this knows the members of all formats. Text that
+//! is no JSON is a run of tokens too.
+
+use std::ops::Range;
+
+/// Containers whose members are told apart; what nests deeper is hidden anyway.
+const MAX_FRAMES: usize = 32;
+
+/// Members whose values tell nothing but how the state is built. Whatever stands in other members is hidden.
+const OPEN: [&str; 32] = [
+    "backend",
+    "check_results",
+    "config_addr",
+    "create_before_destroy",
+    "dependencies",
+    "depends_on",
+    "deposed",
+    "each",
+    "identity_schema_version",
+    "index_key",
+    "instances",
+    "lineage",
+    "mode",
+    "module",
+    "modules",
+    "name",
+    "object_addr",
+    "object_kind",
+    "objects",
+    "path",
+    "primary",
+    "provider",
+    "resources",
+    "schema_version",
+    "sensitive",
+    "serial",
+    "skip_destroy",
+    "status",
+    "tainted",
+    "terraform_version",
+    "type",
+    "version",
+];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TokenKind {
+    /// Punctuation and white space.
+    Plain,
+    /// The name of a member.
+    Name,
+    /// A string, number or keyword.
+    Value,
+    /// Bytes that belong to no JSON document.
+    Stray,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Token {
+    pub(crate) kind: TokenKind,
+    pub(crate) span: Range<usize>,
+}
+
+/// What may be shown inside a container, or inside a member's value.
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    object: bool,
+    /// What stands in it may be shown.
+    open: bool,
+    /// It may be shown itself if it is a string or number.
+    scalar: bool,
+    /// Its members are named by users, as outputs are, so their names decide nothing.
+    named: bool,
+}
+
+/// Calls `each` with every token that begins before `end`, and whether it may be shown.
+pub(crate) fn walk(text: &[u8], end: usize, mut each: impl FnMut(Token, bool)) {
+    let document = Frame { object: true, open: true, scalar: false, named: false };
+    let mut frames: Vec<Frame> = Vec::new();
+    let mut hidden = 0_usize;
+    let mut member = document;
+    let mut expects_name = false;
+    let mut at = 0;
+    while at < end {
+        let stop = token_end(text, at);
+        let token = text.get(at..stop).unwrap_or_default();
+        let (open, mut kind) = (hidden == 0 && member.open && member.scalar, TokenKind::Plain);
+        match token.first() {
+            Some(b'{' | b'[') if frames.len() >= MAX_FRAMES => hidden += 1,
+            Some(b'{') => {
+                frames.push(Frame { object: true, ..member });
+                expects_name = true;
+            }
+            Some(b'[') => frames.push(Frame { object: false, named: false, ..member }),
+            Some(b'}' | b']') if hidden > 0 => hidden -= 1,
+            Some(b'}' | b']') => {
+                frames.pop();
+                expects_name = false;
+            }
+            Some(b',') => expects_name = frames.last().is_some_and(|frame| frame.object),
+            Some(b':' | b' ' | b'\t' | b'\n' | b'\r') => {}
+            Some(b'"') if expects_name && hidden == 0 => {
+                kind = TokenKind::Name;
+                member = inside(frames.last().copied().unwrap_or(document), token);
+                expects_name = false;
+            }
+            _ => kind = if is_value(token) { TokenKind::Value } else { TokenKind::Stray },
+        }
+        // Elements of an array share the rules of the array itself, and nothing follows a document.
+        match frames.last() {
+            Some(frame) if !frame.object => member = *frame,
+            None => member = document,
+            Some(_) => {}
+        }
+        each(Token { kind, span: at..stop }, open);
+        at = stop;
+    }
+}
+
+/// The rules inside the member of a container that has this quoted name.
+fn inside(outer: Frame, quoted: &[u8]) -> Frame {
+    let name = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default();
+    if outer.named {
+        // Formats before 3 keep the values of outputs right here.
+        return Frame { object: true, open: outer.open, scalar: false, named: false };
+    }
+    let named = name == b"outputs" || name == b"resources";
+    let open = outer.open && (named || OPEN.iter().any(|known| known.as_bytes() == name));
+    Frame { object: true, open, scalar: true, named }
+}
+
+/// Whether a token is a string, a number or a keyword of JSON.
+fn is_value(token: &[u8]) -> bool {
+    let number = |token: &[u8]| token.iter().all(|byte| b"+-.0123456789eE".contains(byte));
+    token.starts_with(b"\"") || [&b"true"[..], b"false", b"null"].contains(&token) || number(token)
+}
+
+/// Where the token that begins at `at` ends.
+fn token_end(text: &[u8], at: usize) -> usize {
+    let rest = text.get(at..).unwrap_or_default();
+    let length = match rest.first() {
+        Some(b'"') => string_length(rest),
+        Some(b' ' | b'\t' | b'\n' | b'\r') => {
+            rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).count()
+        }
+        Some(b'{' | b'}' | b'[' | b']' | b',' | b':') => 1,
+        _ => rest.iter().take_while(|byte| !b" \t\n\r{}[],:\"".contains(byte)).count(),
+    };
+    at + length.max(1)
+}
+
+fn string_length(rest: &[u8]) -> usize {
+    let mut from = 1;
+    while let Some(found) = memchr::memchr2(b'"', b'\\', rest.get(from..).unwrap_or_default()) {
+        let at = from + found;
+        if rest.get(at) == Some(&b'"') {
+            return at + 1;
+        }
+        from = (at + 2).min(rest.len());
+    }
+    rest.len()
+}

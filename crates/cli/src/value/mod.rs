@@ -1,0 +1,13 @@
+//! Attribute and output values: kept as text, walked without recursion, printed as HCL or JSON.
+
+mod events;
+mod hcl;
+mod json;
+mod marks;
+mod tape;
+
+pub(crate) use events::{Event, Events};
+pub(crate) use hcl::{Hcl, quoted};
+pub(crate) use json::{sensitive_values, values};
+pub(crate) use marks::Marks;
+pub(crate) use tape::{Kind, Tape};
