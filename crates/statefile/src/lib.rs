@@ -1,4 +1,25 @@
-#![doc = include_str!("../README.md")]
+//! Lossless reader and writer of Terraform and OpenTofu state files.
+//!
+//! ```
+//! use groundstate_statefile::{DecodeOptions, Document, EncodeOptions, decode, encode};
+//! use groundstate_states::Serial;
+//!
+//! let text = br#"{"version": 4, "serial": 7, "lineage": "a", "future_member": [1.50]}"#;
+//!
+//! // The whole model; what nobody knows yet is kept.
+//! let file = decode(text, &DecodeOptions::default())?;
+//! let canonical = encode(&file, &EncodeOptions::default())?;
+//! assert!(String::from_utf8(canonical)?.contains("1.50"));
+//!
+//! // One change that leaves every other byte alone.
+//! let document = Document::open(text.to_vec())?;
+//! let changed = document.edit().serial(Serial::new(8)).to_vec()?;
+//! assert_eq!(changed, br#"{"version": 4, "serial": 8, "lineage": "a", "future_member": [1.50]}"#);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Formats 1 to 4 are read, format 4 is written. The crate does no I/O of its own and knows nothing of places, locks
+//! or clocks: managers build on it. The README compares the three ways to read.
 //!
 //! # Finding your way
 //!
@@ -52,3 +73,8 @@ pub use scan::{
 };
 pub use text::{type_json, value_json};
 pub use writer_version::{WriterVersion, WriterVersionError};
+
+/// The README's examples are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
