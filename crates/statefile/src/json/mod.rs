@@ -4,6 +4,7 @@ mod compact;
 mod cursor;
 mod escape;
 mod place;
+mod places;
 mod skip;
 mod write;
 
@@ -12,5 +13,7 @@ pub(crate) use cursor::{Cursor, Kind, Stop, Str, SyntaxError};
 pub(crate) use escape::push_json_string;
 pub(crate) use place::push_name;
 pub(crate) use write::Writer;
+
+pub(crate) use places::places;
 
 pub use place::Place;

@@ -65,7 +65,7 @@ impl fmt::Display for Place {
 }
 
 /// Steps a path shows at most: each costs a pass over the value it enters, and nobody reads more.
-const MAX_STEPS: usize = 64;
+pub(super) const MAX_STEPS: usize = 64;
 
 /// Follows the value that contains `target` inwards, without recursion.
 fn walk(cursor: &mut Cursor<'_>, target: usize, path: &mut String) -> Result<(), Stop> {
