@@ -53,6 +53,7 @@ mod sniff;
 mod text;
 mod upgrade;
 mod value;
+mod verify;
 mod walk;
 mod wire;
 mod writer_version;
@@ -72,6 +73,7 @@ pub use scan::{
     Block, Blocks, Listed, Listing, ListingPart, ScanError, expect_resource, list, list_part, outputs,
 };
 pub use text::{type_json, value_json};
+pub use verify::{Finding, Report, Rule, Severity, VerifyOptions, verify};
 pub use writer_version::{WriterVersion, WriterVersionError};
 
 /// The README's examples are tests.

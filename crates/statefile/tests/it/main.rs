@@ -7,3 +7,5 @@ mod upgrade;
 mod upgrade_limits;
 mod upgrade_real;
 mod upgrade_rules;
+mod verify;
+mod verify_inputs;
