@@ -131,8 +131,6 @@ struct Builder {
     evidence: Vec<Evidence>,
     /// An empty `sensitive_attributes` was seen.
     empty_sensitive: bool,
-    /// Problems before the current resource.
-    mark: usize,
 }
 
 /// A provider address that has been read before.
@@ -160,7 +158,6 @@ impl Builder {
             forced,
             evidence: Vec::new(),
             empty_sensitive: false,
-            mark: 0,
         }
     }
 
@@ -357,7 +354,6 @@ impl Visitor for Builder {
     }
 
     fn output(&mut self, wire: &OutputWire<'_>, sink: &mut Sink) -> Flow {
-        let mark = sink.len();
         let name = wire.name.decode();
         if wire.deprecated.is_some() {
             self.saw(
@@ -372,7 +368,7 @@ impl Visitor for Builder {
             let message = format!("output {name:?} stands twice; the last one counts, as in Terraform");
             sink.note(NoteKind::Lost, wire.name.offset, message);
         }
-        sink.name_since(mark, || format!("output.{name}"));
+        sink.name_from(sink.base + wire.name.offset, || format!("output.{name}"));
         Flow::On
     }
 
@@ -400,6 +396,9 @@ impl Visitor for Builder {
                 }
             }
         });
+        if let Some((key, _)) = &key {
+            sink.key_from(sink.base + wire.offset, key);
+        }
         if let (Some(key), Some(object)) = (key, object) {
             if !object.depends_on.is_empty() {
                 self.saw(
@@ -427,9 +426,8 @@ impl Visitor for Builder {
             if let Some(provider) = provider {
                 self.insert(address.clone(), provider, head, pending, sink);
             }
-            sink.name_since(self.mark, || address.to_string());
+            sink.name_from(head.offset, || address.to_string());
         }
-        self.mark = sink.len();
         Flow::On
     }
 

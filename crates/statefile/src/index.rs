@@ -119,12 +119,11 @@ impl Index {
     /// Reports objects that stand twice in different entries of one resource.
     pub(crate) fn check_entries(&self, sink: &mut Sink) {
         let order = self.in_list_order();
-        for pair in order.windows(2) {
-            let [a, b] = pair else { continue };
-            let (Some(a), Some(b)) = (self.resources.get(*a), self.resources.get(*b)) else { continue };
-            if a.address == b.address {
-                let objects = self.objects_of(a).iter().chain(self.objects_of(b));
-                duplicates(&a.address, objects.collect(), sink);
+        let entries: Vec<_> = order.into_iter().filter_map(|at| self.resources.get(at)).collect();
+        for same in entries.chunk_by(|a, b| a.address == b.address).filter(|same| same.len() > 1) {
+            let objects = same.iter().flat_map(|entry| self.objects_of(entry)).collect();
+            if let Some(entry) = same.first() {
+                duplicates(&entry.address, objects, sink);
             }
         }
     }
@@ -145,7 +144,6 @@ pub(crate) struct Indexer {
     named: Vec<(ProviderInstance, usize)>,
     /// The first instance of the current resource that names none.
     unnamed: Option<usize>,
-    mark: usize,
 }
 
 impl Indexer {
@@ -158,7 +156,6 @@ impl Indexer {
             providers: HashMap::new(),
             named: Vec::new(),
             unnamed: None,
-            mark: 0,
         }
     }
 
@@ -222,11 +219,10 @@ impl Visitor for Indexer {
     }
 
     fn output(&mut self, wire: &OutputWire<'_>, sink: &mut Sink) -> Flow {
-        let mark = sink.len();
         let name = wire.name.decode();
         output_value::decode(wire, sink);
         self.index.opentofu |= wire.deprecated.is_some();
-        sink.name_since(mark, || format!("output.{name}"));
+        sink.name_from(sink.base + wire.name.offset, || format!("output.{name}"));
         let span = sink.base + wire.span.0..sink.base + wire.span.1;
         self.index.outputs.push((Arc::from(&*name), span));
         Flow::On
@@ -235,9 +231,10 @@ impl Visitor for Indexer {
     fn instance(&mut self, wire: &InstanceWire<'_>, span: (usize, usize), sink: &mut Sink) {
         let legacy = self.index.writer.as_ref().is_some_and(|writer| !writer.at_least(0, 13));
         let precise = instance::check(wire, legacy, sink);
-        self.index.opentofu |= wire.skip_destroy || wire.provider.is_some() || precise;
+        let provider = wire.provider.filter(|text| !text.raw.is_empty());
+        self.index.opentofu |= wire.skip_destroy || provider.is_some() || precise;
         self.index.empty_sensitive |= wire.sensitive.is_some_and(|list| list.text == b"[]");
-        if let Some(text) = wire.provider.filter(|text| !text.raw.is_empty()) {
+        if let Some(text) = provider {
             let parsed = ProviderInstance::parse(&text.decode(), Dialect::OpenTofu.default_registry());
             match parsed {
                 Ok(provider) => self.named.push((provider, sink.base + text.offset)),
@@ -253,6 +250,7 @@ impl Visitor for Indexer {
             self.unnamed.get_or_insert(sink.base + wire.offset);
         }
         if let Some((key, deposed)) = object_key(wire, sink) {
+            sink.key_from(sink.base + wire.offset, &key);
             let id = if self.with_ids { instance::id(wire) } else { None };
             let span = sink.base + span.0..sink.base + span.1;
             self.index.objects.push(ObjectEntry { key, deposed, span, id });
@@ -273,10 +271,9 @@ impl Visitor for Indexer {
             if !list.is_sorted_by(|a, b| (&a.key, a.deposed) < (&b.key, b.deposed)) {
                 duplicates(&entry.address, list.iter().collect(), sink);
             }
-            sink.name_since(self.mark, || entry.address.to_string());
+            sink.name_from(head.offset, || entry.address.to_string());
             self.index.resources.push(entry);
         }
-        self.mark = sink.len();
         Flow::On
     }
 

@@ -1,5 +1,7 @@
 //! Collects problems and notes while a document is read.
 
+use groundstate_states::addr::InstanceKey;
+
 use crate::json::{Cursor, Kind, Place, Stop, Str, SyntaxError};
 use crate::note::{Note, NoteKind};
 use crate::problem::{Code, Problem, Problems, ReadError};
@@ -13,6 +15,8 @@ struct Found {
     code: Code,
     detail: String,
     address: Option<String>,
+    /// The instance in its resource, as it stands behind the address.
+    key: String,
     offset: usize,
 }
 
@@ -35,7 +39,8 @@ impl Sink {
     /// A problem at an offset in the document.
     pub(crate) fn problem_at(&mut self, code: Code, offset: usize, detail: impl Into<String>) {
         if self.found.len() < MAX_PROBLEMS {
-            self.found.push(Found { code, detail: detail.into(), address: None, offset });
+            let (address, key) = (None, String::new());
+            self.found.push(Found { code, detail: detail.into(), address, key, offset });
         } else {
             self.more += 1;
         }
@@ -69,13 +74,28 @@ impl Sink {
 
     /// How many problems there are; a mark for [`Sink::name_since`].
     pub(crate) fn len(&self) -> usize {
-        self.found.len()
+        self.found.len() + self.more
     }
 
     /// Says which object the problems found since `mark` belong to, where that is not said yet.
     pub(crate) fn name_since(&mut self, mark: usize, address: impl Fn() -> String) {
         for found in self.found.iter_mut().skip(mark) {
             found.address.get_or_insert_with(&address);
+        }
+    }
+
+    /// Says which object the last problems belong to, those at or behind `offset` in the document.
+    pub(crate) fn name_from(&mut self, offset: usize, address: impl Fn() -> String) {
+        for found in self.found.iter_mut().rev().take_while(|found| found.offset >= offset) {
+            let key = std::mem::take(&mut found.key);
+            found.address.get_or_insert_with(|| address() + &key);
+        }
+    }
+
+    /// Says which instance the last problems belong to; [`Sink::name_from`] puts the address in front.
+    pub(crate) fn key_from(&mut self, offset: usize, key: &InstanceKey) {
+        for found in self.found.iter_mut().rev().take_while(|found| found.offset >= offset) {
+            found.key = key.to_string();
         }
     }
 
