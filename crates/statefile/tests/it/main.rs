@@ -1,8 +1,11 @@
 //! Tests of the state file codec, through its public interface.
 
 mod examples;
+mod read;
+mod read_errors;
 mod render;
 mod shared;
+mod support;
 mod upgrade;
 mod upgrade_limits;
 mod upgrade_real;
