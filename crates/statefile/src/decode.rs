@@ -11,7 +11,7 @@ use groundstate_states::{CheckResults, Lineage, OutputValue, Serial, State};
 use crate::checks::{self, Element};
 use crate::dialect::{self, Dialect, Evidence};
 use crate::file::{File, Style};
-use crate::instance::{ObjectKey, Objects, extra, object_key};
+use crate::instance::{LEGACY_REFERENCES, ObjectKey, Objects, extra, object_key};
 use crate::json::{Cursor, Stop, compact};
 use crate::note::{Note, NoteKind};
 use crate::output_value;
@@ -96,12 +96,14 @@ fn decode_v4(text: &[u8], options: &DecodeOptions) -> Result<File, ReadError> {
         Err(Halt::Enough | Halt::Reached(_)) => {}
     }
     let indented = text.iter().find(|b| !matches!(b, b'{' | b' ')).is_some_and(|&b| b == b'\n' || b == b'\r');
-    let (file, notes) = (builder.finish(indented), std::mem::take(&mut sink.notes));
+    let (file, notes) = (builder.finish(indented, &mut sink), std::mem::take(&mut sink.notes));
     match sink.into_problems(text) {
         Some(problems) => Err(ReadError::Unusable(problems)),
         None => Ok(File { notes, ..file }),
     }
 }
+
+const DEPENDS_ON: &str = "the member \"depends_on\" of an instance";
 
 /// An object that waits for the rest of its resource.
 struct Pending {
@@ -161,7 +163,10 @@ impl Builder {
         }
     }
 
-    fn finish(mut self, indented: bool) -> File {
+    fn finish(mut self, indented: bool, sink: &mut Sink) -> File {
+        if self.legacy_references() {
+            self.drop_legacy_references(sink);
+        }
         let dialect = self.forced.unwrap_or_else(|| dialect::decide(&self.evidence));
         if dialect == Dialect::OpenTofu {
             self.use_opentofu_registry();
@@ -207,6 +212,22 @@ impl Builder {
     /// Whether `depends_on` in this document means what it meant in Terraform 0.12.
     fn legacy_references(&self) -> bool {
         self.writer.as_ref().is_some_and(|writer| !writer.at_least(0, 13))
+    }
+
+    /// Drops what looked like OpenTofu's `depends_on` until the release was found, behind the resources.
+    fn drop_legacy_references(&mut self, sink: &mut Sink) {
+        let Some(at) = self.evidence.iter().position(|known| known.what == DEPENDS_ON) else { return };
+        let offset = self.evidence.remove(at).offset;
+        sink.note_at(NoteKind::Dropped, offset, LEGACY_REFERENCES);
+        let modules: Vec<_> = self.state.modules().map(|(address, _)| address.clone()).collect();
+        for module in &modules {
+            let resources = self.state.module_mut(module).into_iter().flat_map(|m| m.resources.values_mut());
+            for instance in resources.flat_map(|resource| Arc::make_mut(resource).instances.values_mut()) {
+                for object in instance.current.iter_mut().chain(instance.deposed.values_mut()) {
+                    Arc::make_mut(object).depends_on.clear();
+                }
+            }
+        }
     }
 
     fn saw(&mut self, dialect: Dialect, what: &'static str, offset: usize) {
@@ -401,11 +422,7 @@ impl Visitor for Builder {
         }
         if let (Some(key), Some(object)) = (key, object) {
             if !object.depends_on.is_empty() {
-                self.saw(
-                    Dialect::OpenTofu,
-                    "the member \"depends_on\" of an instance",
-                    sink.base + wire.offset,
-                );
+                self.saw(Dialect::OpenTofu, DEPENDS_ON, sink.base + wire.offset);
             }
             let offset = sink.base + wire.offset;
             self.pending.push(Pending { key, object, provider: provider.flatten(), offset });

@@ -27,6 +27,8 @@ pub(crate) struct Index {
     pub(crate) writer: Option<WriterVersion>,
     /// A trace of OpenTofu was seen.
     pub(crate) opentofu: bool,
+    /// OpenTofu's `depends_on` was seen, if the document is not one of Terraform 0.12.
+    pub(crate) precise: bool,
     /// An empty `sensitive_attributes` was seen.
     pub(crate) empty_sensitive: bool,
     /// Names and values of the known members at the top, in their order.
@@ -59,7 +61,8 @@ pub(crate) struct ObjectEntry {
 impl Index {
     /// Whose rules the document follows.
     pub(crate) fn dialect(&self) -> Dialect {
-        if self.opentofu { Dialect::OpenTofu } else { Dialect::Terraform }
+        let legacy = self.writer.as_ref().is_some_and(|writer| !writer.at_least(0, 13));
+        if self.opentofu || (self.precise && !legacy) { Dialect::OpenTofu } else { Dialect::Terraform }
     }
 
     /// Positions of the resources in the order of lists.
@@ -232,7 +235,8 @@ impl Visitor for Indexer {
         let legacy = self.index.writer.as_ref().is_some_and(|writer| !writer.at_least(0, 13));
         let precise = instance::check(wire, legacy, sink);
         let provider = wire.provider.filter(|text| !text.raw.is_empty());
-        self.index.opentofu |= wire.skip_destroy || provider.is_some() || precise;
+        self.index.opentofu |= wire.skip_destroy || provider.is_some();
+        self.index.precise |= precise;
         self.index.empty_sensitive |= wire.sensitive.is_some_and(|list| list.text == b"[]");
         if let Some(text) = provider {
             let parsed = ProviderInstance::parse(&text.decode(), Dialect::OpenTofu.default_registry());

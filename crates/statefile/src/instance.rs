@@ -157,6 +157,9 @@ fn sensitive_paths(list: Slice<'_>, sink: &mut Sink) -> Vec<groundstate_states::
     paths
 }
 
+pub(crate) const LEGACY_REFERENCES: &str =
+    "depends_on holds references of Terraform 0.12, which nothing reads any more; left out";
+
 /// Reads `depends_on`, which Terraform 0.12 used for references relative to a module.
 ///
 /// A list that is not OpenTofu's says nothing that can be trusted, and is left out as Terraform 0.13 leaves it out.
@@ -167,8 +170,7 @@ fn depends_on(wire: &InstanceWire<'_>, legacy_references: bool, sink: &mut Sink)
         })
         .flatten();
     parsed.unwrap_or_else(|| {
-        let message = "depends_on holds references of Terraform 0.12, which nothing reads any more; left out";
-        sink.note(NoteKind::Dropped, wire.offset, message);
+        sink.note(NoteKind::Dropped, wire.offset, LEGACY_REFERENCES);
         Vec::new()
     })
 }
