@@ -1,5 +1,9 @@
 //! Tests of the state file codec, through its public interface.
 
+mod encode;
+mod encode_checks;
+mod encode_dialect;
+mod encode_outputs;
 mod examples;
 mod read;
 mod read_errors;

@@ -12,9 +12,9 @@ use crate::support::{
 fn syntax_offset(text: impl AsRef<[u8]>) -> usize {
     let error = refused(&text);
     assert!(matches!(error, ReadError::NotState(_)), "{error}");
-    let [syntax, version] = error.problems() else { panic!("two problems expected: {error}") };
-    assert_eq!((syntax.code, version.code), (Code::Syntax, Code::VersionUnreadable));
-    let (_, tail) = syntax.detail.split_once("byte offset ").expect("the offset is named");
+    let found: Vec<_> = error.problems().iter().map(|problem| problem.code).collect();
+    assert_eq!(found, [Code::Syntax, Code::VersionUnreadable]);
+    let (_, tail) = error.problems()[0].detail.split_once("byte offset ").expect("the offset is named");
     tail.chars().take_while(char::is_ascii_digit).collect::<String>().parse().expect("a number")
 }
 
@@ -308,16 +308,16 @@ fn bytes_that_are_not_utf_8_are_refused_unless_asked_for() {
 #[test]
 fn white_space_between_tokens_does_not_matter() {
     let text = with_instances(r#"{"index_key":0,"attributes":{"a":[1,2,{}]},"private":"YQ=="}"#);
-    let spaced: String = text
-        .char_indices()
-        .map(|(at, c)| match c {
-            ',' | ':' if text[..at].matches('"').count() % 2 == 0 => format!("\t{c}\r\n "),
-            '[' | ']' | '{' | '}' if text[..at].replace("\\\"", "").matches('"').count() % 2 == 0 => {
-                format!(" {c}\n")
-            }
-            c => c.to_string(),
-        })
-        .collect();
+    let mut inside = false;
+    let mut spaced = String::new();
+    for c in text.replace("\\\"", "\u{1}").chars() {
+        inside ^= c == '"';
+        match c {
+            ',' | ':' | '[' | ']' | '{' | '}' if !inside => spaced.push_str(&format!("\t{c}\r\n ")),
+            c => spaced.push(c),
+        }
+    }
+    let spaced = spaced.replace('\u{1}', "\\\"");
     assert_ne!(spaced, text);
     assert_eq!(again(&spaced), again(&text));
     assert!(strict_verdict(spaced.as_bytes()));

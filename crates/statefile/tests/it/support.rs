@@ -35,22 +35,22 @@ pub(crate) fn with_output(members: &str) -> String {
 #[track_caller]
 pub(crate) fn read(text: impl AsRef<[u8]>) -> File {
     let text = text.as_ref();
-    decode(text, &DecodeOptions::default())
-        .unwrap_or_else(|error| panic!("{error}\n{}", String::from_utf8_lossy(text)))
+    let read = decode(text, &DecodeOptions::default());
+    assert!(read.is_ok(), "{:?}\n{}", read.err(), String::from_utf8_lossy(text));
+    read.expect("checked above")
 }
 
 #[track_caller]
 pub(crate) fn read_as(dialect: Dialect, text: impl AsRef<[u8]>) -> File {
-    decode(text.as_ref(), &DecodeOptions::default().dialect(dialect)).unwrap()
+    decode(text.as_ref(), &DecodeOptions::default().dialect(dialect)).expect("a readable document")
 }
 
 #[track_caller]
 pub(crate) fn refused(text: impl AsRef<[u8]>) -> ReadError {
     let text = text.as_ref();
-    match decode(text, &DecodeOptions::default()) {
-        Err(error) => error,
-        Ok(_) => panic!("accepted: {}", String::from_utf8_lossy(text)),
-    }
+    let read = decode(text, &DecodeOptions::default());
+    assert!(read.is_err(), "accepted: {}", String::from_utf8_lossy(text));
+    read.expect_err("checked above")
 }
 
 /// Codes of the problems found in a document.
@@ -67,14 +67,16 @@ pub(crate) fn note_kinds(text: impl AsRef<[u8]>) -> Vec<NoteKind> {
 
 #[track_caller]
 pub(crate) fn write(file: &File) -> String {
-    String::from_utf8(encode(file, &EncodeOptions::default().allow_loss(true)).unwrap()).unwrap()
+    let written =
+        encode(file, &EncodeOptions::default().allow_loss(true)).expect("a file that can be written");
+    String::from_utf8(written).expect("files are UTF-8")
 }
 
 /// The document without white space, as it is written with nothing lost.
 #[track_caller]
 pub(crate) fn compact(file: &File) -> String {
-    let written = encode(file, &EncodeOptions::default().indented(false)).unwrap();
-    String::from_utf8(written).unwrap()
+    let written = encode(file, &EncodeOptions::default().indented(false)).expect("nothing would be lost");
+    String::from_utf8(written).expect("files are UTF-8")
 }
 
 /// Reads and writes again, compactly.
@@ -108,16 +110,15 @@ pub(crate) fn verdict(text: &[u8]) -> bool {
     let index = Document::open(text.to_vec());
     let listed = list(text, true);
     let shown = || String::from_utf8_lossy(text.get(..2000).unwrap_or(text)).into_owned();
-    match (&model, &index) {
-        (Ok(file), Ok(document)) => {
-            assert_eq!(file.dialect, document.dialect(), "{}", shown());
-            assert_eq!(file.serial, document.serial(), "{}", shown());
-            assert_eq!(file.lineage, document.lineage(), "{}", shown());
-        }
-        (Err(a), Err(b)) => {
-            assert_eq!(std::mem::discriminant(a), std::mem::discriminant(b), "{a}\n{b}\n{}", shown());
-        }
-        (a, b) => panic!("model: {:?}, index: {:?}\n{}", a.as_ref().err(), b.as_ref().err(), shown()),
+    let refusals = (model.as_ref().err(), index.as_ref().err());
+    assert_eq!(model.is_ok(), index.is_ok(), "model and index: {refusals:?}\n{}", shown());
+    if let (Some(a), Some(b)) = refusals {
+        assert_eq!(std::mem::discriminant(a), std::mem::discriminant(b), "{a}\n{b}\n{}", shown());
+    }
+    if let (Ok(file), Ok(document)) = (&model, &index) {
+        assert_eq!(file.dialect, document.dialect(), "{}", shown());
+        assert_eq!(file.serial, document.serial(), "{}", shown());
+        assert_eq!(file.lineage, document.lineage(), "{}", shown());
     }
     if let (Ok(file), Ok(listed)) = (&model, &listed) {
         let expected = file.state.resource_instances().count();
