@@ -1,8 +1,9 @@
 //! `groundstate list`: addresses of resource instances.
 
-use std::io;
+use std::{io, ptr};
 
-use groundstate_states::addr::{AbsResourceInstance, Target};
+use groundstate_statefile::Listed;
+use groundstate_states::addr::{AbsResource, AbsResourceInstance, Target};
 use groundstate_states::{Attributes, ObjectSrc};
 
 use crate::args::ListArgs;
@@ -21,7 +22,7 @@ pub(super) fn run(args: &ListArgs) -> Result {
         // The whole list is by far the most frequent question, so its addresses are printed as they come.
         Ok(listing) if targets.is_empty() => {
             let wanted = listing.iter().filter(|item| args.id.is_none() || item.id == args.id.as_deref());
-            return print(wanted.map(|item| item.to_string()), args.json);
+            return print(lines(wanted), args.json);
         }
         Ok(listing) => {
             let all =
@@ -32,6 +33,20 @@ pub(super) fn run(args: &ListArgs) -> Result {
         Err(ScanFailure::Whole) => choose(&from_model(&source, args.id.is_some())?, &targets, args, &source)?,
     };
     print(lines.into_iter(), args.json)
+}
+
+/// The addresses as text; instances of one resource follow each other and share what comes before their keys.
+fn lines<'l>(items: impl Iterator<Item = Listed<'l>>) -> impl Iterator<Item = String> {
+    let mut shared: Option<(&AbsResource, String)> = None;
+    items.map(move |item| {
+        let text = match shared.take() {
+            Some((resource, text)) if ptr::eq(resource, item.resource) => text,
+            _ => item.resource.to_string(),
+        };
+        let line = if item.key.is_none() { text.clone() } else { format!("{text}{}", item.key) };
+        shared = Some((item.resource, text));
+        line
+    })
 }
 
 /// An instance, and the id of its current object if ids were asked for.
