@@ -2,7 +2,7 @@
 
 use groundstate_states::addr::InstanceKey;
 
-use crate::json::{Cursor, Kind, Place, Stop, Str, SyntaxError};
+use crate::json::{Cursor, Kind, Stop, Str, SyntaxError, places};
 use crate::note::{Note, NoteKind};
 use crate::problem::{Code, Problem, Problems, ReadError};
 
@@ -101,15 +101,12 @@ impl Sink {
 
     /// The problems with their places, if there are any.
     pub(crate) fn into_problems(self, text: &[u8]) -> Option<Problems> {
+        let offsets: Vec<usize> = self.found.iter().map(|found| found.offset).collect();
         let mut out: Vec<Problem> = self
             .found
             .into_iter()
-            .map(|f| Problem {
-                code: f.code,
-                detail: f.detail,
-                address: f.address,
-                place: Place::of(text, f.offset),
-            })
+            .zip(places(text, &offsets))
+            .map(|(f, place)| Problem { code: f.code, detail: f.detail, address: f.address, place })
             .collect();
         if let (Some(last), more @ 1..) = (out.last_mut(), self.more) {
             last.detail.push_str(&format!(" (and {more} more problems after this one)"));
