@@ -3,6 +3,7 @@
 use super::finding::Draft;
 use super::rule::Rule;
 use crate::json::{Cursor, Kind};
+use crate::wire::v4::INSTANCE_MEMBERS;
 
 /// A level of the document, by the members that are known there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,23 +28,7 @@ impl Level {
             ],
             Self::Output => &["value", "type", "sensitive", "deprecated"],
             Self::Resource => &["module", "mode", "type", "name", "each", "provider", "instances"],
-            Self::Instance => &[
-                "index_key",
-                "status",
-                "deposed",
-                "provider",
-                "schema_version",
-                "attributes",
-                "attributes_flat",
-                "sensitive_attributes",
-                "private",
-                "dependencies",
-                "depends_on",
-                "create_before_destroy",
-                "skip_destroy",
-                "identity",
-                "identity_schema_version",
-            ],
+            Self::Instance => &INSTANCE_MEMBERS,
         }
     }
 
