@@ -1,10 +1,18 @@
 //! Tests of the state file codec, through its public interface.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "helpers outside of test functions fail the test they serve, and say what was not run"
+)]
+
 mod encode;
 mod encode_checks;
 mod encode_dialect;
 mod encode_outputs;
 mod examples;
+mod fixtures;
+mod fixtures_odd;
 mod read;
 mod read_errors;
 mod render;
