@@ -8,7 +8,7 @@ use groundstate_statefile::Dialect;
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done, and nothing to report
-  1  `diff` found differences
+  1  `check` has findings, or `diff` found differences
   2  the command line is wrong, or asks for something that cannot be
   3  there is no state: a file is missing, empty or unreadable; or a file cannot be written
   4  the input is not a state file
@@ -21,7 +21,7 @@ STATE is a file, a directory, or `-` for standard input. What a file holds is fo
 never from its name. A directory stands for the state that Terraform and OpenTofu use there: that of the \
 selected workspace, with the paths of a `local` backend.";
 
-/// Reads, upgrades and compares Terraform and OpenTofu state, without either of them.
+/// Reads, upgrades, checks and compares Terraform and OpenTofu state, without either of them.
 #[derive(Debug, Parser)]
 #[command(name = "groundstate", version, max_term_width = 100, after_help = EXIT_CODES)]
 #[command(after_long_help = format!("{STATE_HELP}\n\n{EXIT_CODES}"), disable_help_subcommand = true)]
@@ -60,6 +60,10 @@ pub(crate) enum Command {
     /// `terraform_version` stays that of the last writer. What was left out or changed on the way is listed on standard
     /// error. If something would be lost, nothing is written.
     Upgrade(UpgradeArgs),
+    /// Checks states and says what is wrong with them
+    ///
+    /// Looks for everything that is wrong or risky in states, and says what to do about it.
+    Check(CheckArgs),
     /// Compares two states by meaning
     ///
     /// Compares two states: metadata, resources, instances, attributes and outputs.
@@ -140,6 +144,16 @@ pub(crate) struct UpgradeArgs {
     /// Writes although something is lost, and lists what
     #[arg(long)]
     pub(crate) lossy: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// States to check: files, directories, or `-` for standard input
+    #[arg(value_name = "STATE", required = true)]
+    pub(crate) states: Vec<PathBuf>,
+    /// Prints JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

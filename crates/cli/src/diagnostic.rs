@@ -4,13 +4,14 @@ use anstyle::AnsiColor;
 use groundstate_statefile::Problem;
 
 use crate::excerpt::Excerpt;
-use crate::output::Paint;
+use crate::output::{Paint, steers_terminals};
 use crate::spot::Spot;
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Severity {
     Note,
+    Info,
     Warning,
     Error,
 }
@@ -19,6 +20,7 @@ impl Severity {
     pub(crate) fn id(self) -> &'static str {
         match self {
             Self::Note => "note",
+            Self::Info => "info",
             Self::Warning => "warning",
             Self::Error => "error",
         }
@@ -26,7 +28,7 @@ impl Severity {
 
     fn colour(self) -> AnsiColor {
         match self {
-            Self::Note => AnsiColor::Cyan,
+            Self::Note | Self::Info => AnsiColor::Cyan,
             Self::Warning => AnsiColor::Yellow,
             Self::Error => AnsiColor::Red,
         }
@@ -122,11 +124,7 @@ impl Diagnostic {
     }
 }
 
-/// Text from files without characters that steer terminals or change how the text around them reads.
+/// Text from files without characters that steer terminals. Line breaks are ours.
 pub(crate) fn clean(text: &str) -> String {
-    let steers = |c: char| {
-        let turns = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        (c.is_control() && c != '\n') || turns
-    };
-    text.chars().map(|c| if steers(c) { '\u{fffd}' } else { c }).collect()
+    text.chars().map(|c| if c != '\n' && steers_terminals(c) { '\u{fffd}' } else { c }).collect()
 }

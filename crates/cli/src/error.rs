@@ -107,6 +107,15 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
+    /// The worse one of this and another report.
+    #[must_use]
+    pub(crate) fn and(self, kind: Kind) -> Self {
+        match self {
+            Self::Found(known) => Self::Found(known.max(kind)),
+            Self::Clean => Self::Found(kind),
+        }
+    }
+
     pub(crate) fn exit_code(self) -> ExitCode {
         match self {
             Self::Clean => ExitCode::SUCCESS,

@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use crate::output::steers_terminals;
 use crate::tokens::{Token, TokenKind, walk};
 
 /// Characters that are shown to the left and to the right of the place, at most.
@@ -117,7 +118,7 @@ impl<'t> Builder<'t> {
     fn push(&mut self, span: Range<usize>) {
         let bytes = self.text.get(span).unwrap_or_default();
         for c in String::from_utf8_lossy(bytes).chars() {
-            self.shown.push(if c.is_control() { ' ' } else { c });
+            self.shown.push(if steers_terminals(c) { ' ' } else { c });
         }
     }
 
@@ -127,7 +128,7 @@ impl<'t> Builder<'t> {
         let text = String::from_utf8_lossy(bytes);
         let mut chars = text.chars();
         if let Some(c) = chars.next() {
-            self.shown.push(if c.is_control() { '\u{fffd}' } else { c });
+            self.shown.push(if steers_terminals(c) { '\u{fffd}' } else { c });
         }
         if chars.next().is_some() {
             self.shown.push('…');

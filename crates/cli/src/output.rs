@@ -41,8 +41,8 @@ impl Output {
 
     /// Text without characters that steer a terminal, if there is one.
     pub(crate) fn visible<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        if self.terminal && text.chars().any(char::is_control) {
-            text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+        if self.terminal && text.chars().any(steers_terminals) {
+            text.chars().map(|c| if steers_terminals(c) { '\u{fffd}' } else { c }).collect()
         } else {
             text.into()
         }
@@ -62,6 +62,12 @@ impl Write for Output {
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
+}
+
+/// Whether a character moves the cursor, changes colours, or turns the direction of the text around it.
+pub(crate) fn steers_terminals(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{feff}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Colours, or none.

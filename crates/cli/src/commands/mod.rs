@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod check;
 mod completions;
 mod diff;
 mod list;
@@ -19,6 +20,7 @@ pub(crate) fn run(command: Command) -> Result {
         Command::Show(args) => show::run(&args),
         Command::Outputs(args) => outputs::run(&args),
         Command::Upgrade(args) => upgrade::run(&args),
+        Command::Check(args) => check::run(&args),
         Command::Diff(args) => diff::run(&args),
         Command::Version(args) => version::run(&args),
         Command::Completions(args) => completions::run(&args),

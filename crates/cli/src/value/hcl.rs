@@ -1,5 +1,7 @@
 //! Values in the syntax of configuration, as `show` prints them.
 
+use crate::output::steers_terminals;
+
 use super::{Event, Events, Kind, Marks, Tape};
 
 const INDENT: &str = "    ";
@@ -149,7 +151,7 @@ impl<'a> Hcl<'a> {
             return;
         }
         let text = self.tape.string(token);
-        let printable = text.chars().all(|c| c == '\n' || c == '\t' || !c.is_control());
+        let printable = text.chars().all(|c| c == '\n' || c == '\t' || !steers_terminals(c));
         if !text.trim_end_matches('\n').contains('\n') || !printable {
             self.out.push_str(&quoted(&text));
             return;
@@ -175,7 +177,7 @@ pub(crate) fn quoted(text: &str) -> String {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
-            c if c.is_control() => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c if steers_terminals(c) => out.push_str(&format!("\\u{:04x}", u32::from(c))),
             c => out.push(c),
         }
     }

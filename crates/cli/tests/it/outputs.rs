@@ -1,0 +1,119 @@
+//! `groundstate outputs`.
+
+use super::support::{groundstate, groundstate_with, state, with_resources};
+
+const OUTPUTS: &str = r#"{
+    "flag": {"value": true, "type": "bool"},
+    "list": {"value": ["a", "<b>"], "type": ["list", "string"]},
+    "none": {"value": null, "type": "string"},
+    "number": {"value": 12345678901234567890.50, "type": "number"},
+    "secret": {"value": "hunter2", "type": "string", "sensitive": true},
+    "text": {"value": "one\ntwo", "type": "string"}
+}"#;
+
+fn with_outputs() -> String {
+    with_resources("").replace("\"outputs\": {}", &format!("\"outputs\": {OUTPUTS}"))
+}
+
+#[test]
+fn prints_all_outputs_and_hides_the_sensitive_ones() {
+    let file = state(with_outputs());
+    insta::assert_snapshot!(groundstate(&["outputs", &file.path]).clean(), @r#"
+    flag = true
+    list = [
+        "a",
+        "<b>",
+    ]
+    none = null
+    number = 12345678901234567890.5
+    secret = <sensitive>
+    text = <<-EOT
+        one
+        two
+    EOT
+    "#);
+}
+
+#[test]
+fn prints_all_outputs_as_json() {
+    let file = state(with_outputs());
+    insta::assert_snapshot!(groundstate(&["outputs", &file.path, "--json"]).clean());
+}
+
+#[test]
+fn prints_one_output_in_each_form() {
+    let file = state(with_outputs());
+    for (name, text, json, raw) in [
+        ("flag", "true\n", "true\n", "true"),
+        ("number", "12345678901234567890.5\n", "12345678901234567890.5\n", "12345678901234567890.5"),
+        ("secret", "\"hunter2\"\n", "\"hunter2\"\n", "hunter2"),
+        ("text", "<<-EOT\n    one\n    two\nEOT\n", "\"one\\ntwo\"\n", "one\ntwo"),
+    ] {
+        assert_eq!(groundstate(&["outputs", &file.path, name]).clean(), text);
+        assert_eq!(groundstate(&["outputs", &file.path, name, "--json"]).clean(), json);
+        assert_eq!(groundstate(&["outputs", &file.path, name, "--raw"]).clean(), raw);
+    }
+    assert_eq!(
+        groundstate(&["outputs", &file.path, "list", "--json"]).clean(),
+        "[\"a\",\"\\u003cb\\u003e\"]\n"
+    );
+}
+
+#[test]
+fn refuses_to_print_lists_and_null_as_they_are() {
+    let file = state(with_outputs());
+    for (name, kind) in [("list", "a list"), ("none", "null")] {
+        let message = groundstate(&["outputs", &file.path, name, "--raw"]).failed(2);
+        assert!(
+            message.starts_with(&format!("error: the output \"{name}\" is {kind}, which has no raw form"))
+        );
+    }
+    groundstate(&["outputs", &file.path, "--raw"]).failed(2);
+    groundstate(&["outputs", &file.path, "flag", "--raw", "--json"]).failed(2);
+}
+
+#[test]
+fn refuses_names_that_no_output_has() {
+    let file = state(with_outputs());
+    let message = groundstate(&["outputs", &file.path, "nope"]).failed(7);
+    assert!(message.contains("has no output \"nope\""), "{message}");
+    groundstate(&["outputs", &state(with_resources("")).path, "nope", "--raw"]).failed(7);
+}
+
+#[test]
+fn warns_when_there_are_no_outputs() {
+    for text in ["", &with_resources("")] {
+        let file = state(text);
+        let run = groundstate(&["outputs", &file.path]);
+        assert_eq!((run.code, &*run.stdout), (0, ""));
+        assert!(run.stderr.starts_with("warning: ") && run.stderr.ends_with("has no outputs\n"));
+        assert_eq!(groundstate(&["outputs", &file.path, "--json"]).clean(), "{}\n");
+    }
+}
+
+#[test]
+fn prints_the_outputs_of_old_formats() {
+    let v3 = groundstate(&["outputs", "webshop-v3.tfstate", "--json"]).clean();
+    let value: serde_json::Value = serde_json::from_str(&v3).unwrap();
+    assert!(value.as_object().is_some_and(|outputs| !outputs.is_empty()), "{v3}");
+}
+
+#[test]
+fn does_not_read_what_follows_the_outputs() {
+    let text = with_outputs();
+    let cut = text.find("\"resources\"").unwrap();
+    let run = groundstate_with(&["outputs", "-", "flag"], &text.as_bytes()[..cut + 12]);
+    assert_eq!(run.clean(), "true\n");
+}
+
+#[test]
+fn passes_control_characters_through_a_pipe() {
+    let text = with_resources("").replace(
+        "\"outputs\": {}",
+        r#""outputs": {"o": {"value": "\u001b[31mred\u001b[0m\u0000", "type": "string"}}"#,
+    );
+    assert_eq!(
+        groundstate_with(&["outputs", "-", "o", "--raw"], text.as_bytes()).clean(),
+        "\u{1b}[31mred\u{1b}[0m\0"
+    );
+}

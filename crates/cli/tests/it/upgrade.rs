@@ -1,0 +1,96 @@
+//! `groundstate upgrade`.
+
+use std::fs;
+
+use super::support::{groundstate, resource, state, with_resources, workspace};
+
+#[test]
+fn writes_version_4_of_every_version() {
+    for version in ["v1", "v2", "v3", "v4-terraform", "v4-opentofu"] {
+        let name = format!("webshop-{version}.tfstate");
+        let run = groundstate(&["upgrade", &name]);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        assert!(run.stdout.starts_with("{\n  \"version\": 4,\n"), "{}", run.stdout);
+        let again = state(&run.stdout);
+        assert_eq!(groundstate(&["upgrade", &again.path]).clean(), run.stdout);
+    }
+}
+
+#[test]
+fn gives_canonical_files_back_byte_for_byte() {
+    for version in ["v4-terraform", "v4-opentofu"] {
+        let name = format!("webshop-{version}.tfstate");
+        let text = fs::read_to_string(workspace().join("tests/fixtures/states").join(&name)).unwrap();
+        assert_eq!(groundstate(&["upgrade", &name]).clean(), text);
+    }
+}
+
+#[test]
+fn notes_on_standard_error_what_it_left_out() {
+    let v3 = r#"{"version": 3, "terraform_version": "0.11.14", "serial": 1, "lineage": "l", "modules": [
+  {"path": ["root"], "outputs": {}, "depends_on": [], "resources": {
+    "a_b.c": {"type": "a_b", "provider": "provider.a",
+      "depends_on": ["a_b.d"],
+      "primary": {"id": "i", "attributes": {"id": "i"}, "meta": {}, "tainted": false}, "deposed": []}}}]}"#;
+    let file = state(v3);
+    let run = groundstate(&["upgrade", &file.path]);
+    assert_eq!(run.code, 0);
+    insta::assert_snapshot!(file.mask(&run.stderr));
+}
+
+#[test]
+fn replaces_a_file_or_leaves_it_alone() {
+    let out = state("old");
+    assert_eq!(groundstate(&["upgrade", "webshop-v4-opentofu.tfstate", "-o", &out.path]).clean(), "");
+    let expected = fs::read(workspace().join("tests/fixtures/states/webshop-v4-opentofu.tfstate")).unwrap();
+    assert_eq!(fs::read(&out.path).unwrap(), expected);
+
+    groundstate(&["upgrade", &state("{}").path, "-o", &out.path]).failed(4);
+    groundstate(&["upgrade", "webshop-v4-opentofu.tfstate", "--dialect=terraform", "-o", &out.path])
+        .failed(6);
+    assert_eq!(fs::read(&out.path).unwrap(), expected);
+    assert_eq!(fs::read_dir(out.dir.path()).unwrap().count(), 1);
+
+    let missing = out.dir.path().join("no/such/dir");
+    let message = groundstate(&["upgrade", "webshop-v1.tfstate", "-o", missing.to_str().unwrap()]);
+    assert_eq!(message.code, 3);
+    assert!(message.stderr.contains("cannot write"), "{}", message.stderr);
+}
+
+#[test]
+fn upgrades_a_file_in_place() {
+    let file = state(with_resources(&resource("a", "b", "{}")));
+    groundstate(&["upgrade", &file.path, "--output", &file.path]).clean();
+    assert!(fs::read_to_string(&file.path).unwrap().starts_with("{\n  \"version\": 4,"));
+}
+
+#[test]
+fn keeps_the_dialect_of_the_file_and_lists_what_the_other_would_drop() {
+    let message =
+        groundstate(&["upgrade", "webshop-v4-opentofu.tfstate", "--dialect", "terraform"]).failed(6);
+    insta::assert_snapshot!(message);
+    let run = groundstate(&["upgrade", "webshop-v4-opentofu.tfstate", "--dialect", "terraform", "--lossy"]);
+    assert_eq!(run.code, 0);
+    assert!(!run.stdout.contains("skip_destroy") && run.stderr.contains("warning: Terraform drops: "));
+    let same = groundstate(&["upgrade", "webshop-v4-opentofu.tfstate", "--dialect", "opentofu"]).clean();
+    assert_eq!(same, groundstate(&["upgrade", "webshop-v4-opentofu.tfstate"]).clean());
+}
+
+#[test]
+fn keeps_the_version_of_the_writer() {
+    let text = groundstate(&["upgrade", "webshop-v3.tfstate"]).stdout;
+    assert!(text.contains("\"terraform_version\": \"0.11.14\""), "{text}");
+}
+
+#[test]
+fn refuses_to_lose_what_it_cannot_keep() {
+    let twice =
+        r#""outputs": {"o": {"value": "1", "type": "string"}, "o": {"value": "2", "type": "string"}}"#;
+    let file = state(with_resources("").replace("\"outputs\": {}", twice));
+    let message = groundstate(&["upgrade", &file.path]);
+    assert_eq!((message.code, &*message.stdout), (6, ""));
+    assert!(message.stderr.contains("so nothing was written"), "{}", message.stderr);
+    let run = groundstate(&["upgrade", &file.path, "--lossy"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert!(run.stderr.contains("warning: lost: "), "{}", run.stderr);
+}
