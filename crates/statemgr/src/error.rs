@@ -1,0 +1,282 @@
+//! The error of managers and stores: a coarse kind for callers to act on, and what they need to act.
+
+use std::fmt;
+
+use crate::holder::LockHolder;
+
+/// What stores and managers return.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// A cause of any type.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Why an operation on a store or a manager did not happen.
+///
+/// Callers act on the [`kind`](Self::kind); the text says which operation, at which place, and why. The cause, if there
+/// is one, is in [`source`](std::error::Error::source) and not in the text.
+#[derive(Debug)]
+pub struct Error(Box<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    kind: ErrorKind,
+    op: &'static str,
+    target: String,
+    message: Option<String>,
+    detail: Detail,
+    source: Option<BoxError>,
+}
+
+#[derive(Debug)]
+enum Detail {
+    None,
+    Held(Box<LockHolder>),
+    /// The lock was held when it was asked for, and free when its holder was looked up.
+    Raced,
+    Mismatch {
+        expected: String,
+        found: String,
+    },
+}
+
+/// What a caller can do about an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// What was asked for is not there: the lock, or the place itself (a bucket, a directory). Create it or give up.
+    NotFound,
+    /// Somebody holds the lock; [`Error::holder`] says who, if it is known. Wait, or ask them.
+    Locked,
+    /// What is stored is not what was expected; [`Error::mismatch`] has both. Refresh, do the work again, retry.
+    Conflict,
+    /// The lock that the caller believes to hold was lost: it expired or was broken. Give up, or lock, refresh and do
+    /// the work again.
+    LockLost,
+    /// The snapshot belongs to another chain of snapshots. Check the place; only force gets past this.
+    LineageMismatch,
+    /// The store cannot do this, as its capabilities say. Do without.
+    Unsupported,
+    /// Credentials or permissions do not suffice. Fix them.
+    Denied,
+    /// The store does not answer, or has no room, and nothing has happened. Retry later.
+    Unavailable,
+    /// The answer got lost: it may have happened or not. Read before anything else.
+    Ambiguous,
+    /// What is stored cannot be understood. Repair it, or bring back a backup.
+    Corrupt,
+    /// The caller's arguments make no sense. Fix the call.
+    Invalid,
+    /// A defect of the store or the manager. Report it.
+    Internal,
+}
+
+impl ErrorKind {
+    /// The kind in words.
+    pub fn summary(self) -> &'static str {
+        match self {
+            Self::NotFound => "it does not exist",
+            Self::Locked => "it is locked",
+            Self::Conflict => "it has changed meanwhile, refresh and try again",
+            Self::LockLost => "the lock was lost, take it again and refresh",
+            Self::LineageMismatch => "the lineages differ",
+            Self::Unsupported => "the store cannot do this",
+            Self::Denied => "permission was denied",
+            Self::Unavailable => "the store is not available, try again later",
+            Self::Ambiguous => "it is not known whether it happened, read the state again",
+            Self::Corrupt => "what is stored is damaged",
+            Self::Invalid => "the arguments are not valid",
+            Self::Internal => "there is a defect in the store",
+        }
+    }
+}
+
+impl Error {
+    /// An error of `kind`: `op` is a verb such as `write`, `target` names the place without secrets.
+    pub fn new(kind: ErrorKind, op: &'static str, target: impl fmt::Display) -> Self {
+        let inner =
+            Inner { kind, op, target: target.to_string(), message: None, detail: Detail::None, source: None };
+        Self(Box::new(inner))
+    }
+
+    /// The lock is held, by `holder` if its record could be read.
+    pub fn locked(op: &'static str, target: impl fmt::Display, holder: Option<LockHolder>) -> Self {
+        let mut error = Self::new(ErrorKind::Locked, op, target);
+        if let Some(holder) = holder {
+            error.0.detail = Detail::Held(Box::new(holder));
+        }
+        error
+    }
+
+    /// The lock was held, and was free again when its holder was looked up: worth another try at once.
+    pub fn raced(op: &'static str, target: impl fmt::Display) -> Self {
+        let mut error = Self::new(ErrorKind::Locked, op, target);
+        error.0.detail = Detail::Raced;
+        error
+    }
+
+    /// What is stored is `found` where `expected` was asked for.
+    pub fn conflict(
+        op: &'static str,
+        target: impl fmt::Display,
+        expected: impl fmt::Display,
+        found: impl fmt::Display,
+    ) -> Self {
+        Self::new(ErrorKind::Conflict, op, target).expected_and_found(expected, found)
+    }
+
+    /// The store has no capability for this.
+    pub fn unsupported(op: &'static str, target: impl fmt::Display) -> Self {
+        Self::new(ErrorKind::Unsupported, op, target)
+    }
+
+    /// Says in words why, in place of the kind's own words; lower case, no full stop, no secrets.
+    #[must_use]
+    pub fn because(mut self, message: impl Into<String>) -> Self {
+        self.0.message = Some(message.into());
+        self
+    }
+
+    /// Keeps the cause.
+    #[must_use]
+    pub fn with_source(mut self, source: impl Into<BoxError>) -> Self {
+        self.0.source = Some(source.into());
+        self
+    }
+
+    /// Keeps what was expected and what was found.
+    #[must_use]
+    pub fn expected_and_found(mut self, expected: impl fmt::Display, found: impl fmt::Display) -> Self {
+        self.0.detail = Detail::Mismatch { expected: expected.to_string(), found: found.to_string() };
+        self
+    }
+
+    /// What a caller can do about it.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// The operation that failed, a verb.
+    pub fn op(&self) -> &'static str {
+        self.0.op
+    }
+
+    /// The place it failed at.
+    pub fn target(&self) -> &str {
+        &self.0.target
+    }
+
+    /// Who holds the lock, if the error is about that and the holder left a record.
+    pub fn holder(&self) -> Option<&LockHolder> {
+        match &self.0.detail {
+            Detail::Held(holder) => Some(holder),
+            _ => None,
+        }
+    }
+
+    /// What was expected and what was found, if the error is about that.
+    pub fn mismatch(&self) -> Option<(&str, &str)> {
+        match &self.0.detail {
+            Detail::Mismatch { expected, found } => Some((expected, found)),
+            _ => None,
+        }
+    }
+
+    /// Whether the same call may succeed later without anything being done about it.
+    ///
+    /// A held lock counts only if its holder left a record with an id, as the original programs have it: they treat a
+    /// lock without one as an obstacle that does not go away.
+    pub fn retriable(&self) -> bool {
+        match (&self.0.kind, &self.0.detail) {
+            (ErrorKind::Unavailable, _) | (ErrorKind::Locked, Detail::Raced) => true,
+            (ErrorKind::Locked, Detail::Held(holder)) => !holder.info.id.is_empty(),
+            _ => false,
+        }
+    }
+
+    /// Whether another try makes sense without waiting.
+    pub fn retriable_at_once(&self) -> bool {
+        matches!(self.0.detail, Detail::Raced)
+    }
+
+    /// The first error of this type in `error` and its causes.
+    ///
+    /// Wrappers may hide an error of a store inside one of their own; whoever acts on kinds looks through them.
+    pub fn find<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e Self> {
+        let mut next = Some(error);
+        while let Some(error) = next {
+            if let Some(found) = error.downcast_ref::<Self>() {
+                return Some(found);
+            }
+            next = error.source();
+        }
+        None
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inner { kind, op, target, message, detail, .. } = &*self.0;
+        write!(f, "cannot {op} {target}: {}", message.as_deref().unwrap_or(kind.summary()))?;
+        match detail {
+            Detail::None => Ok(()),
+            Detail::Held(holder) => write!(f, " by {holder}"),
+            Detail::Raced => f.write_str(" by somebody who has just let go, try again"),
+            Detail::Mismatch { expected, found } => write!(f, " (expected {expected}, found {found})"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source.as_ref().map(|source| &**source as _)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Error, ErrorKind};
+    use crate::{LockHolder, LockId, LockInfo};
+
+    #[test]
+    fn stays_as_small_as_a_pointer() {
+        assert_eq!(size_of::<Error>(), size_of::<usize>());
+    }
+
+    #[test]
+    fn says_only_its_own_level() {
+        let cause = std::io::Error::other("the wire is cut");
+        let error = Error::new(ErrorKind::Unavailable, "read", "memory:prod").with_source(cause);
+        assert_eq!(error.to_string(), "cannot read memory:prod: the store is not available, try again later");
+        let source = std::error::Error::source(&error).unwrap();
+        assert_eq!(source.to_string(), "the wire is cut");
+    }
+
+    #[test]
+    fn is_found_behind_other_errors() {
+        #[derive(Debug, thiserror::Error)]
+        #[error("the apply stopped")]
+        struct Wrapper(#[source] Error);
+
+        let outer = Wrapper(Error::conflict("write", "memory:prod", "version 1", "version 2"));
+        let found = Error::find(&outer).unwrap();
+        assert_eq!(found.kind(), ErrorKind::Conflict);
+        assert_eq!(found.mismatch(), Some(("version 1", "version 2")));
+        assert!(Error::find(&std::io::Error::other("nothing")).is_none());
+    }
+
+    #[test]
+    fn a_held_lock_is_worth_waiting_for_only_if_its_holder_has_an_id() {
+        let holder = |id: &str| LockHolder::of(LockInfo { id: LockId::new(id), ..LockInfo::default() });
+        let rows = [
+            (Error::locked("lock", "a", Some(holder("1"))), true, false),
+            (Error::locked("lock", "a", Some(holder(""))), false, false),
+            (Error::locked("lock", "a", None), false, false),
+            (Error::raced("lock", "a"), true, true),
+            (Error::new(ErrorKind::Unavailable, "lock", "a"), true, false),
+            (Error::new(ErrorKind::Denied, "lock", "a"), false, false),
+        ];
+        for (error, retriable, at_once) in rows {
+            assert_eq!((error.retriable(), error.retriable_at_once()), (retriable, at_once), "{error}");
+        }
+    }
+}

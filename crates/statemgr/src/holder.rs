@@ -1,0 +1,130 @@
+//! Locks that are held: what their holders were granted, and who they are.
+
+use std::fmt;
+
+use groundstate_common::Timestamp;
+
+use crate::lock_info::{LockId, LockInfo};
+
+/// A number that grows with each lock granted at a place.
+///
+/// A holder passes it along with its writes. A store that knows of a newer one refuses, so a holder that was paused
+/// until its lock went to somebody else does no harm when it wakes up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FencingToken(u64);
+
+impl FencingToken {
+    /// The token of this number.
+    pub const fn new(number: u64) -> Self {
+        Self(number)
+    }
+
+    /// The number.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+}
+
+impl fmt::Display for FencingToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A lock that was taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LockGrant {
+    /// The id that releases it: the one asked for, or the store's own.
+    pub id: LockId,
+    /// What to pass along with writes; stores without the capability `fencing` give none.
+    pub fence: Option<FencingToken>,
+    /// When it ends unless renewed; stores without the capability `lease` give none.
+    pub expires: Option<Timestamp>,
+}
+
+impl LockGrant {
+    /// A lock that lasts until it is released, without a token.
+    pub fn new(id: LockId) -> Self {
+        Self { id, fence: None, expires: None }
+    }
+
+    /// Adds the token.
+    #[must_use]
+    pub fn fence(mut self, token: FencingToken) -> Self {
+        self.fence = Some(token);
+        self
+    }
+
+    /// Adds the end.
+    #[must_use]
+    pub fn expires(mut self, at: Timestamp) -> Self {
+        self.expires = Some(at);
+        self
+    }
+}
+
+/// Who holds a lock, as far as the store can tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LockHolder {
+    /// The document that the holder left.
+    pub info: LockInfo,
+    /// The id that releases the lock, if it is not the document's.
+    pub id: LockId,
+    /// The holder's host.
+    pub host: Option<String>,
+    /// The holder's process on that host.
+    pub pid: Option<u32>,
+    /// Whether the holder still runs; unknown when it cannot be asked.
+    pub alive: Option<bool>,
+    /// When the lock ends unless it is renewed.
+    pub expires: Option<Timestamp>,
+}
+
+impl LockHolder {
+    /// What the document alone tells.
+    pub fn of(info: LockInfo) -> Self {
+        let host = info.who.split_once('@').map(|(_, host)| host.to_owned()).filter(|host| !host.is_empty());
+        Self { id: info.id.clone(), info, host, pid: None, alive: None, expires: None }
+    }
+
+    /// Sets the id that releases the lock.
+    #[must_use]
+    pub fn with_id(mut self, id: LockId) -> Self {
+        self.id = id;
+        self
+    }
+
+    /// Sets the process, and whether it runs.
+    #[must_use]
+    pub fn with_process(mut self, pid: Option<u32>, alive: Option<bool>) -> Self {
+        self.pid = pid;
+        self.alive = alive;
+        self
+    }
+
+    /// Sets the end of the lock.
+    #[must_use]
+    pub fn with_expiry(mut self, at: Option<Timestamp>) -> Self {
+        self.expires = at;
+        self
+    }
+}
+
+impl fmt::Display for LockHolder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let or_unknown = |text: &str| if text.is_empty() { "somebody" } else { text }.to_owned();
+        write!(f, "{} since {}", or_unknown(&self.info.who), self.info.created)?;
+        if !self.info.operation.is_empty() {
+            write!(f, " for {}", self.info.operation)?;
+        }
+        if let Some(pid) = self.pid {
+            write!(f, " in process {pid}")?;
+        }
+        if self.alive == Some(false) {
+            f.write_str(" which no longer runs")?;
+        }
+        write!(f, " (lock id {})", if self.id.is_empty() { "unknown" } else { self.id.as_str() })
+    }
+}
