@@ -9,8 +9,8 @@ use groundstate_states::addr::{
 use groundstate_states::{CheckResults, Lineage, OutputValue, Serial, State};
 
 use crate::checks::{self, Element};
-use crate::dialect::{self, Dialect, Evidence};
-use crate::file::{File, Style};
+use crate::dialect::{Dialect, Traces};
+use crate::file::{File, Layout, Style};
 use crate::instance::{LEGACY_REFERENCES, ObjectKey, Objects, extra, object_key};
 use crate::json::{Cursor, Stop, compact};
 use crate::note::{Note, NoteKind};
@@ -95,15 +95,12 @@ fn decode_v4(text: &[u8], options: &DecodeOptions) -> Result<File, ReadError> {
         Err(Halt::Feed(never)) => match never {},
         Err(Halt::Enough | Halt::Reached(_)) => {}
     }
-    let indented = text.iter().find(|b| !matches!(b, b'{' | b' ')).is_some_and(|&b| b == b'\n' || b == b'\r');
-    let (file, notes) = (builder.finish(indented, &mut sink), std::mem::take(&mut sink.notes));
+    let (file, notes) = (builder.finish(Layout::of(text), &mut sink), std::mem::take(&mut sink.notes));
     match sink.into_problems(text) {
         Some(problems) => Err(ReadError::Unusable(problems)),
         None => Ok(File { notes, ..file }),
     }
 }
-
-const DEPENDS_ON: &str = "the member \"depends_on\" of an instance";
 
 /// An object that waits for the rest of its resource.
 struct Pending {
@@ -130,9 +127,7 @@ struct Builder {
     /// Resources whose provider address leaves the registry to the dialect.
     short_providers: Vec<AbsResource>,
     forced: Option<Dialect>,
-    evidence: Vec<Evidence>,
-    /// An empty `sensitive_attributes` was seen.
-    empty_sensitive: bool,
+    traces: Traces,
 }
 
 /// A provider address that has been read before.
@@ -158,16 +153,15 @@ impl Builder {
             module: (String::new(), ModuleInstance::root()),
             short_providers: Vec::new(),
             forced,
-            evidence: Vec::new(),
-            empty_sensitive: false,
+            traces: Traces::default(),
         }
     }
 
-    fn finish(mut self, indented: bool, sink: &mut Sink) -> File {
+    fn finish(mut self, layout: Layout, sink: &mut Sink) -> File {
         if self.legacy_references() {
             self.drop_legacy_references(sink);
         }
-        let dialect = self.forced.unwrap_or_else(|| dialect::decide(&self.evidence));
+        let dialect = self.forced.unwrap_or_else(|| self.traces.dialect(self.writer.as_ref()));
         if dialect == Dialect::OpenTofu {
             self.use_opentofu_registry();
         }
@@ -176,12 +170,12 @@ impl Builder {
             root.outputs.insert(name, Arc::new(output));
         }
         self.state.check_results = self.checks;
-        let by_release = Style::of(dialect, self.writer.as_ref());
+        let style = Style::shown(dialect, self.writer.as_ref(), &self.traces);
         let style = Style {
-            // Terraform never writes compact files, so it would indent this one.
-            indented: indented || dialect == Dialect::Terraform,
-            empty_sensitive: by_release.empty_sensitive || self.empty_sensitive,
-            ..by_release
+            // Terraform would indent what neither product writes.
+            indented: layout.indented || (dialect == Dialect::Terraform && !layout.compact),
+            second_line_break: layout.second_line_break,
+            ..style
         };
         File {
             terraform_version: self.writer,
@@ -216,8 +210,7 @@ impl Builder {
 
     /// Drops what looked like OpenTofu's `depends_on` until the release was found, behind the resources.
     fn drop_legacy_references(&mut self, sink: &mut Sink) {
-        let Some(at) = self.evidence.iter().position(|known| known.what == DEPENDS_ON) else { return };
-        let offset = self.evidence.remove(at).offset;
+        let Some(offset) = self.traces.depends_on else { return };
         sink.note_at(NoteKind::Dropped, offset, LEGACY_REFERENCES);
         let modules: Vec<_> = self.state.modules().map(|(address, _)| address.clone()).collect();
         for module in &modules {
@@ -227,13 +220,6 @@ impl Builder {
                     Arc::make_mut(object).depends_on.clear();
                 }
             }
-        }
-    }
-
-    fn saw(&mut self, dialect: Dialect, what: &'static str, offset: usize) {
-        // One trace of a kind is enough to explain the decision.
-        if !self.evidence.iter().any(|known| known.what == what) {
-            self.evidence.push(Evidence { dialect, what, offset });
         }
     }
 
@@ -252,9 +238,7 @@ impl Builder {
         }
         let host = self.forced.unwrap_or(Dialect::Terraform).default_registry();
         let config = provider_address(text, host, sink)?;
-        if config.source.host() == Dialect::OpenTofu.default_registry() {
-            self.saw(Dialect::OpenTofu, "a provider of registry.opentofu.org", text.offset);
-        }
+        self.traces.provider(&config);
         let short = self.forced.is_none() && !text.value.contains(config.source.host());
         let provider = Provider { config, short };
         self.providers.insert(text.value.clone(), provider.clone());
@@ -376,13 +360,7 @@ impl Visitor for Builder {
 
     fn output(&mut self, wire: &OutputWire<'_>, sink: &mut Sink) -> Flow {
         let name = wire.name.decode();
-        if wire.deprecated.is_some() {
-            self.saw(
-                Dialect::OpenTofu,
-                "the member \"deprecated\" of an output",
-                sink.base + wire.name.offset,
-            );
-        }
+        self.traces.output(wire);
         if let Some(output) = output_value::decode(wire, sink)
             && self.outputs.insert(Arc::from(&*name), output).is_some()
         {
@@ -394,16 +372,13 @@ impl Visitor for Builder {
     }
 
     fn instance(&mut self, wire: &InstanceWire<'_>, _: (usize, usize), sink: &mut Sink) {
-        if wire.skip_destroy {
-            self.saw(Dialect::OpenTofu, "the member \"skip_destroy\"", sink.base + wire.offset);
-        }
-        self.empty_sensitive |= wire.sensitive.is_some_and(|list| list.text == b"[]");
         let key = object_key(wire, sink);
         let legacy = self.legacy_references();
         let object = self.objects.build(wire, legacy, sink);
+        let precise = object.as_ref().is_some_and(|object| !object.depends_on.is_empty());
+        self.traces.instance(wire, precise.then_some(sink.base + wire.offset));
         let provider = wire.provider.filter(|text| !text.raw.is_empty()).map(|text| {
             let at = sink.base + text.offset;
-            self.saw(Dialect::OpenTofu, "the member \"provider\" of an instance", at);
             let host = Dialect::OpenTofu.default_registry();
             match ProviderInstance::parse(&text.decode(), host) {
                 Ok(provider) => Some((provider, at)),
@@ -421,9 +396,6 @@ impl Visitor for Builder {
             sink.key_from(sink.base + wire.offset, key);
         }
         if let (Some(key), Some(object)) = (key, object) {
-            if !object.depends_on.is_empty() {
-                self.saw(Dialect::OpenTofu, DEPENDS_ON, sink.base + wire.offset);
-            }
             let offset = sink.base + wire.offset;
             self.pending.push(Pending { key, object, provider: provider.flatten(), offset });
         }

@@ -2,7 +2,11 @@
 
 use std::fmt;
 
-use groundstate_states::addr::{OPENTOFU_REGISTRY, TERRAFORM_REGISTRY};
+use groundstate_states::addr::{OPENTOFU_REGISTRY, ProviderConfig, TERRAFORM_REGISTRY};
+
+use crate::walk::OutputWire;
+use crate::wire::v4::InstanceWire;
+use crate::writer_version::WriterVersion;
 
 /// Whose rules a format-4 document follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -45,22 +49,58 @@ impl fmt::Display for Dialect {
     }
 }
 
-/// A trace of one product in a document.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Evidence {
-    /// Whose trace it is.
-    pub dialect: Dialect,
-    /// What was found.
-    pub what: &'static str,
-    /// Index of the byte where it stands.
-    pub offset: usize,
+/// What a document shows of the product and the release that wrote it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Traces {
+    /// A member or an order of members that only OpenTofu writes.
+    opentofu: bool,
+    /// One that only Terraform writes.
+    terraform: bool,
+    /// Where the first `depends_on` stands that names instances, which is OpenTofu's unless Terraform 0.12 wrote it.
+    pub(crate) depends_on: Option<usize>,
+    /// A provider of OpenTofu's registry.
+    opentofu_registry: bool,
+    /// An empty `sensitive_attributes`.
+    pub(crate) empty_sensitive: bool,
+    /// An object without `sensitive_attributes`.
+    pub(crate) no_sensitive: bool,
 }
 
-/// Decides whose document it is.
-///
-/// Members that only OpenTofu writes decide for it, and so does its registry. Nothing of that, and the document is
-/// Terraform's: then both products write the same bytes, or only Terraform could have written these.
-pub(crate) fn decide(evidence: &[Evidence]) -> Dialect {
-    let opentofu = evidence.iter().any(|e| e.dialect == Dialect::OpenTofu);
-    if opentofu { Dialect::OpenTofu } else { Dialect::Terraform }
+impl Traces {
+    pub(crate) fn output(&mut self, wire: &OutputWire<'_>) {
+        self.opentofu |= wire.deprecated.is_some();
+    }
+
+    /// `depends_on` is the object's place if its member of that name lists instances.
+    pub(crate) fn instance(&mut self, wire: &InstanceWire<'_>, depends_on: Option<usize>) {
+        self.depends_on = self.depends_on.or(depends_on);
+        self.opentofu |= wire.skip_destroy;
+        self.opentofu |= wire.provider.is_some_and(|text| !text.raw.is_empty());
+        self.empty_sensitive |= wire.sensitive.is_some_and(|list| list.text == b"[]");
+        self.no_sensitive |= wire.sensitive.is_none();
+        // Terraform writes a version always and in front, OpenTofu only with an identity and behind it.
+        match (wire.identity.is_some(), wire.identity_schema_version.is_some()) {
+            (false, false) => {}
+            (false, true) => self.terraform = true,
+            (true, false) => self.opentofu = true,
+            (true, true) if wire.identity_version_first => self.terraform = true,
+            (true, true) => self.opentofu = true,
+        }
+    }
+
+    pub(crate) fn provider(&mut self, config: &ProviderConfig) {
+        self.opentofu_registry |= config.source.host() == OPENTOFU_REGISTRY;
+    }
+
+    /// Decides whose document it is.
+    ///
+    /// What only one product writes decides, then the registry, which either product can be told to use. Nothing of
+    /// that, and the document is Terraform's: then both products write the same members.
+    pub(crate) fn dialect(&self, writer: Option<&WriterVersion>) -> Dialect {
+        let precise = self.depends_on.is_some() && writer.is_none_or(|writer| writer.at_least(0, 13));
+        match (self.opentofu || precise, self.terraform, self.opentofu_registry) {
+            (true, _, _) | (false, false, true) => Dialect::OpenTofu,
+            (false, true, _) | (false, false, false) => Dialect::Terraform,
+        }
+    }
 }

@@ -168,13 +168,8 @@ impl Document {
 
     /// How new parts of the document are written.
     pub(crate) fn style(&self) -> Style {
-        let by_release = Style::of(self.dialect(), self.terraform_version());
-        let indented = self.text.iter().take(64).any(|&b| b == b'\n');
-        Style {
-            indented,
-            empty_sensitive: by_release.empty_sensitive || self.index.empty_sensitive,
-            ..by_release
-        }
+        let style = Style::shown(self.dialect(), self.terraform_version(), &self.index.traces);
+        Style { indented: self.text.iter().take(64).any(|&b| b == b'\n'), ..style }
     }
 
     pub(crate) fn entries(&self, address: &AbsResource) -> impl Iterator<Item = &ResourceEntry> {

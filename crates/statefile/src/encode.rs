@@ -90,7 +90,12 @@ pub fn encode(file: &File, options: &EncodeOptions) -> Result<Vec<u8>, EncodeErr
 pub fn encode_to<W: io::Write>(file: &File, options: &EncodeOptions, out: W) -> Result<W, EncodeError> {
     refuse(file, options.allow_loss)?;
     let writer = Writer::new(out, options.indented.unwrap_or(file.style.indented));
-    Ok(Encoder { file, writer, sort_paths: false }.document()?)
+    let mut out = Encoder { file, writer, sort_paths: false }.document()?;
+    // Whoever chooses the layout gets the plain one.
+    if file.style.second_line_break && options.indented.is_none() {
+        out.write_all(b"\n")?;
+    }
+    Ok(out)
 }
 
 /// Whether two states would be stored as the same bytes: the notion of equality that decides about new serials.

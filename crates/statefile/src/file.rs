@@ -2,7 +2,7 @@
 
 use groundstate_states::{Extra, Lineage, Serial, State};
 
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, Traces};
 use crate::note::Note;
 use crate::writer_version::WriterVersion;
 
@@ -40,6 +40,8 @@ pub struct Style {
     pub empty_sensitive: bool,
     /// `check_results` is written even when there are none.
     pub empty_checks: bool,
+    /// An empty line ends the file: OpenTofu 1.12 ends local files so, and both products what `state pull` prints.
+    pub second_line_break: bool,
 }
 
 impl File {
@@ -61,15 +63,56 @@ impl File {
 impl Style {
     /// The style of a release, as far as its version tells.
     ///
-    /// Terraform wrote empty lists of sensitive attributes from 0.14 to 1.11 (read off the files of 1.11.4), OpenTofu
-    /// always does. Check results are written since Terraform 1.3 and in every OpenTofu. A release before 0.12 never
-    /// wrote format 4: such a file is an upgraded one and has the style of whoever upgraded it.
+    /// Empty lists of sensitive attributes are written since Terraform 0.14 and in every OpenTofu, check results since
+    /// Terraform 1.3 and in every OpenTofu. OpenTofu 1.8 to 1.11 does not indent. A release before 0.12 never wrote
+    /// format 4: such a file is an upgraded one and has the style of whoever upgraded it.
     pub fn of(dialect: Dialect, writer: Option<&WriterVersion>) -> Self {
-        let (empty_sensitive, empty_checks) = match (dialect, writer) {
-            (Dialect::OpenTofu, _) | (Dialect::Terraform, None) => (true, true),
-            (Dialect::Terraform, Some(v)) if !v.at_least(0, 12) => (true, true),
-            (Dialect::Terraform, Some(v)) => (v.at_least(0, 14) && !v.at_least(1, 12), v.at_least(1, 3)),
+        let style = Self {
+            source_version: 4,
+            indented: true,
+            empty_sensitive: true,
+            empty_checks: true,
+            second_line_break: false,
         };
-        Self { source_version: 4, indented: true, empty_sensitive, empty_checks }
+        let Some(v) = writer.filter(|v| v.at_least(0, 12)) else { return style };
+        match dialect {
+            Dialect::Terraform => {
+                Self { empty_sensitive: v.at_least(0, 14), empty_checks: v.at_least(1, 3), ..style }
+            }
+            Dialect::OpenTofu => Self { indented: !v.at_least(1, 8) || v.at_least(1, 12), ..style },
+        }
+    }
+
+    /// The style of a release as far as the document does not show another one.
+    pub(crate) fn shown(dialect: Dialect, writer: Option<&WriterVersion>, traces: &Traces) -> Self {
+        let style = Self::of(dialect, writer);
+        // Later releases of Terraform leave empty lists out; 1.13 still writes them. Which one begins is not known, so
+        // from 1.12 on the objects of the file decide.
+        let undecided = dialect == Dialect::Terraform && writer.is_some_and(|v| v.at_least(1, 12));
+        let by_release = style.empty_sensitive && !(undecided && traces.no_sensitive);
+        Self { empty_sensitive: by_release || traces.empty_sensitive, ..style }
+    }
+}
+
+/// How a document is laid out, read off its first and last bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Layout {
+    /// The first member stands on a line of its own.
+    pub(crate) indented: bool,
+    /// There is no white space in front of the first value.
+    pub(crate) compact: bool,
+    pub(crate) second_line_break: bool,
+}
+
+impl Layout {
+    pub(crate) fn of(text: &[u8]) -> Self {
+        let first = text.iter().find(|b| !matches!(b, b'{' | b' '));
+        let blank = |b: &u8| matches!(b, b' ' | b'\n' | b'\r' | b'\t');
+        let to_value = memchr::memchr(b':', text).map_or(0, |colon| colon + 2);
+        Self {
+            indented: matches!(first, Some(b'\n' | b'\r')),
+            compact: !text.iter().take(to_value).any(blank),
+            second_line_break: text.ends_with(b"\n\n"),
+        }
     }
 }

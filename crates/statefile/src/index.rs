@@ -5,11 +5,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use groundstate_states::DeposedKey;
-use groundstate_states::addr::{AbsResource, InstanceKey, ModuleInstance, ProviderConfig, ProviderInstance};
+use groundstate_states::addr::{AbsResource, InstanceKey, ModuleInstance, ProviderInstance};
 
 use crate::checks;
 use crate::decode::{module_address, provider_address, resource_address, writer_version};
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, Traces};
 use crate::instance::{self, ObjectKey, object_key};
 use crate::json::{Cursor, Stop};
 use crate::output_value;
@@ -25,12 +25,7 @@ pub(crate) struct Index {
     pub(crate) serial: u64,
     pub(crate) lineage: String,
     pub(crate) writer: Option<WriterVersion>,
-    /// A trace of OpenTofu was seen.
-    pub(crate) opentofu: bool,
-    /// OpenTofu's `depends_on` was seen, if the document is not one of Terraform 0.12.
-    pub(crate) precise: bool,
-    /// An empty `sensitive_attributes` was seen.
-    pub(crate) empty_sensitive: bool,
+    pub(crate) traces: Traces,
     /// Names and values of the known members at the top, in their order.
     pub(crate) members: Vec<(String, Range<usize>)>,
     /// Each output's name and value.
@@ -61,8 +56,7 @@ pub(crate) struct ObjectEntry {
 impl Index {
     /// Whose rules the document follows.
     pub(crate) fn dialect(&self) -> Dialect {
-        let legacy = self.writer.as_ref().is_some_and(|writer| !writer.at_least(0, 13));
-        if self.opentofu || (self.precise && !legacy) { Dialect::OpenTofu } else { Dialect::Terraform }
+        self.traces.dialect(self.writer.as_ref())
     }
 
     /// Positions of the resources in the order of lists.
@@ -174,8 +168,10 @@ impl Indexer {
         if own && self.providers.get(&head.provider.value) != Some(&true) {
             let host = Dialect::Terraform.default_registry();
             let provider = provider_address(&head.provider, host, sink);
-            self.index.opentofu |= provider.as_ref().is_some_and(is_opentofu);
             self.providers.insert(head.provider.value.clone(), provider.is_some());
+            if let Some(provider) = provider {
+                self.index.traces.provider(&provider);
+            }
         }
         let unnamed = self.unnamed.take();
         if !own && (unnamed.is_some() || self.named.is_empty()) {
@@ -224,7 +220,7 @@ impl Visitor for Indexer {
     fn output(&mut self, wire: &OutputWire<'_>, sink: &mut Sink) -> Flow {
         let name = wire.name.decode();
         output_value::decode(wire, sink);
-        self.index.opentofu |= wire.deprecated.is_some();
+        self.index.traces.output(wire);
         sink.name_from(sink.base + wire.name.offset, || format!("output.{name}"));
         let span = sink.base + wire.span.0..sink.base + wire.span.1;
         self.index.outputs.push((Arc::from(&*name), span));
@@ -234,11 +230,8 @@ impl Visitor for Indexer {
     fn instance(&mut self, wire: &InstanceWire<'_>, span: (usize, usize), sink: &mut Sink) {
         let legacy = self.index.writer.as_ref().is_some_and(|writer| !writer.at_least(0, 13));
         let precise = instance::check(wire, legacy, sink);
-        let provider = wire.provider.filter(|text| !text.raw.is_empty());
-        self.index.opentofu |= wire.skip_destroy || provider.is_some();
-        self.index.precise |= precise;
-        self.index.empty_sensitive |= wire.sensitive.is_some_and(|list| list.text == b"[]");
-        if let Some(text) = provider {
+        self.index.traces.instance(wire, precise.then_some(sink.base + wire.offset));
+        if let Some(text) = wire.provider.filter(|text| !text.raw.is_empty()) {
             let parsed = ProviderInstance::parse(&text.decode(), Dialect::OpenTofu.default_registry());
             match parsed {
                 Ok(provider) => self.named.push((provider, sink.base + text.offset)),
@@ -290,10 +283,6 @@ impl Visitor for Indexer {
         self.index.members.push((name.to_owned(), span.0..span.1));
         Flow::On
     }
-}
-
-fn is_opentofu(provider: &ProviderConfig) -> bool {
-    provider.source.host() == Dialect::OpenTofu.default_registry()
 }
 
 fn duplicates(address: &AbsResource, mut objects: Vec<&ObjectEntry>, sink: &mut Sink) {

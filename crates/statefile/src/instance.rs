@@ -246,7 +246,7 @@ impl Objects {
             },
             create_before_destroy: wire.create_before_destroy,
             skip_destroy: wire.skip_destroy,
-            identity: wire.identity.and_then(compact).filter(|raw| raw.as_str() != "null"),
+            identity: wire.identity.and_then(compact),
             identity_schema_version: wire.identity_schema_version,
             extra: extra(&wire.extra),
         };

@@ -59,7 +59,7 @@ mod wire;
 mod writer_version;
 
 pub use decode::{DecodeOptions, decode};
-pub use dialect::{Dialect, Evidence};
+pub use dialect::Dialect;
 pub use diff::{ChangeKind, Diff, DiffValue, Entry, FieldChange, Subject, diff};
 pub use document::Document;
 pub use edit::Edit;

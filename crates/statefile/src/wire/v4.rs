@@ -52,6 +52,8 @@ pub(crate) struct InstanceWire<'a> {
     pub(crate) skip_destroy: bool,
     pub(crate) identity: Option<&'a [u8]>,
     pub(crate) identity_schema_version: Option<u64>,
+    /// `identity_schema_version` stands in front of `identity`.
+    pub(crate) identity_version_first: bool,
     pub(crate) extra: Vec<(Cow<'a, str>, &'a [u8])>,
     /// One bit for each known member that was read.
     seen: u16,
@@ -165,6 +167,7 @@ impl<'a> InstanceWire<'a> {
                 13
             }
             b"identity_schema_version" => {
+                self.identity_version_first = self.identity.is_none();
                 self.identity_schema_version = sink.unsigned(cursor)?;
                 14
             }

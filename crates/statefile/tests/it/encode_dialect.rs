@@ -54,6 +54,7 @@ fn traces_of_opentofu_decide_for_it() {
         with_instances(r#"{"skip_destroy":true}"#),
         with_instances(r#"{"depends_on":["t.n[0]"]}"#),
         with_instances(r#"{"provider":"provider[\"a/b\"]"}"#),
+        with_instances(r#"{"identity":{},"identity_schema_version":0}"#),
         with_output(r#""value":1,"type":"number","deprecated":"old""#),
         with_resource(&format!(r#""mode":"data","type":"t","name":"n","provider":{TOFU_PROVIDER}"#)),
     ];
@@ -65,7 +66,7 @@ fn traces_of_opentofu_decide_for_it() {
     let neither = [
         document(""),
         with_instances(r#"{"skip_destroy":false,"depends_on":[],"provider":""}"#),
-        with_instances(r#"{"identity":{},"identity_schema_version":0}"#),
+        with_instances(r#"{"identity_schema_version":0,"identity":{}}"#),
     ];
     for text in neither {
         assert_eq!(read(&text).dialect, Dialect::Terraform, "{text}");
@@ -113,21 +114,25 @@ fn check_results_are_written_since_terraform_1_3() {
 #[test]
 fn style_follows_dialect_and_release() {
     let version = |text: &str| WriterVersion::parse(text).unwrap();
-    for (dialect, writer, sensitive, checks) in [
-        (Dialect::OpenTofu, None, true, true),
-        (Dialect::OpenTofu, Some("1.12.0"), true, true),
-        (Dialect::Terraform, None, true, true),
-        (Dialect::Terraform, Some("0.12.0"), false, false),
-        (Dialect::Terraform, Some("1.0.0"), true, false),
-        (Dialect::Terraform, Some("1.12.0"), false, true),
+    for (dialect, writer, sensitive, checks, indented) in [
+        (Dialect::OpenTofu, None, true, true, true),
+        (Dialect::OpenTofu, Some("1.7.0"), true, true, true),
+        (Dialect::OpenTofu, Some("1.8.0"), true, true, false),
+        (Dialect::OpenTofu, Some("1.11.0"), true, true, false),
+        (Dialect::OpenTofu, Some("1.12.0"), true, true, true),
+        (Dialect::Terraform, None, true, true, true),
+        (Dialect::Terraform, Some("0.12.0"), false, false, true),
+        (Dialect::Terraform, Some("1.0.0"), true, false, true),
+        (Dialect::Terraform, Some("1.12.0"), true, true, true),
     ] {
         let style = Style::of(dialect, writer.map(version).as_ref());
-        assert_eq!((style.empty_sensitive, style.empty_checks), (sensitive, checks), "{dialect} {writer:?}");
+        let found = (style.empty_sensitive, style.empty_checks, style.indented);
+        assert_eq!(found, (sensitive, checks, indented), "{dialect} {writer:?}");
     }
 }
 
 #[test]
-fn opentofu_keeps_the_layout_and_terraform_indents() {
+fn layouts_of_either_product_are_kept_and_terraform_indents_others() {
     let compact_text = with_resource(&format!(
         r#""mode":"data","type":"t","name":"n","provider":{TOFU_PROVIDER},"instances":[]"#
     ));
@@ -138,7 +143,8 @@ fn opentofu_keeps_the_layout_and_terraform_indents() {
     let indented = write(&file);
     assert_eq!(write(&read(&indented)), indented);
     assert_eq!(write(&read(written)), write(&read(&compact_text)));
-    let terraform = write(&read(document("")));
+    let blanks = document("").replace(':', ": ");
+    let terraform = write(&read(&blanks));
     assert!(terraform.starts_with("{\n  \"version\": 4,\n"), "{terraform}");
     let chosen = encode(&read(&indented), &EncodeOptions::default().indented(false)).unwrap();
     assert!(!String::from_utf8(chosen).unwrap().contains("\n "));
@@ -287,6 +293,7 @@ fn a_new_file_is_written_with_all_members() {
 #[test]
 fn sensitive_paths_are_written_in_every_style() {
     let mut file = read(with_instances("{}").replace("1.11.4", "1.12.0"));
+    file.style.indented = true;
     let (address, _) = file.state.resource_instances().next().unwrap();
     assert_eq!(address.key, InstanceKey::None);
     let module = file.state.root_mut();
