@@ -44,6 +44,7 @@ fn adopt(file: &mut File, dialect: Dialect) {
     file.style.empty_sensitive = by_release.empty_sensitive;
     file.style.empty_checks = by_release.empty_checks;
     file.style.indented |= dialect == Dialect::Terraform;
+    file.style.second_line_break &= dialect == Dialect::OpenTofu;
     file.dialect = dialect;
 }
 
