@@ -13,12 +13,14 @@ mod capabilities;
 mod error;
 mod holder;
 mod lock_info;
+mod memory;
 mod store;
 
 pub use capabilities::{Capabilities, Exclusion};
 pub use error::{BoxError, Error, ErrorKind, Result};
 pub use holder::{FencingToken, LockGrant, LockHolder};
 pub use lock_info::{LockDocument, LockId, LockInfo};
+pub use memory::{MemoryPlace, MemoryStore};
 pub use store::{Expect, StateStore, Stored, Version, WriteOptions};
 
 /// Compiles the examples of the README.

@@ -84,7 +84,8 @@ use crate::lock_info::{LockId, LockInfo};
 ///
 /// - **E1 `lease_expires`**: a grant says when it ends; after that, `lock` of another client succeeds, and the holder is
 ///   not given by H1.
-/// - **E2 `renew_prolongs`**: `renew` with the id in force gives a later end and the same token.
+/// - **E2 `renew_prolongs`**: `renew` with the id in force gives a later end and the same token. It may revive a lock that
+///   has expired as long as nobody else took it.
 /// - **E3 `lost_lease_is_said`**: `renew` and `unlock` of a lock that has expired and went to somebody else, or was broken
 ///   by force, are `LockLost`, and the other's lock stays held. `unlock` of one that only expired succeeds.
 ///
