@@ -17,5 +17,6 @@ mod outputs;
 mod show;
 mod sources;
 mod support;
+mod terraform;
 mod upgrade;
 mod version;
