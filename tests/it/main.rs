@@ -1,6 +1,7 @@
 //! Tests of the crates together.
 #![expect(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests fail by panicking")]
 
+mod opentofu;
 mod readers_agree;
 mod terraform;
 mod terraform_flow;
