@@ -23,6 +23,9 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Number(Arc<str>);
 
+/// The largest exponent that is read or written.
+const MAX_EXPONENT: u64 = 999_999_999_999_999;
+
 /// Text that is not a decimal number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -68,6 +71,10 @@ impl Number {
         let leading = digits.len() - significant.len();
         let point =
             exponent.saturating_add_unsigned(whole.len() as u64).saturating_sub_unsigned(leading as u64);
+        // The exponent behind the first digit is what may be written, so it is held to the same limit.
+        if point.saturating_sub(1).unsigned_abs() > MAX_EXPONENT {
+            return Err(NumberError::ExponentTooLarge);
+        }
         // Digits that somebody wrote out stay written out; only an exponent can ask for more than was given.
         let limit = if mantissa.len() == unsigned.len() { i64::MAX } else { Self::MAX_EXPANDED as i64 };
         Ok(Self(spell(negative, significant.trim_end_matches('0'), point, limit).into()))

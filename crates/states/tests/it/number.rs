@@ -48,6 +48,10 @@ fn does_not_expand_huge_exponents() {
     let long = "1".repeat(5000);
     assert_eq!(number(&long).as_str(), long, "nothing is expanded here");
     assert_eq!(Number::parse("1e9999999999999999"), Err(NumberError::ExponentTooLarge));
+    // What counts is the exponent that would be written.
+    assert_eq!(number("10e999999999999998").as_str(), "1e+999999999999999");
+    assert_eq!(Number::parse("10e999999999999999"), Err(NumberError::ExponentTooLarge));
+    assert_eq!(Number::parse("0.1e-999999999999999"), Err(NumberError::ExponentTooLarge));
 }
 
 #[test]
