@@ -13,6 +13,7 @@ mod encode_outputs;
 mod examples;
 mod fixtures;
 mod fixtures_odd;
+mod fuzzed;
 mod opentofu;
 mod read;
 mod read_errors;

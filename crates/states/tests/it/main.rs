@@ -10,6 +10,7 @@ mod deposed;
 mod edit;
 mod equality;
 mod flatmap;
+mod fuzzed;
 mod moves;
 mod number;
 mod query;
