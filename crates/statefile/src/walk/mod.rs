@@ -320,7 +320,7 @@ impl<F: Feed> Walker<'_, F> {
                         note_duplicate(sink, &name, false);
                     }
                     // The bracket has to be there, or the step would end on the name alone.
-                    return Ok(if sink.array(cursor)? { Next::Instances } else { Next::Member });
+                    return Ok(Next::Instances(sink.array(cursor)?));
                 }
                 head.read_member(&name, cursor, sink)?;
                 Ok(Next::Member)
@@ -329,11 +329,13 @@ impl<F: Feed> Walker<'_, F> {
             match next {
                 Next::End => return Ok(()),
                 Next::Member => {}
-                Next::Instances => {
+                Next::Instances(is_list) => {
                     if std::mem::replace(&mut head.seen_instances, true) {
                         visitor.restart(Section::Instances);
                     }
-                    self.instances(visitor)?;
+                    if is_list {
+                        self.instances(visitor)?;
+                    }
                 }
             }
         }
@@ -364,6 +366,7 @@ impl<F: Feed> Walker<'_, F> {
 /// What stands next in a resource.
 enum Next {
     Member,
-    Instances,
+    /// Instances, and whether they are a list that has been entered.
+    Instances(bool),
     End,
 }
