@@ -469,9 +469,9 @@ pub(crate) fn resource_address(head: &Head, sink: &mut Sink) -> Option<Resource>
         "managed" => ResourceMode::Managed,
         "data" => ResourceMode::Data,
         other => {
-            let shown: String = other.chars().take(40).collect();
-            let (type_name, name) = (&head.type_name.value, &head.name.value);
-            let why = format!("mode {shown:?} of {type_name:?} {name:?} is neither \"managed\" nor \"data\"");
+            let [mode, type_name, name] = [other, &head.type_name.value, &head.name.value]
+                .map(|text| text.chars().take(40).collect::<String>());
+            let why = format!("mode {mode:?} of {type_name:?} {name:?} is neither \"managed\" nor \"data\"");
             let offset = if other.is_empty() { head.offset } else { head.mode.offset };
             sink.problem_at(Code::ResourceMode, offset, why);
             return None;

@@ -68,7 +68,15 @@ pub(crate) fn walk_part<F: Feed, V: Visitor>(
             walker.members(visitor, false)?;
         }
     }
-    walker.step(|cursor, _| cursor.end())
+    loop {
+        walker.step(|cursor, _| cursor.end())?;
+        if walker.feed.is_last() {
+            return Ok(());
+        }
+        // What the window does not show yet must not be more than white space either.
+        walker.feed.more(walker.pos).map_err(Halt::Feed)?;
+        walker.pos = 0;
+    }
 }
 
 struct Walker<'s, F> {
