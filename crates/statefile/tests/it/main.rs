@@ -17,6 +17,8 @@ mod fuzzed;
 mod opentofu;
 mod read;
 mod read_errors;
+mod read_hostile;
+mod read_types;
 mod render;
 mod shared;
 mod support;
