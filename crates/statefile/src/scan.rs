@@ -1,5 +1,6 @@
 //! Reading a document in pieces: lists and single outputs without the whole file in memory.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Read};
 
@@ -151,14 +152,12 @@ pub fn expect_resource(piece: &[u8]) -> Option<usize> {
 /// [`ScanError::Whole`] if what was read is not flawless, or is not of format 4.
 pub fn outputs<B: Blocks>(input: B, name: Option<&str>) -> Result<Vec<(String, OutputValue)>, ScanError> {
     let mut sink = Sink::default();
-    let mut outputs = Outputs { name, found: Vec::new() };
+    let mut outputs = Outputs { name, found: BTreeMap::new() };
     scan(input, &mut outputs, &mut sink, 0, None)?;
     if !sink.is_clean() {
         return Err(ScanError::Whole);
     }
-    let mut found = outputs.found;
-    found.sort_by(|a, b| a.0.cmp(&b.0));
-    Ok(found)
+    Ok(outputs.found.into_iter().collect())
 }
 
 /// Walks the part and gives the place of the resource that ended it, if one did.
@@ -185,7 +184,8 @@ fn scan<B: Blocks, V: Visitor>(
 
 struct Outputs<'n> {
     name: Option<&'n str>,
-    found: Vec<(String, OutputValue)>,
+    /// Of two with one name the later counts.
+    found: BTreeMap<String, OutputValue>,
 }
 
 impl Visitor for Outputs<'_> {
@@ -195,8 +195,7 @@ impl Visitor for Outputs<'_> {
             return Flow::On;
         }
         let Some(output) = output_value::decode(wire, sink) else { return Flow::On };
-        self.found.retain(|(known, _)| *known != name);
-        self.found.push((name.into_owned(), output));
+        self.found.insert(name.into_owned(), output);
         Flow::On
     }
 
