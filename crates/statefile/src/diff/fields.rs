@@ -1,5 +1,6 @@
 //! Collects the fields in which two things differ.
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use groundstate_states::{Extra, RawJson};
@@ -62,13 +63,18 @@ impl Fields {
         if a == b {
             return;
         }
-        let mut names: Vec<&str> = a.iter().chain(b.iter()).map(|(name, _)| name).collect();
-        names.sort_unstable();
-        names.dedup();
-        for name in names {
+        // Of two members with one name the later counts, as it does for every reader.
+        let mut members: BTreeMap<&str, [Option<&RawJson>; 2]> = BTreeMap::new();
+        for (name, value) in a.iter() {
+            members.entry(name).or_default()[0] = Some(value);
+        }
+        for (name, value) in b.iter() {
+            members.entry(name).or_default()[1] = Some(value);
+        }
+        for (name, [a, b]) in members {
             let mut path = path.to_owned();
             push_name(&mut path, name);
-            self.optional_json(&path, a.get(name), b.get(name), &[]);
+            self.optional_json(&path, a, b, &[]);
         }
     }
 
