@@ -9,7 +9,7 @@ use std::thread;
 
 use groundstate_statefile::{Listing, ListingPart, ScanError, expect_resource, list, list_part};
 
-use crate::progress::{Count, Progress};
+use crate::progress::{Count, Extent, Progress};
 
 /// Files below this size are read in less time than threads take to start.
 const WORTHWHILE: u64 = 8 << 20;
@@ -28,7 +28,7 @@ pub(crate) fn of_file(path: &Path, length: u64, with_ids: bool) -> Result<Listin
     {
         return Ok(listing);
     }
-    list(Progress::new(open(path, 0)?, Some(length), Count::default()), with_ids)
+    list(Progress::new(open(path, 0)?, Extent::Bytes(length), Count::default()), with_ids)
 }
 
 fn in_parts(path: &Path, length: u64, starts: &[u64], with_ids: bool) -> Result<Listing, ScanError> {
@@ -39,9 +39,9 @@ fn in_parts(path: &Path, length: u64, starts: &[u64], with_ids: bool) -> Result<
             .enumerate()
             .map(|(index, &start)| {
                 let stop = starts.get(index + 1).copied();
-                let total = (index == 0).then_some(length);
+                let extent = if index == 0 { Extent::Bytes(length) } else { Extent::ShownElsewhere };
                 let count = count.clone();
-                scope.spawn(move || part(path, start, stop, total, count, with_ids))
+                scope.spawn(move || part(path, start, stop, extent, count, with_ids))
             })
             .collect();
         let parts: Result<Vec<ListingPart>, ScanError> =
@@ -50,16 +50,16 @@ fn in_parts(path: &Path, length: u64, starts: &[u64], with_ids: bool) -> Result<
     })
 }
 
-/// Reads one part; the one that knows the `total` shows the progress of all.
+/// Reads one part.
 fn part(
     path: &Path,
     start: u64,
     stop: Option<u64>,
-    total: Option<u64>,
+    extent: Extent,
     count: Count,
     with_ids: bool,
 ) -> Result<ListingPart, ScanError> {
-    let input = Progress::new(open(path, start)?, total, count);
+    let input = Progress::new(open(path, start)?, extent, count);
     let (start, stop) = (index(start)?, stop.map(index).transpose()?);
     list_part(input, start, stop, with_ids)
 }

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use groundstate_statefile::{DecodeOptions, File, ReadError, decode};
+use groundstate_statefile::{DecodeOptions, Document, File, ReadError, decode};
+use groundstate_states::addr::AbsResource;
 
 use crate::diagnostic::Diagnostic;
 use crate::error::{Failure, Kind, Result};
@@ -30,6 +31,23 @@ pub(crate) fn load_if_any(source: &Source) -> Result<Option<Loaded<'_>>> {
         Err(failure) if failure.no_snapshot => Ok(None),
         other => other.map(Some),
     }
+}
+
+/// Reads one resource; the file that is returned holds nothing else.
+///
+/// A state of the current format is only indexed, which takes a part of the time and memory of its model.
+pub(crate) fn load_resource(source: &Source, address: &AbsResource) -> Result<Option<File>> {
+    let Ok(document) = Document::open(source.text()?.into_owned()) else {
+        return Ok(load_if_any(source)?.map(|loaded| loaded.file));
+    };
+    let found = document.resource(address).map_err(|error| failure(&error, &source.name, document.text()))?;
+    let mut file = File::new(document.dialect(), document.lineage());
+    file.terraform_version = document.terraform_version().cloned();
+    if let Some(resource) = found {
+        let module = file.state.ensure_module(&address.module);
+        module.resources.insert(address.resource.clone(), resource.into());
+    }
+    Ok(Some(file))
 }
 
 /// Explains why a text cannot be read.

@@ -14,11 +14,22 @@ const PATIENCE: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Count(Arc<AtomicU64>);
 
+/// How much there is to read, and whether this reader shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// Another reader of the same input shows the progress of all.
+    ShownElsewhere,
+    /// A pipe, which does not tell.
+    Unknown,
+    /// So many bytes.
+    Bytes(u64),
+}
+
 /// Counts what is read, and shows it once reading takes its time.
 #[derive(Debug)]
 pub(crate) struct Progress<R> {
     input: R,
-    total: Option<u64>,
+    extent: Extent,
     count: Count,
     started: Instant,
     bar: Option<ProgressBar>,
@@ -27,24 +38,28 @@ pub(crate) struct Progress<R> {
 }
 
 impl<R: Read> Progress<R> {
-    /// Shows the count of all readers if the total is known; other readers only count.
-    pub(crate) fn new(input: R, total: Option<u64>, count: Count) -> Self {
-        let wanted = total.is_some() && io::stderr().is_terminal();
-        Self { input, total, count, started: Instant::now(), bar: None, wanted }
+    /// Reads on behalf of everybody who shares the count.
+    pub(crate) fn new(input: R, extent: Extent, count: Count) -> Self {
+        let wanted = extent != Extent::ShownElsewhere && io::stderr().is_terminal();
+        Self { input, extent, count, started: Instant::now(), bar: None, wanted }
     }
 
     fn show(&mut self, position: u64) {
         if let Some(bar) = &self.bar {
             bar.set_position(position);
         } else if self.started.elapsed() >= PATIENCE {
-            self.bar = Some(bar(self.total, position));
+            self.bar = Some(bar(self.extent, position));
         }
     }
 }
 
-fn bar(total: Option<u64>, position: u64) -> ProgressBar {
+fn bar(extent: Extent, position: u64) -> ProgressBar {
+    let (total, layout) = match extent {
+        Extent::Bytes(total) => (Some(total), "reading {wide_bar} {bytes} of {total_bytes}"),
+        _ => (None, "reading {spinner} {bytes}"),
+    };
     let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
-    if let Ok(style) = ProgressStyle::with_template("reading {wide_bar} {bytes} of {total_bytes}") {
+    if let Ok(style) = ProgressStyle::with_template(layout) {
         bar.set_style(style);
     }
     bar.set_position(position);

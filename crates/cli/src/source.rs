@@ -10,7 +10,7 @@ use groundstate_states::OutputValue;
 
 use crate::error::{Failure, Kind, Result};
 use crate::listing;
-use crate::progress::{Count, Progress};
+use crate::progress::{Count, Extent, Progress};
 use crate::workdir::{self, Environment};
 
 /// The argument that stands for standard input.
@@ -39,7 +39,7 @@ impl Source {
     /// Finds the state that an argument names. Pipes are read here.
     pub(crate) fn find(argument: &Path) -> Result<Self> {
         if is_stdin(argument) {
-            let text = read_all(io::stdin().lock(), None).map_err(|error| {
+            let text = read_all(io::stdin().lock(), Extent::Unknown).map_err(|error| {
                 Failure::new(Kind::NoState, format!("cannot read standard input: {error}"))
             })?;
             return Ok(Self { name: "<stdin>".to_owned(), place: Place::Text(text) });
@@ -54,7 +54,7 @@ impl Source {
         if metadata.is_file() {
             return Ok(Self { name, place: Place::File(path) });
         }
-        let text = File::open(&path).and_then(|file| read_all(file, None));
+        let text = File::open(&path).and_then(|file| read_all(file, Extent::Unknown));
         let text = text.map_err(|error| Failure::unreadable(&path, &error))?;
         Ok(Self { name, place: Place::Text(text) })
     }
@@ -73,7 +73,10 @@ impl Source {
         let outputs = match &self.place {
             Place::File(path) => {
                 let (file, length) = open(path)?;
-                groundstate_statefile::outputs(Progress::new(file, Some(length), Count::default()), name)
+                groundstate_statefile::outputs(
+                    Progress::new(file, Extent::Bytes(length), Count::default()),
+                    name,
+                )
             }
             Place::Text(text) => groundstate_statefile::outputs(&**text, name),
         };
@@ -85,7 +88,8 @@ impl Source {
         match &self.place {
             Place::File(path) => {
                 let (file, length) = open(path)?;
-                let text = read_all(file, Some(length)).map_err(|error| Failure::unreadable(path, &error))?;
+                let text = read_all(file, Extent::Bytes(length))
+                    .map_err(|error| Failure::unreadable(path, &error))?;
                 Ok(Cow::Owned(text))
             }
             Place::Text(text) => Ok(Cow::Borrowed(text)),
@@ -130,13 +134,27 @@ fn length(path: &Path) -> Result<u64> {
     open(path).map(|(_, length)| length)
 }
 
-fn read_all(input: impl Read, length: Option<u64>) -> io::Result<Vec<u8>> {
-    let expected = length.and_then(|length| usize::try_from(length).ok());
+/// Reads everything, or as much as shows that the input is no state: what never ends must not fill the memory.
+fn read_all(input: impl Read, extent: Extent) -> io::Result<Vec<u8>> {
+    let expected = match extent {
+        Extent::Bytes(length) => usize::try_from(length).unwrap_or(usize::MAX).saturating_add(1),
+        _ => FIRST,
+    };
+    let mut input = Progress::new(input, extent, Count::default());
     let mut text = Vec::new();
-    // One more byte than expected shows the end without growing the buffer.
-    text.try_reserve_exact(expected.map_or(FIRST, |length| length.saturating_add(1)))?;
-    Progress::new(input, length, Count::default()).read_to_end(&mut text)?;
+    input.by_ref().take(FIRST as u64).read_to_end(&mut text)?;
+    if may_be_state(&text) {
+        // One more byte than expected shows the end without growing the buffer.
+        text.try_reserve_exact(expected.saturating_sub(text.len()))?;
+        input.read_to_end(&mut text)?;
+    }
     Ok(text)
+}
+
+/// Whether a text that begins so can be JSON, or the binary format of long ago.
+fn may_be_state(begin: &[u8]) -> bool {
+    let first = begin.iter().find(|byte| !b" \t\r\n".contains(byte));
+    first.is_none_or(|byte| matches!(byte, b'{' | b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n'))
 }
 
 fn not_found(argument: &Path, error: &io::Error) -> Failure {

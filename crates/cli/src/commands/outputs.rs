@@ -1,50 +1,67 @@
 //! `groundstate outputs`: the outputs of the root module.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use groundstate_statefile::{type_json, value_json};
+use groundstate_statefile::{Document, type_json, value_json};
 use groundstate_states::{OutputValue, Value};
 
 use crate::args::OutputsArgs;
 use crate::error::{Failure, Kind, Outcome, Result};
 use crate::json::{Json, indented};
-use crate::load::load_if_any;
+use crate::load::{failure, load_if_any};
 use crate::output::{Messages, Output};
 use crate::source::{ScanFailure, Source};
-use crate::value::{Hcl, Marks, Tape};
+use crate::value::{Hcl, Marks, Tape, concrete};
 
 type Named = (String, OutputValue);
 
 pub(super) fn run(args: &OutputsArgs) -> Result {
     let source = Source::find(&args.state.state)?;
-    let name = args.name.as_deref();
-    let outputs = read(&source, name)?;
     let mut out = Output::stdout();
-    match name {
-        Some(name) => {
-            let Some((_, output)) = outputs.first() else { return Err(unknown(name, &source)) };
-            one(name, output, args, &mut out)?;
-        }
-        None if args.json => out.line(&indented(&all_json(&outputs)))?,
-        None if outputs.is_empty() => Messages::stderr().warning(&format!("{} has no outputs", source.name)),
-        None => all_text(&outputs, &mut out)?,
+    if let Some(name) = args.name.as_deref() {
+        let Some(output) = read_one(&source, name)? else { return Err(unknown(name, &source)) };
+        one(name, &output, args, &mut out)?;
+    } else {
+        all(&read_all(&source)?, args, &source, &mut out)?;
     }
     out.finish()?;
     Ok(Outcome::Clean)
 }
 
-/// Reads the outputs, or the one with this name, and no more of the file than that takes.
-fn read(source: &Source, name: Option<&str>) -> Result<Vec<Named>> {
-    match source.outputs(name) {
-        Ok(outputs) => Ok(outputs),
-        Err(ScanFailure::Failed(failure)) => Err(failure),
-        Err(ScanFailure::Whole) => {
-            let Some(loaded) = load_if_any(source)? else { return Ok(Vec::new()) };
-            let outputs = loaded.file.state.outputs().iter();
-            let wanted = outputs.filter(|(known, _)| name.is_none_or(|name| name == &***known));
-            Ok(wanted.map(|(name, output)| (name.to_string(), OutputValue::clone(output))).collect())
-        }
+fn all(outputs: &[Named], args: &OutputsArgs, source: &Source, out: &mut Output) -> io::Result<()> {
+    if args.json {
+        return out.line(&indented(&all_json(outputs)));
     }
+    if outputs.is_empty() {
+        Messages::stderr().warning(&format!("{} has no outputs", source.name));
+    }
+    all_text(outputs, out)
+}
+
+/// Reads one output, and no more of the file than that takes.
+fn read_one(source: &Source, name: &str) -> Result<Option<OutputValue>> {
+    match source.outputs(Some(name)) {
+        Ok(mut found) if !found.is_empty() => Ok(found.pop().map(|(_, output)| output)),
+        Err(ScanFailure::Failed(failure)) => Err(failure),
+        // Whether it is missing, or the file is damaged, only the whole file can tell.
+        _ => Ok(read_all(source)?.into_iter().find(|(known, _)| known == name).map(|(_, output)| output)),
+    }
+}
+
+/// Reads all outputs of a state that has been checked as a whole.
+fn read_all(source: &Source) -> Result<Vec<Named>> {
+    if let Ok(document) = Document::open(source.text()?.into_owned()) {
+        let names: BTreeSet<&str> = document.output_names().collect();
+        let read = |name: &str| match document.output(name) {
+            Ok(output) => Ok(output.map(|output| (name.to_owned(), output))),
+            Err(error) => Err(failure(&error, &source.name, document.text())),
+        };
+        return names.into_iter().filter_map(|name| read(name).transpose()).collect();
+    }
+    let Some(loaded) = load_if_any(source)? else { return Ok(Vec::new()) };
+    let outputs = loaded.file.state.outputs().iter();
+    Ok(outputs.map(|(name, output)| (name.to_string(), OutputValue::clone(output))).collect())
 }
 
 fn unknown(name: &str, source: &Source) -> Failure {
@@ -99,6 +116,7 @@ fn pretty(output: &OutputValue) -> String {
 fn all_text(outputs: &[Named], out: &mut Output) -> io::Result<()> {
     for (name, output) in outputs {
         let value = if output.sensitive { "<sensitive>".to_owned() } else { pretty(output) };
+        let name = out.visible(name).into_owned();
         writeln!(out, "{name} = {value}")?;
     }
     Ok(())
@@ -112,7 +130,7 @@ fn all_json(outputs: &[Named]) -> String {
                     json.text("deprecated", message);
                 }
                 json.raw("sensitive", output.sensitive);
-                json.raw("type", type_json(&output.value_type));
+                json.raw("type", type_json(&concrete(&output.value_type, &output.value)));
                 json.raw("value", json_of(output));
             });
         }

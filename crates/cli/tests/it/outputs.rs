@@ -107,6 +107,48 @@ fn does_not_read_what_follows_the_outputs() {
 }
 
 #[test]
+fn reads_the_whole_file_before_it_says_that_there_is_no_output() {
+    let text = with_outputs();
+    let cut = &text.as_bytes()[..text.len() - 1];
+    groundstate_with(&["outputs", "-", "nope"], cut).failed(4);
+    groundstate_with(&["outputs", "-"], cut).failed(4);
+    groundstate_with(&["outputs", "-", "--json"], cut).failed(4);
+    assert_eq!(groundstate_with(&["outputs", "-", "flag"], cut).clean(), "true\n");
+}
+
+#[test]
+fn takes_the_last_one_of_equal_names() {
+    let twice =
+        r#""outputs": {"o": {"value": "1", "type": "string"}, "o": {"value": "2", "type": "string"}}"#;
+    let text = with_resources("").replace("\"outputs\": {}", twice);
+    assert_eq!(groundstate_with(&["outputs", "-", "o"], text.as_bytes()).clean(), "\"2\"\n");
+    assert_eq!(groundstate_with(&["outputs", "-"], text.as_bytes()).clean(), "o = \"2\"\n");
+}
+
+#[test]
+fn prints_the_type_that_stands_in_a_dynamic_place() {
+    let output =
+        r#""outputs": {"o": {"value": {"value": ["x"], "type": ["list", "string"]}, "type": "dynamic"}}"#;
+    let file = state(with_resources("").replace("\"outputs\": {}", output));
+    insta::assert_snapshot!(groundstate(&["outputs", &file.path, "--json"]).clean(), @r#"
+    {
+      "o": {
+        "sensitive": false,
+        "type": [
+          "list",
+          "string"
+        ],
+        "value": [
+          "x"
+        ]
+      }
+    }
+    "#);
+    let shown = groundstate(&["show", &file.path, "--json"]).clean();
+    assert!(shown.contains(r#""value":["x"],"type":["list","string"]"#), "{shown}");
+}
+
+#[test]
 fn passes_control_characters_through_a_pipe() {
     let text = with_resources("").replace(
         "\"outputs\": {}",

@@ -79,6 +79,26 @@ fn says_when_a_file_is_empty() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn gives_up_on_input_that_never_ends_and_is_no_state() {
+    let message = groundstate(&["list", "/dev/zero"]).failed(4);
+    assert!(message.contains("/dev/zero:1:1"), "{message}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn says_when_results_cannot_be_written() {
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = command(&["list", "webshop-v1.tfstate"]).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    assert!(
+        String::from_utf8(output.stderr).unwrap().starts_with("error: cannot write to standard output: ")
+    );
+    let message = groundstate(&["upgrade", "webshop-v4-opentofu.tfstate", "-o", "/dev/full"]).failed(3);
+    assert!(message.starts_with("error: cannot write /dev/full: "), "{message}");
+}
+
 #[cfg(unix)]
 #[test]
 fn reads_named_pipes_once() {

@@ -9,7 +9,7 @@ use groundstate_states::{Generation, ObjectStatus, OutputValue};
 use super::{Shown, View, attributes, checks};
 use crate::error::{Failure, Kind, Result};
 use crate::json::Json;
-use crate::value::{Marks, Tape, sensitive_values, values};
+use crate::value::{Marks, Tape, concrete, sensitive_values, values};
 
 /// The version of the document's form.
 pub(super) const FORMAT: &str = "1.0";
@@ -88,7 +88,7 @@ fn output(json: &mut Json, name: &str, output: &OutputValue, reveal: bool) {
             "value",
             text.map_or_else(|| "null".into(), |text| values(&Tape::new(&text), &Marks::default())),
         );
-        json.raw("type", type_json(&output.value_type));
+        json.raw("type", type_json(&concrete(&output.value_type, &output.value)));
     });
 }
 

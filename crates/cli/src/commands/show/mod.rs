@@ -13,7 +13,7 @@ use groundstate_states::{Attributes, Generation, ObjectSrc, Resource, ResourceIn
 use crate::args::ShowArgs;
 use crate::error::{Outcome, Result};
 use crate::json::Json;
-use crate::load::load_if_any;
+use crate::load::{load_if_any, load_resource};
 use crate::output::Output;
 use crate::select;
 use crate::source::Source;
@@ -40,11 +40,16 @@ struct Shown<'f> {
 pub(super) fn run(args: &ShowArgs) -> Result {
     let target = args.address.as_deref().map(select::parse_one).transpose()?;
     let source = Source::find(&args.state.state)?;
-    let loaded = load_if_any(&source)?;
+    let file = match &target {
+        Some(Target::Resource(resource) | Target::Instance(AbsResourceInstance { resource, .. })) => {
+            load_resource(&source, resource)?
+        }
+        _ => load_if_any(&source)?.map(|loaded| loaded.file),
+    };
     let mut out = Output::stdout();
-    match &loaded {
-        Some(loaded) => {
-            let view = View { file: &loaded.file, target, reveal: args.reveal };
+    match &file {
+        Some(file) => {
+            let view = View { file, target, reveal: args.reveal };
             view.check(&source)?;
             if args.json {
                 out.line(&json::document(&view)?)?;

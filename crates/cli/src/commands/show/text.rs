@@ -96,6 +96,7 @@ fn outputs(view: &View<'_>, out: &mut Output) -> io::Result<()> {
             true => "(sensitive value)".to_owned(),
             false => Hcl::value(&tape, &Marks::default(), 0),
         };
+        let name = out.visible(name).into_owned();
         writeln!(out, "{name} = {value}")?;
     }
     Ok(())
