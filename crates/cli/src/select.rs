@@ -60,3 +60,43 @@ pub(crate) fn unknown(target: &Target, source: &str) -> Failure {
     Failure::new(Kind::NotFound, format!("{source} has no {kind} {address}"))
         .hint(format!("`groundstate list {source}` shows what there is"))
 }
+
+#[cfg(test)]
+mod tests {
+    use groundstate_states::addr::{AbsResource, AbsResourceInstance, InstanceKey, Target};
+
+    use super::{matches, parse_one};
+
+    fn instance(resource: &str, key: InstanceKey) -> AbsResourceInstance {
+        AbsResourceInstance { resource: AbsResource::parse(resource).unwrap(), key }
+    }
+
+    #[test]
+    fn addresses_stand_for_themselves_and_what_is_inside() {
+        let keyed = instance("module.a[\"x\"].module.b.t.n", InstanceKey::Int(3));
+        for (address, expected) in [
+            ("module.a", true),
+            ("module.a[\"x\"]", true),
+            ("module.a[\"y\"]", false),
+            ("module.a[\"x\"].module.b", true),
+            // Only the last step of a module stands for all its keys, as in Terraform.
+            ("module.a.module.b", false),
+            ("module.b", false),
+            ("module.a[\"x\"].module.b.t.n", true),
+            ("module.a[\"x\"].module.b.t.n[3]", true),
+            ("module.a[\"x\"].module.b.t.n[\"3\"]", false),
+            ("module.a.module.b.t.n", false),
+            ("t.n", false),
+        ] {
+            let target: Target = parse_one(address).unwrap();
+            assert_eq!(matches(&target, &keyed), expected, "{address}");
+        }
+    }
+
+    #[test]
+    fn explains_keys_without_quotes_but_not_other_mistakes() {
+        assert_eq!(parse_one("a.b[key]").unwrap_err().hints.len(), 1);
+        assert!(parse_one("a.b[1").unwrap_err().hints.is_empty());
+        assert!(parse_one("a").unwrap_err().hints.is_empty());
+    }
+}

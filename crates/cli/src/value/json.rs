@@ -63,3 +63,71 @@ fn opening(kind: Kind) -> char {
 fn closing(kind: Kind) -> char {
     if kind == Kind::Array { ']' } else { '}' }
 }
+
+#[cfg(test)]
+mod tests {
+    use groundstate_states::{AttributePath, PathStep};
+
+    use super::{Marks, Tape, sensitive_values, values};
+
+    /// Both documents of a value whose attributes of these names are sensitive.
+    fn of(text: &str, sensitive: &[&str]) -> (String, String) {
+        let tape = Tape::new(text);
+        let path = |name: &&str| AttributePath { steps: vec![PathStep::attribute(name)] };
+        let marks = Marks::new(&tape, &sensitive.iter().map(path).collect::<Vec<_>>());
+        (values(&tape, &marks), sensitive_values(&tape, &marks))
+    }
+
+    #[test]
+    fn says_where_values_are_sensitive() {
+        for (text, sensitive, expected_values, expected_sensitive) in [
+            ("{}", &[][..], "{}", "{}"),
+            (r#"{"a":1,"b":null}"#, &[], r#"{"a":1,"b":null}"#, "{}"),
+            (r#"{"a":1,"b":"x"}"#, &["b"], r#"{"a":1,"b":null}"#, r#"{"b":true}"#),
+            (
+                r#"{"a":[1,[],{}],"b":{"c":1}}"#,
+                &[],
+                r#"{"a":[1,[],{}],"b":{"c":1}}"#,
+                r#"{"a":[false,[],{}],"b":{}}"#,
+            ),
+            (
+                r#"{"a":[1,[]],"b":{"c":[]}}"#,
+                &["a"],
+                r#"{"a":null,"b":{"c":[]}}"#,
+                r#"{"a":true,"b":{"c":[]}}"#,
+            ),
+            (r#"{"a":null}"#, &["a"], r#"{"a":null}"#, r#"{"a":true}"#),
+            ("null", &[], "null", "false"),
+            (r#"["{","[",",",":"]"#, &[], r#"["{","[",",",":"]"#, "[false,false,false,false]"),
+        ] {
+            let (values, sensitive_values) = of(text, sensitive);
+            assert_eq!((&*values, &*sensitive_values), (expected_values, expected_sensitive), "{text}");
+        }
+    }
+
+    #[test]
+    fn leaves_out_the_wrappers_of_dynamic_values_only() {
+        for (text, expected) in [
+            (r#"{"a":{"value":[1],"type":["list","number"]}}"#, r#"{"a":[1]}"#),
+            (r#"{"a":{"value":{"value":1,"type":"number"},"type":"dynamic"},"b":2}"#, r#"{"a":1,"b":2}"#),
+            (r#"[{"value":null,"type":"string"},3]"#, "[null,3]"),
+            (r#"{"a":{"type":"string","value":"x"}}"#, r#"{"a":{"type":"string","value":"x"}}"#),
+            (r#"{"a":{"value":"x","type":"text"}}"#, r#"{"a":{"value":"x","type":"text"}}"#),
+            (
+                r#"{"a":{"value":1,"type":"number","unit":"m"}}"#,
+                r#"{"a":{"value":1,"type":"number","unit":"m"}}"#,
+            ),
+            (r#"{"a":{"value":1}}"#, r#"{"a":{"value":1}}"#),
+        ] {
+            assert_eq!(of(text, &[]).0, expected);
+        }
+    }
+
+    #[test]
+    fn carries_every_other_text_as_it_is() {
+        let deep = format!("{}{}", "{\"a\":[".repeat(5_000), "]}".repeat(5_000));
+        for text in [r#"{"a\"]":"\\\"}","n":-0.10e+5,"t":[true,false,null]}"#, "1", r#""x""#, &deep] {
+            assert_eq!(of(text, &[]).0, text);
+        }
+    }
+}
