@@ -1,6 +1,6 @@
 //! What the command says of files that cannot be read.
 
-use super::support::{groundstate, groundstate_with, state};
+use super::support::{groundstate, groundstate_with, resource, state, with_resources};
 
 /// The diagnostics for a text, and the exit code.
 #[track_caller]
@@ -81,4 +81,15 @@ fn survives_depth_bombs() {
     ] {
         assert_eq!(groundstate_with(&["list", "-"], bomb.as_bytes()).code, 4);
     }
+}
+
+#[test]
+fn refuses_documents_that_nest_deeper_than_terraform_reads() {
+    let nested = |depth: usize| {
+        let attributes = format!("{{\"attributes\": {{\"x\": {}{}}}}}", "[".repeat(depth), "]".repeat(depth));
+        with_resources(&resource("a", "b", &attributes))
+    };
+    assert_eq!(groundstate_with(&["list", "-"], nested(9_990).as_bytes()).clean(), "a.b\n");
+    let message = groundstate_with(&["list", "-"], nested(10_001).as_bytes()).failed(4);
+    assert!(message.starts_with("error[GS0102]: "), "{message}");
 }
