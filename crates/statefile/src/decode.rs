@@ -437,6 +437,11 @@ impl Visitor for Builder {
     fn unknown(&mut self, name: &str, raw: &[u8]) {
         self.extra.push((name.to_owned(), raw.to_vec()));
     }
+
+    fn member(&mut self, name: &str, _: (usize, usize)) -> Flow {
+        self.traces.check_results |= name == "check_results";
+        Flow::On
+    }
 }
 
 /// Reads `terraform_version`; empty means unknown.

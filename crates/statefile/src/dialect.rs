@@ -64,6 +64,8 @@ pub(crate) struct Traces {
     pub(crate) empty_sensitive: bool,
     /// An object without `sensitive_attributes`.
     pub(crate) no_sensitive: bool,
+    /// A member `check_results`, whatever it holds.
+    pub(crate) check_results: bool,
 }
 
 impl Traces {

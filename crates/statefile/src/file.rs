@@ -90,7 +90,11 @@ impl Style {
         // from 1.12 on the objects of the file decide.
         let undecided = dialect == Dialect::Terraform && writer.is_some_and(|v| v.at_least(1, 12));
         let by_release = style.empty_sensitive && !(undecided && traces.no_sensitive);
-        Self { empty_sensitive: by_release || traces.empty_sensitive, ..style }
+        Self {
+            empty_sensitive: by_release || traces.empty_sensitive,
+            empty_checks: style.empty_checks || traces.check_results,
+            ..style
+        }
     }
 }
 

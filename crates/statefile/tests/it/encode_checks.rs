@@ -195,3 +195,13 @@ fn writing_is_the_same_each_time() {
         assert_eq!(encode(&file.clone(), &EncodeOptions::default()).unwrap(), first);
     }
 }
+
+#[test]
+fn the_member_stays_where_the_file_has_it_whoever_wrote_the_file() {
+    for (writer, member) in [("0.51.0", true), ("1.2.0", true), ("1.2.0", false), ("1.3.4", true)] {
+        let checks = if member { r#","check_results":null"# } else { "" };
+        let header = format!(r#""version":4,"terraform_version":"{writer}","serial":1,"lineage":"l""#);
+        let text = format!("{{{header},\"outputs\":{{}},\"resources\":[]{checks}}}\n");
+        assert_eq!(again(&text), text);
+    }
+}
