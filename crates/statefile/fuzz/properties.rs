@@ -20,8 +20,7 @@ pub(crate) fn decode_any(data: &[u8]) {
     let options = DecodeOptions::default().dialect(file.dialect);
     let again = decode(&first, &options).expect("what was encoded can be decoded");
     assert_eq!((&again.lineage, again.serial), (&file.lineage, file.serial));
-    // No file can hold flat attributes that are empty; they come back as an empty object.
-    if !objects(&file.state).any(|object| object.attributes == Attributes::Flat(BTreeMap::new())) {
+    if !resources(&file.state).any(has_empty_flat) {
         assert!(
             states_marshal_equal(&again.state, &file.state),
             "the state changed on its way through a file"
@@ -150,6 +149,9 @@ fn removal(document: &Document, address: &AbsResource, all: &[AbsResource]) {
 fn replacement(document: &Document, address: &AbsResource, other: Option<&AbsResource>) {
     for from in [Some(address), other].into_iter().flatten() {
         let resource = document.resource(from).expect("resources were checked");
+        if resource.as_ref().is_some_and(has_empty_flat) {
+            continue;
+        }
         let mut edit = document.edit();
         edit.resource(address.clone(), resource.clone());
         // What the document notes as lost cannot be written again.
@@ -182,9 +184,10 @@ fn instances(state: &State) -> usize {
         .count()
 }
 
-fn objects(state: &State) -> impl Iterator<Item = &ObjectSrc> {
-    let instances = resources(state).flat_map(|resource| resource.instances.values());
-    instances.flat_map(|instance| instance.objects().map(|(_, object)| object))
+/// No file can hold flat attributes that are empty; they come back as an empty object.
+fn has_empty_flat(resource: &Resource) -> bool {
+    let empty = |object: &ObjectSrc| object.attributes == Attributes::Flat(BTreeMap::new());
+    resource.instances.values().any(|instance| instance.objects().any(|(_, object)| empty(object)))
 }
 
 fn resources(state: &State) -> impl Iterator<Item = &Resource> {
