@@ -4,7 +4,8 @@ use super::child::Cost;
 use super::median;
 use super::report::{Bound, Figure, Ratio};
 
-/// Files smaller than this are outweighed by the program that reads them, so their memory is not judged.
+/// Files smaller than this are skipped in less time than a process takes to start, and are outweighed by the program
+/// that reads them: there is no limit to them that speaks of the reading.
 const JUDGED: u64 = 10 << 20;
 /// How much the time for one output may differ between sizes: twice the noise of starting a process.
 const FLAT: f64 = 1.5;
@@ -123,13 +124,18 @@ impl Runs {
             }
         };
         let pairs = |a, b| self.paired(a, b);
-        compare("time of `list` / of skipping", pairs(Task::List, Task::Skip), Some(Bound::AtMost(1.2)));
+        let judged = self.bytes[0] >= JUDGED;
+        compare(
+            "time of `list` / of skipping",
+            pairs(Task::List, Task::Skip),
+            judged.then_some(Bound::AtMost(1.2)),
+        );
         compare(
             "time of `terraform state list` / of `list`",
             pairs(Task::TerraformList, Task::List),
             Some(Bound::AtLeast(40.0)),
         );
-        if self.bytes[0] >= JUDGED {
+        if judged {
             compare("memory of `list` / file", self.memory(Task::List), Some(Bound::AtMost(0.5)));
             compare("memory of the lazy document / file", self.memory(Task::Open), Some(Bound::AtMost(1.3)));
             compare("memory of the full model / file", self.memory(Task::Model), Some(Bound::AtMost(3.0)));
@@ -224,9 +230,12 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_not_judged_where_the_program_outweighs_the_file() {
-        let costs = vec![(Task::Open, cost(1, 8 << 20, &[("open", 1)]))];
-        assert_eq!(value(&runs(1, 2 << 20, costs).ratios(), "memory of the lazy document"), None);
+    fn small_files_have_no_limits_that_the_start_of_a_process_would_miss() {
+        let costs = [(Task::List, cost(9, 8 << 20, &[])), (Task::Skip, cost(1, 8 << 20, &[("skip", 1)]))];
+        let ratios = runs(1, 2 << 20, costs.to_vec()).ratios();
+        assert_eq!(value(&ratios, "time of `list` / of skipping"), Some(9.0));
+        assert_eq!(value(&ratios, "memory of `list`"), None);
+        assert!(ratios.iter().all(Ratio::held));
     }
 
     #[test]
