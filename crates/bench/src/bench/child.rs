@@ -128,7 +128,7 @@ fn peak_of_children() -> u64 {
     getrusage(UsageWho::RUSAGE_CHILDREN).map_or(0, |usage| usage.max_rss().unsigned_abs() * unit)
 }
 
-/// Not known here; the table shows 0.
+/// Not known here: no limit of memory is judged.
 #[cfg(not(unix))]
 fn peak_of_children() -> u64 {
     0

@@ -119,7 +119,8 @@ impl Runs {
     pub(crate) fn ratios(&self) -> Vec<Ratio> {
         let mut ratios = Vec::new();
         let mut compare = |what, value: f64, bound| {
-            if value.is_finite() {
+            // What was not run has no value; what took no time at all is shown, and misses its limit.
+            if !value.is_nan() {
                 ratios.push(Ratio { instances: Some(self.instances), what, value, bound });
             }
         };
@@ -163,7 +164,8 @@ impl Runs {
     }
 
     fn peak(&self, task: Task) -> f64 {
-        median(self.of(task).map(|cost| cost.peak as f64).collect())
+        // No memory at all means that this system does not tell.
+        median(self.of(task).filter(|cost| cost.peak > 0).map(|cost| cost.peak as f64).collect())
     }
 
     fn memory(&self, task: Task) -> f64 {
