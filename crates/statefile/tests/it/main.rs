@@ -15,6 +15,8 @@ mod fixtures;
 mod fixtures_odd;
 mod fuzzed;
 mod opentofu;
+mod props;
+mod props_gen;
 mod read;
 mod read_errors;
 mod read_hostile;
