@@ -9,7 +9,7 @@ use groundstate_states::{Lineage, OutputValue, Resource, Serial, State};
 use crate::decode::{DecodeOptions, decode};
 use crate::dialect::Dialect;
 use crate::edit::Edit;
-use crate::file::{File, Style};
+use crate::file::{File, Layout, Style};
 use crate::index::{Index, Indexer, ResourceEntry};
 use crate::json::Place;
 use crate::problem::ReadError;
@@ -169,7 +169,7 @@ impl Document {
     /// How new parts of the document are written.
     pub(crate) fn style(&self) -> Style {
         let style = Style::shown(self.dialect(), self.terraform_version(), &self.index.traces);
-        Style { indented: self.text.iter().take(64).any(|&b| b == b'\n'), ..style }
+        Style { indented: Layout::of(&self.text).indented, ..style }
     }
 
     pub(crate) fn entries(&self, address: &AbsResource) -> impl Iterator<Item = &ResourceEntry> {

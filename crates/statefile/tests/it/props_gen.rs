@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use groundstate_statefile::{Dialect, File, Style, WriterVersion};
 use groundstate_states::addr::{
-    AbsResource, Checkable, CheckableKind, ConfigCheckable, ConfigResource, InstanceKey, ModuleInstance,
-    ProviderConfig, Resource as ResourceAddr, ResourceMode,
+    AbsResource, Checkable, CheckableKind, ConfigCheckable, InstanceKey, ModuleInstance, ProviderConfig,
+    Resource as ResourceAddr, ResourceMode,
 };
 use groundstate_states::{
     AttributePath, Attributes, CheckAggregate, CheckObject, CheckResults, CheckStatus, DeposedKey, Extra,
@@ -308,27 +308,36 @@ fn writer(dialect: Dialect) -> impl Strategy<Value = Option<WriterVersion>> {
 /// A file of this product.
 pub(crate) fn file_of(dialect: Dialect) -> impl Strategy<Value = File> {
     (
-        (writer(dialect), any::<u64>(), text(), any::<bool>(), extra()),
+        (writer(dialect), any::<u64>(), text(), any::<[bool; 2]>(), extra()),
         btree_map(text(), output(dialect), 0..4),
         btree_map(address(), resource(dialect), 0..5),
         checks(),
     )
-        .prop_map(move |((writer, serial, lineage, compact, extra), outputs, resources, checks)| {
-            let mut file = File::new(dialect, Lineage::new(&lineage));
-            file.style = Style::of(dialect, writer.as_ref());
-            file.style.indented = !compact || dialect == Dialect::Terraform;
-            file.terraform_version = writer;
-            file.serial = Serial::new(serial);
-            file.extra = extra;
-            for (name, output) in outputs {
-                file.state.root_mut().set_output_value(&name, output);
-            }
-            for (address, resource) in resources {
-                put(&mut file, &address, resource);
-            }
-            file.state.check_results = checks;
-            file
-        })
+        .prop_map(
+            move |(
+                (writer, serial, lineage, [compact, second_line_break], extra),
+                outputs,
+                resources,
+                checks,
+            )| {
+                let mut file = File::new(dialect, Lineage::new(&lineage));
+                file.style = Style::of(dialect, writer.as_ref());
+                file.style.indented = !compact;
+                file.style.second_line_break = second_line_break;
+                file.style.empty_checks |= checks.is_some();
+                file.terraform_version = writer;
+                file.serial = Serial::new(serial);
+                file.extra = extra;
+                for (name, output) in outputs {
+                    file.state.root_mut().set_output_value(&name, output);
+                }
+                for (address, resource) in resources {
+                    put(&mut file, &address, resource);
+                }
+                file.state.check_results = checks;
+                file
+            },
+        )
 }
 
 /// Puts a resource into the model, in place of what is there.
