@@ -22,6 +22,20 @@ fn check(tree: &Tree, packages: &[Package]) -> Vec<Finding> {
     findings
 }
 
+#[cfg(test)]
+mod tests {
+    use super::check;
+    use crate::tree::Tree;
+    use crate::workspace::packages;
+
+    #[test]
+    fn the_workspace_is_tidy() {
+        let findings = check(&Tree::read().unwrap(), &packages().unwrap());
+        let lines: Vec<String> = findings.iter().map(ToString::to_string).collect();
+        assert!(lines.is_empty(), "{}", lines.join("\n"));
+    }
+}
+
 /// Small trees for the tests of the rules.
 #[cfg(test)]
 mod example {
