@@ -11,17 +11,32 @@
 
 mod capabilities;
 mod error;
+mod fake;
 mod holder;
+mod intermediate;
 mod lock_info;
 mod memory;
+mod meta;
 mod store;
+mod traits;
+mod transfer;
 
 pub use capabilities::{Capabilities, Exclusion};
 pub use error::{BoxError, Error, ErrorKind, Result};
+pub use fake::{FullFake, TransientInMemory, UnlockErrorFull};
 pub use holder::{FencingToken, LockGrant, LockHolder};
+pub use intermediate::{
+    DEFAULT_PERSIST_INTERVAL, IntermediateSnapshots, PersistInfo, PersistIntervalError, persist_interval,
+};
 pub use lock_info::{LockDocument, LockId, LockInfo};
 pub use memory::{MemoryPlace, MemoryStore};
+pub use meta::{ImportError, Relation, SnapshotMeta, check_valid_import};
 pub use store::{Expect, StateStore, Stored, Version, WriteOptions};
+pub use traits::{
+    Extensions, Full, Locker, Migrator, OutputReader, OutputValues, Persisted, Persistent, PersistentMeta,
+    Persister, Reader, Refresher, Storage, Transient, Writer, refresh_and_read, write_and_persist,
+};
+pub use transfer::{Migrated, export, import, migrate, planned_state_update, write_planned_state_update};
 
 /// Compiles the examples of the README.
 #[cfg(doctest)]
