@@ -15,11 +15,13 @@ mod fake;
 mod holder;
 mod intermediate;
 mod lock_info;
+mod manager;
 mod memory;
 mod meta;
 mod store;
 mod traits;
 mod transfer;
+mod turn;
 
 pub use capabilities::{Capabilities, Exclusion};
 pub use error::{BoxError, Error, ErrorKind, Result};
@@ -29,6 +31,7 @@ pub use intermediate::{
     DEFAULT_PERSIST_INTERVAL, IntermediateSnapshots, PersistInfo, PersistIntervalError, persist_interval,
 };
 pub use lock_info::{LockDocument, LockId, LockInfo};
+pub use manager::{Manager, ManagerOptions};
 pub use memory::{MemoryPlace, MemoryStore};
 pub use meta::{ImportError, Relation, SnapshotMeta, check_valid_import};
 pub use store::{Expect, StateStore, Stored, Version, WriteOptions};

@@ -3,6 +3,8 @@
 use groundstate_statefile::{File, WriterVersion, states_marshal_equal};
 use groundstate_states::{Lineage, Serial};
 
+use crate::error::{Error, ErrorKind};
+
 /// Which snapshot of which chain it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -109,5 +111,16 @@ pub fn check_valid_import(new: &File, existing: Option<&File>) -> Result<(), Imp
         Relation::Unrelated => {
             Err(ImportError::Lineage { new: new.lineage.to_string(), existing: existing.lineage.to_string() })
         }
+    }
+}
+
+impl ImportError {
+    /// The error of a manager at `target`.
+    pub(crate) fn at(self, target: impl std::fmt::Display) -> Error {
+        let kind = match self {
+            Self::Lineage { .. } => ErrorKind::LineageMismatch,
+            Self::SameSerial { .. } | Self::Older { .. } => ErrorKind::Conflict,
+        };
+        Error::new(kind, "import into", target).because(self.to_string())
     }
 }

@@ -1,0 +1,231 @@
+//! Writing: what to write, under which serial, and in place of what.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use groundstate_common::IdSource;
+use groundstate_statefile::encode;
+use groundstate_states::{Lineage, Serial};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::intermediate::PersistInfo;
+use crate::manager::Manager;
+use crate::manager::memory::{Attempt, Memory, Seen, is_same_snapshot, says_the_same, writer};
+use crate::store::{Expect, Version, WriteOptions};
+use crate::traits::{Persisted, Persister};
+
+/// A snapshot that is ready to be written.
+struct Plan {
+    attempt: Attempt,
+    options: WriteOptions,
+    /// The counts of writes and imports when it was made.
+    at: (u64, u64),
+}
+
+#[async_trait]
+impl Persister for Manager {
+    async fn persist_state(&self) -> Result<Persisted> {
+        let _turn = self.turns.take().await;
+        if self.memory().state.is_none() {
+            return Ok(Persisted::Unchanged);
+        }
+        self.settle_doubt().await?;
+        if self.memory().seen == Seen::Never {
+            self.look().await?;
+        }
+        let Some(plan) = self.plan()? else { return Ok(Persisted::Unchanged) };
+        let Err(conflict) = self.write_planned(&plan).await else { return Ok(Persisted::Written) };
+        if conflict.kind() != ErrorKind::Conflict {
+            return Err(conflict);
+        }
+        let Some(plan) = self.look_again(plan, conflict).await? else { return Ok(Persisted::Written) };
+        self.write_planned(&plan).await.map(|()| Persisted::Written)
+    }
+
+    fn should_persist_intermediate_state(&self, info: &PersistInfo) -> bool {
+        self.options.intermediate_snapshots && info.is_due()
+    }
+}
+
+impl Manager {
+    /// Finds out whether anything is stored, for a caller that has not refreshed.
+    ///
+    /// Its transient snapshot knows nothing of what is stored, so it replaces it only if that was forced.
+    async fn look(&self) -> Result<()> {
+        let Some(stored) = self.store.read().await? else {
+            self.memory().seen = Seen::Nothing;
+            return Ok(());
+        };
+        let version = stored.version.clone();
+        let forced = self.memory().force;
+        let found = match self.parse(stored) {
+            Ok(found) => found,
+            // Force also gets past what cannot be read.
+            Err(_) if forced => None,
+            Err(error) => return Err(error),
+        };
+        let mut memory = self.memory();
+        match found {
+            Some((file, _)) if !forced => {
+                let found = snapshot(file.serial, &file.lineage);
+                drop(memory);
+                let message = "a state is stored there that was not read, refresh and try again";
+                return Err(Error::conflict("write", self, "nothing", found).because(message));
+            }
+            found => {
+                memory.seen = Seen::Version(version);
+                memory.reference = found.map(|(file, _)| file);
+            }
+        }
+        Ok(())
+    }
+
+    /// Decides what to write; nothing when that is what is stored.
+    fn plan(&self) -> Result<Option<Plan>> {
+        let (mut file, reference, options, imported, force, at) = {
+            let memory = self.memory();
+            let Some(file) = memory.file() else { return Ok(None) };
+            let at = (memory.writes, memory.imports);
+            (file, memory.reference.clone(), self.write_options(&memory), memory.imported, memory.force, at)
+        };
+        match &reference {
+            Some(stored) => {
+                if file.serial == stored.serial && says_the_same(&file, stored) {
+                    self.memory().unchanged(at);
+                    return Ok(None);
+                }
+                // Only force makes a serial smaller than the one before.
+                if !force && file.lineage == stored.lineage {
+                    file.serial = file.serial.max(stored.serial);
+                }
+                file.serial = self.next(file.serial)?;
+            }
+            None => {
+                let is_new = !imported || file.lineage.is_empty() && file.serial == Serial::default();
+                if file.lineage.is_empty() {
+                    file.lineage = self.new_lineage()?;
+                    self.memory().frame.lineage = file.lineage.clone();
+                }
+                // An import into an empty place keeps its serial.
+                if is_new {
+                    file.serial = self.next(file.serial)?;
+                }
+            }
+        }
+        file.terraform_version = writer(&self.options, &file);
+        let bytes = encode(&file, &self.options.encode).map_err(|error| {
+            let message = "the state cannot be written as a file";
+            Error::new(ErrorKind::Invalid, "write", self).because(message).with_source(error)
+        })?;
+        let attempt = Attempt { bytes: Arc::new(bytes), file: Arc::new(file) };
+        Ok(Some(Plan { attempt, options, at }))
+    }
+
+    fn write_options(&self, memory: &Memory) -> WriteOptions {
+        WriteOptions::expecting(memory.seen.expect())
+            .fence(memory.grant.as_ref().and_then(|grant| grant.fence))
+            .force(memory.force && self.store.capabilities().force_write)
+    }
+
+    /// Writes if the store holds what is expected; where it cannot check by itself, by looking first.
+    async fn put(&self, plan: &Plan) -> Result<Version> {
+        if self.store.capabilities().conditional_write {
+            return self.store.write(&plan.attempt.bytes, &plan.options).await;
+        }
+        let stored = self.store.read().await?.map(|stored| stored.version);
+        if !plan.options.expect.is_met_by(stored.as_ref()) {
+            let found = stored.map_or_else(|| "nothing".to_owned(), |version| format!("version {version}"));
+            return Err(Error::conflict("write", self, &plan.options.expect, found));
+        }
+        let options = WriteOptions { expect: Expect::Any, ..plan.options.clone() };
+        self.store.write(&plan.attempt.bytes, &options).await
+    }
+
+    /// Writes, and remembers what was sent for as long as it is not known what came of it.
+    async fn write_planned(&self, plan: &Plan) -> Result<()> {
+        self.memory().attempt = Some(plan.attempt.clone());
+        let outcome = self.put(plan).await;
+        let mut memory = self.memory();
+        match outcome {
+            Ok(version) => {
+                memory.stored(&plan.attempt.file, version);
+                memory.settle(&plan.attempt.file, plan.at);
+                Ok(())
+            }
+            Err(error) => {
+                memory.attempt.take_if(|_| error.kind() != ErrorKind::Ambiguous);
+                Err(error)
+            }
+        }
+    }
+
+    /// Finds out what came of a write whose answer got lost, or that was not waited for.
+    async fn settle_doubt(&self) -> Result<()> {
+        let Some(attempt) = self.memory().attempt.clone() else { return Ok(()) };
+        let stored = self.store.read().await?;
+        let mut memory = self.memory();
+        memory.attempt = None;
+        if let Some(stored) = stored.filter(|stored| stored.bytes == *attempt.bytes) {
+            memory.stored(&attempt.file, stored.version);
+            // The transient snapshot goes on from there, unless an import has given it another place to be.
+            if !memory.imported {
+                memory.set_frame(&attempt.file);
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells somebody else's snapshot from one that is the manager's own under another version.
+    ///
+    /// Gives the plan again when that version can be expected, and nothing when the planned snapshot is stored already.
+    async fn look_again(&self, mut plan: Plan, conflict: Error) -> Result<Option<Plan>> {
+        let Some(stored) = self.store.read().await? else {
+            return Err(self.conflict("nothing", conflict));
+        };
+        if stored.bytes == *plan.attempt.bytes {
+            let mut memory = self.memory();
+            memory.stored(&plan.attempt.file, stored.version);
+            memory.settle(&plan.attempt.file, plan.at);
+            return Ok(None);
+        }
+        let Ok(Some((found, version))) = self.parse(stored) else {
+            return Err(self.conflict("something that is no usable state", conflict));
+        };
+        let reference = self.memory().reference.clone();
+        if !reference.is_some_and(|reference| is_same_snapshot(&found, &reference)) {
+            return Err(self.conflict(&snapshot(found.serial, &found.lineage), conflict));
+        }
+        self.memory().seen = Seen::Version(version.clone());
+        plan.options.expect = Expect::Version(version);
+        Ok(Some(plan))
+    }
+
+    /// The conflict in terms of serials, with the store's own words as its cause.
+    fn conflict(&self, found: &str, cause: Error) -> Error {
+        let expected = self
+            .memory()
+            .reference
+            .as_ref()
+            .map_or_else(|| "nothing".to_owned(), |file| snapshot(file.serial, &file.lineage));
+        Error::conflict("write", self, expected, found).with_source(cause)
+    }
+
+    fn next(&self, serial: Serial) -> Result<Serial> {
+        serial.next().ok_or_else(|| {
+            let message = "its serial is the largest there is, import it again with a smaller one";
+            Error::new(ErrorKind::Invalid, "write", self).because(message)
+        })
+    }
+
+    fn new_lineage(&self) -> Result<Lineage> {
+        let id = self.ids.uuid().map_err(|error| {
+            let message = "there is no id for a new lineage";
+            Error::new(ErrorKind::Internal, "write", self).because(message).with_source(error)
+        })?;
+        Ok(Lineage::new(&id))
+    }
+}
+
+fn snapshot(serial: Serial, lineage: &Lineage) -> String {
+    format!("serial {serial} of lineage {lineage}")
+}

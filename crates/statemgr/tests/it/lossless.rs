@@ -1,0 +1,94 @@
+//! What a file has around its state stays with it.
+
+use groundstate_statefile::{EncodeOptions, WriterVersion};
+use groundstate_statemgr::Persister;
+use groundstate_statemgr::{
+    ErrorKind, ManagerOptions, MemoryPlace, PersistentMeta, Refresher, Result, StateStore, WriteOptions,
+    Writer, write_and_persist,
+};
+
+use crate::support::{kind, manager, manager_with, set_output};
+
+const COMPACT: &str = r#"{"version":4,"terraform_version":"1.9.0","serial":3,"lineage":"chain","outputs":{"a":{"value":"registry.opentofu.org","type":"string"}},"resources":[{"mode":"managed","type":"t","name":"n","provider":"provider[\"registry.opentofu.org/a/b\"]","instances":[{"schema_version":0,"attributes":{"id":"1"},"sensitive_attributes":[]}]}],"check_results":null,"later":{"kept":[1.50]}}
+"#;
+
+async fn place() -> Result<MemoryPlace> {
+    let place = MemoryPlace::new("file");
+    place.open().write(COMPACT.as_bytes(), &WriteOptions::any()).await?;
+    Ok(place)
+}
+
+async fn text(place: &MemoryPlace) -> Result<String> {
+    let stored = place.open().read().await?;
+    Ok(String::from_utf8(stored.map(|stored| stored.bytes).unwrap_or_default())
+        .expect("state files are UTF-8"))
+}
+
+#[tokio::test]
+async fn a_change_leaves_everything_else_as_it_was() -> Result<()> {
+    let place = place().await?;
+    let manager = manager(place.open());
+    manager.refresh_state().await?;
+    manager.mutate_state(&mut |state| set_output(state.get_or_insert_default(), "a", "b"))?;
+    manager.persist_state().await?;
+    let expected = COMPACT
+        .replace(r#""serial":3"#, r#""serial":4"#)
+        .replace(r#""registry.opentofu.org","type""#, r#""b","type""#);
+    assert_eq!(text(&place).await?, expected);
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_writer_changes_only_when_asked_and_with_something_else() -> Result<()> {
+    let place = place().await?;
+    let options = ManagerOptions::default().writer(WriterVersion::parse("1.12.0").unwrap());
+    let manager = manager_with(place.open(), options);
+    manager.refresh_state().await?;
+    manager.persist_state().await?;
+    assert_eq!(text(&place).await?, COMPACT);
+    manager.mutate_state(&mut |state| set_output(state.get_or_insert_default(), "a", "b"))?;
+    manager.persist_state().await?;
+    assert!(text(&place).await?.contains(r#""terraform_version":"1.12.0""#));
+    assert_eq!(manager.snapshot_meta().terraform_version, WriterVersion::parse("1.12.0").ok());
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_layout_is_the_files_unless_asked_otherwise() -> Result<()> {
+    let place = place().await?;
+    let options = ManagerOptions::default().encode(EncodeOptions::default().indented(true));
+    let manager = manager_with(place.open(), options);
+    manager.refresh_state().await?;
+    manager.mutate_state(&mut |state| set_output(state.get_or_insert_default(), "a", "b"))?;
+    manager.persist_state().await?;
+    assert!(text(&place).await?.starts_with("{\n  \"version\": 4,\n"));
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_old_format_is_rewritten_only_when_something_changes() -> Result<()> {
+    let old = r#"{"version":3,"serial":5,"lineage":"chain","modules":[{"path":["root"],"outputs":{},"resources":{}}]}"#;
+    let place = MemoryPlace::new("old");
+    place.open().write(old.as_bytes(), &WriteOptions::any()).await?;
+    let manager = manager(place.open());
+    manager.refresh_state().await?;
+    manager.persist_state().await?;
+    assert_eq!(text(&place).await?, old);
+    manager.mutate_state(&mut |state| set_output(state.get_or_insert_default(), "a", "b"))?;
+    manager.persist_state().await?;
+    let new = text(&place).await?;
+    assert!(new.contains("\"version\": 4") && new.contains("\"serial\": 6"), "{new}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_is_stored_and_no_state_is_damaged_and_nothing_is_nothing() -> Result<()> {
+    let place = MemoryPlace::new("odd");
+    let manager = manager(place.open());
+    manager.refresh_state().await?;
+    place.open().write(b"<html>", &WriteOptions::any()).await?;
+    assert_eq!(kind(manager.refresh_state().await), Some(ErrorKind::Corrupt));
+    write_and_persist(&manager, &groundstate_states::State::new()).await.unwrap_err();
+    assert_eq!(text(&place).await?, "<html>");
+    Ok(())
+}
