@@ -12,6 +12,7 @@
 mod capabilities;
 mod error;
 mod fake;
+mod guard;
 mod holder;
 mod intermediate;
 mod lock_info;
@@ -22,10 +23,12 @@ mod store;
 mod traits;
 mod transfer;
 mod turn;
+mod wait;
 
 pub use capabilities::{Capabilities, Exclusion};
 pub use error::{BoxError, Error, ErrorKind, Result};
 pub use fake::{FullFake, TransientInMemory, UnlockErrorFull};
+pub use guard::{AbandonedLock, AbandonedLocks, LockGuard, OnAbandon, ReleaseError};
 pub use holder::{FencingToken, LockGrant, LockHolder};
 pub use intermediate::{
     DEFAULT_PERSIST_INTERVAL, IntermediateSnapshots, PersistInfo, PersistIntervalError, persist_interval,
@@ -40,6 +43,9 @@ pub use traits::{
     Persister, Reader, Refresher, Storage, Transient, Writer, refresh_and_read, write_and_persist,
 };
 pub use transfer::{Migrated, export, import, migrate, planned_state_update, write_planned_state_update};
+#[cfg(feature = "tokio")]
+pub use wait::TokioSleeper;
+pub use wait::{Sleeper, Waiting, lock_with};
 
 /// Compiles the examples of the README.
 #[cfg(doctest)]

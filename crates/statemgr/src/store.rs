@@ -12,7 +12,7 @@ use crate::lock_info::{LockId, LockInfo};
 
 /// One state in one place, as bytes: the trait that implementers fulfil.
 ///
-/// Serials, lineages, formats and waiting are the `Manager`'s business; a store reads, writes and
+/// Serials, lineages, formats and waiting are the [`Manager`](crate::Manager)'s business; a store reads, writes and
 /// locks. A value of this type is a *client*: several may be open on one place, in one process or many, and what one
 /// writes the others read. `Display` names the place, without credentials; neither does `Debug` show any.
 ///
@@ -59,7 +59,7 @@ use crate::lock_info::{LockId, LockInfo};
 ///
 /// - **L1 `lock_excludes`**: while a lock is held, `lock` of every client within the
 ///   [`exclusion`](Capabilities::exclusion), the holder included, is refused with `Locked`.
-/// - **L2 `lock_answers_at_once`**: `lock` does not wait for the holder. Waiting is `lock_with`'s.
+/// - **L2 `lock_answers_at_once`**: `lock` does not wait for the holder. Waiting is [`lock_with`](crate::lock_with)'s.
 /// - **L3 `unlock_frees`**: after `unlock` with the granted id, the next `lock` of any client succeeds.
 /// - **L4 `unlock_needs_the_id`**: `unlock` with another id is refused with `Locked`, and the lock stays held.
 /// - **L5 `unlock_twice_fails`**: `unlock` of what is not locked is `NotFound`.

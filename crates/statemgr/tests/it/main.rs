@@ -2,6 +2,7 @@
 
 mod conflicts;
 mod lock_info;
+mod lock_wait;
 mod lossless;
 mod memory;
 mod meta;
