@@ -24,6 +24,7 @@ mod traits;
 mod transfer;
 mod turn;
 mod wait;
+mod wrap;
 
 pub use capabilities::{Capabilities, Exclusion};
 pub use error::{BoxError, Error, ErrorKind, Result};
@@ -46,6 +47,7 @@ pub use transfer::{Migrated, export, import, migrate, planned_state_update, writ
 #[cfg(feature = "tokio")]
 pub use wait::TokioSleeper;
 pub use wait::{Sleeper, Waiting, lock_with};
+pub use wrap::{LockDisabled, ReadOnly, Retry, RetryPolicy};
 
 /// Compiles the examples of the README.
 #[cfg(doctest)]

@@ -1,6 +1,9 @@
 //! The tests of the crate, in one binary.
 
 mod conflicts;
+mod full;
+mod guard;
+mod intermediate;
 mod lock_info;
 mod lock_wait;
 mod lossless;
@@ -8,3 +11,5 @@ mod memory;
 mod meta;
 mod sequence;
 mod support;
+mod transfer;
+mod wrap;
