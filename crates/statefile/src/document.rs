@@ -119,12 +119,8 @@ impl Document {
     ///
     /// None that [`Document::open`] has not found before.
     pub fn resource(&self, address: &AbsResource) -> Result<Option<Resource>, ReadError> {
-        let entries: Vec<&[u8]> = self.entries(address).map(|entry| self.slice(&entry.span)).collect();
-        if entries.is_empty() {
-            return Ok(None);
-        }
-        let state = self.fragment(b"\"resources\": [", &entries, b"]")?;
-        Ok(state.resource(address).cloned())
+        let entries: Vec<_> = self.entries(address).collect();
+        self.decode_entries(address, &entries)
     }
 
     /// Where the objects of an instance stand in the text: the current one first, then deposed ones.
@@ -175,6 +171,20 @@ impl Document {
     pub(crate) fn entries(&self, address: &AbsResource) -> impl Iterator<Item = &ResourceEntry> {
         let address = address.clone();
         self.index.resources.iter().filter(move |entry| entry.address == address)
+    }
+
+    /// Decodes one resource from all the entries it has.
+    pub(crate) fn decode_entries(
+        &self,
+        address: &AbsResource,
+        entries: &[&ResourceEntry],
+    ) -> Result<Option<Resource>, ReadError> {
+        if entries.is_empty() {
+            return Ok(None);
+        }
+        let texts: Vec<_> = entries.iter().map(|entry| self.slice(&entry.span)).collect();
+        let state = self.fragment(b"\"resources\": [", &texts, b"]")?;
+        Ok(state.resource(address).cloned())
     }
 
     pub(crate) fn slice(&self, span: &Range<usize>) -> &[u8] {

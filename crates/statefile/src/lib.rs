@@ -50,6 +50,7 @@ mod scan;
 mod sensitive;
 mod sink;
 mod sniff;
+pub mod surgery;
 mod text;
 mod upgrade;
 mod value;

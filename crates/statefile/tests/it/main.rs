@@ -24,6 +24,7 @@ mod read_types;
 mod render;
 mod shared;
 mod support;
+mod surgery;
 mod upgrade;
 mod upgrade_limits;
 mod upgrade_real;

@@ -1,0 +1,169 @@
+//! Changes of a stored state by hand: moves, removals, other providers, taints.
+//!
+//! A [`Surgery`] works on a [`Document`], of which it decodes only what it touches, or on a [`File`]. Every operation
+//! happens whole or not at all. Nothing is written here: [`Surgery::edit`] gives the change of the document that is to
+//! be written, [`Surgery::to_file`] the whole model, [`Surgery::preview`] the semantic difference.
+//!
+//! Neither serial nor lineage is touched: whoever writes gives the next serial.
+//!
+//! ```
+//! use groundstate_statefile::Document;
+//! use groundstate_statefile::surgery::{MvOptions, Surgery};
+//! use groundstate_states::addr::Target;
+//!
+//! let text = r#"{"version": 4, "serial": 7, "resources": [{"mode": "managed", "type": "null_resource",
+//!     "name": "a", "provider": "provider[\"registry.terraform.io/hashicorp/null\"]", "instances": [{}]}]}"#;
+//! let document = Document::open(text.as_bytes().to_vec())?;
+//! let mut surgery = Surgery::on_document(&document);
+//! let from = Target::parse("null_resource.a")?;
+//! let to = Target::parse("module.m.null_resource.a")?;
+//! let done = surgery.mv(&from, &to, MvOptions::default())?;
+//! assert_eq!(done.changes[0].to_string(), r#"Move "null_resource.a" to "module.m.null_resource.a""#);
+//! let written = surgery.edit()?.expect("it works on a document").to_vec()?;
+//! assert!(String::from_utf8(written)?.contains(r#""module": "module.m""#));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # How dependencies follow a move
+//!
+//! Objects record the resources of the configuration that they depend on, without keys. An entry that means what was
+//! moved is replaced by the new address. It stays beside the new one if other instances that it means are still there.
+//! Inside a module with keys an entry means the instance that the object itself is in, so a whole module that is moved
+//! keeps its own dependencies. No object comes to depend on its own resource. Deposed objects and OpenTofu's
+//! `depends_on` follow as well. A sorted list stays sorted.
+
+mod bench;
+mod error;
+mod follow;
+mod mentions;
+mod mv;
+mod provider;
+mod rm;
+mod shift;
+mod summary;
+mod taint;
+
+use groundstate_states::Lineage;
+
+use crate::diff::{self, Diff};
+use crate::document::Document;
+use crate::edit::Edit;
+use crate::file::File;
+use crate::problem::ReadError;
+use bench::{Bench, Changed, Source};
+
+pub use error::{MvError, ReplaceProviderError, RmError, TaintError};
+pub use mv::MvOptions;
+pub use summary::{Change, Summary};
+
+/// Changes to be made to a state.
+#[derive(Debug)]
+pub struct Surgery<'d> {
+    bench: Bench<'d>,
+}
+
+impl<'d> Surgery<'d> {
+    /// Begins changes of a document, which is decoded only where it is touched.
+    pub fn on_document(document: &'d Document) -> Self {
+        Self { bench: Bench::new(Source::Document(document, document.index().in_list_order())) }
+    }
+
+    /// Begins changes of a model: the way for documents of older formats.
+    pub fn on_file(file: &'d File) -> Self {
+        Self { bench: Bench::new(Source::File(file)) }
+    }
+
+    /// Whether there is anything to write.
+    ///
+    /// # Errors
+    ///
+    /// None that [`Document::open`] has not found before.
+    pub fn is_changed(&self) -> Result<bool, ReadError> {
+        Ok(!self.net_changes()?.is_empty())
+    }
+
+    /// The semantic difference between the state as it was and as it is now. Only touched resources are compared.
+    ///
+    /// # Errors
+    ///
+    /// None that [`Document::open`] has not found before.
+    pub fn preview(&self) -> Result<Diff, ReadError> {
+        let (mut before, mut after) = (self.empty_file(), self.empty_file());
+        for (address, resource) in self.net_changes()? {
+            for (file, resource) in [(&mut before, self.bench.original(&address)?), (&mut after, resource)] {
+                if let Some(resource) = resource {
+                    let module = file.state.ensure_module(&address.module);
+                    module.resources.insert(address.resource.clone(), resource);
+                }
+            }
+        }
+        Ok(diff::diff(&before, &after))
+    }
+
+    /// The change of the document, ready to be written; nothing when the surgery works on a model.
+    ///
+    /// # Errors
+    ///
+    /// None that [`Document::open`] has not found before.
+    pub fn edit(&self) -> Result<Option<Edit<'d>>, ReadError> {
+        let Source::Document(document, _) = &self.bench.source else { return Ok(None) };
+        let mut edit = document.edit();
+        for (address, resource) in self.net_changes()? {
+            edit.resource(address, resource.map(std::sync::Arc::unwrap_or_clone));
+        }
+        Ok(Some(edit))
+    }
+
+    /// The whole model with the changes.
+    ///
+    /// # Errors
+    ///
+    /// None that [`Document::open`] has not found before.
+    pub fn to_file(&self) -> Result<File, ReadError> {
+        let mut file = match &self.bench.source {
+            Source::Document(document, _) => document.to_file()?,
+            Source::File(file) => (*file).clone(),
+        };
+        for (address, resource) in self.net_changes()? {
+            match resource {
+                Some(resource) => {
+                    let module = file.state.ensure_module(&address.module);
+                    module.resources.insert(address.resource, resource);
+                }
+                None => {
+                    file.state.remove_resource(&address);
+                }
+            }
+        }
+        Ok(file)
+    }
+
+    /// The changes without those that came to nothing.
+    fn net_changes(&self) -> Result<Changed, ReadError> {
+        let mut net = Changed::new();
+        for (address, resource) in &self.bench.changed {
+            if self.bench.original(address)? != *resource {
+                net.insert(address.clone(), resource.clone());
+            }
+        }
+        Ok(net)
+    }
+
+    /// Runs an operation that leaves everything as it was when it fails.
+    fn attempt<T, E>(&mut self, operation: impl FnOnce(&mut Self) -> Result<T, E>) -> Result<T, E> {
+        let before = self.bench.changed.clone();
+        let result = operation(self);
+        if result.is_err() {
+            self.bench.changed = before;
+        }
+        result
+    }
+
+    fn empty_file(&self) -> File {
+        let dialect = match &self.bench.source {
+            Source::Document(document, _) => document.dialect(),
+            Source::File(file) => file.dialect,
+        };
+        File::new(dialect, Lineage::default())
+    }
+}

@@ -1,0 +1,9 @@
+//! Changes of stored states by hand.
+
+mod follow;
+mod moves;
+mod old;
+mod other;
+mod props;
+mod release;
+mod support;
