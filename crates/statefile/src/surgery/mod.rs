@@ -20,7 +20,7 @@
 //! let done = surgery.mv(&from, &to, MvOptions::default())?;
 //! assert_eq!(done.changes[0].to_string(), r#"Move "null_resource.a" to "module.m.null_resource.a""#);
 //! let written = surgery.edit()?.expect("it works on a document").to_vec()?;
-//! assert!(String::from_utf8(written)?.contains(r#""module": "module.m""#));
+//! assert!(String::from_utf8(written)?.contains(r#""module":"module.m""#));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
