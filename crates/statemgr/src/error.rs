@@ -183,14 +183,10 @@ impl Error {
 
     /// Whether the same call may succeed later without anything being done about it.
     ///
-    /// A held lock counts only if its holder left a record with an id, as the original programs have it: they treat a
-    /// lock without one as an obstacle that does not go away.
+    /// A held lock always counts. The original programs count one only if its holder left a record with an id, because their
+    /// other failures to lock look the same; here those have kinds of their own.
     pub fn retriable(&self) -> bool {
-        match (&self.0.kind, &self.0.detail) {
-            (ErrorKind::Unavailable, _) | (ErrorKind::Locked, Detail::Raced) => true,
-            (ErrorKind::Locked, Detail::Held(holder)) => !holder.info.id.is_empty(),
-            _ => false,
-        }
+        matches!(self.0.kind, ErrorKind::Unavailable | ErrorKind::Locked)
     }
 
     /// Whether another try makes sense without waiting.
@@ -265,12 +261,12 @@ mod tests {
     }
 
     #[test]
-    fn a_held_lock_is_worth_waiting_for_only_if_its_holder_has_an_id() {
+    fn a_held_lock_is_worth_waiting_for_whoever_holds_it() {
         let holder = |id: &str| LockHolder::of(LockInfo { id: LockId::new(id), ..LockInfo::default() });
         let rows = [
             (Error::locked("lock", "a", Some(holder("1"))), true, false),
-            (Error::locked("lock", "a", Some(holder(""))), false, false),
-            (Error::locked("lock", "a", None), false, false),
+            (Error::locked("lock", "a", Some(holder(""))), true, false),
+            (Error::locked("lock", "a", None), true, false),
             (Error::raced("lock", "a"), true, true),
             (Error::new(ErrorKind::Unavailable, "lock", "a"), true, false),
             (Error::new(ErrorKind::Denied, "lock", "a"), false, false),
