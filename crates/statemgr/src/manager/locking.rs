@@ -1,8 +1,9 @@
 //! The store's lock, and the token that writes carry while it is held.
 
 use async_trait::async_trait;
+use groundstate_common::Clock;
 
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::holder::{LockGrant, LockHolder};
 use crate::lock_info::{LockId, LockInfo};
 use crate::manager::Manager;
@@ -24,32 +25,57 @@ impl Locker for Manager {
     }
 
     async fn renew(&self, id: &LockId) -> Result<LockGrant> {
-        let grant = self.store.renew(id).await?;
-        self.memory().grant = Some(grant.clone());
-        Ok(grant)
+        let renewed = self.store.renew(id).await?;
+        // A lock that was released in the meantime stays released.
+        if let Some(grant) = self.memory().grant.as_mut().filter(|grant| grant.id == *id) {
+            *grant = renewed.clone();
+        }
+        Ok(renewed)
     }
 
     async fn unlock(&self, id: &LockId) -> Result<()> {
         if !self.is_locking_enabled() {
             return Ok(());
         }
-        let outcome = self.store.unlock(id).await;
-        // After a lock was lost its token stays, so that writes that still believe in it are refused.
-        let let_go = match &outcome {
-            Ok(()) => true,
-            Err(error) => error.kind() == ErrorKind::NotFound,
-        };
-        if let_go {
-            self.memory().grant.take_if(|grant| grant.id == *id);
-        }
-        outcome
+        // After any failure the token stays, so that writes that still believe in a lost lock are refused.
+        self.store.unlock(id).await?;
+        self.forget(id);
+        Ok(())
     }
 
     async fn force_unlock(&self, id: &LockId) -> Result<()> {
-        self.store.force_unlock(id).await
+        const OP: &str = "unlock by force";
+        if !self.options.locking {
+            return Err(Error::unsupported(OP, self).because("locking is off"));
+        }
+        self.store.force_unlock(id).await?;
+        self.forget(id);
+        Ok(())
     }
 
     async fn lock_holder(&self) -> Result<Option<LockHolder>> {
         self.store.lock_holder().await
+    }
+}
+
+impl Manager {
+    /// The lock was let go on purpose, so writes are made without its token.
+    fn forget(&self, id: &LockId) {
+        self.memory().grant.take_if(|grant| grant.id == *id);
+    }
+
+    /// Prolongs the lock before a write if its time is over: a holder that was paused finds out here at the latest.
+    pub(super) async fn hold_on(&self) -> Result<()> {
+        let Some(grant) = self.memory().grant.clone() else { return Ok(()) };
+        if grant.expires.is_none_or(|end| self.clock.now() < end) {
+            return Ok(());
+        }
+        let Err(error) = self.renew(&grant.id).await else { return Ok(()) };
+        Err(match error.kind() {
+            ErrorKind::NotFound | ErrorKind::Locked => {
+                Error::new(ErrorKind::LockLost, "write", self).with_source(error)
+            }
+            _ => error,
+        })
     }
 }

@@ -28,7 +28,7 @@ pub(super) struct Memory {
     /// What is known of the store.
     pub(super) seen: Seen,
     /// The snapshot that is stored as far as is known: the last one read or written.
-    pub(super) reference: Option<File>,
+    pub(super) reference: Option<Arc<File>>,
     /// A write whose answer has not come.
     pub(super) attempt: Option<Attempt>,
     /// The lock that is held.
@@ -47,8 +47,10 @@ pub(super) enum Seen {
 /// What was sent to the store.
 #[derive(Clone)]
 pub(super) struct Attempt {
-    pub(super) bytes: Arc<Vec<u8>>,
+    pub(super) bytes: Arc<[u8]>,
     pub(super) file: Arc<File>,
+    /// The counts of writes and imports when it was made.
+    pub(super) at: (u64, u64),
 }
 
 impl Seen {
@@ -78,6 +80,11 @@ impl Memory {
         }
     }
 
+    /// Whether the transient snapshot may differ from what is stored.
+    pub(super) fn is_to_be_stored(&self) -> bool {
+        self.state.is_some() && (self.imported || self.writes != self.clean_at)
+    }
+
     /// The transient snapshot as a file.
     pub(super) fn file(&self) -> Option<File> {
         let mut file = self.frame.clone();
@@ -87,7 +94,7 @@ impl Memory {
 
     /// The metadata of what is stored; before anything is known, of what was imported.
     pub(super) fn meta(&self) -> SnapshotMeta {
-        SnapshotMeta::of(self.reference.as_ref().unwrap_or(&self.frame))
+        SnapshotMeta::of(self.reference.as_deref().unwrap_or(&self.frame))
     }
 
     /// Takes over what a refresh found.
@@ -110,25 +117,22 @@ impl Memory {
         self.clean_at = self.writes;
         self.imported = false;
         self.set_frame(&file);
-        self.reference = Some(file);
+        self.reference = Some(Arc::new(file));
     }
 
-    /// Takes over what a persist wrote, or turned out to have written.
-    pub(super) fn stored(&mut self, file: &File, version: Version) {
+    /// Takes over what was written, or turned out to have been. The transient snapshot goes on from there, unless an import
+    /// has given it another place to be meanwhile.
+    pub(super) fn stored(&mut self, attempt: &Attempt, version: Version) {
         self.seen = Seen::Version(version);
-        self.reference = Some(file.clone());
+        self.reference = Some(Arc::clone(&attempt.file));
         self.attempt = None;
-    }
-
-    /// The frame of the transient snapshot follows what was stored.
-    pub(super) fn settle(&mut self, file: &File, at: (u64, u64)) {
-        if self.imports == at.1 {
-            self.set_frame(file);
+        if self.imports == attempt.at.1 {
+            self.set_frame(&attempt.file);
             // What reading has changed or lost is stored that way now, in format 4.
             self.frame.notes.clear();
             self.frame.style.source_version = 4;
         }
-        self.unchanged(at);
+        self.unchanged(attempt.at);
     }
 
     /// What was to be persisted is stored already.

@@ -32,8 +32,10 @@ use crate::turn::Turns;
 ///   wrote last, and serial and lineage with it; anything else is a `Conflict`, also when nothing was read before. The
 ///   store has the last word where it can write under conditions; elsewhere the lock makes the check safe.
 /// - A write that fails leaves lineage, serial and the transient snapshot as they were, so that a retry writes the same
-///   serial. A write whose answer got lost is recognised at the next persist.
-/// - While it holds a lock with a fencing token, every write carries the token.
+///   serial. After a write whose answer got lost, the manager reads back, at once and again at the next persist: what it
+///   sent is recognised, and is neither a conflict nor written twice.
+/// - While it holds a lock with a fencing token, every write carries the token. If the time of the lock is over, it is
+///   prolonged before the write, or the write fails with `LockLost`. That does not end until the manager locks anew.
 /// - What was read is written again: unknown members, layout, dialect, and the release that counts as writer, unless
 ///   [`ManagerOptions::writer`] says otherwise.
 ///
@@ -56,6 +58,8 @@ pub struct Manager {
 pub struct ManagerOptions {
     /// Whose rules new places follow; what is stored already keeps its own.
     pub dialect: Dialect,
+    /// Who takes locks, `user@host`; the program finds out.
+    pub who: String,
     /// The release to write as. Without one, files keep theirs and new places have none.
     pub writer: Option<WriterVersion>,
     /// How to read.
@@ -72,6 +76,7 @@ impl Default for ManagerOptions {
     fn default() -> Self {
         Self {
             dialect: Dialect::Terraform,
+            who: String::new(),
             writer: None,
             decode: DecodeOptions::default(),
             encode: EncodeOptions::default(),
@@ -86,6 +91,13 @@ impl ManagerOptions {
     #[must_use]
     pub fn dialect(mut self, dialect: Dialect) -> Self {
         self.dialect = dialect;
+        self
+    }
+
+    /// Takes locks in the name of `user@host`.
+    #[must_use]
+    pub fn who(mut self, who: impl Into<String>) -> Self {
+        self.who = who.into();
         self
     }
 
@@ -142,13 +154,14 @@ impl Manager {
         &self.store
     }
 
-    /// A document to lock with: a fresh id, the present time, and what the lock is for.
+    /// A document to lock with: a fresh id, the present time, who it is, and what the lock is for.
     ///
     /// # Errors
     ///
     /// `Internal` when no id can be made.
     pub fn lock_info(&self, operation: &str) -> Result<LockInfo> {
         let mut info = LockInfo::new(&*self.ids, self.clock.now(), operation)?;
+        info.who.clone_from(&self.options.who);
         if let Some(version) = &self.options.writer {
             info.version = version.to_string();
         }

@@ -18,15 +18,13 @@ use crate::traits::{Persisted, Persister};
 struct Plan {
     attempt: Attempt,
     options: WriteOptions,
-    /// The counts of writes and imports when it was made.
-    at: (u64, u64),
 }
 
 #[async_trait]
 impl Persister for Manager {
     async fn persist_state(&self) -> Result<Persisted> {
         let _turn = self.turns.take().await;
-        if self.memory().state.is_none() {
+        if !self.memory().is_to_be_stored() {
             return Ok(Persisted::Unchanged);
         }
         self.settle_doubt().await?;
@@ -34,12 +32,19 @@ impl Persister for Manager {
             self.look().await?;
         }
         let Some(plan) = self.plan()? else { return Ok(Persisted::Unchanged) };
-        let Err(conflict) = self.write_planned(&plan).await else { return Ok(Persisted::Written) };
-        if conflict.kind() != ErrorKind::Conflict {
-            return Err(conflict);
+        self.hold_on().await?;
+        let Err(error) = self.write_planned(&plan).await else { return Ok(Persisted::Written) };
+        match error.kind() {
+            ErrorKind::Conflict => {
+                if let Some(plan) = self.look_again(plan, error).await? {
+                    self.write_planned(&plan).await?;
+                }
+            }
+            // What the store does not say it may show. If it shows nothing new, a delayed write may still arrive.
+            ErrorKind::Ambiguous if self.settle_doubt().await.is_ok_and(|happened| happened) => {}
+            _ => return Err(error),
         }
-        let Some(plan) = self.look_again(plan, conflict).await? else { return Ok(Persisted::Written) };
-        self.write_planned(&plan).await.map(|()| Persisted::Written)
+        Ok(Persisted::Written)
     }
 
     fn should_persist_intermediate_state(&self, info: &PersistInfo) -> bool {
@@ -74,7 +79,7 @@ impl Manager {
             }
             found => {
                 memory.seen = Seen::Version(version);
-                memory.reference = found.map(|(file, _)| file);
+                memory.reference = found.map(|(file, _)| Arc::new(file));
             }
         }
         Ok(())
@@ -117,8 +122,8 @@ impl Manager {
             let message = "the state cannot be written as a file";
             Error::new(ErrorKind::Invalid, "write", self).because(message).with_source(error)
         })?;
-        let attempt = Attempt { bytes: Arc::new(bytes), file: Arc::new(file) };
-        Ok(Some(Plan { attempt, options, at }))
+        let attempt = Attempt { bytes: bytes.into(), file: Arc::new(file), at };
+        Ok(Some(Plan { attempt, options }))
     }
 
     fn write_options(&self, memory: &Memory) -> WriteOptions {
@@ -132,10 +137,22 @@ impl Manager {
         if self.store.capabilities().conditional_write {
             return self.store.write(&plan.attempt.bytes, &plan.options).await;
         }
-        let stored = self.store.read().await?.map(|stored| stored.version);
-        if !plan.options.expect.is_met_by(stored.as_ref()) {
-            let found = stored.map_or_else(|| "nothing".to_owned(), |version| format!("version {version}"));
+        let stored = self.store.read().await?;
+        let version = stored.as_ref().map(|stored| stored.version.clone());
+        if !plan.options.expect.is_met_by(version.as_ref()) {
+            let found = version.map_or_else(|| "nothing".to_owned(), |version| format!("version {version}"));
             return Err(Error::conflict("write", self, &plan.options.expect, found));
+        }
+        // The bytes are here anyway, so that a version which does not change with them is found out.
+        let reference = self.memory().reference.clone();
+        if let Some((stored, reference)) = stored.zip(reference) {
+            let found = self.parse(stored)?.map(|(file, _)| (file.serial, file.lineage));
+            if found.as_ref() != Some(&(reference.serial, reference.lineage.clone())) {
+                let found =
+                    found.map_or_else(|| "nothing".to_owned(), |(serial, line)| snapshot(serial, &line));
+                let expected = snapshot(reference.serial, &reference.lineage);
+                return Err(Error::conflict("write", self, expected, found));
+            }
         }
         let options = WriteOptions { expect: Expect::Any, ..plan.options.clone() };
         self.store.write(&plan.attempt.bytes, &options).await
@@ -148,8 +165,7 @@ impl Manager {
         let mut memory = self.memory();
         match outcome {
             Ok(version) => {
-                memory.stored(&plan.attempt.file, version);
-                memory.settle(&plan.attempt.file, plan.at);
+                memory.stored(&plan.attempt, version);
                 Ok(())
             }
             Err(error) => {
@@ -159,20 +175,13 @@ impl Manager {
         }
     }
 
-    /// Finds out what came of a write whose answer got lost, or that was not waited for.
-    async fn settle_doubt(&self) -> Result<()> {
-        let Some(attempt) = self.memory().attempt.clone() else { return Ok(()) };
+    /// Whether a write whose answer got lost, or was not waited for, turns out to have happened.
+    async fn settle_doubt(&self) -> Result<bool> {
+        let Some(attempt) = self.memory().attempt.clone() else { return Ok(false) };
         let stored = self.store.read().await?;
-        let mut memory = self.memory();
-        memory.attempt = None;
-        if let Some(stored) = stored.filter(|stored| stored.bytes == *attempt.bytes) {
-            memory.stored(&attempt.file, stored.version);
-            // The transient snapshot goes on from there, unless an import has given it another place to be.
-            if !memory.imported {
-                memory.set_frame(&attempt.file);
-            }
-        }
-        Ok(())
+        let Some(stored) = stored.filter(|stored| *stored.bytes == *attempt.bytes) else { return Ok(false) };
+        self.memory().stored(&attempt, stored.version);
+        Ok(true)
     }
 
     /// Tells somebody else's snapshot from one that is the manager's own under another version.
@@ -182,10 +191,8 @@ impl Manager {
         let Some(stored) = self.store.read().await? else {
             return Err(self.conflict("nothing", conflict));
         };
-        if stored.bytes == *plan.attempt.bytes {
-            let mut memory = self.memory();
-            memory.stored(&plan.attempt.file, stored.version);
-            memory.settle(&plan.attempt.file, plan.at);
+        if *stored.bytes == *plan.attempt.bytes {
+            self.memory().stored(&plan.attempt, stored.version);
             return Ok(None);
         }
         let Ok(Some((found, version))) = self.parse(stored) else {

@@ -76,18 +76,41 @@ async fn the_same_snapshot_under_another_version_is_no_conflict() -> Result<()> 
 }
 
 #[tokio::test]
-async fn a_write_whose_answer_got_lost_is_recognised() -> Result<()> {
+async fn a_write_whose_answer_got_lost_is_read_back_at_once() -> Result<()> {
+    let place = MemoryPlace::new("lossy");
+    let store = Script::new(&place);
+    let manager = manager(store.clone());
+    for (value, serial) in [("a", 1), ("b", 2)] {
+        store.fail_next(Fault::LoseAnswer);
+        assert_eq!(write_and_persist(&manager, &state(value)).await?, Persisted::Written);
+        assert_eq!(
+            (manager.snapshot_meta().serial.get(), stored_serial(&place).await?),
+            (serial, Some(serial))
+        );
+        assert_eq!(manager.persist_state().await?, Persisted::Unchanged);
+    }
+    assert_eq!(store.calls(), ["get", "put 1", "get", "put 2", "get"], "nothing is written twice");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_write_that_cannot_be_read_back_stays_in_doubt_until_it_can() -> Result<()> {
     let place = MemoryPlace::new("lossy");
     let store = Script::new(&place);
     let manager = manager(store.clone());
     write_and_persist(&manager, &state("a")).await?;
+    store.unreadable(true);
     store.fail_next(Fault::LoseAnswer);
     assert_eq!(kind(write_and_persist(&manager, &state("b")).await), Some(ErrorKind::Ambiguous));
+    assert_eq!(kind(manager.persist_state().await), Some(ErrorKind::Unavailable));
+    store.unreadable(false);
     assert_eq!(manager.persist_state().await?, Persisted::Unchanged, "it is there");
     assert_eq!(manager.snapshot_meta().serial.get(), 2);
 
+    store.unreadable(true);
     store.fail_next(Fault::LoseAnswer);
     assert_eq!(kind(write_and_persist(&manager, &state("c")).await), Some(ErrorKind::Ambiguous));
+    store.unreadable(false);
     manager.write_state(&state("b"))?;
     assert_eq!(
         manager.persist_state().await?,
@@ -96,6 +119,56 @@ async fn a_write_whose_answer_got_lost_is_recognised() -> Result<()> {
     );
     let now = stored(&place).await?.unwrap();
     assert_eq!((now.serial.get(), now.state), (4, state("b")));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_write_that_was_not_waited_for_is_recognised() -> Result<()> {
+    let place = MemoryPlace::new("cut off");
+    let store = Script::new(&place);
+    let manager = manager(store.clone());
+    manager.refresh_state().await?;
+    manager.write_state(&state("a"))?;
+    // The store writes, and its answer comes when nobody listens any more.
+    store.fail_next(Fault::NeverAnswer);
+    let mut persist = manager.persist_state();
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    assert!(persist.as_mut().poll(&mut context).is_pending());
+    drop(persist);
+    assert_eq!(stored_serial(&place).await?, Some(1));
+    assert_eq!(manager.persist_state().await?, Persisted::Unchanged);
+    write_and_persist(&manager, &state("b")).await?;
+    assert_eq!(stored_serial(&place).await?, Some(2));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_late_write_is_no_conflict_with_its_own_repetition() -> Result<()> {
+    let place = MemoryPlace::new("late");
+    let store = Script::new(&place);
+    let manager = manager(store.clone());
+    manager.refresh_state().await?;
+    store.fail_next(Fault::Delay);
+    assert_eq!(kind(write_and_persist(&manager, &state("a")).await), Some(ErrorKind::Ambiguous));
+    assert_eq!(stored_serial(&place).await?, None, "it is still on its way");
+    store.fail_next(Fault::AfterTheDelayed);
+    assert_eq!(manager.persist_state().await?, Persisted::Written);
+    assert_eq!(stored_serial(&place).await?, Some(1));
+    assert_eq!(write_and_persist(&manager, &state("a")).await?, Persisted::Unchanged);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_changed_serial_is_seen_under_an_unchanged_version() -> Result<()> {
+    let place = MemoryPlace::new("careless");
+    let (a, b) = (manager(Script::with_one_version(&place)), manager(Script::with_one_version(&place)));
+    write_and_persist(&a, &state("first")).await?;
+    b.refresh_state().await?;
+    write_and_persist(&a, &state("theirs")).await?;
+    let error = write_and_persist(&b, &state("mine")).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Conflict);
+    assert!(error.mismatch().is_some_and(|(_, found)| found.starts_with("serial 2 of ")), "{error}");
+    assert_eq!(stored(&place).await?.map(|file| file.state), Some(state("theirs")));
     Ok(())
 }
 

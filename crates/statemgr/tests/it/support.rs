@@ -1,6 +1,7 @@
 //! States, managers, and a store that keeps a record of its calls and fails when told to.
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -90,6 +91,12 @@ pub(crate) enum Fault {
     Fail(ErrorKind),
     /// It is written, and the answer gets lost.
     LoseAnswer,
+    /// It is written, and the answer never comes.
+    NeverAnswer,
+    /// The answer gets lost, and it is written later.
+    Delay,
+    /// Before it is written, what was delayed is.
+    AfterTheDelayed,
 }
 
 /// A client of a place in memory that keeps a record of its calls.
@@ -99,34 +106,63 @@ pub(crate) struct Script(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     store: MemoryStore,
-    capabilities: Mutex<Capabilities>,
+    capabilities: Capabilities,
     calls: Mutex<Vec<String>>,
     faults: Mutex<Vec<Fault>>,
+    unreadable: AtomicBool,
+    delayed: Mutex<Option<(Vec<u8>, WriteOptions)>>,
+    one_version: bool,
 }
 
 impl Script {
     pub(crate) fn new(place: &MemoryPlace) -> Self {
-        let store = place.open();
-        let capabilities = Mutex::new(store.capabilities());
-        Self(Arc::new(Inner { store, capabilities, calls: Mutex::default(), faults: Mutex::default() }))
+        Self::with(place, |_| ())
     }
 
     /// A store that cannot check by itself.
     pub(crate) fn without_conditions(place: &MemoryPlace) -> Self {
-        let script = Self::new(place);
-        script.0.capabilities.lock().expect("no test panics inside").conditional_write = false;
-        script
+        Self::with(place, |inner| inner.capabilities.conditional_write = false)
+    }
+
+    /// A store that cannot check by itself, and calls every content by the same version.
+    pub(crate) fn with_one_version(place: &MemoryPlace) -> Self {
+        Self::with(place, |inner| {
+            inner.capabilities.conditional_write = false;
+            inner.one_version = true;
+        })
     }
 
     /// A store with checks of its own, which force overrides.
     pub(crate) fn with_force(place: &MemoryPlace) -> Self {
-        let script = Self::new(place);
-        script.0.capabilities.lock().expect("no test panics inside").force_write = true;
-        script
+        Self::with(place, |inner| inner.capabilities.force_write = true)
+    }
+
+    fn with(place: &MemoryPlace, change: impl FnOnce(&mut Inner)) -> Self {
+        let store = place.open();
+        let mut inner = Inner {
+            capabilities: store.capabilities(),
+            store,
+            calls: Mutex::default(),
+            faults: Mutex::default(),
+            unreadable: AtomicBool::new(false),
+            delayed: Mutex::default(),
+            one_version: false,
+        };
+        change(&mut inner);
+        Self(Arc::new(inner))
+    }
+
+    fn version(&self, version: Version) -> Version {
+        if self.0.one_version { Version::new("always") } else { version }
     }
 
     pub(crate) fn fail_next(&self, fault: Fault) {
         self.0.faults.lock().expect("no test panics inside").push(fault);
+    }
+
+    /// Whether reading fails from now on.
+    pub(crate) fn unreadable(&self, yes: bool) {
+        self.0.unreadable.store(yes, Ordering::SeqCst);
     }
 
     /// The calls since the last time, such as `get` and `put 1`.
@@ -148,12 +184,16 @@ impl fmt::Display for Script {
 #[async_trait]
 impl StateStore for Script {
     fn capabilities(&self) -> Capabilities {
-        *self.0.capabilities.lock().expect("no test panics inside")
+        self.0.capabilities
     }
 
     async fn read(&self) -> Result<Option<Stored>> {
         self.record("get");
-        self.0.store.read().await
+        if self.0.unreadable.load(Ordering::SeqCst) {
+            return Err(Error::new(ErrorKind::Unavailable, "read", self));
+        }
+        let stored = self.0.store.read().await?;
+        Ok(stored.map(|Stored { bytes, version, .. }| Stored::new(bytes, self.version(version))))
     }
 
     async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
@@ -166,9 +206,25 @@ impl StateStore for Script {
                 self.0.store.write(bytes, options).await?;
                 Err(Error::new(ErrorKind::Ambiguous, "write", self))
             }
+            Some(Fault::NeverAnswer) => {
+                self.0.store.write(bytes, options).await?;
+                std::future::pending().await
+            }
+            Some(Fault::Delay) => {
+                *self.0.delayed.lock().expect("no test panics inside") =
+                    Some((bytes.to_vec(), options.clone()));
+                Err(Error::new(ErrorKind::Ambiguous, "write", self))
+            }
+            Some(Fault::AfterTheDelayed) => {
+                let delayed = self.0.delayed.lock().expect("no test panics inside").take();
+                let (late, conditions) = delayed.expect("something was delayed");
+                self.0.store.write(&late, &conditions).await?;
+                self.0.store.write(bytes, options).await
+            }
             None => {
                 let options = options.clone().force(false);
-                self.0.store.write(bytes, &options).await
+                let version = self.0.store.write(bytes, &options).await?;
+                Ok(self.version(version))
             }
         }
     }

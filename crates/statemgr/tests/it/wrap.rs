@@ -52,10 +52,10 @@ async fn a_store_that_does_not_answer_is_asked_again() -> Result<()> {
 async fn what_may_have_happened_is_not_repeated() -> Result<()> {
     let script = Script::new(&MemoryPlace::new("prod"));
     let manager = manager(Retry::new(script.clone(), RetryPolicy::default(), clock()));
-    for fault in [Fault::LoseAnswer, Fault::Fail(ErrorKind::Denied)] {
+    for kind in [ErrorKind::Ambiguous, ErrorKind::Denied] {
         script.calls();
-        script.fail_next(fault);
-        write_and_persist(&manager, &state(&format!("{fault:?}"))).await.unwrap_err();
+        script.fail_next(Fault::Fail(kind));
+        write_and_persist(&manager, &state(&format!("{kind:?}"))).await.unwrap_err();
         assert_eq!(script.calls().iter().filter(|call| call.starts_with("put")).count(), 1);
     }
     Ok(())
