@@ -29,7 +29,7 @@ mod wrap;
 pub use capabilities::{Capabilities, Exclusion};
 pub use error::{BoxError, Error, ErrorKind, Result};
 pub use fake::{FullFake, TransientInMemory, UnlockErrorFull};
-pub use guard::{AbandonedLock, AbandonedLocks, LockGuard, OnAbandon, ReleaseError};
+pub use guard::{AbandonedLock, AbandonedLocks, LockGuard, OnAbandon, ReleaseError, Renewal};
 pub use holder::{FencingToken, LockGrant, LockHolder};
 pub use intermediate::{
     DEFAULT_PERSIST_INTERVAL, IntermediateSnapshots, PersistInfo, PersistIntervalError, persist_interval,

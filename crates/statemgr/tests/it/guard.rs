@@ -49,11 +49,11 @@ async fn a_guard_renews_its_lease() -> Result<()> {
     let time = clock();
     let place = MemoryPlace::with_lease("prod", Duration::from_secs(60), Arc::<FixedClock>::clone(&time));
     let record = Arc::default();
-    let mut guard = acquire(manager(place.open()), &record).await?;
-    let before = guard.grant().cloned().unwrap();
+    let guard = acquire(manager(place.open()), &record).await?;
+    let before = guard.grant().unwrap();
     time.advance(Duration::from_secs(50));
     guard.renew().await?;
-    let after = guard.grant().cloned().unwrap();
+    let after = guard.grant().unwrap();
     assert!(after.expires > before.expires && after.fence == before.fence);
     time.advance(Duration::from_secs(50));
     assert!(place.open().lock_holder().await?.is_some());

@@ -9,6 +9,8 @@ mod lock_wait;
 mod lossless;
 mod memory;
 mod meta;
+mod races;
+mod renewal;
 mod sequence;
 mod support;
 mod transfer;

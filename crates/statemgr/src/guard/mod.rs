@@ -1,0 +1,198 @@
+//! A lock as a value that must be released.
+
+mod abandoned;
+mod held;
+mod renewal;
+
+use std::fmt;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+
+use groundstate_common::Clock;
+
+pub use abandoned::{AbandonedLock, AbandonedLocks, OnAbandon};
+pub use renewal::Renewal;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::guard::held::{Held, Status};
+use crate::holder::LockGrant;
+use crate::lock_info::{LockId, LockInfo};
+use crate::traits::Locker;
+use crate::wait::{Sleeper, Waiting, lock_with};
+
+/// A held lock. [`release`](Self::release) it: dropping cannot, since that would have to wait for the store.
+///
+/// A guard that is dropped leaves the lock as it is and tells its [`OnAbandon`] how to free it. A lock with a lease ends
+/// unless somebody prolongs it: [`renewal`](Self::renewal) does that in the background, [`hold_during`](Self::hold_during)
+/// for as long as some work takes.
+///
+/// ```
+/// use std::sync::Arc;
+/// use groundstate_common::{FixedClock, SequenceIds, Timestamp};
+/// use groundstate_statemgr::{AbandonedLocks, LockGuard, Manager, ManagerOptions, MemoryPlace, Waiting, write_and_persist};
+/// use groundstate_states::State;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let clock = Arc::new(FixedClock::new(Timestamp::UNIX_EPOCH));
+/// let store = Arc::new(MemoryPlace::new("prod").open());
+/// let ids = Arc::new(SequenceIds::new());
+/// let manager = Arc::new(Manager::new(store, clock.clone(), ids, ManagerOptions::default()));
+///
+/// let abandoned = Arc::new(AbandonedLocks::new());
+/// let info = manager.lock_info("OperationTypeApply")?;
+/// let guard = LockGuard::acquire(manager.clone(), info, Waiting::not_at_all(), abandoned.clone()).await?;
+/// let (written, kept) = guard.hold_during(write_and_persist(&*manager, &State::new()), &*clock, &*clock).await;
+/// written?;
+/// kept?;
+/// guard.release().await?;
+/// assert!(abandoned.take().is_empty());
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "a lock that is not released keeps everybody out"]
+pub struct LockGuard {
+    held: Arc<Held>,
+    on_abandon: Arc<dyn OnAbandon>,
+}
+
+/// A lock that could not be released. Dropping it abandons the lock.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot release the lock {} of {}, free it by force with that id if trying again does not help", guard.id(), guard.held.locker)]
+pub struct ReleaseError {
+    source: Error,
+    guard: Box<LockGuard>,
+}
+
+impl LockGuard {
+    /// Takes the lock, waiting as `waiting` says. Where nothing can be locked, the guard holds nothing.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`lock_with`].
+    pub async fn acquire(
+        locker: Arc<dyn Locker>,
+        info: LockInfo,
+        waiting: Waiting<'_>,
+        on_abandon: Arc<dyn OnAbandon>,
+    ) -> Result<Self> {
+        // The guard exists before the lock does, so that nobody who stops waiting leaves a lock behind unheard of.
+        let guard = Self { held: Arc::new(Held::new(locker, info)), on_abandon };
+        match lock_with(&*guard.held.locker, &guard.held.info, waiting).await {
+            Ok(Some(grant)) => guard.held.set(Status::Held(grant)),
+            Ok(None) => guard.held.set(Status::Free),
+            Err(error) => {
+                if error.kind() != ErrorKind::Ambiguous {
+                    guard.held.set(Status::Free);
+                }
+                return Err(error);
+            }
+        }
+        Ok(guard)
+    }
+
+    /// What was granted, and prolonged since; `None` where nothing can be locked, and after the lock was lost.
+    pub fn grant(&self) -> Option<LockGrant> {
+        self.held.grant()
+    }
+
+    /// Prolongs a lock that ends by itself, now; does nothing to one that does not.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`StateStore::renew`](crate::StateStore::renew). After `LockLost` the guard holds nothing any more.
+    pub async fn renew(&self) -> Result<()> {
+        self.held.renew().await
+    }
+
+    /// A task that prolongs the lock whenever a third of its time is over, for as long as the guard lives.
+    ///
+    /// Give [`Renewal::run`] to the program's runtime, in a task of its own.
+    pub fn renewal(&self, clock: Arc<dyn Clock>, sleeper: Arc<dyn Sleeper>) -> Renewal {
+        Renewal::new(Arc::clone(&self.held), clock, sleeper)
+    }
+
+    /// Does `work`, prolonging the lock meanwhile as [`renewal`](Self::renewal) does.
+    ///
+    /// Gives the work's result, and whether the lock was kept to its end. Losing the lock does not cut the work off: half of
+    /// it may be done. Its writes are refused from then on where the store has fencing tokens.
+    pub async fn hold_during<T>(
+        &self,
+        work: impl Future<Output = T>,
+        clock: &dyn Clock,
+        sleeper: &dyn Sleeper,
+    ) -> (T, Result<()>) {
+        let (mut work, mut renewal) = (pin!(work), pin!(renewal::keep(&self.held, clock, sleeper)));
+        let mut kept = None;
+        std::future::poll_fn(|context| {
+            if let Poll::Ready(done) = work.as_mut().poll(context) {
+                return Poll::Ready((done, kept.take().unwrap_or(Ok(()))));
+            }
+            if kept.is_none()
+                && let Poll::Ready(outcome) = renewal.as_mut().poll(context)
+            {
+                kept = Some(outcome);
+            }
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// Releases the lock, and ends its renewals.
+    ///
+    /// # Errors
+    ///
+    /// When the store does not release it. The error has the guard, for another attempt.
+    pub async fn release(self) -> Result<(), ReleaseError> {
+        let Some(id) = self.held.begin_release() else { return Ok(()) };
+        match self.held.locker.unlock(&id).await {
+            Ok(()) => {
+                self.held.set(Status::Free);
+                Ok(())
+            }
+            Err(source) => {
+                // A lock that was lost or is not there is not held by this guard, so there is nothing to free.
+                if matches!(source.kind(), ErrorKind::LockLost | ErrorKind::NotFound) {
+                    self.held.set(Status::Free);
+                } else {
+                    self.held.reopen();
+                }
+                Err(ReleaseError { source, guard: Box::new(self) })
+            }
+        }
+    }
+
+    fn id(&self) -> LockId {
+        self.held.id()
+    }
+}
+
+impl Drop for LockGuard {
+    fn drop(&mut self) {
+        if let Some(lock) = self.held.abandon() {
+            self.on_abandon.abandoned(lock);
+        }
+    }
+}
+
+impl fmt::Debug for LockGuard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (target, id) = (&self.held.locker, self.id());
+        let mut shown = f.debug_struct("LockGuard");
+        shown.field("target", &format_args!("{target}")).field("id", &id).finish_non_exhaustive()
+    }
+}
+
+impl ReleaseError {
+    /// Why it could not be released.
+    pub fn error(&self) -> &Error {
+        &self.source
+    }
+
+    /// The guard, for another attempt.
+    pub fn into_guard(self) -> LockGuard {
+        *self.guard
+    }
+}
