@@ -1,13 +1,42 @@
 //! State managers: the contract of stores, and the manager that owns lineage and serial.
 //!
 //! ```
-//! use groundstate_statemgr::{Capabilities, Error, ErrorKind};
+//! use std::sync::Arc;
+//! use groundstate_common::{FixedClock, SequenceIds, Timestamp};
+//! use groundstate_statemgr::{Manager, ManagerOptions, MemoryPlace, Persisted, PersistentMeta, write_and_persist};
+//! use groundstate_states::State;
 //!
-//! let error = Error::unsupported("renew the lock of", "prod");
-//! assert_eq!(error.kind(), ErrorKind::Unsupported);
-//! assert_eq!(error.to_string(), "cannot renew the lock of prod: the store cannot do this");
-//! assert!(!Capabilities::none().lease);
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> groundstate_statemgr::Result<()> {
+//! let store = Arc::new(MemoryPlace::new("prod").open());
+//! let clock = Arc::new(FixedClock::new(Timestamp::UNIX_EPOCH));
+//! let manager = Manager::new(store, clock, Arc::new(SequenceIds::new()), ManagerOptions::default());
+//! assert_eq!(write_and_persist(&manager, &State::new()).await?, Persisted::Written);
+//! assert_eq!(write_and_persist(&manager, &State::new()).await?, Persisted::Unchanged);
+//! assert_eq!(manager.snapshot_meta().serial.get(), 1);
+//! # Ok(())
+//! # }
 //! ```
+//!
+//! # Finding your way
+//!
+//! - [`StateStore`] is what a backend implements, with its [`Capabilities`]; [`MemoryStore`] is the reference.
+//! - [`Manager`] turns any store into a [`Full`] and a [`Migrator`]. Users of states ask for traits: [`Reader`],
+//!   [`Writer`], [`Refresher`], [`Persister`], [`OutputReader`], [`Locker`], [`PersistentMeta`], or for the unions
+//!   [`Transient`], [`Persistent`], [`Storage`], [`Full`].
+//! - [`LockInfo`] is the document beside a lock, byte for byte as the original programs write it; [`lock_with`] waits,
+//!   [`LockGuard`] holds and prolongs, [`LockHolder`] says who is in the way. What the originals call a lock error is an
+//!   [`Error`] of the kind [`ErrorKind::Locked`].
+//! - [`IntermediateSnapshots`] persists during a run. [`export`], [`import`] and [`migrate`] move snapshots with their
+//!   metadata. [`check_valid_import`] says which may replace which.
+//! - [`Retry`], [`ReadOnly`] and [`LockDisabled`] wrap; [`TransientInMemory`], [`FullFake`] and [`UnlockErrorFull`] stand in
+//!   for managers in tests.
+//!
+//! # What is deliberately absent
+//!
+//! - Any place: files, buckets and services are crates of their own.
+//! - A clock, randomness, a runtime, the environment: they are arguments.
+//! - Workspaces: a store is one state; what lists them belongs to the place.
 
 mod capabilities;
 mod error;
