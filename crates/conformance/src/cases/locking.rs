@@ -1,0 +1,215 @@
+//! L1 to L7 and L9: taking and releasing the lock.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use groundstate_statemgr::{ErrorKind, LockGrant, LockId, LockInfo, Sleeper};
+
+use crate::cx::{Client, Cx, put, read, reads_nothing, reads_the_same};
+use crate::executor::{ThreadSleeper, abandon_after, run_aside};
+use crate::failure::{Answer, Step, describe, ensure, fail};
+use crate::harness::Trouble;
+
+const MOST_WAITS: usize = 64;
+/// A refusal that takes longer is one that waited for something.
+const AT_ONCE: Duration = Duration::from_secs(5);
+
+/// Takes the lock under an id that begins with `name`.
+pub(super) async fn take(cx: &Cx, client: &Client, name: &str) -> Step<LockGrant> {
+    client.lock(&cx.info(name)).await.succeeds(&format!("a lock as {name:?}, which is free,"))
+}
+
+/// The lock is held: nobody gets it.
+pub(super) async fn is_held(cx: &Cx, clients: &[(&Client, &str)]) -> Step {
+    for (client, who) in clients {
+        let info = cx.info(&format!("late-{}", who.to_lowercase()));
+        let what = format!("a lock of {who} while the lock is held");
+        client.lock(&info).await.refused(ErrorKind::Locked, &what)?;
+    }
+    Ok(())
+}
+
+pub(super) async fn excludes(cx: &Cx) -> Step {
+    let (a, b) = cx.two().await?;
+    for round in 0..2 {
+        let grant = take(cx, &a, &format!("a{round}")).await?;
+        let c = cx.open().await?;
+        is_held(cx, &[(&b, "B"), (&c, "C"), (&a, "A"), (&b, "B")]).await?;
+        let again = a.lock(&cx.info(&format!("a{round}"))).await;
+        again.refused(ErrorKind::Locked, "another lock of the holder under the same id")?;
+        a.unlock(&grant.id).await.succeeds("the release")?;
+    }
+    Ok(())
+}
+
+pub(super) async fn at_once(cx: &Cx) -> Step {
+    let (a, b) = cx.two().await?;
+    let grant = take(cx, &a, "a").await?;
+    let info = cx.info("b");
+    let asked = Arc::clone(&b);
+    let harness = Arc::clone(&cx.harness);
+    let (sender, receiver) = std::sync::mpsc::channel();
+    // On a thread of its own, since a store that waits may well block it.
+    let work = run_aside(move || {
+        harness.block_on(Box::pin(async move {
+            let outcome = asked.lock(&info).await;
+            sender.send(outcome).unwrap_or_default();
+        }));
+    });
+    let start = std::time::Instant::now();
+    let outcome = loop {
+        match receiver.try_recv() {
+            Ok(outcome) => break Some(outcome),
+            Err(_) if start.elapsed() > AT_ONCE => break None,
+            Err(_) => ThreadSleeper.sleep(Duration::from_millis(2)).await,
+        }
+    };
+    a.unlock(&grant.id).await.succeeds("the release")?;
+    let Some(outcome) = outcome else {
+        // The one who waits gets the lock now, so that nothing is left running.
+        work.await;
+        return fail("a lock that is held is refused at once", format!("no answer in {AT_ONCE:?}"));
+    };
+    outcome.refused(ErrorKind::Locked, "a lock of B while A holds it").map(drop)
+}
+
+pub(super) async fn frees(cx: &Cx) -> Step {
+    let clients = cx.clients(3).await?;
+    for round in 0..6 {
+        let client = &clients[round % 3];
+        let grant = take(cx, client, &format!("round{round}")).await?;
+        client.unlock(&grant.id).await.succeeds("the release")?;
+    }
+    let grant = take(cx, &cx.open().await?, "last").await?;
+    ensure(!grant.id.is_empty(), "a grant has an id", || format!("{:?}", grant.id.as_str()))
+}
+
+pub(super) async fn needs_the_id(cx: &Cx) -> Step {
+    let (a, b) = cx.two().await?;
+    let grant = take(cx, &a, "a").await?;
+    let wrong = [LockId::new("another"), LockId::new(""), LockId::new(&format!("{}x", grant.id))];
+    for id in &wrong {
+        for (client, who) in [(&b, "B"), (&a, "the holder")] {
+            let what = format!("a release by {who} under the id {:?}, which is not in force,", id.as_str());
+            client.unlock(id).await.refused(ErrorKind::Locked, &what)?;
+            is_held(cx, &[(&b, "B")]).await?;
+        }
+    }
+    a.unlock(&grant.id).await.succeeds("the release under the granted id")
+}
+
+pub(super) async fn twice(cx: &Cx) -> Step {
+    let (a, b) = cx.two().await?;
+    let never = a.unlock(&LockId::new("never")).await;
+    never.refused(ErrorKind::NotFound, "a release where nothing was ever locked")?;
+    let grant = take(cx, &a, "a").await?;
+    a.unlock(&grant.id).await.succeeds("the release")?;
+    for (client, who) in [(&a, "A"), (&b, "B"), (&a, "A")] {
+        let what = format!("another release by {who}");
+        client.unlock(&grant.id).await.refused(ErrorKind::NotFound, &what)?;
+    }
+    Ok(())
+}
+
+pub(super) async fn leaves_the_state(cx: &Cx) -> Step {
+    let (a, b) = cx.two().await?;
+    let grant = take(cx, &a, "absent").await?;
+    reads_nothing(&b, "B, while A holds the lock of an absent state,").await?;
+    a.unlock(&grant.id).await.succeeds("the release")?;
+    reads_nothing(&b, "B, after the lock of an absent state,").await?;
+    put(&a, &cx.document()).await?;
+    let before = read(&b).await?;
+    let grant = take(cx, &a, "present").await?;
+    reads_the_same(&b, "B, while A holds the lock,", before.as_ref()).await?;
+    b.lock(&cx.info("b")).await.refused(ErrorKind::Locked, "a lock of B")?;
+    reads_the_same(&b, "B, after its lock was refused,", before.as_ref()).await?;
+    a.unlock(&grant.id).await.succeeds("the release")?;
+    reads_the_same(&b, "B, after the release,", before.as_ref()).await?;
+    reads_the_same(&cx.open().await?, "a new client", before.as_ref()).await
+}
+
+pub(super) async fn told_apart(cx: &Cx) -> Step {
+    let (a, b) = cx.two().await?;
+    let mut ids: Vec<LockId> = Vec::new();
+    for round in 0..6 {
+        let client = if round % 2 == 0 { &a } else { &b };
+        let grant = take(cx, client, &format!("round{round}")).await?;
+        let fresh = !ids.contains(&grant.id) && !grant.id.is_empty();
+        ensure(fresh, "each grant has an id of its own", || format!("{:?} again", grant.id.as_str()))?;
+        client.unlock(&grant.id).await.succeeds("the release")?;
+        ids.push(grant.id);
+    }
+    Ok(())
+}
+
+pub(super) async fn dropped(cx: &Cx) -> Step {
+    let b = cx.open().await?;
+    for waits in 1..=MOST_WAITS {
+        let a = cx.open().await?;
+        let info = cx.info(&format!("dropped{waits}"));
+        match abandon_after(a.lock(&info), waits).await {
+            None => settles(cx, &a, &b, &info).await?,
+            Some(outcome) => {
+                let grant = outcome.succeeds("a lock that is free")?;
+                a.unlock(&grant.id).await.succeeds("the release")?;
+                break;
+            }
+        }
+    }
+    for trouble in [Trouble::RefuseRequest, Trouble::LoseAnswer] {
+        troubled(cx, &b, trouble).await?;
+    }
+    let grant = take(cx, &b, "after").await?;
+    b.unlock(&grant.id).await.succeeds("the release")
+}
+
+/// The lock that was given up is held under the id of its document, or it is free. Afterwards it is free.
+async fn settles(cx: &Cx, a: &Client, b: &Client, info: &LockInfo) -> Step {
+    let error = match b.lock(&cx.info("probe")).await {
+        Ok(grant) => return b.unlock(&grant.id).await.succeeds("the release of B"),
+        Err(error) if error.kind() == ErrorKind::Locked => error,
+        Err(error) => {
+            let expected = "a lock after another was given up succeeds or is refused with `Locked`";
+            return fail(expected, describe(&error));
+        }
+    };
+    if let Some(holder) = error.holder() {
+        let same = holder.info.id == info.id;
+        ensure(same, &format!("the holder is the one that gave up, {:?}", info.id.as_str()), || {
+            format!("{:?}", holder.info.id.as_str())
+        })?;
+    }
+    let id = error.holder().map_or(&info.id, |holder| &holder.id);
+    match a.unlock(id).await {
+        Ok(()) => {}
+        Err(_) if cx.capabilities.force_unlock => {
+            b.force_unlock(id).await.succeeds("a release by force of a lock that was given up")?;
+        }
+        Err(error) => {
+            let expected = "the id of the document releases a lock that was given up";
+            return fail(expected, describe(&error));
+        }
+    }
+    let grant = take(cx, b, "settled").await?;
+    b.unlock(&grant.id).await.succeeds("the release of B")
+}
+
+/// A lock meets trouble at the service: unless the answer is `Ambiguous`, a refusal means that the lock is free.
+async fn troubled(cx: &Cx, b: &Client, trouble: Trouble) -> Step {
+    let a = cx.open().await?;
+    if !cx.place.disturb(trouble).await.succeeds("disturbing the service")? {
+        return Ok(());
+    }
+    let info = cx.info("troubled");
+    match a.lock(&info).await {
+        Ok(grant) => a.unlock(&grant.id).await.succeeds("the release"),
+        Err(error) if error.kind() == ErrorKind::Ambiguous => settles(cx, &a, b, &info).await,
+        Err(error) => match b.lock(&cx.info("probe")).await {
+            Ok(grant) => b.unlock(&grant.id).await.succeeds("the release of B"),
+            Err(held) => {
+                let expected = format!("the lock is free after the refusal {}", describe(&error));
+                fail(expected, describe(&held))
+            }
+        },
+    }
+}

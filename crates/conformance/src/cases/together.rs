@@ -1,0 +1,305 @@
+//! W3, W6 and L1 once more, with many clients at the same time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use groundstate_statemgr::{ErrorKind, Expect, LockGrant, Result, Sleeper, Version, WriteOptions};
+
+use crate::cases::locking::take;
+use crate::cx::{Client, Cx, document, put, read, reads, reads_the_same};
+use crate::executor::{BoxFuture, ThreadSleeper};
+use crate::failure::{Answer, Step, describe, ensure, equal, fail};
+use crate::fault::{Faults, Faulty};
+use crate::history::{Access, Actor, Grab, Habits, Lock, Locksmith, Place, Shared};
+use crate::linear::{Event, is_linearizable};
+
+const CLIENTS: usize = 4;
+
+/// Several write with the same expectation, and at most one of them gets through.
+pub(super) async fn same_expectation(cx: &Cx) -> Step {
+    let clients = cx.clients(5).await?;
+    for round in 0..12 {
+        let expect = if round % 2 == 0 && cx.capabilities.delete {
+            clients[0].delete(&WriteOptions::any()).await.succeeds("a deletion")?;
+            Expect::Absent
+        } else {
+            Expect::Version(put(&clients[0], &cx.document()).await?)
+        };
+        let before = read(&clients[0]).await?;
+        let documents: Vec<Vec<u8>> = clients.iter().map(|_| cx.document()).collect();
+        let options = &WriteOptions::expecting(expect);
+        let futures = clients
+            .iter()
+            .zip(&documents)
+            .map(|(client, document)| -> BoxFuture<'_, Result<Version>> { client.write(document, options) })
+            .collect();
+        let outcomes = cx.interleave(&format!("round{round}"), futures).await;
+        let mut winner = None;
+        let mut won = 0;
+        for (outcome, document) in outcomes.into_iter().zip(&documents) {
+            match outcome {
+                Ok(version) => {
+                    won += 1;
+                    winner = Some((document, version));
+                }
+                Err(error) if error.kind() == ErrorKind::Conflict => {}
+                Err(error) => return fail("the others are refused with `Conflict`", describe(&error)),
+            }
+        }
+        let expected = format!("of 5 concurrent writes that expect {}, at most one succeeds", options.expect);
+        ensure(won <= 1, &expected, || format!("{won} succeeded"))?;
+        match winner {
+            Some((document, version)) => {
+                reads(&cx.open().await?, "a new client", document, Some(&version)).await?;
+            }
+            None => reads_the_same(&clients[1], "B, after all were refused,", before.as_ref()).await?,
+        }
+    }
+    Ok(())
+}
+
+/// Clients on threads of their own count up under conditions. None of the steps gets lost.
+pub(super) async fn on_threads(cx: &Cx) -> Step {
+    const EACH: u64 = 10;
+    let clients = cx.clients(CLIENTS).await?;
+    put(&clients[0], &document(0, 0)).await?;
+    let futures = clients
+        .into_iter()
+        .map(|client| -> BoxFuture<'static, Step> {
+            Box::pin(async move {
+                let mut left = EACH;
+                while left > 0 {
+                    let Some(stored) = read(&client).await? else { return fail("a document", "nothing") };
+                    let next = document(serial_of(&stored.bytes)? + 1, 0);
+                    let options = WriteOptions::expecting(Expect::Version(stored.version));
+                    match client.write(&next, &options).await {
+                        Ok(_) => left -= 1,
+                        Err(error) if error.kind() == ErrorKind::Conflict => {}
+                        Err(error) => {
+                            return fail("a write succeeds or is refused with `Conflict`", describe(&error));
+                        }
+                    }
+                }
+                Ok(())
+            })
+        })
+        .collect();
+    cx.on_threads(futures).await?.into_iter().collect::<Step>()?;
+    counted(cx, EACH).await
+}
+
+/// The counter stands where all clients together have brought it.
+async fn counted(cx: &Cx, each: u64) -> Step {
+    let stored = read(&cx.open().await?).await?;
+    let count = stored.map_or(Ok(0), |stored| serial_of(&stored.bytes))?;
+    let all = each * u64::try_from(CLIENTS).unwrap_or_default();
+    equal("the number of steps that the counter has made", &count, &all)
+}
+
+fn serial_of(bytes: &[u8]) -> Step<u64> {
+    let text = String::from_utf8_lossy(bytes);
+    let number = text.split("\"serial\": ").nth(1).and_then(|rest| rest.split(',').next());
+    match number.and_then(|number| number.parse().ok()) {
+        Some(serial) => Ok(serial),
+        None => fail("a whole document", crate::failure::describe_bytes(bytes)),
+    }
+}
+
+/// Clients on threads of their own count up under the lock, without conditions. None of the steps gets lost.
+pub(super) async fn increments(cx: &Cx) -> Step {
+    const EACH: u64 = 8;
+    let clients = cx.clients(CLIENTS).await?;
+    put(&clients[0], &document(0, 0)).await?;
+    let inside = Arc::new(AtomicUsize::new(0));
+    let futures = clients
+        .into_iter()
+        .enumerate()
+        .map(|(number, client)| -> BoxFuture<'static, Step> {
+            let inside = Arc::clone(&inside);
+            let infos: Vec<_> = (0..EACH).map(|step| cx.info(&format!("thread{number}-{step}"))).collect();
+            Box::pin(async move {
+                for info in infos {
+                    let grant = lock_patiently(&client, &info).await?;
+                    let others = inside.fetch_add(1, Ordering::SeqCst);
+                    let outcome = step(&client, &grant).await;
+                    inside.fetch_sub(1, Ordering::SeqCst);
+                    equal("the number of others that hold the lock", &others, &0)?;
+                    outcome?;
+                    client.unlock(&grant.id).await.succeeds("the release")?;
+                }
+                Ok(())
+            })
+        })
+        .collect();
+    cx.on_threads(futures).await?.into_iter().collect::<Step>()?;
+    counted(cx, EACH).await
+}
+
+async fn lock_patiently(client: &Client, info: &groundstate_statemgr::LockInfo) -> Step<LockGrant> {
+    loop {
+        match client.lock(info).await {
+            Ok(grant) => return Ok(grant),
+            Err(error) if error.kind() == ErrorKind::Locked => {
+                ThreadSleeper.sleep(Duration::from_millis(1)).await;
+            }
+            Err(error) => return fail("a lock succeeds or is refused with `Locked`", describe(&error)),
+        }
+    }
+}
+
+/// One step of the counter by the holder of the lock.
+async fn step(client: &Client, grant: &LockGrant) -> Step {
+    let Some(stored) = read(client).await? else { return fail("a document", "nothing") };
+    let next = document(serial_of(&stored.bytes)? + 1, 0);
+    let written = client.write(&next, &WriteOptions::any().fence(grant.fence)).await;
+    written.succeeds("a write of the holder").map(drop)
+}
+
+/// Several ask for the lock, and at most one of them gets it.
+pub(super) async fn many_locks(cx: &Cx) -> Step {
+    let clients = cx.clients(6).await?;
+    for round in 0..12 {
+        let infos: Vec<_> = (0..clients.len()).map(|who| cx.info(&format!("r{round}c{who}"))).collect();
+        let futures = clients
+            .iter()
+            .zip(&infos)
+            .map(|(client, info)| -> BoxFuture<'_, Result<LockGrant>> { client.lock(info) })
+            .collect();
+        let mut granted = Vec::new();
+        for (outcome, client) in
+            cx.interleave(&format!("round{round}"), futures).await.into_iter().zip(&clients)
+        {
+            match outcome {
+                Ok(grant) => granted.push((client, grant)),
+                Err(error) if error.kind() == ErrorKind::Locked => {}
+                Err(error) => return fail("the others are refused with `Locked`", describe(&error)),
+            }
+        }
+        ensure(granted.len() <= 1, "of 6 that ask for the lock, at most one gets it", || {
+            format!("{} got it", granted.len())
+        })?;
+        for (client, grant) in granted {
+            client.unlock(&grant.id).await.succeeds("the release")?;
+        }
+    }
+    let grant = take(cx, &clients[0], "last").await?;
+    clients[0].unlock(&grant.id).await.succeeds("the release")
+}
+
+/// Random reads, writes and deletions under conditions can be explained one after the other.
+pub(super) async fn histories(cx: &Cx) -> Step {
+    for round in 0..8 {
+        let habits = Habits { calls: 6, conditional: true, delete: cx.capabilities.delete, impatient: false };
+        history(cx, round, habits, Faults::none(), round % 4 == 3).await?;
+    }
+    Ok(())
+}
+
+/// The same while answers get lost and clients give up: each such call has happened as a whole, or not at all.
+pub(super) async fn lost_answers(cx: &Cx) -> Step {
+    let faults = Faults::none().latency(2).refuse(100).lose_reads(100).lose_changes(250);
+    for round in 0..8 {
+        let has = cx.capabilities;
+        let habits =
+            Habits { calls: 5, conditional: has.conditional_write, delete: has.delete, impatient: true };
+        history(cx, round, habits, faults, false).await?;
+    }
+    Ok(())
+}
+
+async fn history(cx: &Cx, round: usize, habits: Habits, faults: Faults, threads: bool) -> Step {
+    // A place of its own: what was given up may still arrive when the round is over.
+    let place = cx.harness.place().await.succeeds("making a place")?;
+    let shared = Arc::new(Shared::default());
+    let serials = Arc::new(AtomicU64::new(cx.serials.load(Ordering::SeqCst)));
+    let counter = Arc::clone(&serials);
+    let serials_of: Arc<dyn Fn() -> u64 + Send + Sync> =
+        Arc::new(move || counter.fetch_add(1, Ordering::SeqCst) + 1);
+    let actor = |client: Client, who: usize, habits: Habits| Actor {
+        client,
+        shared: Arc::clone(&shared),
+        rng: cx.rng(&format!("history {round} {who}")),
+        habits,
+        serials: Arc::clone(&serials_of),
+        seen: (None, 0),
+        events: Vec::new(),
+    };
+    // The first write is everybody's beginning.
+    let mut first = actor(cx.open_at(&*place).await?, CLIENTS, habits);
+    first.begin().await?;
+    let mut actors = Vec::new();
+    for who in 0..CLIENTS {
+        let store = cx.open_at(&*place).await?;
+        let rng = cx.rng(&format!("faults {round} {who}"));
+        let store: Client =
+            if faults == Faults::none() { store } else { Arc::new(Faulty::with(store, faults, rng)) };
+        actors.push(actor(store, who, habits));
+    }
+    let runs: Vec<BoxFuture<'static, Step<Vec<Event<Access>>>>> =
+        actors.into_iter().map(|actor| -> BoxFuture<'static, _> { Box::pin(actor.run()) }).collect();
+    let outcomes = match threads {
+        true => cx.on_threads(runs).await?,
+        false => cx.interleave(&format!("history {round}"), runs).await,
+    };
+    first.read().await?;
+    let mut events = first.events;
+    for outcome in outcomes {
+        events.extend(outcome?);
+    }
+    cx.serials.fetch_max(serials.load(Ordering::SeqCst), Ordering::SeqCst);
+    let holds = is_linearizable::<Place>(&0, &events);
+    ensure(holds, "an order of the calls, one after the other, that explains all answers", || {
+        format!("there is none for {}", shown(events))
+    })
+}
+
+/// The events in the order in which they began.
+fn shown<C: std::fmt::Debug>(mut events: Vec<Event<C>>) -> String {
+    events.sort_by_key(|event| event.from);
+    let show = |event: &Event<C>| match event.to {
+        Some(to) => format!("{}..{to} {:?}", event.from, event.call),
+        None => format!("{}.. {:?}", event.from, event.call),
+    };
+    events.iter().map(show).collect::<Vec<_>>().join("; ")
+}
+
+/// Random locks and releases can be explained one after the other, and tokens grow in that order.
+pub(super) async fn lock_histories(cx: &Cx) -> Step {
+    for round in 0..8 {
+        let shared = Arc::new(Shared::default());
+        let seed = cx.seed & 0xffff;
+        let info: Arc<dyn Fn(u64) -> groundstate_statemgr::LockInfo + Send + Sync> = {
+            let base = cx.info("random");
+            Arc::new(move |number| {
+                let id = groundstate_statemgr::LockId::new(&format!("random-{seed:04x}-{round}-{number}"));
+                groundstate_statemgr::LockInfo { id, ..base.clone() }
+            })
+        };
+        let mut runs: Vec<BoxFuture<'static, Step<Vec<Event<Grab>>>>> = Vec::new();
+        for (who, client) in cx.clients(CLIENTS).await?.into_iter().enumerate() {
+            let smith = Locksmith {
+                client,
+                shared: Arc::clone(&shared),
+                rng: cx.rng(&format!("locks {round} {who}")),
+                calls: 10,
+                info: Arc::clone(&info),
+                first: u64::try_from(who * 100).unwrap_or_default(),
+            };
+            runs.push(Box::pin(smith.run()));
+        }
+        let outcomes = match round % 4 {
+            3 => cx.on_threads(runs).await?,
+            _ => cx.interleave(&format!("locks {round}"), runs).await,
+        };
+        let mut events = Vec::new();
+        for outcome in outcomes {
+            events.extend(outcome?);
+        }
+        let holds = is_linearizable::<Lock>(&(None, None), &events);
+        ensure(holds, "an order of the locks and releases that explains all answers", || {
+            format!("there is none for {}", shown(events))
+        })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,95 @@
+//! The conformance suite of state stores: named cases for every clause of the contract of
+//! [`StateStore`](groundstate_statemgr::StateStore), for any implementer to run from a crate of their own.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use async_trait::async_trait;
+//! use groundstate_conformance::{Conditions, Harness, Place, Settings, run};
+//! use groundstate_statemgr::{MemoryPlace, Result, StateStore};
+//!
+//! struct MyHarness;
+//!
+//! #[async_trait]
+//! impl Harness for MyHarness {
+//!     fn name(&self) -> String {
+//!         "mine".to_owned()
+//!     }
+//!
+//!     async fn place(&self) -> Result<Arc<dyn Place>> {
+//!         Ok(Arc::new(MyPlace(MemoryPlace::new("fresh"))))
+//!     }
+//! }
+//!
+//! struct MyPlace(MemoryPlace);
+//!
+//! #[async_trait]
+//! impl Place for MyPlace {
+//!     async fn open(&self) -> Result<Arc<dyn StateStore>> {
+//!         Ok(Arc::new(self.0.open()))
+//!     }
+//! }
+//!
+//! // One test for each case, under each of the conditions; this is all that a crate of tests needs.
+//! groundstate_conformance::suite!(MyHarness);
+//!
+//! // The same from a program, with a report as text or as JSON.
+//! let settings = Settings::default().conditions([Conditions::Calm]).only("lock_excludes");
+//! let report = run(Arc::new(MyHarness), &settings);
+//! assert!(report.is_success(), "{report}");
+//! ```
+//!
+//! # What is in it
+//!
+//! - [`Harness`] makes places and [`Place`] opens clients of one; that is what an implementer writes. Two clients of one
+//!   place are what nearly every case works with.
+//! - [`suite!`] makes the tests; [`run`] gives a [`Report`].
+//! - [`CASES`] are the cases and [`CLAUSES`] what they are about. Each clause has a case of its name. A case that needs a
+//!   capability which the store lacks checks that the store refuses what needs it.
+//! - [`Conditions`] are how the cases run: calm, with latency, with errors, and with clients that give up.
+//! - [`Faulty`] is the store that does these things, for other tests to use.
+//! - [`MemoryHarness`] runs the suite on the store in memory.
+//!
+//! Concurrent cases run twice: on one thread in an order that the seed decides, and on threads. A failure names the
+//! seed.
+//!
+//! # What is deliberately absent
+//!
+//! - A runtime: futures run on a thread that sleeps while they wait, or however [`Harness::block_on`] says.
+//! - Measurements: time counts only where the contract says "at once".
+//! - Printing: reports are values, programs show them.
+//!
+//! # Features
+//!
+//! None.
+
+mod cases;
+mod clause;
+mod cx;
+mod executor;
+mod failure;
+mod fault;
+mod harness;
+mod history;
+mod linear;
+mod macros;
+mod memory;
+mod report;
+mod rng;
+mod run;
+mod trace;
+
+pub use cases::{CASES, Case};
+pub use clause::{CLAUSES, Clause};
+pub use executor::{BoxFuture, ThreadSleeper, block_on};
+pub use failure::{Failure, Outcome};
+pub use fault::{Conditions, Faults, Faulty};
+pub use harness::{Harness, Place, Trouble, Workspaces};
+pub use memory::MemoryHarness;
+pub use report::{CaseReport, Report};
+pub use run::{SEED_VARIABLE, Settings, check, run, run_case};
+
+/// Compiles the examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

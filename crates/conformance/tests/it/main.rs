@@ -1,0 +1,3 @@
+//! The suite on the stores in memory, and on stores that are wrong.
+
+mod memory;
