@@ -2,6 +2,7 @@
 
 use groundstate_states::addr::{AbsResourceInstance, ProviderSource, Target};
 
+use crate::encode::EncodeError;
 use crate::problem::ReadError;
 
 /// A move that was refused.
@@ -192,4 +193,16 @@ pub enum TaintError {
     /// A part of the document could not be decoded.
     #[error(transparent)]
     Read(#[from] ReadError),
+}
+
+/// Why a changed state cannot be written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WriteError {
+    /// A part of the document could not be decoded.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The state cannot be stored, or `out` failed.
+    #[error(transparent)]
+    Encode(#[from] EncodeError),
 }

@@ -37,40 +37,54 @@ mod error;
 mod follow;
 mod mentions;
 mod mv;
+mod opened;
 mod provider;
 mod rm;
+mod script;
 mod shift;
 mod summary;
 mod taint;
 
-use groundstate_states::Lineage;
+use std::io;
 
+use groundstate_states::{Lineage, Serial};
+
+use crate::dialect::Dialect;
 use crate::diff::{self, Diff};
 use crate::document::Document;
 use crate::edit::Edit;
+use crate::encode::{EncodeOptions, encode_to};
 use crate::file::File;
 use crate::problem::ReadError;
 use bench::{Bench, Changed, Source};
 
-pub use error::{MvError, ReplaceProviderError, RmError, TaintError};
+pub use error::{MvError, ReplaceProviderError, RmError, TaintError, WriteError};
 pub use mv::MvOptions;
+pub use opened::Opened;
+pub use script::{Done, Script, ScriptError, ScriptFault, ScriptOptions, ScriptReport};
 pub use summary::{Change, Summary};
 
 /// Changes to be made to a state.
 #[derive(Debug)]
 pub struct Surgery<'d> {
     bench: Bench<'d>,
+    /// An operation that puts everything back when it fails is running.
+    in_attempt: bool,
 }
 
 impl<'d> Surgery<'d> {
     /// Begins changes of a document, which is decoded only where it is touched.
     pub fn on_document(document: &'d Document) -> Self {
-        Self { bench: Bench::new(Source::Document(document, document.index().in_list_order())) }
+        Self::on(Source::Document(document, document.index().in_list_order()))
     }
 
     /// Begins changes of a model: the way for documents of older formats.
     pub fn on_file(file: &'d File) -> Self {
-        Self { bench: Bench::new(Source::File(file)) }
+        Self::on(Source::File(file))
+    }
+
+    fn on(source: Source<'d>) -> Self {
+        Self { bench: Bench::new(source), in_attempt: false }
     }
 
     /// Whether there is anything to write.
@@ -114,6 +128,23 @@ impl<'d> Surgery<'d> {
         Ok(Some(edit))
     }
 
+    /// Writes the changed state with this serial: a document with all other bytes as they stand, a model canonically.
+    ///
+    /// # Errors
+    ///
+    /// As [`Edit::write_to`] for a document and [`encode_to`] for a model.
+    pub fn write_to<W: io::Write>(&self, serial: Serial, out: &mut W) -> Result<(), WriteError> {
+        match self.edit()? {
+            Some(mut edit) => edit.serial(serial).write_to(out)?,
+            None => {
+                let mut file = self.to_file()?;
+                file.serial = serial;
+                encode_to(&file, &EncodeOptions::default(), out)?;
+            }
+        }
+        Ok(())
+    }
+
     /// The whole model with the changes.
     ///
     /// # Errors
@@ -151,19 +182,28 @@ impl<'d> Surgery<'d> {
 
     /// Runs an operation that leaves everything as it was when it fails.
     fn attempt<T, E>(&mut self, operation: impl FnOnce(&mut Self) -> Result<T, E>) -> Result<T, E> {
+        // The outermost one puts everything back.
+        if self.in_attempt {
+            return operation(self);
+        }
         let before = self.bench.changed.clone();
+        self.in_attempt = true;
         let result = operation(self);
+        self.in_attempt = false;
         if result.is_err() {
             self.bench.changed = before;
         }
         result
     }
 
-    fn empty_file(&self) -> File {
-        let dialect = match &self.bench.source {
+    fn dialect(&self) -> Dialect {
+        match &self.bench.source {
             Source::Document(document, _) => document.dialect(),
             Source::File(file) => file.dialect,
-        };
-        File::new(dialect, Lineage::default())
+        }
+    }
+
+    fn empty_file(&self) -> File {
+        File::new(self.dialect(), Lineage::default())
     }
 }

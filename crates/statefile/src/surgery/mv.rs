@@ -68,18 +68,8 @@ impl Surgery<'_> {
     ///
     /// See [`MvError`].
     pub fn mv_all(&mut self, pairs: &[(Target, Target)], options: MvOptions) -> Result<Summary, MvError> {
-        self.move_pairs(pairs, options.compat, options)
-    }
-
-    /// Moves pairs; `exact` modules stand for no other instances of their call.
-    pub(super) fn move_pairs(
-        &mut self,
-        pairs: &[(Target, Target)],
-        exact: bool,
-        options: MvOptions,
-    ) -> Result<Summary, MvError> {
         let resolved: Result<Vec<_>, _> =
-            pairs.iter().map(|(from, to)| self.resolve(from, to, exact)).collect();
+            pairs.iter().map(|(from, to)| self.resolve(from, to, options.compat)).collect();
         let batch = Batch::new(&self.bench, resolved?)?;
         self.attempt(|surgery| {
             let dependents = match options.compat {

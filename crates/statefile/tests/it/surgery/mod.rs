@@ -6,4 +6,5 @@ mod old;
 mod other;
 mod props;
 mod release;
+mod script;
 mod support;

@@ -1,10 +1,10 @@
 //! What holds for any state.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use groundstate_statefile::surgery::{MvOptions, Surgery};
-use groundstate_statefile::{ChangeKind, Document, Subject, diff};
-use groundstate_states::addr::Target;
+use groundstate_statefile::surgery::{MvOptions, Script, ScriptOptions, Surgery};
+use groundstate_statefile::{ChangeKind, Document, File, Subject, diff};
+use groundstate_states::addr::{AbsResource, AbsResourceInstance, InstanceKey, ModuleInstance, Target};
 use proptest::prelude::*;
 
 use super::support::{at, document, instance};
@@ -26,7 +26,7 @@ fn addresses() -> impl Strategy<Value = Vec<(String, Vec<usize>)>> {
 
 /// A document of these instances; each depends on resources of some that come before it.
 fn build(instances: &[(String, Vec<usize>)]) -> Document {
-    let mut known: Vec<(groundstate_states::addr::AbsResourceInstance, BTreeSet<String>)> = Vec::new();
+    let mut known: Vec<(AbsResourceInstance, BTreeSet<String>)> = Vec::new();
     for (address, dependencies) in instances {
         let address = instance(address);
         if known.iter().any(|(other, _)| *other == address) {
@@ -75,6 +75,101 @@ fn elsewhere(target: &Target) -> Target {
     }
 }
 
+/// A state as nothing but the ids of its instances.
+type Naive = BTreeMap<AbsResourceInstance, String>;
+
+fn naive(file: &File) -> Naive {
+    let id = |object: &groundstate_states::ObjectSrc| match &object.attributes {
+        groundstate_states::Attributes::Json(raw) => raw.as_str().to_owned(),
+        groundstate_states::Attributes::Flat(_) => String::new(),
+    };
+    file.state.objects().map(|(address, _, object)| (address, id(object))).collect()
+}
+
+/// Where an instance goes in a move, if it moves.
+fn goes(
+    address: &AbsResourceInstance,
+    from: &Target,
+    to: &Target,
+    state: &Naive,
+) -> Option<AbsResourceInstance> {
+    match (from, to) {
+        (Target::Module(from), Target::Module(to)) => {
+            let steps = address.module().steps();
+            let (last, outer) = from.steps().split_last()?;
+            let step = steps.get(outer.len())?;
+            let inside = steps.starts_with(outer) && step.name == last.name;
+            // Every instance of the call moves if neither address has a key.
+            let any = last.key.is_none() && to.steps().last()?.key.is_none();
+            if !inside || !(step.key == last.key || any) {
+                return None;
+            }
+            let mut new = to.steps().to_vec();
+            if any {
+                new.last_mut()?.key = step.key.clone();
+            }
+            new.extend_from_slice(steps.get(from.steps().len()..)?);
+            let module: ModuleInstance = new.into_iter().collect();
+            let resource = AbsResource { module, resource: address.resource.resource.clone() };
+            Some(resource.instance(address.key.clone()))
+        }
+        (Target::Resource(from), _) if state.contains_key(&from.instance(InstanceKey::None)) => {
+            goes(address, &Target::Instance(from.instance(InstanceKey::None)), to, state)
+        }
+        (Target::Resource(from), Target::Resource(to)) => {
+            (address.resource == *from).then(|| to.instance(address.key.clone()))
+        }
+        (Target::Instance(from), Target::Instance(to)) => (address == from).then(|| to.clone()),
+        (Target::Instance(from), Target::Resource(to)) => {
+            (address == from).then(|| to.instance(InstanceKey::None))
+        }
+        _ => None,
+    }
+}
+
+fn removed(address: &AbsResourceInstance, target: &Target) -> bool {
+    match target {
+        Target::Module(module) => {
+            let steps = address.module().steps();
+            module.steps().len() <= steps.len()
+                && module.steps().iter().zip(steps).all(|(outer, inner)| {
+                    outer.name == inner.name && (outer.key.is_none() || outer.key == inner.key)
+                })
+        }
+        Target::Resource(resource) => address.resource == *resource,
+        Target::Instance(instance) => address == instance,
+    }
+}
+
+/// Statements about places that are often there.
+fn statements() -> impl Strategy<Value = Vec<(Target, Option<Target>)>> {
+    let module = prop_oneof![
+        3 => Just(""),
+        2 => Just("module.m."),
+        2 => Just("module.m[0]."),
+        1 => Just("module.n."),
+        1 => Just("module.m[0].module.n.")
+    ];
+    let name = prop_oneof![Just("test.a"), Just("test.b"), Just("test.c"), Just("")];
+    let key = prop_oneof![Just(""), Just(""), Just("[0]"), Just("[1]"), Just("[\"k\"]")];
+    let target = (module, name, key).prop_map(|(module, name, key)| match name {
+        "" => at(match module.trim_end_matches('.') {
+            "" => "module.m",
+            module => module,
+        }),
+        name => at(&format!("{module}{name}{key}")),
+    });
+    prop::collection::vec((target.clone(), prop::option::weighted(0.8, target)), 1..6)
+}
+
+/// The text of the object that stands at an offset.
+fn object_at(text: &[u8], offset: usize) -> &[u8] {
+    let rest = &text[offset..];
+    let mut values = serde_json::Deserializer::from_slice(rest).into_iter::<serde_json::Value>();
+    values.next().unwrap().unwrap();
+    &rest[..values.byte_offset()]
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
@@ -114,5 +209,56 @@ proptest! {
             }
         }
         prop_assert_eq!(seen, removed);
+    }
+
+    #[test]
+    fn random_scripts_do_what_a_naive_model_says(instances in addresses(), statements in statements()) {
+        let document = build(&instances);
+        let mut expected = naive(&document.to_file().unwrap());
+        let mut text = String::new();
+        for (from, to) in &statements {
+            match to {
+                Some(to) => {
+                    text.push_str(&format!("mv {from} {to}\n"));
+                    let moved = |address: &AbsResourceInstance| goes(address, from, to, &expected);
+                    let next: Vec<_> =
+                        expected.iter().map(|(a, id)| (moved(a).unwrap_or_else(|| a.clone()), id.clone())).collect();
+                    let distinct: BTreeSet<_> = next.iter().map(|(address, _)| address).collect();
+                    prop_assume!(distinct.len() == expected.len());
+                    expected = next.into_iter().collect();
+                }
+                None => {
+                    text.push_str(&format!("rm {from}\n"));
+                    expected.retain(|address, _| !removed(address, from));
+                }
+            }
+        }
+        let script = Script::parse(&text).unwrap();
+        let mut surgery = Surgery::on_document(&document);
+        match surgery.run(&script, &ScriptOptions::default()) {
+            Ok(_) => prop_assert_eq!(naive(&surgery.to_file().unwrap()), expected, "{}", text),
+            Err(_) => prop_assert!(!surgery.is_changed().unwrap()),
+        }
+    }
+
+    #[test]
+    fn what_is_not_touched_keeps_its_bytes(instances in addresses(), pick in any::<prop::sample::Index>()) {
+        let odd = String::from_utf8(build(&instances).into_text()).unwrap();
+        let odd = odd.replace("\"schema_version\": 0,", "\"schema_version\"  :0 ,\t").into_bytes();
+        let document = Document::open(odd).unwrap();
+        let targets = targets(&document);
+        let target = pick.get(&targets);
+        let mut surgery = Surgery::on_document(&document);
+        surgery.mv(target, &elsewhere(target), MvOptions::default()).unwrap();
+        let after = Document::open(surgery.edit().unwrap().unwrap().to_vec().unwrap()).unwrap();
+        let touched: BTreeSet<_> = surgery.preview().unwrap().entries.iter().map(|entry| match &entry.subject {
+            Subject::Current(address) => address.resource.clone(),
+            other => panic!("{other}"),
+        }).collect();
+        for address in document.instances().filter(|address| !touched.contains(&address.resource)) {
+            let (before, now) = (document.places(&address), after.places(&address));
+            let (before, now) = (before[0].offset, now[0].offset);
+            prop_assert_eq!(object_at(document.text(), before), object_at(after.text(), now));
+        }
     }
 }
