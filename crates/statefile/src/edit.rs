@@ -226,9 +226,9 @@ impl<'d> Edit<'d> {
     }
 }
 
-/// Removes and gives the new text of this address.
+/// Removes and gives the new text of this address; the list is sorted from the last of the file to the first.
 fn take(new: &mut Vec<(&AbsResource, Vec<u8>)>, address: &AbsResource) -> Option<Vec<u8>> {
-    let at = new.iter().position(|(known, _)| *known == address)?;
+    let at = new.binary_search_by(|(known, _)| file_order(address, known)).ok()?;
     Some(new.remove(at).1)
 }
 
