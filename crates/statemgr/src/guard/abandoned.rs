@@ -36,7 +36,7 @@ pub struct AbandonedLocks(Mutex<Vec<AbandonedLock>>);
 impl fmt::Display for AbandonedLock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { target, id, info, expires, certain } = self;
-        let held = if *certain { "was not released" } else { "was asked for and may be held" };
+        let held = if *certain { "was not released" } else { "may still be held" };
         write!(f, "the lock of {target}, taken at {} for {:?}, {held}: ", info.created, info.operation)?;
         write!(f, "free it by force with the lock id {id}")?;
         match expires {

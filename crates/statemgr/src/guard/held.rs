@@ -103,11 +103,13 @@ impl Held {
 
     /// Ends the renewals, and tells of the lock if it may still be held.
     pub(super) fn abandon(&self) -> Option<AbandonedLock> {
+        // A release that was cut off may have happened.
+        let releasing = self.inner().closing;
         self.close();
         let (certain, expires) = match &self.inner().status {
             Status::Free | Status::Lost(_) => return None,
             Status::Asked => (false, None),
-            Status::Held(grant) => (true, grant.expires),
+            Status::Held(grant) => (!releasing, grant.expires),
         };
         let (id, info) = (self.id(), self.info.clone());
         Some(AbandonedLock { target: self.locker.to_string(), id, info, expires, certain })

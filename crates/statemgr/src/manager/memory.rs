@@ -98,10 +98,10 @@ impl Memory {
     }
 
     /// Takes over what a refresh found.
-    pub(super) fn refreshed(&mut self, found: Option<(File, Version)>, options: &ManagerOptions) {
+    pub(super) fn refreshed(&mut self, file: Option<File>, seen: Seen, options: &ManagerOptions) {
         self.attempt = None;
-        let Some((file, version)) = found else {
-            self.seen = Seen::Nothing;
+        self.seen = seen;
+        let Some(file) = file else {
             self.reference = None;
             // What was imported waits to be stored, and so does what was written; nothing else outlives the place.
             if !self.imported {
@@ -112,7 +112,6 @@ impl Memory {
             }
             return;
         };
-        self.seen = Seen::Version(version);
         self.state = Some(file.state.clone());
         self.clean_at = self.writes;
         self.imported = false;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use groundstate_common::IdSource;
-use groundstate_statefile::encode;
+use groundstate_statefile::{File, encode};
 use groundstate_states::{Lineage, Serial};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -61,27 +61,20 @@ impl Manager {
             self.memory().seen = Seen::Nothing;
             return Ok(());
         };
-        let version = stored.version.clone();
         let forced = self.memory().force;
-        let found = match self.parse(stored) {
+        let found = match self.parse(&stored.bytes) {
             Ok(found) => found,
             // Force also gets past what cannot be read.
             Err(_) if forced => None,
             Err(error) => return Err(error),
         };
-        let mut memory = self.memory();
-        match found {
-            Some((file, _)) if !forced => {
-                let found = snapshot(file.serial, &file.lineage);
-                drop(memory);
-                let message = "a state is stored there that was not read, refresh and try again";
-                return Err(Error::conflict("write", self, "nothing", found).because(message));
-            }
-            found => {
-                memory.seen = Seen::Version(version);
-                memory.reference = found.map(|(file, _)| Arc::new(file));
-            }
+        if let Some(file) = found.as_ref().filter(|_| !forced) {
+            let message = "a state is stored there that was not read, refresh and try again";
+            return Err(Error::conflict("write", self, "nothing", snapshot(file)).because(message));
         }
+        let mut memory = self.memory();
+        memory.seen = Seen::Version(stored.version);
+        memory.reference = found.map(Arc::new);
         Ok(())
     }
 
@@ -138,20 +131,20 @@ impl Manager {
             return self.store.write(&plan.attempt.bytes, &plan.options).await;
         }
         let stored = self.store.read().await?;
-        let version = stored.as_ref().map(|stored| stored.version.clone());
-        if !plan.options.expect.is_met_by(version.as_ref()) {
+        let version = stored.as_ref().map(|stored| &stored.version);
+        if !plan.options.expect.is_met_by(version) {
             let found = version.map_or_else(|| "nothing".to_owned(), |version| format!("version {version}"));
             return Err(Error::conflict("write", self, &plan.options.expect, found));
         }
         // The bytes are here anyway, so that a version which does not change with them is found out.
         let reference = self.memory().reference.clone();
         if let Some((stored, reference)) = stored.zip(reference) {
-            let found = self.parse(stored)?.map(|(file, _)| (file.serial, file.lineage));
-            if found.as_ref() != Some(&(reference.serial, reference.lineage.clone())) {
-                let found =
-                    found.map_or_else(|| "nothing".to_owned(), |(serial, line)| snapshot(serial, &line));
-                let expected = snapshot(reference.serial, &reference.lineage);
-                return Err(Error::conflict("write", self, expected, found));
+            let found = self.parse(&stored.bytes)?;
+            let is_there =
+                |file: &File| (file.serial, &file.lineage) == (reference.serial, &reference.lineage);
+            if !found.as_ref().is_some_and(is_there) {
+                let found = found.as_ref().map_or_else(|| "nothing".to_owned(), snapshot);
+                return Err(Error::conflict("write", self, snapshot(&reference), found));
             }
         }
         let options = WriteOptions { expect: Expect::Any, ..plan.options.clone() };
@@ -195,25 +188,22 @@ impl Manager {
             self.memory().stored(&plan.attempt, stored.version);
             return Ok(None);
         }
-        let Ok(Some((found, version))) = self.parse(stored) else {
+        let Ok(Some(found)) = self.parse(&stored.bytes) else {
             return Err(self.conflict("something that is no usable state", conflict));
         };
         let reference = self.memory().reference.clone();
         if !reference.is_some_and(|reference| is_same_snapshot(&found, &reference)) {
-            return Err(self.conflict(&snapshot(found.serial, &found.lineage), conflict));
+            return Err(self.conflict(&snapshot(&found), conflict));
         }
-        self.memory().seen = Seen::Version(version.clone());
-        plan.options.expect = Expect::Version(version);
+        self.memory().seen = Seen::Version(stored.version.clone());
+        plan.options.expect = Expect::Version(stored.version);
         Ok(Some(plan))
     }
 
     /// The conflict in terms of serials, with the store's own words as its cause.
     fn conflict(&self, found: &str, cause: Error) -> Error {
-        let expected = self
-            .memory()
-            .reference
-            .as_ref()
-            .map_or_else(|| "nothing".to_owned(), |file| snapshot(file.serial, &file.lineage));
+        let reference = self.memory().reference.clone();
+        let expected = reference.map_or_else(|| "nothing".to_owned(), |file| snapshot(&file));
         Error::conflict("write", self, expected, found).with_source(cause)
     }
 
@@ -233,6 +223,6 @@ impl Manager {
     }
 }
 
-fn snapshot(serial: Serial, lineage: &Lineage) -> String {
-    format!("serial {serial} of lineage {lineage}")
+fn snapshot(file: &File) -> String {
+    format!("serial {} of lineage {}", file.serial, file.lineage)
 }

@@ -5,18 +5,18 @@ use groundstate_statefile::{File, ReadError, decode};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::manager::Manager;
-use crate::store::{Stored, Version};
+use crate::manager::memory::Seen;
 use crate::traits::{OutputReader, OutputValues, Refresher};
 
 #[async_trait]
 impl Refresher for Manager {
     async fn refresh_state(&self) -> Result<()> {
         let _turn = self.turns.take().await;
-        let found = match self.store.read().await? {
-            Some(stored) => self.parse(stored)?,
-            None => None,
+        let (file, seen) = match self.store.read().await? {
+            Some(stored) => (self.parse(&stored.bytes)?, Seen::Version(stored.version)),
+            None => (None, Seen::Nothing),
         };
-        self.memory().refreshed(found, &self.options);
+        self.memory().refreshed(file, seen, &self.options);
         Ok(())
     }
 }
@@ -25,15 +25,15 @@ impl Refresher for Manager {
 impl OutputReader for Manager {
     async fn root_output_values(&self) -> Result<OutputValues> {
         let Some(stored) = self.store.read().await? else { return Ok(OutputValues::new()) };
-        Ok(self.parse(stored)?.map_or_else(OutputValues::new, |(file, _)| file.state.outputs().clone()))
+        Ok(self.parse(&stored.bytes)?.map_or_else(OutputValues::new, |file| file.state.outputs().clone()))
     }
 }
 
 impl Manager {
     /// The state in what is stored; none when that is empty.
-    pub(super) fn parse(&self, stored: Stored) -> Result<Option<(File, Version)>> {
-        match decode(&stored.bytes, &self.options.decode) {
-            Ok(file) => Ok(Some((file, stored.version))),
+    pub(super) fn parse(&self, stored: &[u8]) -> Result<Option<File>> {
+        match decode(stored, &self.options.decode) {
+            Ok(file) => Ok(Some(file)),
             Err(ReadError::NoState) => Ok(None),
             Err(error) => {
                 let message = "what is stored there is no usable state, repair it or bring back a backup";

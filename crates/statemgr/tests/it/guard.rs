@@ -96,7 +96,7 @@ async fn an_attempt_that_was_cut_off_is_recorded_as_doubtful() {
     assert!(attempt.as_mut().poll(&mut std::task::Context::from_waker(waker)).is_pending());
     drop(attempt);
     let locks = record.take();
-    assert!(!locks[0].certain && locks[0].to_string().contains("may be held"), "{locks:?}");
+    assert!(!locks[0].certain && locks[0].to_string().contains("may still be held"), "{locks:?}");
 }
 
 #[tokio::test]

@@ -81,6 +81,29 @@ async fn an_old_format_is_rewritten_only_when_something_changes() -> Result<()> 
     Ok(())
 }
 
+/// Scenario 112 as far as managers go: what cannot be encoded leaves the old bytes intact.
+#[tokio::test]
+async fn what_cannot_be_written_without_loss_is_not_written_unless_allowed() -> Result<()> {
+    let broken =
+        r#"{"version":4,"serial":1,"lineage":"chain","outputs":{"o":{"value":"\ud800","type":"string"}}}"#;
+    let place = MemoryPlace::new("lossy");
+    place.open().write(broken.as_bytes(), &WriteOptions::any()).await?;
+    let strict = manager(place.open());
+    strict.refresh_state().await?;
+    strict.mutate_state(&mut |state| set_output(state.get_or_insert_default(), "a", "b"))?;
+    for _ in 0..2 {
+        assert_eq!(kind(strict.persist_state().await), Some(ErrorKind::Invalid));
+        assert_eq!(text(&place).await?, broken);
+    }
+    let options = ManagerOptions::default().encode(EncodeOptions::default().allow_loss(true));
+    let lenient = manager_with(place.open(), options);
+    lenient.refresh_state().await?;
+    lenient.mutate_state(&mut |state| set_output(state.get_or_insert_default(), "a", "b"))?;
+    lenient.persist_state().await?;
+    assert!(text(&place).await?.contains(r#""serial":2"#));
+    Ok(())
+}
+
 #[tokio::test]
 async fn what_is_stored_and_no_state_is_damaged_and_nothing_is_nothing() -> Result<()> {
     let place = MemoryPlace::new("odd");

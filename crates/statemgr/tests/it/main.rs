@@ -3,6 +3,7 @@
 mod conflicts;
 mod full;
 mod guard;
+mod histories;
 mod intermediate;
 mod lock_info;
 mod lock_wait;

@@ -160,6 +160,18 @@ impl Script {
         self.0.faults.lock().expect("no test panics inside").push(fault);
     }
 
+    /// Nothing fails from now on.
+    pub(crate) fn forgive(&self) {
+        self.0.faults.lock().expect("no test panics inside").clear();
+    }
+
+    /// Lets a delayed write arrive, if there is one, and says whether it was accepted.
+    pub(crate) async fn deliver(&self) -> Option<bool> {
+        let delayed = self.0.delayed.lock().expect("no test panics inside").take();
+        let (bytes, options) = delayed?;
+        Some(self.0.store.write(&bytes, &options).await.is_ok())
+    }
+
     /// Whether reading fails from now on.
     pub(crate) fn unreadable(&self, yes: bool) {
         self.0.unreadable.store(yes, Ordering::SeqCst);
@@ -216,9 +228,11 @@ impl StateStore for Script {
                 Err(Error::new(ErrorKind::Ambiguous, "write", self))
             }
             Some(Fault::AfterTheDelayed) => {
-                let delayed = self.0.delayed.lock().expect("no test panics inside").take();
-                let (late, conditions) = delayed.expect("something was delayed");
-                self.0.store.write(&late, &conditions).await?;
+                assert_eq!(
+                    self.deliver().await,
+                    Some(true),
+                    "something was delayed, and nothing is in its way"
+                );
                 self.0.store.write(bytes, options).await
             }
             None => {
