@@ -15,6 +15,7 @@ fn fake(initial: Option<State>) -> FullFake {
     FullFake::new(TransientInMemory::new(initial), None)
 }
 
+/// Scenario 116 and 121 (LockDisabled forwards metadata).
 #[tokio::test]
 async fn a_migration_keeps_lineage_and_serial() -> Result<()> {
     let (source, target) = (MemoryPlace::new("from"), MemoryPlace::new("to"));
@@ -80,6 +81,7 @@ async fn an_import_is_checked_where_metadata_is_known() -> Result<()> {
     Ok(())
 }
 
+/// Scenario 120.
 #[tokio::test]
 async fn a_planned_update_is_written_if_nothing_changed_since() -> Result<()> {
     let manager = manager(MemoryPlace::new("a").open());
@@ -102,6 +104,7 @@ async fn a_planned_update_is_written_if_nothing_changed_since() -> Result<()> {
     Ok(())
 }
 
+/// Scenario 120.
 #[tokio::test]
 async fn a_planned_update_without_metadata_is_not_checked() -> Result<()> {
     let plain = fake(Some(state("a")));
