@@ -62,7 +62,10 @@ impl Source {
     /// Lists the instances without building a model.
     pub(crate) fn list(&self, with_ids: bool) -> Result<Listing, ScanFailure> {
         let listing = match &self.place {
-            Place::File(path) => listing::of_file(path, length(path)?, with_ids),
+            Place::File(path) => {
+                let (file, length) = open(path)?;
+                listing::of_file(&file, length, with_ids)
+            }
             Place::Text(text) => groundstate_statefile::list(&**text, with_ids),
         };
         listing.map_err(|error| self.scan_failure(error))
@@ -128,10 +131,6 @@ fn open(path: &Path) -> Result<(File, u64)> {
     let file = File::open(path).map_err(|error| Failure::unreadable(path, &error))?;
     let metadata = file.metadata().map_err(|error| Failure::unreadable(path, &error))?;
     Ok((file, metadata.len()))
-}
-
-fn length(path: &Path) -> Result<u64> {
-    open(path).map(|(_, length)| length)
 }
 
 /// Reads everything, or as much as shows that the input is no state: what never ends must not fill the memory.

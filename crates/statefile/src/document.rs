@@ -60,7 +60,7 @@ impl Document {
             Err(Halt::Feed(never)) => match never {},
         }
         let index = indexer.index;
-        index.check_entries(&mut sink);
+        index.check_entries(&index.in_list_order(), &mut sink);
         match sink.into_problems(&text) {
             Some(problems) => Err(ReadError::Unusable(problems)),
             None => Ok(Self { text, index }),
@@ -99,13 +99,14 @@ impl Document {
 
     /// Every instance once, in the order of `terraform state list`.
     pub fn instances(&self) -> impl Iterator<Item = AbsResourceInstance> {
-        self.index.instances().into_iter().map(|(resource, key, _)| resource.instance(key.clone()))
+        let order = self.index.in_list_order();
+        self.index.instances(&order).into_iter().map(|(resource, key, _)| resource.instance(key.clone()))
     }
 
     /// The resources in the order of lists; one that stands in two entries comes twice.
     pub fn resources(&self) -> impl Iterator<Item = &AbsResource> {
         let order = self.index.in_list_order();
-        order.into_iter().filter_map(|at| self.index.resources.get(at)).map(|entry| &entry.address)
+        order.positions.into_iter().filter_map(|at| self.index.resources.get(at)).map(|entry| &entry.address)
     }
 
     /// Names of the outputs in the order of the document.

@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use groundstate_states::OutputValue;
 use groundstate_states::addr::{AbsResource, AbsResourceInstance, InstanceKey};
 
-use crate::index::{Index, Indexer};
+use crate::index::{Index, Indexer, Order};
 use crate::output_value;
 use crate::sink::Sink;
 use crate::sniff;
@@ -27,7 +27,10 @@ pub enum ScanError {
 
 /// The instances of a document.
 #[derive(Debug)]
-pub struct Listing(Index);
+pub struct Listing {
+    index: Index,
+    order: Order,
+}
 
 /// An instance of a list; prints as its address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,21 +56,26 @@ impl Listing {
             whole = Some(match whole {
                 None if part.start == 0 => part,
                 Some(before) if before.reached == Some(part.start) => {
+                    let shift = before.order.len();
                     let index = before.index.append(part.index).ok_or(ScanError::Whole)?;
-                    ListingPart { index, start: 0, reached: part.reached }
+                    let mut order = before.order;
+                    order.extend(part.order.into_iter().map(|position| position + shift));
+                    ListingPart { index, order, start: 0, reached: part.reached }
                 }
                 _ => return Err(ScanError::Whole),
             });
         }
-        let index = whole.filter(|part| part.reached.is_none()).ok_or(ScanError::Whole)?.index;
+        let whole = whole.filter(|part| part.reached.is_none()).ok_or(ScanError::Whole)?;
+        let index = whole.index;
+        let order = index.order(whole.order);
         let mut sink = Sink::default();
-        index.check_entries(&mut sink);
-        if sink.is_clean() { Ok(Self(index)) } else { Err(ScanError::Whole) }
+        index.check_entries(&order, &mut sink);
+        if sink.is_clean() { Ok(Self { index, order }) } else { Err(ScanError::Whole) }
     }
 
     /// The instances in the order of `terraform state list`, each once.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Listed<'_>> {
-        self.0.instances().into_iter().map(|(resource, key, id)| Listed { resource, key, id })
+        self.index.instances(&self.order).into_iter().map(|(resource, key, id)| Listed { resource, key, id })
     }
 }
 
@@ -108,6 +116,8 @@ pub fn list<B: Blocks>(input: B, with_ids: bool) -> Result<Listing, ScanError> {
 #[derive(Debug)]
 pub struct ListingPart {
     index: Index,
+    /// Positions of its resources in the order of lists; with those of the other parts they need but be merged.
+    order: Vec<usize>,
     start: usize,
     /// Where the next part begins; nothing if this one went to the end.
     reached: Option<usize>,
@@ -135,7 +145,8 @@ pub fn list_part<B: Blocks>(
     if !sink.is_clean() {
         return Err(ScanError::Whole);
     }
-    Ok(ListingPart { index: indexer.index, start, reached })
+    let order = indexer.index.in_list_order().positions;
+    Ok(ListingPart { index: indexer.index, order, start, reached })
 }
 
 /// Finds a place in a piece of a document where a resource begins, if the document is laid out as usual.
@@ -332,7 +343,8 @@ impl<B: Blocks> Feed for Window<B> {
         let mut room = [0; Block::ROOM];
         let (head, _) = room.split_at_mut(left);
         head.copy_from_slice(self.text());
-        self.block = self.input.next(std::mem::take(&mut self.block))?;
+        let spent = Block { bytes: std::mem::take(&mut self.block.bytes), start: 0 };
+        self.block = self.input.next(spent)?;
         let Block { bytes, start } = &mut self.block;
         self.last = bytes.len() <= *start;
         // The leftover goes into the room; a source that leaves none gets its bytes moved.

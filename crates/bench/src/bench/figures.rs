@@ -134,7 +134,7 @@ impl Runs {
         compare(
             "time of `terraform state list` / of `list`",
             pairs(Task::TerraformList, Task::List),
-            Some(Bound::AtLeast(40.0)),
+            judged.then_some(Bound::AtLeast(40.0)),
         );
         if judged {
             compare("memory of `list` / file", self.memory(Task::List), Some(Bound::AtMost(0.5)));

@@ -1,5 +1,6 @@
 //! `groundstate list`: addresses of resource instances.
 
+use std::fmt::Write as _;
 use std::{io, ptr};
 
 use groundstate_statefile::Listed;
@@ -22,7 +23,10 @@ pub(super) fn run(args: &ListArgs) -> Result {
         // The whole list is by far the most frequent question, so its addresses are printed as they come.
         Ok(listing) if targets.is_empty() => {
             let wanted = listing.iter().filter(|item| args.id.is_none() || item.id == args.id.as_deref());
-            return print(lines(wanted), args.json);
+            let outcome = print(|line| lines(wanted, line), args.json);
+            // The program ends here: to give hundreds of thousands of small pieces of memory back takes time for nothing.
+            std::mem::forget(listing);
+            return outcome;
         }
         Ok(listing) => {
             let all =
@@ -32,21 +36,31 @@ pub(super) fn run(args: &ListArgs) -> Result {
         Err(ScanFailure::Failed(failure)) => return Err(failure),
         Err(ScanFailure::Whole) => choose(&from_model(&source, args.id.is_some())?, &targets, args, &source)?,
     };
-    print(lines.into_iter(), args.json)
+    print(|line| lines.iter().try_for_each(|text| line(text)), args.json)
 }
 
-/// The addresses as text; instances of one resource follow each other and share what comes before their keys.
-fn lines<'l>(items: impl Iterator<Item = Listed<'l>>) -> impl Iterator<Item = String> {
-    let mut shared: Option<(&AbsResource, String)> = None;
-    items.map(move |item| {
-        let text = match shared.take() {
-            Some((resource, text)) if ptr::eq(resource, item.resource) => text,
-            _ => item.resource.to_string(),
+/// What takes the lines of the list, one after the other.
+type Line<'a> = &'a mut dyn FnMut(&str) -> io::Result<()>;
+
+/// Gives the addresses as text; instances of one resource follow each other and share what comes before their keys.
+fn lines<'l>(items: impl Iterator<Item = Listed<'l>>, line: Line<'_>) -> io::Result<()> {
+    let mut text = String::new();
+    let mut shared: Option<(&AbsResource, usize)> = None;
+    for item in items {
+        let keep = match shared {
+            Some((resource, length)) if ptr::eq(resource, item.resource) => length,
+            _ => {
+                text = item.resource.to_string();
+                shared = Some((item.resource, text.len()));
+                text.len()
+            }
         };
-        let line = if item.key.is_none() { text.clone() } else { format!("{text}{}", item.key) };
-        shared = Some((item.resource, text));
-        line
-    })
+        text.truncate(keep);
+        // Writing into a string does not fail.
+        let _ = write!(text, "{}", item.key);
+        line(&text)?;
+    }
+    Ok(())
 }
 
 /// An instance, and the id of its current object if ids were asked for.
@@ -84,27 +98,24 @@ fn choose(all: &[Item], targets: &[Target], args: &ListArgs, source: &Source) ->
     Ok(lines)
 }
 
-fn print(addresses: impl Iterator<Item = String>, as_json: bool) -> Result {
+fn print(each: impl FnOnce(Line<'_>) -> io::Result<()>, as_json: bool) -> Result {
     let mut out = Output::stdout();
     if as_json {
-        json(addresses, &mut out)?
+        let mut addresses = Vec::new();
+        each(&mut |address| {
+            addresses.push(address.to_owned());
+            Ok(())
+        })?;
+        let document = Json::object(|json| {
+            json.text("format_version", "1.0");
+            json.texts("instances", addresses);
+        });
+        out.line(&document)?;
     } else {
-        text(addresses, &mut out)?
+        each(&mut |address| out.line(address))?;
     }
     out.finish()?;
     Ok(Outcome::Clean)
-}
-
-fn text(mut addresses: impl Iterator<Item = String>, out: &mut Output) -> io::Result<()> {
-    addresses.try_for_each(|address| out.line(&address))
-}
-
-fn json(addresses: impl Iterator<Item = String>, out: &mut Output) -> io::Result<()> {
-    let document = Json::object(|json| {
-        json.text("format_version", "1.0");
-        json.texts("instances", addresses);
-    });
-    out.line(&document)
 }
 
 /// The id that `terraform state list -id` compares with.

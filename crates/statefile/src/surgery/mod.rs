@@ -75,7 +75,7 @@ pub struct Surgery<'d> {
 impl<'d> Surgery<'d> {
     /// Begins changes of a document, which is decoded only where it is touched.
     pub fn on_document(document: &'d Document) -> Self {
-        Self::on(Source::Document(document, document.index().in_list_order()))
+        Self::on(Source::Document(document, document.index().in_list_order().positions))
     }
 
     /// Begins changes of a model: the way for documents of older formats.

@@ -145,7 +145,7 @@ impl<'a> InstanceWire<'a> {
             b"dependencies" => {
                 let mut plain = true;
                 self.dependencies = read_strings(cursor, sink, |text| {
-                    plain = plain && !text.escaped && AbsResource::is_plain(&text.decode());
+                    plain = plain && !text.escaped && AbsResource::is_plain(text.raw);
                 })?;
                 self.plain_dependencies = plain;
                 9

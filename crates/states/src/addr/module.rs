@@ -70,8 +70,8 @@ impl ModuleInstance {
     ///
     /// True promises that [`parse`](Self::parse) succeeds and that the result prints as `text`; false promises nothing.
     #[must_use]
-    pub fn is_plain(text: &str) -> bool {
-        plain::is_module_instance(text)
+    pub fn is_plain(text: impl AsRef<[u8]>) -> bool {
+        plain::is_module_instance(text.as_ref())
     }
 
     /// The module instance that contains this one; nothing for the root.
@@ -160,6 +160,10 @@ impl FromIterator<ModuleStep> for ModuleInstance {
 
 impl Ord for ModuleInstance {
     fn cmp(&self, other: &Self) -> Ordering {
+        // Resources of one module mostly share its path.
+        if Arc::ptr_eq(&self.0, &other.0) {
+            return Ordering::Equal;
+        }
         self.0.len().cmp(&other.0.len()).then_with(|| self.0.cmp(&other.0))
     }
 }

@@ -6,8 +6,8 @@
 use super::ident::ascii_identifier_len;
 
 /// `module.NAME` steps, each with a plain key or none.
-pub(super) fn is_module_instance(text: &str) -> bool {
-    let mut scan = Scan(text.as_bytes());
+pub(super) fn is_module_instance(text: &[u8]) -> bool {
+    let mut scan = Scan(text);
     loop {
         if !(scan.word(b"module.") && scan.module(true)) {
             return false;
@@ -19,20 +19,20 @@ pub(super) fn is_module_instance(text: &str) -> bool {
 }
 
 /// A resource in a module instance, or with `keys` false, in a module.
-pub(super) fn is_resource(text: &str, keys: bool) -> bool {
-    let mut scan = Scan(text.as_bytes());
+pub(super) fn is_resource(text: &[u8], keys: bool) -> bool {
+    let mut scan = Scan(text);
     scan.module_prefix(keys) && scan.resource() && scan.0.is_empty()
 }
 
 /// An instance of a resource, with a plain key or none.
-pub(super) fn is_instance(text: &str) -> bool {
-    let mut scan = Scan(text.as_bytes());
+pub(super) fn is_instance(text: &[u8]) -> bool {
+    let mut scan = Scan(text);
     scan.module_prefix(true) && scan.resource() && scan.key() && scan.0.is_empty()
 }
 
 /// A provider configuration whose source has three parts in lower case.
-pub(super) fn is_provider_config(text: &str) -> bool {
-    let mut scan = Scan(text.as_bytes());
+pub(super) fn is_provider_config(text: &[u8]) -> bool {
+    let mut scan = Scan(text);
     scan.module_prefix(false)
         && scan.word(b"provider[\"")
         && scan.host()

@@ -102,8 +102,8 @@ impl ProviderConfig {
     ///
     /// True promises that [`parse`](Self::parse) succeeds and that the result prints as `text`; false promises nothing.
     #[must_use]
-    pub fn is_plain(text: &str) -> bool {
-        plain::is_provider_config(text)
+    pub fn is_plain(text: impl AsRef<[u8]>) -> bool {
+        plain::is_provider_config(text.as_ref())
     }
 
     /// The text in the form of Terraform 0.12; nothing for a provider that this form cannot name.

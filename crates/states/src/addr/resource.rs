@@ -115,8 +115,8 @@ impl AbsResource {
     ///
     /// True promises that [`parse`](Self::parse) succeeds and that the result prints as `text`; false promises nothing.
     #[must_use]
-    pub fn is_plain(text: &str) -> bool {
-        plain::is_resource(text, true)
+    pub fn is_plain(text: impl AsRef<[u8]>) -> bool {
+        plain::is_resource(text.as_ref(), true)
     }
 
     /// One instance of this resource.
@@ -151,8 +151,8 @@ impl AbsResourceInstance {
     ///
     /// True promises that [`parse`](Self::parse) succeeds and that the result prints as `text`; false promises nothing.
     #[must_use]
-    pub fn is_plain(text: &str) -> bool {
-        plain::is_instance(text)
+    pub fn is_plain(text: impl AsRef<[u8]>) -> bool {
+        plain::is_instance(text.as_ref())
     }
 
     /// The module instance that contains it.
@@ -183,8 +183,8 @@ impl ConfigResource {
     /// True promises that [`parse`](Self::parse) succeeds and that the result prints as `text`; false promises nothing.
     /// It builds nothing, so that the many entries of `dependencies` can be checked at little cost.
     #[must_use]
-    pub fn is_plain(text: &str) -> bool {
-        plain::is_resource(text, false)
+    pub fn is_plain(text: impl AsRef<[u8]>) -> bool {
+        plain::is_resource(text.as_ref(), false)
     }
 
     /// The resource in the one instance of its module that has no key at any step.

@@ -193,7 +193,7 @@ proptest! {
             for address in [&text, &format!("provider[\"{text}\"]"), &format!("provider[\"a/b\"].{text}")] {
                 stable(address, |text| ProviderConfig::parse(text, host))?;
                 stable(address, |text| ProviderInstance::parse(text, host))?;
-                plain(address, ProviderConfig::is_plain, |text| ProviderConfig::parse(text, host))?;
+                plain(address, |text| ProviderConfig::is_plain(text), |text| ProviderConfig::parse(text, host))?;
             }
             let legacy = format!("provider.{text}");
             if let Ok(config) = ProviderConfig::parse_legacy(&legacy, host) {
@@ -221,10 +221,10 @@ proptest! {
 
     #[test]
     fn plain_texts_are_valid_and_canonical(text in text()) {
-        plain(&text, ModuleInstance::is_plain, ModuleInstance::parse)?;
-        plain(&text, AbsResource::is_plain, AbsResource::parse)?;
-        plain(&text, AbsResourceInstance::is_plain, AbsResourceInstance::parse)?;
-        plain(&text, ConfigResource::is_plain, ConfigResource::parse)?;
+        plain(&text, |text| ModuleInstance::is_plain(text), ModuleInstance::parse)?;
+        plain(&text, |text| AbsResource::is_plain(text), AbsResource::parse)?;
+        plain(&text, |text| AbsResourceInstance::is_plain(text), AbsResourceInstance::parse)?;
+        plain(&text, |text| ConfigResource::is_plain(text), ConfigResource::parse)?;
     }
 
     #[test]
