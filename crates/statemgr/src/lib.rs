@@ -27,6 +27,7 @@
 //! - [`LockInfo`] is the document beside a lock, byte for byte as the original programs write it; [`lock_with`] waits,
 //!   [`LockGuard`] holds and prolongs, [`LockHolder`] says who is in the way. What the originals call a lock error is an
 //!   [`Error`] of the kind [`ErrorKind::Locked`].
+//! - [`Manager::operate`] is for surgery: moves, removals and the like, on the stored bytes.
 //! - [`IntermediateSnapshots`] persists during a run. [`export`], [`import`] and [`migrate`] move snapshots with their
 //!   metadata. [`check_valid_import`] says which may replace which.
 //! - [`Retry`], [`ReadOnly`] and [`LockDisabled`] wrap; [`TransientInMemory`], [`FullFake`] and [`UnlockErrorFull`] stand in
@@ -64,7 +65,7 @@ pub use intermediate::{
     DEFAULT_PERSIST_INTERVAL, IntermediateSnapshots, PersistInfo, PersistIntervalError, persist_interval,
 };
 pub use lock_info::{LockDocument, LockId, LockInfo};
-pub use manager::{Manager, ManagerOptions};
+pub use manager::{Decision, Manager, ManagerOptions};
 pub use memory::{MemoryPlace, MemoryStore};
 pub use meta::{ImportError, Relation, SnapshotMeta, check_valid_import};
 pub use store::{Expect, StateStore, Stored, Version, WriteOptions};

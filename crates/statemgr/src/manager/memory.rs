@@ -5,7 +5,7 @@ use std::sync::Arc;
 use groundstate_statefile::{File, WriterVersion, states_marshal_equal};
 use groundstate_states::{Lineage, State};
 
-use crate::holder::LockGrant;
+use crate::holder::{FencingToken, LockGrant};
 use crate::manager::ManagerOptions;
 use crate::meta::SnapshotMeta;
 use crate::store::{Expect, Version};
@@ -95,6 +95,17 @@ impl Memory {
     /// The metadata of what is stored; before anything is known, of what was imported.
     pub(super) fn meta(&self) -> SnapshotMeta {
         SnapshotMeta::of(self.reference.as_deref().unwrap_or(&self.frame))
+    }
+
+    /// What writes carry while a lock is held.
+    pub(super) fn token(&self) -> Option<FencingToken> {
+        self.grant.as_ref().and_then(|grant| grant.fence)
+    }
+
+    /// Knows nothing but the lock, as if it were new.
+    pub(super) fn forget(&mut self, options: &ManagerOptions) {
+        let (writes, imports, grant) = (self.writes, self.imports, self.grant.take());
+        *self = Self { writes, clean_at: writes, imports, grant, ..Self::new(options) };
     }
 
     /// Takes over what a refresh found.

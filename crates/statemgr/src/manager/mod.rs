@@ -3,8 +3,11 @@
 mod locking;
 mod memory;
 mod migrate;
+mod operate;
 mod persist;
 mod refresh;
+
+pub use operate::Decision;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

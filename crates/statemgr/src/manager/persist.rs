@@ -121,23 +121,27 @@ impl Manager {
 
     fn write_options(&self, memory: &Memory) -> WriteOptions {
         WriteOptions::expecting(memory.seen.expect())
-            .fence(memory.grant.as_ref().and_then(|grant| grant.fence))
+            .fence(memory.token())
             .force(memory.force && self.store.capabilities().force_write)
     }
 
     /// Writes if the store holds what is expected; where it cannot check by itself, by looking first.
-    async fn put(&self, plan: &Plan) -> Result<Version> {
+    pub(super) async fn put(
+        &self,
+        bytes: &[u8],
+        options: &WriteOptions,
+        reference: Option<Arc<File>>,
+    ) -> Result<Version> {
         if self.store.capabilities().conditional_write {
-            return self.store.write(&plan.attempt.bytes, &plan.options).await;
+            return self.store.write(bytes, options).await;
         }
         let stored = self.store.read().await?;
         let version = stored.as_ref().map(|stored| &stored.version);
-        if !plan.options.expect.is_met_by(version) {
+        if !options.expect.is_met_by(version) {
             let found = version.map_or_else(|| "nothing".to_owned(), |version| format!("version {version}"));
-            return Err(Error::conflict("write", self, &plan.options.expect, found));
+            return Err(Error::conflict("write", self, &options.expect, found));
         }
         // The bytes are here anyway, so that a version which does not change with them is found out.
-        let reference = self.memory().reference.clone();
         if let Some((stored, reference)) = stored.zip(reference) {
             let found = self.parse(&stored.bytes)?;
             let is_there =
@@ -147,14 +151,18 @@ impl Manager {
                 return Err(Error::conflict("write", self, snapshot(&reference), found));
             }
         }
-        let options = WriteOptions { expect: Expect::Any, ..plan.options.clone() };
-        self.store.write(&plan.attempt.bytes, &options).await
+        let options = WriteOptions { expect: Expect::Any, ..options.clone() };
+        self.store.write(bytes, &options).await
     }
 
     /// Writes, and remembers what was sent for as long as it is not known what came of it.
     async fn write_planned(&self, plan: &Plan) -> Result<()> {
-        self.memory().attempt = Some(plan.attempt.clone());
-        let outcome = self.put(plan).await;
+        let reference = {
+            let mut memory = self.memory();
+            memory.attempt = Some(plan.attempt.clone());
+            memory.reference.clone()
+        };
+        let outcome = self.put(&plan.attempt.bytes, &plan.options, reference).await;
         let mut memory = self.memory();
         match outcome {
             Ok(version) => {
@@ -207,7 +215,7 @@ impl Manager {
         Error::conflict("write", self, expected, found).with_source(cause)
     }
 
-    fn next(&self, serial: Serial) -> Result<Serial> {
+    pub(super) fn next(&self, serial: Serial) -> Result<Serial> {
         serial.next().ok_or_else(|| {
             let message = "its serial is the largest there is, import it again with a smaller one";
             Error::new(ErrorKind::Invalid, "write", self).because(message)

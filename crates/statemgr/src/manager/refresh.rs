@@ -35,10 +35,12 @@ impl Manager {
         match decode(stored, &self.options.decode) {
             Ok(file) => Ok(Some(file)),
             Err(ReadError::NoState) => Ok(None),
-            Err(error) => {
-                let message = "what is stored there is no usable state, repair it or bring back a backup";
-                Err(Error::new(ErrorKind::Corrupt, "read", self).because(message).with_source(error))
-            }
+            Err(error) => Err(self.corrupt(error)),
         }
+    }
+
+    pub(super) fn corrupt(&self, error: ReadError) -> Error {
+        let message = "what is stored there is no usable state, repair it or bring back a backup";
+        Error::new(ErrorKind::Corrupt, "read", self).because(message).with_source(error)
     }
 }

@@ -10,6 +10,7 @@ mod lock_wait;
 mod lossless;
 mod memory;
 mod meta;
+mod operate;
 mod races;
 mod renewal;
 mod sequence;

@@ -1,0 +1,125 @@
+//! Surgery on what is stored, under the rules of a persist, without building the model.
+
+use groundstate_statefile::ReadError;
+use groundstate_statefile::surgery::{Opened, Surgery};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::manager::Manager;
+use crate::store::{Expect, WriteOptions};
+use crate::traits::Persisted;
+
+const OP: &str = "change";
+
+/// What to do with the changes of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision<T> {
+    /// Store them, if there are any.
+    Store(T),
+    /// Leave what is stored as it is: it was a preview, or somebody said no.
+    Leave(T),
+}
+
+impl Manager {
+    /// Operates on the stored state and stores the result under the next serial, with every byte that was not touched as it
+    /// stood. The caller holds the lock.
+    ///
+    /// The transient snapshot is gone afterwards: refresh before it is read again. The release that counts as writer stays
+    /// that of the file.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` where nothing is stored, `Invalid` when changes of the transient snapshot wait to be persisted or the result
+    /// cannot be written, `Corrupt` for what is no state; otherwise those of [`StateStore::write`](crate::StateStore::write),
+    /// and whatever `work` fails with. Nothing is written then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use groundstate_common::{FixedClock, SequenceIds, Timestamp};
+    /// # use groundstate_statemgr::{MemoryPlace, ManagerOptions, StateStore, WriteOptions};
+    /// use groundstate_states::addr::Target;
+    /// use groundstate_statemgr::{Decision, Manager, Persisted};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let store = MemoryPlace::new("prod").open();
+    /// # store.write(br#"{"version": 4, "serial": 7, "lineage": "x", "resources": [{"mode": "managed", "type": "null_resource",
+    /// #     "name": "a", "provider": "provider[\"registry.terraform.io/hashicorp/null\"]", "instances": [{}]}]}"#,
+    /// #     &WriteOptions::any()).await?;
+    /// # let clock = Arc::new(FixedClock::new(Timestamp::UNIX_EPOCH));
+    /// # let manager = Manager::new(Arc::new(store), clock, Arc::new(SequenceIds::new()), ManagerOptions::default());
+    /// let targets = [Target::parse("null_resource.a")?];
+    /// let (summary, persisted) = manager
+    ///     .operate(|surgery| Ok::<_, Box<dyn std::error::Error>>(Decision::Store(surgery.rm(&targets)?)))
+    ///     .await?;
+    /// assert_eq!((summary.changes.len(), persisted), (1, Persisted::Written));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn operate<T, E: From<Error>>(
+        &self,
+        work: impl FnOnce(&mut Surgery<'_>) -> Result<Decision<T>, E>,
+    ) -> Result<(T, Persisted), E> {
+        let _turn = self.turns.take().await;
+        if self.memory().is_to_be_stored() {
+            let message = "changes wait to be persisted, persist them or refresh";
+            return Err(Error::new(ErrorKind::Invalid, OP, self).because(message).into());
+        }
+        let Some(stored) = self.store.read().await? else {
+            return Err(self.nothing_stored().into());
+        };
+        let (value, changed) = self.perform(stored.bytes, work)?;
+        let Some(bytes) = changed else { return Ok((value, Persisted::Unchanged)) };
+        self.hold_on().await?;
+        let options = {
+            let mut memory = self.memory();
+            // Forgotten before the write, so that one that is cut off leaves nothing behind that is out of date.
+            memory.forget(&self.options);
+            WriteOptions::expecting(Expect::Version(stored.version)).fence(memory.token())
+        };
+        match self.put(&bytes, &options, None).await {
+            Ok(_) => Ok((value, Persisted::Written)),
+            Err(error) if error.kind() == ErrorKind::Ambiguous && self.is_stored(&bytes).await => {
+                Ok((value, Persisted::Written))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The document as it is to be stored; nothing when that is what is stored.
+    fn perform<T, E: From<Error>>(
+        &self,
+        text: Vec<u8>,
+        work: impl FnOnce(&mut Surgery<'_>) -> Result<Decision<T>, E>,
+    ) -> Result<(T, Option<Vec<u8>>), E> {
+        let opened = Opened::open(text).map_err(|error| match error {
+            ReadError::NoState => self.nothing_stored(),
+            error => self.corrupt(error),
+        })?;
+        let mut surgery = opened.surgery();
+        let value = match work(&mut surgery)? {
+            Decision::Leave(value) => return Ok((value, None)),
+            Decision::Store(value) => value,
+        };
+        if !surgery.is_changed().map_err(|error| self.corrupt(error))? {
+            return Ok((value, None));
+        }
+        let mut bytes = Vec::new();
+        let serial = self.next(opened.serial())?;
+        surgery.write_to(serial, &mut bytes).map_err(|error| {
+            let message = "the state cannot be written as a file";
+            Error::new(ErrorKind::Invalid, OP, self).because(message).with_source(error)
+        })?;
+        Ok((value, Some(bytes)))
+    }
+
+    /// Whether these bytes turn out to be what is stored.
+    async fn is_stored(&self, bytes: &[u8]) -> bool {
+        matches!(self.store.read().await, Ok(Some(stored)) if stored.bytes == bytes)
+    }
+
+    fn nothing_stored(&self) -> Error {
+        Error::new(ErrorKind::NotFound, OP, self).because("no state is stored there")
+    }
+}
