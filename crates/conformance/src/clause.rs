@@ -19,6 +19,11 @@ impl Clause {
     pub fn find(code: &str) -> Option<&'static Self> {
         CLAUSES.iter().find(|clause| clause.code == code)
     }
+
+    /// Whether it is a clause of `StateStore`; the others follow from those.
+    pub fn is_of_stores(&self) -> bool {
+        !self.code.starts_with(['T', 'M'])
+    }
 }
 
 impl fmt::Display for Clause {
@@ -31,7 +36,10 @@ const fn clause(code: &'static str, name: &'static str, advice: &'static str) ->
     Clause { code, name, advice }
 }
 
-/// All clauses in the order of the documentation.
+/// All clauses in the order of the documentation; at the end those of managers over the store.
+///
+/// The clauses `T1` to `T7` are the sequences that Terraform's own suites run on any place that it can keep a state in;
+/// `M1` is what all the others are for.
 pub static CLAUSES: &[Clause] = &[
     clause(
         "R1",
@@ -144,6 +152,30 @@ pub static CLAUSES: &[Clause] = &[
         "C2",
         "display_names_the_place",
         "print the address of the place without credentials, on one line",
+    ),
+    clause("T1", "terraform_full_manager", "the store loses or changes bytes: see the cases of R and W"),
+    clause("T2", "terraform_remote_client", "the store loses or changes bytes: see the cases of R, W and D"),
+    clause("T3", "terraform_remote_locks", "see the cases of L"),
+    clause(
+        "T4",
+        "terraform_backend_locks",
+        "see the cases of L, and let managers be opened while a lock is held",
+    ),
+    clause("T5", "terraform_backend_force_unlock", "see the cases of L8 and K"),
+    clause(
+        "T6",
+        "terraform_workspaces",
+        "keep the states of workspaces apart, and list only those that exist",
+    ),
+    clause(
+        "T7",
+        "terraform_remote_sequence",
+        "versions change without a write, or conditions are not honoured: see R5 and W5",
+    ),
+    clause(
+        "M1",
+        "managers_lose_no_update",
+        "see the cases of W6, or of L1 where the store has no conditional writes",
     ),
 ];
 

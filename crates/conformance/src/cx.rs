@@ -3,13 +3,15 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use groundstate_common::Timestamp;
-use groundstate_statemgr::{Capabilities, LockId, LockInfo, StateStore, Stored, Version, WriteOptions};
+use groundstate_common::{SequenceIds, Timestamp};
+use groundstate_statemgr::{
+    Capabilities, LockId, LockInfo, Manager, ManagerOptions, StateStore, Stored, Version, WriteOptions,
+};
 
 use crate::executor::{BoxFuture, interleave, run_aside};
 use crate::failure::{Answer, Step, describe_bytes, describe_stored, ensure, fail};
 use crate::fault::Conditions;
-use crate::harness::{Harness, Place};
+use crate::harness::{Harness, Place, Workspaces};
 use crate::rng::Rng;
 use crate::trace::{Trace, Traced};
 
@@ -94,6 +96,17 @@ impl Cx {
             created: Timestamp::from_unix(1_767_225_600, 0).unwrap_or(Timestamp::UNIX_EPOCH),
             ..LockInfo::default()
         }
+    }
+
+    /// A manager over a store, with ids that begin at `first`, so that two managers do not make the same ones.
+    pub(crate) fn manager(&self, store: Client, first: u64) -> Manager {
+        let ids = SequenceIds::starting_at(first);
+        Manager::new(store, self.place.clock(), Arc::new(ids), ManagerOptions::default())
+    }
+
+    /// A client of the back end, when the store belongs to one.
+    pub(crate) async fn workspaces(&self) -> Step<Option<Arc<dyn Workspaces>>> {
+        self.place.workspaces().await.succeeds("opening the back end")
     }
 
     /// Runs all of them on this thread, in an order that the seed decides.

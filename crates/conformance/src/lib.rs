@@ -77,6 +77,7 @@ mod memory;
 mod report;
 mod rng;
 mod run;
+mod states;
 mod trace;
 
 pub use cases::{CASES, Case};

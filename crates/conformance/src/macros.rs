@@ -93,6 +93,14 @@ macro_rules! __cases {
             broken_locks_are_fenced
             lacking_means_unsupported
             display_names_the_place
+            terraform_full_manager
+            terraform_remote_client
+            terraform_remote_locks
+            terraform_backend_locks
+            terraform_backend_force_unlock
+            terraform_workspaces
+            terraform_remote_sequence
+            managers_lose_no_update
         }
     };
 }

@@ -17,19 +17,30 @@ const SHOWN: usize = 40;
 
 /// The last calls of a case.
 #[derive(Debug, Default)]
-pub(crate) struct Trace(Mutex<VecDeque<String>>);
+pub(crate) struct Trace(Mutex<VecDeque<(String, usize)>>);
 
 impl Trace {
     fn push(&self, line: String) {
         let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((last, times)) = lines.back_mut()
+            && *last == line
+        {
+            *times += 1;
+            return;
+        }
         if lines.len() == SHOWN {
             lines.pop_front();
         }
-        lines.push_back(line);
+        lines.push_back((line, 1));
     }
 
     pub(crate) fn lines(&self) -> Vec<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let show = |(line, times): &(String, usize)| match times {
+            1 => line.clone(),
+            _ => format!("{line} ({times} times)"),
+        };
+        lines.iter().map(show).collect()
     }
 }
 

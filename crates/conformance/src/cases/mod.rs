@@ -1,13 +1,16 @@
 //! The cases: at least one for each clause, with the clause's name.
 
 mod absent;
+mod backend;
 mod deleting;
 mod everything;
 mod fencing;
 mod holder;
 mod lease;
 mod locking;
+mod managers;
 mod reading;
+mod terraform;
 mod together;
 mod writing;
 
@@ -128,4 +131,38 @@ pub static CASES: &[Case] = &[
     case("broken_locks_are_fenced", "F3", FENCE.force_unlock(), |cx| Box::pin(fencing::broken(cx))),
     case("lacking_means_unsupported", "C1", ANY, |cx| Box::pin(everything::lacking(cx))),
     case("display_names_the_place", "C2", ANY, |cx| Box::pin(everything::display(cx))),
+    case("terraform_full_manager", "T1", ANY, |cx| Box::pin(terraform::full(cx))),
+    case("terraform_remote_client", "T2", ANY, |cx| Box::pin(terraform::remote_client(cx))),
+    case("terraform_remote_locks", "T3", LOCK, |cx| Box::pin(terraform::remote_locks(cx))),
+    case("terraform_backend_locks", "T4", LOCK, |cx| Box::pin(backend::locks(cx))),
+    case("terraform_backend_force_unlock", "T5", FORCE.holder(), |cx| Box::pin(backend::force_unlock(cx))),
+    case("terraform_workspaces", "T6", ANY, |cx| Box::pin(backend::workspaces(cx))),
+    case("terraform_remote_sequence", "T7", ANY, |cx| Box::pin(terraform::remote_sequence(cx))),
+    case("managers_lose_no_update", "M1", ANY, |cx| Box::pin(managers::lose_no_update(cx))),
 ];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::CASES;
+    use crate::clause::CLAUSES;
+
+    #[test]
+    fn every_clause_has_a_case_of_its_name_and_every_case_a_clause() {
+        for clause in CLAUSES {
+            let case = CASES.iter().find(|case| case.name == clause.name);
+            assert_eq!(case.map(|case| case.code), Some(clause.code), "{clause}");
+        }
+        for case in CASES {
+            assert!(CLAUSES.iter().any(|clause| clause.code == case.code), "{case:?}");
+            assert!(case.name.starts_with(case.clause().name), "{case:?}");
+        }
+    }
+
+    #[test]
+    fn names_are_unique() {
+        let names: BTreeSet<&str> = CASES.iter().map(|case| case.name).collect();
+        assert_eq!(names.len(), CASES.len());
+    }
+}
