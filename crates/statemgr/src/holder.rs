@@ -115,7 +115,11 @@ impl LockHolder {
 impl fmt::Display for LockHolder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let or_unknown = |text: &str| if text.is_empty() { "somebody" } else { text }.to_owned();
-        write!(f, "{} since {}", or_unknown(&self.info.who), self.info.created)?;
+        f.write_str(&or_unknown(&self.info.who))?;
+        // Documents without a time have the one that means none.
+        if self.info.created != LockInfo::default().created {
+            write!(f, " since {}", self.info.created)?;
+        }
         if !self.info.operation.is_empty() {
             write!(f, " for {}", self.info.operation)?;
         }

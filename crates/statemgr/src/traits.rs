@@ -100,10 +100,13 @@ pub trait OutputReader: Send + Sync {
     async fn root_output_values(&self) -> Result<OutputValues>;
 }
 
-/// Keeps others out.
+/// Keeps others out, as long as they lock too.
+///
+/// Of all who lock, one holds the lock at a time. Refreshing and handing out managers needs no lock; whoever persists
+/// holds it from before the refresh until after the persist. [`LockGuard`](crate::LockGuard) sees to the release.
 #[async_trait]
 pub trait Locker: fmt::Display + Send + Sync {
-    /// Whether [`lock`](Self::lock) locks anything.
+    /// Whether [`lock`](Self::lock) locks anything; releasing by force has no sense otherwise.
     fn is_locking_enabled(&self) -> bool;
 
     /// Takes the lock, or fails at once with `Locked`; `None` where there is nothing to lock and to unlock.
@@ -120,7 +123,7 @@ pub trait Locker: fmt::Display + Send + Sync {
     /// Those of [`StateStore::renew`](crate::StateStore::renew).
     async fn renew(&self, id: &LockId) -> Result<LockGrant>;
 
-    /// Releases the lock that was granted under this id. Where nothing can be locked it succeeds.
+    /// Releases the lock that was granted under this id, and fails for any other. Where nothing can be locked it succeeds.
     ///
     /// # Errors
     ///

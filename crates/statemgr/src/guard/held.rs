@@ -3,6 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
+use groundstate_common::Timestamp;
+
 use crate::error::{Error, ErrorKind, Result};
 use crate::guard::abandoned::AbandonedLock;
 use crate::holder::LockGrant;
@@ -82,6 +84,11 @@ impl Held {
             }
         }
         Ok(())
+    }
+
+    /// Whether the time that was granted has passed.
+    pub(super) fn is_over(&self, now: Timestamp) -> bool {
+        self.grant().and_then(|grant| grant.expires).is_some_and(|end| now >= end)
     }
 
     /// Says so if the lock was lost.

@@ -126,9 +126,9 @@ impl LockGuard {
     ) -> (T, Result<()>) {
         let (mut work, mut renewal) = (pin!(work), pin!(renewal::keep(&self.held, clock, sleeper)));
         let mut kept = None;
-        std::future::poll_fn(|context| {
+        let done = std::future::poll_fn(|context| {
             if let Poll::Ready(done) = work.as_mut().poll(context) {
-                return Poll::Ready((done, kept.take().unwrap_or(Ok(()))));
+                return Poll::Ready(done);
             }
             if kept.is_none()
                 && let Poll::Ready(outcome) = renewal.as_mut().poll(context)
@@ -137,7 +137,14 @@ impl LockGuard {
             }
             Poll::Pending
         })
-        .await
+        .await;
+        let kept = match kept {
+            Some(kept) => kept,
+            // The whole process was paused, so nobody had a chance to prolong the lock.
+            None if self.held.is_over(clock.now()) => self.renew().await,
+            None => Ok(()),
+        };
+        (done, kept)
     }
 
     /// Releases the lock, and ends its renewals.

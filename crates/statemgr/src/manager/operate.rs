@@ -5,6 +5,7 @@ use groundstate_statefile::surgery::{Opened, Surgery};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::manager::Manager;
+use crate::manager::memory::Memory;
 use crate::store::{Expect, WriteOptions};
 use crate::traits::Persisted;
 
@@ -29,8 +30,8 @@ impl Manager {
     /// # Errors
     ///
     /// `NotFound` where nothing is stored, `Invalid` when changes of the transient snapshot wait to be persisted or the result
-    /// cannot be written, `Corrupt` for what is no state; otherwise those of [`StateStore::write`](crate::StateStore::write),
-    /// and whatever `work` fails with. Nothing is written then.
+    /// cannot be written, `Corrupt` for what is no state, and whatever `work` fails with: nothing is written then. Otherwise
+    /// those of [`StateStore::write`](crate::StateStore::write); after `Ambiguous`, look before doing it again.
     ///
     /// # Examples
     ///
@@ -62,10 +63,7 @@ impl Manager {
         work: impl FnOnce(&mut Surgery<'_>) -> Result<Decision<T>, E>,
     ) -> Result<(T, Persisted), E> {
         let _turn = self.turns.take().await;
-        if self.memory().is_to_be_stored() {
-            let message = "changes wait to be persisted, persist them or refresh";
-            return Err(Error::new(ErrorKind::Invalid, OP, self).because(message).into());
-        }
+        self.nothing_waits(&self.memory())?;
         let Some(stored) = self.store.read().await? else {
             return Err(self.nothing_stored().into());
         };
@@ -74,6 +72,7 @@ impl Manager {
         self.hold_on().await?;
         let options = {
             let mut memory = self.memory();
+            self.nothing_waits(&memory)?;
             // Forgotten before the write, so that one that is cut off leaves nothing behind that is out of date.
             memory.forget(&self.options);
             WriteOptions::expecting(Expect::Version(stored.version)).fence(memory.token())
@@ -112,6 +111,15 @@ impl Manager {
             Error::new(ErrorKind::Invalid, OP, self).because(message).with_source(error)
         })?;
         Ok((value, Some(bytes)))
+    }
+
+    /// Refuses to go on where changes of the transient snapshot would get lost.
+    fn nothing_waits(&self, memory: &Memory) -> Result<()> {
+        if memory.is_to_be_stored() {
+            let message = "changes wait to be persisted, persist them or refresh";
+            return Err(Error::new(ErrorKind::Invalid, OP, self).because(message));
+        }
+        Ok(())
     }
 
     /// Whether these bytes turn out to be what is stored.

@@ -33,16 +33,13 @@ impl Persister for Manager {
         }
         let Some(plan) = self.plan()? else { return Ok(Persisted::Unchanged) };
         self.hold_on().await?;
-        let Err(error) = self.write_planned(&plan).await else { return Ok(Persisted::Written) };
-        match error.kind() {
-            ErrorKind::Conflict => {
+        match self.write_planned(&plan).await {
+            Err(error) if error.kind() == ErrorKind::Conflict => {
                 if let Some(plan) = self.look_again(plan, error).await? {
                     self.write_planned(&plan).await?;
                 }
             }
-            // What the store does not say it may show. If it shows nothing new, a delayed write may still arrive.
-            ErrorKind::Ambiguous if self.settle_doubt().await.is_ok_and(|happened| happened) => {}
-            _ => return Err(error),
+            outcome => outcome?,
         }
         Ok(Persisted::Written)
     }
@@ -162,18 +159,20 @@ impl Manager {
             memory.attempt = Some(plan.attempt.clone());
             memory.reference.clone()
         };
-        let outcome = self.put(&plan.attempt.bytes, &plan.options, reference).await;
-        let mut memory = self.memory();
-        match outcome {
-            Ok(version) => {
-                memory.stored(&plan.attempt, version);
-                Ok(())
+        match self.put(&plan.attempt.bytes, &plan.options, reference).await {
+            Ok(version) => self.memory().stored(&plan.attempt, version),
+            // What the store does not say it may show. If it shows nothing new, the write may still arrive.
+            Err(error) if error.kind() == ErrorKind::Ambiguous => {
+                if !self.settle_doubt().await.unwrap_or(false) {
+                    return Err(error);
+                }
             }
             Err(error) => {
-                memory.attempt.take_if(|_| error.kind() != ErrorKind::Ambiguous);
-                Err(error)
+                self.memory().attempt = None;
+                return Err(error);
             }
         }
+        Ok(())
     }
 
     /// Whether a write whose answer got lost, or was not waited for, turns out to have happened.

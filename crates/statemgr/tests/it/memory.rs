@@ -81,10 +81,7 @@ async fn a_refusal_names_the_holder() -> Result<()> {
     let grant = place.open().lock(&info("1")).await?;
     let error = place.open().lock(&info("2")).await.unwrap_err();
     assert_eq!(error.holder().map(|holder| &holder.id), Some(&grant.id));
-    assert_eq!(
-        error.to_string(),
-        "cannot lock memory:prod: it is locked by ann@host since 0001-01-01T00:00:00Z (lock id 1)"
-    );
+    assert_eq!(error.to_string(), "cannot lock memory:prod: it is locked by ann@host (lock id 1)");
     Ok(())
 }
 

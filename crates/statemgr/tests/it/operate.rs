@@ -112,6 +112,21 @@ async fn the_transient_snapshot_has_to_be_read_again() -> Result<(), Failed> {
 }
 
 #[tokio::test]
+async fn changes_made_in_the_meantime_are_not_dropped() -> Result<(), Failed> {
+    let place = place().await?;
+    let manager = manager(place.open());
+    let instance = AbsResourceInstance::parse("t.n").unwrap();
+    let outcome = manager.operate(|surgery| {
+        surgery.taint(&instance).map_err(|_| Failed::Work)?;
+        manager.write_state(&state("meanwhile"))?;
+        Ok(Decision::Store(()))
+    });
+    assert_eq!(manager_kind(outcome.await), Some(ErrorKind::Invalid));
+    assert_eq!((manager.state(), text(&place).await?.as_str()), (Some(state("meanwhile")), STORED));
+    Ok(())
+}
+
+#[tokio::test]
 async fn somebody_elses_write_is_not_overwritten() -> Result<(), Failed> {
     let place = place().await?;
     let store = Script::new(&place);
