@@ -1,0 +1,162 @@
+//! A client of one state file, as calls that wait for the disk.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use groundstate_common::Clock;
+use groundstate_statemgr::{Error, FencingToken, LockHolder, LockInfo, Result, Stored};
+
+use crate::digest::version;
+use crate::failure::failed;
+use crate::grip::Grip;
+use crate::latch::{Attempt, Latch};
+use crate::options::FsOptions;
+use crate::place::Place;
+use crate::recovery::recover;
+use crate::slot::Slot;
+use crate::snapshot::{self, Attempted};
+use crate::stamp::Stamp;
+
+/// What the threads of one client share.
+#[derive(Debug)]
+pub(crate) struct Client {
+    pub(crate) place: Place,
+    /// Where reads come from until the first write, if it is another file.
+    source: Option<Place>,
+    pub(crate) backup: Option<Place>,
+    pub(crate) options: FsOptions,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) session: Arc<Slot<Session>>,
+    wrote: AtomicBool,
+    known: Mutex<Known>,
+}
+
+/// What only one operation at a time may touch.
+#[derive(Debug, Default)]
+pub(crate) struct Session {
+    pub(crate) held: Option<Held>,
+    /// A backup was made since the client was opened or last released its lock.
+    pub(crate) backed_up: bool,
+}
+
+/// A lock that somebody asked for.
+#[derive(Debug)]
+pub(crate) struct Held {
+    pub(crate) grip: Grip,
+    pub(crate) info: LockInfo,
+    pub(crate) token: Option<FencingToken>,
+}
+
+/// The digest of the state file, known for as long as this client holds the lock.
+#[derive(Debug, Default)]
+struct Known {
+    /// Counts locks, so that a read that began under one does not speak for the next.
+    epoch: u64,
+    is_held: bool,
+    digest: Option<(Stamp, String)>,
+}
+
+impl Client {
+    pub(crate) fn new(place: Place, options: FsOptions, clock: Arc<dyn Clock>) -> io::Result<Self> {
+        use crate::options::Backup;
+        let source = options.read_path.as_deref().map(Place::new).transpose()?;
+        let backup = match &options.backup {
+            Backup::Beside => Some(Place::new(&place.backup())?),
+            Backup::At(path) => Some(Place::new(path)?),
+            Backup::None => None,
+        };
+        Ok(Self {
+            source: source.filter(|source| !source.is_same_as(&place)),
+            place,
+            backup,
+            options,
+            clock,
+            session: Slot::new(Session::default()),
+            wrote: AtomicBool::new(false),
+            known: Mutex::default(),
+        })
+    }
+
+    pub(crate) fn read(&self) -> Result<Option<Stored>> {
+        let epoch = {
+            let known = self.known();
+            known.is_held.then_some(known.epoch)
+        };
+        let source = self.source();
+        // Windows keeps everybody but the holder's own handle from reading a locked file.
+        let session = cfg!(windows).then(|| self.session.borrow());
+        let handle = session.as_ref().and_then(|session| session.held.as_ref()).map(|held| held.grip.file());
+        let handle = handle.filter(|_| source.is_none());
+        let place = source.unwrap_or(&self.place);
+        let found = snapshot::read(place, handle, || self.try_recover(place))
+            .map_err(|error| failed("read", place, error))?;
+        let Some(found) = found else { return Ok(None) };
+        if let Some(stamp) = found.stamp.filter(|_| source.is_none()) {
+            self.remember_since(epoch, stamp, &found.digest);
+        }
+        Ok(Some(Stored::new(found.bytes, version(&found.digest))))
+    }
+
+    /// Where reads come from, if that is not the place of the store.
+    pub(crate) fn source(&self) -> Option<&Place> {
+        self.source.as_ref().filter(|_| !self.wrote.load(Ordering::Acquire))
+    }
+
+    /// From now on reads come from where writes go.
+    pub(crate) fn has_written(&self) {
+        self.wrote.store(true, Ordering::Release);
+    }
+
+    /// Finishes an interrupted write if nobody holds the lock.
+    fn try_recover(&self, place: &Place) -> io::Result<Attempted> {
+        match Latch::attempt(place) {
+            Ok(Attempt::Locked(latch)) => {
+                let grip = Grip::brief(place, latch, "recover", self.clock.now());
+                recover(place, grip.file()).map(|()| Attempted::Done)
+            }
+            Ok(Attempt::Busy(_)) => Ok(Attempted::Busy),
+            // Whoever may only read can still read: the file says itself whether the journal has the state.
+            Err(_) => Ok(Attempted::Done),
+        }
+    }
+
+    /// Who holds the lock that somebody asked for.
+    pub(crate) fn lock_holder(&self, op: &'static str) -> Result<Option<LockHolder>> {
+        let held = self.probe().map_err(|error| failed(op, &self.place, error))?;
+        Ok(held.filter(|held| !held.brief).map(|held| held.holder))
+    }
+
+    /// The known digest of the file, if it is still the same under the same lock.
+    pub(crate) fn known_digest(&self, stamp: &Stamp) -> Option<String> {
+        let known = self.known();
+        known.digest.as_ref().filter(|(at, _)| known.is_held && at == stamp).map(|(_, digest)| digest.clone())
+    }
+
+    pub(crate) fn remember(&self, stamp: Stamp, digest: &str) {
+        let epoch = self.known().epoch;
+        self.remember_since(Some(epoch), stamp, digest);
+    }
+
+    fn remember_since(&self, epoch: Option<u64>, stamp: Stamp, digest: &str) {
+        let mut known = self.known();
+        if known.is_held && epoch == Some(known.epoch) {
+            known.digest = Some((stamp, digest.to_owned()));
+        }
+    }
+
+    /// What was known is void: the lock was taken or released, or the file is about to change.
+    pub(crate) fn forget(&self, is_held: bool) {
+        let mut known = self.known();
+        *known = Known { epoch: known.epoch.wrapping_add(1), is_held, digest: None };
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        // Nothing that can panic runs while it is locked.
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn failed(&self, op: &'static str) -> impl Fn(io::Error) -> Error + '_ {
+        move |error| failed(op, &self.place, error)
+    }
+}

@@ -1,0 +1,65 @@
+//! The lock document beside a state: `.NAME.lock.info`, which tells others who holds the lock.
+//!
+//! It locks nothing by itself. One that a dead process left is overwritten by the next holder.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use groundstate_statemgr::LockInfo;
+
+use crate::process::Process;
+
+/// A lock document and what its tag says.
+#[derive(Clone, Debug)]
+pub(crate) struct Document {
+    /// As the holder asked for it, without the tag.
+    pub(crate) info: LockInfo,
+    pub(crate) process: Option<Process>,
+}
+
+impl Document {
+    /// Writes the document to all paths.
+    pub(crate) fn write(&self, paths: &[PathBuf]) -> io::Result<()> {
+        let mut info = self.info.clone();
+        if let Some(process) = &self.process {
+            info.info = process.tag(&info.info);
+        }
+        let json = info.to_json();
+        paths.iter().try_for_each(|path| create(path)?.write_all(json.as_bytes()))
+    }
+
+    /// The first document that can be read. Half of one, which somebody is writing, is none.
+    pub(crate) fn read(paths: &[PathBuf]) -> Option<Self> {
+        let parse = |path: &PathBuf| LockInfo::parse(&fs::read(path).ok()?).ok();
+        let mut info = paths.iter().find_map(parse)?;
+        let (text, process) = Process::untag(&info.info);
+        info.info = text.to_owned();
+        Some(Self { info, process })
+    }
+
+    /// Removes the documents, as far as they are there.
+    pub(crate) fn remove(paths: &[PathBuf]) {
+        for path in paths {
+            // A document that stays behind is harmless, and there is nothing to be done about it here.
+            drop(fs::remove_file(path));
+        }
+    }
+}
+
+fn create(path: &Path) -> io::Result<File> {
+    let open = || {
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options.open(path)
+    };
+    match open() {
+        // What another user left can be removed by whoever may write the folder.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied && fs::remove_file(path).is_ok() => {
+            open()
+        }
+        other => other,
+    }
+}

@@ -1,0 +1,122 @@
+//! Small steps on files that several parts share.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use crate::place::parent;
+
+/// Creates the folder of `path` with those above it, readable for all as far as the mask lets them be.
+pub(crate) fn create_parent(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o755);
+    builder.create(parent(path))
+}
+
+/// Creates a file that must not exist and that nobody else may read, for reading and writing.
+pub(crate) fn create_new(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// Gives `file` the permissions of `model`, and its owner as far as that is allowed.
+pub(crate) fn copy_access(model: &File, file: &File) -> io::Result<()> {
+    let meta = model.metadata()?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, fchown};
+        let own = file.metadata()?;
+        if (own.uid(), own.gid()) != (meta.uid(), meta.gid()) {
+            // Only the superuser may give files away. For others the copy is their own, with the same permissions.
+            drop(
+                fchown(file, Some(meta.uid()), Some(meta.gid()))
+                    .or_else(|_| fchown(file, None, Some(meta.gid()))),
+            );
+        }
+    }
+    file.set_permissions(meta.permissions())
+}
+
+/// Makes the names in the folder of `path` durable.
+pub(crate) fn sync_parent(path: &Path) -> io::Result<()> {
+    // Windows has no call for this; its file systems journal names by themselves.
+    if cfg!(unix) { File::open(parent(path))?.sync_all() } else { Ok(()) }
+}
+
+/// The file at `path`; none if it does not exist, an error if it is something else than a file.
+pub(crate) fn open(path: &Path) -> io::Result<Option<File>> {
+    match fs::metadata(path) {
+        Ok(meta) if meta.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+        Ok(meta) if !meta.is_file() => Err(no_file()),
+        Ok(_) => absent_is_none(File::open(path)),
+        Err(error) => absent_is_none(Err(error)),
+    }
+}
+
+/// The error for devices, pipes and sockets: they cannot be replaced, and opening one may wait forever.
+pub(crate) fn no_file() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file")
+}
+
+pub(crate) fn absent_is_none<T>(outcome: io::Result<T>) -> io::Result<Option<T>> {
+    match outcome {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Removes a file that may not be there.
+pub(crate) fn remove(path: &Path) -> io::Result<()> {
+    absent_is_none(fs::remove_file(path)).map(drop)
+}
+
+/// Up to `len` bytes from `offset`.
+pub(crate) fn read_at(mut file: &File, offset: u64, len: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(len);
+    file.seek(SeekFrom::Start(offset))?;
+    file.take(len as u64).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Writes at `offset`, all or an error.
+pub(crate) fn write_at(mut file: &File, offset: u64, bytes: &[u8]) -> io::Result<()> {
+    file.seek(SeekFrom::Start(offset))?;
+    file.write_all(bytes)
+}
+
+/// Copies what `from` has after `from_offset` to `to`, without going through memory where the system can.
+pub(crate) fn copy_at(mut from: &File, from_offset: u64, mut to: &File, to_offset: u64) -> io::Result<u64> {
+    from.seek(SeekFrom::Start(from_offset))?;
+    to.seek(SeekFrom::Start(to_offset))?;
+    io::copy(&mut from, &mut to)
+}
+
+/// Reserves room up to `len`, so that a full disk is noticed before anything is overwritten.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(crate) fn reserve(file: &File, len: u64) -> io::Result<()> {
+    use nix::errno::Errno;
+    use nix::fcntl::{FallocateFlags, fallocate};
+    let have = file.metadata()?.len();
+    let range = (i64::try_from(have), i64::try_from(len.saturating_sub(have)));
+    let (Ok(have), Ok(more)) = range else { return Err(io::ErrorKind::FileTooLarge.into()) };
+    if more == 0 {
+        return Ok(());
+    }
+    match fallocate(file, FallocateFlags::FALLOC_FL_KEEP_SIZE, have, more) {
+        // Where room cannot be reserved, a full disk is noticed later, and the journal has the state.
+        Ok(()) | Err(Errno::EOPNOTSUPP | Errno::ENOSYS) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Room cannot be reserved here; a full disk is noticed later, and the journal has the state.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(crate) fn reserve(_: &File, _: u64) -> io::Result<()> {
+    Ok(())
+}

@@ -1,0 +1,76 @@
+//! A lock with its document beside it, for one operation or for as long as somebody wants it.
+
+use std::fs::{self, File};
+use std::path::PathBuf;
+
+use groundstate_common::Timestamp;
+use groundstate_statemgr::{LockId, LockInfo};
+
+use crate::digest::of_bytes;
+use crate::document::Document;
+use crate::latch::Latch;
+use crate::openers::may_be_open_elsewhere;
+use crate::place::Place;
+use crate::process::Process;
+
+/// A locked state file. Dropping it removes the document and unlocks.
+#[derive(Debug)]
+pub(crate) struct Grip {
+    pub(crate) latch: Latch,
+    place: Place,
+    documents: Vec<PathBuf>,
+}
+
+impl Grip {
+    /// A lock without a document yet.
+    pub(crate) fn new(place: &Place, latch: Latch) -> Self {
+        Self { latch, place: place.clone(), documents: Vec::new() }
+    }
+
+    /// Leaves the document, with this process in it.
+    pub(crate) fn sign(&mut self, info: &LockInfo, brief: bool) -> std::io::Result<()> {
+        self.documents = self.place.documents();
+        let document = Document { info: info.clone(), process: Some(Process::this(brief)) };
+        document.write(&self.documents)
+    }
+
+    /// A lock for one operation that nobody asked to lock. Terraform finds a document beside it and waits.
+    pub(crate) fn brief(place: &Place, latch: Latch, operation: &str, now: Timestamp) -> Self {
+        let mut grip = Self::new(place, latch);
+        let seed = format!("{now:?} {operation} {:?} {place}", Process::this(true));
+        let digits = of_bytes(seed.as_bytes());
+        let parts = [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..32]];
+        let info = LockInfo {
+            id: LockId::new(&parts.join("-")),
+            operation: operation.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            created: now,
+            path: place.given().display().to_string(),
+            ..LockInfo::default()
+        };
+        // Without it a Terraform that comes by gives up where it would have waited a moment.
+        drop(grip.sign(&info, true));
+        grip
+    }
+
+    pub(crate) fn file(&self) -> &File {
+        self.latch.file()
+    }
+
+    /// Removes the file if there is nothing in it and it was not there before, as Terraform does.
+    fn remove_if_unused(&self) {
+        let is_empty = self.file().metadata().is_ok_and(|meta| meta.len() == 0);
+        let is_ours = self.latch.created() && self.latch.is_in_place().unwrap_or(false);
+        if is_empty && is_ours && !may_be_open_elsewhere(self.file()) {
+            // An empty file is no state either.
+            drop(fs::remove_file(self.place.target()));
+        }
+    }
+}
+
+impl Drop for Grip {
+    fn drop(&mut self) {
+        Document::remove(&self.documents);
+        self.remove_if_unused();
+    }
+}

@@ -1,0 +1,182 @@
+//! Taking the lock, giving it back, and finding out who has it.
+
+use std::io;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use groundstate_statemgr::{Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Result};
+
+use crate::client::{Client, Held};
+use crate::document::Document;
+use crate::fence;
+use crate::files;
+use crate::grip::Grip;
+use crate::latch::{self, Attempt, Latch};
+use crate::offload::Wanted;
+use crate::process::exists;
+use crate::record::Other;
+use crate::recovery::recover;
+
+/// How long a holder has to leave its document after it got the lock, or to let go after it removed it.
+const GRACE: Duration = Duration::from_millis(250);
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// Somebody who holds the lock, or is in the middle of an operation.
+pub(crate) struct Found {
+    pub(crate) holder: LockHolder,
+    pub(crate) brief: bool,
+}
+
+impl Client {
+    pub(crate) fn lock(&self, info: &LockInfo, wanted: &Wanted) -> Result<LockGrant> {
+        const OP: &str = "lock";
+        if info.id.is_empty() {
+            return Err(Error::new(ErrorKind::Invalid, OP, &self.place).because("the lock has no id"));
+        }
+        let mut session = self.session.borrow();
+        if let Some(held) = &session.held {
+            let holder = LockHolder::of(held.info.clone());
+            let holder = holder.with_process(Some(std::process::id()), Some(true));
+            return Err(Error::locked(OP, &self.place, Some(holder)));
+        }
+        let path = self.place.given().display().to_string();
+        let mut info = LockInfo { path, ..info.clone() };
+        let grip = self.grip(OP, wanted, |latch| {
+            info.created = self.clock.now();
+            let mut grip = Grip::new(&self.place, latch);
+            grip.sign(&info, false)?;
+            Ok(grip)
+        })?;
+        recover(&self.place, grip.file()).map_err(self.failed(OP))?;
+        let mut grant = LockGrant::new(info.id.clone());
+        if self.options.fencing {
+            let token = fence::grant(&self.place, self.clock.now(), grip.file());
+            grant = grant.fence(token.map_err(self.failed(OP))?);
+        }
+        let token = grant.fence;
+        session.held = Some(Held { grip, info, token });
+        self.forget(true);
+        Ok(grant)
+    }
+
+    pub(crate) fn unlock(&self, id: &LockId) -> Result<()> {
+        const OP: &str = "unlock";
+        let mut session = self.session.borrow();
+        match session.held.take_if(|held| held.info.id == *id) {
+            Some(held) => {
+                let is_in_place = held.grip.latch.is_in_place().unwrap_or(true);
+                drop(held);
+                session.backed_up = false;
+                self.forget(false);
+                if is_in_place { Ok(()) } else { Err(self.replaced(OP)) }
+            }
+            None => match self.lock_holder(OP)? {
+                Some(holder) => Err(Error::locked(OP, &self.place, Some(holder))),
+                None => Err(Error::new(ErrorKind::NotFound, OP, &self.place).because("it is not locked")),
+            },
+        }
+    }
+
+    /// Why nobody can be made to let go.
+    pub(crate) fn force_unlock(&self) -> Error {
+        const OP: &str = "unlock by force";
+        let error = Error::unsupported(OP, &self.place);
+        match self.lock_holder(OP) {
+            Ok(Some(LockHolder { pid: Some(pid), .. })) => {
+                error.because(format!("the lock of a file ends with its process, which is {pid}"))
+            }
+            Ok(Some(_)) => error.because("the lock of a file ends with its process, which is unknown"),
+            Ok(None) => error.because("it is not locked, since the lock of a file ends with its process"),
+            Err(cause) => error.with_source(cause),
+        }
+    }
+
+    /// The error when another file has taken the place of the locked one.
+    pub(crate) fn replaced(&self, op: &'static str) -> Error {
+        Error::new(ErrorKind::LockLost, op, &self.place)
+            .because("the lock was lost, another program has replaced or removed the file")
+    }
+
+    /// The lock for one operation.
+    pub(crate) fn brief(&self, op: &'static str, wanted: &Wanted) -> Result<Grip> {
+        self.grip(op, wanted, |latch| Ok(Grip::brief(&self.place, latch, op, self.clock.now())))
+    }
+
+    /// Locks the file. Holders are not waited for, but whoever is in the middle of a read or write is.
+    fn grip(
+        &self,
+        op: &'static str,
+        wanted: &Wanted,
+        mut sign: impl FnMut(Latch) -> io::Result<Grip>,
+    ) -> Result<Grip> {
+        let begin = Instant::now();
+        loop {
+            let attempt = wanted.if_wanted(|| {
+                Ok(match Latch::attempt(&self.place)? {
+                    Attempt::Locked(latch) => Ok(sign(latch)?),
+                    Attempt::Busy(other) => Err(other),
+                })
+            });
+            let Some(attempt) = attempt else {
+                let error = Error::new(ErrorKind::Unavailable, op, &self.place);
+                return Err(error.because("nobody waits for it any more"));
+            };
+            let other = match attempt.map_err(self.failed(op))? {
+                Ok(grip) => return Ok(grip),
+                Err(other) => other,
+            };
+            let (holder, patience) = match self.identify(&other) {
+                Some(found) if !found.brief => (found.holder, Duration::ZERO),
+                Some(found) => (found.holder, self.options.patience),
+                None => (self.nobody_known(&other), GRACE),
+            };
+            if begin.elapsed() >= patience {
+                return Err(Error::locked(op, &self.place, Some(holder)));
+            }
+            sleep(PAUSE);
+        }
+    }
+
+    /// Who has the file locked.
+    pub(crate) fn probe(&self) -> io::Result<Option<Found>> {
+        let begin = Instant::now();
+        loop {
+            let Some(file) = files::open(&self.place.target())? else { return Ok(None) };
+            let Some(other) = latch::holder(&file)? else { return Ok(None) };
+            if let Some(found) = self.identify(&other) {
+                return Ok(Some(found));
+            }
+            if begin.elapsed() >= GRACE {
+                return Ok(Some(Found { holder: self.nobody_known(&other), brief: false }));
+            }
+            sleep(PAUSE);
+        }
+    }
+
+    /// The holder by the document beside the state, unless that was left by somebody else.
+    fn identify(&self, other: &Other) -> Option<Found> {
+        let Document { info, process } = Document::read(&self.place.documents())?;
+        let Some(process) = process else {
+            let holder = LockHolder::of(info).with_process(other.pid, other.pid.and_then(exists));
+            return Some(Found { holder, brief: false });
+        };
+        let alive = process.alive();
+        // A process that locks as Terraform does is none of ours, and has not written its own document yet.
+        if alive == Some(false) || other.pid.is_some() && cfg!(target_os = "linux") {
+            return None;
+        }
+        let mut holder = LockHolder::of(info).with_process(Some(process.pid), alive);
+        holder.host = process.host.or(holder.host);
+        Some(Found { holder, brief: process.brief })
+    }
+
+    /// A holder without a document, such as flock(1).
+    fn nobody_known(&self, other: &Other) -> LockHolder {
+        let info = LockInfo {
+            info: "the holder has left no lock document".to_owned(),
+            path: self.place.given().display().to_string(),
+            ..LockInfo::default()
+        };
+        LockHolder::of(info).with_process(other.pid, other.pid.and_then(exists))
+    }
+}

@@ -1,0 +1,150 @@
+//! Reading a state whole without a lock, also while it is being written.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::digest;
+use crate::files;
+use crate::journal::{HEADER, Journal, Mark};
+use crate::place::Place;
+use crate::recovery::damaged;
+use crate::stamp::Stamp;
+
+/// How long a reader looks for a moment without a writer.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long it waits between two looks.
+const PAUSE: Duration = Duration::from_millis(2);
+/// How often a file must look the same beside a journal: longer than the kernel's clock takes for a step.
+const CALM: u32 = 10;
+
+/// A state as it was at one moment.
+pub(crate) struct Snapshot {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) digest: String,
+    /// Of the file it comes from; a state from a journal has none.
+    pub(crate) stamp: Option<Stamp>,
+}
+
+/// One look at the file.
+enum Look {
+    Found(Snapshot),
+    Absent,
+    /// It changed while it was read.
+    Moving,
+    /// It held still, and a journal lies beside it.
+    Journal(Snapshot),
+    /// It is being overwritten, and its journal is not there or not whole.
+    Torn,
+}
+
+/// What came of an attempt to finish somebody's write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Attempted {
+    /// It is finished, or cannot be from here: trying again makes no sense.
+    Done,
+    /// Somebody holds the lock, and may well be the writer.
+    Busy,
+}
+
+/// What is stored: the old state or the new one when somebody is writing. None when nothing is, or zero bytes.
+///
+/// `handle` is the holder's own open file, for systems that let nobody else read. `recover` is called when a write seems to have been interrupted.
+pub(crate) fn read(
+    place: &Place,
+    handle: Option<&File>,
+    mut recover: impl FnMut() -> io::Result<Attempted>,
+) -> io::Result<Option<Snapshot>> {
+    let begin = Instant::now();
+    let mut attempted = Attempted::Busy;
+    let (mut calm, mut last) = (0, None);
+    loop {
+        let look = look(place, handle)?;
+        if attempted == Attempted::Busy && matches!(look, Look::Journal(_) | Look::Torn) {
+            attempted = recover()?;
+            if attempted == Attempted::Done {
+                continue;
+            }
+        }
+        let is_late = begin.elapsed() >= PATIENCE;
+        match look {
+            Look::Found(snapshot) => return Ok(snapshot.unless_empty()),
+            Look::Absent => return Ok(None),
+            Look::Journal(snapshot) => {
+                calm = if snapshot.stamp == last { calm + 1 } else { 0 };
+                last = snapshot.stamp;
+                if calm >= CALM || is_late {
+                    return Ok(snapshot.unless_empty());
+                }
+            }
+            Look::Torn if is_late || attempted == Attempted::Done => return Err(damaged()),
+            Look::Moving if is_late => {
+                return Err(io::Error::new(io::ErrorKind::TimedOut, "it is being written all the time"));
+            }
+            Look::Torn | Look::Moving => {}
+        }
+        sleep(PAUSE);
+    }
+}
+
+impl Snapshot {
+    fn unless_empty(self) -> Option<Self> {
+        Some(self).filter(|snapshot| !snapshot.bytes.is_empty())
+    }
+}
+
+fn look(place: &Place, handle: Option<&File>) -> io::Result<Look> {
+    let file = match handle {
+        Some(handle) => handle.try_clone()?,
+        None => match files::open(&place.target())? {
+            Some(file) => file,
+            None => return Ok(Look::Absent),
+        },
+    };
+    let before = Stamp::of(&file)?;
+    let head = files::read_at(&file, 0, HEADER)?;
+    if Mark::of(&head) != Mark::None {
+        return from_journal(place, &file, &head, before);
+    }
+    let bytes = rest(&file, head, before.len())?;
+    // In this order: a writer removes its journal last, after it has given the file a time that it never had before.
+    let journal = place.journal().try_exists()?;
+    if Stamp::of(&file)? != before {
+        return Ok(Look::Moving);
+    }
+    let digest = digest::of_bytes(&bytes);
+    let snapshot = Snapshot { bytes, digest, stamp: Some(before) };
+    Ok(if journal { Look::Journal(snapshot) } else { Look::Found(snapshot) })
+}
+
+/// The state of a file that is marked is in its journal.
+fn from_journal(place: &Place, file: &File, head: &[u8], before: Stamp) -> io::Result<Look> {
+    if let Some(journal) = Journal::open(&place.journal())?
+        && journal.finishes(head, before.len())
+        && let Some(bytes) = journal.payload()?
+    {
+        let digest = journal.header().digest().to_owned();
+        return Ok(Look::Found(Snapshot { bytes, digest, stamp: None }));
+    }
+    if Stamp::of(file)? != before {
+        return Ok(Look::Moving);
+    }
+    // Somebody may really have stored what marks begin with.
+    Ok(match Mark::of(head) {
+        Mark::Cut => {
+            let (bytes, digest) = (head.to_vec(), digest::of_bytes(head));
+            Look::Found(Snapshot { bytes, digest, stamp: Some(before) })
+        }
+        _ => Look::Torn,
+    })
+}
+
+/// The whole file, of which `head` has been read.
+fn rest(mut file: &File, head: Vec<u8>, len: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = head;
+    let more = usize::try_from(len).unwrap_or(usize::MAX).saturating_sub(bytes.len());
+    bytes.try_reserve_exact(more).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

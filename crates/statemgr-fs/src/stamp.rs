@@ -1,0 +1,62 @@
+//! What the file system tells about a file without reading it.
+
+use std::fs::{File, Metadata};
+use std::io;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+/// Which file it is, and when and how long it was last written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    id: FileId,
+    len: u64,
+    modified: Option<SystemTime>,
+}
+
+/// Tells files apart: device and number of the inode. Where there is no such thing, all are alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FileId(u64, u64);
+
+impl Stamp {
+    pub(crate) fn of(file: &File) -> io::Result<Self> {
+        let meta = file.metadata()?;
+        Ok(Self { id: FileId::of(&meta), len: meta.len(), modified: meta.modified().ok() })
+    }
+
+    pub(crate) fn len(&self) -> u64 {
+        self.len
+    }
+}
+
+impl FileId {
+    #[cfg(unix)]
+    pub(crate) fn of(meta: &Metadata) -> Self {
+        use std::os::unix::fs::MetadataExt;
+        Self(meta.dev(), meta.ino())
+    }
+
+    #[cfg(not(unix))]
+    pub(crate) fn of(_: &Metadata) -> Self {
+        Self(0, 0)
+    }
+}
+
+/// Whether `path` is still a name of `file`.
+pub(crate) fn names(path: &Path, file: &File) -> io::Result<bool> {
+    match std::fs::metadata(path) {
+        Ok(meta) => Ok(FileId::of(&meta) == FileId::of(&file.metadata()?)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Gives the file a time of writing that it has not had before, so that readers notice the write.
+///
+/// The kernel's own times move in steps of several milliseconds: two writes within one step would look like one.
+pub(crate) fn touch(file: &File, before: &Stamp) -> io::Result<()> {
+    let latest = [file.metadata()?.modified().ok(), before.modified].into_iter().flatten().max();
+    match latest.and_then(|time| time.checked_add(Duration::from_nanos(100))) {
+        Some(time) => file.set_modified(time),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,165 @@
+//! The store: the contract's operations, each on a thread of its own.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use groundstate_common::Clock;
+use groundstate_statemgr::{
+    Capabilities, Error, ErrorKind, Exclusion, LockGrant, LockHolder, LockId, LockInfo, Result, StateStore,
+    Stored, Version, WriteOptions,
+};
+
+use crate::client::Client;
+use crate::failure::failed;
+use crate::offload::{Caller, Wanted, offload};
+use crate::options::FsOptions;
+use crate::place::Place;
+
+/// How much of a state is handed to the writing thread at a time. More than this is never copied in memory.
+const CHUNK: usize = 4 * 1024 * 1024;
+
+/// A client of a state in a file.
+///
+/// Several may be open on one file, in one process or many, beside Terraform and OpenTofu. A lock lasts until it is
+/// released, its client is dropped or its process ends; there is nothing to free by force.
+#[derive(Clone)]
+pub struct FsStore {
+    client: Arc<Client>,
+    target: Arc<str>,
+}
+
+impl FsStore {
+    /// The state at `path`, which need not exist. Nothing is read or written yet.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Invalid`] when the path names no file.
+    pub fn open(path: impl AsRef<Path>, clock: Arc<dyn Clock>) -> Result<Self> {
+        Self::with_options(path, FsOptions::new(), clock)
+    }
+
+    /// The same with settings.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Invalid`] when one of the paths names no file.
+    pub fn with_options(path: impl AsRef<Path>, options: FsOptions, clock: Arc<dyn Clock>) -> Result<Self> {
+        let path = path.as_ref();
+        let fail = |error: io::Error| failed("open", path.display(), error);
+        let place = Place::new(path).map_err(fail)?;
+        let target = place.to_string().into();
+        Ok(Self { client: Arc::new(Client::new(place, options, clock).map_err(fail)?), target })
+    }
+
+    /// The file that is written and locked, as an absolute path.
+    pub fn path(&self) -> &Path {
+        self.client.place.path()
+    }
+
+    /// The settings it was opened with.
+    pub fn options(&self) -> &FsOptions {
+        &self.client.options
+    }
+
+    async fn run<T, F>(&self, op: &'static str, work: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Arc<Client>) -> Result<T> + Send + 'static,
+    {
+        let client = Arc::clone(&self.client);
+        offload(op, &self.target, move || work(&client)).await
+    }
+
+    /// The same for work that must not begin after its caller has given up.
+    async fn run_if_wanted<T, F>(&self, op: &'static str, work: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Arc<Client>, &Wanted) -> Result<T> + Send + 'static,
+    {
+        let caller = Caller::new();
+        let wanted = caller.wanted();
+        let outcome = self.run(op, move |client| work(client, &wanted)).await;
+        drop(caller);
+        outcome
+    }
+}
+
+impl fmt::Display for FsStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.target)
+    }
+}
+
+impl fmt::Debug for FsStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { client, target } = self;
+        f.debug_struct("FsStore").field("path", target).field("options", &client.options).finish()
+    }
+}
+
+#[async_trait]
+#[deny(clippy::missing_trait_methods)]
+impl StateStore for FsStore {
+    fn capabilities(&self) -> Capabilities {
+        let all = Capabilities::none().locking(Exclusion::Host).conditional_write().holder().delete();
+        if self.client.options.fencing { all.fencing() } else { all }
+    }
+
+    async fn read(&self) -> Result<Option<Stored>> {
+        self.run("read", |client| client.read()).await
+    }
+
+    async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
+        const OP: &str = "write";
+        if bytes.is_empty() {
+            let message = "there is nothing to write, delete the state instead";
+            return Err(Error::new(ErrorKind::Invalid, OP, self).because(message));
+        }
+        let options = options.clone();
+        let mut pending =
+            self.run_if_wanted(OP, move |client, wanted| client.begin_write(&options, wanted)).await?;
+        for chunk in bytes.chunks(CHUNK) {
+            let chunk = chunk.to_vec();
+            let append = move || {
+                pending.append(&chunk)?;
+                Ok(pending)
+            };
+            pending = offload(OP, &self.target, append).await?;
+        }
+        // From here on the write comes to its end, whether it is waited for or not.
+        offload(OP, &self.target, move || pending.commit()).await
+    }
+
+    async fn delete(&self, options: &WriteOptions) -> Result<()> {
+        let options = options.clone();
+        self.run_if_wanted("delete", move |client, wanted| client.delete(&options, wanted)).await
+    }
+
+    async fn lock(&self, info: &LockInfo) -> Result<LockGrant> {
+        let info = info.clone();
+        self.run_if_wanted("lock", move |client, wanted| client.lock(&info, wanted)).await
+    }
+
+    async fn renew(&self, _: &LockId) -> Result<LockGrant> {
+        Err(Error::unsupported("renew the lock of", self))
+    }
+
+    async fn unlock(&self, id: &LockId) -> Result<()> {
+        let id = id.clone();
+        self.run("unlock", move |client| client.unlock(&id)).await
+    }
+
+    async fn force_unlock(&self, _: &LockId) -> Result<()> {
+        self.run("unlock by force", |client| Err(client.force_unlock())).await
+    }
+
+    async fn lock_holder(&self) -> Result<Option<LockHolder>> {
+        self.run("find the holder of the lock of", |client| {
+            client.lock_holder("find the holder of the lock of")
+        })
+        .await
+    }
+}

@@ -1,0 +1,252 @@
+//! Writing and deleting under the lock: conditions, backup, publication.
+
+use std::sync::Arc;
+
+use groundstate_statemgr::{Error, ErrorKind, Expect, FencingToken, Result, Version, WriteOptions};
+
+use crate::client::{Client, Session};
+use crate::digest::{of_file, version};
+use crate::failure::failed;
+use crate::fence;
+use crate::files;
+use crate::grip::Grip;
+use crate::in_place::{self, Stopped};
+use crate::journal::{HEADER, Staged};
+use crate::latch::Latch;
+use crate::offload::Wanted;
+use crate::options::Publish;
+use crate::recovery::recover;
+use crate::replace;
+use crate::slot::Lent;
+use crate::snapshot::{self, Attempted};
+use crate::stamp::{Stamp, touch};
+
+/// The lock that an operation works under: the client's, or one of its own.
+struct Turn {
+    client: Arc<Client>,
+    // The own lock goes before the session does, so that the next operation of this client does not meet it.
+    own: Option<Grip>,
+    session: Lent<Session>,
+}
+
+/// A write of which the new state is being collected. Dropping it leaves the old state.
+pub(crate) struct Pending {
+    staged: Staged,
+    turn: Turn,
+}
+
+const WRITE: &str = "write";
+const DELETE: &str = "delete";
+
+impl Turn {
+    /// Checks everything that can be refused, under the lock.
+    fn begin(
+        client: &Arc<Client>,
+        op: &'static str,
+        options: &WriteOptions,
+        wanted: &Wanted,
+    ) -> Result<Self> {
+        if options.force {
+            let message = "the store makes no checks that force overrides";
+            return Err(Error::unsupported(op, &client.place).because(message));
+        }
+        let session = client.session.borrow();
+        if let Some(token) = options.fence {
+            client.check_token(op, &session, token)?;
+        }
+        let own = match &session.held {
+            Some(held) => {
+                if !held.grip.latch.is_in_place().map_err(client.failed(op))? {
+                    return Err(client.replaced(op));
+                }
+                None
+            }
+            None => Some(client.brief(op, wanted)?),
+        };
+        let turn = Self { client: Arc::clone(client), own, session };
+        recover(&client.place, turn.latch().file()).map_err(client.failed(op))?;
+        turn.check_expected(op, &options.expect)?;
+        Ok(turn)
+    }
+
+    fn latch(&self) -> &Latch {
+        let held = self.session.held.as_ref().map(|held| &held.grip);
+        let grip = self.own.as_ref().or(held);
+        &grip.expect("without a held lock there is an own one").latch
+    }
+
+    fn latch_mut(&mut self) -> &mut Latch {
+        let held = self.session.held.as_mut().map(|held| &mut held.grip);
+        let grip = self.own.as_mut().or(held);
+        &mut grip.expect("without a held lock there is an own one").latch
+    }
+
+    fn check_expected(&self, op: &'static str, expect: &Expect) -> Result<()> {
+        if *expect == Expect::Any {
+            return Ok(());
+        }
+        let found = match self.client.source() {
+            Some(source) => snapshot::read(source, None, || Ok(Attempted::Done))
+                .map_err(|error| failed(op, source, error))?
+                .map(|snapshot| version(&snapshot.digest)),
+            None => self.version(op)?,
+        };
+        if expect.is_met_by(found.as_ref()) {
+            return Ok(());
+        }
+        let found = found.map_or_else(|| "nothing".to_owned(), |version| format!("version {version}"));
+        Err(Error::conflict(op, &self.client.place, expect, found))
+    }
+
+    /// The version of what is stored.
+    fn version(&self, op: &'static str) -> Result<Option<Version>> {
+        let stamp = Stamp::of(self.latch().file()).map_err(self.client.failed(op))?;
+        match stamp.len() {
+            0 => Ok(None),
+            _ => self.digest(op, &stamp).map(|digest| Some(version(&digest))),
+        }
+    }
+
+    fn digest(&self, op: &'static str, stamp: &Stamp) -> Result<String> {
+        if let Some(digest) = self.client.known_digest(stamp) {
+            return Ok(digest);
+        }
+        let (digest, _) = of_file(self.latch().file(), 0).map_err(self.client.failed(op))?;
+        self.client.remember(*stamp, &digest);
+        Ok(digest)
+    }
+
+    /// Keeps what is about to be overwritten, once in a session.
+    fn back_up(&mut self, op: &'static str) -> Result<()> {
+        let len = Stamp::of(self.latch().file()).map_err(self.client.failed(op))?.len();
+        let Some(backup) = self.client.backup.as_ref().filter(|_| len > 0 && !self.session.backed_up) else {
+            return Ok(());
+        };
+        if backup.is_same_as(&self.client.place) {
+            let message = "the backup would overwrite the state, give it another path";
+            return Err(Error::new(ErrorKind::Invalid, op, &self.client.place).because(message));
+        }
+        replace::copy(self.latch().file(), backup)
+            .map_err(|error| failed("make a backup of", &self.client.place, error))?;
+        self.session.backed_up = true;
+        Ok(())
+    }
+
+    fn stopped(&self, op: &'static str, stopped: Stopped) -> Error {
+        match stopped {
+            Stopped::Before(error) => failed(op, &self.client.place, error),
+            Stopped::Within(error) => {
+                let message = "it was interrupted half way, the next operation on the file finishes it";
+                Error::new(ErrorKind::Ambiguous, op, &self.client.place).because(message).with_source(error)
+            }
+        }
+    }
+}
+
+impl Client {
+    /// Refuses tokens other than that of the lock this client holds.
+    ///
+    /// While it is held nobody else can have been granted a later one, unless the lock was lost where locks can be: on
+    /// a file system that is shared by several hosts.
+    fn check_token(&self, op: &'static str, session: &Session, token: FencingToken) -> Result<()> {
+        if !self.options.fencing {
+            return Err(Error::unsupported(op, &self.place));
+        }
+        let newest = fence::newest(&self.place).map_err(self.failed(op))?;
+        let own = session.held.as_ref().and_then(|held| held.token);
+        if own == Some(token) && newest == own {
+            return Ok(());
+        }
+        let found = match newest.filter(|newest| *newest != token) {
+            Some(newest) => format!("token {newest}"),
+            None => "a lock that was released".to_owned(),
+        };
+        Err(Error::new(ErrorKind::LockLost, op, &self.place)
+            .expected_and_found(format!("token {token}"), found))
+    }
+
+    pub(crate) fn begin_write(self: &Arc<Self>, options: &WriteOptions, wanted: &Wanted) -> Result<Pending> {
+        let turn = Turn::begin(self, WRITE, options, wanted)?;
+        let (path, offset) = match self.options.publish {
+            Publish::InPlace => (self.place.journal(), HEADER as u64),
+            Publish::Rename => (replace::new_name(&self.place), 0),
+        };
+        let staged = Staged::create(path, offset, turn.latch().file()).map_err(self.failed(WRITE))?;
+        Ok(Pending { staged, turn })
+    }
+
+    pub(crate) fn delete(self: &Arc<Self>, options: &WriteOptions, wanted: &Wanted) -> Result<()> {
+        let mut turn = Turn::begin(self, DELETE, options, wanted)?;
+        turn.back_up(DELETE)?;
+        self.forget(turn.session.held.is_some());
+        let emptied = match self.options.publish {
+            // Cutting it off is one step for the file system, and keeps the inode for those who wait for the lock.
+            Publish::InPlace => {
+                let file = turn.latch().file();
+                let before = Stamp::of(file).map_err(self.failed(DELETE))?;
+                file.set_len(0).map_err(Stopped::Before).and_then(|()| {
+                    touch(file, &before).and_then(|()| file.sync_all()).map_err(Stopped::Within)
+                })
+            }
+            Publish::Rename => {
+                let mut staged = Staged::create(replace::new_name(&self.place), 0, turn.latch().file())
+                    .map_err(self.failed(DELETE))?;
+                replace::publish(&self.place, turn.latch_mut(), &mut staged)
+            }
+        };
+        emptied.map_err(|stopped| turn.stopped(DELETE, stopped))?;
+        self.has_written();
+        // The empty file goes with the lock.
+        turn.latch_mut().forget_origin();
+        Ok(())
+    }
+}
+
+impl Pending {
+    pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        self.staged.append(bytes).map_err(self.turn.client.failed(WRITE))
+    }
+
+    /// Makes the collected state the stored one.
+    pub(crate) fn commit(mut self) -> Result<Version> {
+        let client = Arc::clone(&self.turn.client);
+        let digest = self.staged.digest();
+        if self.changes_nothing(&digest)? {
+            self.turn.latch().file().sync_all().map_err(client.failed(WRITE))?;
+        } else {
+            self.turn.back_up(WRITE)?;
+            client.forget(self.turn.session.held.is_some());
+            let published = self.publish();
+            published.map_err(|stopped| self.turn.stopped(WRITE, stopped))?;
+        }
+        client.has_written();
+        if let Ok(stamp) = Stamp::of(self.turn.latch().file()) {
+            client.remember(stamp, &digest);
+        }
+        Ok(version(&digest))
+    }
+
+    /// Whether the very bytes are stored already; then they only have to be durable.
+    fn changes_nothing(&self, digest: &str) -> Result<bool> {
+        let stamp = Stamp::of(self.turn.latch().file()).map_err(self.turn.client.failed(WRITE))?;
+        Ok(stamp.len() == self.staged.len() && self.turn.digest(WRITE, &stamp)? == digest)
+    }
+
+    fn publish(&mut self) -> std::result::Result<(), Stopped> {
+        let client = &self.turn.client;
+        if client.options.publish == Publish::Rename {
+            let place = client.place.clone();
+            return replace::publish(&place, self.turn.latch_mut(), &mut self.staged);
+        }
+        let header = self.staged.seal().map_err(Stopped::Before)?;
+        let published = in_place::publish(self.turn.latch().file(), self.staged.file(), &header);
+        if let Err(Stopped::Within(_)) = published {
+            self.staged.keep();
+        }
+        published?;
+        // Before the lock is given back: whoever gets it must not find a journal that is about to go.
+        drop(files::remove(self.staged.path()));
+        self.staged.keep();
+        Ok(())
+    }
+}

@@ -1,0 +1,53 @@
+//! The conformance suite, on both ways of publishing.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use groundstate_conformance::{Harness, Place};
+use groundstate_statemgr::{Result, StateStore};
+use groundstate_statemgr_fs::FsOptions;
+
+use crate::support::Folder;
+
+struct Files(FsOptions);
+
+#[async_trait]
+impl Harness for Files {
+    fn name(&self) -> String {
+        format!("files, published {:?}", self.0.publish)
+    }
+
+    async fn place(&self) -> Result<Arc<dyn Place>> {
+        Ok(Arc::new(OneFile { folder: Folder::new(), options: self.0.clone() }))
+    }
+}
+
+struct OneFile {
+    folder: Folder,
+    options: FsOptions,
+}
+
+#[async_trait]
+impl Place for OneFile {
+    async fn open(&self) -> Result<Arc<dyn StateStore>> {
+        Ok(Arc::new(self.folder.store_with(self.options.clone())))
+    }
+
+    async fn put_zero_bytes(&self) -> Result<bool> {
+        Ok(std::fs::write(self.folder.join("terraform.tfstate"), b"").is_ok())
+    }
+}
+
+mod in_place {
+    use super::{Files, FsOptions};
+
+    groundstate_conformance::suite!(Files(FsOptions::new()));
+}
+
+mod by_renaming {
+    use groundstate_statemgr_fs::Publish;
+
+    use super::{Files, FsOptions};
+
+    groundstate_conformance::suite!(Files(FsOptions::new().publish(Publish::Rename)));
+}

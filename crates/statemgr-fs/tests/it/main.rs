@@ -1,0 +1,4 @@
+//! Tests of the file store: the contract, and what files add to it.
+
+mod conformance;
+mod support;
