@@ -2,7 +2,7 @@
 //!
 //! The header is also the mark that the state file bears at its beginning while it is being overwritten. So a marked
 //! file says itself which journal finishes it, and a file without a mark is whole, whatever journal lies beside it.
-//! The design is told in `docs/design/0003-redo-journal.md`.
+//! The design is told in `docs/design/0004-redo-journal.md`.
 
 use std::fs::File;
 use std::io;
