@@ -8,7 +8,7 @@ use groundstate_statemgr::{
     Capabilities, LockId, LockInfo, Manager, ManagerOptions, StateStore, Stored, Version, WriteOptions,
 };
 
-use crate::executor::{BoxFuture, interleave, run_aside};
+use crate::executor::{BoxFuture, interleave, run_aside, stop_first};
 use crate::failure::{Answer, Step, describe_bytes, describe_stored, ensure, fail};
 use crate::fault::Conditions;
 use crate::harness::{Harness, Place, Workspaces};
@@ -112,6 +112,16 @@ impl Cx {
     /// Runs all of them on this thread, in an order that the seed decides.
     pub(crate) async fn interleave<T: Send>(&self, part: &str, futures: Vec<BoxFuture<'_, T>>) -> Vec<T> {
         interleave(futures, self.rng(part)).await
+    }
+
+    /// Runs the first for so many steps, then the others to their ends, and then the first again.
+    pub(crate) async fn stop_first<T: Send>(
+        &self,
+        part: &str,
+        steps: usize,
+        futures: Vec<BoxFuture<'_, T>>,
+    ) -> Vec<T> {
+        stop_first(futures, steps, self.rng(part)).await
     }
 
     /// Runs each of them on a thread of its own.

@@ -1,6 +1,5 @@
 //! Running futures without a runtime: to their end, in a random order, or only part of the way.
 
-use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -115,10 +114,22 @@ pub(crate) async fn abandon_after<T>(future: BoxFuture<'_, T>, waits: usize) -> 
     .await
 }
 
-/// Runs all futures to their ends on this thread, and lets the generator decide who goes on whenever one waits.
-pub(crate) async fn interleave<T: Send>(futures: Vec<BoxFuture<'_, T>>, rng: Rng) -> Vec<T> {
-    let tasks: Vec<Task<'_, T>> = futures.into_iter().map(Task::new).collect();
-    Interleave { tasks, rng }.await
+/// Runs all futures to their ends on this thread, in an order that the generator decides.
+pub(crate) async fn interleave<T: Send>(futures: Vec<BoxFuture<'_, T>>, mut rng: Rng) -> Vec<T> {
+    // Some races show when everybody goes step by step, others when one gets far while another stands still.
+    let plan = match rng.below(4) {
+        0 => Plan::Steps,
+        1 => Plan::Bursts { favourite: 0, left: 0 },
+        _ => Plan::Stop { victim: rng.below(futures.len()), steps: rng.below(8), patience: PATIENCE },
+    };
+    let tasks = futures.into_iter().map(Task::new).collect();
+    Interleave { tasks, rng, plan }.await
+}
+
+/// Runs the first of the futures for so many steps, then all others to their ends, and then the first to its own.
+pub(crate) async fn stop_first<T: Send>(futures: Vec<BoxFuture<'_, T>>, steps: usize, rng: Rng) -> Vec<T> {
+    let tasks = futures.into_iter().map(Task::new).collect();
+    Interleave { tasks, rng, plan: Plan::Stop { victim: 0, steps, patience: PATIENCE } }.await
 }
 
 struct Task<'a, T> {
@@ -147,6 +158,10 @@ impl<'a, T> Task<'a, T> {
         Self { future: Some(future), output: None, flag: Arc::new(flag) }
     }
 
+    fn can_go_on(&self) -> bool {
+        self.future.is_some() && self.flag.ready.load(Ordering::SeqCst)
+    }
+
     /// Lets the task go on until it waits.
     fn step(&mut self) {
         let Some(future) = &mut self.future else { return };
@@ -159,9 +174,57 @@ impl<'a, T> Task<'a, T> {
     }
 }
 
+/// Who goes on next.
+enum Plan {
+    /// Anybody, after every step.
+    Steps,
+    /// Anybody, for some steps in a row.
+    Bursts { favourite: usize, left: usize },
+    /// One of them for so many steps, then the others, and that one again when they have ended, or have gone so many
+    /// steps: they may be waiting for it.
+    Stop { victim: usize, steps: usize, patience: usize },
+}
+
+const PATIENCE: usize = 500;
+
 struct Interleave<'a, T> {
     tasks: Vec<Task<'a, T>>,
     rng: Rng,
+    plan: Plan,
+}
+
+impl<T> Interleave<'_, T> {
+    /// Who goes on next, if anybody can.
+    fn choose(&mut self) -> Option<usize> {
+        let Self { tasks, rng, plan } = self;
+        let can = |at: usize| tasks.get(at).is_some_and(Task::can_go_on);
+        let mut ready: Vec<usize> = (0..tasks.len()).filter(|at| can(*at)).collect();
+        match plan {
+            Plan::Steps => {}
+            Plan::Bursts { favourite, left } if *left > 0 && can(*favourite) => {
+                *left -= 1;
+                return Some(*favourite);
+            }
+            Plan::Bursts { favourite, left } => {
+                *favourite = *ready.get(rng.below(ready.len()))?;
+                *left = rng.below(12);
+                return Some(*favourite);
+            }
+            Plan::Stop { patience: 0, .. } => *plan = Plan::Steps,
+            Plan::Stop { victim, steps, .. } if *steps > 0 && can(*victim) => {
+                *steps -= 1;
+                return Some(*victim);
+            }
+            Plan::Stop { victim, steps, patience } => {
+                *patience -= 1;
+                // While it has steps left it is only waiting, and the others wait with it.
+                let has_begun = *steps == 0 || tasks[*victim].future.is_none();
+                let others = (0..tasks.len()).any(|at| at != *victim && tasks[at].future.is_some());
+                ready.retain(|at| if *at == *victim { !others } else { has_begun });
+            }
+        }
+        ready.get(rng.below(ready.len())).copied()
+    }
 }
 
 // The futures are pinned in boxes of their own; outputs are only ever moved out.
@@ -176,18 +239,8 @@ impl<T> Future for Interleave<'_, T> {
             let mut runner = task.flag.runner.lock().unwrap_or_else(PoisonError::into_inner);
             *runner = Some(context.waker().clone());
         }
-        loop {
-            let mut ready: VecDeque<&mut Task<'_, T>> = this
-                .tasks
-                .iter_mut()
-                .filter(|task| task.future.is_some() && task.flag.ready.load(Ordering::SeqCst))
-                .collect();
-            // One at a time: after each step everybody has the same chance to be next, the one that has just run too.
-            let chosen = this.rng.below(ready.len());
-            match ready.remove(chosen) {
-                Some(task) => task.step(),
-                None => break,
-            }
+        while let Some(chosen) = this.choose() {
+            this.tasks[chosen].step();
         }
         if this.tasks.iter().any(|task| task.future.is_some()) {
             return Poll::Pending;
@@ -200,7 +253,9 @@ impl<T> Future for Interleave<'_, T> {
 mod tests {
     use std::sync::Mutex;
 
-    use super::{BoxFuture, ThreadSleeper, abandon_after, block_on, interleave, run_aside, yield_now};
+    use super::{
+        BoxFuture, ThreadSleeper, abandon_after, block_on, interleave, run_aside, stop_first, yield_now,
+    };
     use crate::rng::Rng;
     use groundstate_statemgr::Sleeper;
 
@@ -227,6 +282,24 @@ mod tests {
     }
 
     #[test]
+    fn the_first_stands_still_where_it_was_told_to() {
+        for (steps, expected) in [(0, "bbaa"), (1, "abba"), (2, "aabb"), (9, "aabb")] {
+            let text = Mutex::new(String::new());
+            let futures = ["a", "b"].map(|name| -> BoxFuture<'_, ()> {
+                let text = &text;
+                Box::pin(async move {
+                    for _ in 0..2 {
+                        text.lock().unwrap().push_str(name);
+                        yield_now().await;
+                    }
+                })
+            });
+            block_on(stop_first(futures.into(), steps, Rng::new(0)));
+            assert_eq!(text.into_inner().unwrap(), expected, "{steps}");
+        }
+    }
+
+    #[test]
     fn futures_that_wait_for_real_are_waited_for() {
         let sleep = |ms| -> BoxFuture<'static, u64> {
             Box::pin(async move {
@@ -234,7 +307,9 @@ mod tests {
                 ms
             })
         };
-        assert_eq!(block_on(interleave(vec![sleep(5), sleep(1), sleep(3)], Rng::new(0))), [5, 1, 3]);
+        for seed in 0..10 {
+            assert_eq!(block_on(interleave(vec![sleep(3), sleep(1), sleep(2)], Rng::new(seed))), [3, 1, 2]);
+        }
     }
 
     #[test]

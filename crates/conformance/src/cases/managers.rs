@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use groundstate_statemgr::{
-    ErrorKind, Locker, Manager, PersistentMeta, Persister, Reader, Refresher, Result, Sleeper, Writer,
-    write_and_persist,
+    ErrorKind, LockInfo, Locker, Manager, PersistentMeta, Persister, Reader, Refresher, Result, Sleeper,
+    Writer, write_and_persist,
 };
 use groundstate_states::State;
 
@@ -47,6 +48,8 @@ async fn contest(cx: &Cx, round: usize, faults: Faults, lock: bool) -> Step {
     let begin = cx.manager(cx.open_at(&*place).await?, 1);
     write_and_persist(&begin, &State::new()).await.succeeds("the first persist")?;
     let first = begin.snapshot_meta();
+    // When one has failed, it may not have let go of the lock, and the others need not wait for it.
+    let failed = Arc::new(AtomicBool::new(false));
     let mut runs: Vec<BoxFuture<'static, Step>> = Vec::new();
     for who in 0..MANAGERS {
         let store = cx.open_at(&*place).await?;
@@ -54,16 +57,21 @@ async fn contest(cx: &Cx, round: usize, faults: Faults, lock: bool) -> Step {
         let store: Client = Arc::new(Faulty::with(store, faults, rng));
         let manager = cx.manager(store, 1_000 * u64::try_from(who + 1).unwrap_or_default());
         let info = cx.info(&format!("manager{who}"));
+        let failed = Arc::clone(&failed);
         runs.push(Box::pin(async move {
-            for step in 0..EACH {
-                let output = format!("m{who}s{step}");
-                if lock {
-                    locked(&manager, &info, &output).await?;
-                } else {
-                    add(&manager, &output).await?;
+            let outputs = (0..EACH).map(|step| format!("m{who}s{step}"));
+            let mut outcome = Ok(());
+            for output in outputs {
+                outcome = match lock {
+                    true => locked(&manager, &info, &output, &failed).await,
+                    false => add(&manager, &output).await,
+                };
+                if outcome.is_err() {
+                    failed.store(true, Ordering::SeqCst);
+                    break;
                 }
             }
-            Ok(())
+            outcome
         }));
     }
     let outcomes = match round {
@@ -92,14 +100,19 @@ fn complete(reader: &Manager) -> Step {
     })
 }
 
-/// Adds an output under the lock.
-async fn locked(manager: &Manager, info: &groundstate_statemgr::LockInfo, output: &str) -> Step {
+/// Adds an output under the lock, unless another manager has failed.
+async fn locked(manager: &Manager, info: &LockInfo, output: &str, failed: &AtomicBool) -> Step {
     let mut tries = 0..MOST_TRIES;
     let grant = loop {
         match manager.lock(info).await {
             Ok(grant) => break grant,
             // Others are at work, and how long they take is no matter of tries.
-            Err(error) if error.kind() == ErrorKind::Locked => ThreadSleeper.sleep(SHORT).await,
+            Err(error) if error.kind() == ErrorKind::Locked => {
+                if failed.load(Ordering::SeqCst) {
+                    return Ok(());
+                }
+                ThreadSleeper.sleep(SHORT).await;
+            }
             Err(error) if error.kind() == ErrorKind::Unavailable => again(&mut tries, &error).await?,
             Err(error) => return fail("a lock succeeds or is refused with `Locked`", describe(&error)),
         }

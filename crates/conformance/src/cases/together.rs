@@ -1,10 +1,12 @@
 //! W3, W6 and L1 once more, with many clients at the same time.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use groundstate_statemgr::{ErrorKind, Expect, LockGrant, Result, Sleeper, Version, WriteOptions};
+use groundstate_statemgr::{
+    ErrorKind, Expect, LockGrant, LockId, LockInfo, Result, Sleeper, Version, WriteOptions,
+};
 
 use crate::cases::locking::take;
 use crate::cx::{Client, Cx, document, put, read, reads, reads_the_same};
@@ -19,7 +21,7 @@ const CLIENTS: usize = 4;
 /// Several write with the same expectation, and at most one of them gets through.
 pub(super) async fn same_expectation(cx: &Cx) -> Step {
     let clients = cx.clients(5).await?;
-    for round in 0..12 {
+    for round in 0..20 {
         let expect = if round % 2 == 0 && cx.capabilities.delete {
             clients[0].delete(&WriteOptions::any()).await.succeeds("a deletion")?;
             Expect::Absent
@@ -34,7 +36,11 @@ pub(super) async fn same_expectation(cx: &Cx) -> Step {
             .zip(&documents)
             .map(|(client, document)| -> BoxFuture<'_, Result<Version>> { client.write(document, options) })
             .collect();
-        let outcomes = cx.interleave(&format!("round{round}"), futures).await;
+        let part = format!("round{round}");
+        let outcomes = match round {
+            0..12 => cx.stop_first(&part, round, futures).await,
+            _ => cx.interleave(&part, futures).await,
+        };
         let mut winner = None;
         let mut won = 0;
         for (outcome, document) in outcomes.into_iter().zip(&documents) {
@@ -112,23 +118,18 @@ pub(super) async fn increments(cx: &Cx) -> Step {
     let clients = cx.clients(CLIENTS).await?;
     put(&clients[0], &document(0, 0)).await?;
     let inside = Arc::new(AtomicUsize::new(0));
+    // When one has failed, it may not have let go of the lock, and the others need not wait for it.
+    let failed = Arc::new(AtomicBool::new(false));
     let futures = clients
         .into_iter()
         .enumerate()
         .map(|(number, client)| -> BoxFuture<'static, Step> {
-            let inside = Arc::clone(&inside);
+            let (inside, failed) = (Arc::clone(&inside), Arc::clone(&failed));
             let infos: Vec<_> = (0..EACH).map(|step| cx.info(&format!("thread{number}-{step}"))).collect();
             Box::pin(async move {
-                for info in infos {
-                    let grant = lock_patiently(&client, &info).await?;
-                    let others = inside.fetch_add(1, Ordering::SeqCst);
-                    let outcome = step(&client, &grant).await;
-                    inside.fetch_sub(1, Ordering::SeqCst);
-                    equal("the number of others that hold the lock", &others, &0)?;
-                    outcome?;
-                    client.unlock(&grant.id).await.succeeds("the release")?;
-                }
-                Ok(())
+                let outcome = count_up(&client, &infos, &inside, &failed).await;
+                failed.fetch_or(outcome.is_err(), Ordering::SeqCst);
+                outcome
             })
         })
         .collect();
@@ -136,16 +137,32 @@ pub(super) async fn increments(cx: &Cx) -> Step {
     counted(cx, EACH).await
 }
 
-async fn lock_patiently(client: &Client, info: &groundstate_statemgr::LockInfo) -> Step<LockGrant> {
-    loop {
+/// One step under the lock with each of the documents.
+async fn count_up(client: &Client, infos: &[LockInfo], inside: &AtomicUsize, failed: &AtomicBool) -> Step {
+    for info in infos {
+        let Some(grant) = lock_patiently(client, info, failed).await? else { return Ok(()) };
+        let others = inside.fetch_add(1, Ordering::SeqCst);
+        let outcome = step(client, &grant).await;
+        inside.fetch_sub(1, Ordering::SeqCst);
+        equal("the number of others that hold the lock", &others, &0)?;
+        outcome?;
+        client.unlock(&grant.id).await.succeeds("the release")?;
+    }
+    Ok(())
+}
+
+/// The lock, unless somebody has failed.
+async fn lock_patiently(client: &Client, info: &LockInfo, failed: &AtomicBool) -> Step<Option<LockGrant>> {
+    while !failed.load(Ordering::SeqCst) {
         match client.lock(info).await {
-            Ok(grant) => return Ok(grant),
+            Ok(grant) => return Ok(Some(grant)),
             Err(error) if error.kind() == ErrorKind::Locked => {
                 ThreadSleeper.sleep(Duration::from_millis(1)).await;
             }
             Err(error) => return fail("a lock succeeds or is refused with `Locked`", describe(&error)),
         }
     }
+    Ok(None)
 }
 
 /// One step of the counter by the holder of the lock.
@@ -159,7 +176,7 @@ async fn step(client: &Client, grant: &LockGrant) -> Step {
 /// Several ask for the lock, and at most one of them gets it.
 pub(super) async fn many_locks(cx: &Cx) -> Step {
     let clients = cx.clients(6).await?;
-    for round in 0..12 {
+    for round in 0..20 {
         let infos: Vec<_> = (0..clients.len()).map(|who| cx.info(&format!("r{round}c{who}"))).collect();
         let futures = clients
             .iter()
@@ -189,7 +206,7 @@ pub(super) async fn many_locks(cx: &Cx) -> Step {
 
 /// Random reads, writes and deletions under conditions can be explained one after the other.
 pub(super) async fn histories(cx: &Cx) -> Step {
-    for round in 0..8 {
+    for round in 0..16 {
         let habits = Habits { calls: 6, conditional: true, delete: cx.capabilities.delete, impatient: false };
         history(cx, round, habits, Faults::none(), round % 4 == 3).await?;
     }
@@ -269,11 +286,11 @@ pub(super) async fn lock_histories(cx: &Cx) -> Step {
     for round in 0..8 {
         let shared = Arc::new(Shared::default());
         let seed = cx.seed & 0xffff;
-        let info: Arc<dyn Fn(u64) -> groundstate_statemgr::LockInfo + Send + Sync> = {
+        let info: Arc<dyn Fn(u64) -> LockInfo + Send + Sync> = {
             let base = cx.info("random");
             Arc::new(move |number| {
-                let id = groundstate_statemgr::LockId::new(&format!("random-{seed:04x}-{round}-{number}"));
-                groundstate_statemgr::LockInfo { id, ..base.clone() }
+                let id = LockId::new(&format!("random-{seed:04x}-{round}-{number}"));
+                LockInfo { id, ..base.clone() }
             })
         };
         let mut runs: Vec<BoxFuture<'static, Step<Vec<Event<Grab>>>>> = Vec::new();

@@ -1,0 +1,178 @@
+//! The place that right and wrong clients work on, and its harness.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use groundstate_common::{Clock, FixedClock, Timestamp};
+use groundstate_conformance::{Harness, Place, Trouble, Workspaces};
+use groundstate_statemgr::{Error, ErrorKind, LockId, LockInfo, Result, StateStore, WriteOptions};
+
+use super::client::Client;
+use super::flaw::Flaw;
+
+pub(super) const PASSWORD: &str = "hunter2";
+
+/// What is at a place.
+#[derive(Default)]
+pub(super) struct Inner {
+    pub(super) bytes: Option<Vec<u8>>,
+    /// Counts writes; the version of what is stored.
+    pub(super) writes: u64,
+    pub(super) token: u64,
+    pub(super) lock: Option<Held>,
+    /// The last lock that was released, for those that forget to forget it.
+    pub(super) ghost: Option<LockInfo>,
+    pub(super) trouble: Option<Trouble>,
+    /// What would be left after a power cut.
+    pub(super) durable: Option<Vec<u8>>,
+}
+
+#[derive(Clone)]
+pub(super) struct Held {
+    pub(super) id: LockId,
+    pub(super) info: LockInfo,
+    pub(super) client: usize,
+    pub(super) token: u64,
+    pub(super) expires: Timestamp,
+}
+
+pub(super) struct Shared {
+    pub(super) flaw: Option<Flaw>,
+    pub(super) clock: Arc<FixedClock>,
+    pub(super) lease: Duration,
+    pub(super) clients: AtomicUsize,
+    inner: Mutex<Inner>,
+    gate: Mutex<()>,
+}
+
+impl Shared {
+    fn new(flaw: Option<Flaw>, clock: &Arc<FixedClock>) -> Arc<Self> {
+        let lease = Duration::from_secs(60);
+        let (clock, clients) = (Arc::clone(clock), AtomicUsize::new(0));
+        Arc::new(Self { flaw, clock, lease, clients, inner: Mutex::default(), gate: Mutex::default() })
+    }
+
+    pub(super) fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().expect("nothing panics inside")
+    }
+
+    /// Makes one step of a check and what it is for.
+    pub(super) fn gate(&self) -> MutexGuard<'_, ()> {
+        self.gate.lock().expect("nothing panics inside")
+    }
+
+    fn client(self: &Arc<Self>) -> Client {
+        Client::new(Arc::clone(self), self.clients.fetch_add(1, Ordering::SeqCst))
+    }
+}
+
+/// Makes places whose clients have one flaw, or none.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Flawed(pub(super) Option<Flaw>);
+
+#[async_trait]
+impl Harness for Flawed {
+    fn name(&self) -> String {
+        self.0.map_or("right".to_owned(), |flaw| format!("{flaw:?}"))
+    }
+
+    async fn place(&self) -> Result<Arc<dyn Place>> {
+        let clock = Arc::new(FixedClock::new(Timestamp::UNIX_EPOCH));
+        Ok(Arc::new(Backend { flaw: self.0, clock, names: Arc::default() }))
+    }
+
+    fn secrets(&self) -> Vec<String> {
+        vec![PASSWORD.to_owned()]
+    }
+}
+
+#[derive(Clone)]
+struct Backend {
+    flaw: Option<Flaw>,
+    clock: Arc<FixedClock>,
+    names: Arc<Mutex<BTreeMap<String, Arc<Shared>>>>,
+}
+
+impl Backend {
+    fn shared(&self, name: &str) -> Arc<Shared> {
+        let name = if self.flaw == Some(Flaw::WorkspacesShareAState) { "default" } else { name };
+        let mut names = self.names.lock().expect("nothing panics inside");
+        let new = || Shared::new(self.flaw, &self.clock);
+        Arc::clone(names.entry(name.to_owned()).or_insert_with(new))
+    }
+}
+
+#[async_trait]
+impl Place for Backend {
+    async fn open(&self) -> Result<Arc<dyn StateStore>> {
+        Ok(Arc::new(self.shared("default").client()))
+    }
+
+    fn clock(&self) -> Arc<dyn Clock> {
+        Arc::<FixedClock>::clone(&self.clock)
+    }
+
+    async fn pass(&self, time: Duration) {
+        self.clock.advance(time);
+    }
+
+    async fn put_zero_bytes(&self) -> Result<bool> {
+        self.shared("default").inner().bytes = Some(Vec::new());
+        Ok(true)
+    }
+
+    async fn open_without_container(&self) -> Result<Option<Arc<dyn StateStore>>> {
+        let client = self.shared("nowhere").client();
+        Ok(Some(Arc::new(client.without_container(self.flaw != Some(Flaw::MissingContainerIsAbsent)))))
+    }
+
+    async fn restart(&self) -> Result<bool> {
+        let shared = self.shared("default");
+        let mut inner = shared.inner();
+        inner.bytes = inner.durable.clone();
+        inner.lock = None;
+        if self.flaw == Some(Flaw::TokensBeginAgainAfterRestart) {
+            inner.token = 0;
+        }
+        Ok(true)
+    }
+
+    async fn disturb(&self, trouble: Trouble) -> Result<bool> {
+        self.shared("default").inner().trouble = Some(trouble);
+        Ok(true)
+    }
+
+    async fn workspaces(&self) -> Result<Option<Arc<dyn Workspaces>>> {
+        Ok(Some(Arc::new(Named(self.clone()))))
+    }
+}
+
+/// A client of the back end.
+struct Named(Backend);
+
+#[async_trait]
+impl Workspaces for Named {
+    async fn list(&self) -> Result<Vec<String>> {
+        let names = self.0.names.lock().expect("nothing panics inside");
+        let exists = |shared: &Arc<Shared>| {
+            self.0.flaw == Some(Flaw::DeletedWorkspacesAreListed) || shared.inner().bytes.is_some()
+        };
+        let named = names.iter().filter(|(name, shared)| *name != "default" && exists(shared));
+        let named = named.map(|(name, _)| name.clone());
+        Ok(named.chain(["default".to_owned()]).collect())
+    }
+
+    async fn open(&self, name: &str) -> Result<Arc<dyn StateStore>> {
+        Ok(Arc::new(self.0.shared(name).client()))
+    }
+
+    async fn delete(&self, name: &str) -> Result<()> {
+        if name == "default" {
+            return Err(Error::new(ErrorKind::Invalid, "delete the workspace", name));
+        }
+        self.0.shared(name).client().delete(&WriteOptions::any()).await
+    }
+}
