@@ -35,7 +35,8 @@ pub(crate) fn matches(target: &Target, instance: &AbsResourceInstance) -> bool {
     }
 }
 
-fn in_module(module: &ModuleInstance, other: &ModuleInstance) -> bool {
+/// Whether a module is this one or lies inside it.
+pub(crate) fn in_module(module: &ModuleInstance, other: &ModuleInstance) -> bool {
     module.is_ancestor_of(other) || module.contains(other)
 }
 

@@ -149,3 +149,21 @@ fn shows_attributes_that_nest_as_deep_as_a_file_may() {
     assert!(json.contains(&format!(r#""values":{{"x":{deep}}},"sensitive_values":{{"x":{deep}}}"#)));
     assert!(groundstate(&["show", &file.path]).clean().lines().count() > 17_000);
 }
+
+#[test]
+fn modules_without_instances_stand_in_the_document() {
+    let husk = |module: &str| {
+        resource("a", "b", "").replace("{\"mode\"", &format!("{{\"module\": \"{module}\", \"mode\""))
+    };
+    let filled = resource("a", "b", r#"{"attributes": {"id": "x"}}"#);
+    let file = state(with_resources(
+        &[filled, husk("module.e.module.f"), husk("module.m[1]"), husk("module.m[10]")].join(", "),
+    ));
+    let json = groundstate(&["show", &file.path, "--json"]).clean();
+    let modules = r#""child_modules":[{"address":"module.e","child_modules":[{"address":"module.e.module.f"}]},{"address":"module.m[10]"},{"address":"module.m[1]"}]"#;
+    assert!(json.contains(modules), "{json}");
+    let json = groundstate(&["show", &file.path, "--json", "module.m[1]"]).clean();
+    assert!(json.contains(r#""root_module":{"child_modules":[{"address":"module.m[1]"}]}"#), "{json}");
+    let json = groundstate(&["show", &file.path, "--json", "a.b"]).clean();
+    assert!(!json.contains("child_modules"), "{json}");
+}

@@ -56,25 +56,33 @@ pub(super) fn document(view: &View<'_>) -> Result<String> {
 
 fn tree<'f>(view: &View<'f>) -> Result<Node<'f>> {
     let mut root = Node::default();
+    // A module whose resources have no instances holds nothing, and stands in the document all the same.
+    for module in view.modules() {
+        root.descendant(module)?;
+    }
     for shown in view.objects() {
-        let module = &shown.address.resource.module;
+        root.descendant(&shown.address.resource.module)?.objects.push(shown);
+    }
+    Ok(root)
+}
+
+impl Node<'_> {
+    /// The node of a module, which is made if there is none yet.
+    fn descendant(&mut self, module: &ModuleInstance) -> Result<&mut Self> {
         if module.steps().len() > MAX_MODULES {
-            let message = format!(
-                "{} lies in more than {MAX_MODULES} modules, which is too deep to show",
-                shown.address
-            );
+            let message =
+                format!("{module} lies in more than {MAX_MODULES} modules, which is too deep to show");
             return Err(Failure::new(Kind::Unusable, message));
         }
-        let mut node = &mut root;
+        let mut node = self;
         for depth in 1..=module.steps().len() {
             let address: ModuleInstance = module.steps().iter().take(depth).cloned().collect();
             let address = address.to_string();
             node = node.children.entry(address.clone()).or_default();
             node.address = address;
         }
-        node.objects.push(shown);
+        Ok(node)
     }
-    Ok(root)
 }
 
 fn output(json: &mut Json, name: &str, output: &OutputValue, reveal: bool) {

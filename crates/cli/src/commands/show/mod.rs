@@ -7,7 +7,7 @@ mod text;
 use std::io::Write;
 
 use groundstate_statefile::File;
-use groundstate_states::addr::{AbsResourceInstance, Target};
+use groundstate_states::addr::{AbsResourceInstance, ModuleInstance, Target};
 use groundstate_states::{Attributes, Generation, ObjectSrc, Resource, ResourceInstance};
 
 use crate::args::ShowArgs;
@@ -80,6 +80,16 @@ impl<'f> View<'f> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// The modules that are shown as a whole.
+    fn modules(&self) -> impl Iterator<Item = &'f ModuleInstance> {
+        let modules = self.file.state.modules().map(|(module, _)| module);
+        modules.filter(|module| match &self.target {
+            None => true,
+            Some(Target::Module(target)) => select::in_module(target, module),
+            Some(_) => false,
+        })
     }
 
     fn wants(&self, address: &AbsResourceInstance) -> bool {
