@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
 use groundstate_states::addr::{AbsResource, AbsResourceInstance, ConfigResource, InstanceKey};
-use groundstate_states::{Attributes, DeposedKey, Extra, ObjectSrc, ObjectStatus, RawJson};
+use groundstate_states::{Attributes, DeposedKey, Extra, Number, ObjectSrc, ObjectStatus, RawJson};
 
 use crate::json::{Cursor, Kind, Str, compact};
 use crate::note::NoteKind;
@@ -42,8 +42,17 @@ fn index_key(wire: &InstanceWire<'_>, sink: &mut Sink) -> Option<InstanceKey> {
             Some(InstanceKey::string(&text.decode()))
         }
         Kind::Number => {
-            let number = str::from_utf8(raw).ok().and_then(|text| text.parse::<u64>().ok());
-            if let Some(index) = number.filter(|&index| i64::try_from(index).is_ok()) {
+            let text = str::from_utf8(raw).unwrap_or_default();
+            let fits = |index: &u64| i64::try_from(*index).is_ok();
+            if let Some(index) = text.parse().ok().filter(fits) {
+                return Some(InstanceKey::Int(index));
+            }
+            // Tools that know only floating point write `1.0`; Terraform takes it for the same index.
+            let number = Number::parse(text).ok().and_then(|number| number.to_u64());
+            if let Some(index) = number.filter(fits) {
+                let message =
+                    format!("index_key is a whole number in another spelling; it is written as {index}");
+                sink.note(NoteKind::Normalized, offset, message);
                 return Some(InstanceKey::Int(index));
             }
             let found = describe(kind, raw);

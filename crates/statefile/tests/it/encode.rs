@@ -51,14 +51,40 @@ fn keys_are_written_even_if_they_are_zero_or_empty() {
 // scenario: index-fraction, index-bool
 #[test]
 fn keys_that_no_address_can_name_are_refused() {
-    for key in
-        ["1.5", "1.0", "1e0", "-1", "-0", "9223372036854775808", "1e400", "true", "false", "[]", r#"{"a":1}"#]
-    {
+    for key in [
+        "1.5",
+        "-1",
+        "-1.0",
+        "9223372036854775808",
+        "1e19",
+        "1e400",
+        "1e-1",
+        "true",
+        "false",
+        "[]",
+        r#"{"a":1}"#,
+    ] {
         let text = with_instances(&format!(r#"{{"index_key":{key}}}"#));
         assert_eq!(codes(&text), [Code::IndexKey], "{key}");
         assert!(!strict_verdict(text.as_bytes()));
     }
     assert_eq!(instances_again(with_instances(r#"{"index_key":null}"#)), format!("{{{BARE}}}"));
+}
+
+#[test]
+fn whole_numbers_are_keys_however_they_are_spelled() {
+    let cases =
+        [("1.0", 1), ("1e0", 1), ("1E+2", 100), ("20e-1", 2), ("-0", 0), ("0e99999999999999999999", 0)];
+    for (key, index) in cases {
+        let text = with_instances(&format!(r#"{{"index_key":{key}}}"#));
+        let file = read(&text);
+        assert_eq!(file.state.resource_instances().next().unwrap().0.key, InstanceKey::Int(index), "{key}");
+        assert_eq!(instances_again(&text), format!(r#"{{"index_key":{index},{BARE}}}"#));
+        assert_eq!(file.notes.iter().map(|note| note.kind).collect::<Vec<_>>(), [NoteKind::Normalized]);
+        assert!(strict_verdict(text.as_bytes()));
+        let twice = with_instances(&format!(r#"{{"index_key":{key}}},{{"index_key":{index}}}"#));
+        assert_eq!(codes(&twice), [Code::DuplicateCurrent]);
+    }
 }
 
 #[test]
