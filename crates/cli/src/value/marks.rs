@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use groundstate_states::{AttributePath, PathStepKind, Value};
+use groundstate_states::{AttributePath, PathStep, PathStepKind, Value};
 
 use super::{Kind, Tape};
 
@@ -14,10 +14,43 @@ impl Marks {
     /// No marks: nothing is hidden.
     pub(crate) const NONE: &'static Self = &Self(BTreeSet::new());
 
-    /// Follows the paths into a value. A path that leads nowhere marks nothing.
+    /// Follows the paths into a value. A path that leads nowhere marks nothing; one that cannot be followed any
+    /// further marks the value it has come to.
     pub(crate) fn new(tape: &Tape<'_>, paths: &[AttributePath]) -> Self {
         let Some(root) = tape.root() else { return Self::default() };
-        Self(paths.iter().flat_map(|path| find(tape, root, path)).collect())
+        let mut marks = Self::default();
+        paths.iter().for_each(|path| marks.follow(tape, tape.unwrapped(root), &path.steps));
+        marks
+    }
+
+    /// Follows the paths into flat attributes, where names such as `list.0.name` say what is inside what.
+    ///
+    /// Elements of sets have names that no path knows, so everything inside the attribute of a path is marked.
+    pub(crate) fn flat(tape: &Tape<'_>, paths: &[AttributePath]) -> Self {
+        let Some(root) = tape.root() else { return Self::default() };
+        let secret = |name: &str| {
+            paths.iter().any(|path| match path.steps.first().map(|step| &step.kind) {
+                Some(PathStepKind::Attribute(attribute)) => {
+                    same(name.split('.').next().unwrap_or(name), attribute)
+                }
+                _ => true,
+            })
+        };
+        let members = tape.members(root).filter(|(key, _)| secret(&tape.string(*key)));
+        Self(members.map(|(_, value)| value).collect())
+    }
+
+    fn follow(&mut self, tape: &Tape<'_>, at: usize, steps: &[PathStep]) {
+        let Some((step, rest)) = steps.split_first() else {
+            self.0.insert(at);
+            return;
+        };
+        match inside(tape, at, &step.kind) {
+            Inside::Values(values) => values.into_iter().for_each(|value| self.follow(tape, value, rest)),
+            Inside::Whole => {
+                self.0.insert(at);
+            }
+        }
     }
 
     pub(crate) fn contains(&self, token: usize) -> bool {
@@ -25,34 +58,37 @@ impl Marks {
     }
 }
 
-/// The values that a path leads to: more than one if a member stands twice.
-fn find(tape: &Tape<'_>, root: usize, path: &AttributePath) -> Vec<usize> {
-    let mut found = vec![tape.unwrapped(root)];
-    for step in &path.steps {
-        // Wherever the elements of a set are meant, the set is marked, and nothing in it needs a mark of its own.
-        found = found.into_iter().flat_map(|at| inside(tape, at, &step.kind)).collect();
-    }
-    found
+/// Where a step leads.
+enum Inside {
+    /// To these values; more than one if a member stands twice, none if there is no such member.
+    Values(Vec<usize>),
+    /// It does not fit the value. Rather hide too much than too little: all of the value counts.
+    Whole,
 }
 
-fn inside(tape: &Tape<'_>, at: usize, step: &PathStepKind) -> Vec<usize> {
+fn inside(tape: &Tape<'_>, at: usize, step: &PathStepKind) -> Inside {
     let named = |name: &str| {
-        let matching = tape.members(at).filter(|(key, _)| tape.string(*key) == name);
-        matching.map(|(_, value)| tape.unwrapped(value)).collect()
+        let matching = tape.members(at).filter(|(key, _)| same(&tape.string(*key), name));
+        Inside::Values(matching.map(|(_, value)| tape.unwrapped(value)).collect())
     };
     match (step, tape.kind(at)) {
         (PathStepKind::Attribute(name), Kind::Object) => named(name),
         (PathStepKind::Index { key: Value::String(key), .. }, Kind::Object) => named(key),
+        (PathStepKind::Index { key: Value::Number(number), .. }, Kind::Object) => named(number.as_str()),
         (PathStepKind::Index { key: Value::Number(number), .. }, Kind::Array) => {
-            let position = number.as_str().parse().ok();
+            let position = number.to_u64().and_then(|position| usize::try_from(position).ok());
             let element = position.and_then(|position| tape.elements(at).nth(position));
-            element.map(|element| tape.unwrapped(element)).into_iter().collect()
+            Inside::Values(element.map(|element| tape.unwrapped(element)).into_iter().collect())
         }
-        // The key of a set is the element itself, and the order of its elements is nobody's promise: all of them are
-        // taken to be sensitive.
-        (PathStepKind::Index { .. }, Kind::Array) => vec![at],
-        _ => Vec::new(),
+        (_, Kind::Null) => Inside::Values(Vec::new()),
+        // The key of a set is the element itself, and the order of its elements is nobody's promise.
+        _ => Inside::Whole,
     }
+}
+
+/// Whether two names are the same text. Paths are composed, the bytes of attributes are as they were written.
+fn same(a: &str, b: &str) -> bool {
+    a == b || (!a.is_ascii() || !b.is_ascii()) && Value::string(a) == Value::string(b)
 }
 
 #[cfg(test)]
@@ -108,5 +144,36 @@ mod tests {
     fn marks_a_whole_set_for_one_of_its_elements() {
         let steps = [PathStep::attribute("s"), PathStep::index(Type::String, Value::string("x"))];
         assert_eq!(marked(r#"{"s":["x","y"]}"#, &steps), [r#"["x","y"]"#]);
+    }
+
+    #[test]
+    fn marks_what_a_path_has_come_to_where_it_leads_no_further() {
+        let object = PathStep::index(Type::Bool, Value::Bool(true));
+        for (text, step, expected) in [
+            (r#"{"s":[{"x":1}]}"#, object.clone(), r#"[{"x":1}]"#),
+            (r#"{"s":{"x":1}}"#, object, r#"{"x":1}"#),
+            (r#"{"s":[{"x":1}]}"#, PathStep::attribute("x"), r#"[{"x":1}]"#),
+            (r#"{"s":"text"}"#, number("0"), r#""text""#),
+        ] {
+            let steps = [PathStep::attribute("s"), step, PathStep::attribute("x")];
+            assert_eq!(marked(text, &steps), [expected], "{text}");
+        }
+        assert!(marked(r#"{"s":null}"#, &[PathStep::attribute("s"), number("0")]).is_empty());
+        assert_eq!(marked(r#"{"1":2}"#, &[number("1")]), ["2"]);
+    }
+
+    #[test]
+    fn compares_names_as_composed_text() {
+        assert_eq!(marked("{\"e\u{301}\":1}", &[PathStep::attribute("\u{e9}")]), ["1"]);
+        assert_eq!(marked("{\"\u{e9}\":1}", &[PathStep::attribute("e\u{301}")]), ["1"]);
+    }
+
+    #[test]
+    fn marks_everything_inside_a_flat_attribute() {
+        let tape = Tape::new(r#"{"m.#":"1","m.0.x":"a","mm":"b","n":"c"}"#);
+        let steps = vec![PathStep::attribute("m"), number("0")];
+        let marks = Marks::flat(&tape, &[AttributePath { steps }]);
+        let texts: Vec<&str> = marks.0.iter().map(|at| tape.text(*at)).collect();
+        assert_eq!(texts, [r#""1""#, r#""a""#]);
     }
 }

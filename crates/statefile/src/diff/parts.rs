@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use groundstate_states::addr::{AbsResource, AbsResourceInstance, CheckableKind, InstanceKey, ResourceMode};
 use groundstate_states::{
     AttributePath, Attributes, CheckAggregate, CheckObject, DeposedKey, Extra, ObjectSrc, ObjectStatus,
-    OutputValue, RawJson, Resource, ResourceInstance, State,
+    OutputValue, PathStep, PathStepKind, RawJson, Resource, ResourceInstance, State, Value,
 };
 
 use super::fields::{Fields, list_of, string};
@@ -192,12 +192,9 @@ fn object_fields(a: &ObjectSrc, b: &ObjectSrc, fields: &mut Fields) {
     let paths = a.sensitive_paths.iter().chain(&b.sensitive_paths);
     let secrets: Vec<Secret<'_>> = paths.map(|path| path.steps.as_slice()).collect();
     attributes(&a.attributes, &b.attributes, &secrets, fields);
-    fields.whole(
-        "sensitive_attributes",
-        sensitive_paths(&a.sensitive_paths),
-        sensitive_paths(&b.sensitive_paths),
-        false,
-    );
+    let paths = |object: &ObjectSrc| sensitive_paths(&object.sensitive_paths);
+    let secret = a.sensitive_paths.iter().chain(&b.sensitive_paths).any(holds_a_value);
+    fields.whole("sensitive_attributes", paths(a), paths(b), secret);
     // Providers put credentials there too, and nothing says when.
     let private =
         |object: &ObjectSrc| (!object.private.is_empty()).then(|| string(STANDARD.encode(&object.private)));
@@ -255,6 +252,15 @@ fn sensitive_paths(paths: &[AttributePath]) -> Option<RawJson> {
     let sorted: BTreeSet<&AttributePath> = paths.iter().collect();
     let sorted: Vec<AttributePath> = sorted.into_iter().cloned().collect();
     (!sorted.is_empty()).then(|| RawJson::from_validated(&sensitive::encode(&sorted)))
+}
+
+/// Whether a path itself may say what is secret: in a set, the key is the element. Positions say nothing.
+fn holds_a_value(path: &AttributePath) -> bool {
+    let is_value = |step: &PathStep| match &step.kind {
+        PathStepKind::Attribute(_) => false,
+        PathStepKind::Index { key, .. } => !matches!(key, Value::Number(_)),
+    };
+    path.steps.iter().any(is_value)
 }
 
 /// Compares check results, in whatever order they are stored.

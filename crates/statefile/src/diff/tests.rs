@@ -305,6 +305,49 @@ fn a_value_with_a_secret_inside_is_hidden_as_a_whole() {
 }
 
 #[test]
+fn paths_lead_through_the_wrappers_of_dynamic_attributes() {
+    let with = |secret: &str| {
+        let inner = json!({"value": {"pw": secret}, "type": ["object", {"pw": "string"}]});
+        let path = json!([{"type": "get_attr", "value": "input"}, {"type": "get_attr", "value": "pw"}]);
+        instances(json!([object(json!({"input": inner}), json!({"sensitive_attributes": [path]}))]))
+    };
+    let found = lines(&with("s1"), &with("s2"));
+    assert_eq!(found, ["changed test.r", "  attributes.input.value.pw: (sensitive) -> (sensitive)"]);
+    let plain = instances(json!([object(json!({"input": {"pw": "s3"}}), json!({}))]));
+    for found in [lines(&with("s1"), &plain), lines(&plain, &with("s1"))] {
+        assert!(!found.iter().any(|line| line.contains("\"s1\"") || line.contains("\"s3\"")), "{found:?}");
+    }
+}
+
+#[test]
+fn names_in_paths_are_compared_as_composed_text() {
+    for (written, named) in [("e\u{301}", "\u{e9}"), ("\u{e9}", "e\u{301}")] {
+        let with = |secret: &str| {
+            let members = json!({"sensitive_attributes": [[{"type": "get_attr", "value": named}]]});
+            instances(json!([object(json!({written: secret}), members)]))
+        };
+        let found = lines(&with("s1"), &with("s2"));
+        assert!(found[1].ends_with(": (sensitive) -> (sensitive)"), "{found:?}");
+    }
+}
+
+#[test]
+fn paths_that_hold_an_element_of_a_set_are_hidden_themselves() {
+    let with = |key: Json, of: Json| {
+        let index = json!({"type": "index", "value": {"value": key, "type": of}});
+        let path = json!([{"type": "get_attr", "value": "set"}, index]);
+        instances(json!([object(json!({"set": []}), json!({"sensitive_attributes": [path]}))]))
+    };
+    let text = |key: &str| with(json!(key), json!("string"));
+    let object = |key: &str| with(json!({"k": key}), json!(["object", {"k": "string"}]));
+    for (a, b) in [(text("s1"), text("s2")), (object("s1"), object("s2"))] {
+        assert_eq!(lines(&a, &b)[1], "  sensitive_attributes: (sensitive) -> (sensitive)");
+    }
+    let position = |at: u64| with(json!(at), json!("number"));
+    assert!(lines(&position(1), &position(2))[1].contains("\"value\":2"));
+}
+
+#[test]
 fn flat_attributes_are_compared_by_key() {
     let flat = |value: &str| instances(json!([{"attributes_flat": {"tags.%": "1", "tags.a": value}}]));
     let expected = ["changed test.r", "  attributes_flat.\"tags.a\": \"1\" -> \"2\""];

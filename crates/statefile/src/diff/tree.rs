@@ -159,10 +159,15 @@ impl Walk<'_> {
         let mut names: Vec<&str> = a.keys().chain(b.keys()).map(|name| &**name).collect();
         names.sort_unstable();
         names.dedup();
+        let wrapped = is_wrapper(a) || is_wrapper(b);
         for name in names {
             let length = self.path.len();
             push_name(&mut self.path, name);
-            self.pair(a.get(name), b.get(name), &into_member(secrets, name));
+            let mut inner = into_member(secrets, name);
+            if wrapped && name == "value" {
+                inner.extend_from_slice(secrets);
+            }
+            self.pair(a.get(name), b.get(name), &inner);
             self.path.truncate(length);
         }
     }
@@ -201,13 +206,24 @@ impl Walk<'_> {
     }
 }
 
+/// Whether an object may be the wrapper that keeps the type of a dynamic attribute. Paths do not mention it, so they
+/// go on inside. One that only looks so hides too much rather than too little.
+fn is_wrapper(members: &BTreeMap<Cow<'_, str>, Node<'_>>) -> bool {
+    members.len() == 2 && members.contains_key("type") && members.contains_key("value")
+}
+
+/// Whether two names are the same text. Paths are composed, the bytes of attributes are as they were written.
+fn same_text(a: &str, b: &str) -> bool {
+    a == b || (!a.is_ascii() || !b.is_ascii()) && Value::string(a) == Value::string(b)
+}
+
 /// What remains of the paths in the member of this name.
 fn into_member<'p>(secrets: &[Secret<'p>], name: &str) -> Vec<Secret<'p>> {
     let enter = |rest: &Secret<'p>| {
         let (step, rest) = rest.split_first()?;
         let fits = match &step.kind {
-            PathStepKind::Attribute(attribute) => **attribute == *name,
-            PathStepKind::Index { key: Value::String(key), .. } => **key == *name,
+            PathStepKind::Attribute(attribute) => same_text(attribute, name),
+            PathStepKind::Index { key: Value::String(key), .. } => same_text(key, name),
             PathStepKind::Index { key: Value::Number(key), .. } => key.as_str() == name,
             // No such key leads into an object; rather hide too much than too little.
             PathStepKind::Index { .. } => return Some(Secret::default()),

@@ -6,7 +6,7 @@ use groundstate_statefile::{type_json, value_json};
 use groundstate_states::addr::ModuleInstance;
 use groundstate_states::{Generation, ObjectStatus, OutputValue};
 
-use super::{Shown, View, attributes, checks};
+use super::{Shown, View, attributes, checks, marks};
 use crate::error::{Failure, Kind, Result};
 use crate::json::Json;
 use crate::value::{Marks, Tape, concrete, sensitive_values, values};
@@ -124,7 +124,7 @@ fn resource(json: &mut Json, shown: &Shown<'_>, reveal: bool) {
     json.raw("schema_version", object.schema_version);
     let text = attributes(object);
     let tape = Tape::new(&text);
-    let marks = Marks::new(&tape, &object.sensitive_paths);
+    let marks = marks(object, &tape);
     if text != "null" {
         json.raw("values", values(&tape, if reveal { Marks::NONE } else { &marks }));
     }

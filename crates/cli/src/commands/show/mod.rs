@@ -17,6 +17,7 @@ use crate::load::{load_if_any, load_resource};
 use crate::output::Output;
 use crate::select;
 use crate::source::Source;
+use crate::value::{Marks, Tape};
 
 /// What is shown of a state.
 #[derive(Debug)]
@@ -123,5 +124,13 @@ fn attributes(object: &ObjectSrc) -> std::borrow::Cow<'_, str> {
             let members = |json: &mut Json| flat.iter().for_each(|(name, value)| json.text(name, value));
             Json::object(members).into()
         }
+    }
+}
+
+/// What is sensitive in the attributes of an object.
+fn marks(object: &ObjectSrc, tape: &Tape<'_>) -> Marks {
+    match &object.attributes {
+        Attributes::Json(_) => Marks::new(tape, &object.sensitive_paths),
+        Attributes::Flat(_) => Marks::flat(tape, &object.sensitive_paths),
     }
 }

@@ -8,7 +8,7 @@ use groundstate_statefile::{File, value_json};
 use groundstate_states::addr::ResourceMode;
 use groundstate_states::{Generation, ObjectStatus};
 
-use super::{Shown, View, attributes};
+use super::{Shown, View, attributes, marks};
 use crate::output::Output;
 use crate::value::{Hcl, Marks, Tape, quoted};
 
@@ -81,7 +81,7 @@ fn object(shown: &Shown<'_>, reveal: bool, out: &mut Output) -> io::Result<()> {
     writeln!(out, "{keyword} {} {} {{", quoted(&name.type_name), quoted(&name.name))?;
     let text = attributes(shown.object);
     let tape = Tape::new(&text);
-    let marks = if reveal { Marks::default() } else { Marks::new(&tape, &shown.object.sensitive_paths) };
+    let marks = if reveal { Marks::default() } else { marks(shown.object, &tape) };
     out.write_all(Hcl::block(&tape, &marks, 1).as_bytes())?;
     writeln!(out, "}}")
 }
