@@ -1,6 +1,5 @@
 //! `groundstate outputs`: the outputs of the root module.
 
-use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use groundstate_statefile::{Document, type_json, value_json};
@@ -9,7 +8,7 @@ use groundstate_states::{OutputValue, Value};
 use crate::args::OutputsArgs;
 use crate::error::{Failure, Kind, Outcome, Result};
 use crate::json::{Json, indented};
-use crate::load::{failure, load_if_any};
+use crate::load::load_if_any;
 use crate::output::{Messages, Output};
 use crate::source::{ScanFailure, Source};
 use crate::value::{Hcl, Marks, Tape, concrete};
@@ -52,12 +51,10 @@ fn read_one(source: &Source, name: &str) -> Result<Option<OutputValue>> {
 /// Reads all outputs of a state that has been checked as a whole.
 fn read_all(source: &Source) -> Result<Vec<Named>> {
     if let Ok(document) = Document::open(source.text()?.into_owned()) {
-        let names: BTreeSet<&str> = document.output_names().collect();
-        let read = |name: &str| match document.output(name) {
-            Ok(output) => Ok(output.map(|output| (name.to_owned(), output))),
-            Err(error) => Err(failure(&error, &source.name, document.text())),
-        };
-        return names.into_iter().filter_map(|name| read(name).transpose()).collect();
+        // One after the other: a document finds each by name, which takes long if there are very many.
+        if let Ok(outputs) = groundstate_statefile::outputs(document.text(), None) {
+            return Ok(outputs);
+        }
     }
     let Some(loaded) = load_if_any(source)? else { return Ok(Vec::new()) };
     let outputs = loaded.file.state.outputs().iter();

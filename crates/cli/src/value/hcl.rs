@@ -6,6 +6,9 @@ use super::{Event, Events, Kind, Marks, Tape};
 
 const INDENT: &str = "    ";
 
+/// Levels that are indented. A file may nest thousands, and indenting them all would print a multiple of its size.
+const MAX_INDENTED: usize = 100;
+
 /// What stands where a value is hidden.
 const HIDDEN: &str = "(sensitive value)";
 
@@ -112,7 +115,7 @@ impl<'a> Hcl<'a> {
     }
 
     fn indent(&self) -> String {
-        INDENT.repeat(self.level + self.open.len())
+        INDENT.repeat(MAX_INDENTED.min(self.level + self.open.len()))
     }
 
     /// Writes what stands on the line before a value.

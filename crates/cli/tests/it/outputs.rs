@@ -159,3 +159,17 @@ fn passes_control_characters_through_a_pipe() {
         "\u{1b}[31mred\u{1b}[0m\0"
     );
 }
+
+#[test]
+fn prints_very_many_outputs_in_a_time_that_grows_with_their_number() {
+    let many: Vec<String> =
+        (0..60_000).map(|at| format!(r#""o{at:05}": {{"value": {at}, "type": "number"}}"#)).collect();
+    let file = state(
+        with_resources("").replace("\"outputs\": {}", &format!("\"outputs\": {{{}}}", many.join(", "))),
+    );
+    let start = std::time::Instant::now();
+    let text = groundstate(&["outputs", &file.path]).clean();
+    assert_eq!((text.lines().count(), text.lines().last()), (60_000, Some("o59999 = 59999")));
+    // Looking up each by its name takes minutes here.
+    assert!(start.elapsed().as_secs() < 30, "{:?}", start.elapsed());
+}
