@@ -135,7 +135,7 @@ pub(crate) struct OutputsArgs {
 pub(crate) struct UpgradeArgs {
     #[command(flatten)]
     pub(crate) state: StateArg,
-    /// Replaces this file, all at once; standard output if there is none
+    /// Replaces this file, all at once; standard output if there is none, or with `-`
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
     /// Writes in the manner of this product; the one whose manner the file has if there is none

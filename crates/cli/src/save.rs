@@ -10,31 +10,35 @@ const MAX_LINKS: usize = 40;
 /// Writes `path` by way of a temporary file beside it.
 ///
 /// Content and directory are synced before this returns. Symbolic links are followed, so that the file they lead to
-/// is replaced. An existing file keeps its permissions; a new one can be read by its owner only.
+/// is replaced. An existing file keeps its permissions, and its owner as far as the system allows; a new one can be
+/// read by its owner only.
 pub(crate) fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let existing = match fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() => Some(metadata),
+        // Links to pipes, such as `/dev/stdout`, lead to no path.
+        Ok(_) => return write_into(path, write),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
+    };
     let target = follow(path)?;
     let directory = match target.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    let existing = match fs::metadata(&target) {
-        Ok(metadata) if metadata.is_file() => Some(metadata.permissions()),
-        Ok(_) => return write_into(&target, write),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => return Err(error),
-    };
     // A file that may not be written is not replaced behind its owner's back either.
     if existing.is_some() {
         drop(OpenOptions::new().write(true).open(&target)?);
     }
-    let mut temporary =
-        tempfile::Builder::new().prefix(".groundstate-").suffix(".tmp").tempfile_in(directory)?;
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".groundstate-").suffix(".tmp");
+    let mut temporary = builder.tempfile_in(directory).map_err(without_path)?;
     let mut out = BufWriter::with_capacity(1 << 16, temporary.as_file_mut());
     write(&mut out)?;
     out.flush()?;
     drop(out);
-    if let Some(permissions) = existing {
-        temporary.as_file().set_permissions(permissions)?;
+    if let Some(metadata) = existing {
+        keep_owner(temporary.as_file(), &metadata);
+        temporary.as_file().set_permissions(metadata.permissions())?;
     }
     temporary.as_file().sync_all()?;
     temporary.persist(&target).map_err(|error| error.error)?;
@@ -47,6 +51,30 @@ fn write_into(target: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()
     write(&mut out)?;
     out.flush()
 }
+
+/// The usual errors without a path: the name of a temporary file means nothing to anybody.
+fn without_path(error: io::Error) -> io::Error {
+    use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem, StorageFull};
+    match error.kind() {
+        kind @ (NotFound | NotADirectory | PermissionDenied | ReadOnlyFilesystem | StorageFull) => {
+            kind.into()
+        }
+        _ => error,
+    }
+}
+
+/// Gives a file to the owner and group of another. Only an administrator may, and for all others they are mostly the
+/// same already, so a refusal is no error.
+#[cfg(unix)]
+fn keep_owner(file: &File, metadata: &fs::Metadata) {
+    use std::os::unix::fs::{MetadataExt, fchown};
+    if fchown(file, Some(metadata.uid()), Some(metadata.gid())).is_err() {
+        drop(fchown(file, None, Some(metadata.gid())));
+    }
+}
+
+#[cfg(not(unix))]
+fn keep_owner(_: &File, _: &fs::Metadata) {}
 
 fn follow(path: &Path) -> io::Result<PathBuf> {
     let mut target = path.to_path_buf();
@@ -131,6 +159,43 @@ mod tests {
         replace(&link, |out| out.write_all(b"new")).unwrap();
         assert_eq!(content(&real), "new");
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn keeps_the_owner_of_the_file_it_replaces() {
+        use std::os::unix::fs::{MetadataExt, chown};
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("old.tfstate");
+        fs::write(&path, "old").unwrap();
+        // Only an administrator can give a file away; for others the owner is the same before and after.
+        drop(chown(&path, Some(1234), Some(1234)));
+        let owner = |path: &std::path::Path| fs::metadata(path).map(|file| (file.uid(), file.gid())).unwrap();
+        let before = owner(&path);
+        replace(&path, |out| out.write_all(b"new")).unwrap();
+        assert_eq!(owner(&path), before);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn writes_through_links_that_lead_to_a_pipe() {
+        use std::os::fd::AsRawFd;
+        let (mut reader, writer) = io::pipe().unwrap();
+        let path = format!("/dev/fd/{}", writer.as_raw_fd());
+        replace(std::path::Path::new(&path), |out| out.write_all(b"new")).unwrap();
+        drop(writer);
+        let mut text = String::new();
+        io::Read::read_to_string(&mut reader, &mut text).unwrap();
+        assert_eq!(text, "new");
+    }
+
+    #[test]
+    fn names_no_temporary_file_in_errors() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("missing").join("new.tfstate");
+        let error = replace(&path, |out| out.write_all(b"new")).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        assert!(!error.to_string().contains("groundstate"), "{error}");
     }
 
     #[cfg(unix)]

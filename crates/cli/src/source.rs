@@ -38,7 +38,7 @@ enum Place {
 impl Source {
     /// Finds the state that an argument names. Pipes are read here.
     pub(crate) fn find(argument: &Path) -> Result<Self> {
-        if is_stdin(argument) {
+        if is_standard(argument) {
             let text = read_all(io::stdin().lock(), Extent::Unknown).map_err(|error| {
                 Failure::new(Kind::NoState, format!("cannot read standard input: {error}"))
             })?;
@@ -123,7 +123,7 @@ impl From<Failure> for ScanFailure {
 }
 
 /// Whether an argument stands for standard input.
-pub(crate) fn is_stdin(argument: &Path) -> bool {
+pub(crate) fn is_standard(argument: &Path) -> bool {
     argument == Path::new(STDIN)
 }
 

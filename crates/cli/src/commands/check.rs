@@ -10,11 +10,11 @@ use crate::diagnostic::{self, Diagnostic};
 use crate::error::{Failure, Kind, Outcome, Result};
 use crate::json::Json;
 use crate::output::{Messages, Output};
-use crate::source::{Source, is_stdin};
+use crate::source::{Source, is_standard};
 use crate::spot::Spot;
 
 pub(super) fn run(args: &CheckArgs) -> Result {
-    if args.states.iter().filter(|state| is_stdin(state)).count() > 1 {
+    if args.states.iter().filter(|state| is_standard(state)).count() > 1 {
         return Err(Failure::new(Kind::Usage, "standard input can be only one of the states"));
     }
     let mut out = Output::stdout();

@@ -10,13 +10,13 @@ use crate::error::{Failure, Kind, Outcome, Result};
 use crate::json::Json;
 use crate::load::load;
 use crate::output::Output;
-use crate::source::{Source, is_stdin};
+use crate::source::{Source, is_standard};
 
 /// Characters of a value that are shown, at most.
 const MAX_VALUE: usize = 200;
 
 pub(super) fn run(args: &DiffArgs) -> Result {
-    if is_stdin(&args.before) && is_stdin(&args.after) {
+    if is_standard(&args.before) && is_standard(&args.after) {
         return Err(Failure::new(Kind::Usage, "standard input can be only one of the two states"));
     }
     let (before, after) = (Source::find(&args.before)?, Source::find(&args.after)?);

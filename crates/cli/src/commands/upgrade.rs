@@ -13,7 +13,7 @@ use crate::error::{Failure, Kind, Outcome, Result};
 use crate::load::{Loaded, load};
 use crate::output::{Messages, Output};
 use crate::save;
-use crate::source::Source;
+use crate::source::{Source, is_standard};
 use crate::spot::Spot;
 
 /// Notes and losses that are printed one by one; the rest is counted.
@@ -58,7 +58,7 @@ fn own_losses(file: &File) -> Vec<Loss> {
 
 fn write(file: &File, args: &UpgradeArgs, source: &Source) -> Result<()> {
     let options = EncodeOptions::default().allow_loss(args.lossy);
-    let Some(path) = &args.output else {
+    let Some(path) = args.output.as_deref().filter(|path| !is_standard(path)) else {
         let mut out = Output::stdout();
         match encode_to(file, &options, &mut out) {
             Ok(_) => return Ok(out.finish()?),

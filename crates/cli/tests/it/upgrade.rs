@@ -58,6 +58,14 @@ fn replaces_a_file_or_leaves_it_alone() {
 }
 
 #[test]
+fn writes_to_standard_output_by_each_of_its_names() {
+    let plain = groundstate(&["upgrade", "webshop-v4-terraform.tfstate"]).clean();
+    assert_eq!(groundstate(&["upgrade", "webshop-v4-terraform.tfstate", "-o", "-"]).clean(), plain);
+    #[cfg(unix)]
+    assert_eq!(groundstate(&["upgrade", "webshop-v4-terraform.tfstate", "-o", "/dev/stdout"]).clean(), plain);
+}
+
+#[test]
 fn upgrades_a_file_in_place() {
     let file = state(with_resources(&resource("a", "b", "{}")));
     groundstate(&["upgrade", &file.path, "--output", &file.path]).clean();
