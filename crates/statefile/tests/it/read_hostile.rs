@@ -254,7 +254,7 @@ fn huge_numbers_cost_nothing() {
     let digits = "9".repeat(100_000);
     let exponent = format!("1e{digits}");
     for number in
-        [digits.as_str(), exponent.as_str(), "1e-999999999999999999999", "1e999999999", "-1E+308", "1e15"]
+        [digits.as_str(), exponent.as_str(), "1e-999999999999999999999", "1e999999999", "-1E+308", "1e19"]
     {
         for text in [
             format!(r#"{{"version":{number}}}"#),
