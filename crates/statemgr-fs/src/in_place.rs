@@ -55,3 +55,167 @@ fn finish(file: &File, journal: &File, header: &Header, before: &Stamp) -> io::R
     touch(file, before)?;
     file.sync_all()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, OpenOptions};
+    use std::io;
+
+    use super::publish;
+    use crate::files::{copy_at, read_at, write_at};
+    use crate::journal::{HEADER, Header, Staged};
+    use crate::place::Place;
+    use crate::recovery::recover;
+    use crate::snapshot::{self, Attempted};
+
+    /// Lengths around those where the steps differ.
+    const LENGTHS: [usize; 8] = [0, 1, 20, 511, 512, 513, 1024, 5000];
+
+    struct Case {
+        _folder: tempfile::TempDir,
+        place: Place,
+        file: fs::File,
+        journal: Staged,
+        old: Vec<u8>,
+        new: Vec<u8>,
+    }
+
+    impl Case {
+        fn new(old: usize, new: usize) -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let place = Place::new(&folder.path().join("terraform.tfstate")).unwrap();
+            let (old, new) = (vec![b'o'; old], vec![b'n'; new]);
+            fs::write(place.path(), &old).unwrap();
+            let file = OpenOptions::new().read(true).write(true).open(place.path()).unwrap();
+            let mut journal = Staged::create(place.journal(), HEADER as u64, &file).unwrap();
+            journal.append(&new).unwrap();
+            Self { _folder: folder, place, file, journal, old, new }
+        }
+
+        fn seal(&self) -> Header {
+            self.journal.seal().unwrap()
+        }
+
+        fn mark(&self) {
+            let header = self.seal();
+            write_at(&self.file, 0, header.bytes()).unwrap();
+        }
+
+        fn body(&self) {
+            self.mark();
+            if self.new.len() > HEADER {
+                copy_at(self.journal.file(), 2 * HEADER as u64, &self.file, HEADER as u64).unwrap();
+            }
+        }
+
+        fn length(&self) {
+            self.body();
+            self.file.set_len(self.new.len() as u64).unwrap();
+        }
+
+        fn head(&self) {
+            self.length();
+            write_at(&self.file, 0, &read_at(self.journal.file(), HEADER as u64, HEADER).unwrap()).unwrap();
+        }
+
+        /// What a reader sees, who may or may not finish the write, and what is in the file after that.
+        #[track_caller]
+        fn leaves(&mut self, is_new: bool) {
+            let expected = if is_new { &self.new } else { &self.old };
+            let seen = |place: &Place| {
+                let found = snapshot::read(place, None, || Ok(Attempted::Done)).unwrap();
+                found.map(|snapshot| snapshot.bytes).unwrap_or_default()
+            };
+            let lengths = (self.old.len(), self.new.len());
+            assert!(seen(&self.place) == *expected, "a reader before, {lengths:?}");
+            recover(&self.place, &self.file).unwrap();
+            assert!(fs::read(self.place.path()).unwrap() == *expected, "the file, {lengths:?}");
+            assert!(seen(&self.place) == *expected, "a reader after, {lengths:?}");
+            assert!(!self.place.journal().exists());
+        }
+    }
+
+    /// Stops a write of each length over each other after `step`.
+    #[track_caller]
+    fn stopped(step: fn(&Case), is_new: bool) {
+        for old in LENGTHS {
+            for new in LENGTHS.into_iter().filter(|new| *new > 0) {
+                let mut case = Case::new(old, new);
+                step(&case);
+                case.leaves(is_new);
+            }
+        }
+    }
+
+    #[test]
+    fn a_write_that_stops_before_its_journal_is_sealed_leaves_the_old_state() {
+        stopped(|_| {}, false);
+    }
+
+    #[test]
+    fn a_write_that_stops_before_its_mark_leaves_the_old_state() {
+        stopped(|case| drop(case.seal()), false);
+    }
+
+    #[test]
+    fn a_write_that_stops_after_its_mark_leaves_the_new_state() {
+        stopped(Case::mark, true);
+    }
+
+    #[test]
+    fn a_write_that_stops_before_it_has_its_length_leaves_the_new_state() {
+        stopped(Case::body, true);
+    }
+
+    #[test]
+    fn a_write_that_stops_with_its_mark_cut_off_leaves_the_new_state() {
+        stopped(Case::length, true);
+    }
+
+    #[test]
+    fn a_write_that_stops_before_its_journal_is_gone_leaves_the_new_state() {
+        stopped(Case::head, true);
+    }
+
+    #[test]
+    fn a_write_that_comes_to_its_end_leaves_the_new_state() {
+        stopped(|case| publish(&case.file, case.journal.file(), &case.seal()).unwrap(), true);
+    }
+
+    #[test]
+    fn a_state_that_another_program_wrote_meanwhile_is_left_alone() {
+        let mut case = Case::new(700, 800);
+        case.mark();
+        case.old = b"{\"serial\":9}".to_vec();
+        fs::write(case.place.path(), &case.old).unwrap();
+        case.leaves(false);
+    }
+
+    #[test]
+    fn a_marked_file_without_its_journal_is_damaged_and_not_a_state() {
+        for spoil in [
+            (|case: &Case| fs::remove_file(case.place.journal()).unwrap()) as fn(&Case),
+            |case| write_at(case.journal.file(), HEADER as u64 + 5, b"X").unwrap(),
+            |case| case.journal.file().set_len(HEADER as u64 + 5).unwrap(),
+            |case| fs::write(case.place.journal(), b"").unwrap(),
+        ] {
+            let case = Case::new(700, 800);
+            case.mark();
+            spoil(&case);
+            let error = snapshot::read(&case.place, None, || Ok(Attempted::Done)).err().unwrap();
+            assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+            assert_eq!(recover(&case.place, &case.file).unwrap_err().kind(), io::ErrorKind::InvalidData);
+        }
+    }
+
+    #[test]
+    fn a_state_that_begins_as_marks_do_is_still_one() {
+        for text in [&b"\0"[..], b"\0ground"] {
+            let mut case = Case::new(0, 9);
+            case.seal();
+            case.old = text.to_vec();
+            fs::write(case.place.path(), text).unwrap();
+            case.leaves(false);
+        }
+    }
+}

@@ -69,7 +69,13 @@ pub(crate) fn read(
         }
         let is_late = begin.elapsed() >= PATIENCE;
         match look {
-            Look::Found(snapshot) => return Ok(snapshot.unless_empty()),
+            Look::Found(snapshot) => {
+                if snapshot.stamp.is_none() {
+                    // Other programs cannot read the file before it is finished. The state is known all the same.
+                    drop(recover());
+                }
+                return Ok(snapshot.unless_empty());
+            }
             Look::Absent => return Ok(None),
             Look::Journal(snapshot) => {
                 calm = if snapshot.stamp == last { calm + 1 } else { 0 };

@@ -6,8 +6,16 @@
     reason = "helpers of tests fail by panicking, and say what was not run"
 )]
 
+mod backups;
 mod child;
 mod conformance;
 mod counting;
+#[cfg(unix)]
+mod disks;
+#[cfg(unix)]
+mod files;
 mod kills;
+mod locks;
+mod managers;
 mod support;
+mod terraform;
