@@ -104,7 +104,7 @@ impl Index {
             out.sort_by(|a, b| (a.0, a.1, a.2.is_none()).cmp(&(b.0, b.1, b.2.is_none())));
         }
         out.dedup_by(|b, a| {
-            let same = a.1 == b.1 && (std::ptr::eq(a.0, b.0) || a.0 == b.0);
+            let same = (std::ptr::eq(a.0, b.0) || order.repeated && a.0 == b.0) && a.1 == b.1;
             if same {
                 a.2 = a.2.or(b.2);
             }

@@ -44,20 +44,23 @@ type Line<'a> = &'a mut dyn FnMut(&str) -> io::Result<()>;
 
 /// Gives the addresses as text; instances of one resource follow each other and share what comes before their keys.
 fn lines<'l>(items: impl Iterator<Item = Listed<'l>>, line: Line<'_>) -> io::Result<()> {
+    // Writing into a string does not fail.
     let mut text = String::new();
     let mut shared: Option<(&AbsResource, usize)> = None;
     for item in items {
         let keep = match shared {
             Some((resource, length)) if ptr::eq(resource, item.resource) => length,
             _ => {
-                text = item.resource.to_string();
+                text.clear();
+                let _ = write!(text, "{}", item.resource);
                 shared = Some((item.resource, text.len()));
                 text.len()
             }
         };
         text.truncate(keep);
-        // Writing into a string does not fail.
-        let _ = write!(text, "{}", item.key);
+        if !item.key.is_none() {
+            let _ = write!(text, "{}", item.key);
+        }
         line(&text)?;
     }
     Ok(())
