@@ -123,13 +123,14 @@ pub(crate) async fn interleave<T: Send>(futures: Vec<BoxFuture<'_, T>>, mut rng:
         _ => Plan::Stop { victim: rng.below(futures.len()), steps: rng.below(8), patience: PATIENCE },
     };
     let tasks = futures.into_iter().map(Task::new).collect();
-    Interleave { tasks, rng, plan }.await
+    Interleave { tasks, rng, plan, timer: None }.await
 }
 
 /// Runs the first of the futures for so many steps, then all others to their ends, and then the first to its own.
 pub(crate) async fn stop_first<T: Send>(futures: Vec<BoxFuture<'_, T>>, steps: usize, rng: Rng) -> Vec<T> {
     let tasks = futures.into_iter().map(Task::new).collect();
-    Interleave { tasks, rng, plan: Plan::Stop { victim: 0, steps, patience: PATIENCE } }.await
+    let plan = Plan::Stop { victim: 0, steps, patience: PATIENCE };
+    Interleave { tasks, rng, plan, timer: None }.await
 }
 
 struct Task<'a, T> {
@@ -186,17 +187,21 @@ enum Plan {
 }
 
 const PATIENCE: usize = 500;
+/// The same in time, for stores that wait for something outside.
+const STANDSTILL: Duration = Duration::from_millis(40);
 
 struct Interleave<'a, T> {
     tasks: Vec<Task<'a, T>>,
     rng: Rng,
     plan: Plan,
+    /// Ends the standstill of one of them.
+    timer: Option<BoxFuture<'static, ()>>,
 }
 
 impl<T> Interleave<'_, T> {
     /// Who goes on next, if anybody can.
     fn choose(&mut self) -> Option<usize> {
-        let Self { tasks, rng, plan } = self;
+        let Self { tasks, rng, plan, timer: _ } = self;
         let can = |at: usize| tasks.get(at).is_some_and(Task::can_go_on);
         let mut ready: Vec<usize> = (0..tasks.len()).filter(|at| can(*at)).collect();
         match plan {
@@ -227,6 +232,23 @@ impl<T> Interleave<'_, T> {
     }
 }
 
+impl<T> Interleave<'_, T> {
+    /// Whether everybody waits, and one of them has stood still for so long that it may be the one they wait for.
+    fn gives_up_stopping(&mut self, context: &mut Context<'_>) -> bool {
+        let Plan::Stop { victim, steps: 0, .. } = self.plan else { return false };
+        if !self.tasks.get(victim).is_some_and(Task::can_go_on) {
+            return false;
+        }
+        let timer =
+            self.timer.get_or_insert_with(|| Box::pin(async { ThreadSleeper.sleep(STANDSTILL).await }));
+        let over = timer.as_mut().poll(context).is_ready();
+        if over {
+            self.plan = Plan::Steps;
+        }
+        over
+    }
+}
+
 // The futures are pinned in boxes of their own; outputs are only ever moved out.
 impl<T> Unpin for Interleave<'_, T> {}
 
@@ -239,13 +261,17 @@ impl<T> Future for Interleave<'_, T> {
             let mut runner = task.flag.runner.lock().unwrap_or_else(PoisonError::into_inner);
             *runner = Some(context.waker().clone());
         }
-        while let Some(chosen) = this.choose() {
-            this.tasks[chosen].step();
+        loop {
+            while let Some(chosen) = this.choose() {
+                this.tasks[chosen].step();
+            }
+            if this.tasks.iter().all(|task| task.future.is_none()) {
+                return Poll::Ready(this.tasks.iter_mut().filter_map(|task| task.output.take()).collect());
+            }
+            if !this.gives_up_stopping(context) {
+                return Poll::Pending;
+            }
         }
-        if this.tasks.iter().any(|task| task.future.is_some()) {
-            return Poll::Pending;
-        }
-        Poll::Ready(this.tasks.iter_mut().filter_map(|task| task.output.take()).collect())
     }
 }
 

@@ -192,7 +192,10 @@ impl Actor {
         let event = match (outcome, expected) {
             (Ok(()), _) => Event { call: done, from, to },
             (Err(error), _) if error.kind() == ErrorKind::Ambiguous => Event { call: done, from, to: None },
-            (Err(error), _) if error.kind() == ErrorKind::Unavailable => return Ok(()),
+            // Nothing has happened, because the service was out of reach or another writer was at it (W8).
+            (Err(error), _) if matches!(error.kind(), ErrorKind::Unavailable | ErrorKind::Locked) => {
+                return Ok(());
+            }
             (Err(error), Some(expected)) if error.kind() == ErrorKind::Conflict => {
                 Event { call: Access::Refused { expected }, from, to }
             }

@@ -135,8 +135,10 @@ async fn add(manager: &Manager, output: &str) -> Step {
             Ok(()) => return Ok(()),
             Err(error) => error,
         };
-        let goes_on =
-            matches!(error.kind(), ErrorKind::Conflict | ErrorKind::Unavailable | ErrorKind::Ambiguous);
+        let goes_on = matches!(
+            error.kind(),
+            ErrorKind::Conflict | ErrorKind::Locked | ErrorKind::Unavailable | ErrorKind::Ambiguous
+        );
         ensure(goes_on, "a manager is refused with `Conflict` at most", || describe(&error))?;
         again(&mut tries, &error).await?;
     }

@@ -17,6 +17,13 @@ use crate::history::{Access, Actor, Grab, Habits, Lock, Locksmith, Place, Shared
 use crate::linear::{Event, is_linearizable};
 
 const CLIENTS: usize = 4;
+/// Between two attempts at something that others are at too.
+const SHORT: Duration = Duration::from_micros(200);
+
+/// How a write may be refused while others write: a store that locks itself for each of them may say so (W8).
+fn loses(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::Conflict | ErrorKind::Locked)
+}
 
 /// Several write with the same expectation, and at most one of them gets through.
 pub(super) async fn same_expectation(cx: &Cx) -> Step {
@@ -49,7 +56,7 @@ pub(super) async fn same_expectation(cx: &Cx) -> Step {
                     won += 1;
                     winner = Some((document, version));
                 }
-                Err(error) if error.kind() == ErrorKind::Conflict => {}
+                Err(error) if loses(error.kind()) => {}
                 Err(error) => return fail("the others are refused with `Conflict`", describe(&error)),
             }
         }
@@ -81,7 +88,7 @@ pub(super) async fn on_threads(cx: &Cx) -> Step {
                     let options = WriteOptions::expecting(Expect::Version(stored.version));
                     match client.write(&next, &options).await {
                         Ok(_) => left -= 1,
-                        Err(error) if error.kind() == ErrorKind::Conflict => {}
+                        Err(error) if loses(error.kind()) => ThreadSleeper.sleep(SHORT).await,
                         Err(error) => {
                             return fail("a write succeeds or is refused with `Conflict`", describe(&error));
                         }
