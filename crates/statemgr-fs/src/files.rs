@@ -24,6 +24,47 @@ pub(crate) fn create_new(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
+/// Creates a file without a name in a folder, which is gone when it is closed.
+pub(crate) fn create_nameless(folder: &Path) -> io::Result<File> {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).mode(0o600).custom_flags(nix::libc::O_TMPFILE);
+        match options.open(folder) {
+            // What systems say that do not know such files.
+            Err(error)
+                if [nix::libc::EOPNOTSUPP, nix::libc::EISDIR].map(Some).contains(&error.raw_os_error()) => {}
+            outcome => return outcome,
+        }
+    }
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let path = folder.join(format!(".groundstate-new.{}.{number}", std::process::id()));
+    remove(&path)?;
+    let file = create_new(&path)?;
+    // Windows keeps the name until the file is closed, and cannot have two of them.
+    remove(&path)?;
+    Ok(file)
+}
+
+/// Gives a file without a name one that must be free.
+#[cfg(target_os = "linux")]
+pub(crate) fn link(file: &File, path: &Path) -> io::Result<()> {
+    use nix::fcntl::{AT_FDCWD, AtFlags};
+    use std::os::fd::AsRawFd;
+    let nameless = format!("/proc/self/fd/{}", file.as_raw_fd());
+    nix::unistd::linkat(AT_FDCWD, &*nameless, AT_FDCWD, path, AtFlags::AT_SYMLINK_FOLLOW)?;
+    Ok(())
+}
+
+/// There is no call for it here.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn link(_: &File, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 /// Gives `file` the permissions of `model`, and its owner as far as that is allowed.
 pub(crate) fn copy_access(model: &File, file: &File) -> io::Result<()> {
     let meta = model.metadata()?;
@@ -50,17 +91,19 @@ pub(crate) fn sync_parent(path: &Path) -> io::Result<()> {
 
 /// The file at `path`; none if it does not exist, an error if it is something else than a file.
 pub(crate) fn open(path: &Path) -> io::Result<Option<File>> {
-    match fs::metadata(path) {
-        Ok(meta) if meta.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
-        Ok(meta) if !meta.is_file() => Err(no_file()),
-        Ok(_) => absent_is_none(File::open(path)),
-        Err(error) => absent_is_none(Err(error)),
-    }
+    if exists(path)? { absent_is_none(File::open(path)) } else { Ok(None) }
 }
 
-/// The error for devices, pipes and sockets: they cannot be replaced, and opening one may wait forever.
-pub(crate) fn no_file() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file")
+/// Whether there is a file, which is an error for anything else: devices and pipes cannot be replaced, and opening one
+/// may wait forever.
+pub(crate) fn exists(path: &Path) -> io::Result<bool> {
+    match absent_is_none(fs::metadata(path))? {
+        Some(meta) if meta.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+        Some(meta) if !meta.is_file() => {
+            Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"))
+        }
+        found => Ok(found.is_some()),
+    }
 }
 
 pub(crate) fn absent_is_none<T>(outcome: io::Result<T>) -> io::Result<Option<T>> {

@@ -63,10 +63,11 @@ mod tests {
 
     use super::publish;
     use crate::files::{copy_at, read_at, write_at};
-    use crate::journal::{HEADER, Header, Staged};
+    use crate::journal::{HEADER, Header};
     use crate::place::Place;
     use crate::recovery::recover;
     use crate::snapshot::{self, Attempted};
+    use crate::staged::{Named, Staged};
 
     /// Lengths around those where the steps differ.
     const LENGTHS: [usize; 8] = [0, 1, 20, 511, 512, 513, 1024, 5000];
@@ -75,7 +76,7 @@ mod tests {
         _folder: tempfile::TempDir,
         place: Place,
         file: fs::File,
-        journal: Staged,
+        journal: Named,
         old: Vec<u8>,
         new: Vec<u8>,
     }
@@ -87,8 +88,9 @@ mod tests {
             let (old, new) = (vec![b'o'; old], vec![b'n'; new]);
             fs::write(place.path(), &old).unwrap();
             let file = OpenOptions::new().read(true).write(true).open(place.path()).unwrap();
-            let mut journal = Staged::create(place.journal(), HEADER as u64, &file).unwrap();
-            journal.append(&new).unwrap();
+            let mut staged = Staged::create(place.path(), true).unwrap();
+            staged.append(&new).unwrap();
+            let journal = staged.name(place.journal(), &file).unwrap();
             Self { _folder: folder, place, file, journal, old, new }
         }
 

@@ -6,9 +6,9 @@
 
 use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use crate::digest::{self, Digester};
+use crate::digest;
 use crate::files;
 
 /// The length of the header: a sector, which disks write whole or not at all.
@@ -26,7 +26,7 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    fn new(digest: String, len: u64, journal: &Path) -> Self {
+    pub(crate) fn new(digest: String, len: u64, journal: &Path) -> Self {
         let name = journal.file_name().unwrap_or_default().to_string_lossy().replace(char::is_control, "?");
         let mut bytes = MAGIC.to_vec();
         bytes.extend_from_slice(format!("sha256 {digest}\nlength {len}\n\n").as_bytes());
@@ -136,76 +136,6 @@ impl Journal {
         }
         let bytes = files::read_at(&self.file, HEADER as u64, len)?;
         Ok((digest::of_bytes(&bytes) == self.header.digest).then_some(bytes))
-    }
-}
-
-/// New content that is being collected in a file beside the state. Dropping it removes the file.
-pub(crate) struct Staged {
-    file: File,
-    path: PathBuf,
-    /// Where the content begins: behind the header of a journal, or at once.
-    offset: u64,
-    digester: Digester,
-    len: u64,
-    keep: bool,
-}
-
-impl Staged {
-    /// Begins a journal at `path`, or a file that is to take the state's name if `offset` is zero.
-    ///
-    /// Whoever may read `model`, the state file, may read it; nobody else.
-    pub(crate) fn create(path: PathBuf, offset: u64, model: &File) -> io::Result<Self> {
-        files::remove(&path)?;
-        let file = files::create_new(&path)?;
-        let staged = Self { file, path, offset, digester: Digester::default(), len: 0, keep: false };
-        files::copy_access(model, &staged.file)?;
-        Ok(staged)
-    }
-
-    pub(crate) fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        files::write_at(&self.file, self.offset + self.len, bytes)?;
-        self.digester.update(bytes);
-        self.len += bytes.len() as u64;
-        Ok(())
-    }
-
-    pub(crate) fn len(&self) -> u64 {
-        self.len
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    pub(crate) fn file(&self) -> &File {
-        &self.file
-    }
-
-    pub(crate) fn digest(&self) -> String {
-        self.digester.clone().finish()
-    }
-
-    /// Writes the header, and makes the journal and its name durable. Before this it counts for nothing.
-    pub(crate) fn seal(&self) -> io::Result<Header> {
-        let header = Header::new(self.digest(), self.len, &self.path);
-        files::write_at(&self.file, 0, header.bytes())?;
-        self.file.sync_all()?;
-        files::sync_parent(&self.path)?;
-        Ok(header)
-    }
-
-    /// Leaves the file where it is.
-    pub(crate) fn keep(&mut self) {
-        self.keep = true;
-    }
-}
-
-impl Drop for Staged {
-    fn drop(&mut self) {
-        if !self.keep {
-            // It counts for nothing without a mark in the state file.
-            drop(files::remove(&self.path));
-        }
     }
 }
 

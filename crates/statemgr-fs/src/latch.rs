@@ -1,6 +1,6 @@
 //! The lock on a state file: a record lock, which Terraform respects, and fs2's, which everybody else does.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -161,17 +161,11 @@ fn no_locks(error: io::Error) -> io::Error {
 fn open(target: &Path) -> io::Result<(File, bool)> {
     // Others may make the file or remove it between two looks.
     for _ in 0..ATTEMPTS {
-        let outcome = match fs::metadata(target) {
-            Ok(meta) if meta.is_file() => {
-                OpenOptions::new().read(true).write(true).open(target).map(|file| (file, false))
-            }
-            Ok(meta) if meta.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
-            Ok(_) => return Err(files::no_file()),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                create_parent(target)?;
-                files::create_new(target).map(|file| (file, true))
-            }
-            Err(error) => return Err(error),
+        let outcome = if files::exists(target)? {
+            OpenOptions::new().read(true).write(true).open(target).map(|file| (file, false))
+        } else {
+            create_parent(target)?;
+            files::create_new(target).map(|file| (file, true))
         };
         match outcome.as_ref().map_err(io::Error::kind) {
             Err(io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists) => {}

@@ -86,6 +86,7 @@ mod recovery;
 mod replace;
 mod slot;
 mod snapshot;
+mod staged;
 mod stamp;
 mod store;
 mod writing;

@@ -18,7 +18,7 @@ use crate::offload::{Caller, Wanted, offload};
 use crate::options::FsOptions;
 use crate::place::Place;
 
-/// How much of a state is handed to the writing thread at a time. More than this is never copied in memory.
+/// How much of a state is handed to a thread at a time. More than this is never copied in memory.
 const CHUNK: usize = 4 * 1024 * 1024;
 
 /// A client of a state in a file.
@@ -118,19 +118,15 @@ impl StateStore for FsStore {
             let message = "there is nothing to write, delete the state instead";
             return Err(Error::new(ErrorKind::Invalid, OP, self).because(message));
         }
-        let options = options.clone();
-        let mut pending =
-            self.run_if_wanted(OP, move |client, wanted| client.begin_write(&options, wanted)).await?;
+        // Nothing is locked before all of the state is on the disk: between two pieces the caller may rest for any time.
+        let mut staged = self.run(OP, |client| client.stage()).await?;
         for chunk in bytes.chunks(CHUNK) {
             let chunk = chunk.to_vec();
-            let append = move || {
-                pending.append(&chunk)?;
-                Ok(pending)
-            };
-            pending = offload(OP, &self.target, append).await?;
+            let append = move |client: &Arc<Client>| client.append(&mut staged, &chunk).map(|()| staged);
+            staged = self.run(OP, append).await?;
         }
-        // From here on the write comes to its end, whether it is waited for or not.
-        offload(OP, &self.target, move || pending.commit()).await
+        let options = options.clone();
+        self.run_if_wanted(OP, move |client, wanted| client.write(staged, &options, wanted)).await
     }
 
     async fn delete(&self, options: &WriteOptions) -> Result<()> {

@@ -11,7 +11,6 @@ use crate::fence;
 use crate::files;
 use crate::grip::Grip;
 use crate::in_place::{self, Stopped};
-use crate::journal::{HEADER, Staged};
 use crate::latch::Latch;
 use crate::offload::Wanted;
 use crate::options::Publish;
@@ -19,6 +18,7 @@ use crate::recovery::recover;
 use crate::replace;
 use crate::slot::Lent;
 use crate::snapshot::{self, Attempted};
+use crate::staged::Staged;
 use crate::stamp::{Stamp, touch};
 
 /// The lock that an operation works under: the client's, or one of its own.
@@ -27,12 +27,6 @@ struct Turn {
     // The own lock goes before the session does, so that the next operation of this client does not meet it.
     own: Option<Grip>,
     session: Lent<Session>,
-}
-
-/// A write of which the new state is being collected. Dropping it leaves the old state.
-pub(crate) struct Pending {
-    staged: Staged,
-    turn: Turn,
 }
 
 const WRITE: &str = "write";
@@ -116,6 +110,12 @@ impl Turn {
         Ok(digest)
     }
 
+    /// Whether the very bytes of this digest are stored.
+    fn has(&self, digest: &str, len: u64) -> Result<bool> {
+        let stamp = Stamp::of(self.latch().file()).map_err(self.client.failed(WRITE))?;
+        Ok(stamp.len() == len && self.digest(WRITE, &stamp)? == digest)
+    }
+
     /// Keeps what is about to be overwritten, once in a session.
     fn back_up(&mut self, op: &'static str) -> Result<()> {
         let len = Stamp::of(self.latch().file()).map_err(self.client.failed(op))?.len();
@@ -165,14 +165,55 @@ impl Client {
             .expected_and_found(format!("token {token}"), found))
     }
 
-    pub(crate) fn begin_write(self: &Arc<Self>, options: &WriteOptions, wanted: &Wanted) -> Result<Pending> {
-        let turn = Turn::begin(self, WRITE, options, wanted)?;
-        let (path, offset) = match self.options.publish {
-            Publish::InPlace => (self.place.journal(), HEADER as u64),
-            Publish::Rename => (replace::new_name(&self.place), 0),
-        };
-        let staged = Staged::create(path, offset, turn.latch().file()).map_err(self.failed(WRITE))?;
-        Ok(Pending { staged, turn })
+    /// Begins to collect a new state, for which nothing has to be locked.
+    pub(crate) fn stage(&self) -> Result<Staged> {
+        let (target, is_journal) = (self.place.target(), self.options.publish == Publish::InPlace);
+        files::exists(&target).and_then(|_| Staged::create(&target, is_journal)).map_err(self.failed(WRITE))
+    }
+
+    /// Collects more of it.
+    pub(crate) fn append(&self, staged: &mut Staged, bytes: &[u8]) -> Result<()> {
+        staged.append(bytes).map_err(self.failed(WRITE))
+    }
+
+    /// Makes the collected state the stored one if `options` allow it.
+    pub(crate) fn write(
+        self: &Arc<Self>,
+        staged: Staged,
+        options: &WriteOptions,
+        wanted: &Wanted,
+    ) -> Result<Version> {
+        let mut turn = Turn::begin(self, WRITE, options, wanted)?;
+        let digest = staged.digest();
+        if turn.has(&digest, staged.len())? {
+            // It only has to be durable.
+            turn.latch().file().sync_all().map_err(self.failed(WRITE))?;
+        } else {
+            turn.back_up(WRITE)?;
+            self.forget(turn.session.held.is_some());
+            let published = match self.options.publish {
+                Publish::InPlace => self.publish_in_place(&turn, staged),
+                Publish::Rename => replace::publish(&self.place, turn.latch_mut(), staged),
+            };
+            published.map_err(|stopped| turn.stopped(WRITE, stopped))?;
+        }
+        self.has_written();
+        if let Ok(stamp) = Stamp::of(turn.latch().file()) {
+            self.remember(stamp, &digest);
+        }
+        Ok(version(&digest))
+    }
+
+    fn publish_in_place(&self, turn: &Turn, staged: Staged) -> std::result::Result<(), Stopped> {
+        let file = turn.latch().file();
+        let mut journal = staged.name(self.place.journal(), file).map_err(Stopped::Before)?;
+        let header = journal.seal().map_err(Stopped::Before)?;
+        let published = in_place::publish(file, journal.file(), &header);
+        if let Err(Stopped::Within(_)) = published {
+            journal.keep();
+        }
+        // Dropping the journal removes it, before the lock is given back: whoever gets that must not find one.
+        published
     }
 
     pub(crate) fn delete(self: &Arc<Self>, options: &WriteOptions, wanted: &Wanted) -> Result<()> {
@@ -189,64 +230,14 @@ impl Client {
                 })
             }
             Publish::Rename => {
-                let mut staged = Staged::create(replace::new_name(&self.place), 0, turn.latch().file())
-                    .map_err(self.failed(DELETE))?;
-                replace::publish(&self.place, turn.latch_mut(), &mut staged)
+                let empty = self.stage()?;
+                replace::publish(&self.place, turn.latch_mut(), empty)
             }
         };
         emptied.map_err(|stopped| turn.stopped(DELETE, stopped))?;
         self.has_written();
         // The empty file goes with the lock.
         turn.latch_mut().forget_origin();
-        Ok(())
-    }
-}
-
-impl Pending {
-    pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<()> {
-        self.staged.append(bytes).map_err(self.turn.client.failed(WRITE))
-    }
-
-    /// Makes the collected state the stored one.
-    pub(crate) fn commit(mut self) -> Result<Version> {
-        let client = Arc::clone(&self.turn.client);
-        let digest = self.staged.digest();
-        if self.changes_nothing(&digest)? {
-            self.turn.latch().file().sync_all().map_err(client.failed(WRITE))?;
-        } else {
-            self.turn.back_up(WRITE)?;
-            client.forget(self.turn.session.held.is_some());
-            let published = self.publish();
-            published.map_err(|stopped| self.turn.stopped(WRITE, stopped))?;
-        }
-        client.has_written();
-        if let Ok(stamp) = Stamp::of(self.turn.latch().file()) {
-            client.remember(stamp, &digest);
-        }
-        Ok(version(&digest))
-    }
-
-    /// Whether the very bytes are stored already; then they only have to be durable.
-    fn changes_nothing(&self, digest: &str) -> Result<bool> {
-        let stamp = Stamp::of(self.turn.latch().file()).map_err(self.turn.client.failed(WRITE))?;
-        Ok(stamp.len() == self.staged.len() && self.turn.digest(WRITE, &stamp)? == digest)
-    }
-
-    fn publish(&mut self) -> std::result::Result<(), Stopped> {
-        let client = &self.turn.client;
-        if client.options.publish == Publish::Rename {
-            let place = client.place.clone();
-            return replace::publish(&place, self.turn.latch_mut(), &mut self.staged);
-        }
-        let header = self.staged.seal().map_err(Stopped::Before)?;
-        let published = in_place::publish(self.turn.latch().file(), self.staged.file(), &header);
-        if let Err(Stopped::Within(_)) = published {
-            self.staged.keep();
-        }
-        published?;
-        // Before the lock is given back: whoever gets it must not find a journal that is about to go.
-        drop(files::remove(self.staged.path()));
-        self.staged.keep();
         Ok(())
     }
 }

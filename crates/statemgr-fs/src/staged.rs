@@ -1,0 +1,113 @@
+//! New content on its way to the disk, before anything of what is stored is touched.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::digest::Digester;
+use crate::files;
+use crate::journal::{HEADER, Header};
+use crate::place::parent;
+
+/// Content that is being collected in a file without a name, on the disk where it is needed.
+///
+/// It takes no lock, and whatever happens to the process nothing is left of it.
+pub(crate) struct Staged {
+    file: File,
+    /// Where the content begins: behind the header of a journal, or at once.
+    offset: u64,
+    digester: Digester,
+    len: u64,
+}
+
+/// The same under a name. Dropping it removes the name.
+pub(crate) struct Named {
+    file: File,
+    path: PathBuf,
+    digest: String,
+    len: u64,
+    keep: bool,
+}
+
+impl Staged {
+    /// Begins a file in the folder of `target`; with room for a header if it is to be a journal.
+    pub(crate) fn create(target: &Path, is_journal: bool) -> io::Result<Self> {
+        files::create_parent(target)?;
+        let file = files::create_nameless(parent(target))?;
+        let offset = if is_journal { HEADER as u64 } else { 0 };
+        Ok(Self { file, offset, digester: Digester::default(), len: 0 })
+    }
+
+    pub(crate) fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        files::write_at(&self.file, self.offset + self.len, bytes)?;
+        self.digester.update(bytes);
+        self.len += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Appends what a file has.
+    pub(crate) fn append_file(&mut self, from: &File) -> io::Result<()> {
+        self.len += files::copy_at(from, 0, &self.file, self.offset + self.len)?;
+        Ok(())
+    }
+
+    pub(crate) fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// The digest of the content so far; that of files is not part of it.
+    pub(crate) fn digest(&self) -> String {
+        self.digester.clone().finish()
+    }
+
+    /// Gives it a name, in place of what has it. Whoever may read `model` may read it; nobody else.
+    pub(crate) fn name(self, path: PathBuf, model: &File) -> io::Result<Named> {
+        files::copy_access(model, &self.file)?;
+        files::remove(&path)?;
+        let file = match files::link(&self.file, &path) {
+            Ok(()) => self.file,
+            // Where files without a name cannot be given one.
+            Err(_) => {
+                let copy = files::create_new(&path)?;
+                let filled =
+                    files::copy_access(model, &copy).and_then(|()| files::copy_at(&self.file, 0, &copy, 0));
+                filled.inspect_err(|_| drop(files::remove(&path)))?;
+                copy
+            }
+        };
+        Ok(Named { file, path, digest: self.digester.finish(), len: self.len, keep: false })
+    }
+}
+
+impl Named {
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Makes a journal of it: writes the header, and makes file and name durable. Before this it counts for nothing.
+    pub(crate) fn seal(&self) -> io::Result<Header> {
+        let header = Header::new(self.digest.clone(), self.len, &self.path);
+        files::write_at(&self.file, 0, header.bytes())?;
+        self.file.sync_all()?;
+        files::sync_parent(&self.path)?;
+        Ok(header)
+    }
+
+    /// Leaves the file where it is.
+    pub(crate) fn keep(&mut self) {
+        self.keep = true;
+    }
+}
+
+impl Drop for Named {
+    fn drop(&mut self) {
+        if !self.keep {
+            // It counts for nothing without a mark in the state file.
+            drop(files::remove(&self.path));
+        }
+    }
+}
