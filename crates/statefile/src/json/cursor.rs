@@ -102,6 +102,12 @@ impl<'a> Cursor<'a> {
         Err(Stop { offset: self.pos.min(self.text.len()), why })
     }
 
+    /// The next byte that is not white space.
+    pub(crate) fn peek(&mut self) -> Option<u8> {
+        self.space();
+        self.byte()
+    }
+
     /// Skips white space.
     #[inline]
     pub(crate) fn space(&mut self) {

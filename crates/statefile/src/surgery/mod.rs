@@ -40,6 +40,7 @@ mod mv;
 mod opened;
 mod provider;
 mod rm;
+mod salvage;
 mod script;
 mod shift;
 mod summary;
@@ -61,6 +62,7 @@ use bench::{Bench, Changed, Source};
 pub use error::{MvError, ReplaceProviderError, RmError, TaintError, WriteError};
 pub use mv::MvOptions;
 pub use opened::Opened;
+pub use salvage::{Lost, SalvageError, Salvaged, salvage};
 pub use script::{Done, Script, ScriptError, ScriptFault, ScriptOptions, ScriptReport};
 pub use summary::{Change, Summary};
 

@@ -6,5 +6,6 @@ mod old;
 mod other;
 mod props;
 mod release;
+mod salvage;
 mod script;
 mod support;
