@@ -1,5 +1,7 @@
 //! A writer of JSON documents, member by member.
 
+use groundstate_statefile::push_json_string;
+
 /// A document that is being written, without white space.
 ///
 /// Strings are escaped as Terraform escapes them, so that `<`, `>`, `&` and the line separators of Unicode never
@@ -81,23 +83,7 @@ impl Json {
     }
 
     fn string(&mut self, text: &str) {
-        self.out.push('"');
-        for c in text.chars() {
-            match c {
-                '"' => self.out.push_str("\\\""),
-                '\\' => self.out.push_str("\\\\"),
-                '\n' => self.out.push_str("\\n"),
-                '\r' => self.out.push_str("\\r"),
-                '\t' => self.out.push_str("\\t"),
-                '\u{8}' => self.out.push_str("\\b"),
-                '\u{c}' => self.out.push_str("\\f"),
-                '\0'..='\u{1f}' | '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
-                    self.out.push_str(&format!("\\u{:04x}", u32::from(c)));
-                }
-                c => self.out.push(c),
-            }
-        }
-        self.out.push('"');
+        push_json_string(&mut self.out, text);
     }
 }
 

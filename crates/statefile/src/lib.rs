@@ -66,7 +66,7 @@ pub use document::Document;
 pub use edit::Edit;
 pub use encode::{EncodeError, EncodeOptions, encode, encode_to, states_marshal_equal};
 pub use file::{File, Style};
-pub use json::Place;
+pub use json::{Place, push_json_string};
 pub use loss::{Loss, losses_in};
 pub use note::{Note, NoteKind};
 pub use problem::{Code, Problem, Problems, ReadError};

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use groundstate_common::{IdSource, Timestamp};
+use groundstate_statefile::push_json_string;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -107,9 +108,9 @@ impl LockInfo {
             if at > 0 {
                 json.push(',');
             }
-            push_string(&mut json, name);
+            push_json_string(&mut json, name);
             json.push(':');
-            push_string(&mut json, value);
+            push_json_string(&mut json, value);
         }
         json.push('}');
         json
@@ -153,27 +154,6 @@ impl fmt::Display for LockInfo {
 fn go_time(time: Timestamp) -> String {
     let text = time.to_string();
     format!("{} +0000 UTC", text.trim_end_matches('Z').replacen('T', " ", 1))
-}
-
-/// A string literal in the spelling of Go's encoder, which also escapes what HTML and JavaScript trip over.
-fn push_string(out: &mut String, text: &str) {
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' | '\0'..='\u{1f}' => {
-                out.push_str(&format!("\\u{:04x}", u32::from(c)));
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
 }
 
 /// Reads the members as Go's decoder matches them: the last one of a name counts.

@@ -1,10 +1,16 @@
 //! String literals in the escapes of state files.
 
-/// Writes `text` as a string literal.
+/// Writes `text` as a JSON string, spelled as in state files.
 ///
 /// `<`, `>`, `&` and the two line separators of Unicode are escaped, and `\b` and `\f` have their short forms, as
 /// current releases of both products write them. Everything else above the blank stands as it is.
-pub(crate) fn push_json_string(out: &mut String, text: &str) {
+///
+/// ```
+/// let mut out = String::new();
+/// groundstate_statefile::push_json_string(&mut out, "a<b \"c\"");
+/// assert_eq!(out, r#""a\u003cb \"c\"""#);
+/// ```
+pub fn push_json_string(out: &mut String, text: &str) {
     out.push('"');
     let mut rest = text;
     // Everything to escape is ASCII, but for the separators, which both begin with the byte 0xe2.

@@ -10,10 +10,10 @@ mod write;
 
 pub(crate) use compact::compact;
 pub(crate) use cursor::{Cursor, Kind, Stop, Str, SyntaxError};
-pub(crate) use escape::push_json_string;
 pub(crate) use place::push_name;
 pub(crate) use write::Writer;
 
 pub(crate) use places::places;
 
+pub use escape::push_json_string;
 pub use place::Place;
