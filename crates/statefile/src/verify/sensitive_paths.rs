@@ -64,6 +64,43 @@ struct Node {
     found: bool,
 }
 
+/// What is being gone through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Inside {
+    Object,
+    List,
+    Wrapper,
+}
+
+/// A container that a node stands for.
+#[derive(Debug)]
+struct Frame {
+    kind: Inside,
+    node: usize,
+    /// Of the next element.
+    position: u64,
+}
+
+/// Levels in which wrappers of dynamic attributes are looked for.
+const MAX_WRAPPED: usize = 64;
+
+/// Whether the value is an object of a `value` and a `type`.
+fn is_wrapper(mut cursor: Cursor<'_>) -> Result<bool, Stop> {
+    if cursor.kind()? != Kind::Object {
+        return Ok(false);
+    }
+    cursor.open(b'{')?;
+    let mut first = true;
+    let mut wanted = ["value", "type"].into_iter();
+    while let Some(name) = cursor.member(&mut first)? {
+        if wanted.next() != Some(&*name.decode()) {
+            return Ok(false);
+        }
+        cursor.skip()?;
+    }
+    Ok(wanted.next().is_none())
+}
+
 /// All paths of an object as one tree, so that one pass over the attributes answers for all of them.
 #[derive(Debug)]
 struct Tree {
@@ -118,49 +155,74 @@ impl Tree {
     /// Goes through the attributes once, into what paths lead into.
     fn search(&mut self, attributes: &[u8]) -> Result<(), Stop> {
         let mut cursor = Cursor::new(attributes);
-        // Whether it is an object, which node it is, and the position of the next element.
-        let mut open: Vec<(bool, usize, u64)> = Vec::new();
+        let mut open = Vec::new();
         let mut first = self.enter(0, &mut cursor, &mut open)?;
-        while let Some((object, node, position)) = open.last_mut() {
-            let key = if *object {
-                cursor.member(&mut first)?.map(|name| Key::Name(name.decode().into()))
+        while let Some(frame) = open.last_mut() {
+            let (kind, node) = (frame.kind, frame.node);
+            let key = if kind == Inside::List {
+                cursor.element(&mut first)?.then_some(Key::Position(frame.position))
             } else {
-                cursor.element(&mut first)?.then_some(Key::Position(*position))
+                cursor.member(&mut first)?.map(|name| Key::Name(name.decode().into()))
             };
-            *position += 1;
+            frame.position += 1;
             let Some(key) = key else {
                 open.pop();
                 first = false;
                 continue;
             };
-            match self.child(*node, &key) {
-                Some(child) => first = self.enter(child, &mut cursor, &mut open)?,
-                None => cursor.skip()?,
+            match self.child(node, &key) {
+                // What only looks like a wrapper may be meant itself.
+                Some(child) if kind == Inside::Wrapper => self.found(child, true),
+                Some(child) => {
+                    first = self.enter(child, &mut cursor, &mut open)?;
+                    continue;
+                }
+                None => {}
+            }
+            if kind == Inside::Wrapper && key == Key::Name("value".into()) {
+                first = self.enter_value(node, &mut cursor, &mut open)?;
+            } else {
+                cursor.skip()?;
             }
         }
         Ok(())
     }
 
     /// Reads the value that a node stands for, or enters it if paths lead on; tells whether it did.
-    fn enter(
+    ///
+    /// Paths do not mention the wrapper that keeps the type of a dynamic attribute.
+    fn enter(&mut self, node: usize, cursor: &mut Cursor<'_>, open: &mut Vec<Frame>) -> Result<bool, Stop> {
+        let leads_on = self.nodes.get(node).is_some_and(|node| !node.children.is_empty());
+        // Looking ahead costs as much as the value is long, so it ends where no provider nests any more.
+        if !leads_on || open.len() > MAX_WRAPPED || !is_wrapper(cursor.clone())? {
+            return self.enter_value(node, cursor, open);
+        }
+        self.found(node, false);
+        cursor.open(b'{')?;
+        open.push(Frame { kind: Inside::Wrapper, node, position: 0 });
+        Ok(true)
+    }
+
+    fn enter_value(
         &mut self,
         node: usize,
         cursor: &mut Cursor<'_>,
-        open: &mut Vec<(bool, usize, u64)>,
+        open: &mut Vec<Frame>,
     ) -> Result<bool, Stop> {
         let kind = cursor.kind()?;
         // Below null nothing is known.
         self.found(node, kind == Kind::Null);
         let leads_on = self.nodes.get(node).is_some_and(|node| !node.children.is_empty());
-        if !leads_on || !matches!(kind, Kind::Object | Kind::Array) {
-            return cursor.skip().map(|()| false);
-        }
-        let object = kind == Kind::Object;
-        if !object {
+        let inside = match kind {
+            Kind::Object if leads_on => Inside::Object,
+            Kind::Array if leads_on => Inside::List,
+            _ => return cursor.skip().map(|()| false),
+        };
+        if inside == Inside::List {
             self.elements_of_sets(node, cursor.clone())?;
         }
-        cursor.open(if object { b'{' } else { b'[' })?;
-        open.push((object, node, 0));
+        cursor.open(if inside == Inside::List { b'[' } else { b'{' })?;
+        open.push(Frame { kind: inside, node, position: 0 });
         Ok(true)
     }
 

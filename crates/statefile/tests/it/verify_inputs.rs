@@ -100,6 +100,31 @@ fn reports_never_hold_secrets() {
 }
 
 #[test]
+fn sensitive_paths_lead_through_the_wrappers_of_dynamic_attributes() {
+    let step = |name: &str| format!(r#"{{"type": "get_attr", "value": "{name}"}}"#);
+    let with = |attributes: &str, names: &[&str]| {
+        let steps: Vec<String> = names.iter().map(|name| step(name)).collect();
+        let members =
+            format!(r#""attributes": {attributes}, "sensitive_attributes": [[{}]]"#, steps.join(", "));
+        let text = document(&resource("", "a", "").replace(r#""attributes": {}"#, &members));
+        of_rule(&check(text.as_bytes()), Rule::SensitivePathAbsent).len()
+    };
+    let wrapped = r#"{"input": {"value": {"in": {"pw": "x"}}, "type": ["object", {}]}, "b": {"value": {}, "type": "x"}}"#;
+    for (names, missing) in [
+        (&["input"][..], 0),
+        (&["input", "in"], 0),
+        (&["input", "in", "pw"], 0),
+        (&["input", "value"], 0),
+        (&["input", "gone"], 1),
+        (&["input", "in", "gone"], 1),
+        (&["b", "type"], 0),
+    ] {
+        assert_eq!(with(wrapped, names), missing, "{names:?}");
+    }
+    assert_eq!(with(r#"{"input": {"value": {"pw": 1}, "kind": "x"}}"#, &["input", "pw"]), 1);
+}
+
+#[test]
 fn what_terraform_drops_is_what_the_model_says_it_loses() {
     for name in
         ["gs0080-opentofu-members", "gs0081-instance-provider", "clean-opentofu", "gs0010-unknown-members"]
