@@ -195,8 +195,8 @@ rules! {
     SensitivePathAbsent = 45, Info, "sensitive path leads nowhere",
         "nothing has to be done; the next refresh corrects it";
     /// A dependency on a resource that is not in the state.
-    DanglingDependency = 60, Warning, "dependency that is not in the state",
-        "a refresh corrects it if the configuration has changed; otherwise something was removed too early";
+    DanglingDependency = 60, Info, "dependency that is not in the state",
+        "nothing has to be done if its count is 0 or its for_each empty; otherwise something was removed too early";
     /// A resource depends on itself.
     SelfDependency = 61, Error, "dependency on itself",
         "remove the entry from \"dependencies\"";
