@@ -1,5 +1,6 @@
 //! A document that is read where it is asked for, and changed without touching the rest.
 
+use std::fmt;
 use std::io;
 use std::ops::Range;
 
@@ -34,10 +35,20 @@ use crate::writer_version::WriterVersion;
 /// assert_eq!(document.instances().next().unwrap().to_string(), "null_resource.a");
 /// # Ok::<(), groundstate_statefile::ReadError>(())
 /// ```
-#[derive(Debug)]
 pub struct Document {
     text: Vec<u8>,
     index: Index,
+}
+
+/// Sizes only: the text may be huge, and holds secrets.
+impl fmt::Debug for Document {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Document")
+            .field("bytes", &self.text.len())
+            .field("outputs", &self.index.outputs.len())
+            .field("resources", &self.index.resources.len())
+            .finish_non_exhaustive()
+    }
 }
 
 impl Document {

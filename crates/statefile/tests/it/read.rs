@@ -322,3 +322,16 @@ fn white_space_between_tokens_does_not_matter() {
     assert_eq!(again(&spaced), again(&text));
     assert!(strict_verdict(spaced.as_bytes()));
 }
+
+#[test]
+fn debug_texts_of_documents_and_edits_hold_no_content() {
+    let text = with_instances(r#"{"attributes":{"password":"hunter2"},"private":"aHVudGVyMg=="}"#);
+    let document = Document::open(text.into_bytes()).unwrap();
+    let mut edit = document.edit();
+    edit.serial(groundstate_states::Serial::new(8));
+    for shown in [format!("{document:?}"), format!("{document:#?}"), format!("{edit:?}")] {
+        // Bytes show as numbers: 104 is the `h`.
+        assert!(!shown.contains("hunter2") && !shown.contains("104"), "{shown}");
+        assert!(shown.len() < 1000, "{shown}");
+    }
+}
