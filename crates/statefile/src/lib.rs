@@ -28,6 +28,7 @@
 //! - [`list()`], [`outputs`]: reading in pieces.
 //! - [`ReadError`], [`Problem`], [`Code`], [`Place`]: what is wrong and where.
 //! - [`Note`], [`Loss`], [`losses_in`]: what changed and what would be lost.
+//! - [`surgery`]: moves, removals, scripts, salvage of damaged files, merges.
 //! - [`Dialect`], [`Style`], [`WriterVersion`]: who wrote it, and how.
 
 mod checks;

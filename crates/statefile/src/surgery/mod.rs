@@ -1,4 +1,5 @@
-//! Changes of a stored state by hand: moves, removals, other providers, taints.
+//! Changes of a stored state by hand: moves, removals, other providers, taints, and scripts of many of these; what can be
+//! saved of a damaged file, and merging what an apply could not store.
 //!
 //! A [`Surgery`] works on a [`Document`], of which it decodes only what it touches, or on a [`File`]. Every operation
 //! happens whole or not at all. Nothing is written here: [`Surgery::edit`] gives the change of the document that is to
@@ -36,6 +37,7 @@ mod bench;
 mod error;
 mod follow;
 mod mentions;
+mod merge;
 mod mv;
 mod opened;
 mod provider;
@@ -60,6 +62,7 @@ use crate::problem::ReadError;
 use bench::{Bench, Changed, Source};
 
 pub use error::{MvError, ReplaceProviderError, RmError, TaintError, WriteError};
+pub use merge::{BaseUsed, Conflict, Dangling, MergeBase, MergeError, Merged, merge_errored};
 pub use mv::MvOptions;
 pub use opened::Opened;
 pub use salvage::{Lost, SalvageError, Salvaged, salvage};

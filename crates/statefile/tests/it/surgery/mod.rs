@@ -1,6 +1,7 @@
 //! Changes of stored states by hand.
 
 mod follow;
+mod merge;
 mod moves;
 mod old;
 mod other;
