@@ -9,6 +9,7 @@ mod layers;
 mod outcome;
 mod source;
 mod tidy;
+mod torture;
 mod tree;
 mod workspace;
 
@@ -25,6 +26,8 @@ usage: cargo xtask COMMAND
   bench NAME [ARG...]    run a benchmark of the package groundstate-bench, built for release
   fuzz [TARGET] [--seconds N]
                          run the fuzz targets of all crates, or one, N seconds each (60); `fuzz --list` names them
+  torture fs [--kills N] [--processes N] [--steps N] [--seed N]
+                         kill writers of the file store N times (500), and let N processes (16) count N steps (200) each
   help                   print this text
 
 exit codes: 0 nothing to report, 1 a check failed, 2 wrong usage, 3 a tool or package that is needed is missing
@@ -50,6 +53,7 @@ fn dispatch(args: &[String]) -> Outcome {
         "layers" => layers::run(args),
         "bench" => bench::run(args),
         "fuzz" => fuzz::run(args),
+        "torture" => torture::run(args),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");
             Ok(())
@@ -80,6 +84,8 @@ mod tests {
             &["fuzz", "--seconds"],
             &["fuzz", "--seconds", "soon"],
             &["fuzz", "no-such-target"],
+            &["torture"],
+            &["torture", "tape"],
         ] {
             assert_eq!(exit_code(args), 2, "{args:?}");
         }
@@ -87,7 +93,7 @@ mod tests {
 
     #[test]
     fn the_usage_text_names_every_command() {
-        for command in ["ci", "tidy", "layers", "bench", "fuzz", "help"] {
+        for command in ["ci", "tidy", "layers", "bench", "fuzz", "torture", "help"] {
             assert!(USAGE.contains(&format!("\n  {command} ")), "{command}");
         }
     }

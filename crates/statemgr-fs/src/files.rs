@@ -8,11 +8,16 @@ use crate::place::parent;
 
 /// Creates the folder of `path` with those above it, readable for all as far as the mask lets them be.
 pub(crate) fn create_parent(path: &Path) -> io::Result<()> {
+    create_folder(parent(path))
+}
+
+/// Creates a folder with those above it.
+pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o755);
-    builder.create(parent(path))
+    builder.create(path)
 }
 
 /// Creates a file that must not exist and that nobody else may read, for reading and writing.
@@ -81,6 +86,15 @@ pub(crate) fn copy_access(model: &File, file: &File) -> io::Result<()> {
         }
     }
     file.set_permissions(meta.permissions())
+}
+
+/// Lets everybody read the file, and its owner write it.
+pub(crate) fn make_readable(file: &File) -> io::Result<()> {
+    #[cfg(unix)]
+    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))?;
+    #[cfg(not(unix))]
+    let _ = file;
+    Ok(())
 }
 
 /// Makes the names in the folder of `path` durable.

@@ -9,7 +9,7 @@ use groundstate_statemgr::{LockId, LockInfo};
 use crate::digest::of_bytes;
 use crate::document::Document;
 use crate::latch::Latch;
-use crate::openers::may_be_open_elsewhere;
+use crate::openers::{Openers, openers};
 use crate::place::Place;
 use crate::process::Process;
 
@@ -61,7 +61,7 @@ impl Grip {
     fn remove_if_unused(&self) {
         let is_empty = self.file().metadata().is_ok_and(|meta| meta.len() == 0);
         let is_ours = self.latch.created() && self.latch.is_in_place().unwrap_or(false);
-        if is_empty && is_ours && !may_be_open_elsewhere(self.file()) {
+        if is_empty && is_ours && openers(self.file()) == Openers::None {
             // An empty file is no state either.
             drop(fs::remove_file(self.place.target()));
         }
@@ -70,7 +70,8 @@ impl Grip {
 
 impl Drop for Grip {
     fn drop(&mut self) {
-        Document::remove(&self.documents);
         self.remove_if_unused();
+        // As the last thing: a Terraform that meets the lock without a document gives up instead of waiting.
+        Document::remove(&self.documents);
     }
 }

@@ -30,6 +30,7 @@
 //!   writes and locks bytes.
 //! - [`FsOptions`] has the second path that Terraform's `-state` and `-state-out` make, where the [`Backup`] goes, and how
 //!   new states are [published](Publish).
+//! - [`FsWorkspaces`] are the states of a working directory, as Terraform's local backend lays them out.
 //!
 //! # What it promises
 //!
@@ -89,10 +90,14 @@ mod snapshot;
 mod staged;
 mod stamp;
 mod store;
+mod workspace_name;
+mod workspaces;
 mod writing;
 
 pub use options::{Backup, FsOptions, Publish};
 pub use store::FsStore;
+pub use workspace_name::WorkspaceName;
+pub use workspaces::FsWorkspaces;
 
 /// Compiles the examples of the README.
 #[cfg(doctest)]

@@ -4,6 +4,7 @@
 //! says process, host, start and process namespace; the last two tell a process from a later one of the same number.
 
 use std::fmt::Write;
+use std::sync::OnceLock;
 
 const OPEN: &str = "[groundstate";
 
@@ -20,8 +21,13 @@ pub(crate) struct Process {
 
 impl Process {
     pub(crate) fn this(brief: bool) -> Self {
+        // Asked once, since between taking a lock and saying so there should be no time.
+        static THIS: OnceLock<Process> = OnceLock::new();
         let pid = std::process::id();
-        Self { pid, host: host(), start: start(pid), space: space(), brief }
+        let find = || Self { pid, host: host(), start: start(pid), space: space(), brief };
+        let this = THIS.get_or_init(find);
+        // A process that was forked off has the memory of another one.
+        if this.pid == pid { Self { brief, ..this.clone() } } else { find() }
     }
 
     /// `info` with the tag after it.

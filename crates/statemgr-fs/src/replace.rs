@@ -54,3 +54,14 @@ pub(crate) fn put(path: &Path, bytes: &[u8], model: &File) -> io::Result<()> {
     named.keep();
     Ok(())
 }
+
+/// Puts a text into a file that everybody may read, all of it or nothing.
+pub(crate) fn put_readable(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut staged = Staged::create(path, false)?;
+    staged.append(bytes)?;
+    let mut named = staged.name_readable(new_name(path))?;
+    named.file().sync_all()?;
+    fs::rename(named.path(), path)?;
+    named.keep();
+    sync_parent(path)
+}

@@ -63,14 +63,24 @@ impl Staged {
     /// Gives it a name, in place of what has it. Whoever may read `model` may read it; nobody else.
     pub(crate) fn name(self, path: PathBuf, model: &File) -> io::Result<Named> {
         files::copy_access(model, &self.file)?;
+        self.link(path)
+    }
+
+    /// Gives it a name. Everybody may read it.
+    pub(crate) fn name_readable(self, path: PathBuf) -> io::Result<Named> {
+        files::make_readable(&self.file)?;
+        self.link(path)
+    }
+
+    fn link(self, path: PathBuf) -> io::Result<Named> {
         files::remove(&path)?;
         let file = match files::link(&self.file, &path) {
             Ok(()) => self.file,
             // Where files without a name cannot be given one.
             Err(_) => {
                 let copy = files::create_new(&path)?;
-                let filled =
-                    files::copy_access(model, &copy).and_then(|()| files::copy_at(&self.file, 0, &copy, 0));
+                let filled = files::copy_access(&self.file, &copy)
+                    .and_then(|()| files::copy_at(&self.file, 0, &copy, 0));
                 filled.inspect_err(|_| drop(files::remove(&path)))?;
                 copy
             }

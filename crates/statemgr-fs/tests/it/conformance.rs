@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use groundstate_conformance::{Harness, Place};
+use groundstate_common::SystemClock;
+use groundstate_conformance::{Harness, Place, Workspaces};
 use groundstate_statemgr::{Result, StateStore};
-use groundstate_statemgr_fs::FsOptions;
+use groundstate_statemgr_fs::{FsOptions, FsWorkspaces, WorkspaceName};
 
 use crate::support::Folder;
 
@@ -34,7 +35,29 @@ impl Place for OneFile {
     }
 
     async fn put_zero_bytes(&self) -> Result<bool> {
-        Ok(std::fs::write(self.folder.join("terraform.tfstate"), b"").is_ok())
+        Ok(std::fs::write(self.folder.state(), b"").is_ok())
+    }
+
+    async fn workspaces(&self) -> Result<Option<Arc<dyn Workspaces>>> {
+        let all = FsWorkspaces::new(self.folder.path(), Arc::new(SystemClock));
+        Ok(Some(Arc::new(Named(all.options(self.options.clone())))))
+    }
+}
+
+struct Named(FsWorkspaces);
+
+#[async_trait]
+impl Workspaces for Named {
+    async fn list(&self) -> Result<Vec<String>> {
+        Ok(self.0.list().await?.iter().map(ToString::to_string).collect())
+    }
+
+    async fn open(&self, name: &str) -> Result<Arc<dyn StateStore>> {
+        Ok(Arc::new(self.0.store(&WorkspaceName::parse(name).expect("the suite's names are names"))?))
+    }
+
+    async fn delete(&self, name: &str) -> Result<()> {
+        self.0.delete(&WorkspaceName::parse(name).expect("the suite's names are names"), true).await
     }
 }
 

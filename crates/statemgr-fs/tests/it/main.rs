@@ -19,3 +19,4 @@ mod locks;
 mod managers;
 mod support;
 mod terraform;
+mod workspaces;

@@ -3,12 +3,14 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use groundstate_common::Timestamp;
+use groundstate_common::{SystemClock, Timestamp};
 use groundstate_conformance::block_on;
 use groundstate_statefile::{DecodeOptions, EncodeOptions, File, decode, encode};
 use groundstate_statemgr::{ErrorKind, LockInfo, StateStore};
+use groundstate_statemgr_fs::{FsWorkspaces, WorkspaceName};
 use sha2::{Digest, Sha256};
 
 use crate::support::{Folder, info};
@@ -262,4 +264,24 @@ fn terraform_console_holds_the_lock_like_any_other_command() {
     drop(console.stdin.take());
     assert!(console.wait().unwrap().success());
     store.unlock(&store.lock().unwrap()).unwrap();
+}
+
+#[test]
+fn workspaces_are_terraforms_own() {
+    let Some(terraform) = Terraform::new() else { return };
+    let all = FsWorkspaces::new(terraform.0.path(), Arc::new(SystemClock));
+    let (ours, theirs) = (WorkspaceName::parse("ours").unwrap(), WorkspaceName::parse("their:s").unwrap());
+    block_on(all.create(&ours)).unwrap();
+    block_on(all.select(&ours)).unwrap();
+    assert_eq!(terraform.succeeds(&["workspace", "show"]).trim(), "ours");
+    terraform.apply("in ours");
+    assert!(block_on(all.store(&ours).unwrap().read()).unwrap().is_some());
+    terraform.succeeds(&["workspace", "new", theirs.as_str()]);
+    assert_eq!(block_on(all.selected()).unwrap(), theirs);
+    assert_eq!(block_on(all.list()).unwrap(), [WorkspaceName::default_name(), ours.clone(), theirs.clone()]);
+    assert_eq!(block_on(all.delete(&ours, false)).unwrap_err().kind(), ErrorKind::Invalid);
+    block_on(all.select(&ours)).unwrap();
+    block_on(all.delete(&theirs, false)).unwrap();
+    let listed = terraform.succeeds(&["workspace", "list"]);
+    assert_eq!(listed.split_whitespace().collect::<Vec<_>>(), ["default", "*", "ours"]);
 }
