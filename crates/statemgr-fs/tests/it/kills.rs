@@ -17,12 +17,10 @@ const SEED: &str = "GROUNDSTATE_FS_SEED";
 
 /// The `n`th state: of a length that jumps between some bytes and half a megabyte, and known from its number.
 fn state(n: u64) -> Vec<u8> {
-    let len = [3, 300, 700, 5_000, 70_000, 500_000][(n % 6) as usize] + n % 97;
-    let mut text = format!("{{\"serial\":{n},\"fill\":\"");
-    let letters = b"abcdefghijklmnopqrstuvwxyz";
-    text.extend((0..len).map(|at| char::from(letters[((at + n) % 26) as usize])));
-    text.push_str("\"}\n");
-    text.into_bytes()
+    let len = [3, 300, 700, 5_000, 70_000, 500_000][(n % 6) as usize] + (n % 97) as usize;
+    let letters = "abcdefghijklmnopqrstuvwxyz".repeat(len / 26 + 2);
+    let from = (n % 26) as usize;
+    format!("{{\"serial\":{n},\"fill\":\"{}\"}}\n", &letters[from..from + len]).into_bytes()
 }
 
 /// The number of a state that is whole.
@@ -77,21 +75,30 @@ fn check_raw(path: &Path, least: u64) {
 fn a_writer_that_is_killed_leaves_the_old_state_or_the_new_one() {
     let (kills, seed) = (number(KILLS, 60), number(SEED, 20_261_121));
     println!("{kills} kills, {SEED}={seed}");
-    let (folder, mut random) = (Folder::new(), Random(seed as u64));
+    let mut random = Random(seed as u64);
+    // On a disk most kills meet a writer that waits for it, in memory one that works.
+    let folders = [Some(Folder::new()), Folder::in_memory()];
+    let folders: Vec<Folder> = folders.into_iter().flatten().collect();
+    for folder in &folders {
+        killed(folder, kills / folders.len(), &mut random);
+    }
+}
+
+fn killed(folder: &Folder, kills: usize, random: &mut Random) {
     let path = folder.state();
     let (mut last, mut interrupted) = (0, 0);
     for kill in 0..kills {
         let mut player = Player::start("write for ever", &path);
-        // Half of them are killed while they start, and so while they finish what the one before left.
-        if kill % 2 == 0 {
+        // A third of them are killed while they start, and so while they finish what the one before left.
+        if kill % 3 != 0 {
             player = player.ready();
         }
-        thread::sleep(Duration::from_micros(random.below(20_000)));
+        thread::sleep(Duration::from_micros(random.below(40_000)));
         player.kill();
         check_raw(&path, last);
         interrupted += usize::from(fs::read(&path).is_ok_and(|bytes| bytes.first() == Some(&0)));
         let store = Calls(open(&path, FsOptions::new().backup(Backup::None)));
-        if kill % 3 == 0 {
+        if kill % 2 == 0 {
             // What a lock finds, and what it leaves for programs that know of no journal.
             let grant = store.lock_at_last();
             if fs::metadata(&path).unwrap().len() > 0 {
@@ -103,7 +110,7 @@ fn a_writer_that_is_killed_leaves_the_old_state_or_the_new_one() {
         assert!(n >= last, "state {n} after state {last} was seen");
         last = n;
     }
-    println!("{last} states were written, {interrupted} kills came half way");
+    println!("{kills} kills: {last} states were written, {interrupted} kills came half way");
     assert!(last > 0, "no state was ever written");
     folder.store().write(&state(last + 1)).unwrap();
     let rest = [".terraform.tfstate.groundstate-journal", ".terraform.tfstate.lock.info"];

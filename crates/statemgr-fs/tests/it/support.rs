@@ -19,6 +19,11 @@ impl Folder {
         Self { dir: tempfile::tempdir().expect("a folder for the test") }
     }
 
+    /// One in memory, where the system has a folder for that.
+    pub(crate) fn in_memory() -> Option<Self> {
+        Some(Self { dir: tempfile::tempdir_in("/dev/shm").ok()? })
+    }
+
     pub(crate) fn path(&self) -> &Path {
         self.dir.path()
     }
