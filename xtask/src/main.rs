@@ -3,6 +3,7 @@
 
 mod bench;
 mod ci;
+mod conformance;
 mod finding;
 mod fuzz;
 mod layers;
@@ -24,6 +25,14 @@ usage: cargo xtask COMMAND
   tidy                   check manifests, READMEs, file headers, forbidden words, names and places of files
   layers                 check that dependencies point down and that the lower layers do no I/O
   bench NAME [ARG...]    run a benchmark of the package groundstate-bench, built for release
+  conformance list       name the cases of the stores' contract, and the stores of the workspace
+  conformance run --store NAME [--case NAME|CLAUSE] [--conditions NAME,...] [--seed NUMBER] [--json]
+                         run the cases on a store
+  conformance report [--check]
+                         run them on all stores and write the table in docs/conformance.md, or compare it
+  conformance new NAME [--to FOLDER [--path]]
+                         make a crate for a new store: in this workspace, or alone in FOLDER, where `--path` has it
+                         depend on this checkout
   fuzz [TARGET] [--seconds N]
                          run the fuzz targets of all crates, or one, N seconds each (60); `fuzz --list` names them
   torture fs [--kills N] [--processes N] [--steps N] [--seed N]
@@ -52,6 +61,7 @@ fn dispatch(args: &[String]) -> Outcome {
         "tidy" => tidy::run(args),
         "layers" => layers::run(args),
         "bench" => bench::run(args),
+        "conformance" => conformance::run(args),
         "fuzz" => fuzz::run(args),
         "torture" => torture::run(args),
         "help" | "--help" | "-h" => {
@@ -81,6 +91,10 @@ mod tests {
             &["layers", "--all"],
             &["bench"],
             &["ci", "no-such-step"],
+            &["conformance"],
+            &["conformance", "frobnicate"],
+            &["conformance", "run"],
+            &["conformance", "new"],
             &["fuzz", "--seconds"],
             &["fuzz", "--seconds", "soon"],
             &["fuzz", "no-such-target"],
@@ -93,7 +107,7 @@ mod tests {
 
     #[test]
     fn the_usage_text_names_every_command() {
-        for command in ["ci", "tidy", "layers", "bench", "fuzz", "torture", "help"] {
+        for command in ["ci", "tidy", "layers", "bench", "conformance", "fuzz", "torture", "help"] {
             assert!(USAGE.contains(&format!("\n  {command} ")), "{command}");
         }
     }

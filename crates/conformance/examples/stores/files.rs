@@ -1,0 +1,68 @@
+//! The harness of the store in files.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use groundstate_common::SystemClock;
+use groundstate_conformance::{Harness, Place};
+use groundstate_statemgr::{Error, ErrorKind, Result, StateStore};
+use groundstate_statemgr_fs::{FsOptions, FsStore, Publish};
+use tempfile::TempDir;
+
+/// Makes places in temporary folders.
+pub(crate) struct FileHarness(FsOptions);
+
+impl FileHarness {
+    /// States are overwritten behind a journal.
+    pub(crate) fn in_place() -> Self {
+        Self(FsOptions::new())
+    }
+
+    /// New states are renamed over old ones.
+    pub(crate) fn by_renaming() -> Self {
+        Self(FsOptions::new().publish(Publish::Rename))
+    }
+}
+
+#[async_trait]
+impl Harness for FileHarness {
+    fn name(&self) -> String {
+        match self.0.publish {
+            Publish::Rename => "files, by renaming",
+            _ => "files, in place",
+        }
+        .to_owned()
+    }
+
+    async fn place(&self) -> Result<Arc<dyn Place>> {
+        let folder = tempfile::tempdir().map_err(|error| failure("make", error))?;
+        Ok(Arc::new(OneFile { folder, options: self.0.clone() }))
+    }
+}
+
+fn failure(op: &'static str, error: std::io::Error) -> Error {
+    Error::new(ErrorKind::Unavailable, op, "the temporary folder").with_source(error)
+}
+
+struct OneFile {
+    folder: TempDir,
+    options: FsOptions,
+}
+
+impl OneFile {
+    fn path(&self) -> std::path::PathBuf {
+        self.folder.path().join("terraform.tfstate")
+    }
+}
+
+#[async_trait]
+impl Place for OneFile {
+    async fn open(&self) -> Result<Arc<dyn StateStore>> {
+        Ok(Arc::new(FsStore::with_options(self.path(), self.options.clone(), Arc::new(SystemClock))?))
+    }
+
+    async fn put_zero_bytes(&self) -> Result<bool> {
+        std::fs::write(self.path(), b"").map_err(|error| failure("write to", error))?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,54 @@
+//! Runs the suite on the stores of this workspace: `cargo xtask conformance` starts it.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "this program reports to whoever runs it")]
+
+mod args;
+mod files;
+mod table;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use groundstate_conformance::{CASES, Harness, MemoryHarness, run};
+
+use args::{Command, parse};
+use files::FileHarness;
+
+/// The stores by name. An address is a harness like any other: one more line here.
+fn stores() -> Vec<(&'static str, Arc<dyn Harness>)> {
+    vec![
+        ("memory", Arc::new(MemoryHarness::new())),
+        ("memory-lease", Arc::new(MemoryHarness::with_lease(Duration::from_secs(60)))),
+        ("fs", Arc::new(FileHarness::in_place())),
+        ("fs-rename", Arc::new(FileHarness::by_renaming())),
+    ]
+}
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let names: Vec<&str> = stores().iter().map(|(name, _)| *name).collect();
+    match parse(&args, &names) {
+        Ok(Command::List) => list(),
+        Ok(Command::Run { store, settings, json }) => {
+            let Some((_, harness)) = stores().into_iter().find(|(name, _)| *name == store) else {
+                return ExitCode::from(2);
+            };
+            let report = run(harness, &settings);
+            println!("{}", if json { report.to_json() } else { report.to_string() });
+            if report.is_success() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        }
+        Ok(Command::Report { file, check }) => table::write(&stores(), &file, check),
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn list() -> ExitCode {
+    for case in CASES {
+        println!("{:<2} {:<50} needs {}", case.code, case.name, case.needs);
+    }
+    println!("\nstores: {}", stores().iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", "));
+    ExitCode::SUCCESS
+}

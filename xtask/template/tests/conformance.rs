@@ -1,0 +1,34 @@
+//! The conformance suite: a test for each case, under each of the conditions.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use groundstate_conformance::{Harness, Place};
+use groundstate_statemgr::{Result, StateStore};
+use CRATE_NAME::{Service, TemplateStore};
+
+struct TemplateHarness;
+
+#[async_trait]
+impl Harness for TemplateHarness {
+    fn name(&self) -> String {
+        "template".to_owned()
+    }
+
+    /// A place that is empty and nobody else's: a service of its own, a folder of its own, a fresh key.
+    async fn place(&self) -> Result<Arc<dyn Place>> {
+        Ok(Arc::new(Fresh(Service::default())))
+    }
+}
+
+struct Fresh(Service);
+
+#[async_trait]
+impl Place for Fresh {
+    /// One more client of the place, as another process would open it.
+    async fn open(&self) -> Result<Arc<dyn StateStore>> {
+        Ok(Arc::new(TemplateStore::new(self.0.clone(), "prod")))
+    }
+}
+
+groundstate_conformance::suite!(TemplateHarness);
