@@ -201,7 +201,8 @@ impl<'d> Surgery<'d> {
         result
     }
 
-    fn dialect(&self) -> Dialect {
+    /// The dialect of the state, which says what the short names of providers mean.
+    pub fn dialect(&self) -> Dialect {
         match &self.bench.source {
             Source::Document(document, _) => document.dialect(),
             Source::File(file) => file.dialect,
