@@ -1,27 +1,37 @@
 //! The grammar of the command line.
 
+mod change;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use groundstate_statefile::Dialect;
 
+pub(crate) use change::{
+    AddressesArgs, ChangeArgs, EditArgs, LockArgs, LockCommandArgs, LocksArgs, MvArgs, PullArgs, PushArgs,
+    ReplaceProviderArgs, UndoArgs, UnlockArgs,
+};
+
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done, and nothing to report
   1  `check` has findings, or `diff` found differences
-  2  the command line is wrong, or asks for something that cannot be
+  2  the command line or a script is wrong, or asks for something that cannot be
   3  there is no state: a file is missing, empty or unreadable; or a file cannot be written
   4  the input is not a state file
   5  the input is a state file that cannot be used
   6  refused, because something would be lost
-  7  no such address or output";
+  7  no such address or output
+  8  somebody else holds the lock
+  9  what is stored does not go with the change, or was changed by somebody else meanwhile
+Ended by signal N, or running a command that was: 128 + N. `lock` passes the code of its command on.";
 
 const STATE_HELP: &str = "\
 STATE is a file, a directory, or `-` for standard input. What a file holds is found from its content, \
 never from its name. A directory stands for the state that Terraform and OpenTofu use there: that of the \
 selected workspace, with the paths of a `local` backend.";
 
-/// Reads, upgrades, checks and compares Terraform and OpenTofu state, without either of them.
+/// Reads, checks, compares and changes Terraform and OpenTofu state, without either of them.
 #[derive(Debug, Parser)]
 #[command(name = "groundstate", version, max_term_width = 100, after_help = EXIT_CODES)]
 #[command(after_long_help = format!("{STATE_HELP}\n\n{EXIT_CODES}"), disable_help_subcommand = true)]
@@ -70,6 +80,56 @@ pub(crate) enum Command {
     ///
     /// Order and layout of the files do not matter. Values that a state marks as sensitive are not shown.
     Diff(DiffArgs),
+    /// Moves resources, instances and modules to other addresses
+    ///
+    /// Moves a resource, an instance or a module to another address, with everything that belongs to it.
+    ///
+    /// Dependencies that other objects have recorded follow what is moved. A module without a key stands for all its
+    /// instances, a resource without a key for its instance without a key, or for all of it.
+    Mv(MvArgs),
+    /// Forgets resources, instances and modules without destroying them
+    ///
+    /// Forgets what stands at these addresses. The real objects stay as they are, and nobody manages them any more.
+    Rm(AddressesArgs),
+    /// Replaces a provider by another one in all resources that have it
+    ReplaceProvider(ReplaceProviderArgs),
+    /// Marks resource instances, so that the next apply replaces them
+    Taint(AddressesArgs),
+    /// Takes back that resource instances are to be replaced
+    Untaint(AddressesArgs),
+    /// Makes many changes from a script, under one lock and in one write
+    ///
+    /// Makes the changes of a script: all of them or, if one is refused, none. They are made under one lock and
+    /// written at once.
+    ///
+    /// A line is `mv FROM TO`, `rm ADDR…`, `replace-provider FROM TO`, `taint ADDR…` or `untaint ADDR…`; `#` begins a
+    /// comment. `*` and `**` in an address match, and `$1`, `$2` … in a destination stand for what they matched.
+    Edit(EditArgs),
+    /// Brings the state back to the last backup, under a new serial
+    ///
+    /// Stores the content of the last backup once more, under a serial higher than all before it, so that everybody
+    /// takes it for the newest state. The state that is replaced is kept beside it with `.undone` after its name.
+    Undo(UndoArgs),
+    /// Prints the stored state in the current format
+    Pull(PullArgs),
+    /// Stores a state file in place of the stored state
+    ///
+    /// Stores a state file, if it continues what is stored: the same lineage, and a serial that is not lower.
+    Push(PushArgs),
+    /// Holds the lock of a state while a command runs
+    ///
+    /// Takes the lock, runs COMMAND, and releases the lock when it has ended. The exit code is that of COMMAND.
+    ///
+    /// SIGTERM and SIGHUP are passed on to COMMAND, SIGINT as well unless the terminal has sent it to both. The lock is
+    /// held until COMMAND has ended. Terraform inside COMMAND needs `-lock=false`.
+    Lock(LockCommandArgs),
+    /// Releases the lock that somebody else holds
+    ///
+    /// Releases a lock whose holder is gone. The lock of a state in a file ends with the process that holds it, so
+    /// there it is told which one that is.
+    Unlock(UnlockArgs),
+    /// Shows who holds the locks of states
+    Locks(LocksArgs),
     /// Prints the version, and the formats it reads and writes
     Version(VersionArgs),
     /// Prints a completion script for a shell

@@ -11,19 +11,49 @@ use crate::diagnostic::Diagnostic;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     /// Findings of `check`, differences of `diff`.
-    Findings = 1,
+    Findings,
     /// The command line asks for something that cannot be.
-    Usage = 2,
+    Usage,
     /// Nothing to read, or a file cannot be read or written.
-    NoState = 3,
+    NoState,
     /// The input is no state file.
-    NotState = 4,
+    NotState,
     /// The input is a state file that cannot be used.
-    Unusable = 5,
+    Unusable,
     /// Refused, because something would be lost.
-    Loss = 6,
+    Loss,
     /// An address or output that is not in the state.
-    NotFound = 7,
+    NotFound,
+    /// Somebody else holds the lock.
+    Locked,
+    /// What is stored does not go with the change, or was changed by somebody else.
+    Conflict,
+    /// A command that was to be run cannot be.
+    CommandNotRun,
+    /// A command that was to be run is not there.
+    CommandNotFound,
+    /// A signal asked the command to end.
+    Signal(i32),
+}
+
+impl Kind {
+    /// The exit code.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Self::Findings => 1,
+            Self::Usage => 2,
+            Self::NoState => 3,
+            Self::NotState => 4,
+            Self::Unusable => 5,
+            Self::Loss => 6,
+            Self::NotFound => 7,
+            Self::Locked => 8,
+            Self::Conflict => 9,
+            Self::CommandNotRun => 126,
+            Self::CommandNotFound => 127,
+            Self::Signal(signal) => u8::try_from(signal).unwrap_or(0).saturating_add(128),
+        }
+    }
 }
 
 /// A command that could not do what it was asked for.
@@ -79,7 +109,7 @@ impl Failure {
     }
 
     pub(crate) fn exit_code(&self) -> ExitCode {
-        if self.quiet { ExitCode::SUCCESS } else { ExitCode::from(self.kind as u8) }
+        if self.quiet { ExitCode::SUCCESS } else { ExitCode::from(self.kind.code()) }
     }
 }
 
@@ -104,6 +134,8 @@ pub(crate) enum Outcome {
     Clean,
     /// Something was found, and this is how bad it is.
     Found(Kind),
+    /// A command that was run has ended with this code.
+    Ran(u8),
 }
 
 impl Outcome {
@@ -112,14 +144,15 @@ impl Outcome {
     pub(crate) fn and(self, kind: Kind) -> Self {
         match self {
             Self::Found(known) => Self::Found(known.max(kind)),
-            Self::Clean => Self::Found(kind),
+            Self::Clean | Self::Ran(_) => Self::Found(kind),
         }
     }
 
     pub(crate) fn exit_code(self) -> ExitCode {
         match self {
             Self::Clean => ExitCode::SUCCESS,
-            Self::Found(kind) => ExitCode::from(kind as u8),
+            Self::Found(kind) => ExitCode::from(kind.code()),
+            Self::Ran(code) => ExitCode::from(code),
         }
     }
 }

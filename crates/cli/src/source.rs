@@ -156,7 +156,7 @@ fn may_be_state(begin: &[u8]) -> bool {
     first.is_none_or(|byte| matches!(byte, b'{' | b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n'))
 }
 
-fn not_found(argument: &Path, error: &io::Error) -> Failure {
+pub(crate) fn not_found(argument: &Path, error: &io::Error) -> Failure {
     let failure = Failure::unreadable(argument, error);
     if argument.to_str().is_some_and(|text| text.contains("://")) {
         return failure

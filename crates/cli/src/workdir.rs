@@ -30,8 +30,17 @@ impl Environment {
     }
 }
 
-/// Finds the state file of the selected workspace.
+/// Finds the state file of the selected workspace, which has to exist.
 pub(crate) fn state_file(directory: &Path, environment: &Environment) -> Result<PathBuf> {
+    find(directory, environment, true)
+}
+
+/// Finds out where the state of the selected workspace is, or is going to be.
+pub(crate) fn state_path(directory: &Path, environment: &Environment) -> Result<PathBuf> {
+    find(directory, environment, false)
+}
+
+fn find(directory: &Path, environment: &Environment, must_exist: bool) -> Result<PathBuf> {
     let data = directory.join(environment.data_dir.as_deref().unwrap_or(Path::new(".terraform")));
     let local = backend(directory, &data.join("terraform.tfstate"))?;
     let workspace = match &environment.workspace {
@@ -44,7 +53,7 @@ pub(crate) fn state_file(directory: &Path, environment: &Environment) -> Result<
     } else {
         directory.join(&local.workspaces).join(&workspace).join("terraform.tfstate")
     };
-    if file.exists() { Ok(file) } else { Err(missing(directory, &local, &workspace, &file)) }
+    if !must_exist || file.exists() { Ok(file) } else { Err(missing(directory, &local, &workspace, &file)) }
 }
 
 /// The settings of the `local` backend.

@@ -33,7 +33,7 @@ pub(super) fn run(args: &DiffArgs) -> Result {
     Ok(if diff.is_empty() { Outcome::Clean } else { Outcome::Found(Kind::Findings) })
 }
 
-fn text(diff: &Diff, out: &mut Output) -> io::Result<()> {
+pub(super) fn text(diff: &Diff, out: &mut Output) -> io::Result<()> {
     for entry in &diff.entries {
         let (sign, colour) = match entry.kind {
             ChangeKind::Added => ("+", AnsiColor::Green),
@@ -77,13 +77,18 @@ fn shown(value: &DiffValue) -> String {
 fn json(diff: &Diff) -> String {
     Json::object(|json| {
         json.text("format_version", "1.0");
-        json.inner("summary", |json| {
-            for kind in [ChangeKind::Added, ChangeKind::Removed, ChangeKind::Changed] {
-                json.raw(&kind.to_string(), diff.count(kind));
-            }
-        });
-        json.objects("changes", &diff.entries, entry);
+        members(json, diff);
     })
+}
+
+/// Adds the difference to a document.
+pub(super) fn members(json: &mut Json, diff: &Diff) {
+    json.inner("summary", |json| {
+        for kind in [ChangeKind::Added, ChangeKind::Removed, ChangeKind::Changed] {
+            json.raw(&kind.to_string(), diff.count(kind));
+        }
+    });
+    json.objects("changes", &diff.entries, entry);
 }
 
 fn entry(json: &mut Json, entry: &Entry) {

@@ -1,12 +1,20 @@
 //! The commands, one file each.
 
+mod change;
 mod check;
 mod completions;
 mod diff;
 mod list;
+mod lock;
+mod locks;
 mod man;
 mod outputs;
+mod pull;
+mod push;
+mod replace;
 mod show;
+mod undo;
+mod unlock;
 mod upgrade;
 mod version;
 
@@ -22,6 +30,18 @@ pub(crate) fn run(command: Command) -> Result {
         Command::Upgrade(args) => upgrade::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Diff(args) => diff::run(&args),
+        Command::Mv(args) => change::mv(&args),
+        Command::Rm(args) => change::rm(&args),
+        Command::ReplaceProvider(args) => change::replace_provider(&args),
+        Command::Taint(args) => change::taint(&args),
+        Command::Untaint(args) => change::untaint(&args),
+        Command::Edit(args) => change::edit(&args),
+        Command::Undo(args) => undo::run(&args),
+        Command::Pull(args) => pull::run(&args),
+        Command::Push(args) => push::run(&args),
+        Command::Lock(args) => lock::run(&args),
+        Command::Unlock(args) => unlock::run(&args),
+        Command::Locks(args) => locks::run(&args),
         Command::Version(args) => version::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Man => man::run(),

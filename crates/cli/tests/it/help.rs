@@ -4,8 +4,30 @@ use std::fs;
 
 use super::support::{groundstate, workspace};
 
-const COMMANDS: [&str; 10] =
-    ["", "list", "show", "outputs", "upgrade", "check", "diff", "version", "completions", "man"];
+const COMMANDS: [&str; 22] = [
+    "",
+    "list",
+    "show",
+    "outputs",
+    "upgrade",
+    "check",
+    "diff",
+    "mv",
+    "rm",
+    "replace-provider",
+    "taint",
+    "untaint",
+    "edit",
+    "undo",
+    "pull",
+    "push",
+    "lock",
+    "unlock",
+    "locks",
+    "version",
+    "completions",
+    "man",
+];
 
 fn help(command: &str) -> String {
     let args: Vec<&str> = [command, "--help"].into_iter().filter(|arg| !arg.is_empty()).collect();

@@ -17,6 +17,7 @@ mod outputs;
 mod show;
 mod sources;
 mod support;
+mod surgery;
 mod terraform;
 mod upgrade;
 mod version;

@@ -1,0 +1,220 @@
+//! Arguments of the commands that change states, or deal with their locks.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{ArgGroup, Args};
+
+/// The state to change.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct PlaceArg {
+    /// State to change: a file, or a directory whose state is in one
+    #[arg(value_name = "STATE")]
+    pub(crate) state: PathBuf,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct LockArgs {
+    /// Waits so long for a lock that somebody else holds, such as `30s` or `5m`
+    #[arg(long, value_name = "DURATION", default_value = "0s", hide_default_value = true, value_parser = duration)]
+    pub(crate) lock_timeout: Duration,
+    /// Does not take the lock. What somebody else has locked is not written all the same
+    #[arg(long)]
+    pub(crate) no_lock: bool,
+}
+
+/// What all changes have in common.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ChangeArgs {
+    #[command(flatten)]
+    pub(crate) lock: LockArgs,
+    /// Keeps the state before the change here, or nowhere with `-`; beside the state if missing
+    #[arg(long, value_name = "PATH")]
+    pub(crate) backup: Option<PathBuf>,
+    /// Shows what would change, and writes nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Prints JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MvArgs {
+    #[command(flatten)]
+    pub(crate) place: PlaceArg,
+    /// Module, resource or instance to move
+    #[arg(value_name = "SRC")]
+    pub(crate) from: String,
+    /// Where to move it
+    #[arg(value_name = "DST")]
+    pub(crate) to: String,
+    /// Does what Terraform does: whatever depends on what is moved forgets all its dependencies
+    #[arg(long)]
+    pub(crate) compat: bool,
+    #[command(flatten)]
+    pub(crate) change: ChangeArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AddressesArgs {
+    #[command(flatten)]
+    pub(crate) place: PlaceArg,
+    /// Modules, resources or instances; a single instance each where their status is changed
+    #[arg(value_name = "ADDR", required = true)]
+    pub(crate) addresses: Vec<String>,
+    #[command(flatten)]
+    pub(crate) change: ChangeArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReplaceProviderArgs {
+    #[command(flatten)]
+    pub(crate) place: PlaceArg,
+    /// The provider that resources have, such as `hashicorp/aws`
+    #[arg(value_name = "FROM")]
+    pub(crate) from: String,
+    /// The provider they are to have
+    #[arg(value_name = "TO")]
+    pub(crate) to: String,
+    #[command(flatten)]
+    pub(crate) change: ChangeArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EditArgs {
+    #[command(flatten)]
+    pub(crate) place: PlaceArg,
+    /// The script, or `-` for standard input
+    #[arg(long, value_name = "FILE")]
+    pub(crate) script: PathBuf,
+    /// Passes over lines whose addresses match nothing, so that one script fits many states
+    #[arg(long)]
+    pub(crate) skip_missing: bool,
+    /// Makes moves as Terraform does
+    #[arg(long)]
+    pub(crate) compat: bool,
+    #[command(flatten)]
+    pub(crate) change: ChangeArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UndoArgs {
+    #[command(flatten)]
+    pub(crate) place: PlaceArg,
+    /// The backup to go back to; the state's own with `.backup` after its name if missing
+    #[arg(long, value_name = "FILE")]
+    pub(crate) from: Option<PathBuf>,
+    /// Goes back also where backup and state do not belong together, or the state cannot be read
+    #[arg(long)]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) change: ChangeArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PullArgs {
+    /// State to read: a file, or a directory whose state is in one
+    #[arg(value_name = "STATE")]
+    pub(crate) state: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PushArgs {
+    #[command(flatten)]
+    pub(crate) place: PlaceArg,
+    /// The state to store: a file, or `-` for standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Stores it whatever its lineage and serial are, and whatever it replaces
+    #[arg(long)]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) change: ChangeArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LockCommandArgs {
+    /// State to lock: a file, or a directory whose state is in one
+    #[arg(value_name = "STATE")]
+    pub(crate) state: PathBuf,
+    /// Waits so long for a lock that somebody else holds, such as `30s` or `5m`
+    #[arg(long, value_name = "DURATION", default_value = "0s", hide_default_value = true, value_parser = duration)]
+    pub(crate) lock_timeout: Duration,
+    /// What to run, and its arguments
+    #[arg(value_name = "COMMAND", last = true, required = true)]
+    pub(crate) command: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("which").args(["id", "force"]).required(true))]
+#[command(override_usage = "groundstate unlock <STATE> <ID|--force>")]
+pub(crate) struct UnlockArgs {
+    /// State to unlock: a file, or a directory whose state is in one
+    #[arg(value_name = "STATE")]
+    pub(crate) state: PathBuf,
+    /// The id of the lock, as `locks` and the refused commands show it
+    #[arg(value_name = "ID")]
+    pub(crate) id: Option<String>,
+    /// Releases the lock whatever its id is
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LocksArgs {
+    /// States to look at: files, or directories whose state is in one
+    #[arg(value_name = "STATE", required = true)]
+    pub(crate) states: Vec<PathBuf>,
+    /// Prints JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Reads a duration as Go writes it: `1h30m`, `90s`, `1.5s`, `250ms`, `0`.
+fn duration(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("{text:?} is no duration; write it as `30s`, `5m` or `1h30m`");
+    if text == "0" {
+        return Ok(Duration::ZERO);
+    }
+    let mut total = Duration::ZERO;
+    let mut rest = text;
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(wrong)?;
+        let (number, behind) = rest.split_at(digits);
+        let unit = behind.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(behind.len());
+        let (unit, next) = behind.split_at(unit);
+        let seconds = match unit {
+            "ms" => 0.001,
+            "s" => 1.0,
+            "m" => 60.0,
+            "h" => 3600.0,
+            _ => return Err(wrong()),
+        };
+        let number: f64 = number.parse().map_err(|_| wrong())?;
+        let part = Duration::try_from_secs_f64(number * seconds).map_err(|_| wrong())?;
+        total = total.checked_add(part).ok_or_else(wrong)?;
+        rest = next;
+    }
+    if text.is_empty() { Err(wrong()) } else { Ok(total) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::duration;
+
+    #[test]
+    fn reads_durations_as_terraform_takes_them() {
+        for (text, millis) in
+            [("0", 0), ("0s", 0), ("30s", 30_000), ("1h30m", 5_400_000), ("1.5s", 1500), ("250ms", 250)]
+        {
+            assert_eq!(duration(text), Ok(Duration::from_millis(millis)), "{text}");
+        }
+        for text in ["", "5", "s", "5x", "-1s", "1..s", "1e9h", "99999999999999999999999h", "5 s"] {
+            assert!(duration(text).is_err(), "{text}");
+        }
+    }
+}

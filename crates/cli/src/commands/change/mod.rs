@@ -1,0 +1,116 @@
+//! The commands that change a state by surgery: one lock, one write, a backup, and a preview.
+
+mod edit;
+mod report;
+mod verbs;
+
+use std::path::{Path, PathBuf};
+
+use groundstate_statefile::Diff;
+use groundstate_statefile::surgery::{Summary, Surgery};
+use groundstate_statemgr::{Decision, Manager, Persisted};
+use groundstate_statemgr_fs::Backup;
+
+use crate::args::ChangeArgs;
+use crate::error::{Failure, Kind, Outcome, Result};
+use crate::interrupt::Interrupts;
+use crate::session::{lock_info, locked, unlocked};
+use crate::site::{Found, Site};
+use crate::trouble::Trouble;
+use report::Report;
+
+pub(super) use edit::run as edit;
+pub(super) use verbs::{mv, replace_provider, rm, taint, untaint};
+
+/// What a command has done, or would do.
+struct Work {
+    summary: Summary,
+    /// Remarks for people.
+    warnings: Vec<String>,
+}
+
+impl From<Summary> for Work {
+    fn from(summary: Summary) -> Self {
+        Self { summary, warnings: Vec::new() }
+    }
+}
+
+/// Where the state before a change goes.
+pub(super) fn backup(found: &Found, args: &ChangeArgs, suffix: &str) -> (Backup, Option<PathBuf>) {
+    match args.backup.as_deref() {
+        Some(path) if path == Path::new("-") => (Backup::None, None),
+        Some(path) => (Backup::At(path.to_owned()), Some(path.to_owned())),
+        None => {
+            let path = found.with_suffix(suffix);
+            (Backup::At(path.clone()), Some(path))
+        }
+    }
+}
+
+/// Operates on the state, and reports.
+fn run(
+    state: &Path,
+    args: &ChangeArgs,
+    operation: &str,
+    success: impl Fn(usize) -> String,
+    work: impl FnOnce(&mut Surgery<'_>) -> Result<Work>,
+) -> Result {
+    let found = Found::existing(state)?;
+    let (backup, path) = backup(&found, args, ".backup");
+    let site = found.open(backup, !args.lock.no_lock)?;
+    let mut diff = None;
+    let step = |surgery: &mut Surgery<'_>, interrupts: Option<&Interrupts>| -> Result<_, Trouble> {
+        let done = work(surgery)?;
+        if args.dry_run || args.json {
+            diff = Some(surgery.preview().map_err(unexpected)?);
+        }
+        // After this the write comes to its end.
+        interrupts.map_or(Ok(()), Interrupts::check)?;
+        Ok(if args.dry_run { Decision::Leave(done) } else { Decision::Store(done) })
+    };
+    // A preview takes no lock, because a lock leaves traces.
+    let (work, persisted) = match args.dry_run {
+        true => unlocked(&site, async |manager| operate(manager, |surgery| step(surgery, None)).await)?,
+        false => {
+            let info = lock_info(&site, operation)?;
+            locked(&site, &args.lock, info, async |manager, interrupts| {
+                operate(manager, |surgery| step(surgery, Some(interrupts))).await
+            })?
+        }
+    };
+    report(&site, args, &work, success, diff, persisted, path)
+}
+
+async fn operate<T>(
+    manager: &Manager,
+    step: impl FnOnce(&mut Surgery<'_>) -> Result<Decision<T>, Trouble>,
+) -> Result<(T, Persisted), Trouble> {
+    manager.operate(step).await
+}
+
+fn unexpected(error: impl std::error::Error) -> Failure {
+    Failure::new(Kind::Unusable, error.to_string())
+}
+
+fn report(
+    site: &Site,
+    args: &ChangeArgs,
+    work: &Work,
+    success: impl Fn(usize) -> String,
+    diff: Option<Diff>,
+    persisted: Persisted,
+    backup: Option<PathBuf>,
+) -> Result {
+    let report = Report {
+        state: &site.name,
+        dry_run: args.dry_run,
+        written: persisted == Persisted::Written,
+        backup: backup.filter(|_| persisted == Persisted::Written),
+        summary: &work.summary,
+        warnings: &work.warnings,
+        success: success(work.summary.len()),
+        diff: diff.as_ref(),
+    };
+    report.print(args.json)?;
+    Ok(Outcome::Clean)
+}

@@ -1,0 +1,99 @@
+//! `groundstate lock`: holds the lock of a state while a command runs.
+
+use std::ffi::OsString;
+use std::io;
+use std::process::{Command, ExitStatus};
+
+use groundstate_statemgr_fs::Backup;
+
+use crate::args::{LockArgs, LockCommandArgs};
+use crate::error::{Failure, Kind, Outcome, Result};
+use crate::interrupt::Interrupts;
+use crate::session::{hold, lock_info};
+use crate::site::Found;
+
+pub(super) fn run(args: &LockCommandArgs) -> Result {
+    let site = Found::at(&args.state)?.open(Backup::None, true)?;
+    let mut info = lock_info(&site, "lock")?;
+    let program = args.command.first().cloned().unwrap_or_default();
+    // Arguments may hold secrets; the name of the program does not.
+    info.info = format!("running {}", program.to_string_lossy().replace(char::is_control, "?"));
+    let lock = LockArgs { lock_timeout: args.lock_timeout, no_lock: false };
+    let interrupts = Interrupts::listen()
+        .map_err(|error| Failure::new(Kind::NoState, format!("cannot listen for signals: {error}")))?;
+    let command = args.command.clone();
+    hold(&site, &lock, info, &interrupts, async || {
+        interrupts.check()?;
+        let ran = tokio::task::spawn_blocking(move || spawn_and_wait(&command)).await;
+        let status = ran.unwrap_or_else(|error| Err(io::Error::other(error)));
+        match status {
+            Ok(status) => Ok(Outcome::Ran(code(status))),
+            Err(error) => Err(not_run(&program, &error).into()),
+        }
+    })
+}
+
+/// What a shell would say of a command that ended so.
+fn code(status: ExitStatus) -> u8 {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        return Kind::Signal(signal).code();
+    }
+    // Windows has larger codes than fit.
+    status.code().map_or(1, |code| u8::try_from(code).unwrap_or(1))
+}
+
+fn not_run(program: &OsString, error: &io::Error) -> Failure {
+    let kind = match error.kind() {
+        io::ErrorKind::NotFound => Kind::CommandNotFound,
+        _ => Kind::CommandNotRun,
+    };
+    Failure::new(kind, format!("cannot run {}: {error}", program.to_string_lossy()))
+}
+
+#[cfg(not(unix))]
+fn spawn_and_wait(command: &[OsString]) -> io::Result<ExitStatus> {
+    prepared(command)?.status()
+}
+
+/// Runs the command, and passes on the signals that it does not get by itself.
+#[cfg(unix)]
+fn spawn_and_wait(command: &[OsString]) -> io::Result<ExitStatus> {
+    use nix::sys::signal::{Signal, kill};
+    use nix::unistd::Pid;
+    use signal_hook::consts::{SIGCHLD, SIGINT};
+
+    let mut watched = crate::interrupt::ending();
+    watched.push(SIGCHLD);
+    // Before the command starts, so that its end is not missed.
+    let mut signals = signal_hook::iterator::Signals::new(watched)?;
+    let mut child = prepared(command)?.spawn()?;
+    let pid = i32::try_from(child.id()).map(Pid::from_raw).map_err(io::Error::other)?;
+    loop {
+        // A child that has ended keeps its number until it is waited for, and that happens on this thread only.
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        for signal in signals.wait() {
+            let sent_to_both = signal == SIGINT && is_in_foreground();
+            if signal != SIGCHLD && !sent_to_both {
+                // It may have ended just now, and then there is nobody to tell.
+                let _ = Signal::try_from(signal).and_then(|signal| kill(pid, signal));
+            }
+        }
+    }
+}
+
+/// Whether the terminal sends its signals to this process and to the command alike.
+#[cfg(unix)]
+fn is_in_foreground() -> bool {
+    let Ok(terminal) = std::fs::File::open("/dev/tty") else { return false };
+    nix::unistd::tcgetpgrp(&terminal).is_ok_and(|group| group == nix::unistd::getpgrp())
+}
+
+fn prepared(command: &[OsString]) -> io::Result<Command> {
+    let (program, arguments) = command.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+    let mut prepared = Command::new(program);
+    prepared.args(arguments);
+    Ok(prepared)
+}

@@ -1,0 +1,111 @@
+//! `groundstate locks`: who holds the locks of states.
+
+use std::path::Path;
+
+use groundstate_statemgr::{LockHolder, LockInfo, Locker};
+use groundstate_statemgr_fs::Backup;
+
+use crate::args::LocksArgs;
+use crate::error::{Outcome, Result};
+use crate::json::Json;
+use crate::output::{Messages, Output};
+use crate::session::unlocked;
+use crate::site::Found;
+
+/// A state, and who has it locked.
+struct Looked {
+    name: String,
+    holder: Option<LockHolder>,
+}
+
+pub(super) fn run(args: &LocksArgs) -> Result {
+    let mut out = Output::stdout();
+    let mut outcome = Outcome::Clean;
+    let mut looked = Vec::new();
+    for state in &args.states {
+        match look(state) {
+            Ok(found) => looked.push(found),
+            // One state that is not there is no reason not to look at the others.
+            Err(failure) => {
+                Messages::stderr().failure(&failure);
+                outcome = outcome.and(failure.kind);
+            }
+        }
+    }
+    if args.json {
+        out.line(&json(&looked))?;
+    } else {
+        looked.iter().flat_map(lines).try_for_each(|line| out.line(&line))?;
+    }
+    out.finish()?;
+    Ok(outcome)
+}
+
+fn look(state: &Path) -> Result<Looked> {
+    let site = Found::existing(state)?.open(Backup::None, true)?;
+    let holder = unlocked(&site, async |manager| Ok(manager.lock_holder().await?))?;
+    Ok(Looked { name: site.name, holder })
+}
+
+fn lines(looked: &Looked) -> Vec<String> {
+    let Looked { name, holder } = looked;
+    let Some(holder) = holder else { return vec![format!("{name}: not locked")] };
+    let mut lines = vec![format!("{name}: locked")];
+    let process = holder.pid.map(|pid| match holder.alive {
+        Some(true) => format!("{pid}, which is alive"),
+        Some(false) => format!("{pid}, which no longer runs"),
+        None => pid.to_string(),
+    });
+    let since = (holder.info.created != LockInfo::default().created).then(|| holder.info.created.to_string());
+    let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+    for (label, value) in [
+        ("who", some(&holder.info.who).filter(|who| who != "@")),
+        ("since", since),
+        ("for", some(&holder.info.operation)),
+        ("info", some(&holder.info.info)),
+        ("program", some(&holder.info.version)),
+        ("host", holder.host.clone()),
+        ("process", process),
+        ("until", holder.expires.map(|end| end.to_string())),
+        ("lock id", some(holder.id.as_str())),
+    ] {
+        lines.extend(value.map(|value| format!("    {:<9}{value}", format!("{label}:"))));
+    }
+    lines
+}
+
+fn json(looked: &[Looked]) -> String {
+    Json::object(|json| {
+        json.text("format_version", "1.0");
+        json.objects("locks", looked, |json, Looked { name, holder }| {
+            json.text("state", name);
+            json.raw("locked", holder.is_some());
+            if let Some(holder) = holder {
+                json.inner("holder", |json| describe(json, holder));
+            }
+        });
+    })
+}
+
+fn describe(json: &mut Json, holder: &LockHolder) {
+    let LockInfo { operation, info, who, version, path, created, .. } = &holder.info;
+    json.text("id", holder.id.as_str());
+    for (name, text) in
+        [("operation", operation), ("info", info), ("who", who), ("version", version), ("path", path)]
+    {
+        json.text(name, text);
+    }
+    json.text("created", &created.to_string());
+    if let Some(host) = &holder.host {
+        json.text("host", host);
+    }
+    if let Some(pid) = holder.pid {
+        json.raw("pid", pid);
+    }
+    if let Some(alive) = holder.alive {
+        json.raw("alive", alive);
+    }
+    if let Some(end) = holder.expires {
+        json.text("expires", &end.to_string());
+    }
+}

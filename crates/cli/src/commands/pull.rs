@@ -1,0 +1,49 @@
+//! `groundstate pull`: the stored state in the current format.
+
+use std::io::Write;
+
+use groundstate_statefile::surgery::Opened;
+use groundstate_statefile::{EncodeError, EncodeOptions, encode_to};
+use groundstate_statemgr::Manager;
+use groundstate_statemgr_fs::Backup;
+
+use crate::args::PullArgs;
+use crate::error::{Failure, Kind, Outcome, Result};
+use crate::load;
+use crate::output::Output;
+use crate::session::unlocked;
+use crate::site::Found;
+use crate::trouble::Trouble;
+
+pub(super) fn run(args: &PullArgs) -> Result {
+    let site = Found::existing(&args.state)?.open(Backup::None, false)?;
+    let text = unlocked(&site, async |manager| read(manager, &site.name).await)?;
+    // Old formats are decoded, so their text is kept for messages about it.
+    let opened = match Opened::open(text) {
+        Ok(opened) => opened,
+        Err(error) => {
+            let text = unlocked(&site, async |manager| read(manager, &site.name).await)?;
+            return Err(load::failure(&error, &site.name, &text));
+        }
+    };
+    let mut out = Output::stdout();
+    match opened {
+        Opened::Document(document) => out.write_all(document.text())?,
+        Opened::File(file) => {
+            encode_to(&file, &EncodeOptions::default(), &mut out).map(drop).map_err(|error| match error {
+                EncodeError::Io(error) => error.into(),
+                error => Failure::new(Kind::Loss, error.to_string())
+                    .hint("`groundstate upgrade --lossy` writes it all the same, and lists what is lost"),
+            })?
+        }
+        _ => return Err(Failure::new(Kind::Unusable, format!("{} is of an unknown kind", site.name))),
+    }
+    out.finish()?;
+    Ok(Outcome::Clean)
+}
+
+async fn read(manager: &Manager, name: &str) -> Result<Vec<u8>, Trouble> {
+    let stored = manager.store().read().await?;
+    let nothing = || Failure::new(Kind::NoState, format!("{name} is empty, so it holds no state"));
+    Ok(stored.ok_or_else(nothing)?.bytes)
+}

@@ -1,0 +1,21 @@
+//! `groundstate push`: a state file in place of the stored state.
+
+use super::replace::{Replacement, replace};
+use crate::args::PushArgs;
+use crate::error::Result;
+use crate::load::load;
+use crate::site::Found;
+use crate::source::Source;
+
+pub(super) fn run(args: &PushArgs) -> Result {
+    let source = Source::find(&args.file)?;
+    let file = load(&source)?.file;
+    let how = Replacement {
+        args: &args.change,
+        operation: "state-push",
+        backup_suffix: ".backup",
+        force: args.force,
+        checked: true,
+    };
+    replace(Found::at(&args.place.state)?, &how, |_| Ok(file))
+}

@@ -1,0 +1,37 @@
+//! `groundstate unlock`: releases the lock of a holder that is gone.
+
+use groundstate_statemgr::{ErrorKind, Locker, Manager};
+use groundstate_statemgr_fs::Backup;
+
+use crate::args::UnlockArgs;
+use crate::error::{Failure, Kind, Outcome, Result};
+use crate::output::Output;
+use crate::session::{chain, unlocked};
+use crate::site::Found;
+use crate::trouble::{Trouble, how_to_free};
+
+pub(super) fn run(args: &UnlockArgs) -> Result {
+    let site = Found::existing(&args.state)?.open(Backup::None, true)?;
+    let line = unlocked(&site, async |manager| release(manager, args, &site.name).await)?;
+    let mut out = Output::stdout();
+    out.line(&line)?;
+    out.finish()?;
+    Ok(Outcome::Clean)
+}
+
+async fn release(manager: &Manager, args: &UnlockArgs, name: &str) -> Result<String, Trouble> {
+    let Some(holder) = manager.lock_holder().await? else {
+        return Err(Failure::new(Kind::NotFound, format!("{name} is not locked")).into());
+    };
+    if args.id.as_deref().is_some_and(|id| id != holder.id.as_str()) {
+        let message = format!("the lock of {name} has another id: it is held by {holder}");
+        return Err(Failure::new(Kind::Conflict, message).hint("name this id, or use `--force`").into());
+    }
+    match manager.force_unlock(&holder.id).await {
+        Ok(()) => Ok(format!("Released the lock of {name} that was held by {holder}.")),
+        Err(error) if error.kind() == ErrorKind::Unsupported => {
+            Err(Failure::new(Kind::Locked, chain(&error)).hint(how_to_free(&holder)).into())
+        }
+        Err(error) => Err(error.into()),
+    }
+}

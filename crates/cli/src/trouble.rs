@@ -1,0 +1,183 @@
+//! What managers and surgery say, as failures of a command: kind, message, next step.
+
+use std::path::Path;
+
+use groundstate_statefile::surgery::{MvError, ReplaceProviderError, RmError, ScriptFault, TaintError};
+use groundstate_statefile::{EncodeError, ReadError};
+use groundstate_statemgr::{Error, ErrorKind, LockHolder};
+
+use crate::error::{Failure, Kind};
+use crate::load;
+use crate::session::chain;
+use crate::site::Site;
+use crate::source::Source;
+
+/// Why work on a place has ended.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    /// The manager says no.
+    Manager(Error),
+    /// The command says no.
+    Own(Failure),
+}
+
+impl From<Error> for Trouble {
+    fn from(error: Error) -> Self {
+        Self::Manager(error)
+    }
+}
+
+impl From<Failure> for Trouble {
+    fn from(failure: Failure) -> Self {
+        Self::Own(failure)
+    }
+}
+
+impl Trouble {
+    pub(crate) fn explain(self, site: &Site) -> Failure {
+        match self {
+            Self::Manager(error) => explain(&error, site),
+            Self::Own(failure) => failure,
+        }
+    }
+}
+
+/// The failure for what a manager or its store says.
+pub(crate) fn explain(error: &Error, site: &Site) -> Failure {
+    if let Some(read) = cause::<ReadError>(error) {
+        return unreadable(read, error, &site.path);
+    }
+    if let Some(EncodeError::Loss(losses)) = cause::<EncodeError>(error) {
+        let lines: String = losses.iter().take(50).map(|loss| format!("\n  - {loss}")).collect();
+        let message = format!("parts of the state would be lost, so nothing was written:{lines}");
+        return Failure::new(Kind::Loss, message);
+    }
+    let name = &site.name;
+    let failure = |kind| Failure::new(kind, chain(error));
+    match error.kind() {
+        ErrorKind::Locked => {
+            let failure = failure(Kind::Locked);
+            let failure = match error.holder() {
+                Some(holder) => failure.hint(how_to_free(holder)),
+                None => failure,
+            };
+            failure
+                .hint(format!("wait with `--lock-timeout 5m`; `groundstate locks {name}` shows who has it"))
+        }
+        ErrorKind::Conflict | ErrorKind::LineageMismatch => failure(Kind::Conflict),
+        ErrorKind::LockLost => {
+            failure(Kind::Conflict).hint("nothing more was written; look at the state first")
+        }
+        ErrorKind::Corrupt => failure(Kind::Unusable),
+        ErrorKind::Unsupported | ErrorKind::Invalid => failure(Kind::Usage),
+        ErrorKind::Denied => failure(Kind::NoState)
+            .hint("the directory has to be writable as well: lock, journal and backup lie beside the state"),
+        ErrorKind::Ambiguous => {
+            failure(Kind::NoState).hint(format!("`groundstate list {name}` finishes the write"))
+        }
+        _ => failure(Kind::NoState),
+    }
+}
+
+/// How the lock of a file comes to its end.
+pub(crate) fn how_to_free(holder: &LockHolder) -> String {
+    let host = holder.host.as_deref().map(|host| format!(" on {host}")).unwrap_or_default();
+    match holder.pid {
+        Some(pid) => format!("the lock ends when process {pid}{host} is done or gone"),
+        None => format!("the lock ends when the process that holds it{host} is done or gone"),
+    }
+}
+
+/// A cause of this type.
+fn cause<T: std::error::Error + 'static>(error: &Error) -> Option<&T> {
+    let mut next = std::error::Error::source(error);
+    while let Some(cause) = next {
+        if let Some(found) = cause.downcast_ref() {
+            return Some(found);
+        }
+        next = cause.source();
+    }
+    None
+}
+
+/// Points into the file, if it can be read once more.
+fn unreadable(read: &ReadError, error: &Error, path: &Path) -> Failure {
+    let text = Source::find(path).and_then(|source| Ok((source.text()?.into_owned(), source)));
+    match text {
+        Ok((text, source)) => load::failure(read, &source.name, &text),
+        Err(_) => Failure::new(Kind::Unusable, chain(error)),
+    }
+}
+
+fn not_there(error: &dyn std::error::Error, kind: Kind) -> Failure {
+    Failure::new(kind, error.to_string())
+}
+
+impl From<MvError> for Failure {
+    fn from(error: MvError) -> Self {
+        not_there(&error, of_mv(&error))
+    }
+}
+
+impl From<RmError> for Failure {
+    fn from(error: RmError) -> Self {
+        not_there(&error, of_rm(&error))
+    }
+}
+
+impl From<TaintError> for Failure {
+    fn from(error: TaintError) -> Self {
+        not_there(&error, of_taint(&error))
+    }
+}
+
+impl From<ReplaceProviderError> for Failure {
+    fn from(error: ReplaceProviderError) -> Self {
+        not_there(&error, of_provider(&error))
+    }
+}
+
+fn of_mv(error: &MvError) -> Kind {
+    match error {
+        MvError::SourceMissing { .. } => Kind::NotFound,
+        MvError::DestinationExists { .. } => Kind::Conflict,
+        MvError::Read(_) => Kind::Unusable,
+        _ => Kind::Usage,
+    }
+}
+
+fn of_rm(error: &RmError) -> Kind {
+    match error {
+        RmError::NothingMatched { .. } => Kind::NotFound,
+        _ => Kind::Unusable,
+    }
+}
+
+fn of_taint(error: &TaintError) -> Kind {
+    match error {
+        TaintError::Missing { .. } => Kind::NotFound,
+        TaintError::NoCurrentObject { .. } | TaintError::NotTainted { .. } => Kind::Conflict,
+        TaintError::NotManaged { .. } => Kind::Usage,
+        _ => Kind::Unusable,
+    }
+}
+
+fn of_provider(error: &ReplaceProviderError) -> Kind {
+    match error {
+        ReplaceProviderError::Same { .. } => Kind::Usage,
+        _ => Kind::Unusable,
+    }
+}
+
+/// The kind of what is wrong with a script.
+pub(crate) fn of_script(fault: &ScriptFault) -> Kind {
+    match fault {
+        ScriptFault::NothingMatched { .. } => Kind::NotFound,
+        ScriptFault::Mv(error) => of_mv(error),
+        ScriptFault::Rm(error) => of_rm(error),
+        ScriptFault::Taint(error) => of_taint(error),
+        ScriptFault::ReplaceProvider(error) => of_provider(error),
+        ScriptFault::Read(_) => Kind::Unusable,
+        _ => Kind::Usage,
+    }
+}
