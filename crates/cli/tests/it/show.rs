@@ -170,3 +170,18 @@ fn modules_without_instances_stand_in_the_document() {
     let json = groundstate(&["show", &file.path, "--json", "a.b"]).clean();
     assert!(!json.contains("child_modules"), "{json}");
 }
+
+#[test]
+fn identities_stand_where_each_product_puts_them() {
+    let identity = r#""identity":{"id":"y"}"#;
+    let version = r#""identity_schema_version":1"#;
+    for (members, expected) in [
+        (format!("{version},{identity}"), format!("{version},{identity}}}")),
+        (format!("{identity},{version}"), format!("{identity},{version}}}")),
+        (format!(r#"{identity},"skip_destroy":true"#), format!("{{}},{identity}}}")),
+    ] {
+        let file = state(with_resources(&resource("a", "b", &format!(r#"{{"attributes":{{}},{members}}}"#))));
+        let json = groundstate(&["show", &file.path, "--json"]).clean();
+        assert!(json.contains(&expected), "{json}");
+    }
+}

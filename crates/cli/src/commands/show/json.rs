@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use groundstate_statefile::{type_json, value_json};
+use groundstate_statefile::{Dialect, type_json, value_json};
 use groundstate_states::addr::ModuleInstance;
 use groundstate_states::{Generation, ObjectStatus, OutputValue};
 
@@ -44,7 +44,7 @@ pub(super) fn document(view: &View<'_>) -> Result<String> {
                     state.outputs().iter().for_each(|(name, value)| output(json, name, value, view.reveal));
                 });
             }
-            json.inner("root_module", |json| module(json, &root, view.reveal));
+            json.inner("root_module", |json| module(json, &root, view));
         });
         if let Some(results) =
             state.check_results.as_ref().filter(|results| whole && !results.aggregates.is_empty())
@@ -100,20 +100,21 @@ fn output(json: &mut Json, name: &str, output: &OutputValue, reveal: bool) {
     });
 }
 
-fn module(json: &mut Json, node: &Node<'_>, reveal: bool) {
+fn module(json: &mut Json, node: &Node<'_>, view: &View<'_>) {
     if !node.objects.is_empty() {
-        json.objects("resources", &node.objects, |json, shown| resource(json, shown, reveal));
+        json.objects("resources", &node.objects, |json, shown| resource(json, shown, view));
     }
     if !node.address.is_empty() {
         json.text("address", &node.address);
     }
     if !node.children.is_empty() {
-        json.objects("child_modules", node.children.values(), |json, child| module(json, child, reveal));
+        json.objects("child_modules", node.children.values(), |json, child| module(json, child, view));
     }
 }
 
-fn resource(json: &mut Json, shown: &Shown<'_>, reveal: bool) {
+fn resource(json: &mut Json, shown: &Shown<'_>, view: &View<'_>) {
     let Shown { address, object, .. } = shown;
+    let (reveal, dialect) = (view.reveal, view.file.dialect);
     let name = &address.resource.resource;
     json.text("address", &address.to_string());
     json.text("mode", checks::mode(name.mode));
@@ -139,7 +140,16 @@ fn resource(json: &mut Json, shown: &Shown<'_>, reveal: bool) {
         json.text("deposed_key", key.as_str());
     }
     if let Some(identity) = &object.identity {
-        json.raw("identity_schema_version", object.identity_schema_version.unwrap_or(0));
-        json.raw("identity", identity.as_str());
+        let version = object.identity_schema_version;
+        match dialect {
+            Dialect::Terraform => {
+                json.raw("identity_schema_version", version.unwrap_or(0));
+                json.raw("identity", identity.as_str());
+            }
+            Dialect::OpenTofu => {
+                json.raw("identity", identity.as_str());
+                version.iter().for_each(|version| json.raw("identity_schema_version", *version));
+            }
+        }
     }
 }
