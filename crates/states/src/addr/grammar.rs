@@ -83,8 +83,16 @@ pub(super) fn resource(steps: &mut Steps<'_>) -> Result<Resource, Fault> {
     } else {
         ResourceMode::Managed
     };
-    let type_name = resource_part(steps, mode)?;
-    let name = resource_part(steps, mode)?;
+    let mut type_name = resource_part(steps, mode)?;
+    let mut name = resource_part(steps, mode)?;
+    // In Terraform `resource.` may stand in front of a type that is a keyword elsewhere. It is no part of the address,
+    // and to OpenTofu it is a type like any other.
+    if mode == ResourceMode::Managed
+        && type_name == "resource"
+        && let Some(third) = steps.take_name()?
+    {
+        (type_name, name) = (name, third);
+    }
     Ok(Resource { mode, type_name: type_name.into(), name: name.into() })
 }
 

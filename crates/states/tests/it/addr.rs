@@ -63,6 +63,24 @@ fn accepts_what_may_stand_between_the_parts() -> Result<(), Box<dyn std::error::
 }
 
 #[test]
+fn reads_past_the_word_resource_in_front_of_a_type() -> Result<(), Box<dyn std::error::Error>> {
+    // As Terraform 1.11 does; with one name behind it, it is a type as in OpenTofu, which knows no such word.
+    for (written, type_name) in [
+        ("resource.t.b", "t"),
+        ("module.m.resource.t.b", "t"),
+        ("resource.data.b", "data"),
+        ("resource.resource.b", "resource"),
+        ("resource.b", "resource"),
+    ] {
+        assert_eq!(AbsResource::parse(written)?.resource, Resource::managed(type_name, "b"), "{written}");
+    }
+    assert_eq!(AbsResource::parse("data.resource.b")?.resource, Resource::data("resource", "b"));
+    assert_eq!(AbsResourceInstance::parse("resource.t.b[1]")?, root_instance("t", "b", InstanceKey::Int(1)));
+    AbsResource::parse("resource.data.a.b").unwrap_err();
+    Ok(())
+}
+
+#[test]
 fn decodes_quoted_keys() -> Result<(), Box<dyn std::error::Error>> {
     let cases = [
         (r#"t.b[""]"#, ""),
