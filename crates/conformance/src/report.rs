@@ -33,9 +33,9 @@ pub struct CaseReport {
 }
 
 impl Report {
-    /// Whether no case failed.
+    /// Whether cases have run, and none of them failed.
     pub fn is_success(&self) -> bool {
-        self.failures().next().is_none()
+        !self.cases.is_empty() && self.failures().next().is_none()
     }
 
     /// The cases that failed.

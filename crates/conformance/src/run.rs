@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::cases::{CASES, Case, refusals};
 use crate::clause::Clause;
 use crate::cx::Cx;
-use crate::failure::{Answer, Failure, Outcome, Step, Stop};
+use crate::failure::{Answer, Failure, Outcome, Step, Stop, fail};
 use crate::fault::Conditions;
 use crate::harness::Harness;
 use crate::report::{CaseReport, Report};
@@ -116,29 +116,26 @@ pub fn run_case(
         }
     };
     let spawned = std::thread::Builder::new().name(case.name.to_owned()).spawn(work);
-    let stop = match spawned.map(|_| receiver.recv_timeout(patience)) {
-        Ok(Ok(Some(Ok(())))) => return Outcome::Passed,
-        Ok(Ok(Some(Err(Stop::NotApplicable(why))))) => return Outcome::NotApplicable(why),
-        Ok(Ok(Some(Err(stop)))) => stop,
-        Ok(Ok(None)) => {
-            failed("the harness runs futures to their ends", "`Harness::block_on` returned early")
-        }
+    let step = match spawned.map(|_| receiver.recv_timeout(patience)) {
+        Ok(Ok(Some(step))) => step,
+        Ok(Ok(None)) => fail("the harness runs futures to their ends", "`Harness::block_on` returned early"),
         Ok(Err(RecvTimeoutError::Timeout)) => hangs(patience),
-        Ok(Err(RecvTimeoutError::Disconnected)) => failed("the calls of the store return", "one panicked"),
-        Err(error) => failed("a thread for the case", &error.to_string()),
+        Ok(Err(RecvTimeoutError::Disconnected)) => fail("the calls of the store return", "one panicked"),
+        Err(error) => fail("a thread for the case", error.to_string()),
     };
-    let Stop::Failed { expected, seen, clause } = stop else { return Outcome::Passed };
-    let clause = clause.and_then(Clause::find).unwrap_or_else(|| case.clause());
-    let calls = trace.lines();
-    Outcome::Failed(Box::new(Failure { case: case.name, clause, conditions, seed, expected, seen, calls }))
+    match step {
+        Ok(()) => Outcome::Passed,
+        Err(Stop::NotApplicable(why)) => Outcome::NotApplicable(why),
+        Err(Stop::Failed { expected, seen, clause }) => {
+            let clause = clause.and_then(Clause::find).unwrap_or_else(|| case.clause());
+            let (case, calls) = (case.name, trace.lines());
+            Outcome::Failed(Box::new(Failure { case, clause, conditions, seed, expected, seen, calls }))
+        }
+    }
 }
 
-fn failed(expected: &str, seen: &str) -> Stop {
-    Stop::Failed { expected: expected.to_owned(), seen: seen.to_owned(), clause: None }
-}
-
-fn hangs(patience: Duration) -> Stop {
-    failed(&format!("the case ends within {patience:?}"), "it still waits for something")
+fn hangs(patience: Duration) -> Step {
+    fail(format!("the case ends within {patience:?}"), "it still waits for something")
 }
 
 async fn attempt(

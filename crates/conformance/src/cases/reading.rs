@@ -108,30 +108,34 @@ pub(super) async fn restart(cx: &Cx) -> Step {
 }
 
 pub(super) async fn snapshots(cx: &Cx) -> Step {
-    let documents = alternating(cx, 10);
-    let clients = cx.clients(4).await?;
-    put(&clients[0], &documents[0]).await?;
-    let documents = &documents;
-    let mut futures: Vec<BoxFuture<'_, Step>> = Vec::new();
-    for (number, client) in clients.iter().enumerate() {
-        futures.push(match number {
-            0 => Box::pin(async move {
-                for document in &documents[1..] {
-                    put(client, document).await?;
-                    yield_now().await;
-                }
-                Ok(())
-            }),
-            _ => Box::pin(async move {
-                for _ in 0..20 {
+    let clients = cx.clients(3).await?;
+    for round in 0..16 {
+        let documents = alternating(cx, 4);
+        put(&clients[0], &documents[0]).await?;
+        let documents = &documents;
+        let mut futures: Vec<BoxFuture<'_, Step>> = vec![Box::pin(write_all(&clients[0], &documents[1..]))];
+        for client in &clients[1..] {
+            futures.push(Box::pin(async move {
+                for _ in 0..5 {
                     one_of(&read(client).await?, documents)?;
                     yield_now().await;
                 }
                 Ok(())
-            }),
-        });
+            }));
+        }
+        // The writer stands still half way, then a reader does, each a step later than before; then chance decides.
+        let part = format!("snapshots{round}");
+        let outcomes = match round {
+            0..6 => cx.stop_first(&part, round, futures).await,
+            6..12 => {
+                futures.rotate_left(1);
+                cx.stop_first(&part, round - 6, futures).await
+            }
+            _ => cx.interleave(&part, futures).await,
+        };
+        outcomes.into_iter().collect::<Step>()?;
     }
-    cx.interleave("snapshots", futures).await.into_iter().collect()
+    Ok(())
 }
 
 pub(super) async fn snapshots_on_threads(cx: &Cx) -> Step {

@@ -2,7 +2,7 @@
 
 /// A defect. Each is one that a store can have without anybody noticing until it costs a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Flaw {
+pub(crate) enum Flaw {
     AbsentIsAnError,
     ZeroBytesAreAState,
     MissingContainerIsAbsent,

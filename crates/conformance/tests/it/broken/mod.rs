@@ -9,8 +9,9 @@ use std::sync::Arc;
 
 use groundstate_conformance::{CLAUSES, Case, Conditions, Harness, Outcome, run_case};
 
+pub(crate) use flaw::Flaw;
 use flaw::{FLAWS, RACES};
-use place::Flawed;
+pub(crate) use place::Flawed;
 
 /// Without a flaw the same store passes, so that it is the flaw that is found below.
 mod without_a_flaw {
@@ -61,7 +62,7 @@ fn every_clause_is_broken_by_some_store() {
 
 #[test]
 fn a_failure_says_what_to_do() {
-    let harness: Arc<dyn Harness> = Arc::new(Flawed(Some(flaw::Flaw::IgnoresExpectAbsent)));
+    let harness: Arc<dyn Harness> = Arc::new(Flawed(Some(Flaw::IgnoresExpectAbsent)));
     let outcome = run_case(&harness, Case::find("expect_absent").unwrap(), Conditions::Calm, 7);
     let Outcome::Failed(failure) = outcome else { panic!("{outcome:?}") };
     assert_eq!(

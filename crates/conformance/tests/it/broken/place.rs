@@ -71,7 +71,7 @@ impl Shared {
 
 /// Makes places whose clients have one flaw, or none.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Flawed(pub(super) Option<Flaw>);
+pub(crate) struct Flawed(pub(crate) Option<Flaw>);
 
 #[async_trait]
 impl Harness for Flawed {

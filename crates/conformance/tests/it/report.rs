@@ -1,0 +1,147 @@
+//! What runs say, and that nothing passes in silence.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use groundstate_conformance::{
+    BoxFuture, CLAUSES, Case, Conditions, Harness, MemoryHarness, Outcome, Place, Settings, run, run_case,
+};
+use groundstate_statemgr::{Error, ErrorKind, Result};
+
+use crate::broken::{Flaw, Flawed};
+
+fn memory() -> Arc<dyn Harness> {
+    Arc::new(MemoryHarness::new())
+}
+
+#[test]
+fn a_report_as_text_has_a_line_a_case_and_a_sum() {
+    let settings = Settings::default().seed(7).conditions([Conditions::Calm, Conditions::Stops]).only("R1");
+    let report = run(memory(), &settings);
+    let bytes = "the harness cannot put zero bytes there (`Place::put_zero_bytes`)";
+    let container = "the harness has no place without container (`Place::open_without_container`)";
+    let lines = |conditions: &str| {
+        format!(
+            "passed R1 {conditions:<7} absent_reads_as_none\n\
+             passed R1 {conditions:<7} absent_reads_as_none_after_delete\n\
+             n/a    R1 {conditions:<7} absent_reads_as_none_where_zero_bytes_lie: {bytes}\n\
+             n/a    R1 {conditions:<7} absent_reads_as_none_but_not_without_container: {container}\n"
+        )
+    };
+    let sum = "memory: 4 passed, 0 failed, 4 not applicable (seed 7)";
+    assert_eq!(report.to_string(), format!("{}{}{sum}", lines("calm"), lines("stops")));
+    assert!(report.is_success());
+}
+
+#[test]
+fn a_report_as_json_has_all_of_a_failure() {
+    let settings =
+        Settings::default().seed(u64::MAX).conditions([Conditions::Calm]).only("unlock_twice_fails");
+    let report = run(Arc::new(Flawed(Some(Flaw::UnlockTwiceIsFine))), &settings);
+    assert!(!report.is_success());
+    let json: serde_json::Value = serde_json::from_str(&report.to_json()).unwrap();
+    let call = "A unlock \"never\" -> done";
+    let expected = serde_json::json!({
+        "store": "UnlockTwiceIsFine",
+        "seed": "18446744073709551615",
+        "passed": 0,
+        "failed": 1,
+        "not_applicable": 0,
+        "cases": [{
+            "case": "unlock_twice_fails",
+            "clause": "L5",
+            "conditions": "calm",
+            "outcome": "failed",
+            "broken_clause": "L5",
+            "expected": "a release where nothing was ever locked is refused with `NotFound`",
+            "seen": "it succeeded",
+            "next_step": "answer `NotFound` when there is no lock",
+            "calls": [call],
+        }],
+    });
+    assert_eq!(json, expected);
+}
+
+#[test]
+fn a_run_without_cases_is_no_success() {
+    let report = run(memory(), &Settings::default().only("no_such_case"));
+    assert!(report.cases.is_empty() && !report.is_success());
+    assert!(!run(memory(), &Settings::default().conditions([])).is_success());
+}
+
+#[test]
+fn the_same_seed_gives_the_same_failure() {
+    let case = Case::find("check_and_write_are_one_in_random_histories").unwrap();
+    let harness: Arc<dyn Harness> = Arc::new(Flawed(Some(Flaw::ChecksThenWrites)));
+    let outcome = |seed| run_case(&harness, case, Conditions::Calm, seed);
+    assert_eq!(outcome(1), outcome(1));
+    assert_ne!(outcome(1), outcome(2));
+}
+
+/// A harness that does not do its part.
+#[derive(Clone, Copy, Debug)]
+enum Bad {
+    Hangs,
+    Panics,
+    HasNoPlace,
+    ReturnsEarly,
+}
+
+#[async_trait]
+impl Harness for Bad {
+    fn name(&self) -> String {
+        format!("{self:?}")
+    }
+
+    async fn place(&self) -> Result<Arc<dyn Place>> {
+        match self {
+            Self::Hangs => std::future::pending().await,
+            Self::Panics => std::panic::resume_unwind(Box::new("as the test wants it")),
+            _ => Err(Error::new(ErrorKind::Unavailable, "make", "a place")),
+        }
+    }
+
+    fn block_on(&self, future: BoxFuture<'_, ()>) {
+        if !matches!(self, Self::ReturnsEarly) {
+            groundstate_conformance::block_on(future);
+        }
+    }
+
+    fn patience(&self) -> Duration {
+        Duration::from_millis(100)
+    }
+}
+
+#[test]
+fn what_keeps_a_case_from_running_is_a_failure() {
+    for (bad, seen) in [
+        (Bad::Hangs, "it still waits for something"),
+        (Bad::Panics, "one panicked"),
+        (Bad::HasNoPlace, "`Unavailable`: cannot make a place: the store is not available, try again later"),
+        (Bad::ReturnsEarly, "`Harness::block_on` returned early"),
+    ] {
+        let harness: Arc<dyn Harness> = Arc::new(bad);
+        let outcome = run_case(&harness, Case::find("lock_excludes").unwrap(), Conditions::Calm, 1);
+        let Outcome::Failed(failure) = outcome else { panic!("{bad:?} gives {outcome:?}") };
+        assert_eq!(failure.seen, seen, "{bad:?}");
+    }
+}
+
+/// The table of clauses and the documentation of the trait are written by hand, and have to say the same.
+#[test]
+fn the_clauses_are_those_of_the_documentation() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../statemgr/src/store.rs");
+    let Ok(source) = std::fs::read_to_string(path) else {
+        println!("not run: the source of groundstate-statemgr is not beside this crate");
+        return;
+    };
+    let documented: Vec<String> = source
+        .lines()
+        .filter_map(|line| line.strip_prefix("/// - **")?.split_once("`**"))
+        .map(|(clause, _)| clause.replace('`', ""))
+        .collect();
+    let known: Vec<String> =
+        CLAUSES.iter().filter(|clause| clause.is_of_stores()).map(ToString::to_string).collect();
+    assert_eq!(known, documented);
+}
