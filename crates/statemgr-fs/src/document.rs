@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use groundstate_statemgr::LockInfo;
 
+use crate::files::read_text;
 use crate::process::Process;
 
 /// A lock document and what its tag says.
@@ -31,7 +32,7 @@ impl Document {
 
     /// The first document that can be read. Half of one, which somebody is writing, is none.
     pub(crate) fn read(paths: &[PathBuf]) -> Option<Self> {
-        let parse = |path: &PathBuf| LockInfo::parse(&fs::read(path).ok()?).ok();
+        let parse = |path: &PathBuf| LockInfo::parse(read_text(path).ok()??.as_bytes()).ok();
         let mut info = paths.iter().find_map(parse)?;
         let (text, process) = Process::untag(&info.info);
         info.info = text.to_owned();

@@ -1,18 +1,18 @@
 //! The count of tokens at a place, in a file beside the state.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 
 use groundstate_common::Timestamp;
 use groundstate_statemgr::FencingToken;
 
-use crate::files::absent_is_none;
+use crate::files::read_text;
 use crate::place::Place;
 use crate::replace::put;
 
 /// The newest token that was granted.
 pub(crate) fn newest(place: &Place) -> io::Result<Option<FencingToken>> {
-    let text = absent_is_none(fs::read_to_string(place.fence()))?;
+    let text = read_text(&place.fence())?;
     Ok(text.and_then(|text| text.trim().parse().ok()).map(FencingToken::new))
 }
 

@@ -120,6 +120,12 @@ pub(crate) fn exists(path: &Path) -> io::Result<bool> {
     }
 }
 
+/// A small text, if it is there. What is larger than any of them has a reason to be is cut.
+pub(crate) fn read_text(path: &Path) -> io::Result<Option<String>> {
+    let Some(file) = open(path)? else { return Ok(None) };
+    Ok(Some(String::from_utf8_lossy(&read_at(&file, 0, 64 * 1024)?).into_owned()))
+}
+
 pub(crate) fn absent_is_none<T>(outcome: io::Result<T>) -> io::Result<Option<T>> {
     match outcome {
         Ok(value) => Ok(Some(value)),
@@ -135,7 +141,8 @@ pub(crate) fn remove(path: &Path) -> io::Result<()> {
 
 /// Up to `len` bytes from `offset`.
 pub(crate) fn read_at(mut file: &File, offset: u64, len: usize) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(len);
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(len).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
     file.seek(SeekFrom::Start(offset))?;
     file.take(len as u64).read_to_end(&mut bytes)?;
     Ok(bytes)

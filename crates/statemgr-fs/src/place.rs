@@ -6,6 +6,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::stamp::FileId;
+
 /// A state file by name, whether it exists or not.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
@@ -76,7 +78,7 @@ impl Place {
             let folder = fs::canonicalize(parent(&target)).unwrap_or_else(|_| parent(&target).to_owned());
             target.file_name().map(|name| folder.join(name))
         };
-        self.path == other.path || resolve(self) == resolve(other)
+        self.path == other.path || resolve(self) == resolve(other) || FileId::same(&self.path, &other.path)
     }
 }
 

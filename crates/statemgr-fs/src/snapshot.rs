@@ -50,7 +50,8 @@ pub(crate) enum Attempted {
 
 /// What is stored: the old state or the new one when somebody is writing. None when nothing is, or zero bytes.
 ///
-/// `handle` is the holder's own open file, for systems that let nobody else read. `recover` is called when a write seems to have been interrupted.
+/// `handle` is the holder's own open file, for systems that let nobody else read. `recover` is called when a write
+/// seems to have been interrupted.
 pub(crate) fn read(
     place: &Place,
     handle: Option<&File>,

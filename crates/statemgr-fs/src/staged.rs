@@ -121,3 +121,39 @@ impl Drop for Named {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+
+    use super::Staged;
+
+    #[test]
+    fn nothing_is_left_of_what_was_not_named_or_not_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("x");
+        let mut staged = Staged::create(&target, false).unwrap();
+        staged.append(b"new").unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        let model = File::create(folder.path().join("model")).unwrap();
+        drop(staged.name(target.clone(), &model).unwrap());
+        assert!(!target.exists());
+    }
+
+    /// Another disk stands for a system that cannot name such files.
+    #[test]
+    fn what_cannot_be_linked_is_copied() {
+        let (Ok(other), folder) = (tempfile::tempdir_in("/dev/shm"), tempfile::tempdir().unwrap()) else {
+            return println!("not run: there is no folder in memory");
+        };
+        let mut staged = Staged::create(&other.path().join("x"), true).unwrap();
+        staged.append(b"new").unwrap();
+        let model = File::create(folder.path().join("model")).unwrap();
+        let mut named = staged.name(folder.path().join("x"), &model).unwrap();
+        let header = named.seal().unwrap();
+        named.keep();
+        drop(named);
+        let written = fs::read(folder.path().join("x")).unwrap();
+        assert_eq!(written, [header.bytes(), b"new"].concat());
+    }
+}

@@ -12,7 +12,7 @@ use groundstate_statemgr::{Error, ErrorKind, Result};
 
 use crate::client::Client;
 use crate::failure::failed;
-use crate::files::{absent_is_none, create_folder};
+use crate::files::{absent_is_none, create_folder, read_text};
 use crate::offload::{Caller, Wanted, offload};
 use crate::openers::{Openers, openers};
 use crate::options::FsOptions;
@@ -218,7 +218,7 @@ impl FsWorkspaces {
     fn selection(&self) -> Result<WorkspaceName> {
         let path = self.environment();
         let fail = |error| failed("read", path.display(), error);
-        let text = absent_is_none(fs::read_to_string(&path)).map_err(fail)?.unwrap_or_default();
+        let text = read_text(&path).map_err(fail)?.unwrap_or_default();
         match text.trim() {
             "" => Ok(WorkspaceName::default_name()),
             name => WorkspaceName::parse(name)

@@ -216,7 +216,17 @@ impl Client {
         published
     }
 
+    /// Whether there is no file, and no condition that may be broken: then there is none to lock, and none is made.
+    fn has_nothing_to_delete(&self, options: &WriteOptions) -> Result<bool> {
+        let is_plain = !options.force && options.fence.is_none() && self.source().is_none();
+        let is_met = options.expect.is_met_by(None) && self.session.borrow().held.is_none();
+        Ok(is_plain && is_met && !files::exists(&self.place.target()).map_err(self.failed(DELETE))?)
+    }
+
     pub(crate) fn delete(self: &Arc<Self>, options: &WriteOptions, wanted: &Wanted) -> Result<()> {
+        if self.has_nothing_to_delete(options)? {
+            return Ok(());
+        }
         let mut turn = Turn::begin(self, DELETE, options, wanted)?;
         turn.back_up(DELETE)?;
         self.forget(turn.session.held.is_some());

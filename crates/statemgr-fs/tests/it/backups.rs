@@ -71,13 +71,14 @@ fn expectations_are_about_what_reads_give_also_with_two_paths() {
 fn two_names_of_one_file_are_one_path() {
     let folder = Folder::new();
     fs::write(folder.state(), b"old").unwrap();
-    let other = folder.path().join(".").join("terraform.tfstate");
-    let store = Calls(folder.store_with(FsOptions::new().read_from(other)));
-    assert_eq!(store.read().unwrap().unwrap(), b"old");
-    let grant = store.lock().unwrap();
-    store.write(b"new").unwrap();
-    assert_eq!(store.read().unwrap().unwrap(), b"new");
-    store.unlock(&grant).unwrap();
+    fs::hard_link(folder.state(), folder.join("other.tfstate")).unwrap();
+    for name in ["./terraform.tfstate", "other.tfstate"] {
+        let store = Calls(folder.store_with(FsOptions::new().read_from(folder.path().join(name))));
+        let grant = store.lock().unwrap();
+        store.write(name.as_bytes()).unwrap();
+        assert_eq!(store.read().unwrap().unwrap(), name.as_bytes());
+        store.unlock(&grant).unwrap();
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use groundstate_statemgr_fs::FsOptions;
+use groundstate_statemgr_fs::{FsOptions, Publish};
 
 use crate::support::{Calls, open};
 use crate::{counting, kills};
@@ -88,7 +88,8 @@ fn play(role: &str, path: &Path) -> Result<(), String> {
             wait_for_the_end();
             store.unlock(&grant).map_err(|error| error.to_string())
         }
-        "write for ever" => kills::write_for_ever(path),
+        "write for ever" => kills::write_for_ever(path, Publish::InPlace),
+        "replace for ever" => kills::write_for_ever(path, Publish::Rename),
         "count up" => counting::count_up(path),
         "write once" => kills::write_once(path),
         _ => Err(format!("there is no role {role:?}")),

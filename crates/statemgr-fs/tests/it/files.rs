@@ -2,10 +2,13 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::process::CommandExt;
+use std::process::Stdio;
 
 use groundstate_statemgr::ErrorKind;
 use groundstate_statemgr_fs::{FsOptions, Publish};
 
+use crate::child;
 use crate::support::{Calls, Folder, open};
 
 #[test]
@@ -44,6 +47,35 @@ fn the_owner_of_a_file_stays() {
             assert_eq!((meta.uid(), meta.gid()), (1234, 1235), "{name} {publish:?}");
         }
     }
+}
+
+/// Only owners may set the times of a file, and readers go by these.
+#[test]
+fn whoever_may_write_a_file_need_not_own_it() {
+    let folder = Folder::new();
+    fs::write(folder.state(), b"old").unwrap();
+    if fs::metadata(folder.state()).unwrap().uid() != 0 {
+        return println!("not run: only the superuser may start programs as another user");
+    }
+    fs::set_permissions(folder.state(), Permissions::from_mode(0o666)).unwrap();
+    fs::set_permissions(folder.path(), Permissions::from_mode(0o777)).unwrap();
+    let before = fs::metadata(folder.state()).unwrap().modified().unwrap();
+    let mut writer = child::command("write once", &folder.state());
+    let Ok(output) = writer.uid(65_534).gid(65_534).stdin(Stdio::null()).output() else {
+        return println!("not run: another user may not start this program");
+    };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    let meta = fs::metadata(folder.state()).unwrap();
+    assert_eq!((meta.uid(), meta.mode() & 0o777), (0, 0o666));
+    assert!(meta.len() > 100_000 && meta.modified().unwrap() > before);
+}
+
+#[test]
+fn deleting_what_is_not_there_makes_nothing() {
+    let folder = Folder::new();
+    let store = Calls(open(&folder.join("a/b.tfstate"), FsOptions::new()));
+    store.delete().unwrap();
+    assert_eq!(folder.names(), [""; 0]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use groundstate_statemgr_fs::{Backup, FsOptions};
+use groundstate_statemgr_fs::{Backup, FsOptions, Publish};
 
 use crate::child::{Player, say_ready};
 use crate::support::{Calls, Folder, Random, number, open, shown};
@@ -35,8 +35,8 @@ fn number_of(bytes: &[u8]) -> u64 {
 }
 
 /// The role: writes one state after another, with and without holding a lock.
-pub(crate) fn write_for_ever(path: &Path) -> Result<(), String> {
-    let store = Calls(open(path, FsOptions::new().backup(Backup::None)));
+pub(crate) fn write_for_ever(path: &Path, publish: Publish) -> Result<(), String> {
+    let store = Calls(open(path, FsOptions::new().backup(Backup::None).publish(publish)));
     let mut n = match store.read().map_err(|error| shown(&error))? {
         Some(bytes) => number_of(&bytes),
         None => 0,
@@ -80,15 +80,20 @@ fn a_writer_that_is_killed_leaves_the_old_state_or_the_new_one() {
     let folders = [Some(Folder::new()), Folder::in_memory()];
     let folders: Vec<Folder> = folders.into_iter().flatten().collect();
     for folder in &folders {
-        killed(folder, kills / folders.len(), &mut random);
+        killed("write for ever", folder, kills / folders.len(), &mut random);
     }
 }
 
-fn killed(folder: &Folder, kills: usize, random: &mut Random) {
+#[test]
+fn a_writer_that_is_killed_while_it_replaces_files_leaves_the_old_state_or_the_new_one() {
+    killed("replace for ever", &Folder::new(), number(KILLS, 60) / 4, &mut Random(number(SEED, 1) as u64));
+}
+
+fn killed(role: &str, folder: &Folder, kills: usize, random: &mut Random) {
     let path = folder.state();
     let (mut last, mut interrupted) = (0, 0);
     for kill in 0..kills {
-        let mut player = Player::start("write for ever", &path);
+        let mut player = Player::start(role, &path);
         // A third of them are killed while they start, and so while they finish what the one before left.
         if kill % 3 != 0 {
             player = player.ready();
