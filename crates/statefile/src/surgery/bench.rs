@@ -1,6 +1,6 @@
 //! The parts of a state that an operation works on: loaded when they are asked for, kept when they change.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
 
 use groundstate_states::addr::{self, AbsResource, AbsResourceInstance, ConfigResource, InstanceKey};
@@ -30,13 +30,24 @@ pub(super) struct Bench<'d> {
     pub(super) source: Source<'d>,
     pub(super) changed: Changed,
     mentions: OnceLock<Mentions>,
+    /// Who depends on what by the changed parts, now or before they changed again.
+    new_mentions: HashMap<ConfigResource, BTreeSet<AbsResource>>,
+    /// Changed parts that are not in there as they are now.
+    unread: BTreeSet<AbsResource>,
     /// The addresses of the source by what they are called inside their module.
     by_name: OnceLock<HashMap<addr::Resource, Vec<AbsResource>>>,
 }
 
 impl<'d> Bench<'d> {
     pub(super) fn new(source: Source<'d>) -> Self {
-        Self { source, changed: Changed::new(), mentions: OnceLock::new(), by_name: OnceLock::new() }
+        Self {
+            source,
+            changed: Changed::new(),
+            mentions: OnceLock::new(),
+            new_mentions: HashMap::new(),
+            unread: BTreeSet::new(),
+            by_name: OnceLock::new(),
+        }
     }
 
     /// The entries of a resource in the document.
@@ -69,6 +80,7 @@ impl<'d> Bench<'d> {
 
     /// The resource for changes.
     pub(super) fn edit(&mut self, address: &AbsResource) -> Result<Option<&mut Resource>, ReadError> {
+        self.unread.insert(address.clone());
         if !self.changed.contains_key(address) {
             let Some(original) = self.original(address)? else { return Ok(None) };
             self.changed.insert(address.clone(), Some(original));
@@ -78,7 +90,14 @@ impl<'d> Bench<'d> {
 
     /// Puts a resource at an address, or removes it.
     pub(super) fn put(&mut self, address: AbsResource, resource: Option<Arc<Resource>>) {
+        self.unread.insert(address.clone());
         self.changed.insert(address, resource);
+    }
+
+    /// Goes back to earlier changes.
+    pub(super) fn restore(&mut self, changed: Changed) {
+        self.unread.extend(changed.keys().cloned());
+        self.changed = changed;
     }
 
     /// The keys of a resource's instances, sorted; nothing if there is no such resource. Decodes nothing.
@@ -180,38 +199,37 @@ impl<'d> Bench<'d> {
         })
     }
 
-    /// Resources of which an object depends on one of these, by what the source and the changed parts say.
+    /// Resources of which an object may depend on one of these. Some may have done so before they changed.
     pub(super) fn mentioning<'c>(
-        &self,
+        &mut self,
         wanted: impl IntoIterator<Item = &'c ConfigResource>,
-    ) -> Vec<AbsResource> {
-        let wanted: std::collections::HashSet<_> = wanted.into_iter().collect();
-        let mentions = self.mentions();
-        let unchanged = wanted.iter().flat_map(|config| mentions.of(config));
-        self.dependents(unchanged, &|config| wanted.contains(config))
+    ) -> BTreeSet<AbsResource> {
+        self.read_changes();
+        let mut found = BTreeSet::new();
+        for config in wanted {
+            found.extend(self.mentions().of(config).cloned());
+            found.extend(self.new_mentions.get(config).into_iter().flatten().cloned());
+        }
+        found
     }
 
     /// The same for all that the predicate picks.
-    pub(super) fn mentioning_any(&self, pick: &dyn Fn(&ConfigResource) -> bool) -> Vec<AbsResource> {
-        let picked = self.mentions().all().filter(|(config, _)| pick(config));
-        self.dependents(picked.flat_map(|(_, by)| by), pick)
+    pub(super) fn mentioning_any(&mut self, pick: &dyn Fn(&ConfigResource) -> bool) -> BTreeSet<AbsResource> {
+        self.read_changes();
+        let unchanged = self.mentions().all().filter(|(config, _)| pick(config)).flat_map(|(_, by)| by);
+        let changed = self.new_mentions.iter().filter(|(config, _)| pick(config)).flat_map(|(_, by)| by);
+        unchanged.chain(changed).cloned().collect()
     }
 
-    fn dependents<'a>(
-        &self,
-        unchanged: impl Iterator<Item = &'a AbsResource>,
-        pick: &dyn Fn(&ConfigResource) -> bool,
-    ) -> Vec<AbsResource> {
-        let mut found: Vec<_> =
-            unchanged.filter(|address| !self.changed.contains_key(*address)).cloned().collect();
-        for (address, resource) in &self.changed {
-            if resource.as_ref().is_some_and(|resource| mentions::in_resource(resource).any(|c| pick(&c))) {
-                found.push(address.clone());
+    /// Takes up what the parts depend on that changed since the last time.
+    fn read_changes(&mut self) {
+        for address in std::mem::take(&mut self.unread) {
+            if let Some(Some(resource)) = self.changed.get(&address) {
+                for config in mentions::in_resource(resource) {
+                    self.new_mentions.entry(config).or_default().insert(address.clone());
+                }
             }
         }
-        found.sort();
-        found.dedup();
-        found
     }
 }
 

@@ -196,7 +196,7 @@ impl<'d> Surgery<'d> {
         let result = operation(self);
         self.in_attempt = false;
         if result.is_err() {
-            self.bench.changed = before;
+            self.bench.restore(before);
         }
         result
     }
