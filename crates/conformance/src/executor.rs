@@ -230,9 +230,7 @@ impl<T> Interleave<'_, T> {
         }
         ready.get(rng.below(ready.len())).copied()
     }
-}
 
-impl<T> Interleave<'_, T> {
     /// Whether everybody waits, and one of them has stood still for so long that it may be the one they wait for.
     fn gives_up_stopping(&mut self, context: &mut Context<'_>) -> bool {
         let Plan::Stop { victim, steps: 0, .. } = self.plan else { return false };
