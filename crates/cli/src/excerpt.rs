@@ -187,6 +187,23 @@ mod tests {
     }
 
     #[test]
+    fn hides_values_that_damage_has_put_in_the_place_of_names() {
+        let damaged: [&[u8]; 5] = [
+            br#"{"resources": [{"instances": [{"attributes": {: "hunter2"}}]}]}"#,
+            br#"{"resources": [{"instances": [{"attributes": { "hunter2", "x": 1}}]}]}"#,
+            br#"{"resources": [{"instances": [{"attributes": {"y": ,"hunter2"}}]}]}"#,
+            br#"{"resources": [{"instances": [{"schema_version": 0, : "hunter2"}]}]}"#,
+            br#"{"resources": [{"instances": [{"private"{ "hunter2", "x": 1}]}]}"#,
+        ];
+        for text in damaged {
+            for offset in 0..text.len() {
+                let shown = around(text, offset).unwrap().text;
+                assert!(!shown.contains("hunter"), "{shown}");
+            }
+        }
+    }
+
+    #[test]
     fn hides_every_value_that_may_be_a_secret() {
         let hidden: [&[u8]; 12] = [
             br#"{"outputs": {"o": {"value": "hunter2", "type": "string"}}}"#,

@@ -74,6 +74,13 @@ struct Frame {
     named: bool,
 }
 
+/// Whether a string that ends here is the name of a member: in a damaged file a value may stand in its place.
+fn is_name(text: &[u8], end: usize) -> bool {
+    let rest = text.get(end..).unwrap_or_default();
+    let next = rest.iter().find(|byte| !b" \t\r\n".contains(byte));
+    next.is_none_or(|byte| *byte == b':')
+}
+
 /// Calls `each` with every token that begins before `end`, and whether it may be shown.
 pub(crate) fn walk(text: &[u8], end: usize, mut each: impl FnMut(Token, bool)) {
     let document = Frame { object: true, open: true, scalar: false, named: false };
@@ -85,7 +92,7 @@ pub(crate) fn walk(text: &[u8], end: usize, mut each: impl FnMut(Token, bool)) {
     while at < end {
         let stop = token_end(text, at);
         let token = text.get(at..stop).unwrap_or_default();
-        let (open, mut kind) = (hidden == 0 && member.open && member.scalar, TokenKind::Plain);
+        let (mut open, mut kind) = (hidden == 0 && member.open && member.scalar, TokenKind::Plain);
         match token.first() {
             Some(b'{' | b'[') if frames.len() >= MAX_FRAMES => hidden += 1,
             Some(b'{') => {
@@ -99,7 +106,15 @@ pub(crate) fn walk(text: &[u8], end: usize, mut each: impl FnMut(Token, bool)) {
                 expects_name = false;
             }
             Some(b',') => expects_name = frames.last().is_some_and(|frame| frame.object),
+            Some(b':') if expects_name => {
+                // The name is missing, so nothing is known of the value.
+                (member, expects_name) = (Frame { open: false, ..document }, false);
+            }
             Some(b':' | b' ' | b'\t' | b'\n' | b'\r') => {}
+            Some(b'"') if expects_name && hidden == 0 && !is_name(text, stop) => {
+                kind = TokenKind::Value;
+                (member, open, expects_name) = (Frame { open: false, ..document }, false, false);
+            }
             Some(b'"') if expects_name && hidden == 0 => {
                 kind = TokenKind::Name;
                 member = inside(frames.last().copied().unwrap_or(document), token);
