@@ -3,7 +3,7 @@
 //! Nothing is invented: every object of the result stands whole in the text, under the resource that it has there.
 //! Where damage may hide that a resource ended and another began, what follows up to the next resource is given up.
 //!
-//! What writers never leave out counts as a sign of damage: `instances` of a resource and `schema_version` of an object.
+//! Where the text is no JSON, what writers never leave out counts as a sign of damage: `instances` of a resource and `schema_version` of an object.
 //! In an indented file every bracket has to stand where its kind does; in a compact one, which only known releases
 //! write, pieces with unknown members are given up. Two ends that happen to fit together cannot be told from a whole.
 

@@ -29,12 +29,12 @@ impl<'t> Walk<'t> {
     /// Whether a piece has members that no release writes, where no layout shows that it swallowed nothing. Compact
     /// files come from releases that are known.
     pub(super) fn is_doubtful(&self, start: usize, names: &[&str]) -> bool {
-        !self.indented && !is_known(self.text, start, names)
+        self.broken && !self.indented && !is_known(self.text, start, names)
     }
 
     /// The text up to what the layout shows to be another piece, which a damaged one may seem to contain.
     pub(super) fn limited(&self, begin: usize) -> &'t [u8] {
-        let next = match self.indented {
+        let next = match self.broken && self.indented {
             true => anchors::by_layout(self.text, begin, self.reached),
             false => None,
         };
@@ -69,7 +69,8 @@ impl<'t> Walk<'t> {
             // Its list of instances is lost, and an object seems to be the resource.
             let decoded = name.decode();
             let lost_list = INSTANCE_MEMBERS.contains(&&*decoded) && decoded != "provider";
-            if lost_list || !(self.indented || anchors::RESOURCE.contains(&&*decoded)) {
+            let strange = !self.indented && !anchors::RESOURCE.contains(&&*decoded);
+            if self.broken && (lost_list || strange) {
                 return Err(Stop { offset: name.offset, why: SyntaxError::Unexpected });
             }
             cursor.skip()?;
@@ -77,7 +78,7 @@ impl<'t> Walk<'t> {
             piece.members.push(name.offset..cursor.offset());
         }
         // All writers give it a list, if an empty one.
-        if !has_list {
+        if self.broken && !has_list {
             return Err(Stop { offset: cursor.offset().saturating_sub(1), why: SyntaxError::Unexpected });
         }
         self.closes(cursor, 4)
@@ -111,7 +112,9 @@ impl<'t> Walk<'t> {
                 Ok(()) => {
                     self.closes(cursor, 8)?;
                     let range = start..cursor.offset();
-                    looks_right(text, range.clone())?;
+                    if self.broken {
+                        looks_right(text, range.clone())?;
+                    }
                     if !self.is_doubtful(start, &INSTANCE_MEMBERS) {
                         piece.objects.push(range);
                         continue;

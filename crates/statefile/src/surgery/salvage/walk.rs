@@ -40,6 +40,8 @@ pub(super) struct Walk<'t> {
     first: bool,
     pub(super) reached: Reached,
     pub(super) indented: bool,
+    /// The text is not JSON. Otherwise its brackets are right, and nothing has to be doubted.
+    pub(super) broken: bool,
     pub(super) pieces: Pieces,
 }
 
@@ -52,6 +54,7 @@ impl<'t> Walk<'t> {
             first: true,
             reached: Reached::Header,
             indented: anchors::is_indented(text),
+            broken: !is_json(text),
             pieces: Pieces::default(),
         }
     }
@@ -191,7 +194,7 @@ impl<'t> Walk<'t> {
         let before = self.text.get(..offset).unwrap_or_default();
         let line = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
         let indent = before.get(line..).unwrap_or_default().iter().take_while(|b| **b == b' ').count();
-        if self.indented && indent != blanks {
+        if self.broken && self.indented && indent != blanks {
             return Err(Stop { offset, why: SyntaxError::Unexpected });
         }
         Ok(())
@@ -314,6 +317,11 @@ impl<'t> Walk<'t> {
             _ => Err(Damage { start: piece.range.start, stop, what }),
         }
     }
+}
+
+fn is_json(text: &[u8]) -> bool {
+    let mut cursor = Cursor::new(text);
+    cursor.skip().and_then(|()| cursor.end()).is_ok()
 }
 
 /// Requires that a value is followed by what can follow one. Otherwise a part of it may be lost, such as the last
