@@ -1,6 +1,7 @@
 //! Where everything stands in a document of format 4, without building the model.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -53,13 +54,20 @@ pub(crate) struct ResourceEntry {
 }
 
 /// One element of `instances`.
-#[derive(Debug)]
 pub(crate) struct ObjectEntry {
     pub(crate) key: InstanceKey,
     pub(crate) deposed: Option<DeposedKey>,
     pub(crate) span: Range<usize>,
     /// The `id` that lists filter by; only collected when asked for.
     pub(crate) id: Option<Box<str>>,
+}
+
+impl fmt::Debug for ObjectEntry {
+    /// Leaves the id out: it is an attribute.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { key, deposed, span, id: _ } = self;
+        f.debug_struct("ObjectEntry").field("key", key).field("deposed", deposed).field("span", span).finish()
+    }
 }
 
 impl Index {

@@ -33,7 +33,7 @@ pub struct Listing {
 }
 
 /// An instance of a list; prints as its address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Listed<'l> {
     /// Its resource.
@@ -83,6 +83,13 @@ impl Listed<'_> {
     /// The address as a value of its own.
     pub fn address(&self) -> AbsResourceInstance {
         self.resource.instance(self.key.clone())
+    }
+}
+
+impl fmt::Debug for Listed<'_> {
+    /// Shows the address only: ids are attributes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Listed").field(&self.to_string()).finish()
     }
 }
 
@@ -216,7 +223,6 @@ impl Visitor for Outputs<'_> {
 }
 
 /// A piece of the input: bytes from `start` on, with room in front of them.
-#[derive(Debug)]
 pub struct Block {
     /// The room, then the bytes.
     pub bytes: Vec<u8>,
@@ -248,6 +254,14 @@ impl Block {
                 Err(error) => return Err(error),
             }
         }
+    }
+}
+
+impl fmt::Debug for Block {
+    /// Shows sizes only: states hold secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { bytes, start } = self;
+        f.debug_struct("Block").field("bytes", &bytes.len()).field("start", start).finish()
     }
 }
 
@@ -361,5 +375,25 @@ impl<B: Blocks> Feed for Window<B> {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Block, list};
+
+    #[test]
+    fn debug_texts_show_no_attributes() {
+        let text = br#"{"version": 4, "resources": [{"mode": "managed", "type": "t", "name": "a",
+            "provider": "provider[\"registry.terraform.io/hashicorp/null\"]",
+            "instances": [{"attributes": {"id": "s3cret"}}]}]}"#;
+        let listing = list(&text[..], true).unwrap();
+        let listed = listing.iter().next().unwrap();
+        assert_eq!(listed.id, Some("s3cret"));
+        let block = Block { bytes: text.to_vec(), start: 0 };
+        for shown in [format!("{listing:?}"), format!("{listed:?}"), format!("{block:?}")] {
+            // Bytes would be shown by their numbers.
+            assert!(!shown.contains("s3cret") && !shown.contains("115, 51, 99"), "{shown}");
+        }
     }
 }
