@@ -1,7 +1,6 @@
 //! A document that is read where it is asked for, and changed without touching the rest.
 
 use std::fmt;
-use std::io;
 use std::ops::Range;
 
 use groundstate_states::addr::{AbsResource, AbsResourceInstance};
@@ -216,19 +215,4 @@ impl Document {
         let options = DecodeOptions::default().dialect(self.dialect());
         Ok(decode(&text, &options)?.state)
     }
-}
-
-/// Copies a document with some ranges replaced; ranges are in order and do not overlap.
-pub(crate) fn splice<W: io::Write>(
-    text: &[u8],
-    patches: &[(Range<usize>, Vec<u8>)],
-    out: &mut W,
-) -> io::Result<()> {
-    let mut at = 0;
-    for (range, new) in patches {
-        out.write_all(text.get(at..range.start).unwrap_or_default())?;
-        out.write_all(new)?;
-        at = range.end;
-    }
-    out.write_all(text.get(at..).unwrap_or_default())
 }

@@ -8,9 +8,10 @@ use std::sync::Arc;
 use groundstate_states::addr::AbsResource;
 use groundstate_states::{Lineage, OutputValue, Resource, Serial};
 
-use crate::document::{Document, splice};
+use crate::document::Document;
 use crate::encode::{self, EncodeError, file_order};
 use crate::file::File;
+use crate::patches::Patches;
 use crate::writer_version::WriterVersion;
 
 /// Changes to be made to a [`Document`].
@@ -93,6 +94,17 @@ impl<'d> Edit<'d> {
     ///
     /// As [`Edit::to_vec`], with nothing written; and [`EncodeError::Io`] when `out` fails.
     pub fn write_to<W: io::Write>(&self, out: &mut W) -> Result<(), EncodeError> {
+        self.patches()?.write_to(self.document.text(), out)?;
+        Ok(())
+    }
+
+    /// The pieces of text that the change consists of. They do not borrow the document, so its text can become the
+    /// changed one without a second copy in memory.
+    ///
+    /// # Errors
+    ///
+    /// As [`Edit::to_vec`].
+    pub fn patches(&self) -> Result<Patches, EncodeError> {
         let mut patches = Vec::new();
         let mut missing = Vec::new();
         for (name, value) in &self.header {
@@ -110,9 +122,7 @@ impl<'d> Edit<'d> {
         if !missing.is_empty() {
             patches.push(self.insertion(&missing));
         }
-        patches.sort_by_key(|(range, _)| (range.start, range.end));
-        splice(self.document.text(), &patches, out)?;
-        Ok(())
+        Ok(Patches::new(patches))
     }
 
     /// Where the value of a top-level member stands.

@@ -46,6 +46,7 @@ mod loss;
 mod members;
 mod note;
 mod output_value;
+mod patches;
 mod problem;
 mod scan;
 mod sensitive;
@@ -70,6 +71,7 @@ pub use file::{File, Style};
 pub use json::{Place, push_json_string};
 pub use loss::{Loss, losses_in};
 pub use note::{Note, NoteKind};
+pub use patches::Patches;
 pub use problem::{Code, Problem, Problems, ReadError};
 pub use scan::{
     Block, Blocks, Listed, Listing, ListingPart, ScanError, expect_resource, list, list_part, outputs,

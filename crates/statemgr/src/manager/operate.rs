@@ -104,13 +104,14 @@ impl Manager {
         if !surgery.is_changed().map_err(|error| self.corrupt(error))? {
             return Ok((value, None));
         }
-        let mut bytes = Vec::new();
         let serial = self.next(opened.serial())?;
-        surgery.write_to(serial, &mut bytes).map_err(|error| {
+        let rewrite = surgery.rewrite(serial).map_err(|error| {
             let message = "the state cannot be written as a file";
             Error::new(ErrorKind::Invalid, OP, self).because(message).with_source(error)
         })?;
-        Ok((value, Some(bytes)))
+        drop(surgery);
+        // The text becomes the new one where it is: large states are in memory once.
+        Ok((value, Some(rewrite.into_text(opened))))
     }
 
     /// Refuses to go on where changes of the transient snapshot would get lost.
