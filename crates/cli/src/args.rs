@@ -8,14 +8,14 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use groundstate_statefile::Dialect;
 
 pub(crate) use change::{
-    AddressesArgs, ChangeArgs, EditArgs, LockArgs, LockCommandArgs, LocksArgs, MvArgs, PullArgs, PushArgs,
-    ReplaceProviderArgs, UndoArgs, UnlockArgs,
+    AddressesArgs, ChangeArgs, EditArgs, LockArgs, LockCommandArgs, LocksArgs, MergeErroredArgs, MvArgs,
+    PullArgs, PushArgs, ReplaceProviderArgs, SalvageArgs, UndoArgs, UnlockArgs,
 };
 
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done, and nothing to report
-  1  `check` has findings, or `diff` found differences
+  1  `check` has findings, `diff` found differences, or `salvage` lost something
   2  the command line or a script is wrong, or asks for something that cannot be
   3  there is no state: a file is missing, empty or unreadable; or a file cannot be written
   4  the input is not a state file
@@ -116,6 +116,19 @@ pub(crate) enum Command {
     ///
     /// Stores a state file, if it continues what is stored: the same lineage, and a serial that is not lower.
     Push(PushArgs),
+    /// Reads what can be read of a truncated or damaged state
+    ///
+    /// Reads what can be read of a truncated or damaged state, prints a new state with it, and lists what was lost.
+    ///
+    /// Nothing is invented: every object of the new state stands whole in the damaged one.
+    Salvage(SalvageArgs),
+    /// Merges what an apply could not store into the stored state
+    ///
+    /// Merges `errored.tfstate`, which Terraform leaves where it cannot store a state, into the stored state.
+    ///
+    /// Whatever only one side changed since both parted is taken over. Where both changed the same thing, nothing is
+    /// merged, and all such things are listed.
+    MergeErrored(MergeErroredArgs),
     /// Holds the lock of a state while a command runs
     ///
     /// Takes the lock, runs COMMAND, and releases the lock when it has ended. The exit code is that of COMMAND.

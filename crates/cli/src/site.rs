@@ -107,3 +107,18 @@ impl Found {
         Ok(Site { name: self.name, path: self.path, manager: Arc::new(manager) })
     }
 }
+
+/// Files beside the state that look like backups of it, the last few by their names.
+pub(crate) fn backups(state: &Path) -> Vec<PathBuf> {
+    let folder = state.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let Some(name) = state.file_name().and_then(|name| name.to_str()) else { return Vec::new() };
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    let is_backup = |other: &String| {
+        other.strip_prefix(name).is_some_and(|rest| rest.ends_with(".backup") || rest == ".undone")
+    };
+    let mut found: Vec<String> = names.filter(is_backup).collect();
+    found.sort_unstable_by(|a, b| b.cmp(a));
+    found.truncate(5);
+    found.iter().map(|name| state.with_file_name(name)).collect()
+}

@@ -172,6 +172,33 @@ pub(crate) struct LocksArgs {
     pub(crate) json: bool,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct SalvageArgs {
+    /// The damaged file, or `-` for standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Replaces this file, all at once; standard output if there is none, or with `-`
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<PathBuf>,
+    /// Prints what was lost as JSON
+    #[arg(long, requires = "output")]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MergeErroredArgs {
+    #[command(flatten)]
+    pub(crate) place: PlaceArg,
+    /// What the apply could not store, mostly `errored.tfstate`
+    #[arg(value_name = "ERRORED")]
+    pub(crate) errored: PathBuf,
+    /// The state that both came from; looked for among the backups if missing
+    #[arg(long, value_name = "FILE")]
+    pub(crate) base: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) change: ChangeArgs,
+}
+
 /// Reads a duration as Go writes it: `1h30m`, `90s`, `1.5s`, `250ms`, `0`.
 fn duration(text: &str) -> Result<Duration, String> {
     let wrong = || format!("{text:?} is no duration; write it as `30s`, `5m` or `1h30m`");

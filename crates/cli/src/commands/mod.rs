@@ -8,10 +8,12 @@ mod list;
 mod lock;
 mod locks;
 mod man;
+mod merge_errored;
 mod outputs;
 mod pull;
 mod push;
 mod replace;
+mod salvage;
 mod show;
 mod undo;
 mod unlock;
@@ -39,6 +41,8 @@ pub(crate) fn run(command: Command) -> Result {
         Command::Undo(args) => undo::run(&args),
         Command::Pull(args) => pull::run(&args),
         Command::Push(args) => push::run(&args),
+        Command::Salvage(args) => salvage::run(&args),
+        Command::MergeErrored(args) => merge_errored::run(&args),
         Command::Lock(args) => lock::run(&args),
         Command::Unlock(args) => unlock::run(&args),
         Command::Locks(args) => locks::run(&args),

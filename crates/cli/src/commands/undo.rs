@@ -1,6 +1,5 @@
 //! `groundstate undo`: the content of the last backup, under a serial higher than all before it.
 
-use std::fs;
 use std::path::Path;
 
 use groundstate_statefile::File;
@@ -9,7 +8,7 @@ use super::replace::{Replacement, replace};
 use crate::args::UndoArgs;
 use crate::error::{Failure, Kind, Result};
 use crate::load::load;
-use crate::site::Found;
+use crate::site::{Found, backups};
 use crate::source::Source;
 
 pub(super) fn run(args: &UndoArgs) -> Result {
@@ -50,23 +49,11 @@ fn newer(mut backup: File, stored: Option<&File>, args: &UndoArgs, name: &str) -
 fn missing(path: &Path, state: &Path) -> Failure {
     let failure =
         Failure::new(Kind::NoState, format!("there is no backup: {} does not exist", path.display()));
-    match others(state) {
+    match backups(state) {
         names if names.is_empty() => failure.hint("name a backup with `--from FILE`"),
-        names => failure.hint(format!("name one of these with `--from`: {}", names.join(", "))),
+        found => {
+            let names: Vec<String> = found.iter().map(|path| path.display().to_string()).collect();
+            failure.hint(format!("name one of these with `--from`: {}", names.join(", ")))
+        }
     }
-}
-
-/// Files beside the state that look like backups of it, the last few.
-fn others(state: &Path) -> Vec<String> {
-    let folder = state.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let Some(name) = state.file_name().and_then(|name| name.to_str()) else { return Vec::new() };
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
-    let is_backup = |other: &String| {
-        other.strip_prefix(name).is_some_and(|rest| rest.ends_with(".backup") || rest == ".undone")
-    };
-    let mut found: Vec<String> = names.filter(is_backup).collect();
-    found.sort_unstable_by(|a, b| b.cmp(a));
-    found.truncate(5);
-    found.iter().map(|name| state.with_file_name(name).display().to_string()).collect()
 }

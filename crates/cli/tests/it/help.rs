@@ -4,7 +4,7 @@ use std::fs;
 
 use super::support::{groundstate, workspace};
 
-const COMMANDS: [&str; 22] = [
+const COMMANDS: [&str; 24] = [
     "",
     "list",
     "show",
@@ -21,6 +21,8 @@ const COMMANDS: [&str; 22] = [
     "undo",
     "pull",
     "push",
+    "salvage",
+    "merge-errored",
     "lock",
     "unlock",
     "locks",

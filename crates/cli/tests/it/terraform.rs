@@ -77,7 +77,7 @@ output "id" {
 "#;
 
 /// Terraform in a directory; nothing if there is no terraform and none is asked for.
-fn terraform(dir: &Path, args: &[&str]) -> Option<Output> {
+pub(crate) fn terraform(dir: &Path, args: &[&str]) -> Option<Output> {
     let mut command = Command::new("terraform");
     command.args(args).current_dir(dir).env("CHECKPOINT_DISABLE", "1").env("TF_IN_AUTOMATION", "1");
     for name in ["TF_DATA_DIR", "TF_WORKSPACE", "TF_CLI_ARGS"] {
@@ -96,7 +96,7 @@ fn terraform(dir: &Path, args: &[&str]) -> Option<Output> {
 
 /// What terraform prints.
 #[track_caller]
-fn printed(dir: &Path, args: &[&str]) -> String {
+pub(crate) fn printed(dir: &Path, args: &[&str]) -> String {
     let output = terraform(dir, args).expect("terraform has run before");
     assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()

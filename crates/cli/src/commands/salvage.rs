@@ -1,0 +1,112 @@
+//! `groundstate salvage`: what can be read of a damaged state.
+
+use std::fs;
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use groundstate_statefile::surgery::{Lost, SalvageError, Salvaged, salvage};
+use groundstate_statemgr_fs::Backup;
+
+use crate::args::SalvageArgs;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::error::{Failure, Kind, Outcome, Result};
+use crate::json::Json;
+use crate::load;
+use crate::output::{Messages, Output};
+use crate::save;
+use crate::session::unlocked;
+use crate::site::Found;
+use crate::source::is_standard;
+use crate::spot::Spot;
+
+/// Losses that are printed one by one; the rest is counted.
+const MAX_PRINTED: usize = 50;
+
+pub(super) fn run(args: &SalvageArgs) -> Result {
+    let (name, text) = read(&args.file)?;
+    let salvaged = salvage(&text).map_err(|error| match error {
+        SalvageError::Read(error) => load::failure(&error, &name, &text),
+        error => Failure::new(Kind::NotState, format!("{name}: {error}")),
+    })?;
+    let state = salvaged.to_vec().map_err(|error| Failure::new(Kind::Unusable, error.to_string()))?;
+    if args.json {
+        write(args, &state)?;
+        let mut out = Output::stdout();
+        out.line(&json(&salvaged, &name))?;
+        out.finish()?;
+    } else {
+        print(&salvaged, &name, &text);
+        write(args, &state)?;
+    }
+    Ok(if salvaged.lost.is_empty() { Outcome::Clean } else { Outcome::Found(Kind::Findings) })
+}
+
+/// Reads everything, whatever it looks like.
+fn read(path: &Path) -> Result<(String, Vec<u8>)> {
+    if is_standard(path) {
+        let mut text = Vec::new();
+        io::stdin()
+            .lock()
+            .read_to_end(&mut text)
+            .map_err(|error| Failure::new(Kind::NoState, format!("cannot read standard input: {error}")))?;
+        return Ok(("<stdin>".to_owned(), text));
+    }
+    let site = Found::existing(path)?.open(Backup::None, false)?;
+    // What a journal can finish is no damage. Where that fails, the bytes are taken as they are.
+    if let Ok(Some(stored)) = unlocked(&site, async |manager| Ok(manager.store().read().await?)) {
+        return Ok((site.name, stored.bytes));
+    }
+    let text = fs::read(&site.path).map_err(|error| Failure::unreadable(&site.path, &error))?;
+    Ok((site.name, text))
+}
+
+fn write(args: &SalvageArgs, state: &[u8]) -> Result<()> {
+    match args.output.as_deref().filter(|path| !is_standard(path)) {
+        Some(path) => {
+            save::replace(path, |out| out.write_all(state)).map_err(|error| Failure::unwritable(path, &error))
+        }
+        None => {
+            let mut out = Output::stdout();
+            out.write_all(state)?;
+            Ok(out.finish()?)
+        }
+    }
+}
+
+fn print(salvaged: &Salvaged, name: &str, text: &[u8]) {
+    let Salvaged { file, lost, .. } = salvaged;
+    let mut messages = Messages::stderr();
+    let shown = &lost.get(..lost.len().min(MAX_PRINTED)).unwrap_or_default();
+    let spots = Spot::of_places(text, shown.iter().map(|lost| &lost.place));
+    for (lost, spot) in shown.iter().zip(spots) {
+        let what = lost.what.as_deref().map(|what| format!("a part of {what}"));
+        let title = format!("lost: {}", what.as_deref().unwrap_or("a part of the file"));
+        let diagnostic = Diagnostic::new(Severity::Warning, title, name);
+        messages.diagnostic(&Diagnostic { place: Some(spot), detail: lost.reason.clone(), ..diagnostic });
+    }
+    if let Some(more @ 1..) = lost.len().checked_sub(MAX_PRINTED) {
+        messages.warning(&format!("{more} more parts of {name} were lost"));
+    }
+    let objects = file.state.objects().count();
+    let outputs = file.state.outputs().len();
+    messages.note(&format!("{objects} objects and {outputs} outputs of {name} can be read"));
+}
+
+fn json(salvaged: &Salvaged, name: &str) -> String {
+    Json::object(|json| {
+        json.text("format_version", "1.0");
+        json.text("file", name);
+        json.raw("objects", salvaged.file.state.objects().count());
+        json.raw("outputs", salvaged.file.state.outputs().len());
+        json.objects("lost", &salvaged.lost, |json, Lost { range, place, what, reason, .. }| {
+            if let Some(what) = what {
+                json.text("what", what);
+            }
+            json.text("reason", reason);
+            json.raw("offset", range.start);
+            json.raw("length", range.len());
+            json.raw("line", place.line);
+            json.raw("column", place.column);
+        });
+    })
+}
