@@ -24,7 +24,7 @@ pub(crate) struct Site {
 }
 
 /// Where a state is, before anything is opened.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Found {
     name: String,
     path: PathBuf,

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::files::sync_parent;
+use crate::files::{exists, sync_parent};
 use crate::in_place::Stopped;
 use crate::latch::{Latch, lock_own};
 use crate::place::{Place, beside};
@@ -34,8 +34,11 @@ fn prepare(place: &Place, old: &File, staged: Staged) -> io::Result<File> {
 }
 
 /// Copies all of `from` to `to`, which has its old content or the new one, whatever happens.
+///
+/// What is no regular file is refused: renaming would put a file in the place of `/dev/null` itself.
 pub(crate) fn copy(from: &File, to: &Place) -> io::Result<()> {
     let target = to.target();
+    exists(&target).map_err(|error| io::Error::new(error.kind(), format!("{to}: {error}")))?;
     let mut staged = Staged::create(&target, false)?;
     staged.append_file(from)?;
     let mut named = staged.name(new_name(&target), from)?;

@@ -73,10 +73,10 @@ pub(crate) struct ReplaceProviderArgs {
     #[command(flatten)]
     pub(crate) place: PlaceArg,
     /// The provider that resources have, such as `hashicorp/aws`
-    #[arg(value_name = "FROM")]
+    #[arg(value_name = "FROM", allow_hyphen_values = true)]
     pub(crate) from: String,
     /// The provider they are to have
-    #[arg(value_name = "TO")]
+    #[arg(value_name = "TO", allow_hyphen_values = true)]
     pub(crate) to: String,
     #[command(flatten)]
     pub(crate) change: ChangeArgs,

@@ -13,6 +13,7 @@ pub(super) fn run(args: &PushArgs) -> Result {
     let how = Replacement {
         args: &args.change,
         operation: "state-push",
+        source: &args.file,
         backup_suffix: ".backup",
         force: args.force,
         checked: true,

@@ -1,13 +1,16 @@
 //! Storing a whole state in place of another: what `push` and `undo` have in common.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
+use groundstate_statefile::surgery::salvage;
 use groundstate_statefile::{Diff, File, diff};
 use groundstate_statemgr::{
     ErrorKind, Manager, Migrator, Persisted, PersistentMeta, Persister, Refresher, SnapshotMeta,
     check_valid_import,
 };
-use groundstate_states::Lineage;
+use groundstate_statemgr_fs::Backup;
+use groundstate_states::{Lineage, Serial};
 
 use super::change::backup;
 use super::diff as show;
@@ -25,6 +28,8 @@ pub(super) struct Replacement<'a> {
     pub(super) args: &'a ChangeArgs,
     /// What the lock is for.
     pub(super) operation: &'static str,
+    /// The file that is about to be stored, unless it is standard input.
+    pub(super) source: &'a Path,
     /// What comes after the name of the state for that of the backup.
     pub(super) backup_suffix: &'static str,
     /// Whether lineage and serial count, and whether the stored state has to be readable.
@@ -36,6 +41,8 @@ pub(super) struct Replacement<'a> {
 /// What has been stored, or would be.
 struct Stored {
     meta: SnapshotMeta,
+    /// Whether something was stored before.
+    existed: bool,
     written: bool,
     diff: Option<Diff>,
 }
@@ -47,8 +54,7 @@ pub(super) fn replace(
     make: impl FnOnce(Option<&File>) -> Result<File>,
 ) -> Result {
     let args = how.args;
-    let (keep, path) = backup(&found, args, how.backup_suffix);
-    let existed = found.exists();
+    let (keep, path) = backup(&found, args, suffix(&found, how)?);
     let site = found.open(keep, !args.lock.no_lock)?;
     let stored = match args.dry_run {
         true => unlocked(&site, async |manager| store(manager, how, make, None).await)?,
@@ -59,9 +65,43 @@ pub(super) fn replace(
             })?
         }
     };
-    let path = path.filter(|_| stored.written && existed);
+    let path = path.filter(|_| stored.written && stored.existed);
     report(&site, args, &stored, path)?;
     Ok(Outcome::Clean)
+}
+
+/// What comes after the name of the state for that of its backup.
+///
+/// Between the backup and the write the command may be killed, so neither the file that is to be stored nor the
+/// backup of a better day is overwritten.
+fn suffix(found: &Found, how: &Replacement<'_>) -> Result<&'static str> {
+    let is_source = |path: &Path| {
+        path == how.source
+            || fs::canonicalize(path)
+                .is_ok_and(|path| fs::canonicalize(how.source).is_ok_and(|source| source == path))
+    };
+    if let Some(path) = how.args.backup.as_deref() {
+        if is_source(path) && path != Path::new("-") {
+            let message = format!("the backup would overwrite {}, which is to be stored", path.display());
+            return Err(Failure::new(Kind::Usage, message).hint("name another file with `--backup`"));
+        }
+        return Ok(how.backup_suffix);
+    }
+    if how.force && found.exists() && !is_readable(found)? {
+        return Ok(".unreadable");
+    }
+    let free = [how.backup_suffix, ".backup", ".undone"]
+        .into_iter()
+        .find(|suffix| !is_source(&found.with_suffix(suffix)));
+    Ok(free.unwrap_or(how.backup_suffix))
+}
+
+/// Whether what is stored can be read; anything else that is wrong is told later.
+fn is_readable(found: &Found) -> Result<bool> {
+    let site = found.clone().open(Backup::None, false)?;
+    unlocked(&site, async |manager| {
+        Ok(!manager.refresh_state().await.is_err_and(|error| error.kind() == ErrorKind::Corrupt))
+    })
 }
 
 async fn store(
@@ -70,34 +110,46 @@ async fn store(
     make: impl FnOnce(Option<&File>) -> Result<File>,
     interrupts: Option<&Interrupts>,
 ) -> Result<Stored, Trouble> {
-    match manager.refresh_state().await {
-        Err(error) if how.force && error.kind() == ErrorKind::Corrupt => {}
-        outcome => outcome?,
-    }
+    let newest = match manager.refresh_state().await {
+        Err(error) if how.force && error.kind() == ErrorKind::Corrupt => Some(serial_above(manager).await),
+        outcome => outcome.map(|()| None)?,
+    };
     let current = manager.state_for_migration();
-    let file = make(current.as_ref())?;
+    let mut file = make(current.as_ref())?;
     if how.checked && !how.force {
         check_valid_import(&file, current.as_ref()).map_err(|error| {
             Failure::new(Kind::Conflict, error.to_string())
                 .hint("compare them with `groundstate diff`; `--force` stores it all the same")
         })?;
     }
+    let existed = current.is_some() || newest.is_some();
+    // A serial that others have seen with another content must not come again.
+    let newest = newest.or(current.as_ref().map(|current| current.serial)).unwrap_or_default();
+    file.serial = file.serial.max(newest);
     let diff = (how.args.dry_run || how.args.json).then(|| {
         let nothing = || File::new(file.dialect, Lineage::default());
         diff(&current.unwrap_or_else(nothing), &file)
     });
     let Some(interrupts) = interrupts else {
-        return Ok(Stored { meta: SnapshotMeta::of(&file), written: false, diff });
+        return Ok(Stored { meta: SnapshotMeta::of(&file), existed, written: false, diff });
     };
     interrupts.check()?;
     // Everything has been checked, so the manager is not asked to do it once more.
     manager.write_state_for_migration(file, true)?;
     let written = manager.persist_state().await? == Persisted::Written;
-    Ok(Stored { meta: manager.snapshot_meta(), written, diff })
+    Ok(Stored { meta: manager.snapshot_meta(), existed, written, diff })
+}
+
+/// A serial above that of a state which cannot be read, as far as it tells one.
+async fn serial_above(manager: &Manager) -> Serial {
+    let text = manager.store().read().await.ok().flatten().map(|stored| stored.bytes);
+    text.and_then(|text| salvage(&text).ok())
+        .and_then(|salvaged| salvaged.file.serial.next())
+        .unwrap_or_default()
 }
 
 fn report(site: &Site, args: &ChangeArgs, stored: &Stored, backup: Option<PathBuf>) -> Result<()> {
-    let Stored { meta, written, diff } = stored;
+    let Stored { meta, written, diff, .. } = stored;
     let mut out = Output::stdout();
     if args.json {
         out.line(&Json::object(|json| {

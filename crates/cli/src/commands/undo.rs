@@ -22,6 +22,7 @@ pub(super) fn run(args: &UndoArgs) -> Result {
     let how = Replacement {
         args: &args.change,
         operation: "state-undo",
+        source: &path,
         // Not the backup itself: it stays what it is until the state is safely stored, and after.
         backup_suffix: ".undone",
         force: args.force,
@@ -42,7 +43,6 @@ fn newer(mut backup: File, stored: Option<&File>, args: &UndoArgs, name: &str) -
         return Err(Failure::new(Kind::Conflict, message)
             .hint("name the right one with `--from`; `--force` goes back to this one all the same"));
     }
-    backup.serial = backup.serial.max(stored.serial);
     Ok(backup)
 }
 

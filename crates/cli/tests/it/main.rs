@@ -15,6 +15,7 @@ mod list;
 mod locks;
 mod odd_files;
 mod outputs;
+mod overwrite;
 mod replace;
 mod show;
 mod sources;

@@ -122,3 +122,21 @@ fn deletions_are_backed_up_too() {
     assert_eq!(fs::read(folder.join("terraform.tfstate.backup")).unwrap(), b"precious");
     assert_eq!(store.read().unwrap(), None);
 }
+
+/// Renaming would replace a device such as `/dev/null`, for everybody on the machine.
+#[cfg(unix)]
+#[test]
+fn a_backup_replaces_nothing_but_files() {
+    let folder = Folder::new();
+    let socket = folder.join("socket");
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    std::os::unix::fs::symlink("socket", folder.join("link")).unwrap();
+    for path in ["socket", "link"] {
+        let store = Calls(folder.store_with(FsOptions::new().backup(Backup::At(folder.join(path)))));
+        fs::write(folder.state(), "before").unwrap();
+        assert_eq!(store.write(b"after").unwrap_err().kind(), ErrorKind::Invalid, "{path}");
+        assert_eq!(fs::read(folder.state()).unwrap(), b"before", "{path}");
+        let kind = fs::metadata(&socket).unwrap().file_type();
+        assert!(std::os::unix::fs::FileTypeExt::is_socket(&kind), "{path}");
+    }
+}
