@@ -23,6 +23,7 @@ pub(super) fn run(args: &MergeErroredArgs) -> Result {
     let how = Replacement {
         args: &args.change,
         operation: "state-merge-errored",
+        source: &args.errored,
         backup_suffix: ".backup",
         force: false,
         checked: false,
