@@ -1,0 +1,35 @@
+//! Orders of creation and destruction: the operation graph of a plan or a state, with reasons.
+//!
+//! Nodes are single operations: bring an instance about, destroy its current object, destroy a deposed one, drop one
+//! from the state. An edge says that one waits for another, and why.
+//!
+//! ```
+//! use groundstate_ordering::{NodeKey, Part};
+//! use groundstate_states::addr::AbsResourceInstance;
+//!
+//! let addr = AbsResourceInstance::parse("module.m[0].net.a")?;
+//! let destroy = NodeKey::operation(addr.clone(), Part::Destroy);
+//! assert_eq!(destroy.to_string(), "module.m[0].net.a (destroy)");
+//! assert!(NodeKey::operation(addr, Part::Apply) < destroy);
+//! # Ok::<(), groundstate_states::addr::AddrError>(())
+//! ```
+
+mod edge;
+mod input;
+mod keys;
+mod node;
+mod options;
+
+pub use edge::{DroppedEdge, Edge, EdgeReason, Reasons};
+pub use input::{
+    Action, DepRef, Input, InstanceInput, ObjectRecord, PlannedChange, ProviderInput, ReplaceOrder,
+    ResourceConfig,
+};
+pub use keys::{CountedKeys, DeposedKeys, DrawnKeys};
+pub use node::{ApplyKind, NodeKey, OpKind, OpNode, Part};
+pub use options::{CbdPropagation, CrossProvider, Options, PlanMode, Profile, Scope};
+
+/// Compiles the examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
