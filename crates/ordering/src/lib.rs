@@ -19,6 +19,7 @@ mod input;
 mod keys;
 mod node;
 mod options;
+pub mod walk;
 
 pub use edge::{DroppedEdge, Edge, EdgeReason, Reasons};
 pub use input::{

@@ -3,3 +3,4 @@
 #![expect(clippy::unwrap_used, reason = "helpers outside of test functions fail the test they serve")]
 
 mod node;
+mod walk;
