@@ -45,11 +45,11 @@ pub(crate) fn hold<T>(
     interrupts: &Interrupts,
     work: impl AsyncFnOnce() -> Result<T, Trouble>,
 ) -> Result<T> {
-    runtime()?.block_on(async {
+    let outcome = runtime()?.block_on(async {
         let abandoned = Arc::new(AbandonedLocks::new());
         let guard = tokio::select! {
             guard = acquire(site, args, info, &abandoned) => guard?,
-            failure = interrupts.wait() => return Err(failure),
+            failure = interrupts.wait() => return Err(failure.into()),
         };
         let (outcome, kept) = guard.hold_during(work(), &SystemClock, &TokioSleeper).await;
         let released = guard.release().await;
@@ -59,8 +59,9 @@ pub(crate) fn hold<T>(
         } else if let Err(error) = released {
             messages.warning(&chain(&error));
         }
-        outcome.map_err(|trouble| trouble.explain(site))
-    })
+        outcome
+    });
+    outcome.map_err(|trouble: Trouble| trouble.explain(site))
 }
 
 async fn acquire(

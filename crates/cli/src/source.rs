@@ -1,20 +1,26 @@
 //! The STATE argument: a file, a directory, or standard input.
 
 use std::borrow::Cow;
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use groundstate_statefile::{Listing, ScanError};
+use groundstate_statemgr_fs::Backup;
 use groundstate_states::OutputValue;
 
 use crate::error::{Failure, Kind, Result};
 use crate::listing;
 use crate::progress::{Count, Extent, Progress};
+use crate::session::unlocked;
+use crate::site::Found;
 use crate::workdir::{self, Environment};
 
 /// The argument that stands for standard input.
 const STDIN: &str = "-";
+
+/// What a file begins with while our own store overwrites it; no state does.
+const MARK: &[u8] = b"\0groundstate journal";
 
 /// How much memory is reserved for an input before it has shown how long it is.
 const FIRST: usize = 1 << 16;
@@ -63,8 +69,12 @@ impl Source {
     pub(crate) fn list(&self, with_ids: bool) -> Result<Listing, ScanFailure> {
         let listing = match &self.place {
             Place::File(path) => {
-                let (file, length) = open(path)?;
-                listing::of_file(&file, length, with_ids)
+                let open = Open::at(path)?;
+                let listing = listing::of_file(&open.file, open.before.len(), with_ids);
+                if !open.is_steady() {
+                    return Err(ScanFailure::Whole);
+                }
+                listing
             }
             Place::Text(text) => groundstate_statefile::list(&**text, with_ids),
         };
@@ -75,11 +85,14 @@ impl Source {
     pub(crate) fn outputs(&self, name: Option<&str>) -> Result<Vec<(String, OutputValue)>, ScanFailure> {
         let outputs = match &self.place {
             Place::File(path) => {
-                let (file, length) = open(path)?;
-                groundstate_statefile::outputs(
-                    Progress::new(file, Extent::Bytes(length), Count::default()),
-                    name,
-                )
+                let open = Open::at(path)?;
+                let extent = Extent::Bytes(open.before.len());
+                let input = Progress::new(&open.file, extent, Count::default());
+                let outputs = groundstate_statefile::outputs(input, name);
+                if !open.is_steady() {
+                    return Err(ScanFailure::Whole);
+                }
+                outputs
             }
             Place::Text(text) => groundstate_statefile::outputs(&**text, name),
         };
@@ -90,10 +103,11 @@ impl Source {
     pub(crate) fn text(&self) -> Result<Cow<'_, [u8]>> {
         match &self.place {
             Place::File(path) => {
-                let (file, length) = open(path)?;
-                let text = read_all(file, Extent::Bytes(length))
+                let open = Open::at(path)?;
+                let text = read_all(&open.file, Extent::Bytes(open.before.len()))
                     .map_err(|error| Failure::unreadable(path, &error))?;
-                Ok(Cow::Owned(text))
+                let is_whole = open.is_steady() && !text.starts_with(MARK);
+                Ok(Cow::Owned(if is_whole { text } else { stored(path)? }))
             }
             Place::Text(text) => Ok(Cow::Borrowed(text)),
         }
@@ -127,10 +141,36 @@ pub(crate) fn is_standard(argument: &Path) -> bool {
     argument == Path::new(STDIN)
 }
 
-fn open(path: &Path) -> Result<(File, u64)> {
-    let file = File::open(path).map_err(|error| Failure::unreadable(path, &error))?;
-    let metadata = file.metadata().map_err(|error| Failure::unreadable(path, &error))?;
-    Ok((file, metadata.len()))
+/// A file that is read without a lock.
+struct Open {
+    file: File,
+    before: Metadata,
+}
+
+impl Open {
+    fn at(path: &Path) -> Result<Self> {
+        let open = || {
+            let file = File::open(path)?;
+            let before = file.metadata()?;
+            Ok(Self { file, before })
+        };
+        open().map_err(|error| Failure::unreadable(path, &error))
+    }
+
+    /// Whether nobody has written the file since it was opened. If somebody has, what was read may be half of each.
+    fn is_steady(&self) -> bool {
+        let time = |metadata: &Metadata| metadata.modified().ok();
+        self.file
+            .metadata()
+            .is_ok_and(|now| now.len() == self.before.len() && time(&now) == time(&self.before))
+    }
+}
+
+/// Reads through the store, which finishes a write that was interrupted, and waits for one that is under way.
+fn stored(path: &Path) -> Result<Vec<u8>> {
+    let site = Found::at(path)?.open(Backup::None, false)?;
+    let stored = unlocked(&site, async |manager| Ok(manager.store().read().await?))?;
+    Ok(stored.map(|stored| stored.bytes).unwrap_or_default())
 }
 
 /// Reads everything, or as much as shows that the input is no state: what never ends must not fill the memory.

@@ -11,6 +11,7 @@ mod diagnostics;
 mod diff;
 mod fixtures;
 mod help;
+mod interrupted;
 mod list;
 mod locks;
 mod odd_files;
