@@ -15,6 +15,7 @@
 //! ```
 
 mod edge;
+pub mod effects;
 mod input;
 mod keys;
 mod node;

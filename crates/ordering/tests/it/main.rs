@@ -2,5 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers outside of test functions fail the test they serve")]
 
+mod effects;
 mod node;
 mod walk;
