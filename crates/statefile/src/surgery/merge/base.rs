@@ -28,6 +28,11 @@ pub(super) fn find<'a>(stored: &File, errored: &File, base: MergeBase<'a>) -> Re
             Err(MergeError::BaseLineage { base, stored })
         }
         _ if stored.state == errored.state && stored.extra == errored.extra => Ok(Found::None),
+        // Neither side can come from a state that is younger than itself: what the other one did would be undone.
+        MergeBase::Given(base) if base.serial > stored.serial.min(errored.serial) => {
+            let (stored, errored) = (stored.serial, errored.serial);
+            Err(MergeError::BaseYounger { base: base.serial, stored, errored })
+        }
         MergeBase::Given(base) => Ok(Found::Other(base)),
         MergeBase::Detect(_) if stored.serial < errored.serial => Ok(Found::Stored),
         MergeBase::Detect(files) => {

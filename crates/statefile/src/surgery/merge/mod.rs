@@ -113,6 +113,19 @@ pub enum MergeError {
         /// That of the errored state.
         errored: Serial,
     },
+    /// The given base is younger than one of the sides, so they do not both come from it.
+    #[error(
+        "the base has serial {base}, the stored state {stored} and the other one {errored}; give a state that is older \
+         than both"
+    )]
+    BaseYounger {
+        /// That of the base.
+        base: Serial,
+        /// That of the stored state.
+        stored: Serial,
+        /// That of the errored state.
+        errored: Serial,
+    },
     /// Both sides changed the same things.
     #[error("both sides changed {}; decide for each by hand which one is true", list(.0))]
     Conflicts(Vec<Conflict>),

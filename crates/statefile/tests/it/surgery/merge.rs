@@ -149,6 +149,12 @@ fn asks_for_a_base_when_none_is_safe() {
     assert!(error.to_string().contains("the stored state has serial 5 and the other one 5"), "{error}");
     let error = merge_errored(&state(5, one), &state(5, two), MergeBase::Given(&other)).unwrap_err();
     assert!(error.to_string().contains("the base has lineage \"other\""), "{error}");
+    for (stored, errored, base) in [(7, 5, 6), (5, 7, 6), (7, 5, 7), (5, 7, 9)] {
+        let base = state(base, one);
+        let error =
+            merge_errored(&state(stored, one), &state(errored, two), MergeBase::Given(&base)).unwrap_err();
+        assert!(error.to_string().contains("older than both"), "{error}");
+    }
     let error = merge_errored(&state(5, one), &other, MergeBase::Detect(&[])).unwrap_err();
     assert!(error.to_string().contains("different chains of snapshots"), "{error}");
 }
