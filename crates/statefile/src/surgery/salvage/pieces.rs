@@ -87,6 +87,17 @@ impl ResourcePiece {
         }
         Some(Resource::new(mode?, &type_name?, &name?).absolute(module))
     }
+
+    /// Whether its type or name is missing. Readers accept that, but no command could ever name it.
+    pub(super) fn is_nameless(&self, text: &[u8]) -> bool {
+        let has = |wanted: &str| {
+            self.members.iter().filter_map(|range| member_of(text, range)).any(|(member, value)| {
+                let is_empty = text.get(value).is_some_and(|value| value == b"\"\"");
+                member == wanted && !is_empty
+            })
+        };
+        !(has("type") && has("name"))
+    }
 }
 
 /// Whether the text is a UUID in quotes.

@@ -298,6 +298,11 @@ impl<'t> Walk<'t> {
             Ok(end) => {
                 piece.range.end = end;
                 self.cursor = self.cursor.restart(end);
+                if self.broken && piece.is_nameless(self.text) {
+                    let reason = "its type or name is lost".to_owned();
+                    self.pieces.gaps.push(Gap { range: piece.range, what: None, reason });
+                    return Ok(());
+                }
                 // Without the objects that it had, it would become one that has none.
                 if !(piece.lost_objects && piece.objects.is_empty()) {
                     self.pieces.resources.push(piece);

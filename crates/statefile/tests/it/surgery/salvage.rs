@@ -308,6 +308,29 @@ fn what_no_reader_takes_is_left_out_and_listed() {
 }
 
 #[test]
+fn a_resource_without_type_or_name_is_left_out_of_a_damaged_file() {
+    let instances = r#""instances":[{"schema_version":0}]"#;
+    for (head, kept) in [
+        (r#""mode":"managed","name":"n""#, 1),
+        (r#""mode":"managed","type":"","name":"n""#, 1),
+        (r#""mode":"managed","type":"t","name":"""#, 1),
+        (r#""mode":"managed","type":"t","name":"n""#, 2),
+    ] {
+        let other = r#""mode":"managed","type":"t","name":"other""#;
+        let resource = |head| format!(r#"{{{head},"provider":"{PROVIDER}",{instances}}}"#);
+        let list = [resource(head), resource(other)].join(",");
+        let (salvaged, lines) =
+            losses(&format!(r#"{{"version":4,"serial":7,"lineage":"l","resources":[{list},"#));
+        assert_eq!(objects(&salvaged.file).len(), kept, "{head}");
+        assert_eq!(
+            lines.iter().any(|line| line.contains("its type or name is lost")),
+            kept == 1,
+            "{lines:#?}"
+        );
+    }
+}
+
+#[test]
 fn nothing_is_doubted_where_the_text_is_json() {
     let head = format!(r#""mode":"managed","type":"t","provider":"{PROVIDER}""#);
     let text = format!(
