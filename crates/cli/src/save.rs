@@ -1,34 +1,76 @@
 //! Replaces a file all at once: readers see the old content or the new one, never a part.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+
+use groundstate_statemgr::{ErrorKind, Expect, WriteOptions};
+use groundstate_statemgr_fs::Backup;
+
+use crate::error::{Failure, Kind, Result};
+use crate::session::{chain, unlocked};
+use crate::site::Found;
+use crate::trouble::how_to_free;
 
 /// Links that are followed before the path counts as a circle.
 const MAX_LINKS: usize = 40;
 
-/// Writes `path` by way of a temporary file beside it.
+/// Writes `path`, so that the content is the old or the new one at any time, and synced before this returns.
 ///
-/// Content and directory are synced before this returns. Symbolic links are followed, so that the file they lead to
-/// is replaced. An existing file keeps its permissions, and its owner as far as the system allows; a new one can be
-/// read by its owner only.
-pub(crate) fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let existing = match fs::metadata(path) {
-        Ok(metadata) if metadata.is_file() => Some(metadata),
+/// What exists may be a state that others have open and locked, so it is written as states are: under the lock, in
+/// place, behind a journal. If it has to hold `expected` still and does not, it is left alone. Symbolic links are
+/// followed. An existing file keeps its permissions and its owner; a new one can be read by its owner only.
+pub(crate) fn replace(
+    path: &Path,
+    expected: Option<&[u8]>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<()> {
+    let written = match fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() => {
+            let mut bytes = Vec::new();
+            write(&mut bytes).map_err(|error| Failure::unwritable(path, &error))?;
+            return overwrite(path, expected, &bytes);
+        }
         // Links to pipes, such as `/dev/stdout`, lead to no path.
-        Ok(_) => return write_into(path, write),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => return Err(error),
+        Ok(_) => write_into(path, write),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => create(path, write),
+        Err(error) => Err(error),
     };
+    written.map_err(|error| Failure::unwritable(path, &error))
+}
+
+/// Overwrites a file that exists.
+fn overwrite(path: &Path, expected: Option<&[u8]>, bytes: &[u8]) -> Result<()> {
+    let site = Found::at(path)?.open(Backup::None, false)?;
+    unlocked(&site, async |manager| {
+        let store = manager.store();
+        let mut options = WriteOptions::any();
+        if let Some(expected) = expected {
+            let stored = store.read().await?.filter(|stored| stored.bytes == expected).ok_or_else(|| {
+                let message = format!("{} was changed by somebody else meanwhile", site.name);
+                Failure::new(Kind::Conflict, message).hint("nothing was written; run the command once more")
+            })?;
+            options = WriteOptions::expecting(Expect::Version(stored.version));
+        }
+        match store.write(bytes, &options).await {
+            Ok(_) => Ok(()),
+            // Commands that only have an output do not wait for it.
+            Err(error) if error.kind() == ErrorKind::Locked => {
+                let failure = Failure::new(Kind::Locked, chain(&error));
+                Err(error.holder().map(how_to_free).into_iter().fold(failure, Failure::hint).into())
+            }
+            Err(error) => Err(error.into()),
+        }
+    })
+}
+
+/// Writes a new file by way of a temporary one beside it.
+fn create(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let target = follow(path)?;
     let directory = match target.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    // A file that may not be written is not replaced behind its owner's back either.
-    if existing.is_some() {
-        drop(OpenOptions::new().write(true).open(&target)?);
-    }
     let mut builder = tempfile::Builder::new();
     builder.prefix(".groundstate-").suffix(".tmp");
     let mut temporary = builder.tempfile_in(directory).map_err(without_path)?;
@@ -36,10 +78,6 @@ pub(crate) fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Res
     write(&mut out)?;
     out.flush()?;
     drop(out);
-    if let Some(metadata) = existing {
-        keep_owner(temporary.as_file(), &metadata);
-        temporary.as_file().set_permissions(metadata.permissions())?;
-    }
     temporary.as_file().sync_all()?;
     temporary.persist(&target).map_err(|error| error.error)?;
     sync_directory(directory)
@@ -63,19 +101,6 @@ fn without_path(error: io::Error) -> io::Error {
     }
 }
 
-/// Gives a file to the owner and group of another. Only an administrator may, and for all others they are mostly the
-/// same already, so a refusal is no error.
-#[cfg(unix)]
-fn keep_owner(file: &File, metadata: &fs::Metadata) {
-    use std::os::unix::fs::{MetadataExt, fchown};
-    if fchown(file, Some(metadata.uid()), Some(metadata.gid())).is_err() {
-        drop(fchown(file, None, Some(metadata.gid())));
-    }
-}
-
-#[cfg(not(unix))]
-fn keep_owner(_: &File, _: &fs::Metadata) {}
-
 fn follow(path: &Path) -> io::Result<PathBuf> {
     let mut target = path.to_path_buf();
     for _ in 0..MAX_LINKS {
@@ -89,7 +114,7 @@ fn follow(path: &Path) -> io::Result<PathBuf> {
 
 #[cfg(unix)]
 fn sync_directory(directory: &Path) -> io::Result<()> {
-    File::open(directory)?.sync_all()
+    fs::File::open(directory)?.sync_all()
 }
 
 #[cfg(not(unix))]
@@ -112,7 +137,7 @@ mod tests {
     fn writes_a_new_file_for_its_owner_only() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("new.tfstate");
-        replace(&path, |out| out.write_all(b"one")).unwrap();
+        replace(&path, None, |out| out.write_all(b"one")).unwrap();
         assert_eq!(content(&path), "one");
         #[cfg(unix)]
         {
@@ -129,7 +154,7 @@ mod tests {
         let path = dir.path().join("old.tfstate");
         fs::write(&path, "old").unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
-        replace(&path, |out| out.write_all(b"new")).unwrap();
+        replace(&path, None, |out| out.write_all(b"new")).unwrap();
         assert_eq!(content(&path), "new");
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
     }
@@ -139,11 +164,11 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("old.tfstate");
         fs::write(&path, "old").unwrap();
-        let failed = replace(&path, |out| {
+        let failed = replace(&path, None, |out| {
             out.write_all(b"half of the new")?;
             Err(io::Error::other("disk full"))
         });
-        assert_eq!(failed.unwrap_err().to_string(), "disk full");
+        assert!(failed.unwrap_err().to_string().ends_with(": disk full"));
         assert_eq!(content(&path), "old");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     }
@@ -156,7 +181,7 @@ mod tests {
         let link = dir.path().join("link.tfstate");
         fs::write(&real, "old").unwrap();
         std::os::unix::fs::symlink("real.tfstate", &link).unwrap();
-        replace(&link, |out| out.write_all(b"new")).unwrap();
+        replace(&link, None, |out| out.write_all(b"new")).unwrap();
         assert_eq!(content(&real), "new");
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     }
@@ -172,8 +197,19 @@ mod tests {
         drop(chown(&path, Some(1234), Some(1234)));
         let owner = |path: &std::path::Path| fs::metadata(path).map(|file| (file.uid(), file.gid())).unwrap();
         let before = owner(&path);
-        replace(&path, |out| out.write_all(b"new")).unwrap();
+        replace(&path, None, |out| out.write_all(b"new")).unwrap();
         assert_eq!(owner(&path), before);
+    }
+
+    #[test]
+    fn leaves_a_file_alone_that_somebody_else_has_changed() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("old.tfstate");
+        fs::write(&path, "theirs").unwrap();
+        let error = replace(&path, Some(b"old"), |out| out.write_all(b"new")).unwrap_err();
+        assert_eq!((error.kind.code(), &*content(&path)), (9, "theirs"));
+        replace(&path, Some(b"theirs"), |out| out.write_all(b"new")).unwrap();
+        assert_eq!(content(&path), "new");
     }
 
     #[cfg(unix)]
@@ -182,7 +218,7 @@ mod tests {
         use std::os::fd::AsRawFd;
         let (mut reader, writer) = io::pipe().unwrap();
         let path = format!("/dev/fd/{}", writer.as_raw_fd());
-        replace(std::path::Path::new(&path), |out| out.write_all(b"new")).unwrap();
+        replace(std::path::Path::new(&path), None, |out| out.write_all(b"new")).unwrap();
         drop(writer);
         let mut text = String::new();
         io::Read::read_to_string(&mut reader, &mut text).unwrap();
@@ -193,9 +229,8 @@ mod tests {
     fn names_no_temporary_file_in_errors() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("missing").join("new.tfstate");
-        let error = replace(&path, |out| out.write_all(b"new")).unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::NotFound);
-        assert!(!error.to_string().contains("groundstate"), "{error}");
+        let error = replace(&path, None, |out| out.write_all(b"new")).unwrap_err();
+        assert!(!error.to_string().contains(".groundstate-"), "{error}");
     }
 
     #[cfg(unix)]
@@ -205,6 +240,6 @@ mod tests {
         let (a, b) = (dir.path().join("a"), dir.path().join("b"));
         std::os::unix::fs::symlink(&b, &a).unwrap();
         std::os::unix::fs::symlink(&a, &b).unwrap();
-        assert!(replace(&a, |out| out.write_all(b"x")).is_err());
+        assert!(replace(&a, None, |out| out.write_all(b"x")).is_err());
     }
 }

@@ -113,6 +113,11 @@ impl Source {
         }
     }
 
+    /// Whether this is what `path` leads to.
+    pub(crate) fn is_in(&self, path: &Path) -> bool {
+        matches!(&self.place, Place::File(own) if is_same_file(own, path))
+    }
+
     fn scan_failure(&self, error: ScanError) -> ScanFailure {
         match error {
             ScanError::Io(error) => Failure::unreadable(Path::new(&self.name), &error).into(),
@@ -139,6 +144,11 @@ impl From<Failure> for ScanFailure {
 /// Whether an argument stands for standard input.
 pub(crate) fn is_standard(argument: &Path) -> bool {
     argument == Path::new(STDIN)
+}
+
+/// Whether both paths lead to one file that exists.
+pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
+    fs::canonicalize(one).is_ok_and(|one| fs::canonicalize(other).is_ok_and(|other| one == other))
 }
 
 /// A file that is read without a lock.

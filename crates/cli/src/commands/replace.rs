@@ -1,6 +1,5 @@
 //! Storing a whole state in place of another: what `push` and `undo` have in common.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use groundstate_statefile::surgery::salvage;
@@ -21,6 +20,7 @@ use crate::json::Json;
 use crate::output::Output;
 use crate::session::{lock_info, locked, unlocked};
 use crate::site::{Found, Site};
+use crate::source::is_same_file;
 use crate::trouble::Trouble;
 
 /// How a state is replaced.
@@ -75,11 +75,7 @@ pub(super) fn replace(
 /// Between the backup and the write the command may be killed, so neither the file that is to be stored nor the
 /// backup of a better day is overwritten.
 fn suffix(found: &Found, how: &Replacement<'_>) -> Result<&'static str> {
-    let is_source = |path: &Path| {
-        path == how.source
-            || fs::canonicalize(path)
-                .is_ok_and(|path| fs::canonicalize(how.source).is_ok_and(|source| source == path))
-    };
+    let is_source = |path: &Path| path == how.source || is_same_file(path, how.source);
     if let Some(path) = how.args.backup.as_deref() {
         if is_source(path) && path != Path::new("-") {
             let message = format!("the backup would overwrite {}, which is to be stored", path.display());
@@ -123,9 +119,11 @@ async fn store(
         })?;
     }
     let existed = current.is_some() || newest.is_some();
-    // A serial that others have seen with another content must not come again.
+    // A serial that others have seen with another content must not come again, except where no other one is left.
     let newest = newest.or(current.as_ref().map(|current| current.serial)).unwrap_or_default();
-    file.serial = file.serial.max(newest);
+    if !(how.force && newest.next().is_none()) {
+        file.serial = file.serial.max(newest);
+    }
     let diff = (how.args.dry_run || how.args.json).then(|| {
         let nothing = || File::new(file.dialect, Lineage::default());
         diff(&current.unwrap_or_else(nothing), &file)

@@ -16,13 +16,19 @@ use crate::output::{Messages, Output};
 use crate::save;
 use crate::session::unlocked;
 use crate::site::Found;
-use crate::source::is_standard;
+use crate::source::{is_same_file, is_standard};
 use crate::spot::Spot;
 
 /// Losses that are printed one by one; the rest is counted.
 const MAX_PRINTED: usize = 50;
 
 pub(super) fn run(args: &SalvageArgs) -> Result {
+    // The damaged file may be the only one of its kind, and somebody may still find more in it.
+    if args.output.as_deref().is_some_and(|path| is_same_file(path, &args.file)) {
+        let message =
+            format!("{} would be overwritten, and it is what is to be salvaged", args.file.display());
+        return Err(Failure::new(Kind::Usage, message).hint("name another file with `--output`"));
+    }
     let (name, text) = read(&args.file)?;
     let salvaged = salvage(&text).map_err(|error| match error {
         SalvageError::Read(error) => load::failure(&error, &name, &text),
@@ -62,9 +68,7 @@ fn read(path: &Path) -> Result<(String, Vec<u8>)> {
 
 fn write(args: &SalvageArgs, state: &[u8]) -> Result<()> {
     match args.output.as_deref().filter(|path| !is_standard(path)) {
-        Some(path) => {
-            save::replace(path, |out| out.write_all(state)).map_err(|error| Failure::unwritable(path, &error))
-        }
+        Some(path) => save::replace(path, None, |out| out.write_all(state)),
         None => {
             let mut out = Output::stdout();
             out.write_all(state)?;

@@ -34,7 +34,7 @@ pub(super) fn run(args: &UpgradeArgs) -> Result {
     } else if args.lossy {
         print_losses(&own_losses(&loaded.file), "lost");
     }
-    write(&loaded.file, args, &source)?;
+    write(&loaded, args, &source)?;
     Ok(Outcome::Clean)
 }
 
@@ -56,22 +56,24 @@ fn own_losses(file: &File) -> Vec<Loss> {
     }
 }
 
-fn write(file: &File, args: &UpgradeArgs, source: &Source) -> Result<()> {
+fn write(loaded: &Loaded<'_>, args: &UpgradeArgs, source: &Source) -> Result<()> {
     let options = EncodeOptions::default().allow_loss(args.lossy);
     let Some(path) = args.output.as_deref().filter(|path| !is_standard(path)) else {
         let mut out = Output::stdout();
-        match encode_to(file, &options, &mut out) {
+        match encode_to(&loaded.file, &options, &mut out) {
             Ok(_) => return Ok(out.finish()?),
             Err(EncodeError::Io(error)) => return Err(error.into()),
             Err(error) => return Err(refused(error, source)),
         }
     };
-    write_file(file, &options, path, source)
+    write_file(loaded, &options, path, source)
 }
 
-fn write_file(file: &File, options: &EncodeOptions, path: &Path, source: &Source) -> Result<()> {
+fn write_file(loaded: &Loaded<'_>, options: &EncodeOptions, path: &Path, source: &Source) -> Result<()> {
     let mut reason = None;
-    let written = save::replace(path, |out| match encode_to(file, options, out) {
+    // In its own place the new state is that of the text that was read, and of no newer one.
+    let expected = source.is_in(path).then_some(&*loaded.text);
+    let written = save::replace(path, expected, |out| match encode_to(&loaded.file, options, out) {
         Ok(_) => Ok(()),
         Err(EncodeError::Io(error)) => Err(error),
         Err(error) => {
@@ -81,8 +83,7 @@ fn write_file(file: &File, options: &EncodeOptions, path: &Path, source: &Source
     });
     match (reason, written) {
         (Some(error), _) => Err(refused(error, source)),
-        (None, Err(error)) => Err(Failure::unwritable(path, &error)),
-        (None, Ok(())) => Ok(()),
+        (None, written) => written,
     }
 }
 

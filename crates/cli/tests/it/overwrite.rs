@@ -1,8 +1,8 @@
-//! `groundstate push` and `undo`: what they must not overwrite, and the serials they give.
+//! What commands must not overwrite, and the serials they give.
 
 use std::fs;
 
-use super::support::{TempState, groundstate};
+use super::support::{TempState, groundstate, state, workspace};
 use super::surgery::{everything, serial, webshop};
 
 /// A state after a change, beside the backup of what it was before.
@@ -98,7 +98,7 @@ fn no_serial_comes_a_second_time() {
 #[test]
 fn no_backup_is_claimed_where_nothing_was_stored() {
     let good = webshop();
-    let file = super::support::state(Vec::new());
+    let file = state(Vec::new());
     let text = groundstate(&["push", &file.path, &good.path]).clean();
     assert!(!text.contains("backup"), "{text}");
     assert!(!fs::exists(file.beside(".backup")).unwrap());
@@ -111,4 +111,55 @@ fn legacy_providers_need_no_double_dash() {
     let text = groundstate(&["replace-provider", &file.path, "-/aws", "hashicorp/aws", "--dry-run"]).clean();
     assert!(text.contains("Would replace"), "{text}");
     groundstate(&["replace-provider", &file.path, "-/aws", "--nope"]).failed(2);
+}
+
+#[test]
+fn an_output_that_somebody_has_locked_is_left_alone() {
+    let file = changed();
+    let before = fs::read(&file.path).unwrap();
+    let old = workspace().join("tests/fixtures/states/webshop-v3.tfstate");
+    for verb in ["upgrade", "salvage"] {
+        let own = env!("CARGO_BIN_EXE_groundstate");
+        let inner = ["lock", &file.path, "--", own, verb, old.to_str().unwrap(), "-o", &file.path];
+        let run = groundstate(&inner);
+        assert!(run.code == 8 && run.stderr.contains("it is locked by"), "{verb}: {}", run.stderr);
+        assert!(!run.stderr.contains("--lock-timeout"), "{}", run.stderr);
+        assert!(fs::read(&file.path).unwrap() == before, "{verb}");
+    }
+    assert_eq!(groundstate(&["upgrade", old.to_str().unwrap(), "-o", &file.path]).code, 0);
+    assert!(fs::read(&file.path).unwrap() != before);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_upgrade_in_place_keeps_the_file_that_others_have_open() {
+    use std::os::unix::fs::MetadataExt;
+    let file = state(fs::read(workspace().join("tests/fixtures/states/webshop-v3.tfstate")).unwrap());
+    let inode = || fs::metadata(&file.path).unwrap().ino();
+    let before = inode();
+    assert_eq!(groundstate(&["upgrade", &file.path, "-o", &file.path]).code, 0);
+    assert!(fs::read_to_string(&file.path).unwrap().contains("\"version\": 4"));
+    assert_eq!(inode(), before);
+}
+
+#[test]
+fn what_is_salvaged_is_not_overwritten() {
+    let text = fs::read_to_string(changed().path).unwrap();
+    let file = state(&text[..text.len() / 2]);
+    let message = groundstate(&["salvage", &file.path, "-o", &file.path]).failed(2);
+    assert!(message.contains("it is what is to be salvaged"), "{message}");
+    assert_eq!(fs::read_to_string(&file.path).unwrap(), text[..text.len() / 2]);
+}
+
+#[test]
+fn force_also_gets_past_the_last_serial_there_is() {
+    let file = changed();
+    let text = fs::read_to_string(&file.path).unwrap();
+    let last = text.replace("\"serial\": 88", &format!("\"serial\": {}", u64::MAX));
+    assert_ne!(last, text);
+    fs::write(&file.path, last).unwrap();
+    let other = state(&text);
+    groundstate(&["push", &file.path, &other.path]).failed(9);
+    groundstate(&["push", &file.path, &other.path, "--force"]).clean();
+    assert_eq!(serial(&file.path), 89);
 }
