@@ -15,7 +15,7 @@ use groundstate_states::{
 use crate::checks;
 use crate::dialect::Dialect;
 use crate::file::File;
-use crate::json::{Writer, push_json_string};
+use crate::json::{Writer, layout, push_json_string};
 use crate::loss::{self, Loss};
 use crate::sensitive;
 use crate::value::{encode_type, encode_value};
@@ -89,7 +89,7 @@ pub fn encode(file: &File, options: &EncodeOptions) -> Result<Vec<u8>, EncodeErr
 /// As [`encode`], and [`EncodeError::Io`] when `out` fails.
 pub fn encode_to<W: io::Write>(file: &File, options: &EncodeOptions, out: W) -> Result<W, EncodeError> {
     refuse(file, options.allow_loss)?;
-    let writer = Writer::new(out, options.indented.unwrap_or(file.style.indented));
+    let writer = Writer::new(out, layout(options.indented.unwrap_or(file.style.indented)));
     let mut out = Encoder { file, writer, sort_paths: false }.document()?;
     // Whoever chooses the layout gets the plain one.
     if file.style.second_line_break && options.indented.is_none() {
@@ -109,7 +109,7 @@ pub fn states_marshal_equal(a: &State, b: &State) -> bool {
             *results = checks::sorted(results);
         }
         refuse(&file, true).ok()?;
-        let writer = Writer::new(Vec::new(), false);
+        let writer = Writer::new(Vec::new(), layout(false));
         Encoder { file: &file, writer, sort_paths: true }.document().ok()
     };
     bytes(a).is_some_and(|bytes_a| bytes(b) == Some(bytes_a))
@@ -127,7 +127,7 @@ pub(crate) fn resource_fragment(
         .resources
         .insert(address.resource.clone(), Arc::new(resource.clone()));
     refuse(&one, false)?;
-    let writer = Writer::fragment(Vec::new(), file.style.indented, 2);
+    let writer = Writer::fragment(Vec::new(), layout(file.style.indented), 2);
     let mut encoder = Encoder { file: &one, writer, sort_paths: false };
     encoder.resource(&address.module.to_string(), &address.resource, resource)?;
     Ok(encoder.writer.end()?)
@@ -138,7 +138,7 @@ pub(crate) fn output_fragment(file: &File, name: &str, output: &OutputValue) -> 
     let mut one = file.clone();
     one.state.root_mut().outputs.insert(name.into(), Arc::new(output.clone()));
     refuse(&one, false)?;
-    let writer = Writer::fragment(Vec::new(), file.style.indented, 2);
+    let writer = Writer::fragment(Vec::new(), layout(file.style.indented), 2);
     let mut encoder = Encoder { file: &one, writer, sort_paths: false };
     encoder.output(name, output)?;
     Ok(encoder.writer.end()?)

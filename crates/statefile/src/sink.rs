@@ -2,7 +2,7 @@
 
 use groundstate_states::addr::InstanceKey;
 
-use crate::json::{Cursor, Kind, Stop, Str, SyntaxError, places};
+use crate::json::{Cursor, Kind, Stop, Str, places};
 use crate::note::{Note, NoteKind};
 use crate::problem::{Code, Problem, Problems, ReadError};
 
@@ -191,39 +191,12 @@ pub(crate) fn syntax_error(text: &[u8], stop: Stop) -> ReadError {
     let mut sink = Sink::default();
     // Offsets in the message are 1-based like Go's: the number of bytes read when the error was noticed.
     let read = (stop.offset + 1).min(text.len());
-    let what = match stop.why {
-        SyntaxError::End => "the file ends too early",
-        SyntaxError::Unexpected => "this character cannot stand here",
-        SyntaxError::ControlInString => "a control character must be escaped in a string",
-        SyntaxError::Escape => "JSON has no such escape sequence",
-        SyntaxError::TooDeep => "arrays and objects nest deeper than 10000 levels",
-        SyntaxError::Utf8 => "this is not UTF-8",
-    };
-    let advice = advice(text, stop);
+    let (what, advice) = (stop.why, stop.advice(text));
     sink.problem(Code::Syntax, stop.offset, format!("syntax error at byte offset {read}: {what}{advice}"));
     let why = "without valid JSON there is no version to find, so the format cannot be told";
     sink.problem(Code::VersionUnreadable, stop.offset, why);
     match sink.into_problems(text) {
         Some(problems) => ReadError::NotState(problems),
         None => ReadError::NoState,
-    }
-}
-
-/// What usually lies behind a file that is not JSON.
-fn advice(text: &[u8], stop: Stop) -> &'static str {
-    match text {
-        [0xef, 0xbb, 0xbf, ..] if stop.offset == 0 => {
-            "; the file begins with a byte-order mark: save it as UTF-8 without one"
-        }
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, b'{', ..] | [b'{', 0, ..] => {
-            "; the file looks like UTF-16: convert it to UTF-8 without a byte-order mark"
-        }
-        _ if text.get(stop.offset) == Some(&0) => {
-            "; NUL bytes are what a crash leaves of a file: restore a backup or an older version"
-        }
-        _ if stop.why == SyntaxError::End => {
-            "; it was probably cut off while it was written: restore a backup or an older version"
-        }
-        _ => "",
     }
 }

@@ -91,7 +91,10 @@ pub(super) fn finish(mut drafts: Vec<Draft>, source: Option<&Source<'_>>) -> Vec
     let mut found = source.map(|source| places(source.text(), &offsets)).unwrap_or_default().into_iter();
     let finding = |draft: Draft| {
         let place = match &draft.at {
-            At::Offset(offset) => found.next().map(|place| Place { offset: in_input(*offset), ..place }),
+            At::Offset(offset) => found.next().map(|mut place| {
+                place.offset = in_input(*offset);
+                place
+            }),
             At::Place(place) => Some(place.clone()),
         };
         draft.finding(place)

@@ -14,7 +14,6 @@ mod fuzzed;
 mod moves;
 mod number;
 mod query;
-mod raw;
 mod state_edit;
 mod support;
 mod sync;

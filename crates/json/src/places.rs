@@ -1,13 +1,13 @@
 //! Places of many bytes at once, in one pass over the source.
 
-use super::cursor::{Cursor, Kind, Stop};
-use super::place::{MAX_STEPS, Place, push_name};
+use crate::cursor::{Cursor, Kind, Stop};
+use crate::place::{MAX_STEPS, Place, push_name};
 
 /// Works out what [`Place::of`] gives for each offset, in their order.
 ///
 /// Reads the text once and the values around each place a few times more, so that a report of many thousand places
 /// takes no longer than one of a few.
-pub(crate) fn places(text: &[u8], offsets: &[usize]) -> Vec<Place> {
+pub fn places(text: &[u8], offsets: &[usize]) -> Vec<Place> {
     let mut sorted = offsets.to_vec();
     sorted.sort_unstable();
     sorted.dedup();

@@ -1,18 +1,25 @@
 //! Taking the white space out of JSON that has been read before.
 
-use groundstate_states::RawJson;
+use crate::RawJson;
 
-use super::skip::plain_end;
+use crate::skip::plain_end;
 
-/// Carries a value that a cursor has accepted, without its white space.
+/// The value that a cursor has accepted, without its white space and with the escapes of [`RawJson::parse`].
 ///
-/// State files escape `<`, `>`, `&` and two line separators inside strings; text that has them in the plain takes
-/// the slower way through [`RawJson::parse`].
-pub(crate) fn compact(raw: &[u8]) -> Option<RawJson> {
-    let text = str::from_utf8(raw).ok()?;
+/// Nothing if the text is not UTF-8. It checks no more than that: for text that no cursor has accepted there is
+/// [`RawJson::parse`].
+pub fn compact(raw: &[u8]) -> Option<RawJson> {
     if memchr::memchr3(b'<', b'>', b'&', raw).is_some() || memchr::memmem::find(raw, b"\xe2\x80").is_some() {
-        return RawJson::parse(text).ok();
+        return RawJson::parse(str::from_utf8(raw).ok()?).ok();
     }
+    compact_as_written(raw)
+}
+
+/// The value that a cursor has accepted, without its white space: what [`RawJson::parse_as_written`] gives.
+///
+/// Nothing if the text is not UTF-8.
+pub fn compact_as_written(raw: &[u8]) -> Option<RawJson> {
+    let text = str::from_utf8(raw).ok()?;
     let mut out = String::new();
     let mut from = 0;
     let mut at = 0;
@@ -67,6 +74,7 @@ mod tests {
         ];
         for text in texts {
             assert_eq!(compact(text.as_bytes()), RawJson::parse(text).ok(), "{text}");
+            assert_eq!(compact_as_written(text.as_bytes()), RawJson::parse_as_written(text).ok(), "{text}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Skipping values: every byte is checked, nothing is built.
 
-use super::cursor::{Cursor, MAX_DEPTH, Stop, SyntaxError};
+use crate::cursor::{Cursor, MAX_DEPTH, Stop, SyntaxError};
 
 /// Which brackets are open, one bit a level: set for objects.
 #[derive(Default)]
@@ -36,7 +36,11 @@ impl Open {
 
 impl Cursor<'_> {
     /// Skips one value, checking that it is JSON; the cursor may stand on white space before it.
-    pub(crate) fn skip(&mut self) -> Result<(), Stop> {
+    ///
+    /// # Errors
+    ///
+    /// Anything that is not JSON, and too many levels.
+    pub fn skip(&mut self) -> Result<(), Stop> {
         self.space();
         match self.byte() {
             Some(b'{' | b'[') => self.skip_nested(),
@@ -144,7 +148,7 @@ impl Cursor<'_> {
 
     /// Skips a string from behind its opening quote to behind the closing one; tells whether it has escapes.
     #[inline]
-    pub(super) fn string_body(&mut self) -> Result<bool, Stop> {
+    pub(crate) fn string_body(&mut self) -> Result<bool, Stop> {
         let start = self.pos;
         let bytes = self.text;
         let mut escaped = false;
@@ -197,7 +201,7 @@ impl Cursor<'_> {
         }
     }
 
-    pub(super) fn skip_number(&mut self) -> Result<(), Stop> {
+    pub(crate) fn skip_number(&mut self) -> Result<(), Stop> {
         if self.byte() == Some(b'-') {
             self.pos += 1;
         }
@@ -234,7 +238,7 @@ impl Cursor<'_> {
         }
     }
 
-    pub(super) fn literal(&mut self, word: &str) -> Result<(), Stop> {
+    pub(crate) fn literal(&mut self, word: &str) -> Result<(), Stop> {
         let bytes = self.text;
         if bytes.get(self.pos..self.pos + word.len()) == Some(word.as_bytes()) {
             self.pos += word.len();
@@ -257,7 +261,7 @@ const HIGHS: u64 = 0x8080_8080_8080_8080;
 ///
 /// Collects the high bits of the bytes it has seen, and perhaps of a few behind them, in `high`.
 #[inline]
-pub(super) fn plain_end(bytes: &[u8], mut pos: usize, high: &mut u64) -> usize {
+pub(crate) fn plain_end(bytes: &[u8], mut pos: usize, high: &mut u64) -> usize {
     while let Some(eight) = bytes.get(pos..pos + 8).and_then(|b| b.first_chunk::<8>()) {
         let x = u64::from_le_bytes(*eight);
         *high |= x;

@@ -2,11 +2,13 @@
 
 use std::borrow::Cow;
 
-use crate::RawJsonError;
+use crate::{Escapes, RawJsonError};
 
 /// The compact form of `text`; borrowed when it already is compact.
-pub(crate) fn compact(text: &str, max_depth: usize) -> Result<Cow<'_, str>, RawJsonError> {
-    let mut scan = Scan { text, bytes: text.as_bytes(), pos: 0, kept_from: 0, out: String::new() };
+pub(crate) fn compact(text: &str, max_depth: usize, escapes: Escapes) -> Result<Cow<'_, str>, RawJsonError> {
+    let bytes = text.as_bytes();
+    let mut scan =
+        Scan { text, bytes, html: escapes == Escapes::Html, pos: 0, kept_from: 0, out: String::new() };
     scan.document(max_depth)?;
     Ok(scan.finish())
 }
@@ -45,6 +47,8 @@ enum Container {
 struct Scan<'a> {
     text: &'a str,
     bytes: &'a [u8],
+    /// Whether characters are escaped that JSON allows as they are.
+    html: bool,
     pos: usize,
     kept_from: usize,
     out: String,
@@ -171,6 +175,7 @@ impl<'a> Scan<'a> {
                 }
                 BACKSLASH => self.escape()?,
                 CONTROL => return Err(RawJsonError::new(self.pos, "a control character must be escaped")),
+                _ if !self.html => self.pos += 1,
                 ESCAPED_ON_WRITE => self.replace(1, escaped(byte)),
                 // The first byte of U+2028 and U+2029, which many other characters share.
                 _ => match self.bytes.get(self.pos + 1..self.pos + 3) {

@@ -1,20 +1,60 @@
-//! Writing JSON in the two layouts of state files: two blanks a level, or no white space at all.
+//! Writing JSON in the layouts of Go's encoder: some blanks a level, or no white space at all.
 
-use std::io;
+use std::{fmt, io};
 
-use super::escape::push_json_string;
+use crate::escape::{Escapes, push_json_string_as};
 
 /// Bytes gathered before they are handed on.
 const BLOCK: usize = 1 << 16;
 
+/// White space and escapes of a document.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Layout {
+    /// Blanks a level, or 0 for no white space at all.
+    pub indent: u8,
+    /// How strings are spelled.
+    pub escapes: Escapes,
+}
+
+impl Layout {
+    /// No white space, HTML escaped: what Go's encoder does unless it is told otherwise.
+    pub const COMPACT: Self = Self { indent: 0, escapes: Escapes::Html };
+
+    /// Lines with so many blanks a level.
+    #[must_use]
+    pub const fn indented(indent: u8) -> Self {
+        Self { indent, escapes: Escapes::Html }
+    }
+
+    /// The same white space with other escapes.
+    #[must_use]
+    pub const fn with_escapes(self, escapes: Escapes) -> Self {
+        Self { escapes, ..self }
+    }
+}
+
 /// Writes one document, member by member.
 ///
 /// The caller keeps to the grammar: a name before each value in an object, as many closes as opens.
-#[derive(Debug)]
-pub(crate) struct Writer<W> {
+///
+/// ```
+/// use groundstate_json::{Layout, Writer};
+///
+/// let mut writer = Writer::new(Vec::new(), Layout::indented(4));
+/// writer.open('{');
+/// writer.name("id");
+/// writer.string("a");
+/// writer.name("list");
+/// writer.raw("[1,{}]")?;
+/// writer.close('}')?;
+/// let text = writer.finish()?;
+/// assert_eq!(str::from_utf8(&text).unwrap(), "{\n    \"id\": \"a\",\n    \"list\": [\n        1,\n        {}\n    ]\n}\n");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub struct Writer<W> {
     out: W,
     block: String,
-    indented: bool,
+    layout: Layout,
     depth: usize,
     /// Nothing stands in the innermost container yet.
     empty: bool,
@@ -22,19 +62,26 @@ pub(crate) struct Writer<W> {
     named: bool,
 }
 
+impl<W> fmt::Debug for Writer<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Writer({:?}, depth {})", self.layout, self.depth)
+    }
+}
+
 impl<W: io::Write> Writer<W> {
-    pub(crate) fn new(out: W, indented: bool) -> Self {
+    /// A writer at the start of a document.
+    pub fn new(out: W, layout: Layout) -> Self {
         let block = String::with_capacity(BLOCK + BLOCK / 4);
-        Self { out, block, indented, depth: 0, empty: true, named: false }
+        Self { out, block, layout, depth: 0, empty: true, named: false }
     }
 
     /// Continues inside `depth` levels with an item that stands on a line already begun.
-    pub(crate) fn fragment(out: W, indented: bool, depth: usize) -> Self {
-        Self { depth, named: true, ..Self::new(out, indented) }
+    pub fn fragment(out: W, layout: Layout, depth: usize) -> Self {
+        Self { depth, named: true, ..Self::new(out, layout) }
     }
 
     /// Begins an object or array.
-    pub(crate) fn open(&mut self, brace: char) {
+    pub fn open(&mut self, brace: char) {
         self.item();
         self.block.push(brace);
         self.depth += 1;
@@ -42,7 +89,11 @@ impl<W: io::Write> Writer<W> {
     }
 
     /// Ends an object or array; an empty one has no line break inside.
-    pub(crate) fn close(&mut self, brace: char) -> io::Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// Those of the output.
+    pub fn close(&mut self, brace: char) -> io::Result<()> {
         self.depth = self.depth.saturating_sub(1);
         if !std::mem::replace(&mut self.empty, false) {
             self.line();
@@ -52,28 +103,33 @@ impl<W: io::Write> Writer<W> {
     }
 
     /// Writes a member's name.
-    pub(crate) fn name(&mut self, name: &str) {
+    pub fn name(&mut self, name: &str) {
         self.item();
-        push_json_string(&mut self.block, name);
-        self.block.push_str(if self.indented { ": " } else { ":" });
+        push_json_string_as(&mut self.block, name, self.layout.escapes);
+        self.block.push_str(if self.layout.indent > 0 { ": " } else { ":" });
         self.named = true;
     }
 
-    pub(crate) fn string(&mut self, text: &str) {
+    /// Writes a string.
+    pub fn string(&mut self, text: &str) {
         self.item();
-        push_json_string(&mut self.block, text);
+        push_json_string_as(&mut self.block, text, self.layout.escapes);
     }
 
     /// Writes a number, `true`, `false` or `null`.
-    pub(crate) fn scalar(&mut self, text: &str) {
+    pub fn scalar(&mut self, text: &str) {
         self.item();
         self.block.push_str(text);
     }
 
-    /// Writes compact JSON text in this document's layout.
-    pub(crate) fn raw(&mut self, json: &str) -> io::Result<()> {
+    /// Writes compact JSON text in this document's layout; its strings stay as they are.
+    ///
+    /// # Errors
+    ///
+    /// Those of the output.
+    pub fn raw(&mut self, json: &str) -> io::Result<()> {
         self.item();
-        if self.indented {
+        if self.layout.indent > 0 {
             self.indent(json)?;
         } else {
             self.block.push_str(json);
@@ -82,13 +138,21 @@ impl<W: io::Write> Writer<W> {
     }
 
     /// Ends the document with a line break and gives the output back.
-    pub(crate) fn finish(mut self) -> io::Result<W> {
+    ///
+    /// # Errors
+    ///
+    /// Those of the output.
+    pub fn finish(mut self) -> io::Result<W> {
         self.block.push('\n');
         self.end()
     }
 
-    /// Ends a fragment and gives the output back.
-    pub(crate) fn end(mut self) -> io::Result<W> {
+    /// Ends the text without a line break and gives the output back.
+    ///
+    /// # Errors
+    ///
+    /// Those of the output.
+    pub fn end(mut self) -> io::Result<W> {
         self.out.write_all(self.block.as_bytes())?;
         Ok(self.out)
     }
@@ -106,8 +170,9 @@ impl<W: io::Write> Writer<W> {
     }
 
     fn line(&mut self) {
-        if self.indented {
-            push_line(&mut self.block, self.depth);
+        if self.layout.indent > 0 {
+            let width = self.width(self.depth);
+            push_line(&mut self.block, width);
         }
     }
 
@@ -155,9 +220,14 @@ impl<W: io::Write> Writer<W> {
         Ok(())
     }
 
+    fn width(&self, depth: usize) -> usize {
+        depth.saturating_mul(usize::from(self.layout.indent))
+    }
+
     fn copy(&mut self, json: &str, from: &mut usize, to: usize, depth: usize) -> io::Result<()> {
         self.block.push_str(json.get(*from..to).unwrap_or_default());
-        push_line(&mut self.block, depth);
+        let width = self.width(depth);
+        push_line(&mut self.block, width);
         *from = to;
         self.pass_on()
     }
@@ -174,9 +244,9 @@ fn string_end(bytes: &[u8], mut at: usize) -> usize {
     }
 }
 
-fn push_line(out: &mut String, depth: usize) {
+fn push_line(out: &mut String, blanks: usize) {
     const BLANKS: &str = "\n                                                                ";
-    let width = 1 + 2 * depth;
+    let width = blanks.saturating_add(1);
     if let Some(line) = BLANKS.get(..width) {
         out.push_str(line);
     } else {

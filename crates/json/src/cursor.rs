@@ -1,24 +1,31 @@
 //! A cursor over JSON text: typed reading without copies, and exact places of syntax errors.
 
 use std::borrow::Cow;
+use std::fmt;
 
 /// How deep arrays and objects may nest; Go's decoder, and with it every other reader of state, has the same limit.
-pub(crate) const MAX_DEPTH: usize = 10_000;
+pub const MAX_DEPTH: usize = 10_000;
 
 /// What kind of value stands at the cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
+    /// `null`.
     Null,
+    /// `true` or `false`.
     Bool,
+    /// A number.
     Number,
+    /// A string.
     String,
+    /// An array.
     Array,
+    /// An object.
     Object,
 }
 
 /// Why the text is not JSON.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SyntaxError {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SyntaxError {
     /// The text ends inside a value.
     End,
     /// A byte that cannot stand here.
@@ -33,84 +40,146 @@ pub(crate) enum SyntaxError {
     Utf8,
 }
 
+impl fmt::Display for SyntaxError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::End => "the file ends too early",
+            Self::Unexpected => "this character cannot stand here",
+            Self::ControlInString => "a control character must be escaped in a string",
+            Self::Escape => "JSON has no such escape sequence",
+            Self::TooDeep => "arrays and objects nest deeper than 10000 levels",
+            Self::Utf8 => "this is not UTF-8",
+        })
+    }
+}
+
 /// Reading stopped at `offset`, the index of the offending byte (or the length of the text).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stop {
-    pub(crate) offset: usize,
-    pub(crate) why: SyntaxError,
+pub struct Stop {
+    /// Index of the byte.
+    pub offset: usize,
+    /// What is wrong there.
+    pub why: SyntaxError,
+}
+
+impl Stop {
+    /// What usually lies behind such an end of reading `text`, to be put behind the message; often nothing.
+    pub fn advice(&self, text: &[u8]) -> &'static str {
+        match text {
+            [0xef, 0xbb, 0xbf, ..] if self.offset == 0 => {
+                "; the file begins with a byte-order mark: save it as UTF-8 without one"
+            }
+            [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, b'{', ..] | [b'{', 0, ..] => {
+                "; the file looks like UTF-16: convert it to UTF-8 without a byte-order mark"
+            }
+            _ if text.get(self.offset) == Some(&0) => {
+                "; NUL bytes are what a crash leaves of a file: restore a backup or an older version"
+            }
+            _ if self.why == SyntaxError::End => {
+                "; it was probably cut off while it was written: restore a backup or an older version"
+            }
+            _ => "",
+        }
+    }
 }
 
 /// The inside of a string literal, still with its escapes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Str<'a> {
+#[derive(Clone, Copy)]
+pub struct Str<'a> {
     /// Text between the quotes; valid UTF-8.
-    pub(crate) raw: &'a [u8],
+    pub raw: &'a [u8],
     /// Whether any backslash stands in it.
-    pub(crate) escaped: bool,
+    pub escaped: bool,
     /// Index of the opening quote.
-    pub(crate) offset: usize,
+    pub offset: usize,
 }
 
-/// Reads one JSON document from the front.
-#[derive(Clone, Debug)]
-pub(crate) struct Cursor<'a> {
-    pub(super) text: &'a [u8],
-    pub(super) pos: usize,
+/// Reads one JSON document from the front, without copies.
+///
+/// ```
+/// use groundstate_json::Cursor;
+///
+/// let mut cursor = Cursor::new(br#"{ "id": "i-1", "size": 1.50 }"#);
+/// cursor.kind()?;
+/// cursor.open(b'{')?;
+/// let mut first = true;
+/// let mut members = Vec::new();
+/// while let Some(name) = cursor.member(&mut first)? {
+///     members.push((name.decode().into_owned(), cursor.raw()?));
+/// }
+/// cursor.end()?;
+/// assert_eq!(members, [("id".to_owned(), &br#""i-1""#[..]), ("size".to_owned(), b"1.50")]);
+/// # Ok::<(), groundstate_json::Stop>(())
+/// ```
+#[derive(Clone)]
+pub struct Cursor<'a> {
+    pub(crate) text: &'a [u8],
+    pub(crate) pos: usize,
     /// Levels that are open around `pos`.
-    pub(super) depth: usize,
+    pub(crate) depth: usize,
 }
 
 impl<'a> Cursor<'a> {
-    pub(crate) fn new(text: &'a [u8]) -> Self {
+    /// A cursor at the start of `text`.
+    #[inline]
+    pub fn new(text: &'a [u8]) -> Self {
         Self { text, pos: 0, depth: 0 }
     }
 
     /// Continues at `pos`, which lies `depth` levels deep.
-    pub(crate) fn at(text: &'a [u8], pos: usize, depth: usize) -> Self {
+    #[inline]
+    pub fn at(text: &'a [u8], pos: usize, depth: usize) -> Self {
         Self { text, pos, depth }
     }
 
     /// A cursor over the same text that begins at `pos`.
-    pub(crate) fn restart(&self, pos: usize) -> Self {
+    #[inline]
+    pub fn restart(&self, pos: usize) -> Self {
         Self { pos, ..self.clone() }
     }
 
-    pub(crate) fn offset(&self) -> usize {
+    /// Index of the next byte.
+    #[inline]
+    pub fn offset(&self) -> usize {
         self.pos
     }
 
-    pub(crate) fn depth(&self) -> usize {
+    /// How many arrays and objects are open around the cursor.
+    #[inline]
+    pub fn depth(&self) -> usize {
         self.depth
     }
 
     /// Whether the cursor stands at the end of the text behind what may be the first digits of a number.
-    pub(crate) fn ends_in_number(&self) -> bool {
+    pub fn ends_in_number(&self) -> bool {
         self.pos >= self.text.len() && self.text.last().is_some_and(u8::is_ascii_digit)
     }
 
     /// The text from `start` to here.
-    pub(crate) fn since(&self, start: usize) -> &'a [u8] {
+    #[inline]
+    pub fn since(&self, start: usize) -> &'a [u8] {
         self.text.get(start..self.pos).unwrap_or_default()
     }
 
-    pub(super) fn byte(&self) -> Option<u8> {
+    pub(crate) fn byte(&self) -> Option<u8> {
         self.text.get(self.pos).copied()
     }
 
-    pub(super) fn stop<T>(&self, why: SyntaxError) -> Result<T, Stop> {
+    pub(crate) fn stop<T>(&self, why: SyntaxError) -> Result<T, Stop> {
         let why = if self.pos >= self.text.len() { SyntaxError::End } else { why };
         Err(Stop { offset: self.pos.min(self.text.len()), why })
     }
 
     /// The next byte that is not white space.
-    pub(crate) fn peek(&mut self) -> Option<u8> {
+    #[inline]
+    pub fn peek(&mut self) -> Option<u8> {
         self.space();
         self.byte()
     }
 
     /// Skips white space.
     #[inline]
-    pub(crate) fn space(&mut self) {
+    pub fn space(&mut self) {
         let bytes = self.text;
         let mut pos = self.pos;
         // Most values in a state file are followed by a line break and a run of blanks.
@@ -125,8 +194,12 @@ impl<'a> Cursor<'a> {
     }
 
     /// The kind of the next value, after white space.
+    ///
+    /// # Errors
+    ///
+    /// Anything that begins no value.
     #[inline]
-    pub(crate) fn kind(&mut self) -> Result<Kind, Stop> {
+    pub fn kind(&mut self) -> Result<Kind, Stop> {
         self.space();
         match self.byte() {
             Some(b'"') => Ok(Kind::String),
@@ -140,7 +213,12 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads a string literal; the cursor stands on its opening quote.
-    pub(crate) fn string(&mut self) -> Result<Str<'a>, Stop> {
+    ///
+    /// # Errors
+    ///
+    /// What is no string literal.
+    #[inline]
+    pub fn string(&mut self) -> Result<Str<'a>, Stop> {
         let offset = self.pos;
         if self.byte() != Some(b'"') {
             return self.stop(SyntaxError::Unexpected);
@@ -152,19 +230,34 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads `true` or `false`.
-    pub(crate) fn bool(&mut self) -> Result<bool, Stop> {
+    ///
+    /// # Errors
+    ///
+    /// Another word.
+    #[inline]
+    pub fn bool(&mut self) -> Result<bool, Stop> {
         let value = self.byte() == Some(b't');
         self.literal(if value { "true" } else { "false" })?;
         Ok(value)
     }
 
     /// Reads `null`.
-    pub(crate) fn null(&mut self) -> Result<(), Stop> {
+    ///
+    /// # Errors
+    ///
+    /// Another word.
+    #[inline]
+    pub fn null(&mut self) -> Result<(), Stop> {
         self.literal("null")
     }
 
     /// Reads a number's text.
-    pub(crate) fn number(&mut self) -> Result<&'a str, Stop> {
+    ///
+    /// # Errors
+    ///
+    /// What is no number.
+    #[inline]
+    pub fn number(&mut self) -> Result<&'a str, Stop> {
         let start = self.pos;
         self.skip_number()?;
         // A number that was accepted is ASCII.
@@ -172,7 +265,12 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads any value and gives its text.
-    pub(crate) fn raw(&mut self) -> Result<&'a [u8], Stop> {
+    ///
+    /// # Errors
+    ///
+    /// Anything that is not JSON.
+    #[inline]
+    pub fn raw(&mut self) -> Result<&'a [u8], Stop> {
         self.space();
         let start = self.pos;
         self.skip()?;
@@ -180,8 +278,12 @@ impl<'a> Cursor<'a> {
     }
 
     /// Enters an object; the cursor stands on its brace.
+    ///
+    /// # Errors
+    ///
+    /// Another byte, or too many levels.
     #[inline]
-    pub(crate) fn open(&mut self, brace: u8) -> Result<(), Stop> {
+    pub fn open(&mut self, brace: u8) -> Result<(), Stop> {
         if self.byte() != Some(brace) {
             return self.stop(SyntaxError::Unexpected);
         }
@@ -194,8 +296,12 @@ impl<'a> Cursor<'a> {
     }
 
     /// Gives the next member's name and stands before its value, or leaves the object.
+    ///
+    /// # Errors
+    ///
+    /// Anything that is not JSON, up to the member's value.
     #[inline]
-    pub(crate) fn member(&mut self, first: &mut bool) -> Result<Option<Str<'a>>, Stop> {
+    pub fn member(&mut self, first: &mut bool) -> Result<Option<Str<'a>>, Stop> {
         if !self.next_item(first, b'}')? {
             return Ok(None);
         }
@@ -212,8 +318,12 @@ impl<'a> Cursor<'a> {
     }
 
     /// Stands before the next element, or leaves the array.
+    ///
+    /// # Errors
+    ///
+    /// Anything that is not JSON, up to the element.
     #[inline]
-    pub(crate) fn element(&mut self, first: &mut bool) -> Result<bool, Stop> {
+    pub fn element(&mut self, first: &mut bool) -> Result<bool, Stop> {
         self.next_item(first, b']')
     }
 
@@ -242,7 +352,11 @@ impl<'a> Cursor<'a> {
     }
 
     /// Requires that nothing but white space follows.
-    pub(crate) fn end(&mut self) -> Result<(), Stop> {
+    ///
+    /// # Errors
+    ///
+    /// More text.
+    pub fn end(&mut self) -> Result<(), Stop> {
         self.space();
         if self.pos < self.text.len() { self.stop(SyntaxError::Unexpected) } else { Ok(()) }
     }
@@ -251,7 +365,7 @@ impl<'a> Cursor<'a> {
 impl<'a> Str<'a> {
     /// The string's value. A lone surrogate becomes U+FFFD, as in Go.
     #[inline]
-    pub(crate) fn decode(&self) -> Cow<'a, str> {
+    pub fn decode(&self) -> Cow<'a, str> {
         // The cursor accepts valid UTF-8 only, so nothing is left out here.
         let text = str::from_utf8(self.raw).unwrap_or_default();
         if self.escaped { Cow::Owned(unescape(text)) } else { Cow::Borrowed(text) }
@@ -259,7 +373,7 @@ impl<'a> Str<'a> {
 
     /// The string's value as bytes: what names are compared by, without another look at their encoding.
     #[inline]
-    pub(crate) fn bytes(&self) -> Cow<'a, [u8]> {
+    pub fn bytes(&self) -> Cow<'a, [u8]> {
         if self.escaped {
             Cow::Owned(self.decode().into_owned().into_bytes())
         } else {
@@ -268,8 +382,20 @@ impl<'a> Str<'a> {
     }
 
     /// Whether an escape names half a surrogate pair, which no text can hold.
-    pub(crate) fn has_lone_surrogate(&self) -> bool {
+    pub fn has_lone_surrogate(&self) -> bool {
         self.escaped && Units(&String::from_utf8_lossy(self.raw)).any(|unit| matches!(unit, Unit::Lone))
+    }
+}
+
+impl fmt::Debug for Cursor<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Cursor(byte {} of {}, depth {})", self.pos, self.text.len(), self.depth)
+    }
+}
+
+impl fmt::Debug for Str<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Str({} bytes at {})", self.raw.len(), self.offset)
     }
 }
 

@@ -3,20 +3,22 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::json_scan;
+use crate::escape::Escapes;
+use crate::scan;
 
 /// One JSON value as compact text: no white space outside strings, everything else as it was written.
 ///
-/// Number spellings, member order, duplicate members and string escapes survive. The characters that Terraform
-/// escapes on writing (`<`, `>`, `&`, U+2028, U+2029) are escaped here too, so equal objects are equal texts
-/// whatever file they come from. `Debug` shows the length only: attributes hold secrets.
+/// Number spellings, member order, duplicate members and string escapes survive. What else is escaped depends on how the
+/// text came in: [`RawJson::parse`] escapes what Go's encoder escapes by default, so that equal objects are equal texts
+/// whatever file they come from; [`RawJson::parse_as_written`] leaves every string as it is. `Debug` shows the length only:
+/// such values hold secrets.
 ///
 /// ```
-/// use groundstate_states::RawJson;
+/// use groundstate_json::RawJson;
 ///
 /// let raw = RawJson::parse(r#"{ "id": "a<b", "size": 1.0 }"#)?;
 /// assert_eq!(raw.as_str(), r#"{"id":"a\u003cb","size":1.0}"#);
-/// # Ok::<(), groundstate_states::RawJsonError>(())
+/// # Ok::<(), groundstate_json::RawJsonError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RawJson(Arc<str>);
@@ -31,7 +33,23 @@ impl RawJson {
     /// The place of the first byte that cannot continue a JSON value; containers nested deeper than
     /// [`RawJson::MAX_DEPTH`] are refused as well.
     pub fn parse(text: &str) -> Result<Self, RawJsonError> {
-        json_scan::compact(text, Self::MAX_DEPTH).map(|compact| Self(compact.into()))
+        scan::compact(text, Self::MAX_DEPTH, Escapes::Html).map(|compact| Self(compact.into()))
+    }
+
+    /// Checks that `text` is exactly one JSON value and takes out its white space, and nothing else.
+    ///
+    /// ```
+    /// use groundstate_json::RawJson;
+    ///
+    /// let raw = RawJson::parse_as_written(r#"[ "<", "\u003c" ]"#)?;
+    /// assert_eq!(raw.as_str(), r#"["<","\u003c"]"#);
+    /// # Ok::<(), groundstate_json::RawJsonError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`RawJson::parse`].
+    pub fn parse_as_written(text: &str) -> Result<Self, RawJsonError> {
+        scan::compact(text, Self::MAX_DEPTH, Escapes::Plain).map(|compact| Self(compact.into()))
     }
 
     /// Takes text as it stands; the caller has validated and compacted it, for example by slicing a larger

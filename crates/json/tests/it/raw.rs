@@ -1,6 +1,6 @@
 //! Raw JSON: what is accepted, what compacting changes, what it keeps.
 
-use groundstate_states::{Extra, RawJson};
+use groundstate_json::{Extra, RawJson};
 use proptest::prelude::*;
 
 #[track_caller]

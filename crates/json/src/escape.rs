@@ -1,16 +1,41 @@
-//! String literals in the escapes of state files.
+//! String literals as Go's encoder spells them, in its two modes.
 
-/// Writes `text` as a JSON string, spelled as in state files.
+/// Which characters a writer escapes beyond what JSON asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Escapes {
+    /// `<`, `>` and `&`, which is the default of Go's encoder.
+    #[default]
+    Html,
+    /// None of these.
+    Plain,
+}
+
+/// Writes `text` as a JSON string with the escapes of Go's default mode, [`Escapes::Html`].
 ///
 /// `<`, `>`, `&` and the two line separators of Unicode are escaped, and `\b` and `\f` have their short forms, as
 /// current releases of both products write them. Everything else above the blank stands as it is.
 ///
 /// ```
 /// let mut out = String::new();
-/// groundstate_statefile::push_json_string(&mut out, "a<b \"c\"");
+/// groundstate_json::push_json_string(&mut out, "a<b \"c\"");
 /// assert_eq!(out, r#""a\u003cb \"c\"""#);
 /// ```
 pub fn push_json_string(out: &mut String, text: &str) {
+    push_json_string_as(out, text, Escapes::Html);
+}
+
+/// Writes `text` as a JSON string with the escapes of either mode.
+///
+/// The two line separators of Unicode are escaped in both.
+///
+/// ```
+/// use groundstate_json::{Escapes, push_json_string_as};
+///
+/// let mut out = String::new();
+/// push_json_string_as(&mut out, "a<b\u{2028}", Escapes::Plain);
+/// assert_eq!(out, r#""a<b\u2028""#);
+/// ```
+pub fn push_json_string_as(out: &mut String, text: &str, escapes: Escapes) {
     out.push('"');
     let mut rest = text;
     // Everything to escape is ASCII, but for the separators, which both begin with the byte 0xe2.
@@ -19,7 +44,7 @@ pub fn push_json_string(out: &mut String, text: &str) {
         out.push_str(plain);
         let mut chars = tail.chars();
         if let Some(c) = chars.next() {
-            push_char(out, c);
+            push_char(out, c, escapes);
         }
         rest = chars.as_str();
     }
@@ -32,7 +57,7 @@ fn needs_care(byte: u8) -> bool {
     matches!(byte, 0..=0x1f | b'"' | b'\\' | b'<' | b'>' | b'&' | 0xe2)
 }
 
-fn push_char(out: &mut String, c: char) {
+fn push_char(out: &mut String, c: char, escapes: Escapes) {
     match c {
         '"' => out.push_str("\\\""),
         '\\' => out.push_str("\\\\"),
@@ -41,6 +66,7 @@ fn push_char(out: &mut String, c: char) {
         '\t' => out.push_str("\\t"),
         '\u{8}' => out.push_str("\\b"),
         '\u{c}' => out.push_str("\\f"),
+        '<' | '>' | '&' if escapes == Escapes::Plain => out.push(c),
         '\0'..='\u{1f}' | '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
             out.push_str(&format!("\\u{:04x}", u32::from(c)));
         }
@@ -53,7 +79,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::push_json_string;
-    use crate::json::Cursor;
+    use crate::Cursor;
 
     fn escaped(text: &str) -> String {
         let mut out = String::new();

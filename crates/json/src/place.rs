@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use super::cursor::{Cursor, Kind, Stop};
+use crate::cursor::{Cursor, Kind, Stop};
 
-/// A position in a state file.
+/// A position in a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Place {
@@ -65,7 +65,7 @@ impl fmt::Display for Place {
 }
 
 /// Steps a path shows at most: each costs a pass over the value it enters, and nobody reads more.
-pub(super) const MAX_STEPS: usize = 64;
+pub(crate) const MAX_STEPS: usize = 64;
 
 /// Follows the value that contains `target` inwards, without recursion.
 fn walk(cursor: &mut Cursor<'_>, target: usize, path: &mut String) -> Result<(), Stop> {
@@ -105,7 +105,7 @@ fn walk(cursor: &mut Cursor<'_>, target: usize, path: &mut String) -> Result<(),
 }
 
 /// Names that are plain words stand as they are; others are quoted so that the path can be read back.
-pub(crate) fn push_name(path: &mut String, name: &str) {
+pub fn push_name(path: &mut String, name: &str) {
     if !path.is_empty() {
         path.push('.');
     }

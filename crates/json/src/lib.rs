@@ -1,0 +1,52 @@
+//! JSON as text with positions: reading that keeps the source, exact places of errors, and writing as Go's encoder does.
+//!
+//! State files are JSON, and what matters in them is that nothing changes which nobody changed: digits of numbers, order of
+//! members, escapes. So values stay text here until somebody asks.
+//!
+//! - [`Cursor`] walks a document front to back, checks every byte and copies none. Members are [`Str`]s and slices.
+//! - [`RawJson`] carries one value as compact text, [`Extra`] the members of an object that nobody knows.
+//! - [`Place`] and [`places`] turn offsets into line, column and JSON path, for the few that are shown to somebody.
+//! - [`Writer`] writes a document in a [`Layout`], [`push_json_string_as`] one string.
+//!
+//! ```
+//! use groundstate_json::{Cursor, Place};
+//!
+//! let text = br#"{ "resources": [ { "id": tru } ] }"#;
+//! let stop = Cursor::new(text).skip().unwrap_err();
+//! let place = Place::of(text, stop.offset);
+//! assert_eq!(place.to_string(), "line 1, column 29 (resources[0].id)");
+//! ```
+//!
+//! # What is deliberately absent
+//!
+//! - Trees of values, serde, numbers as numbers.
+//! - Knowledge of any format.
+//! - I/O: the writer takes any [`std::io::Write`].
+//! - Recursion: nesting is bounded by [`MAX_DEPTH`] and costs no stack.
+//!
+//! # Features
+//!
+//! None.
+
+mod compact;
+mod cursor;
+mod escape;
+mod place;
+mod places;
+mod raw;
+mod scan;
+mod skip;
+mod write;
+
+pub use compact::{compact, compact_as_written};
+pub use cursor::{Cursor, Kind, MAX_DEPTH, Stop, Str, SyntaxError};
+pub use escape::{Escapes, push_json_string, push_json_string_as};
+pub use place::{Place, push_name};
+pub use places::places;
+pub use raw::{Extra, RawJson, RawJsonError};
+pub use write::{Layout, Writer};
+
+/// Compiles the examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -1,0 +1,12 @@
+//! The names of the JSON text machinery that this crate uses, and the layouts of its files.
+
+pub(crate) use groundstate_json::{
+    Cursor, Kind, Layout, Stop, Str, SyntaxError, Writer, compact, places, push_name,
+};
+
+pub use groundstate_json::{Place, push_json_string};
+
+/// The layout of state files: two blanks a level, or no white space at all.
+pub(crate) fn layout(indented: bool) -> Layout {
+    if indented { Layout::indented(2) } else { Layout::COMPACT }
+}
