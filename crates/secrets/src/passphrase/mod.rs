@@ -1,0 +1,15 @@
+//! Secrets under a passphrase: the managers of the type `passphrase`.
+
+mod open;
+mod salt;
+mod source;
+
+pub(crate) use open::open_with;
+pub use open::{OpenError, UnlockError, create, create_from_source, open, unlock};
+pub use salt::{ITERATIONS, Salt, SaltError};
+pub use source::{
+    Answer, GivenPassphrase, PassphraseRequest, PassphraseSource, PassphraseSourceError, Purpose,
+};
+
+/// The type of these managers in `secrets_providers`.
+pub const TYPE: &str = "passphrase";
