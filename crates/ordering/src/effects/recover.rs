@@ -90,6 +90,17 @@ fn judge(intent: &Intent, instance: Option<&ResourceInstance>) -> (Finding, Opti
 }
 
 impl Intent {
+    /// An intent that was read from where it was noted.
+    #[must_use]
+    pub fn new(
+        addr: AbsResourceInstance,
+        kind: OpKind,
+        provider: ProviderInstance,
+        deposes_to: Option<DeposedKey>,
+    ) -> Self {
+        Self { addr, kind, provider, deposes_to }
+    }
+
     /// The intent of an operation.
     #[must_use]
     pub fn of(operation: &Operation) -> Self {
