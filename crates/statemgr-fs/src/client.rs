@@ -8,6 +8,7 @@ use groundstate_common::Clock;
 use groundstate_statemgr::{Error, FencingToken, LockHolder, LockInfo, Result, Stored};
 
 use crate::digest::version;
+use crate::early::EarlyCopy;
 use crate::failure::failed;
 use crate::grip::Grip;
 use crate::latch::{Attempt, Latch};
@@ -38,6 +39,8 @@ pub(crate) struct Session {
     pub(crate) held: Option<Held>,
     /// A backup was made since the client was opened or last released its lock.
     pub(crate) backed_up: bool,
+    /// The copy that is to become the backup, if it was begun.
+    pub(crate) early: Option<EarlyCopy>,
 }
 
 /// A lock that somebody asked for.

@@ -66,14 +66,17 @@
 //!
 //! None.
 
+mod beside;
 mod client;
 mod digest;
 mod document;
+mod early;
 mod failure;
 mod fence;
 mod files;
 mod grip;
 mod in_place;
+mod intake;
 mod journal;
 mod latch;
 mod locking;

@@ -67,6 +67,7 @@ impl Client {
                 let is_in_place = held.grip.latch.is_in_place().unwrap_or(true);
                 drop(held);
                 session.backed_up = false;
+                session.early = None;
                 self.forget(false);
                 if is_in_place { Ok(()) } else { Err(self.replaced(OP)) }
             }

@@ -34,13 +34,25 @@ fn prepare(place: &Place, old: &File, staged: Staged) -> io::Result<File> {
 }
 
 /// Copies all of `from` to `to`, which has its old content or the new one, whatever happens.
+pub(crate) fn copy(from: &File, to: &Place) -> io::Result<()> {
+    publish_copy(stage_copy(from, to)?, from, to)
+}
+
+/// Makes a durable copy of `from` on the disk of `to`, where nothing changes yet.
 ///
 /// What is no regular file is refused: renaming would put a file in the place of `/dev/null` itself.
-pub(crate) fn copy(from: &File, to: &Place) -> io::Result<()> {
+pub(crate) fn stage_copy(from: &File, to: &Place) -> io::Result<Staged> {
     let target = to.target();
     exists(&target).map_err(|error| io::Error::new(error.kind(), format!("{to}: {error}")))?;
     let mut staged = Staged::create(&target, false)?;
     staged.append_file(from)?;
+    staged.sync()?;
+    Ok(staged)
+}
+
+/// Gives the copy of `from` the name of `to`.
+pub(crate) fn publish_copy(staged: Staged, from: &File, to: &Place) -> io::Result<()> {
+    let target = to.target();
     let mut named = staged.name(new_name(&target), from)?;
     named.file().sync_all()?;
     fs::rename(named.path(), &target)?;

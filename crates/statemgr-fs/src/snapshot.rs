@@ -1,12 +1,13 @@
 //! Reading a state whole without a lock, also while it is being written.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use crate::digest;
 use crate::files;
+use crate::intake;
 use crate::journal::{HEADER, Journal, Mark};
 use crate::place::Place;
 use crate::recovery::damaged;
@@ -114,13 +115,12 @@ fn look(place: &Place, handle: Option<&File>) -> io::Result<Look> {
     if Mark::of(&head) != Mark::None {
         return from_journal(place, &file, &head, before);
     }
-    let bytes = rest(&file, head, before.len())?;
+    let (bytes, digest) = intake::rest(&file, head, before.len())?;
     // In this order: a writer removes its journal last, after it has given the file a time that it never had before.
     let journal = place.journal().try_exists()?;
     if Stamp::of(&file)? != before {
         return Ok(Look::Moving);
     }
-    let digest = digest::of_bytes(&bytes);
     let snapshot = Snapshot { bytes, digest, stamp: Some(before) };
     Ok(if journal { Look::Journal(snapshot) } else { Look::Found(snapshot) })
 }
@@ -145,13 +145,4 @@ fn from_journal(place: &Place, file: &File, head: &[u8], before: Stamp) -> io::R
         }
         _ => Look::Torn,
     })
-}
-
-/// The whole file, of which `head` has been read.
-fn rest(mut file: &File, head: Vec<u8>, len: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = head;
-    let more = usize::try_from(len).unwrap_or(usize::MAX).saturating_sub(bytes.len());
-    bytes.try_reserve_exact(more).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
-    file.read_to_end(&mut bytes)?;
-    Ok(bytes)
 }

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::beside::beside;
 use crate::digest::Digester;
 use crate::files;
 use crate::journal::{HEADER, Header};
@@ -39,9 +40,10 @@ impl Staged {
     }
 
     pub(crate) fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        files::write_at(&self.file, self.offset + self.len, bytes)?;
-        self.digester.update(bytes);
-        self.len += bytes.len() as u64;
+        let Self { file, offset, digester, len } = self;
+        let at = *offset + *len;
+        beside(bytes.len(), || digester.update(bytes), || files::write_at(file, at, bytes))?;
+        *len += bytes.len() as u64;
         Ok(())
     }
 
@@ -49,6 +51,11 @@ impl Staged {
     pub(crate) fn append_file(&mut self, from: &File) -> io::Result<()> {
         self.len += files::copy_at(from, 0, &self.file, self.offset + self.len)?;
         Ok(())
+    }
+
+    /// Makes what has been collected durable, so that little is left to do once it has a name.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        self.file.sync_all()
     }
 
     pub(crate) fn len(&self) -> u64 {

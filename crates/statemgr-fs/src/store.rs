@@ -119,11 +119,15 @@ impl StateStore for FsStore {
             return Err(Error::new(ErrorKind::Invalid, OP, self).because(message));
         }
         // Nothing is locked before all of the state is on the disk: between two pieces the caller may rest for any time.
-        let mut staged = self.run(OP, |client| client.stage()).await?;
+        let begin = |client: &Arc<Client>| client.stage().inspect(|_| client.begin_backup());
+        let mut staged = self.run(OP, begin).await?;
+        let mut buffer = Vec::new();
         for chunk in bytes.chunks(CHUNK) {
-            let chunk = chunk.to_vec();
-            let append = move |client: &Arc<Client>| client.append(&mut staged, &chunk).map(|()| staged);
-            staged = self.run(OP, append).await?;
+            buffer.clear();
+            buffer.extend_from_slice(chunk);
+            let append =
+                move |client: &Arc<Client>| client.append(&mut staged, &buffer).map(|()| (staged, buffer));
+            (staged, buffer) = self.run(OP, append).await?;
         }
         let options = options.clone();
         self.run_if_wanted(OP, move |client, wanted| client.write(staged, &options, wanted)).await

@@ -6,6 +6,7 @@ use groundstate_statemgr::{Error, ErrorKind, Expect, FencingToken, Result, Versi
 
 use crate::client::{Client, Session};
 use crate::digest::{of_file, version};
+use crate::early::EarlyCopy;
 use crate::failure::failed;
 use crate::fence;
 use crate::files;
@@ -118,16 +119,20 @@ impl Turn {
 
     /// Keeps what is about to be overwritten, once in a session.
     fn back_up(&mut self, op: &'static str) -> Result<()> {
+        let early = self.session.early.take();
         let len = Stamp::of(self.latch().file()).map_err(self.client.failed(op))?.len();
-        let Some(backup) = self.client.backup.as_ref().filter(|_| len > 0 && !self.session.backed_up) else {
-            return Ok(());
-        };
+        let is_due = len > 0 && !self.session.backed_up;
+        let Some(backup) = self.client.backup.as_ref().filter(|_| is_due) else { return Ok(()) };
         if backup.is_same_as(&self.client.place) {
             let message = "the backup would overwrite the state, give it another path";
             return Err(Error::new(ErrorKind::Invalid, op, &self.client.place).because(message));
         }
-        replace::copy(self.latch().file(), backup)
-            .map_err(|error| failed("make a backup of", &self.client.place, error))?;
+        let from = self.latch().file();
+        let made = match early.and_then(|early| early.of(from)) {
+            Some(staged) => replace::publish_copy(staged, from, backup),
+            None => replace::copy(from, backup),
+        };
+        made.map_err(|error| failed("make a backup of", &self.client.place, error))?;
         self.session.backed_up = true;
         Ok(())
     }
@@ -169,6 +174,15 @@ impl Client {
     pub(crate) fn stage(&self) -> Result<Staged> {
         let (target, is_journal) = (self.place.target(), self.options.publish == Publish::InPlace);
         files::exists(&target).and_then(|_| Staged::create(&target, is_journal)).map_err(self.failed(WRITE))
+    }
+
+    /// Begins to copy what is stored, if this client holds the lock and a backup will be due.
+    pub(crate) fn begin_backup(&self) {
+        let mut session = self.session.borrow();
+        let is_due = session.held.is_some() && !session.backed_up;
+        if let Some(backup) = self.backup.as_ref().filter(|_| is_due) {
+            session.early = EarlyCopy::begin(&self.place, backup);
+        }
     }
 
     /// Collects more of it.

@@ -1,0 +1,75 @@
+//! The copy that becomes the backup, made while the new state is still being collected.
+
+use std::fs::File;
+use std::io;
+use std::thread::{self, JoinHandle};
+
+use crate::files;
+use crate::place::{Place, parent};
+use crate::replace::stage_copy;
+use crate::staged::Staged;
+use crate::stamp::Stamp;
+
+/// A copy on its way. Dropping it leaves nothing behind.
+#[derive(Debug)]
+pub(crate) struct EarlyCopy(JoinHandle<io::Result<(Stamp, Staged)>>);
+
+impl EarlyCopy {
+    /// Begins to copy the state to the disk of the backup. Whatever is in the way is told when the backup is due.
+    pub(crate) fn begin(state: &Place, backup: &Place) -> Option<Self> {
+        if backup.is_same_as(state) || !parent(&backup.target()).is_dir() {
+            return None;
+        }
+        let (state, backup) = (state.target(), backup.clone());
+        // With a file of its own: positions in the locked one are its holder's.
+        let copy = move || {
+            let file = files::open(&state)?.ok_or(io::ErrorKind::NotFound)?;
+            let stamp = Stamp::of(&file)?;
+            Ok((stamp, stage_copy(&file, &backup)?))
+        };
+        thread::Builder::new().name("groundstate-fs".to_owned()).spawn(copy).ok().map(Self)
+    }
+
+    /// The copy, if the state has been what it is ever since the copy was begun.
+    pub(crate) fn of(self, state: &File) -> Option<Staged> {
+        let (stamp, staged) = self.0.join().ok()?.ok()?;
+        Stamp::of(state).is_ok_and(|now| now == stamp).then_some(staged)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+
+    use super::EarlyCopy;
+    use crate::place::Place;
+    use crate::replace::publish_copy;
+
+    #[test]
+    fn counts_only_for_a_state_that_is_still_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = |name: &str| Place::new(&folder.path().join(name)).unwrap();
+        let (state, backup) = (place("state"), place("backup"));
+        fs::write(state.path(), "old").unwrap();
+        let file = File::open(state.path()).unwrap();
+
+        let early = EarlyCopy::begin(&state, &backup).unwrap();
+        fs::write(state.path(), "foreign").unwrap();
+        assert!(early.of(&file).is_none());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+
+        let staged = EarlyCopy::begin(&state, &backup).unwrap().of(&file).unwrap();
+        publish_copy(staged, &file, &backup).unwrap();
+        assert_eq!(fs::read(backup.path()).unwrap(), b"foreign");
+    }
+
+    #[test]
+    fn makes_no_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = Place::new(&folder.path().join("state")).unwrap();
+        let backup = Place::new(&folder.path().join("new/backup")).unwrap();
+        assert!(EarlyCopy::begin(&state, &backup).is_none());
+        assert!(EarlyCopy::begin(&state, &state).is_none());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}
