@@ -28,5 +28,5 @@ mod text;
 mod v4;
 
 pub use outputs::KNOWN_OUTPUT;
-pub use plan::KNOWN_RESOURCE;
+pub use plan::{FREE_RESOURCE, KNOWN_RESOURCE};
 pub use recipe::{Format, Recipe, UnknownFormat};

@@ -10,6 +10,9 @@ use crate::text::WORDS;
 /// A managed resource without keys that every state of one instance or more has in its root module.
 pub const KNOWN_RESOURCE: &str = "cloud_server.bastion";
 
+/// An address of the same type that no state has.
+pub const FREE_RESOURCE: &str = "cloud_server.jump_host";
+
 /// Keys of `for_each` that are easily got wrong: quotes, dots, templates, digits, other scripts.
 const ODD_KEYS: [&str; 14] = [
     "north-1a",

@@ -22,7 +22,11 @@ pub(crate) enum Task {
     Output,
     Open,
     Edit,
+    Copy,
+    Rm,
     TerraformRm,
+    Mv,
+    TerraformMv,
     Model,
     Value,
     TerraformPull,
@@ -32,14 +36,18 @@ pub(crate) enum Task {
 
 impl Task {
     /// All of them, in the order of a round: what is compared stands side by side.
-    pub(crate) const ALL: [Self; 12] = [
+    pub(crate) const ALL: [Self; 16] = [
         Self::List,
         Self::Skip,
         Self::TerraformList,
         Self::Output,
         Self::Open,
         Self::Edit,
+        Self::Copy,
+        Self::Rm,
         Self::TerraformRm,
+        Self::Mv,
+        Self::TerraformMv,
         Self::Model,
         Self::Value,
         Self::TerraformPull,
@@ -48,7 +56,14 @@ impl Task {
     ];
 
     pub(crate) fn is_terraform(self) -> bool {
-        matches!(self, Self::TerraformList | Self::TerraformRm | Self::TerraformPull | Self::TerraformPullV3)
+        matches!(
+            self,
+            Self::TerraformList
+                | Self::TerraformRm
+                | Self::TerraformMv
+                | Self::TerraformPull
+                | Self::TerraformPullV3
+        )
     }
 
     pub(crate) fn is_v3(self) -> bool {
@@ -59,7 +74,7 @@ impl Task {
     pub(crate) fn rounds(self, runs: usize, bytes: u64) -> usize {
         let large = bytes > 50 << 20;
         match self {
-            Self::TerraformRm if large => 1,
+            Self::TerraformRm | Self::TerraformMv if large => 1,
             _ if self.is_terraform() && large => runs.min(2),
             _ if self.is_terraform() => runs.min(3),
             _ => runs,
@@ -75,7 +90,11 @@ impl Task {
             Self::Output => &[("`groundstate outputs NAME`", "")],
             Self::Open => &[("lazy document: open", "open")],
             Self::Edit => &[("lazy document: read, remove a resource, write", "")],
+            Self::Copy => &[("copying the file twice, to the disk", "copy")],
+            Self::Rm => &[("`groundstate rm`, with backup", "")],
             Self::TerraformRm => &[("`terraform state rm`", "")],
+            Self::Mv => &[("`groundstate mv`, with backup", "")],
+            Self::TerraformMv => &[("`terraform state mv`", "")],
             Self::Model => &[("model: decode", "decode"), ("model: encode", "encode")],
             Self::Value => {
                 &[("`serde_json::Value`: decode", "decode"), ("`serde_json::Value`: encode", "encode")]
@@ -143,9 +162,27 @@ impl Runs {
         if judged {
             compare("memory of `list` / file", self.memory(Task::List), Some(Bound::AtMost(0.5)));
             compare("memory of the lazy document / file", self.memory(Task::Open), Some(Bound::AtMost(1.3)));
+            compare("memory of `rm` / file", self.memory(Task::Rm), Some(Bound::AtMost(1.5)));
+            compare("memory of `mv` / file", self.memory(Task::Mv), Some(Bound::AtMost(1.5)));
             compare("memory of the full model / file", self.memory(Task::Model), Some(Bound::AtMost(3.0)));
         }
-        compare("time of `terraform state rm` / of the edit", pairs(Task::TerraformRm, Task::Edit), None);
+        for (what, faster, own, peer) in [
+            (
+                "time of `rm` / of copying twice",
+                "time of `terraform state rm` / of `rm`",
+                Task::Rm,
+                Task::TerraformRm,
+            ),
+            (
+                "time of `mv` / of copying twice",
+                "time of `terraform state mv` / of `mv`",
+                Task::Mv,
+                Task::TerraformMv,
+            ),
+        ] {
+            compare(what, pairs(own, Task::Copy), timed.then_some(Bound::AtMost(3.0)));
+            compare(faster, pairs(peer, own), timed.then_some(Bound::AtLeast(50.0)));
+        }
         compare("time of `Value` / of the model", pairs(Task::Value, Task::Model), None);
         compare("memory of `Value` / of the model", self.peak(Task::Value) / self.peak(Task::Model), None);
         compare(

@@ -1,6 +1,6 @@
-//! Terraform, run where it touches nothing but the state at hand.
+//! Folders where programs change states, and Terraform run in one.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -8,17 +8,17 @@ use super::{Failure, Outcome};
 
 /// A folder with nothing but a state in it, as the local backend has it.
 #[derive(Debug)]
-pub(crate) struct Terraform {
+pub(crate) struct Home {
     folder: PathBuf,
 }
 
-impl Terraform {
+impl Home {
     /// Makes the folder with a copy of the state.
     pub(crate) fn new(folder: PathBuf, state: &Path) -> Outcome<Self> {
         fs::create_dir_all(&folder).map_err(|source| Failure::Write { path: folder.clone(), source })?;
-        let peer = Self { folder };
-        peer.put(state)?;
-        Ok(peer)
+        let home = Self { folder };
+        home.put(state)?;
+        Ok(home)
     }
 
     /// Puts a fresh copy of the state there, and nothing else.
@@ -27,12 +27,18 @@ impl Terraform {
         for entry in fs::read_dir(&self.folder).map_err(failed)? {
             fs::remove_file(entry.map_err(failed)?.path()).map_err(failed)?;
         }
-        fs::copy(state, self.folder.join("terraform.tfstate")).map_err(failed)?;
-        Ok(())
+        fs::copy(state, self.path()).map_err(failed)?;
+        // Nobody else's writing is to be waited for by what is measured next.
+        File::open(self.path()).and_then(|file| file.sync_all()).map_err(failed)
+    }
+
+    /// The state.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.join("terraform.tfstate")
     }
 
     /// `terraform state` with these arguments, untouched by the settings of whoever runs this.
-    pub(crate) fn state(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn terraform_state(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new("terraform");
         command.arg("state").args(arguments).current_dir(&self.folder);
         command.env("CHECKPOINT_DISABLE", "1").env("TF_IN_AUTOMATION", "1");

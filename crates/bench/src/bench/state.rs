@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::Args;
-use groundstate_bench::{Format, KNOWN_OUTPUT, KNOWN_RESOURCE, Recipe};
+use groundstate_bench::{FREE_RESOURCE, Format, KNOWN_OUTPUT, KNOWN_RESOURCE, Recipe};
 
 use super::child::{Cost, measure};
 use super::figures::{Runs, Task, flatness};
-use super::peer::Terraform;
+use super::peer::Home;
 use super::steps::Step;
 use super::{Failure, Outcome, machine, report};
 use crate::write_state;
@@ -36,7 +36,10 @@ struct Place {
     v4: PathBuf,
     v3: PathBuf,
     edited: PathBuf,
-    terraform: Option<[Terraform; 2]>,
+    /// Where groundstate changes a state.
+    own: Home,
+    /// Where Terraform finds a state of format 4, and one of format 3.
+    terraform: Option<[Home; 2]>,
 }
 
 /// Measures, prints tables, and fails when a limit is missed.
@@ -94,9 +97,11 @@ fn measure_size(instances: usize, runs: usize, program: &Path, terraform: bool) 
     let (v4, v3) = (path("v4.tfstate"), path("v3.tfstate"));
     write_state(Recipe::new(instances), Format::Terraform, &v4)?;
     write_state(Recipe::new(instances), Format::V3, &v3)?;
-    let peers = || Ok([Terraform::new(path("peer-v4"), &v4)?, Terraform::new(path("peer-v3"), &v3)?]);
+    let peers = || Ok([Home::new(path("peer-v4"), &v4)?, Home::new(path("peer-v3"), &v3)?]);
+    let own = Home::new(path("own"), &v4)?;
     let terraform = if terraform { Some(peers()?) } else { None };
-    let place = Place { program: program.to_owned(), v4, v3, edited: path("edited.tfstate"), terraform };
+    let edited = path("edited.tfstate");
+    let place = Place { program: program.to_owned(), v4, v3, edited, own, terraform };
     let bytes = [size(&place.v4)?, size(&place.v3)?];
     let mut costs = Vec::new();
     for round in 0..runs {
@@ -117,8 +122,14 @@ impl Place {
             command.arg(verb).arg(&self.v4).args(rest);
             measure(&command, false).map(Some)
         };
+        let change = |verb: &str, arguments: &[&str]| {
+            self.own.put(&self.v4)?;
+            let mut command = Command::new(&self.program);
+            command.arg(verb).arg(self.own.path()).args(arguments);
+            measure(&command, false).map(Some)
+        };
         let peer = |at: usize, arguments: &[&str]| match &self.terraform {
-            Some(peers) => measure(&peers[at].state(arguments), false).map(Some),
+            Some(peers) => measure(&peers[at].terraform_state(arguments), false).map(Some),
             None => Ok(None),
         };
         match task {
@@ -133,14 +144,19 @@ impl Place {
             Task::TerraformList => peer(0, &["list"]),
             Task::TerraformPull => peer(0, &["pull"]),
             Task::TerraformPullV3 => peer(1, &["pull"]),
-            Task::TerraformRm => {
-                let cost = peer(0, &["rm", KNOWN_RESOURCE])?;
-                if let Some([peer, _]) = &self.terraform {
-                    peer.put(&self.v4)?;
-                }
-                Ok(cost)
-            }
+            Task::Copy => self.step(Step::Copy, &self.v4),
+            Task::Rm => change("rm", &[KNOWN_RESOURCE]),
+            Task::Mv => change("mv", &[KNOWN_RESOURCE, FREE_RESOURCE]),
+            Task::TerraformRm => self.changed_by_peer(&["rm", KNOWN_RESOURCE]),
+            Task::TerraformMv => self.changed_by_peer(&["mv", KNOWN_RESOURCE, FREE_RESOURCE]),
         }
+    }
+
+    fn changed_by_peer(&self, arguments: &[&str]) -> Outcome<Option<Cost>> {
+        let Some([peer, _]) = &self.terraform else { return Ok(None) };
+        let cost = measure(&peer.terraform_state(arguments), false)?;
+        peer.put(&self.v4)?;
+        Ok(Some(cost))
     }
 
     fn step(&self, step: Step, file: &Path) -> Outcome<Option<Cost>> {
@@ -148,7 +164,7 @@ impl Place {
             .map_err(|source| Failure::Start { program: "this program".to_owned(), source })?;
         let mut command = Command::new(program);
         command.args(["step", step.name()]).arg(file);
-        if step == Step::Edit {
+        if matches!(step, Step::Edit | Step::Copy) {
             command.arg("--output").arg(&self.edited);
         }
         measure(&command, true).map(Some)
