@@ -54,6 +54,9 @@ mod tests {
         let file = File::open(state.path()).unwrap();
 
         let early = EarlyCopy::begin(&state, &backup).unwrap();
+        while !early.0.is_finished() {
+            std::thread::yield_now();
+        }
         fs::write(state.path(), "foreign").unwrap();
         assert!(early.of(&file).is_none());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
