@@ -139,8 +139,13 @@ impl Key {
     ///
     /// When the source of randomness does not answer.
     pub fn generate(entropy: &dyn Entropy) -> Result<Self, EntropyError> {
-        let mut key = Self::new([0; Self::LENGTH]);
-        entropy.fill(&mut *key.0)?;
+        Self::filled(|bytes| entropy.fill(bytes))
+    }
+
+    /// A key whose bytes are written where they stay, so that no copy is left on the stack.
+    pub(crate) fn filled<E>(fill: impl FnOnce(&mut [u8; Self::LENGTH]) -> Result<(), E>) -> Result<Self, E> {
+        let mut key = Self(Zeroizing::new([0; Self::LENGTH]));
+        fill(&mut key.0)?;
         Ok(key)
     }
 

@@ -20,7 +20,7 @@ const NONCE_LENGTH: usize = 12;
 /// Encrypts with a key that is at hand: AES-256-GCM, a random nonce of 12 bytes for each value, no associated data.
 ///
 /// The text is `v1:`, the nonce, `:`, and the encrypted value with its tag of 16 bytes, both in standard base64. Decrypting
-/// needs no randomness.
+/// needs no randomness. Random nonces of this length are safe for some 2³² values under one key, more than a state holds.
 pub struct SymmetricCrypter {
     cipher: Aes256Gcm,
     entropy: Arc<dyn Entropy>,

@@ -1,5 +1,6 @@
 //! The salt text of a stack, `v1:salt:value`: how to get from a passphrase to the key, and how to tell the right one.
 
+use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
 
@@ -7,7 +8,6 @@ use base64::Engine;
 use pbkdf2::pbkdf2_hmac;
 use sha2::Sha256;
 use thiserror::Error;
-use zeroize::Zeroizing;
 
 use crate::base64::{ENGINE, decode};
 use crate::crypter::{Decrypter, Encrypter};
@@ -150,9 +150,11 @@ impl SaltError {
 
 /// PBKDF2-HMAC-SHA256.
 fn derive(passphrase: &Passphrase, salt: &[u8], iterations: u32) -> Key {
-    let mut bytes = Zeroizing::new([0; Key::LENGTH]);
-    pbkdf2_hmac::<Sha256>(passphrase.expose(), salt, iterations, &mut *bytes);
-    Key::new(*bytes)
+    let Ok(key) = Key::filled(|bytes| {
+        pbkdf2_hmac::<Sha256>(passphrase.expose(), salt, iterations, bytes);
+        Ok::<(), Infallible>(())
+    });
+    key
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use groundstate_secrets::{
 };
 use serde_json::Value;
 
-use crate::support::{Replay, chain, counting, key, list, pulumi, symmetric, text};
+use crate::support::{Replay, chain, counting, key, list, ours, pulumi, symmetric, text};
 
 fn assert_decrypts(decrypter: &dyn Decrypter, values: &[Value]) {
     assert!(!values.is_empty());
@@ -29,8 +29,8 @@ fn provider(passphrase: &str) -> DefaultProvider {
     DefaultProvider::new(Arc::new(GivenPassphrase::new().with_variable(Some(passphrase))), counting())
 }
 
-fn states() -> Vec<(String, SecretsProviders, Vec<Value>)> {
-    let states = list(&pulumi(), "states").to_vec();
+fn states(file: &Value) -> Vec<(String, SecretsProviders, Vec<Value>)> {
+    let states = list(file, "states").to_vec();
     let state = |state: &Value| {
         let providers = SecretsProviders::new("passphrase", Some(&state["state"].to_string())).unwrap();
         (text(state, "passphrase").to_owned(), providers, list(state, "values").to_vec())
@@ -39,8 +39,10 @@ fn states() -> Vec<(String, SecretsProviders, Vec<Value>)> {
 }
 
 #[test]
-fn values_that_pulumi_encrypted_are_decrypted() {
-    assert_decrypts(&symmetric(), list(&pulumi(), "symmetric"));
+fn values_that_pulumi_or_an_earlier_release_encrypted_are_decrypted() {
+    for file in [pulumi(), ours()] {
+        assert_decrypts(&symmetric(), list(&file, "symmetric"));
+    }
 }
 
 #[test]
@@ -54,8 +56,8 @@ fn with_pulumis_nonce_a_value_is_encrypted_to_pulumis_bytes() {
 }
 
 #[test]
-fn states_that_pulumi_made_are_opened_with_all_kinds_of_passphrases() {
-    for (passphrase, providers, values) in states() {
+fn states_of_both_are_opened_with_all_kinds_of_passphrases() {
+    for (passphrase, providers, values) in [pulumi(), ours()].iter().flat_map(states) {
         let manager = provider(&passphrase).of_type(&providers).unwrap();
         assert_eq!(manager.lock_reason(), None);
         assert_decrypts(manager.decrypter(), &values);
@@ -83,7 +85,7 @@ fn keys_are_derived_as_pulumi_derives_them() {
 
 #[test]
 fn with_pulumis_randomness_a_state_is_made_of_pulumis_bytes() {
-    let (passphrase, providers, _) = states().remove(0);
+    let (passphrase, providers, _) = states(&pulumi()).remove(0);
     let state: Value = serde_json::from_str(providers.state().unwrap()).unwrap();
     let expected = text(&state, "salt");
     let parts: Vec<&str> = expected.splitn(3, ':').collect();
@@ -153,7 +155,8 @@ fn providers_fail_in_pulumis_words() {
 
 #[test]
 fn locked_managers_refuse_in_pulumis_words() {
-    let (vectors, (_, providers, values)) = (pulumi(), states().remove(0));
+    let vectors = pulumi();
+    let (_, providers, values) = states(&vectors).remove(0);
     let source = GivenPassphrase::new().with_variable(Some("wrong"));
     let manager: Manager = open(&providers, &source, None, counting()).unwrap();
     let (plaintext, ciphertext) = (Plaintext::new("a"), Ciphertext::new(text(&values[0], "ciphertext")));

@@ -147,6 +147,11 @@ pub(crate) fn pulumi() -> Value {
     serde_json::from_str(include_str!("../fixtures/pulumi/sdk-3.200.0.json")).unwrap()
 }
 
+/// What this crate wrote, and Pulumi read.
+pub(crate) fn ours() -> Value {
+    serde_json::from_str(include_str!("../fixtures/pulumi/groundstate-0.1.0.json")).unwrap()
+}
+
 pub(crate) fn text<'a>(value: &'a Value, member: &str) -> &'a str {
     value[member].as_str().unwrap_or_else(|| panic!("no text `{member}` in {value}"))
 }
