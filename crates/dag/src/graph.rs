@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::ops::{Index, IndexMut};
 
+use crate::adjacency::Adjacency;
+
 /// The place of a node in its graph: the first node has index 0, the next 1, and so on.
 ///
 /// It means something only to the graph that gave it out, and to others with as many nodes.
@@ -166,6 +168,16 @@ impl<N> Graph<N> {
             predecessors.retain(|&from| self.edges.contains(&(from, NodeIndex(at))));
         }
         before - self.edges.len()
+    }
+}
+
+impl<N> Adjacency for Graph<N> {
+    fn count(&self) -> usize {
+        self.nodes.len()
+    }
+
+    fn successor(&self, node: usize, at: usize) -> Option<usize> {
+        self.outgoing[node].get(at).map(|to| to.0)
     }
 }
 

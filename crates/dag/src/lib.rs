@@ -30,8 +30,10 @@
 //!
 //! # What is deliberately absent
 //!
-//! Weights, labels on edges, removal of nodes, parallel edges. The crate knows nothing of state, resources or addresses.
+//! Removal of nodes, parallel edges, and in [`Graph`] values on edges ([`CompactGraph`] has them). The crate knows nothing of state, resources or addresses.
 
+mod adjacency;
+mod compact;
 mod cycle;
 mod dot;
 mod graph;
@@ -40,6 +42,7 @@ mod scc;
 mod topo;
 mod walk;
 
+pub use compact::CompactGraph;
 pub use cycle::Cycle;
 pub use graph::{Graph, NodeIndex};
 pub use walk::Walk;

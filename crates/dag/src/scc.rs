@@ -1,5 +1,6 @@
 //! Strongly connected components.
 
+use crate::adjacency::Adjacency;
 use crate::{Graph, NodeIndex};
 
 /// What Tarjan's algorithm knows of the nodes seen so far.
@@ -8,30 +9,79 @@ struct Search {
     found: Vec<usize>,
     /// The earliest discovery that can be reached from each through nodes that are not settled.
     low: Vec<usize>,
-    settled: Vec<bool>,
+    /// The number of the component of each settled node.
+    component: Vec<Option<usize>>,
     /// Discovered nodes whose component is not complete.
-    open: Vec<NodeIndex>,
+    open: Vec<usize>,
     count: usize,
+    components: usize,
 }
 
 impl Search {
-    fn discover(&mut self, node: NodeIndex) {
+    fn discover(&mut self, node: usize) {
         self.count += 1;
-        self.found[node.0] = self.count;
-        self.low[node.0] = self.count;
+        self.found[node] = self.count;
+        self.low[node] = self.count;
         self.open.push(node);
     }
 
-    /// Takes the complete component of which `root` was discovered first.
-    fn settle(&mut self, root: NodeIndex) -> Vec<NodeIndex> {
-        let start = self.open.iter().rposition(|&node| node == root).unwrap_or_default();
-        let mut component = self.open.split_off(start);
-        for node in &component {
-            self.settled[node.0] = true;
+    /// Numbers the complete component of which `root` was discovered first.
+    fn settle(&mut self, root: usize) {
+        while let Some(node) = self.open.pop() {
+            self.component[node] = Some(self.components);
+            if node == root {
+                break;
+            }
         }
-        component.sort_unstable();
-        component
+        self.components += 1;
     }
+}
+
+/// The number of each node's component, counted in the order in which they are complete, and how many there are.
+pub(crate) fn components(graph: &impl Adjacency) -> (Vec<usize>, usize) {
+    let count = graph.count();
+    let mut search = Search {
+        found: vec![0; count],
+        low: vec![0; count],
+        component: vec![None; count],
+        open: Vec::new(),
+        count: 0,
+        components: 0,
+    };
+    // The path from a first node to the one at hand, with the number of edges already followed from each.
+    let mut path: Vec<(usize, usize)> = Vec::new();
+    for first in 0..count {
+        if search.found[first] == 0 {
+            search.discover(first);
+            path.push((first, 0));
+        }
+        while let Some((node, followed)) = path.last_mut() {
+            let node = *node;
+            let next = graph.successor(node, *followed);
+            *followed += 1;
+            match next {
+                Some(to) if search.found[to] == 0 => {
+                    search.discover(to);
+                    path.push((to, 0));
+                }
+                Some(to) if search.component[to].is_none() => {
+                    search.low[node] = search.low[node].min(search.found[to]);
+                }
+                Some(_) => {}
+                None => {
+                    path.pop();
+                    if let Some((parent, _)) = path.last() {
+                        search.low[*parent] = search.low[*parent].min(search.low[node]);
+                    }
+                    if search.low[node] == search.found[node] {
+                        search.settle(node);
+                    }
+                }
+            }
+        }
+    }
+    let numbers = search.component.into_iter().map(Option::unwrap_or_default).collect();
+    (numbers, search.components)
 }
 
 impl<N> Graph<N> {
@@ -40,46 +90,10 @@ impl<N> Graph<N> {
     /// Every node is in one of them, most often alone. A component comes after all components that its edges point
     /// to; in a component the nodes are in index order.
     pub fn strongly_connected_components(&self) -> Vec<Vec<NodeIndex>> {
-        let count = self.node_count();
-        let mut search = Search {
-            found: vec![0; count],
-            low: vec![0; count],
-            settled: vec![false; count],
-            open: Vec::new(),
-            count: 0,
-        };
-        let mut components = Vec::new();
-        // The path from a first node to the one at hand, with the number of edges already followed from each.
-        let mut path: Vec<(NodeIndex, usize)> = Vec::new();
-        for first in self.indices() {
-            if search.found[first.0] == 0 {
-                search.discover(first);
-                path.push((first, 0));
-            }
-            while let Some((node, followed)) = path.last_mut() {
-                let node = *node;
-                let next = self.successors(node).get(*followed).copied();
-                *followed += 1;
-                match next {
-                    Some(to) if search.found[to.0] == 0 => {
-                        search.discover(to);
-                        path.push((to, 0));
-                    }
-                    Some(to) if !search.settled[to.0] => {
-                        search.low[node.0] = search.low[node.0].min(search.found[to.0]);
-                    }
-                    Some(_) => {}
-                    None => {
-                        path.pop();
-                        if let Some((parent, _)) = path.last() {
-                            search.low[parent.0] = search.low[parent.0].min(search.low[node.0]);
-                        }
-                        if search.low[node.0] == search.found[node.0] {
-                            components.push(search.settle(node));
-                        }
-                    }
-                }
-            }
+        let (of, count) = components(self);
+        let mut components = vec![Vec::new(); count];
+        for (node, component) in of.into_iter().enumerate() {
+            components[component].push(NodeIndex(node));
         }
         components
     }

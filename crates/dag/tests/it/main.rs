@@ -1,5 +1,6 @@
 //! Tests of groundstate-dag.
 
+mod compact;
 mod cycle;
 mod dot;
 mod graph;
