@@ -36,6 +36,7 @@ mod adjacency;
 mod compact;
 mod cycle;
 mod dot;
+mod feedback;
 mod graph;
 mod reduce;
 mod scc;
@@ -44,6 +45,7 @@ mod walk;
 
 pub use compact::CompactGraph;
 pub use cycle::Cycle;
+pub use feedback::FeedbackEdges;
 pub use graph::{Graph, NodeIndex};
 pub use walk::Walk;
 

@@ -3,6 +3,7 @@
 mod compact;
 mod cycle;
 mod dot;
+mod feedback;
 mod graph;
 mod large;
 mod naive;
