@@ -30,7 +30,7 @@ pub enum EdgeReason {
 
 /// A set of reasons.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Reasons(u16);
+pub struct Reasons(pub(crate) u16);
 
 /// `from` waits for `to`.
 #[derive(Clone, Debug, PartialEq, Eq)]

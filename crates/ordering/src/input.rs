@@ -154,6 +154,23 @@ impl PlannedChange {
 }
 
 impl Action {
+    /// The name in messages.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NoOp => "no-op",
+            Self::Create => "create",
+            Self::Read => "read",
+            Self::Update => "update",
+            Self::Replace(ReplaceOrder::Auto) => "replace",
+            Self::Replace(ReplaceOrder::DeleteThenCreate) => "delete-then-create",
+            Self::Replace(ReplaceOrder::CreateThenDelete) => "create-then-delete",
+            Self::Delete => "delete",
+            Self::Forget => "forget",
+            Self::ForgetThenCreate => "forget-then-create",
+        }
+    }
+
     /// Whether the instance has a current object when this is done.
     #[must_use]
     pub fn is_desired(self) -> bool {

@@ -31,6 +31,18 @@ impl<F: FnMut() -> u32> DeposedKeys for DrawnKeys<F> {
     }
 }
 
+/// A key that is not in use, proposed by `keys` if it comes up with one.
+pub(crate) fn allocate(
+    keys: &mut dyn DeposedKeys,
+    addr: &AbsResourceInstance,
+    used: &BTreeSet<DeposedKey>,
+) -> DeposedKey {
+    const TRIES: usize = 64;
+    let proposals = (0..TRIES).map(|_| keys.next(addr, used));
+    let fits = |key: &DeposedKey| key.is_canonical() && !used.contains(key);
+    proposals.into_iter().find(fits).unwrap_or_else(|| first_unused(1, used))
+}
+
 /// The first key from `number` on that is not in use.
 fn first_unused(number: u32, used: &BTreeSet<DeposedKey>) -> DeposedKey {
     DeposedKey::generate(|| number, |key| used.contains(key))

@@ -14,15 +14,29 @@
 //! # Ok::<(), groundstate_states::addr::AddrError>(())
 //! ```
 
+mod build;
+mod cbd;
+mod config;
+mod cycle;
 mod edge;
 pub mod effects;
+mod error;
+mod graph;
 mod input;
 mod keys;
+mod network;
 mod node;
 mod options;
+mod query;
+mod report;
+mod select;
 pub mod walk;
 
+pub use build::{build, build_with};
+pub use cbd::{CbdCause, CbdOrigin};
 pub use edge::{DroppedEdge, Edge, EdgeReason, Reasons};
+pub use error::{BuildError, BuildErrors, ConfigNode, Warning};
+pub use graph::{CyclicGraph, OperationGraph, PersistMeta};
 pub use input::{
     Action, DepRef, Input, InstanceInput, ObjectRecord, PlannedChange, ProviderInput, ReplaceOrder,
     ResourceConfig,
@@ -30,6 +44,8 @@ pub use input::{
 pub use keys::{CountedKeys, DeposedKeys, DrawnKeys};
 pub use node::{ApplyKind, NodeKey, OpKind, OpNode, Part};
 pub use options::{CbdPropagation, CrossProvider, Options, PlanMode, Profile, Scope};
+pub use query::{Affected, Explanation, Step, Waves};
+pub use report::{CycleReport, CycleStep};
 
 /// Compiles the examples of the README.
 #[cfg(doctest)]

@@ -5,7 +5,7 @@ use std::fmt;
 
 use groundstate_states::DeposedKey;
 use groundstate_states::addr::{
-    AbsResourceInstance, Module, ModuleInstance, ProviderConfig, Resource, ResourceMode,
+    AbsResourceInstance, ConfigResource, Module, ModuleInstance, ProviderConfig, Resource, ResourceMode,
 };
 
 /// One operation.
@@ -166,6 +166,16 @@ pub(crate) fn cmp_instances(a: &AbsResourceInstance, b: &AbsResourceInstance) ->
         .then_with(|| a.key.cmp(&b.key))
 }
 
+/// Compares resources as the graph orders them.
+pub(crate) fn cmp_resources(a: &ConfigResource, b: &ConfigResource) -> Ordering {
+    cmp_paths(&a.module, &b.module).then_with(|| cmp_in_module(&a.resource, &b.resource))
+}
+
+/// Compares provider configurations as the graph orders them.
+pub(crate) fn cmp_providers(a: &ProviderConfig, b: &ProviderConfig) -> Ordering {
+    cmp_paths(&a.module, &b.module).then_with(|| a.source.cmp(&b.source)).then_with(|| a.alias.cmp(&b.alias))
+}
+
 fn cmp_modules(a: &ModuleInstance, b: &ModuleInstance) -> Ordering {
     a.steps().cmp(b.steps())
 }
@@ -174,7 +184,7 @@ fn cmp_paths(a: &Module, b: &Module) -> Ordering {
     a.steps().cmp(b.steps())
 }
 
-fn cmp_in_module(a: &Resource, b: &Resource) -> Ordering {
+pub(crate) fn cmp_in_module(a: &Resource, b: &Resource) -> Ordering {
     let mode = |resource: &Resource| match resource.mode {
         ResourceMode::Managed => 0,
         ResourceMode::Data => 1,
@@ -190,9 +200,7 @@ impl Ord for NodeKey {
                 cmp_instances(a, b).then_with(|| p.cmp(q))
             }
             (Self::Provider(a), Self::Provider(b)) | (Self::ProviderClose(a), Self::ProviderClose(b)) => {
-                cmp_paths(&a.module, &b.module)
-                    .then_with(|| a.source.cmp(&b.source))
-                    .then_with(|| a.alias.cmp(&b.alias))
+                cmp_providers(a, b)
             }
             _ => self.class().cmp(&other.class()),
         }

@@ -1,7 +1,20 @@
 //! Tests of groundstate-ordering, through its public interface.
 
-#![expect(clippy::unwrap_used, reason = "helpers outside of test functions fail the test they serve")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "helpers outside of test functions fail the test they serve"
+)]
 
+mod case;
 mod effects;
+mod examples;
+mod forced;
+mod modules;
 mod node;
+mod objects;
+mod oracle;
+mod providers;
+mod targets;
+mod validation;
 mod walk;

@@ -1,0 +1,198 @@
+//! The operation graph: what there is to do, and what waits for what.
+
+use std::collections::BTreeMap;
+
+use groundstate_states::addr::{AbsResourceInstance, ConfigResource};
+
+use crate::cbd::{Causes, CbdCause};
+use crate::config::Config;
+use crate::edge::{DroppedEdge, Edge};
+use crate::error::{BuildError, BuildErrors, Warning};
+use crate::input::ReplaceOrder;
+use crate::network::{Network, Scratch};
+use crate::node::{NodeKey, OpNode, cmp_resources};
+
+/// Single operations, and which of them wait for which.
+///
+/// Nodes are numbered by their place in [`nodes`](Self::nodes), which is the order of their keys.
+#[derive(Clone, Debug)]
+pub struct OperationGraph {
+    nodes: Vec<OpNode>,
+    network: Network,
+    dropped: Vec<DroppedEdge>,
+    orders: BTreeMap<AbsResourceInstance, ReplaceOrder>,
+    persisted: Persisted,
+    config: Config,
+    warnings: Vec<Warning>,
+}
+
+/// What is to be written back, before it is worked out.
+#[derive(Clone, Debug)]
+pub(crate) struct Persisted {
+    /// Desired instances in order, with their resources and effective flags.
+    pub(crate) instances: Vec<(AbsResourceInstance, u32, bool)>,
+    pub(crate) causes: Causes,
+}
+
+/// What a state is to record about an instance after its operation, or without one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PersistMeta {
+    /// The effective flag.
+    pub create_before_destroy: bool,
+    /// Everything the configuration of the resource depends on, in order.
+    pub dependencies: Vec<ConfigResource>,
+}
+
+/// The graph has cycles, so it has no order. Only the graph inside [`BuildErrors`] can be so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the graph has cycles, so there is no order: break them first")]
+pub struct CyclicGraph;
+
+impl OperationGraph {
+    pub(crate) fn new(
+        nodes: Vec<OpNode>,
+        network: Network,
+        dropped: Vec<DroppedEdge>,
+        orders: BTreeMap<AbsResourceInstance, ReplaceOrder>,
+        persisted: Persisted,
+        config: Config,
+        warnings: Vec<Warning>,
+    ) -> Self {
+        Self { nodes, network, dropped, orders, persisted, config, warnings }
+    }
+
+    /// The graph, if it has no cycle.
+    pub(crate) fn checked(self) -> Result<Self, BuildErrors> {
+        let mut errors: Vec<BuildError> = self
+            .network
+            .self_loops()
+            .into_iter()
+            .map(|node| BuildError::SelfReference { node: self.nodes[node as usize].key.clone() })
+            .collect();
+        if errors.is_empty() && self.network.graph().topo_order().is_some() {
+            return Ok(self);
+        }
+        errors.extend(self.cycles().into_iter().map(BuildError::Cycle));
+        Err(BuildErrors { errors, cyclic: Some(Box::new(self)) })
+    }
+
+    /// All nodes, in the order of their keys.
+    #[must_use]
+    pub fn nodes(&self) -> &[OpNode] {
+        &self.nodes
+    }
+
+    /// The number of the node with this key.
+    #[must_use]
+    pub fn find(&self, key: &NodeKey) -> Option<usize> {
+        self.nodes.binary_search_by(|node| node.key.cmp(key)).ok()
+    }
+
+    /// The numbers of the operations on an instance.
+    pub fn operations_on(&self, addr: &AbsResourceInstance) -> impl Iterator<Item = usize> {
+        let first = NodeKey::operation(addr.clone(), crate::node::Part::Apply);
+        let start = self.nodes.partition_point(|node| node.key < first);
+        let same = self.nodes[start..].iter().take_while(|node| node.key.addr() == Some(addr)).count();
+        start..start + same
+    }
+
+    /// All edges, by the node that waits and then by the one waited for.
+    ///
+    /// The graph holds many of them as one where whole groups wait for whole groups, so there may be far more than fit into
+    /// memory: 50,000 instances that depend on 50,000 others are 2,500,000,000 edges.
+    pub fn edges(&self) -> impl Iterator<Item = Edge<'_>> {
+        self.network.op_edges().map(|(from, to, link)| Edge {
+            from: &self.nodes[from as usize].key,
+            to: &self.nodes[to as usize].key,
+            reasons: link.reasons(),
+            inverted: link.is_inverted(),
+        })
+    }
+
+    /// What one node waits for directly, in order.
+    ///
+    /// # Panics
+    ///
+    /// When the graph has no such node.
+    #[must_use]
+    pub fn dependencies(&self, node: usize) -> Vec<Edge<'_>> {
+        let found = self.network.op_dependencies(node as u32, &mut Scratch::default());
+        let edge = |(to, link): (u32, crate::network::Link)| Edge {
+            from: &self.nodes[node].key,
+            to: &self.nodes[to as usize].key,
+            reasons: link.reasons(),
+            inverted: link.is_inverted(),
+        };
+        found.into_iter().map(edge).collect()
+    }
+
+    /// How many edges the compact form holds. It grows with nodes, references and records, not with pairs.
+    #[must_use]
+    pub fn edge_count_encoded(&self) -> usize {
+        self.network.graph().edge_count()
+    }
+
+    /// Edges between providers that were given up for the sake of an order.
+    #[must_use]
+    pub fn dropped(&self) -> &[DroppedEdge] {
+        &self.dropped
+    }
+
+    /// In which order each replacement is done; never `Auto`.
+    #[must_use]
+    pub fn orders(&self) -> &BTreeMap<AbsResourceInstance, ReplaceOrder> {
+        &self.orders
+    }
+
+    /// What is odd about the input.
+    #[must_use]
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    /// What a state is to record about an instance; nothing for one that is not to exist.
+    ///
+    /// It is to be recorded of instances without an operation too, or a flag passed on to them is lost. Worked out at each
+    /// call, by a search through what the resource depends on.
+    #[must_use]
+    pub fn persist(&self, addr: &AbsResourceInstance) -> Option<PersistMeta> {
+        let all = &self.persisted.instances;
+        let at = all.binary_search_by(|(other, ..)| crate::node::cmp_instances(other, addr)).ok()?;
+        let (_, resource, cbd) = &all[at];
+        Some(PersistMeta { create_before_destroy: *cbd, dependencies: self.recorded_dependencies(*resource) })
+    }
+
+    /// What a state is to record about each desired instance, in order.
+    pub fn persist_all(&self) -> impl Iterator<Item = (&AbsResourceInstance, PersistMeta)> {
+        let mut last: Option<(u32, Vec<ConfigResource>)> = None;
+        self.persisted.instances.iter().map(move |(addr, resource, cbd)| {
+            let dependencies = match &last {
+                Some((same, dependencies)) if same == resource => dependencies.clone(),
+                _ => self.recorded_dependencies(*resource),
+            };
+            last = Some((*resource, dependencies.clone()));
+            (addr, PersistMeta { create_before_destroy: *cbd, dependencies })
+        })
+    }
+
+    fn recorded_dependencies(&self, resource: u32) -> Vec<ConfigResource> {
+        let closure = self.config.closure(resource);
+        closure.into_iter().map(|resource| self.config.resources[resource as usize].clone()).collect()
+    }
+
+    /// Why replacements of a resource create before they destroy; nothing when they do not.
+    #[must_use]
+    pub fn cbd_cause(&self, resource: &ConfigResource) -> Option<CbdCause> {
+        let at = self.config.resources.binary_search_by(|other| cmp_resources(other, resource)).ok()?;
+        self.persisted.causes.explain(&self.config, u32::try_from(at).ok()?)
+    }
+
+    pub(crate) fn network(&self) -> &Network {
+        &self.network
+    }
+
+    pub(crate) fn config(&self) -> &Config {
+        &self.config
+    }
+}

@@ -1,0 +1,272 @@
+//! Questions to a graph: order, waves, what precedes what, and why.
+
+use groundstate_states::addr::AbsResourceInstance;
+
+use crate::cycle::RawCycle;
+use crate::edge::{EdgeReason, Reasons};
+use crate::graph::{CyclicGraph, OperationGraph};
+use crate::network::{Direction, Link, RawEdge, Scratch};
+use crate::node::{NodeKey, OpNode};
+use crate::report::{CycleReport, CycleStep};
+
+/// In which wave each node runs if each runs as early as it can, and as late as it can.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Waves {
+    /// For each node, by number, the wave in which it can run first.
+    pub earliest: Vec<u32>,
+    /// For each node the wave in which it has to run at the latest, so that nothing is delayed.
+    pub latest: Vec<u32>,
+    /// The number of waves.
+    pub count: usize,
+}
+
+/// One step of a chain of reasons: `from` waits for `to`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Step {
+    /// The node that waits.
+    pub from: NodeKey,
+    /// The node that is waited for.
+    pub to: NodeKey,
+    /// Why.
+    pub reasons: Reasons,
+    /// Turned round, since the new object comes before the old one goes.
+    pub inverted: bool,
+}
+
+/// How two nodes, or the operations on two instances, are ordered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Explanation {
+    /// The first waits for the second, by this shortest chain.
+    Waits(Vec<Step>),
+    /// The second waits for the first, by this shortest chain.
+    IsWaitedFor(Vec<Step>),
+    /// Neither waits for the other: they may run at the same time.
+    Concurrent,
+    /// One of them is not in the graph, or has no operation.
+    Absent,
+}
+
+/// Something that has to be done before what was asked about can go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Affected {
+    /// The operation.
+    pub key: NodeKey,
+    /// How many steps away it is; 1 is next to it.
+    pub distance: usize,
+    /// The step on the way back: what of the nearer ones waits for it, and why.
+    pub step: Step,
+}
+
+impl Waves {
+    /// The numbers of the nodes of each wave, in order.
+    #[must_use]
+    pub fn groups(&self) -> Vec<Vec<usize>> {
+        let mut groups = vec![Vec::new(); self.count];
+        for (node, &wave) in self.earliest.iter().enumerate() {
+            groups[wave as usize].push(node);
+        }
+        groups
+    }
+
+    /// By how many waves a node can be delayed without delaying the whole.
+    ///
+    /// # Panics
+    ///
+    /// When the graph has no such node.
+    #[must_use]
+    pub fn slack(&self, node: usize) -> u32 {
+        self.latest[node] - self.earliest[node]
+    }
+}
+
+impl OperationGraph {
+    /// The nodes in an order that keeps to all edges; of those that are ready, the one with the smallest key comes next.
+    ///
+    /// # Errors
+    ///
+    /// When the graph has cycles.
+    pub fn order(&self) -> Result<Vec<&OpNode>, CyclicGraph> {
+        Ok(self.order_numbers()?.into_iter().map(|node| &self.nodes()[node]).collect())
+    }
+
+    /// As [`order`](Self::order), by number.
+    ///
+    /// # Errors
+    ///
+    /// When the graph has cycles.
+    pub fn order_numbers(&self) -> Result<Vec<usize>, CyclicGraph> {
+        let order = self.network().order().ok_or(CyclicGraph)?;
+        Ok(order.into_iter().map(|node| node as usize).collect())
+    }
+
+    /// Which nodes can run at the same time.
+    ///
+    /// # Errors
+    ///
+    /// When the graph has cycles.
+    pub fn waves(&self) -> Result<Waves, CyclicGraph> {
+        let schedule = self.network().schedule().ok_or(CyclicGraph)?;
+        let (earliest, latest) = (schedule.earliest, schedule.latest);
+        Ok(Waves { earliest, latest, count: schedule.waves as usize })
+    }
+
+    /// Whether the first node is done before the second can start.
+    ///
+    /// # Panics
+    ///
+    /// When the graph has no such node.
+    #[must_use]
+    pub fn precedes(&self, first: usize, second: usize) -> bool {
+        self.network().reaches(second as u32, first as u32)
+    }
+
+    /// Whether the two nodes may run at the same time.
+    ///
+    /// # Panics
+    ///
+    /// When the graph has no such node.
+    #[must_use]
+    pub fn concurrent(&self, a: usize, b: usize) -> bool {
+        a != b && !self.precedes(a, b) && !self.precedes(b, a)
+    }
+
+    /// How two nodes are ordered, with a shortest chain of reasons.
+    #[must_use]
+    pub fn explain(&self, a: &NodeKey, b: &NodeKey) -> Explanation {
+        let (Some(a), Some(b)) = (self.find(a), self.find(b)) else { return Explanation::Absent };
+        self.explain_any(&[a], &[b])
+    }
+
+    /// How the operations on two instances are ordered: the shortest chain of reasons between any of them.
+    #[must_use]
+    pub fn why(&self, a: &AbsResourceInstance, b: &AbsResourceInstance) -> Explanation {
+        let [a, b]: [Vec<usize>; 2] = [a, b].map(|addr| self.operations_on(addr).collect());
+        if a.is_empty() || b.is_empty() {
+            return Explanation::Absent;
+        }
+        self.explain_any(&a, &b)
+    }
+
+    fn explain_any(&self, a: &[usize], b: &[usize]) -> Explanation {
+        let shortest = |from: &[usize], to: &[usize]| {
+            let pairs = from.iter().flat_map(|&from| to.iter().map(move |&to| (from, to)));
+            let paths = pairs.filter_map(|(from, to)| self.network().shortest_path(from as u32, to as u32));
+            paths.min_by_key(Vec::len).map(|path| self.steps(&path))
+        };
+        if let Some(path) = shortest(a, b) {
+            return Explanation::Waits(path);
+        }
+        shortest(b, a).map_or(Explanation::Concurrent, Explanation::IsWaitedFor)
+    }
+
+    /// What must go if an instance goes: everything that the destruction of its objects waits for, the nearest first.
+    ///
+    /// On a graph that destroys everything these are the destructions of all that depends on it.
+    #[must_use]
+    pub fn blast(&self, addr: &AbsResourceInstance) -> Vec<Affected> {
+        let is_goal = |node: usize| self.nodes()[node].key.part().is_some_and(crate::node::Part::is_destroy);
+        let starts: Vec<usize> = self.operations_on(addr).filter(|&node| is_goal(node)).collect();
+        let mut seen = vec![false; self.nodes().len()];
+        for &start in &starts {
+            seen[start] = true;
+        }
+        let mut scratch = Scratch::default();
+        let mut found = Vec::new();
+        let mut front = starts;
+        let mut distance = 0;
+        while !front.is_empty() {
+            distance += 1;
+            let mut next = Vec::new();
+            for from in front {
+                for (to, link) in self.network().op_dependencies(from as u32, &mut scratch) {
+                    let to_node = to as usize;
+                    let key = &self.nodes()[to_node].key;
+                    if key.addr().is_none() || std::mem::replace(&mut seen[to_node], true) {
+                        continue;
+                    }
+                    next.push(to_node);
+                    found.push(Affected {
+                        key: key.clone(),
+                        distance,
+                        step: self.step(from as u32, to, link),
+                    });
+                }
+            }
+            next.sort_unstable();
+            front = next;
+        }
+        found.sort_by(|a, b| (a.distance, &a.key).cmp(&(b.distance, &b.key)));
+        found
+    }
+
+    /// The nodes that targets select, or that excludes leave, by number. One of the lists is to be empty.
+    #[must_use]
+    pub fn select(
+        &self,
+        targets: &[groundstate_states::addr::Target],
+        excludes: &[groundstate_states::addr::Target],
+    ) -> Vec<usize> {
+        let kept = crate::select::kept(self.network(), self.nodes(), targets, excludes);
+        kept.into_iter().enumerate().filter(|(_, keep)| *keep).map(|(node, _)| node).collect()
+    }
+
+    /// What cannot run when these nodes fail, each with those of them that are to blame.
+    #[must_use]
+    pub fn waiting_on(&self, node: usize) -> Vec<usize> {
+        let reached = self.network().reached([node as u32], Direction::Waiters);
+        (0..self.nodes().len()).filter(|&other| other != node && reached[other]).collect()
+    }
+
+    pub(crate) fn steps(&self, path: &[RawEdge]) -> Vec<Step> {
+        path.iter().map(|&(from, to, link)| self.step(from, to, link)).collect()
+    }
+
+    fn step(&self, from: u32, to: u32, link: Link) -> Step {
+        let key = |node: u32| self.nodes()[node as usize].key.clone();
+        Step { from: key(from), to: key(to), reasons: link.reasons(), inverted: link.is_inverted() }
+    }
+
+    /// The cycles, if there are any. Only the graph inside [`BuildErrors`](crate::BuildErrors) has some.
+    #[must_use]
+    pub fn cycles(&self) -> Vec<CycleReport<NodeKey>> {
+        self.network().cycles().iter().map(|cycle| self.report(cycle)).collect()
+    }
+
+    fn report(&self, cycle: &RawCycle) -> CycleReport<NodeKey> {
+        let key = |node: u32| self.nodes()[node as usize].key.clone();
+        let step =
+            |&(from, to, link): &RawEdge| CycleStep { from: key(from), to: key(to), reasons: link.reasons() };
+        let path: Vec<CycleStep<NodeKey>> = cycle.path.iter().map(step).collect();
+        let cut: Vec<CycleStep<NodeKey>> =
+            path.iter().filter(|step| step.reasons.iter().any(EdgeReason::is_stored)).cloned().collect();
+        let (smallest, proven) = self.network().smallest_cut(cycle);
+        CycleReport {
+            members: cycle.members.iter().map(|&node| key(node)).collect(),
+            state_is_stale: cycle.path.iter().any(|edge| self.is_reversed(edge)),
+            path,
+            cut,
+            smallest_cut: smallest.iter().map(step).collect(),
+            cut_is_smallest: proven,
+        }
+    }
+
+    /// Whether configuration says the reverse of what a state records to make the edge.
+    fn is_reversed(&self, &(from, to, link): &RawEdge) -> bool {
+        let reasons = link.reasons();
+        let resource = |node: u32| {
+            let addr = self.nodes()[node as usize].key.addr()?.resource.to_config();
+            let known = &self.config().resources;
+            known.binary_search_by(|other| crate::node::cmp_resources(other, &addr)).ok()
+        };
+        let (Some(from), Some(to)) = (resource(from), resource(to)) else { return false };
+        let depends = |a: usize, b: usize| self.config().closure(a as u32).contains(&(b as u32));
+        // A creation waits for the destruction of what it depends on; all other edges go against the dependency.
+        let along = reasons.contains(EdgeReason::StoredCreate) != link.is_inverted();
+        let against = reasons.contains(EdgeReason::StoredDestroy)
+            || reasons.contains(EdgeReason::StoredUpdate) != link.is_inverted();
+        (along && depends(to, from)) || (against && depends(from, to))
+    }
+}

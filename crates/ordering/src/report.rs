@@ -1,0 +1,92 @@
+//! Reports of cycles.
+
+use std::fmt;
+
+use crate::edge::{EdgeReason, Reasons};
+
+/// How many members and how many steps a message shows.
+const SHOWN: usize = 50;
+
+/// Nodes that wait for each other, with an actual walk and with what would break it.
+///
+/// `Display` prints the members, and below them a line for each step of the walk. Long ones are cut; the structure is
+/// whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CycleReport<N> {
+    /// All nodes that lie on cycles with each other, in order.
+    pub members: Vec<N>,
+    /// A shortest closed walk through the first member.
+    pub path: Vec<CycleStep<N>>,
+    /// The edges of the walk that come from what a state records.
+    pub cut: Vec<CycleStep<N>>,
+    /// A smallest set of edges among the members without which none of them lie on a cycle.
+    pub smallest_cut: Vec<CycleStep<N>>,
+    /// Whether that set is proven to be a smallest one. In large components it is only one without superfluous edges.
+    pub cut_is_smallest: bool,
+    /// Whether configuration says the reverse of what the state records on the walk.
+    pub state_is_stale: bool,
+}
+
+/// One edge of a cycle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CycleStep<N> {
+    /// The node that waits.
+    pub from: N,
+    /// The node that is waited for.
+    pub to: N,
+    /// Why.
+    pub reasons: Reasons,
+}
+
+impl<N> CycleStep<N> {
+    /// Whether the edge comes from what a state records, and from nothing else.
+    #[must_use]
+    pub fn is_stored(&self) -> bool {
+        !self.reasons.is_empty() && self.reasons.iter().all(EdgeReason::is_stored)
+    }
+}
+
+impl<N: fmt::Display> fmt::Display for CycleReport<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Cycle: ")?;
+        for (at, member) in self.members.iter().take(SHOWN).enumerate() {
+            if at > 0 {
+                f.write_str(", ")?;
+            }
+            member.fmt(f)?;
+        }
+        if let Some(more) = more(self.members.len()) {
+            write!(f, ", {more}")?;
+        }
+        for step in self.path.iter().take(SHOWN) {
+            write!(f, "\n  {step}")?;
+        }
+        if let Some(more) = more(self.path.len()) {
+            write!(f, "\n  {more}")?;
+        }
+        if !self.smallest_cut.is_empty() && self.smallest_cut.len() <= SHOWN {
+            f.write_str("\n  without these it could be done:")?;
+            for step in &self.smallest_cut {
+                write!(f, "\n    {step}")?;
+            }
+        }
+        if self.state_is_stale && !self.cut.is_empty() {
+            f.write_str(
+                "\n  configuration says the reverse of what the state records: refresh, or edit the dependencies in the state",
+            )?;
+        }
+        Ok(())
+    }
+}
+
+fn more(count: usize) -> Option<String> {
+    (count > SHOWN).then(|| format!("… and {} more", count - SHOWN))
+}
+
+impl<N: fmt::Display> fmt::Display for CycleStep<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} waits for {} ({})", self.from, self.to, self.reasons)
+    }
+}

@@ -1,0 +1,126 @@
+//! Modules and the scope of recorded dependencies (M01 to M13).
+
+use groundstate_ordering::Scope;
+
+use crate::case::Case;
+
+const TWO: &str = "m[0].A m[1].A m[0].B m[1].B";
+
+fn all(instances: &str, action: &str) -> String {
+    instances.split_whitespace().map(|instance| format!("{instance}={action} ")).collect()
+}
+
+#[test]
+fn m01_sibling_instances_destroy() {
+    Case::new("m.A m.B:{m.A}", TWO, &all(TWO, "D"))
+        .precede("-m[0].B < -m[0].A")
+        .precede("-m[1].B < -m[1].A")
+        .concurrent("-m[0].A|-m[1].B, -m[0].B|-m[1].A, -m[0].A|-m[1].A")
+        .holds();
+}
+
+#[test]
+fn m02_three_resources() {
+    let state = "m[0].A m[1].A m[0].B~{m.A} m[1].B~{m.A} m[0].C~{m.A,m.B} m[1].C~{m.A,m.B}";
+    let instances = "m[0].A m[1].A m[0].B m[1].B m[0].C m[1].C";
+    let mut pairs = Vec::new();
+    for a in ["A", "B", "C"] {
+        for b in ["A", "B", "C"] {
+            pairs.push(format!("-m[0].{a}|-m[1].{b}"));
+        }
+    }
+    Case::new("", state, &all(instances, "D"))
+        .precede("-m[0].C < -m[0].B < -m[0].A")
+        .precede("-m[1].C < -m[1].B < -m[1].A")
+        .concurrent(&pairs.join(","))
+        .holds();
+}
+
+#[test]
+fn m03_nested_module() {
+    let state = "m[0].A m[1].A m[0].n.B~{m.A} m[1].n.B~{m.A}";
+    let case = Case::new("", state, &all("m[0].A m[1].A m[0].n.B m[1].n.B", "D"));
+    case.clone().precede("{-m[0].n.B,-m[1].n.B} < {-m[0].A,-m[1].A}").holds();
+    case.options(|options| options.scope = Scope::CommonPrefix)
+        .precede("-m[0].n.B < -m[0].A")
+        .precede("-m[1].n.B < -m[1].A")
+        .concurrent("-m[0].n.B|-m[1].A, -m[1].n.B|-m[0].A")
+        .holds();
+}
+
+#[test]
+fn m04_outside_dependent() {
+    Case::new("", "m[0].A m[1].A X~{m.A}", "m[0].A=D m[1].A=D X=D")
+        .precede("-X < {-m[0].A,-m[1].A}")
+        .concurrent("-m[0].A|-m[1].A")
+        .holds();
+}
+
+#[test]
+fn m05_config_edges_unscoped() {
+    let case = Case::new("m.A m.B:{m.A}", "", &all(TWO, "C"));
+    case.clone().precede("{m[0].A,m[1].A} < {m[0].B,m[1].B}").holds();
+    case.options(|options| options.scope_config_edges = true)
+        .precede("m[0].A < m[0].B")
+        .precede("m[1].A < m[1].B")
+        .concurrent("m[0].A|m[1].B, m[1].A|m[0].B")
+        .holds();
+}
+
+#[test]
+fn a_way_out_of_the_module_joins_all_its_instances() {
+    // B refers to A inside the module, and over an output to a resource that lies between the instances.
+    let case = Case::new("m.A X:{m.A} m.B:{m.A,X}", "", &format!("{} X=C", all(TWO, "C")));
+    case.options(|options| options.scope_config_edges = true)
+        .precede("{m[0].A,m[1].A} < X < {m[0].B,m[1].B}")
+        .precede("m[0].A < m[1].B")
+        .holds();
+}
+
+#[test]
+fn m06_replace_across_modules() {
+    let case = |a: &str| Case::new("a.A b.B:{a.A}", "a.A~{} b.B[0]~{}", &format!("a.A={a} b.B[0]=RD"));
+    let recorded = |case: Case| case.options(|options| options.recorded_only = true);
+    recorded(case("RD"))
+        .precede("-a.A < a.A < b.B[0]")
+        .precede("-b.B[0] < b.B[0]")
+        .concurrent("-a.A|-b.B[0], a.A|-b.B[0]")
+        .holds();
+    case("RD").total("-b.B[0] < -a.A < a.A < b.B[0]").holds();
+    recorded(case("RC"))
+        .precede("a.A < b.B[0]")
+        .precede("a.A < -a.A")
+        .precede("-b.B[0] < b.B[0]")
+        .concurrent("b.B[0]|-a.A, -b.B[0]|-a.A, a.A|-b.B[0]")
+        .holds();
+    case("RC").total("-b.B[0] < a.A < b.B[0] < -a.A").holds();
+}
+
+#[test]
+fn m10_call_removed() {
+    Case::new("C", "x.A x.B~{x.A} C~{x.A,x.B}", "x.A=D x.B=D C=U").total("-x.B < -x.A < C").holds();
+}
+
+#[test]
+fn m11_dependency_on_module() {
+    Case::new("R:{module m} m.A m.n.B", "", "R=C m.A=C m.n.B=C")
+        .precede("{m.A,m.n.B} < R")
+        .concurrent("m.A|m.n.B")
+        .holds();
+}
+
+#[test]
+fn m12_destroy_between_modules_state_only() {
+    Case::new("", "p.A q.B~{p.A}", "p.A=D q.B=D").total("-q.B < -p.A").holds();
+}
+
+#[test]
+fn m13_instance_added_and_removed() {
+    let (old, new) = (r#"m["old"]"#, r#"m["new"]"#);
+    let actions = format!("{old}.A=D {old}.B=D {new}.A=C {new}.B=C");
+    Case::new("!m.A m.B:{m.A}", "", &actions)
+        .precede(&format!("-{old}.B < -{old}.A"))
+        .precede(&format!("{new}.A < {new}.B"))
+        .concurrent(&format!("-{old}.A|{new}.A, -{old}.A|{new}.B, -{old}.B|{new}.A, -{old}.B|{new}.B"))
+        .holds();
+}
