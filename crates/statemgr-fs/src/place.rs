@@ -73,12 +73,17 @@ impl Place {
 
     /// Whether both are names of one file, or would be if it existed.
     pub(crate) fn is_same_as(&self, other: &Self) -> bool {
-        let resolve = |place: &Self| {
-            let target = place.target();
-            let folder = fs::canonicalize(parent(&target)).unwrap_or_else(|_| parent(&target).to_owned());
-            target.file_name().map(|name| folder.join(name))
-        };
-        self.path == other.path || resolve(self) == resolve(other) || FileId::same(&self.path, &other.path)
+        self.path == other.path
+            || resolve(&self.target()) == resolve(&other.target())
+            || FileId::same(&self.path, &other.path)
+    }
+
+    /// Whether the other is one of the files that locks and writes make and remove beside this one.
+    pub(crate) fn keeps(&self, other: &Self) -> bool {
+        let mut own = self.documents();
+        own.extend([self.journal(), self.fence()]);
+        let other = resolve(&other.target());
+        own.iter().any(|path| resolve(path) == other)
     }
 }
 
@@ -88,6 +93,12 @@ impl fmt::Display for Place {
         let path = self.path.display().to_string();
         f.write_str(&path.replace(char::is_control, "\u{fffd}"))
     }
+}
+
+/// The path without links among its folders, as far as they exist.
+fn resolve(path: &Path) -> Option<PathBuf> {
+    let folder = fs::canonicalize(parent(path)).unwrap_or_else(|_| parent(path).to_owned());
+    path.file_name().map(|name| folder.join(name))
 }
 
 /// The folder a file lies in.

@@ -127,6 +127,10 @@ impl Turn {
             let message = "the backup would overwrite the state, give it another path";
             return Err(Error::new(ErrorKind::Invalid, op, &self.client.place).because(message));
         }
+        if self.client.place.keeps(backup) {
+            let message = "the backup would have the name of a lock or a journal, give it another path";
+            return Err(Error::new(ErrorKind::Invalid, op, &self.client.place).because(message));
+        }
         let from = self.latch().file();
         let made = match early.and_then(|early| early.of(from)) {
             Some(staged) => replace::publish_copy(staged, from, backup),

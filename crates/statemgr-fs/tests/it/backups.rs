@@ -105,7 +105,14 @@ fn without_a_backup_nothing_is_overwritten() {
     let folder = Folder::new();
     fs::write(folder.state(), b"old").unwrap();
     fs::create_dir(folder.join("taken")).unwrap();
-    for (path, kind) in [("taken", ErrorKind::Invalid), ("terraform.tfstate", ErrorKind::Invalid)] {
+    for (path, kind) in [
+        ("taken", ErrorKind::Invalid),
+        ("terraform.tfstate", ErrorKind::Invalid),
+        ("./terraform.tfstate", ErrorKind::Invalid),
+        (".terraform.tfstate.lock.info", ErrorKind::Invalid),
+        (".terraform.tfstate.groundstate-journal", ErrorKind::Invalid),
+        (".terraform.tfstate.groundstate-fence", ErrorKind::Invalid),
+    ] {
         let store = Calls(folder.store_with(FsOptions::new().backup(Backup::At(folder.join(path)))));
         assert_eq!(store.write(b"new").unwrap_err().kind(), kind, "{path}");
         assert_eq!(store.delete().unwrap_err().kind(), kind, "{path}");
