@@ -4,6 +4,7 @@ use std::fmt;
 
 /// Whom a store's lock keeps out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Exclusion {
     /// Nobody: there is no lock.
     #[default]

@@ -214,6 +214,8 @@ impl fmt::Display for Version {
 }
 
 /// What must be stored for a write to happen.
+///
+/// There are these three and no more to come: a store has to know all of them, so it may match them without a rest.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Expect {
     /// Anything, or nothing.

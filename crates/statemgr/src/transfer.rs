@@ -39,6 +39,7 @@ pub fn import(file: File, manager: &(impl Storage + ?Sized), force: bool) -> Res
 
 /// What a migration did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Migrated {
     /// The source has no snapshot: nothing was done.
     Nothing,
