@@ -12,6 +12,9 @@ use crate::session::chain;
 use crate::site::Site;
 use crate::source::Source;
 
+/// What stores call operations that only read.
+const READING: [&str; 2] = ["read", "find the holder of the lock of"];
+
 /// Why work on a place has ended.
 #[derive(Debug)]
 pub(crate) enum Trouble {
@@ -70,6 +73,7 @@ pub(crate) fn explain(error: &Error, site: &Site) -> Failure {
         }
         ErrorKind::Corrupt => failure(Kind::Unusable),
         ErrorKind::Unsupported | ErrorKind::Invalid => failure(Kind::Usage),
+        ErrorKind::Denied if READING.contains(&error.op()) => failure(Kind::NoState),
         ErrorKind::Denied => failure(Kind::NoState)
             .hint("the directory has to be writable as well: lock, journal and backup lie beside the state"),
         ErrorKind::Ambiguous => {

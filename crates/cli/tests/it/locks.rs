@@ -211,6 +211,11 @@ fn a_directory_that_cannot_be_written_is_reported_and_left_alone() {
     let refused = run(&["rm", &file.path, "random_id.suffix"]);
     let after = everything(dir);
     fs::set_permissions(dir, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::set_permissions(&file.path, fs::Permissions::from_mode(0)).unwrap();
+    let unreadable = run(&["locks", &file.path]);
+    let message = String::from_utf8_lossy(&unreadable.stderr).into_owned();
+    assert_eq!(unreadable.status.code(), Some(3), "{message}");
+    assert!(message.contains("permission was denied") && !message.contains("writable"), "{message}");
     assert!(dry.status.success(), "{}", String::from_utf8_lossy(&dry.stderr));
     let message = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert_eq!(refused.status.code(), Some(3), "{message}");

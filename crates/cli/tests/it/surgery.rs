@@ -126,6 +126,15 @@ fn points_into_a_damaged_script() {
 }
 
 #[test]
+fn a_script_has_to_be_text() {
+    let file = webshop();
+    let before = everything(file.dir.path());
+    let message = groundstate_with(&["edit", &file.path, "--script", "-"], b"rm a.b\n# \xff\n").failed(2);
+    assert!(message.contains("the script <stdin> is no UTF-8 text from byte 10 on"), "{message}");
+    assert!(everything(file.dir.path()) == before);
+}
+
+#[test]
 fn carries_out_a_script_in_one_write() {
     let file = webshop();
     let script = file.dir.path().join("script");

@@ -31,15 +31,25 @@ pub(crate) fn run(args: &EditArgs) -> Result {
 
 fn read(args: &EditArgs) -> Result<(String, String)> {
     let path = &args.script;
-    if is_standard(path) {
-        let mut text = String::new();
-        io::stdin().lock().read_to_string(&mut text).map_err(|error| {
-            Failure::new(Kind::NoState, format!("cannot read the script from standard input: {error}"))
-        })?;
-        return Ok(("<stdin>".to_owned(), text));
-    }
-    let text = fs::read_to_string(path).map_err(|error| Failure::unreadable(path, &error))?;
-    Ok((path.display().to_string(), text))
+    let (name, bytes) = match is_standard(path) {
+        true => {
+            let mut bytes = Vec::new();
+            io::stdin().lock().read_to_end(&mut bytes).map_err(|error| {
+                Failure::new(Kind::NoState, format!("cannot read the script from standard input: {error}"))
+            })?;
+            ("<stdin>".to_owned(), bytes)
+        }
+        false => {
+            let bytes = fs::read(path).map_err(|error| Failure::unreadable(path, &error))?;
+            (path.display().to_string(), bytes)
+        }
+    };
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let message = format!("the script {name} is no UTF-8 text from byte {} on", at + 1);
+        Failure::new(Kind::Usage, message).hint("write it in UTF-8; nothing was changed")
+    })?;
+    Ok((name, text))
 }
 
 /// All statements as one piece of work.
