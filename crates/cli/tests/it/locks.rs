@@ -211,7 +211,7 @@ fn a_directory_that_cannot_be_written_is_reported_and_left_alone() {
     let refused = run(&["rm", &file.path, "random_id.suffix"]);
     let after = everything(dir);
     fs::set_permissions(dir, fs::Permissions::from_mode(0o755)).unwrap();
-    fs::set_permissions(&file.path, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&file.path, fs::Permissions::from_mode(0o000)).unwrap();
     let unreadable = run(&["locks", &file.path]);
     let message = String::from_utf8_lossy(&unreadable.stderr).into_owned();
     assert_eq!(unreadable.status.code(), Some(3), "{message}");
