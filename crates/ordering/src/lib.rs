@@ -28,6 +28,7 @@ mod network;
 mod node;
 mod options;
 mod query;
+mod render;
 mod report;
 mod select;
 pub mod walk;
@@ -45,6 +46,7 @@ pub use keys::{CountedKeys, DeposedKeys, DrawnKeys};
 pub use node::{ApplyKind, NodeKey, OpKind, OpNode, Part};
 pub use options::{CbdPropagation, CrossProvider, Options, PlanMode, Profile, Scope};
 pub use query::{Affected, Explanation, Step, Waves};
+pub use render::DotStyle;
 pub use report::{CycleReport, CycleStep};
 
 /// Compiles the examples of the README.

@@ -15,6 +15,7 @@ mod node;
 mod objects;
 mod oracle;
 mod providers;
+mod render;
 mod targets;
 mod validation;
 mod walk;

@@ -1,0 +1,135 @@
+//! What a picture for people shows, whatever language it is drawn in.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use groundstate_states::addr::ModuleStep;
+
+use crate::graph::OperationGraph;
+use crate::node::{ApplyKind, NodeKey, OpKind, OpNode};
+
+/// Nodes in groups, and arrows from what is done first to what waits for it.
+pub(super) struct Picture {
+    pub(super) nodes: Vec<Drawn>,
+    /// The root module and then the others, each behind the one it lies in.
+    pub(super) groups: Vec<Group>,
+    pub(super) edges: Vec<Arrow>,
+}
+
+pub(super) struct Drawn {
+    pub(super) name: String,
+    pub(super) action: String,
+    pub(super) tint: Tint,
+    pub(super) class: &'static str,
+    pub(super) is_provider: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Tint {
+    pub(super) fill: &'static str,
+    pub(super) line: &'static str,
+    pub(super) dashed: bool,
+}
+
+/// A module instance, which lies in the last one before it that is less deep.
+pub(super) struct Group {
+    /// Its whole address; empty for the root.
+    pub(super) name: String,
+    /// How many modules it lies in.
+    pub(super) depth: usize,
+    pub(super) nodes: Vec<usize>,
+}
+
+pub(super) struct Arrow {
+    pub(super) first: u32,
+    pub(super) then: u32,
+    /// The old object goes after its successor has come.
+    pub(super) turned: bool,
+    pub(super) on_cycle: bool,
+}
+
+impl Picture {
+    pub(super) fn of(graph: &OperationGraph) -> Self {
+        let network = graph.for_drawing();
+        let red: BTreeSet<(u32, u32)> = network
+            .cycles()
+            .iter()
+            .flat_map(|cycle| cycle.path.iter().map(|&(from, to, _)| (from, to)))
+            .collect();
+        let arrow = |(from, to, link): crate::network::RawEdge| Arrow {
+            first: to,
+            then: from,
+            turned: link.is_inverted(),
+            on_cycle: red.contains(&(from, to)),
+        };
+        Self {
+            nodes: graph.nodes().iter().map(drawn).collect(),
+            groups: groups(graph.nodes()),
+            edges: network.op_edges().map(arrow).collect(),
+        }
+    }
+
+    /// What cannot be seen from the picture itself.
+    pub(super) fn caption(&self) -> Option<&'static str> {
+        let turned = self.edges.iter().any(|edge| edge.turned);
+        turned.then_some("dashed: the old object goes after what replaces or used it is in place")
+    }
+}
+
+/// Modules that lie deeper are drawn as a part of the one this deep.
+const DEEPEST: usize = 12;
+
+/// The modules, each with its nodes. A module has its place even if only those in it have nodes.
+fn groups(nodes: &[OpNode]) -> Vec<Group> {
+    let mut by_module: BTreeMap<&[ModuleStep], Vec<usize>> = BTreeMap::new();
+    for (number, node) in nodes.iter().enumerate() {
+        let steps = node.key.addr().map(|addr| addr.module().steps()).unwrap_or_default();
+        let steps = &steps[..steps.len().min(DEEPEST)];
+        for depth in 0..steps.len() {
+            by_module.entry(&steps[..depth]).or_default();
+        }
+        by_module.entry(steps).or_default().push(number);
+    }
+    let group = |(steps, nodes): (&[ModuleStep], Vec<usize>)| Group {
+        name: steps.iter().map(ToString::to_string).collect::<Vec<_>>().join("."),
+        depth: steps.len(),
+        nodes,
+    };
+    by_module.into_iter().map(group).collect()
+}
+
+fn drawn(node: &OpNode) -> Drawn {
+    let name = match &node.key {
+        NodeKey::Provider(id) | NodeKey::ProviderClose(id) => id.to_string(),
+        NodeKey::Operation { addr, .. } => {
+            let deeper = addr.module().steps().iter().skip(DEEPEST);
+            let modules: String = deeper.map(|step| format!("{step}.")).collect();
+            format!("{modules}{}{}", addr.resource.resource, addr.key)
+        }
+    };
+    let action = match node.kind {
+        OpKind::Apply(ApplyKind::ReplaceCreate) => "create the new one".to_owned(),
+        OpKind::Apply(ApplyKind::ForgetCreate) => "create anew".to_owned(),
+        OpKind::Apply(_) => node.kind.name().to_owned(),
+        OpKind::Destroy => "destroy".to_owned(),
+        OpKind::DestroyDeposed(key) => format!("destroy the old one ({key})"),
+        OpKind::Forget => "forget".to_owned(),
+        OpKind::ForgetDeposed(key) => format!("forget the old one ({key})"),
+        OpKind::Provider => "configure".to_owned(),
+        OpKind::ProviderClose => "shut down".to_owned(),
+    };
+    let (class, fill, line, dashed) = match node.kind {
+        OpKind::Apply(ApplyKind::Create) => ("create", "#dafbe1", "#1a7f37", false),
+        OpKind::Apply(ApplyKind::ReplaceCreate | ApplyKind::ForgetCreate) => {
+            ("replace", "#ddf4ff", "#0969da", false)
+        }
+        OpKind::Apply(ApplyKind::Update) => ("update", "#fff8c5", "#9a6700", false),
+        OpKind::Apply(ApplyKind::Read) => ("read", "#fbefff", "#8250df", false),
+        OpKind::Apply(ApplyKind::Check) => ("check", "#ffffff", "#8c959f", false),
+        OpKind::Destroy => ("destroy", "#ffebe9", "#cf222e", false),
+        OpKind::DestroyDeposed(_) => ("deposed", "#ffebe9", "#cf222e", true),
+        OpKind::Forget | OpKind::ForgetDeposed(_) => ("forget", "#eaeef2", "#6e7781", true),
+        OpKind::Provider | OpKind::ProviderClose => ("provider", "#ffffff", "#6e7781", false),
+    };
+    let is_provider = node.key.addr().is_none();
+    Drawn { name, action, tint: Tint { fill, line, dashed }, class, is_provider }
+}
