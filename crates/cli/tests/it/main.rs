@@ -17,6 +17,7 @@ mod locks;
 mod odd_files;
 mod outputs;
 mod overwrite;
+mod readme;
 mod replace;
 mod show;
 mod sources;
