@@ -27,7 +27,10 @@ impl Document {
             info.info = process.tag(&info.info);
         }
         let json = info.to_json();
-        paths.iter().try_for_each(|path| create(path)?.write_all(json.as_bytes()))
+        paths.iter().try_for_each(|path| {
+            let written = create(path).and_then(|mut file| file.write_all(json.as_bytes()));
+            written.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+        })
     }
 
     /// The first document that can be read. Half of one, which somebody is writing, is none.
@@ -48,18 +51,20 @@ impl Document {
     }
 }
 
+/// A new file: a link that somebody has put there is not followed, so that nothing else is overwritten.
 fn create(path: &Path) -> io::Result<File> {
-    let open = || {
+    drop(fs::remove_file(path));
+    let create = || {
         let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true);
+        options.write(true).create_new(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         options.open(path)
     };
-    match open() {
-        // What another user left can be removed by whoever may write the folder.
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied && fs::remove_file(path).is_ok() => {
-            open()
+    match create() {
+        // In a folder that cannot be written, the document of another holder may still be.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && !path.is_symlink() => {
+            OpenOptions::new().write(true).truncate(true).open(path)
         }
         other => other,
     }

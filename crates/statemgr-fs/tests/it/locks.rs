@@ -127,6 +127,26 @@ fn the_document_has_seven_members_and_nothing_else() {
 
 #[cfg(unix)]
 #[test]
+fn the_document_is_not_written_through_a_link() {
+    let folder = Folder::new();
+    fs::write(folder.join("precious"), "precious").unwrap();
+    std::os::unix::fs::symlink("precious", folder.join(DOCUMENT)).unwrap();
+    let store = folder.store();
+    let grant = store.lock().unwrap();
+    assert!(LockInfo::parse(&fs::read(folder.join(DOCUMENT)).unwrap()).is_ok());
+    assert_eq!(fs::read_to_string(folder.join("precious")).unwrap(), "precious");
+    store.unlock(&grant).unwrap();
+
+    fs::create_dir(folder.join(DOCUMENT)).unwrap();
+    let error = store.lock().unwrap_err();
+    let cause = std::error::Error::source(&error).unwrap().to_string();
+    assert!(error.kind() == ErrorKind::Invalid && cause.contains(DOCUMENT), "{error}: {cause}");
+    fs::remove_dir(folder.join(DOCUMENT)).unwrap();
+    store.lock().unwrap();
+}
+
+#[cfg(unix)]
+#[test]
 fn flock_keeps_us_out_and_we_keep_it_out() {
     let folder = Folder::new();
     let store = folder.store();
