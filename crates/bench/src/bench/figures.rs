@@ -8,7 +8,8 @@ use super::report::{Bound, Figure, Ratio};
 /// that reads them: there is no limit to them that speaks of the reading.
 const JUDGED: u64 = 10 << 20;
 
-/// Files from this size on have limits of time: of the 13 ms that a list of 20 MB takes, 2 ms are the start of the process.
+/// Files from this size on have limits of time, and of the memory of whole commands: of the 13 ms that a list of 20 MB takes,
+/// 2 ms are the start of the process, and of the memory of a change 10 MB are the same for all sizes.
 const TIMED: u64 = 100 << 20;
 /// How much the time for one output may differ between sizes: twice the noise of starting a process.
 const FLAT: f64 = 1.5;
@@ -162,8 +163,9 @@ impl Runs {
         if judged {
             compare("memory of `list` / file", self.memory(Task::List), Some(Bound::AtMost(0.5)));
             compare("memory of the lazy document / file", self.memory(Task::Open), Some(Bound::AtMost(1.3)));
-            compare("memory of `rm` / file", self.memory(Task::Rm), Some(Bound::AtMost(1.5)));
-            compare("memory of `mv` / file", self.memory(Task::Mv), Some(Bound::AtMost(1.5)));
+            let bound = timed.then_some(Bound::AtMost(1.5));
+            compare("memory of `rm` / file", self.memory(Task::Rm), bound);
+            compare("memory of `mv` / file", self.memory(Task::Mv), bound);
             compare("memory of the full model / file", self.memory(Task::Model), Some(Bound::AtMost(3.0)));
         }
         for (what, faster, own, peer) in [
