@@ -23,6 +23,19 @@ pub enum Kind {
     Object,
 }
 
+/// Names a value's kind for a message: numbers with their text, everything else without its content.
+pub fn describe(kind: Kind, raw: &[u8]) -> String {
+    match kind {
+        Kind::Null => "null".into(),
+        Kind::Bool => "bool".into(),
+        Kind::String => "string".into(),
+        Kind::Array => "array".into(),
+        Kind::Object => "object".into(),
+        Kind::Number if raw.len() <= 40 => format!("number {}", String::from_utf8_lossy(raw)),
+        Kind::Number => format!("number of {} digits", raw.len()),
+    }
+}
+
 /// Why the text is not JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SyntaxError {

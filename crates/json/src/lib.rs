@@ -39,7 +39,7 @@ mod skip;
 mod write;
 
 pub use compact::{compact, compact_as_written};
-pub use cursor::{Cursor, Kind, MAX_DEPTH, Stop, Str, SyntaxError};
+pub use cursor::{Cursor, Kind, MAX_DEPTH, Stop, Str, SyntaxError, describe};
 pub use escape::{Escapes, push_json_string, push_json_string_as};
 pub use place::{Place, push_name};
 pub use places::places;

@@ -6,6 +6,8 @@ use crate::json::{Cursor, Kind, Stop, Str, places};
 use crate::note::{Note, NoteKind};
 use crate::problem::{Code, Problem, Problems, ReadError};
 
+pub(crate) use crate::json::describe;
+
 /// Problems beyond this many are counted, not described: a file can hold one on every line.
 const MAX_PROBLEMS: usize = 100;
 
@@ -170,19 +172,6 @@ impl Sink {
             self.problem(Code::WrongType, offset, format!("{found} stands where {wanted} is needed"));
         }
         Ok(None)
-    }
-}
-
-/// Names a value's kind as the catalogue does: numbers with their text, everything else without its content.
-pub(crate) fn describe(kind: Kind, raw: &[u8]) -> String {
-    match kind {
-        Kind::Null => "null".into(),
-        Kind::Bool => "bool".into(),
-        Kind::String => "string".into(),
-        Kind::Array => "array".into(),
-        Kind::Object => "object".into(),
-        Kind::Number if raw.len() <= 40 => format!("number {}", String::from_utf8_lossy(raw)),
-        Kind::Number => format!("number of {} digits", raw.len()),
     }
 }
 

@@ -1,0 +1,61 @@
+//! Which features a file needs.
+
+use std::collections::BTreeSet;
+
+use groundstate_deployments::{Feature, Properties, PropertyValue, RawJson, Resource, StoredValue};
+
+use crate::file::DeploymentFile;
+use crate::property::{self, decode_map, decode_value};
+
+/// The features that a reader of the file needs.
+///
+/// Pending operations count like resources. Texts that are not UTF-8 are seen in text as well, but not inside of secrets:
+/// there the file's own word counts as long as it has a secret.
+pub(crate) fn needed(file: &DeploymentFile) -> BTreeSet<Feature> {
+    let Some(snapshot) = &file.snapshot else { return BTreeSet::new() };
+    let mut features = snapshot.features();
+    let pending = snapshot.pending_operations.iter().map(|operation| &operation.resource);
+    let mut resources = snapshot.resources.iter().chain(pending);
+    let hidden = file.features.contains(&Feature::ByteString);
+    if resources.any(|resource| has_bytes(resource) || (hidden && has_secrets(resource))) {
+        features.insert(Feature::ByteString);
+    }
+    features
+}
+
+/// Whether a text that is not UTF-8 stands in properties that are still text.
+fn has_bytes(resource: &Resource) -> bool {
+    let holds = |raw: &RawJson| contains(raw, property::BYTES);
+    let in_map = |properties: &Properties| match properties {
+        // The signature may be text like any other, so what has it is decoded. What cannot be decoded is taken at its word.
+        Properties::Raw(raw) => {
+            holds(raw) && decode_map(raw).map_or(true, |map| map.values().any(PropertyValue::contains_bytes))
+        }
+        _ => false,
+    };
+    let in_trigger = match &resource.replacement_trigger {
+        Some(StoredValue::Raw(raw)) => {
+            holds(raw) && decode_value(raw).map_or(true, |value| value.contains_bytes())
+        }
+        _ => false,
+    };
+    in_map(&resource.inputs) || in_map(&resource.outputs) || in_trigger
+}
+
+fn has_secrets(resource: &Resource) -> bool {
+    let in_map = |properties: &Properties| match properties {
+        Properties::Absent => false,
+        Properties::Raw(raw) => contains(raw, property::SECRET),
+        Properties::Map(map) => map.values().any(PropertyValue::contains_secrets),
+    };
+    let in_trigger = match &resource.replacement_trigger {
+        Some(StoredValue::Raw(raw)) => contains(raw, property::SECRET),
+        Some(StoredValue::Value(value)) => value.contains_secrets(),
+        None => false,
+    };
+    in_map(&resource.inputs) || in_map(&resource.outputs) || in_trigger
+}
+
+fn contains(raw: &RawJson, signature: &str) -> bool {
+    memchr::memmem::find(raw.as_str().as_bytes(), signature.as_bytes()).is_some()
+}

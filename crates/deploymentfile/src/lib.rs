@@ -1,0 +1,70 @@
+//! Pulumi's files to the model of `groundstate-deployments` and back: exports and checkpoints, versions 1 to 4.
+//!
+//! [`decode`] reads what `stack export` prints, what backends of their own store, and files from before there were versions;
+//! [`encode`] writes version 3, or 4 if the deployment has features. What Pulumi wrote and nobody changed is written byte for
+//! byte.
+//!
+//! ```
+//! use groundstate_deploymentfile::{DecodeOptions, EncodeOptions, decode, encode};
+//!
+//! let text = br#"{"version":3,"deployment":{"manifest":{"time":"2024-05-06T07:08:09.1+02:00","magic":"","version":""},"resources":[{"urn":"urn:pulumi:dev::shop::a:b:C::x","custom":false,"type":"a:b:C","outputs":{"size":1.50}}],"metadata":{}}}"#;
+//! let mut file = decode(text, &DecodeOptions::default())?;
+//! assert_eq!(encode(&file, &EncodeOptions::default())?, text);
+//!
+//! let snapshot = file.snapshot.as_mut().expect("there is a deployment");
+//! snapshot.resource_mut(0).expect("there is a resource").taint = true;
+//! let written = String::from_utf8(encode(&file, &EncodeOptions::default())?)?;
+//! assert!(written.starts_with(r#"{"version":4,"features":["taint"],"#));
+//! assert!(written.contains(r#""outputs":{"size":1.50}"#));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Where to look
+//!
+//! - [`DeploymentFile`] is the model with its [`Envelope`] and [`Style`]. Inputs and outputs stay text.
+//! - [`decode_map`] and [`encode_map`] turn that text into values and back; [`open_secrets`] and [`seal_secrets`] let the
+//!   holder of the keys decrypt and encrypt; [`rewrite_references`] changes names inside of the text.
+//! - [`RawDeployment`] takes a deployment from one envelope to the other without a look inside.
+//! - [`ReadError`] has all problems of a document, each with a code, a JSON path, line and column.
+//!
+//! # What is deliberately absent
+//!
+//! - Integrity: broken snapshots are read and written. Rules are the model's.
+//! - Keys and encryption.
+//! - I/O, async, clocks, environments: readers take bytes, writers any [`std::io::Write`].
+//!
+//! # Features
+//!
+//! None.
+
+mod decode;
+mod encode;
+mod features;
+mod file;
+mod intern;
+mod note;
+mod problem;
+mod property;
+mod raw;
+mod reader;
+mod sink;
+mod upgrade;
+mod wire;
+
+pub use groundstate_json::{Escapes, Layout, Place};
+
+pub use decode::{DecodeOptions, EnvelopeKind, decode};
+pub use encode::{EncodeError, EncodeOptions, Secrets, encode, encode_to};
+pub use file::{Checkpoint, DeploymentFile, Envelope, Style};
+pub use note::{Note, NoteKind};
+pub use problem::{Code, Problem, Problems, ReadError};
+pub use property::{
+    PropertyError, PropertyErrorKind, SecretText, decode_map, decode_value, encode_map, encode_value,
+    open_secrets, rewrite_references, seal_secrets, sealed_secrets, unsealed_secrets,
+};
+pub use raw::RawDeployment;
+
+/// Compiles the examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

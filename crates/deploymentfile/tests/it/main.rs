@@ -1,0 +1,24 @@
+//! Tests of the deployment codec, through its public interface.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "helpers outside of test functions fail the test they serve, and say what was not run"
+)]
+
+mod errors;
+mod features;
+mod fuzzed;
+mod migrate;
+mod properties;
+mod props;
+mod raw;
+mod references;
+mod render;
+mod scenarios;
+mod secrets;
+mod shared;
+mod states;
+mod support;
+mod upgrade;
