@@ -21,6 +21,7 @@ mod cycle;
 mod edge;
 pub mod effects;
 mod error;
+mod from_state;
 mod graph;
 mod input;
 mod keys;
@@ -32,6 +33,7 @@ mod render;
 mod report;
 mod select;
 pub mod walk;
+mod walked;
 
 pub use build::{build, build_with};
 pub use cbd::{CbdCause, CbdOrigin};

@@ -283,7 +283,8 @@ impl Scratch {
     fn enter(&mut self, barrier: u32, link: Link) -> bool {
         let (search, known) = &mut self.entered[barrier as usize];
         if *search != self.search {
-            (*search, *known) = (self.search, Link::default());
+            (*search, *known) = (self.search, link);
+            return true;
         }
         let before = *known;
         known.merge(link);
