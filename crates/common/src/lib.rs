@@ -44,6 +44,7 @@ mod newtype;
 #[cfg(feature = "os")]
 mod os;
 mod rfc3339;
+mod severity;
 mod timestamp;
 
 pub use clock::{Clock, FixedClock};
@@ -51,6 +52,7 @@ pub use ids::{IdSource, IdSourceError, SequenceIds, uuid_text};
 pub use newtype::InvalidId;
 #[cfg(feature = "os")]
 pub use os::{OsIds, SystemClock};
+pub use severity::Severity;
 pub use timestamp::{Timestamp, TimestampError};
 
 /// Compiles the examples of the README.

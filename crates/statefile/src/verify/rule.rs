@@ -2,38 +2,10 @@
 
 use std::fmt;
 
+pub use groundstate_common::Severity;
+
 use super::help;
 use crate::problem::Code;
-
-/// How much a finding matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Severity {
-    /// Worth knowing; nothing has to be done.
-    Info,
-    /// Something will go wrong, or be lost, in circumstances that are not unusual.
-    Warning,
-    /// The state cannot be used as it is.
-    Error,
-}
-
-impl Severity {
-    /// The word that reports use.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Info => "info",
-            Self::Warning => "warning",
-            Self::Error => "error",
-        }
-    }
-}
-
-impl fmt::Display for Severity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
 
 macro_rules! rules {
     ($($(#[doc = $doc:literal])+ $name:ident = $number:literal, $severity:ident, $title:literal, $help:literal;)+) => {
