@@ -1,0 +1,48 @@
+//! Integrity of Pulumi snapshots: what is wrong with one, and how to set it right.
+//!
+//! [`verify`] finds everything that is wrong, with stable codes, and knows what Pulumi would say.
+//!
+//! ```
+//! use groundstate_deployments::{Resource, Snapshot, Urn};
+//! use groundstate_integrity::{VerifyOptions, sort, verify};
+//!
+//! let named = |name: &str| Resource::new(Urn::build("dev", "shop", "", "t:t:t", name), "t:t:t");
+//! let mut web = named("web");
+//! web.dependencies.push(named("network").urn);
+//! let mut snapshot = Snapshot::new([web, named("network")]);
+//!
+//! let report = verify(&snapshot, &VerifyOptions::default());
+//! assert_eq!(report.findings[0].rule.id(), "GS0610");
+//!
+//! sort(&mut snapshot)?;
+//! assert!(verify(&snapshot, &VerifyOptions::default()).is_clean());
+//! # Ok::<(), groundstate_integrity::SortError>(())
+//! ```
+//!
+//! # What is deliberately absent
+//!
+//! - Files, places in them, encryption: `groundstate-deploymentfile` reads and writes snapshots.
+//! - Questions to people: choices are data with a default, and programs ask.
+//! - I/O, async, clocks and randomness.
+//!
+//! # Features
+//!
+//! None.
+
+mod reference;
+mod rule;
+mod sort;
+mod targets;
+mod verify;
+
+pub use groundstate_common::Severity;
+
+pub use reference::{Reference, ReferenceKind};
+pub use rule::Rule;
+pub use sort::{Moved, SortError, sort};
+pub use verify::{Finding, IntegrityError, IntegrityOperation, Report, VerifyOptions, verify};
+
+/// Compiles the examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

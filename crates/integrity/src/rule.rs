@@ -1,0 +1,163 @@
+//! The catalogue of rules: stable codes, how much each matters, and what to do.
+
+use std::fmt;
+
+use groundstate_common::Severity;
+
+macro_rules! rules {
+    ($($(#[doc = $doc:literal])+ $name:ident = $number:literal, $severity:ident, $title:literal, $help:literal;)+) => {
+        /// What a finding is about. The printed code never changes its meaning, and is never given to another rule.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum Rule {
+            $($(#[doc = $doc])+ $name = $number,)+
+        }
+
+        impl Rule {
+            /// All rules in the order of their codes.
+            pub const ALL: &[Self] = &[$(Self::$name),+];
+
+            /// How much it matters, unless an option says otherwise.
+            pub fn severity(self) -> Severity {
+                match self {
+                    $(Self::$name => Severity::$severity,)+
+                }
+            }
+
+            /// A few words that name it.
+            pub fn title(self) -> &'static str {
+                match self {
+                    $(Self::$name => $title,)+
+                }
+            }
+
+            /// What to do about it.
+            pub fn help(self) -> &'static str {
+                match self {
+                    $(Self::$name => $help,)+
+                }
+            }
+        }
+    };
+}
+
+rules! {
+    /// The magic of the manifest does not belong to its version.
+    Magic = 601, Error, "magic that does not belong to the version",
+        "the manifest was edited or damaged: compare the file with a backup, then repair it";
+    /// A resource has no URN.
+    UrnMissing = 602, Error, "resource without a URN",
+        "write the URN that the program gives it, or let the repair make one up";
+    /// A resource has no type.
+    TypeMissing = 603, Error, "resource without a type",
+        "write the type that its URN ends in, which is what the repair does";
+    /// A component has an identifier.
+    IdOnComponent = 604, Error, "component with an identifier",
+        "set \"custom\" if a provider manages it, otherwise remove the identifier";
+    /// A provider has a URN that no reference can name.
+    ProviderNotReferenceable = 605, Error, "provider that cannot be referred to",
+        "give it a URN with the type of a provider in it";
+    /// A reference to a provider is not of the form of one.
+    ProviderRefMalformed = 606, Error, "malformed reference to a provider",
+        "write the URN and the identifier of a provider, joined by ::";
+    /// No provider before the resource has the URN and identifier that it refers to.
+    UnknownProvider = 607, Error, "unknown provider",
+        "refer to a provider that stands before it, or restore the one that is missing";
+    /// A parent stands after its child.
+    ParentAfter = 608, Error, "parent after its child",
+        "put the parent before it; the repair finds an order";
+    /// A parent is not there.
+    ParentMissing = 609, Error, "missing parent",
+        "restore the parent, or let the repair detach the child";
+    /// A dependency stands after what depends on it.
+    DependencyAfter = 610, Error, "dependency after its dependent",
+        "put the dependency before it; the repair finds an order";
+    /// A dependency is not there.
+    DependencyMissing = 611, Error, "missing dependency",
+        "restore the dependency, or let the repair drop the reference";
+    /// A dependency of a property stands after what depends on it.
+    PropertyDependencyAfter = 612, Error, "dependency of a property after its dependent",
+        "put the dependency before it; the repair finds an order";
+    /// A dependency of a property is not there.
+    PropertyDependencyMissing = 613, Error, "missing dependency of a property",
+        "restore the dependency, or let the repair drop the reference";
+    /// What a resource is deleted with stands after it.
+    DeletedWithAfter = 614, Error, "deleted with something after it",
+        "put the other resource before it; the repair finds an order";
+    /// What a resource is deleted with is not there.
+    DeletedWithMissing = 615, Error, "deleted with something that is missing",
+        "restore the other resource, or let the repair drop the reference";
+    /// What a resource is replaced with stands after it.
+    ReplaceWithAfter = 616, Error, "replaced with something after it",
+        "put the other resource before it; the repair finds an order";
+    /// What a resource is replaced with is not there.
+    ReplaceWithMissing = 617, Error, "replaced with something that is missing",
+        "restore the other resource, or let the repair drop the reference";
+    /// More than one resource of a name does not wait for its deletion.
+    Duplicate = 618, Error, "duplicate resource",
+        "keep one and mark, rename or remove the others; the repair asks which";
+    /// A snippet has no UUID.
+    SnippetWithoutUuid = 619, Error, "snippet without a UUID",
+        "give it one, or remove it if no resource names it";
+    /// Two snippets have the same UUID.
+    SnippetDuplicate = 620, Error, "two snippets of one UUID",
+        "remove one of them, or give it another UUID";
+    /// Resources need each other in a circle.
+    Cycle = 621, Error, "cyclic dependencies",
+        "drop one of the references of the circle; the repair proposes the one that matters least";
+    /// A child's URN does not have its parent's type in it.
+    ParentType = 630, Warning, "URN that does not match the parent",
+        "nothing has to be done; the next update gives the child the URN that belongs to its parent";
+    /// The resource that another one is a view of is not there.
+    ViewOfMissing = 631, Warning, "view of something that is missing",
+        "refresh the resource, or remove \"viewOf\"";
+    /// A URN does not have the form of one.
+    UrnInvalid = 632, Warning, "malformed URN",
+        "write it as urn:pulumi:<stack>::<project>::<type>::<name>; commands cannot name the resource otherwise";
+    /// The identifier of a provider holds the delimiter of references.
+    AmbiguousProviderId = 633, Warning, "provider whose identifier holds ::",
+        "Pulumi misreads references to it and refuses the snapshot; replace the provider by one of another identifier";
+    /// An extension that a resource names is not there.
+    ExtensionMissing = 634, Warning, "missing extension",
+        "restore the extension: without it the package of the resource cannot be loaded";
+    /// An operation is pending.
+    PendingOperation = 635, Warning, "pending operation",
+        "find out what became of the resource, then resolve or clear the operation";
+    /// Aliases that each write should remove.
+    AliasesLeft = 640, Info, "aliases in a stored snapshot",
+        "nothing has to be done; the next write rewrites the references and removes them";
+    /// A reference that names nothing.
+    EmptyReference = 641, Info, "empty reference",
+        "nothing has to be done; some releases of Pulumi pass over it, others call it a missing dependency";
+    /// The snapshot says that it was written although it was broken.
+    RecordedError = 642, Info, "integrity error on record",
+        "nothing has to be done once the snapshot is sound; the next write removes the record";
+}
+
+impl Rule {
+    /// The printed code: `GS0601` and so on.
+    pub fn id(self) -> String {
+        format!("GS{:04}", self as u16)
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.id())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_ascend_and_titles_are_distinct() {
+        assert!(Rule::ALL.is_sorted_by(|a, b| a.id() < b.id()));
+        let mut titles: Vec<_> = Rule::ALL.iter().map(|rule| rule.title()).collect();
+        titles.sort_unstable();
+        titles.dedup();
+        assert_eq!(titles.len(), Rule::ALL.len());
+        assert_eq!(Rule::Magic.to_string(), "GS0601");
+    }
+}
