@@ -28,6 +28,7 @@ mod keys;
 mod network;
 mod node;
 mod options;
+mod plan;
 mod query;
 mod render;
 mod report;
@@ -47,6 +48,7 @@ pub use input::{
 pub use keys::{CountedKeys, DeposedKeys, DrawnKeys};
 pub use node::{ApplyKind, NodeKey, OpKind, OpNode, Part};
 pub use options::{CbdPropagation, CrossProvider, Options, PlanMode, Profile, Scope};
+pub use plan::{Cause, PlanError, PlanNote, Planned};
 pub use query::{Affected, Explanation, Step, Waves};
 pub use render::DotStyle;
 pub use report::{CycleReport, CycleStep};

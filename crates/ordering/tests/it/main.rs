@@ -16,6 +16,7 @@ mod modules;
 mod node;
 mod objects;
 mod oracle;
+mod plan;
 mod properties;
 mod providers;
 mod render;

@@ -1,0 +1,339 @@
+//! From what a plan holds to an input.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use groundstate_states::addr::{
+    AbsResource, AbsResourceInstance, ConfigResource, Module, ProviderConfig, ProviderSource, Resource,
+    ResourceMode, TERRAFORM_REGISTRY,
+};
+use groundstate_states::{DeposedKey, Generation, ObjectStatus, State};
+
+use super::json::Read;
+use super::read::{Change, Plan, Prior};
+use super::resolve::Scopes;
+use super::{PlanError, PlanNote, Planned};
+use crate::input::{
+    Action, DepRef, Input, InstanceInput, ObjectRecord, PlannedChange, ProviderInput, ReplaceOrder,
+    ResourceConfig,
+};
+use crate::options::Options;
+
+pub(super) fn assemble(plan: Plan, state: Option<&State>) -> Read<Planned> {
+    let providers = providers(&plan)?;
+    let mut planned = Planned::default();
+    let mut instances = match state {
+        Some(state) => from_state(state, &plan)?,
+        None => from_prior(&plan.prior)?,
+    };
+
+    let recorded = recorded(&instances);
+    let declared = declare(&plan, &providers, &recorded, &mut planned)?;
+    changes(&plan, &mut instances, &mut planned)?;
+    planned.input.providers = provider_nodes(&plan, &providers, &declared, &instances);
+
+    let changed: BTreeSet<&AbsResourceInstance> =
+        planned.input.changes.iter().map(|change| &change.addr).collect();
+    // What neither the configuration nor the plan mentions stays as it is, and has no operation.
+    let stays = |addr: &AbsResourceInstance| {
+        changed.contains(addr) || declared.contains_key(&addr.resource.to_config())
+    };
+    instances.retain(|addr, _| stays(addr));
+    for (addr, instance) in &mut instances {
+        if let Some(block) = declared.get(&addr.resource.to_config()) {
+            instance.provider = block.clone();
+        }
+    }
+    if state.is_none() {
+        let removed = |change: &&PlannedChange| {
+            change.action == Action::Delete && !declared.contains_key(&change.addr.resource.to_config())
+        };
+        let count = planned.input.changes.iter().filter(removed).count();
+        if count > 0 {
+            planned.notes.push(PlanNote::UnknownFlags { count });
+        }
+    }
+    planned.options = options(&planned.input, &instances);
+    planned.input.instances = instances.into_values().collect();
+    planned.notes.sort();
+    Ok(planned)
+}
+
+type Instances = BTreeMap<AbsResourceInstance, InstanceInput>;
+
+fn parse(text: &str) -> Read<AbsResourceInstance> {
+    AbsResourceInstance::parse(text).map_err(|error| not_an_address(text, &error))
+}
+
+fn not_an_address(text: &str, error: &dyn std::error::Error) -> PlanError {
+    PlanError::Address { text: text.to_owned(), why: error.to_string() }
+}
+
+/// The provider configurations by the keys that blocks use.
+fn providers(plan: &Plan) -> Read<HashMap<&str, ProviderConfig>> {
+    let mut providers = HashMap::new();
+    for provider in &plan.providers {
+        let name = if provider.full_name.is_empty() {
+            // Plans before format 0.2 have the name only, which is the last part of the key.
+            provider.key.rsplit([':', '.']).next().unwrap_or_default()
+        } else {
+            &provider.full_name
+        };
+        let module = if provider.module.is_empty() {
+            Module::root()
+        } else {
+            Module::parse(&provider.module).map_err(|error| not_an_address(&provider.module, &error))?
+        };
+        let alias = provider.alias.as_deref().map(Arc::from);
+        providers.insert(&*provider.key, ProviderConfig { module, source: source(name)?, alias });
+    }
+    Ok(providers)
+}
+
+fn source(name: &str) -> Read<ProviderSource> {
+    ProviderSource::parse(name, TERRAFORM_REGISTRY).map_err(|error| not_an_address(name, &error))
+}
+
+/// The root configuration of the provider of this name.
+fn provider_named(name: Option<&str>, type_name: &str) -> Read<ProviderConfig> {
+    // The provider of a type is named by its first word where nothing else is said.
+    let name = name.unwrap_or_else(|| type_name.split('_').next().unwrap_or(type_name));
+    Ok(ProviderConfig { module: Module::root(), source: source(name)?, alias: None })
+}
+
+/// What a state records, at the addresses that the plan uses.
+fn from_state(state: &State, plan: &Plan) -> Read<Instances> {
+    let mut moved: HashMap<AbsResourceInstance, AbsResourceInstance> = HashMap::new();
+    for change in &plan.changes {
+        if let Some(previous) = &change.previous_address {
+            moved.insert(parse(previous)?, parse(&change.address)?);
+        }
+    }
+    let mut instances = Instances::new();
+    for mut instance in Input::from_state(state).instances {
+        if let Some(now) = moved.get(&instance.addr) {
+            instance.addr = now.clone();
+        }
+        instances.insert(instance.addr.clone(), instance);
+    }
+    Ok(instances)
+}
+
+/// What the plan's prior state records. It has no flags.
+fn from_prior(prior: &[Prior]) -> Read<Instances> {
+    let mut instances = Instances::new();
+    for object in prior {
+        let addr = parse(&object.address)?;
+        let mut dependencies = Vec::with_capacity(object.depends_on.len());
+        for text in &object.depends_on {
+            let parsed = AbsResource::parse(text).map_err(|error| not_an_address(text, &error))?;
+            dependencies.push(parsed.to_config());
+        }
+        let status = if object.tainted { ObjectStatus::Tainted } else { ObjectStatus::Ready };
+        let record = ObjectRecord { status, dependencies, ..ObjectRecord::default() };
+        let entry = match instances.entry(addr) {
+            std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
+            std::collections::btree_map::Entry::Vacant(entry) => {
+                let addr = entry.key().clone();
+                let name = object.provider_name.as_deref();
+                let provider = provider_named(name, &addr.resource.resource.type_name)?;
+                entry.insert(InstanceInput::new(addr, provider))
+            }
+        };
+        match &object.deposed {
+            None => entry.current = Some(record),
+            Some(key) => {
+                entry.deposed.insert(deposed_key(key)?, record);
+            }
+        }
+    }
+    Ok(instances)
+}
+
+fn deposed_key(text: &str) -> Read<DeposedKey> {
+    DeposedKey::parse_strict(text).map_err(|error| not_an_address(text, &error))
+}
+
+/// For each resource all that its objects are recorded to depend on.
+fn recorded(instances: &Instances) -> HashMap<ConfigResource, BTreeSet<ConfigResource>> {
+    let mut recorded: HashMap<ConfigResource, BTreeSet<ConfigResource>> = HashMap::new();
+    for (addr, instance) in instances {
+        if let Some(current) = &instance.current {
+            let entry = recorded.entry(addr.resource.to_config()).or_default();
+            entry.extend(current.dependencies.iter().cloned());
+        }
+    }
+    recorded
+}
+
+/// Adds the blocks of the configuration, and gives the provider of each.
+fn declare(
+    plan: &Plan,
+    providers: &HashMap<&str, ProviderConfig>,
+    recorded: &HashMap<ConfigResource, BTreeSet<ConfigResource>>,
+    planned: &mut Planned,
+) -> Read<HashMap<ConfigResource, ProviderConfig>> {
+    let mut checked = BTreeSet::new();
+    for text in &plan.checked {
+        let resource = ConfigResource::parse(text).map_err(|error| not_an_address(text, &error))?;
+        checked.insert(resource);
+    }
+    let mut declared = HashMap::new();
+    let scopes = Scopes::of(&plan.root);
+    for (number, scope) in scopes.all.iter().enumerate() {
+        for block in &scope.config.resources {
+            let mode = match block.mode.as_str() {
+                "data" => ResourceMode::Data,
+                "ephemeral" => ResourceMode::Ephemeral,
+                _ => ResourceMode::Managed,
+            };
+            let addr = Resource::new(mode, &block.type_name, &block.name).in_module(scope.path.clone());
+            let provider = match providers.get(block.provider_key.as_str()) {
+                Some(provider) => provider.clone(),
+                None => provider_named(None, &block.type_name)?,
+            };
+            let mut found = scopes.resolve(number, &block.value, true);
+            let own = DepRef::Resource(addr.clone());
+            found.dependencies.remove(&own);
+            let records = recorded.get(&addr);
+            for reference in found.hidden {
+                let note =
+                    PlanNote::Hidden { resource: addr.clone(), reference, from_state: records.is_some() };
+                planned.notes.push(note);
+                let records = records.into_iter().flatten().filter(|other| **other != addr);
+                found.dependencies.extend(records.cloned().map(DepRef::Resource));
+            }
+            declared.insert(addr.clone(), provider.clone());
+            let mut config = ResourceConfig::new(addr, provider);
+            config.dependencies = found.dependencies.into_iter().collect();
+            config.has_conditions = checked.contains(&config.addr);
+            planned.input.resources.push(config);
+        }
+    }
+    Ok(declared)
+}
+
+/// Adds what is planned. Objects that the changes need are there afterwards.
+fn changes(plan: &Plan, instances: &mut Instances, planned: &mut Planned) -> Read<()> {
+    for change in &plan.changes {
+        let addr = parse(&change.address)?;
+        let action = action(change)?;
+        let object = match &change.deposed {
+            None => Generation::Current,
+            Some(key) => Generation::Deposed(deposed_key(key)?),
+        };
+        let known = instances.get(&addr).is_some_and(|instance| match object {
+            Generation::Current => instance.current.is_some(),
+            Generation::Deposed(key) => instance.deposed.contains_key(&key),
+        });
+        let is_new = matches!(action, Action::Create | Action::Read | Action::NoOp);
+        if !known && !is_new {
+            let provider =
+                provider_named(change.provider_name.as_deref(), &addr.resource.resource.type_name)?;
+            let entry =
+                instances.entry(addr.clone()).or_insert_with(|| InstanceInput::new(addr.clone(), provider));
+            match object {
+                Generation::Current => entry.current = Some(ObjectRecord::default()),
+                Generation::Deposed(key) => {
+                    entry.deposed.insert(key, ObjectRecord::default());
+                }
+            }
+            planned.notes.push(PlanNote::MissingObject { addr: addr.clone() });
+        }
+        if action == Action::Create
+            && let Some(instance) = instances.get_mut(&addr)
+        {
+            // What the plan found to be gone.
+            instance.current = None;
+        }
+        if !known && action == Action::NoOp {
+            continue;
+        }
+        let mut cause = change.cause.clone();
+        cause.previous_address = match &change.previous_address {
+            Some(previous) => Some(parse(previous)?),
+            None => None,
+        };
+        if cause != super::Cause::default() {
+            planned.causes.insert(addr.clone(), cause);
+        }
+        planned.input.changes.push(PlannedChange { addr, object, action });
+    }
+    Ok(())
+}
+
+fn action(change: &Change) -> Read<Action> {
+    let actions: Vec<&str> = change.actions.iter().map(String::as_str).collect();
+    Ok(match actions.as_slice() {
+        ["no-op"] => Action::NoOp,
+        ["create"] => Action::Create,
+        ["read"] => Action::Read,
+        ["update"] => Action::Update,
+        ["delete"] => Action::Delete,
+        ["forget"] => Action::Forget,
+        ["delete", "create"] => Action::Replace(ReplaceOrder::DeleteThenCreate),
+        ["create", "delete"] => Action::Replace(ReplaceOrder::CreateThenDelete),
+        ["forget", "create"] | ["create", "forget"] => Action::ForgetThenCreate,
+        _ => {
+            let (addr, actions) = (change.address.clone(), change.actions.clone());
+            return Err(PlanError::Actions { addr, actions });
+        }
+    })
+}
+
+/// The provider configurations, if any of them is configured from resources: else they order nothing.
+fn provider_nodes(
+    plan: &Plan,
+    providers: &HashMap<&str, ProviderConfig>,
+    declared: &HashMap<ConfigResource, ProviderConfig>,
+    instances: &Instances,
+) -> Option<Vec<ProviderInput>> {
+    let scopes = Scopes::of(&plan.root);
+    let mut nodes: BTreeMap<ProviderConfig, BTreeSet<DepRef>> = BTreeMap::new();
+    let values: Vec<(&ProviderConfig, super::read::Value)> = plan
+        .providers
+        .iter()
+        .filter_map(|provider| {
+            let references = provider.references.clone();
+            let value = super::read::Value { references, depends_on: Vec::new() };
+            Some((providers.get(provider.key.as_str())?, value))
+        })
+        .collect();
+    for (id, value) in &values {
+        let scope = scopes.find(&id.module).unwrap_or_default();
+        let found = scopes.resolve(scope, value, false);
+        nodes.entry((*id).clone()).or_default().extend(found.dependencies);
+    }
+    if nodes.values().all(BTreeSet::is_empty) {
+        return None;
+    }
+    for id in declared.values().chain(instances.values().map(|instance| &instance.provider)) {
+        if !nodes.contains_key(id) {
+            nodes.insert(id.clone(), BTreeSet::new());
+        }
+    }
+    let node = |(id, dependencies): (ProviderConfig, BTreeSet<DepRef>)| ProviderInput {
+        id,
+        config_dependencies: dependencies.into_iter().collect(),
+    };
+    Some(nodes.into_iter().map(node).collect())
+}
+
+/// A plan that destroys leaves no managed object.
+fn options(input: &Input, instances: &Instances) -> Options {
+    let current: HashMap<&AbsResourceInstance, Action> = input
+        .changes
+        .iter()
+        .filter(|change| change.object == Generation::Current)
+        .map(|change| (&change.addr, change.action))
+        .collect();
+    let managed = |addr: &AbsResourceInstance| addr.resource.resource.mode == ResourceMode::Managed;
+    let goes = |addr: &AbsResourceInstance| current.get(addr).is_some_and(|action| !action.is_desired());
+    let all_go = instances
+        .iter()
+        .filter(|(addr, instance)| managed(addr) && instance.current.is_some())
+        .all(|(addr, _)| goes(addr));
+    let nothing_comes = current.values().all(|action| !action.is_desired() || *action == Action::NoOp);
+    let destroys = current.values().any(|action| *action == Action::Delete);
+    if destroys && all_go && nothing_comes { Options::destroy() } else { Options::default() }
+}

@@ -1,0 +1,244 @@
+//! Inputs from plans.
+
+use groundstate_ordering::{
+    Action, BuildErrors, OperationGraph, PlanError, PlanMode, PlanNote, Planned, ReplaceOrder, build,
+};
+use groundstate_states::State;
+
+/// Printed by Terraform 1.11.4 for `terraform_data` resources: `net` is replaced, modules `m` take it over a local value,
+/// `vm` depends on all of `module.m` and is create before destroy.
+const REAL: &[u8] = include_bytes!("../fixtures/plan/modules-and-locals.json");
+
+fn read(text: &str) -> Planned {
+    Planned::read(text.as_bytes(), None).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn graph(planned: &Planned) -> Result<OperationGraph, BuildErrors> {
+    build(&planned.input, &planned.options)
+}
+
+/// A plan of these blocks and changes.
+fn plan(configuration: &str, changes: &str, prior: &str) -> String {
+    format!(
+        r#"{{"format_version": "1.2", "terraform_version": "1.11.4",
+            "prior_state": {{"format_version": "1.0", "values": {{"root_module": {prior}}}}},
+            "configuration": {configuration}, "resource_changes": {changes}}}"#
+    )
+}
+
+#[test]
+fn a_real_plan_is_ordered() {
+    let planned = Planned::read(REAL, None).unwrap();
+    let listing = graph(&planned).unwrap().to_listing().unwrap();
+    let expected = r#"0	terraform_data.net[0]	replace-create
+0	terraform_data.net[1]	replace-create
+1	module.m["p"].terraform_data.a	update
+1	module.m["q"].terraform_data.a	update
+2	module.m["p"].terraform_data.b	check
+2	module.m["q"].terraform_data.b	check
+2	terraform_data.net[0] (destroy deposed 00000001)	destroy-deposed
+2	terraform_data.net[1] (destroy deposed 00000001)	destroy-deposed
+"#;
+    let mut lines: Vec<&str> = listing.lines().collect();
+    lines.sort_unstable();
+    let mut wanted: Vec<&str> = expected.lines().collect();
+    wanted.sort_unstable();
+    assert_eq!(lines, wanted);
+
+    let hidden = |note: &PlanNote| matches!(note, PlanNote::Hidden { from_state: true, .. });
+    assert!(planned.notes.iter().all(hidden), "{:?}", planned.notes);
+    assert_eq!(planned.notes.len(), 1);
+    let causes: Vec<String> = planned.causes.values().map(|cause| cause.replace_paths.join(",")).collect();
+    assert_eq!(causes, ["triggers_replace", "triggers_replace"]);
+}
+
+#[test]
+fn references_lead_through_variables_outputs_and_calls() {
+    let configuration = r#"{"root_module": {
+        "resources": [
+            {"mode": "managed", "type": "t", "name": "a"},
+            {"mode": "managed", "type": "t", "name": "gate"},
+            {"mode": "managed", "type": "t", "name": "z", "expressions": {"x": [{"y": {"references": ["module.m[\"k\"].out", "module.m[\"k\"]", "module.m"]}}]}},
+            {"mode": "managed", "type": "t", "name": "whole", "depends_on": ["module.m"]},
+            {"mode": "managed", "type": "t", "name": "all", "expressions": {"x": {"references": ["module.m"]}}}
+        ],
+        "module_calls": {"m": {
+            "expressions": {"in": {"references": ["t.a.id", "t.a"]}, "unused": {"references": ["t.whole"]}},
+            "for_each_expression": {"references": ["t.gate.id", "t.gate"]},
+            "module": {
+                "resources": [
+                    {"mode": "managed", "type": "t", "name": "b", "expressions": {"x": {"references": ["var.in"]}}},
+                    {"mode": "data", "type": "t", "name": "c"}
+                ],
+                "outputs": {"out": {"expression": {"references": ["t.b.id", "t.b"]}},
+                            "other": {"expression": {"references": ["data.t.c.id", "data.t.c"]}}}
+            }}}
+        }}"#;
+    let planned = read(&plan(configuration, "[]", "{}"));
+    let dependencies: Vec<String> = planned
+        .input
+        .resources
+        .iter()
+        .map(|block| {
+            let names = block.dependencies.iter().map(|reference| match reference {
+                groundstate_ordering::DepRef::Resource(addr) => addr.to_string(),
+                groundstate_ordering::DepRef::Module(module) => module.to_string(),
+            });
+            let mut names: Vec<String> = names.collect();
+            names.sort();
+            format!("{}: {}", block.addr, names.join(" "))
+        })
+        .collect();
+    assert_eq!(
+        dependencies,
+        [
+            "t.a: ",
+            "t.gate: ",
+            "t.z: module.m.t.b",
+            "t.whole: module.m",
+            "t.all: module.m.data.t.c module.m.t.b",
+            "module.m.t.b: t.a t.gate",
+            "module.m.data.t.c: t.gate",
+        ]
+    );
+}
+
+#[test]
+fn every_action_is_read() {
+    let cases = [
+        (r#"["no-op"]"#, Action::NoOp),
+        (r#"["update"]"#, Action::Update),
+        (r#"["delete"]"#, Action::Delete),
+        (r#"["forget"]"#, Action::Forget),
+        (r#"["delete","create"]"#, Action::Replace(ReplaceOrder::DeleteThenCreate)),
+        (r#"["create","delete"]"#, Action::Replace(ReplaceOrder::CreateThenDelete)),
+        (r#"["forget","create"]"#, Action::ForgetThenCreate),
+        (r#"["create","forget"]"#, Action::ForgetThenCreate),
+    ];
+    for (actions, action) in cases {
+        let configuration =
+            r#"{"root_module": {"resources": [{"mode": "managed", "type": "t", "name": "a"}]}}"#;
+        let changes = format!(r#"[{{"address": "t.a", "change": {{"actions": {actions}}}}}]"#);
+        let prior = r#"{"resources": [{"address": "t.a", "provider_name": "registry.terraform.io/acme/x"}]}"#;
+        let planned = read(&plan(configuration, &changes, prior));
+        assert_eq!(planned.input.changes[0].action, action);
+        graph(&planned).unwrap();
+    }
+    let changes = r#"[{"address": "t.a", "change": {"actions": ["explode"]}}]"#;
+    let error = Planned::read(plan("{}", changes, "{}").as_bytes(), None).unwrap_err();
+    assert!(matches!(error, PlanError::Actions { .. }));
+}
+
+#[test]
+fn a_plan_that_destroys_is_one() {
+    let configuration = r#"{"root_module": {"resources": [
+        {"mode": "managed", "type": "t", "name": "a"},
+        {"mode": "managed", "type": "t", "name": "b", "expressions": {"x": {"references": ["t.a"]}}}]}}"#;
+    let changes = r#"[{"address": "t.a", "change": {"actions": ["delete"]}},
+        {"address": "t.b", "change": {"actions": ["delete"]}},
+        {"address": "t.b", "deposed": "0000000a", "change": {"actions": ["delete"]}}]"#;
+    let prior = r#"{"resources": [{"address": "t.a"}, {"address": "t.b"}, {"address": "t.b", "deposed_key": "0000000a"}]}"#;
+    let planned = read(&plan(configuration, changes, prior));
+    assert_eq!(planned.options.mode, PlanMode::Destroy);
+    // Nothing is recorded, so it is configuration that orders the current object; the leftover is on its own.
+    let listing = graph(&planned).unwrap().to_listing().unwrap();
+    assert_eq!(
+        listing,
+        "0\tt.b (destroy)\tdestroy\n1\tt.a (destroy)\tdestroy\n0\tt.b (destroy deposed 0000000a)\tdestroy-deposed\n"
+    );
+}
+
+#[test]
+fn the_state_knows_what_a_plan_does_not() {
+    let state = r#"{"version": 4, "serial": 1, "lineage": "a", "outputs": {}, "resources": [
+        {"mode": "managed", "type": "t", "name": "old", "provider": "provider[\"registry.terraform.io/acme/x\"].west",
+         "instances": [{"attributes": {}, "create_before_destroy": true}]},
+        {"mode": "managed", "type": "t", "name": "before", "provider": "provider[\"registry.terraform.io/acme/x\"]",
+         "instances": [{"attributes": {}, "dependencies": ["t.old"]}]}]}"#;
+    let file = groundstate_statefile::decode(state.as_bytes(), &Default::default()).unwrap();
+    let configuration =
+        r#"{"root_module": {"resources": [{"mode": "managed", "type": "t", "name": "now"}]}}"#;
+    let changes = r#"[{"address": "t.old", "change": {"actions": ["delete"]}},
+        {"address": "t.now", "previous_address": "t.before", "change": {"actions": ["update"]}}]"#;
+    let text = plan(configuration, changes, "{}");
+    let with = |state: Option<&State>| {
+        let planned = Planned::read(text.as_bytes(), state).unwrap();
+        (graph(&planned).unwrap().to_listing().unwrap(), planned.notes.len())
+    };
+    let known = ("0\tt.now\tupdate\n1\tt.old (destroy)\tdestroy\n".to_owned(), 0);
+    assert_eq!(with(Some(&file.state)), known);
+    // Without it, nothing says that the one depends on the other, nor that it goes last.
+    let guessed = ("0\tt.now\tupdate\n0\tt.old (destroy)\tdestroy\n".to_owned(), 3);
+    assert_eq!(with(None), guessed);
+}
+
+#[test]
+fn providers_are_nodes_where_they_order_something() {
+    let configuration = r#"{
+        "provider_config": {
+            "x": {"name": "x", "full_name": "registry.terraform.io/acme/x"},
+            "module.m:x.west": {"name": "x", "full_name": "registry.terraform.io/acme/x", "alias": "west",
+                "module_address": "module.m", "expressions": {"host": {"references": ["var.host"]}}}},
+        "root_module": {
+            "resources": [{"mode": "managed", "type": "t", "name": "a", "provider_config_key": "x"}],
+            "module_calls": {"m": {"expressions": {"host": {"references": ["t.a.ip", "t.a"]}}, "module": {
+                "resources": [{"mode": "managed", "type": "t", "name": "b", "provider_config_key": "module.m:x.west"}]}}}}}"#;
+    let changes = r#"[{"address": "t.a", "change": {"actions": ["create"]}},
+        {"address": "module.m.t.b", "change": {"actions": ["create"]}}]"#;
+    let listing = graph(&read(&plan(configuration, changes, "{}"))).unwrap().to_listing().unwrap();
+    let labels: Vec<&str> = listing.lines().filter_map(|line| line.split('\t').nth(1)).collect();
+    assert_eq!(
+        labels,
+        [
+            r#"provider["registry.terraform.io/acme/x"]"#,
+            "t.a",
+            r#"module.m.provider["registry.terraform.io/acme/x"].west"#,
+            "module.m.t.b",
+            r#"provider["registry.terraform.io/acme/x"] (close)"#,
+            r#"module.m.provider["registry.terraform.io/acme/x"].west (close)"#,
+        ]
+    );
+}
+
+#[test]
+fn texts_that_are_no_plans_are_refused() {
+    for (text, message) in [
+        ("", "byte 0 of the plan is not JSON"),
+        ("[]", "this is no plan"),
+        ("{}", "this is no plan"),
+        (r#"{"format_version": "1.0", "values": {}}"#, "this is no plan"),
+        (r#"{"format_version": "2.0", "resource_changes": []}"#, "plans of format 2.0 are not known"),
+        (
+            r#"{"format_version": "1.0", "resource_changes": {}}"#,
+            "`resource_changes` of the plan is not an array",
+        ),
+        (
+            r#"{"format_version": "1.0", "resource_changes": [{"address": "?"}]}"#,
+            "the plan names \"?\", which is no address",
+        ),
+        (
+            r#"{"format_version": "1.0", "resource_changes": [{"address": 3}]}"#,
+            "`address` of the plan is not a string",
+        ),
+        (r#"{"format_version": "1.0", "resource_changes": []"#, "byte 48 of the plan is not JSON"),
+    ] {
+        let error = Planned::read(text.as_bytes(), None).expect_err(text).to_string();
+        assert!(error.starts_with(message), "{text}: {error}");
+    }
+    // However deep: refused, or read without a stack that grows.
+    let modules = r#"{"module_calls": {"m": {"module": "#.repeat(5_000);
+    let deep = format!(r#"{{"format_version": "1.0", "configuration": {{"root_module": {modules}"#);
+    assert_eq!(Planned::read(deep.as_bytes(), None).unwrap_err(), PlanError::TooDeep(64));
+    let expressions = format!("{}{}", r#"[{"a": "#.repeat(4_900), "0");
+    let deep = format!(
+        r#"{{"format_version": "1.0", "configuration": {{"root_module": {{"resources": [{{"expressions": {expressions}"#
+    );
+    assert!(matches!(Planned::read(deep.as_bytes(), None).unwrap_err(), PlanError::Syntax { .. }));
+}
+
+#[test]
+fn a_plan_cut_off_anywhere_is_refused() {
+    for end in (0..REAL.len()).step_by(97) {
+        assert!(Planned::read(&REAL[..end], None).is_err(), "cut at {end}");
+    }
+}
