@@ -11,8 +11,8 @@ use crate::problem::{Code, ReadError};
 use crate::reader::Reader;
 use crate::sink::{Sink, not_a_deployment, syntax_error};
 use crate::upgrade::{v1_to_v2, v2_to_v3};
-use crate::wire::checkpoint::{Outer, body, outer};
-use crate::wire::{v1, v2, v3};
+use crate::wire::checkpoint::{body, outer};
+use crate::wire::{self, v1, v2, v3};
 
 /// The version whose files have features; its shape is that of version 3.
 pub(crate) const LATEST: i64 = 4;
@@ -69,6 +69,41 @@ pub fn decode(text: &[u8], options: &DecodeOptions) -> Result<DeploymentFile, Re
     }
 }
 
+/// A body that was read in passing, because the version in front of it is a current one. It is used if nothing behind it
+/// says otherwise.
+struct Passing {
+    kind: EnvelopeKind,
+    version: i64,
+    reader: Reader,
+    checkpoint: Checkpoint,
+    found: Option<Found>,
+}
+
+type Outer<'a> = wire::checkpoint::Outer<'a, Passing>;
+
+fn in_passing(kind: EnvelopeKind, version: &[u8], cursor: &mut Cursor<'_>) -> Result<Option<Passing>, Stop> {
+    let version = match version {
+        b"3" => 3,
+        b"4" => 4,
+        _ => return Ok(None),
+    };
+    let mut reader = Reader::default();
+    let (checkpoint, found) = match kind {
+        EnvelopeKind::Deployment => (Checkpoint::default(), read_deployment(&mut reader, cursor, version)?),
+        EnvelopeKind::Checkpoint => {
+            body(&mut reader, cursor, false, |reader, cursor| read_deployment(reader, cursor, version))?
+        }
+    };
+    Ok(Some(Passing { kind, version, reader, checkpoint, found }))
+}
+
+/// The body that was read in passing, if it was read as what the document turned out to be.
+fn passing(outer: &mut Outer<'_>, reader: &mut Reader, kind: EnvelopeKind, version: i64) -> Option<Passing> {
+    let mut read = outer.body.take().filter(|read| read.kind == kind && read.version == version)?;
+    reader.sink.append(std::mem::take(&mut read.reader.sink));
+    Some(read)
+}
+
 /// Reads the outermost object and makes sure that nothing follows it.
 fn read_outer<'a>(reader: &mut Reader, text: &'a [u8]) -> Result<Outer<'a>, ReadError> {
     let mut cursor = Cursor::new(text);
@@ -80,7 +115,7 @@ fn read_outer<'a>(reader: &mut Reader, text: &'a [u8]) -> Result<Outer<'a>, Read
             cursor.end()?;
             return Ok(Err((describe(kind, raw), start)));
         }
-        let outer = outer(reader, cursor)?;
+        let outer = outer(reader, cursor, &mut in_passing)?;
         cursor.end()?;
         Ok(Ok(outer))
     };
@@ -129,7 +164,7 @@ fn version_of(text: &[u8], outer: &Outer<'_>, kind: EnvelopeKind) -> Result<i64,
 fn deployment(
     mut reader: Reader,
     text: &[u8],
-    outer: Outer<'_>,
+    mut outer: Outer<'_>,
     version: i64,
 ) -> Result<DeploymentFile, ReadError> {
     let place = || Place::of(text, outer.version.map_or(0, |(_, _, offset)| offset));
@@ -139,11 +174,13 @@ fn deployment(
         _ => return Err(ReadError::TooNew { version, place: place() }),
     }
     let features = features(&mut reader, text, &outer, version)?;
-    let mut read = || match &outer.deployment {
-        Some(cursor) => read_deployment(&mut reader, &mut cursor.clone(), version),
-        None => Ok(None),
+    let found = match (passing(&mut outer, &mut reader, EnvelopeKind::Deployment, version), &outer.deployment)
+    {
+        (Some(read), _) => Ok(read.found),
+        (None, Some(cursor)) => read_deployment(&mut reader, &mut cursor.clone(), version),
+        (None, None) => Ok(None),
     };
-    let found = read().map_err(|stop| syntax_error(text, stop))?;
+    let found = found.map_err(|stop| syntax_error(text, stop))?;
     let mut extra = outer.extra;
     if let Some(cursor) = outer.checkpoint {
         extra.push("checkpoint", raw_at(text, &cursor)?);
@@ -155,7 +192,7 @@ fn deployment(
 fn checkpoint(
     mut reader: Reader,
     text: &[u8],
-    outer: Outer<'_>,
+    mut outer: Outer<'_>,
     version: i64,
 ) -> Result<DeploymentFile, ReadError> {
     let mut at = outer.checkpoint.clone();
@@ -169,7 +206,11 @@ fn checkpoint(
             return Err(ReadError::CheckpointVersion { version, place });
         }
     }
+    let passed = passing(&mut outer, &mut reader, EnvelopeKind::Checkpoint, version);
     let read = || -> Result<(Checkpoint, Option<Found>), Stop> {
+        if let Some(passed) = passed {
+            return Ok((passed.checkpoint, passed.found));
+        }
         let Some(mut cursor) = at else { return Ok((Checkpoint::default(), None)) };
         cursor.kind()?;
         let version = version.max(1);

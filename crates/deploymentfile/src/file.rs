@@ -124,9 +124,8 @@ fn indent_of(text: &[u8]) -> u8 {
 fn escapes_of(text: &[u8]) -> Escapes {
     let plain = memchr::memchr3(b'<', b'>', b'&', text).is_some();
     let escaped = || {
-        [&b"\\u003c"[..], b"\\u003e", b"\\u0026"]
-            .iter()
-            .any(|escape| memchr::memmem::find(text, escape).is_some())
+        let behind = |at: usize| text.get(at + 4..at + 6);
+        memchr::memmem::find_iter(text, b"\\u00").any(|at| matches!(behind(at), Some(b"3c" | b"3e" | b"26")))
     };
     // Where one stands as it is, nothing was escaped on writing; escapes there come from inside of secrets, or from texts
     // that were taken over as they were.

@@ -55,7 +55,7 @@ impl RawDeployment {
         let mut cursor = Cursor::new(text);
         let stop = |stop| syntax_error(text, stop);
         let is_object = cursor.kind().map_err(stop)? == Kind::Object;
-        let found = outer(&mut reader, &mut cursor).map_err(stop)?;
+        let found = outer::<()>(&mut reader, &mut cursor, &mut |_, _, _| Ok(None)).map_err(stop)?;
         cursor.end().map_err(stop)?;
         let wrong = |code, detail: &str| Err(not_a_deployment(text, code, 0, detail));
         if !is_object {

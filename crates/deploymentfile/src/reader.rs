@@ -225,7 +225,7 @@ impl Reader {
         let text = found.decode();
         match Time::parse(&text) {
             Ok(time) => {
-                if time.to_string() != text {
+                if !is_canonical(&text) {
                     let message = format!("the time is written as {time}");
                     self.sink.note(NoteKind::Normalized, found.offset, message);
                 }
@@ -243,14 +243,14 @@ impl Reader {
         if cursor.kind()? != Kind::Object {
             return Ok(self.wrong_type(cursor, "an object")?.unwrap_or_default());
         }
-        Ok(Properties::Raw(raw_json(cursor.raw()?)))
+        Ok(Properties::Raw(raw_value(cursor)?))
     }
 
     /// Any value that stays text; nothing for `null`.
     pub(crate) fn value(&mut self, cursor: &mut Cursor<'_>) -> Result<Option<RawJson>, Stop> {
         let kind = cursor.kind()?;
-        let raw = cursor.raw()?;
-        Ok((kind != Kind::Null).then(|| raw_json(raw)))
+        let raw = raw_value(cursor)?;
+        Ok((kind != Kind::Null).then_some(raw))
     }
 
     /// Skips a value that is not what it should be, and says so unless it is `null`.
@@ -266,8 +266,64 @@ impl Reader {
     }
 }
 
+/// Whether a text that is a time is the one it would be written as: without zeros at the end of its fraction, without a
+/// fraction of zeros, and with a `Z` for no offset.
+fn is_canonical(time: &str) -> bool {
+    let (zone_length, zero) = match time.as_bytes().last() {
+        Some(b'Z') => (1, false),
+        _ => (6, time.ends_with("00:00")),
+    };
+    let plain = time.get(..time.len().saturating_sub(zone_length)).unwrap_or_default();
+    let fraction = plain.get(19..).unwrap_or_default();
+    let is_short = fraction.is_empty() || (!fraction.ends_with(['0', '.']) && fraction.len() <= 10);
+    // No zone but `Z` is one letter, so `z` ends up here with six.
+    !zero && is_short && plain.as_bytes().get(10) == Some(&b'T') && !time.ends_with('z')
+}
+
+/// Reads any value as text; the cursor stands on its first byte.
+fn raw_value(cursor: &mut Cursor<'_>) -> Result<RawJson, Stop> {
+    let before = cursor.space_skipped();
+    let raw = cursor.raw()?;
+    let compact = cursor.space_skipped() == before;
+    Ok(match str::from_utf8(raw) {
+        Ok(text) if compact => RawJson::from_validated(text),
+        _ => raw_json(raw),
+    })
+}
+
 /// The text of a value that a cursor has accepted, as the model keeps it.
 pub(crate) fn raw_json(raw: &[u8]) -> RawJson {
     // The cursor has checked the text, its encoding included.
     compact_as_written(raw).unwrap_or_else(|| RawJson::from_validated(&String::from_utf8_lossy(raw)))
+}
+
+#[cfg(test)]
+mod tests {
+    use groundstate_deployments::Time;
+
+    use super::is_canonical;
+
+    #[test]
+    fn canonical_times_are_those_that_are_written_as_they_are() {
+        for text in [
+            "2024-01-01T00:00:00Z",
+            "2024-01-01T00:00:00.5Z",
+            "2024-01-01T00:00:00.123456789Z",
+            "2024-01-01T00:00:00.123456789+01:30",
+            "2024-01-01T00:00:00-08:00",
+            "2024-01-01T00:00:00+10:00",
+            "2024-01-01T00:00:00+00:00",
+            "2024-01-01T00:00:00-00:00",
+            "2024-01-01T00:00:00.0Z",
+            "2024-01-01T00:00:00.50Z",
+            "2024-01-01T00:00:00.1234567891Z",
+            "2024-01-01T00:00:00.10+01:00",
+            "2024-01-01t00:00:00Z",
+            "2024-01-01T00:00:00z",
+            "2024-01-01T00:00:00.5z",
+        ] {
+            let written = Time::parse(text).unwrap().to_string();
+            assert_eq!(is_canonical(text), written == text, "{text}");
+        }
+    }
 }

@@ -38,6 +38,14 @@ impl Sink {
         self.notes.push(Note { kind, message: message.into(), offset });
     }
 
+    /// Adds what another one has found.
+    pub(crate) fn append(&mut self, mut other: Self) {
+        let room = MAX_PROBLEMS - self.found.len().min(MAX_PROBLEMS);
+        self.more += other.more + other.found.len().saturating_sub(room);
+        self.found.extend(other.found.into_iter().take(room));
+        self.notes.append(&mut other.notes);
+    }
+
     /// How many problems are described; a mark for [`Sink::name_since`].
     pub(crate) fn len(&self) -> usize {
         self.found.len()

@@ -130,19 +130,21 @@ pub struct Cursor<'a> {
     pub(crate) pos: usize,
     /// Levels that are open around `pos`.
     pub(crate) depth: usize,
+    /// Bytes of white space that have been skipped.
+    pub(crate) space: usize,
 }
 
 impl<'a> Cursor<'a> {
     /// A cursor at the start of `text`.
     #[inline]
     pub fn new(text: &'a [u8]) -> Self {
-        Self { text, pos: 0, depth: 0 }
+        Self { text, pos: 0, depth: 0, space: 0 }
     }
 
     /// Continues at `pos`, which lies `depth` levels deep.
     #[inline]
     pub fn at(text: &'a [u8], pos: usize, depth: usize) -> Self {
-        Self { text, pos, depth }
+        Self { text, pos, depth, space: 0 }
     }
 
     /// A cursor over the same text that begins at `pos`.
@@ -203,7 +205,14 @@ impl<'a> Cursor<'a> {
                 _ => break,
             }
         }
+        self.space += pos - self.pos;
         self.pos = pos;
+    }
+
+    /// How many bytes of white space this cursor has skipped so far. A value that leaves the number as it was is compact.
+    #[inline]
+    pub fn space_skipped(&self) -> usize {
+        self.space
     }
 
     /// The kind of the next value, after white space.

@@ -132,6 +132,7 @@ impl Cursor<'_> {
             self.pos += 1;
             if bytes.get(self.pos) == Some(&b' ') {
                 self.pos += 1;
+                self.space += 1;
             }
         } else {
             self.space();

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use groundstate_deployments::Extra;
 use groundstate_json::{Cursor, Kind, Stop};
 
+use crate::decode::EnvelopeKind;
 use crate::file::Checkpoint;
 use crate::reader::{Known, Reader};
 
 /// What the outermost object says, with its body still to be read.
-#[derive(Debug, Default)]
-pub(crate) struct Outer<'a> {
+#[derive(Debug)]
+pub(crate) struct Outer<'a, B> {
     /// Kind, text and place of `version`.
     pub(crate) version: Option<(Kind, &'a [u8], usize)>,
     /// The names in `features`, and the place of the list.
@@ -19,14 +20,33 @@ pub(crate) struct Outer<'a> {
     pub(crate) deployment: Option<Cursor<'a>>,
     /// Stands on the value of `checkpoint`.
     pub(crate) checkpoint: Option<Cursor<'a>>,
+    /// What the body said that was read in passing, if there was one.
+    pub(crate) body: Option<B>,
     /// Whether `latest` or `stack` stands there, as in checkpoints older than versions.
     pub(crate) unversioned: bool,
     pub(crate) extra: Extra,
 }
 
-/// Reads the outermost object, whose body is skipped; the cursor stands on its brace.
-pub(crate) fn outer<'a>(reader: &mut Reader, cursor: &mut Cursor<'a>) -> Result<Outer<'a>, Stop> {
-    let mut out = Outer::default();
+/// Reads a body in passing, given its envelope and the text of the version in front of it; nothing if it would not.
+pub(crate) type BodyReader<'r, 'a, B> =
+    dyn FnMut(EnvelopeKind, &[u8], &mut Cursor<'a>) -> Result<Option<B>, Stop> + 'r;
+
+/// Reads the outermost object; the cursor stands on its brace. A body behind its version is read by the function, all others
+/// are skipped.
+pub(crate) fn outer<'a, B>(
+    reader: &mut Reader,
+    cursor: &mut Cursor<'a>,
+    read: &mut BodyReader<'_, 'a, B>,
+) -> Result<Outer<'a, B>, Stop> {
+    let mut out = Outer {
+        version: None,
+        features: None,
+        deployment: None,
+        checkpoint: None,
+        body: None,
+        unversioned: false,
+        extra: Extra::new(),
+    };
     let extra = reader.object(cursor, |reader, name, cursor| {
         let kind = cursor.kind()?;
         let (at, offset) = (cursor.clone(), cursor.offset());
@@ -39,15 +59,19 @@ pub(crate) fn outer<'a>(reader: &mut Reader, cursor: &mut Cursor<'a>) -> Result<
                 out.features = Some((reader.list(cursor)?, offset));
                 1
             }
-            b"deployment" => {
-                cursor.skip()?;
-                out.deployment = Some(at);
-                2
-            }
-            b"checkpoint" => {
-                cursor.skip()?;
-                out.checkpoint = Some(at);
-                3
+            b"deployment" | b"checkpoint" => {
+                let is_deployment = name == b"deployment";
+                let kind = if is_deployment { EnvelopeKind::Deployment } else { EnvelopeKind::Checkpoint };
+                out.body = match out.version {
+                    Some((_, version, _)) => read(kind, version, cursor)?,
+                    None => None,
+                };
+                if out.body.is_none() {
+                    *cursor = at.clone();
+                    cursor.skip()?;
+                }
+                *(if is_deployment { &mut out.deployment } else { &mut out.checkpoint }) = Some(at);
+                if is_deployment { 2 } else { 3 }
             }
             b"latest" | b"stack" => {
                 out.unversioned = true;

@@ -13,7 +13,14 @@ fn same_bytes(path: &Path) {
     let text = fs::read(path).unwrap();
     let file = decode(&text, &DecodeOptions::default())
         .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let written = encode(&file, &EncodeOptions::default()).unwrap();
+    let mut written = encode(&file, &EncodeOptions::default()).unwrap();
+    let mut text = text;
+    if file.style.source_version < 3 {
+        // What is upgraded is canonical after one step.
+        text = written;
+        let again = decode(&text, &DecodeOptions::default()).unwrap();
+        written = encode(&again, &EncodeOptions::default()).unwrap();
+    }
     assert_eq!(String::from_utf8(written), String::from_utf8(text), "{}", path.display());
     for resource in file.snapshot.iter().flat_map(|snapshot| &snapshot.resources) {
         for properties in [&resource.inputs, &resource.outputs] {
