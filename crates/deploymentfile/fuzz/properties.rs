@@ -5,6 +5,7 @@ use groundstate_deploymentfile::{
     decode_map, encode, encode_map, open_secrets, rewrite_references, seal_secrets,
 };
 use groundstate_deployments::{RawJson, Urn};
+use groundstate_secrets::{Ciphertext, Plaintext};
 
 /// The text as a file of either envelope: what can be read can be written, and is then canonical; errors have places inside
 /// of the text.
@@ -59,12 +60,13 @@ fn values(raw: &RawJson) {
     assert!(same.is_err() || same == Ok(None));
     let Ok(mut map) = decode_map(raw) else { return };
     // What was shown is sealed by a text that cannot be mistaken, so that all of it has a form.
-    let sealed = seal_secrets(&mut map, |text| Ok::<_, String>(format!("sealed:{}", text.expose())));
+    let sealed =
+        seal_secrets(&mut map, |text| Ok::<_, String>(Ciphertext::new(format!("sealed:{}", text.expose()))));
     let Ok(_) = sealed else { return };
     let Ok(written) = encode_map(&map, Escapes::Html, Secrets::Sealed) else { return };
     let mut again = decode_map(&written).expect("what was written can be read");
-    let open = |ciphertext: &groundstate_deployments::Ciphertext| {
-        ciphertext.as_str().strip_prefix("sealed:").map(ToOwned::to_owned).ok_or("foreign")
+    let open = |ciphertext: &Ciphertext| {
+        ciphertext.as_str().strip_prefix("sealed:").map(Plaintext::new).ok_or("foreign")
     };
     // Secrets that were sealed by somebody else stay sealed.
     if open_secrets(&mut again, open).is_ok() {

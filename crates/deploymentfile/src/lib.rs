@@ -22,15 +22,16 @@
 //! # Where to look
 //!
 //! - [`DeploymentFile`] is the model with its [`Envelope`] and [`Style`]. Inputs and outputs stay text.
-//! - [`decode_map`] and [`encode_map`] turn that text into values and back; [`open_secrets`] and [`seal_secrets`] let the
-//!   holder of the keys decrypt and encrypt; [`rewrite_references`] changes names inside of the text.
+//! - [`decode_map`] and [`encode_map`] turn that text into values and back; [`rewrite_references`] changes names inside of it.
+//! - [`open_snapshot`] and [`seal_snapshot`] decrypt and encrypt the secrets of a snapshot by the crypters of
+//!   `groundstate-secrets`, [`open_secrets`] and [`seal_secrets`] those of one map by any function.
 //! - [`RawDeployment`] takes a deployment from one envelope to the other without a look inside.
 //! - [`ReadError`] has all problems of a document, each with a code, a JSON path, line and column.
 //!
 //! # What is deliberately absent
 //!
 //! - Integrity: broken snapshots are read and written. Rules are the model's.
-//! - Keys and encryption.
+//! - Keys and encryption: crypters come from outside.
 //! - I/O, async, clocks, environments: readers take bytes, writers any [`std::io::Write`].
 //!
 //! # Features
@@ -47,6 +48,7 @@ mod problem;
 mod property;
 mod raw;
 mod reader;
+mod secrets;
 mod sink;
 mod upgrade;
 mod wire;
@@ -59,10 +61,11 @@ pub use file::{Checkpoint, DeploymentFile, Envelope, Style};
 pub use note::{Note, NoteKind};
 pub use problem::{Code, Problem, Problems, ReadError};
 pub use property::{
-    PropertyError, PropertyErrorKind, SecretText, decode_map, decode_value, encode_map, encode_value,
-    open_secrets, rewrite_references, seal_secrets, sealed_secrets, unsealed_secrets,
+    PropertyError, PropertyErrorKind, decode_map, decode_value, encode_map, encode_value, open_secrets,
+    rewrite_references, seal_secrets, sealed_secrets, unsealed_secrets,
 };
 pub use raw::RawDeployment;
+pub use secrets::{SecretsError, open_snapshot, seal_snapshot, secrets_providers};
 
 /// Compiles the examples of the README.
 #[cfg(doctest)]

@@ -65,6 +65,7 @@ mod urn;
 mod urn_index;
 
 pub use groundstate_json::{Extra, RawJson};
+pub use groundstate_secrets::Ciphertext;
 
 pub use alias::{AliasParent, AliasParts, AliasSpec, AliasTarget, create_urn};
 pub use dependency::{Dependency, DependencyKind, UrnField};
@@ -76,7 +77,7 @@ pub use names::{ProjectName, StackName};
 pub use operation::{Operation, OperationType};
 pub use properties::{Properties, StoredValue};
 pub use property::{
-    Archive, ArchiveContent, Asset, Ciphertext, Number, NumberError, Output, PropertyMap, PropertyPath,
+    Archive, ArchiveContent, Asset, Number, NumberError, Output, PropertyMap, PropertyPath,
     PropertyPathError, PropertyPathStep, PropertyValue, ResourceReference, Secret,
 };
 pub use property_dependencies::PropertyDependencies;

@@ -3,28 +3,12 @@
 use std::fmt;
 
 use groundstate_deployments::{ArchiveContent, Ciphertext, PropertyMap, PropertyValue, Secret};
+use groundstate_secrets::Plaintext;
 
 use super::MAX_DEPTH;
 use super::decode::secret_content;
 use super::encode::secret_text;
 use super::error::{PropertyError, PropertyErrorKind as Wrong};
-
-/// The text that is encrypted for a secret. `Debug` does not show it.
-#[derive(Clone, PartialEq, Eq)]
-pub struct SecretText(String);
-
-impl SecretText {
-    /// The text, which must reach nobody but an encrypter.
-    pub fn expose(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for SecretText {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SecretText([secret])")
-    }
-}
 
 /// The ciphertexts of all secrets that have not been opened, in the order in which [`open_secrets`] asks for them.
 pub fn sealed_secrets(map: &PropertyMap) -> Vec<&Ciphertext> {
@@ -48,11 +32,12 @@ fn collect<'a>(value: &'a PropertyValue, found: &mut Vec<&'a Ciphertext>) {
 /// use groundstate_deploymentfile::{decode_map, encode_map, open_secrets, Secrets};
 /// use groundstate_deployments::RawJson;
 /// use groundstate_json::Escapes;
+/// use groundstate_secrets::Plaintext;
 ///
 /// let text = r#"{"key":{"4dabf18193072939515e22adb298388d":"1b47061264138c4ac30d75fd1eb44270","ciphertext":"v1:xyz"}}"#;
 /// let raw = RawJson::parse_as_written(text)?;
 /// let mut map = decode_map(&raw)?;
-/// open_secrets(&mut map, |_ciphertext| Ok::<_, String>("\"swordfish\"".to_owned()))?;
+/// open_secrets(&mut map, |_ciphertext| Ok::<_, String>(Plaintext::new("\"swordfish\"")))?;
 /// assert_eq!(encode_map(&map, Escapes::Plain, Secrets::Sealed)?, raw, "nobody changed it");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -62,7 +47,7 @@ fn collect<'a>(value: &'a PropertyValue, found: &mut Vec<&'a Ciphertext>) {
 /// The function fails, or what it gives is not a value. Secrets before that one have been opened.
 pub fn open_secrets<E: fmt::Display>(
     map: &mut PropertyMap,
-    mut decrypt: impl FnMut(&Ciphertext) -> Result<String, E>,
+    mut decrypt: impl FnMut(&Ciphertext) -> Result<Plaintext, E>,
 ) -> Result<usize, PropertyError> {
     let mut count = 0;
     let mut open = |secret: &mut Secret, depth: usize| {
@@ -71,7 +56,7 @@ pub fn open_secrets<E: fmt::Display>(
         }
         let Some(ciphertext) = secret.ciphertext() else { return Ok(()) };
         let text = decrypt(ciphertext).map_err(|error| Wrong::Decrypt(error.to_string()))?;
-        secret.open(secret_content(&text, depth + 1)?);
+        secret.open(secret_content(text.expose(), depth + 1)?);
         count += 1;
         Ok(())
     };
@@ -84,11 +69,11 @@ pub fn open_secrets<E: fmt::Display>(
 /// # Errors
 ///
 /// A value has no form.
-pub fn unsealed_secrets(map: &PropertyMap) -> Result<Vec<SecretText>, PropertyError> {
+pub fn unsealed_secrets(map: &PropertyMap) -> Result<Vec<Plaintext>, PropertyError> {
     let mut found = Vec::new();
     seal_secrets(&mut map.clone(), |text| {
         found.push(text.clone());
-        Ok::<_, std::convert::Infallible>(String::new())
+        Ok::<_, std::convert::Infallible>(Ciphertext::new(""))
     })?;
     Ok(found)
 }
@@ -100,14 +85,14 @@ pub fn unsealed_secrets(map: &PropertyMap) -> Result<Vec<SecretText>, PropertyEr
 /// The function fails, or a value has no form. Secrets before that one have been sealed.
 pub fn seal_secrets<E: fmt::Display>(
     map: &mut PropertyMap,
-    mut encrypt: impl FnMut(&SecretText) -> Result<String, E>,
+    mut encrypt: impl FnMut(&Plaintext) -> Result<Ciphertext, E>,
 ) -> Result<usize, PropertyError> {
     let mut count = 0;
     let mut seal = |secret: &mut Secret, depth: usize| {
         let Some(value) = secret.value().filter(|_| secret.ciphertext().is_none()) else { return Ok(()) };
-        let text = SecretText(secret_text(value, false, depth + 1)?);
+        let text = Plaintext::new(secret_text(value, false, depth + 1)?);
         let ciphertext = encrypt(&text).map_err(|error| Wrong::Encrypt(error.to_string()))?;
-        secret.seal(Ciphertext::new(ciphertext));
+        secret.seal(ciphertext);
         count += 1;
         Ok(())
     };

@@ -7,6 +7,7 @@ use groundstate_deploymentfile::{Escapes, Secrets, decode_map, encode_map, open_
 use groundstate_deployments::{
     Number, Operation, OperationType, Properties, PropertyMap, PropertyValue as V, Resource, Snapshot, Urn,
 };
+use groundstate_secrets::{Ciphertext, Plaintext};
 use proptest::prelude::*;
 
 fn text() -> impl Strategy<Value = String> {
@@ -62,7 +63,8 @@ fn resources() -> impl Strategy<Value = Resource> {
 /// Seals what is open, by a text that says what it holds.
 fn sealed(mut resource: Resource) -> Resource {
     if let Properties::Map(map) = &mut resource.outputs {
-        seal_secrets(map, |text| Ok::<_, String>(format!("sealed:{}", text.expose()))).unwrap();
+        seal_secrets(map, |text| Ok::<_, String>(Ciphertext::new(format!("sealed:{}", text.expose()))))
+            .unwrap();
     }
     resource
 }
@@ -110,11 +112,11 @@ proptest! {
     #[test]
     fn values_survive_sealing_and_opening(map in maps()) {
         let mut sealed = map.clone();
-        seal_secrets(&mut sealed, |text| Ok::<_, String>(format!("sealed:{}", text.expose()))).unwrap();
+        seal_secrets(&mut sealed, |text| Ok::<_, String>(Ciphertext::new(format!("sealed:{}", text.expose())))).unwrap();
         let text = encode_map(&sealed, Escapes::Html, Secrets::Sealed).unwrap();
         let mut read = decode_map(&text).unwrap();
         open_secrets(&mut read, |ciphertext| {
-            ciphertext.as_str().strip_prefix("sealed:").map(ToOwned::to_owned).ok_or("foreign")
+            ciphertext.as_str().strip_prefix("sealed:").map(Plaintext::new).ok_or("foreign")
         })
         .unwrap();
         prop_assert_eq!(encode_map(&read, Escapes::Html, Secrets::Sealed).unwrap(), text);

@@ -3,10 +3,12 @@
 use std::collections::HashMap;
 
 use groundstate_deploymentfile::{
-    EncodeError, EncodeOptions, Escapes, PropertyErrorKind, Secrets, decode_map, encode, encode_map,
-    open_secrets, seal_secrets, sealed_secrets, unsealed_secrets,
+    DeploymentFile, EncodeError, EncodeOptions, Envelope, Escapes, PropertyErrorKind, Secrets, SecretsError,
+    decode_map, encode, encode_map, open_secrets, open_snapshot, seal_secrets, seal_snapshot, sealed_secrets,
+    secrets_providers, unsealed_secrets,
 };
 use groundstate_deployments::{Asset, Output, PropertyMap, PropertyValue as V, RawJson};
+use groundstate_secrets::{Base64Crypter, Ciphertext, CryptError, Encrypter, ErrorCrypter, Plaintext};
 
 use crate::support::{export, read, resource};
 
@@ -21,13 +23,13 @@ fn text(map: &PropertyMap, secrets: Secrets) -> String {
 }
 
 /// A crypter for tests: the text in brackets.
-fn encrypt(text: &groundstate_deploymentfile::SecretText) -> Result<String, String> {
-    Ok(format!("enc({})", text.expose()))
+fn encrypt(text: &Plaintext) -> Result<Ciphertext, String> {
+    Ok(Ciphertext::new(format!("enc({})", text.expose())))
 }
 
-fn decrypt(text: &groundstate_deployments::Ciphertext) -> Result<String, String> {
+fn decrypt(text: &Ciphertext) -> Result<Plaintext, String> {
     let inside = text.as_str().strip_prefix("enc(").and_then(|text| text.strip_suffix(')'));
-    inside.map(ToOwned::to_owned).ok_or_else(|| "invalid ciphertext".to_owned())
+    inside.map(Plaintext::new).ok_or_else(|| "invalid ciphertext".to_owned())
 }
 
 #[test]
@@ -70,7 +72,7 @@ fn texts_of_secrets_have_html_escapes_and_sorted_names() {
     let secrets = PropertyMap::from_iter([("k", V::Object(inner).into_secret())]);
     let texts = unsealed_secrets(&secrets).unwrap();
     assert_eq!(texts[0].expose(), r#"{"a":"\u2028","b":"\u003c\u0026\u003e"}"#);
-    assert_eq!(format!("{texts:?}"), "[SecretText([secret])]");
+    assert_eq!(format!("{texts:?}"), "[Plaintext([secret])]");
     let empty = PropertyMap::from_iter([("k", V::from("").into_secret())]);
     assert_eq!(unsealed_secrets(&empty).unwrap()[0].expose(), "\"\"");
 }
@@ -116,7 +118,7 @@ fn failures_name_the_property_and_no_value() {
     let mut values = map(&format!(r#"{{"a":[{{{SIG},"ciphertext":"swordfish"}}]}}"#));
     let error = open_secrets(&mut values, decrypt).unwrap_err();
     assert_eq!(error.to_string(), "a[0]: decrypting secret value: invalid ciphertext");
-    let error = open_secrets(&mut values, |_| Ok::<_, String>("swordfish".to_owned())).unwrap_err();
+    let error = open_secrets(&mut values, |_| Ok::<_, String>(Plaintext::new("swordfish"))).unwrap_err();
     assert_eq!(error.to_string(), "a[0]: malformed secret value: what is inside is not a value");
     let mut values = PropertyMap::from_iter([("k", V::from(1.0).into_secret())]);
     let error = seal_secrets(&mut values, |_| Err("no key")).unwrap_err();
@@ -166,4 +168,108 @@ fn a_file_with_unsealed_secrets_is_not_written() {
     assert!(!format!("{error} {source}").contains("swordfish"));
     let shown = encode(&file, &EncodeOptions::default().secrets(Secrets::Shown)).unwrap();
     assert!(String::from_utf8(shown).unwrap().contains(r#""plaintext":"\"swordfish\"""#));
+}
+
+/// A snapshot with secrets in inputs, outputs, a trigger and a pending operation.
+fn snapshot() -> groundstate_deployments::Snapshot {
+    let secret = |text: &str| format!(r#"{{{SIG},"ciphertext":"{}"}}"#, base64(text));
+    let one = resource(&format!(
+        r#""inputs":{{"a":{},"b":1.50}},"outputs":{{"plain":1.50}},"replacementTrigger":[{}]"#,
+        secret("1"),
+        secret("2")
+    ));
+    let pending = format!(
+        r#""pending_operations":[{{"resource":{},"type":"creating"}}],"metadata""#,
+        resource(&format!(r#""outputs":{{"c":{}}}"#, secret("\"x\"")))
+    );
+    read(&export(&one).replace("\"metadata\"", &pending)).snapshot.unwrap()
+}
+
+fn base64(text: &str) -> String {
+    Base64Crypter.encrypt(&Plaintext::new(text)).unwrap().as_str().to_owned()
+}
+
+#[test]
+fn secrets_of_a_snapshot_are_opened_and_sealed_without_a_change() {
+    let original = snapshot();
+    let file = |snapshot: &groundstate_deployments::Snapshot, secrets| {
+        let file = DeploymentFile::new(Envelope::checkpoint("s"), Some(snapshot.clone()));
+        String::from_utf8(encode(&file, &EncodeOptions::default().secrets(secrets)).unwrap()).unwrap()
+    };
+    let mut opened = original.clone();
+    assert_eq!(open_snapshot(&mut opened, &Base64Crypter).unwrap(), 3);
+    assert!(opened.resources[0].outputs.as_raw().is_some(), "what has no secret stays text");
+    assert_eq!(file(&opened, Secrets::Sealed), file(&original, Secrets::Sealed));
+    let shown = file(&opened, Secrets::Shown);
+    for plaintext in [r#""plaintext":"1""#, r#""plaintext":"2""#, r#""plaintext":"\"x\"""#, r#""b":1.50"#] {
+        assert!(shown.contains(plaintext), "{plaintext} in {shown}");
+    }
+    assert_eq!(seal_snapshot(&mut opened, &Base64Crypter).unwrap(), 0, "all have their ciphertexts");
+    let mut imported = read(&shown).snapshot.unwrap();
+    assert_eq!(seal_snapshot(&mut imported, &Base64Crypter).unwrap(), 3);
+    assert_eq!(file(&imported, Secrets::Sealed), file(&original, Secrets::Sealed));
+}
+
+#[test]
+fn a_failure_changes_nothing() {
+    let mut kept = snapshot();
+    let error = open_snapshot(&mut kept, &ErrorCrypter::new("locked")).unwrap_err();
+    assert!(error.to_string().contains("locked"), "{error}");
+    assert_eq!(kept, snapshot());
+    let mut broken = snapshot();
+    let bad = RawJson::parse_as_written(&format!("{{\"k\":{{{SIG}}}}}")).unwrap();
+    broken.resource_mut(0).unwrap().outputs = bad.into();
+    let SecretsError::Property { urn, source } = open_snapshot(&mut broken, &Base64Crypter).unwrap_err()
+    else {
+        unreachable!("a property is malformed")
+    };
+    assert_eq!(
+        (urn.as_str(), source.path().to_string().as_str()),
+        ("urn:pulumi:s::p::t:t:T::n", "outputs.k")
+    );
+}
+
+/// Counts what it is asked for.
+#[derive(Debug, Default)]
+struct Counting(std::sync::Mutex<Vec<usize>>);
+
+impl Encrypter for Counting {
+    fn encrypt(&self, plaintext: &Plaintext) -> Result<Ciphertext, CryptError> {
+        Base64Crypter.encrypt(plaintext)
+    }
+
+    fn encrypt_batch(&self, plaintexts: &[&Plaintext]) -> Result<Vec<Ciphertext>, CryptError> {
+        self.0.lock().unwrap().push(plaintexts.len());
+        Base64Crypter.encrypt_batch(plaintexts)
+    }
+}
+
+#[test]
+fn batches_have_a_thousand_secrets_at_most() {
+    let values = |from: usize| {
+        PropertyMap::from_iter(
+            (from..from + 501).map(|n| (format!("k{n:04}"), V::from(n as f64).into_secret())),
+        )
+    };
+    let mut file = read(&export(&[resource(""), resource("")].join(",")));
+    let snapshot = file.snapshot.as_mut().unwrap();
+    snapshot.resource_mut(0).unwrap().outputs = values(0).into();
+    snapshot.resource_mut(1).unwrap().inputs = values(501).into();
+    let counting = Counting::default();
+    assert_eq!(seal_snapshot(snapshot, &counting).unwrap(), 1002);
+    assert_eq!(*counting.0.lock().unwrap(), [1000, 2]);
+    encode(&file, &EncodeOptions::default()).unwrap();
+}
+
+#[test]
+fn managers_are_opened_from_what_the_snapshot_says() {
+    let provider = groundstate_deployments::SecretsProvider {
+        kind: "passphrase".into(),
+        state: Some(RawJson::parse_as_written(r#"{"salt":"v1:x"}"#).unwrap()),
+        ..groundstate_deployments::SecretsProvider::default()
+    };
+    let providers = secrets_providers(&provider).unwrap();
+    assert_eq!((providers.kind(), providers.state()), ("passphrase", Some(r#"{"salt":"v1:x"}"#)));
+    let none = secrets_providers(&groundstate_deployments::SecretsProvider::default()).unwrap();
+    assert!(none.is_none() && none.state().is_none());
 }

@@ -10,5 +10,5 @@ mod value;
 pub use asset::{Archive, ArchiveContent, Asset, ResourceReference};
 pub use number::{Number, NumberError};
 pub use path::{PropertyPath, PropertyPathError, PropertyPathStep};
-pub use secret::{Ciphertext, Secret};
+pub use secret::Secret;
 pub use value::{Output, PropertyMap, PropertyValue};

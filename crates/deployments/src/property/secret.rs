@@ -1,31 +1,10 @@
 //! Secrets: values that are stored encrypted.
 
 use std::fmt;
-use std::sync::Arc;
+
+use groundstate_secrets::{Ciphertext, REDACTED};
 
 use crate::property::PropertyValue;
-
-/// Encrypted text, as it stands in a file.
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub struct Ciphertext(Arc<str>);
-
-impl Ciphertext {
-    /// Holds the text as it stands.
-    pub fn new(text: impl Into<Arc<str>>) -> Self {
-        Self(text.into())
-    }
-
-    /// The text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Ciphertext {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Ciphertext({} bytes)", self.0.len())
-    }
-}
 
 /// A secret value: encrypted, readable, or both.
 ///
@@ -108,6 +87,6 @@ impl Secret {
 
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret([secret])")
+        write!(f, "Secret({REDACTED})")
     }
 }
