@@ -120,14 +120,18 @@ impl<'a> DependencyGraph<'a> {
     ///
     /// A provider is told from others of its name by its identifier.
     pub fn only_depends_on(&self, index: usize) -> Vec<usize> {
-        let Some(start) = self.index.resource(index) else { return Vec::new() };
+        self.only_depend_on(&BTreeSet::from([index]))
+    }
+
+    /// The resources besides the given ones that could not stay without them, as [`DependencyGraph::only_depends_on`] tells
+    /// it for one.
+    pub fn only_depend_on(&self, indexes: &BTreeSet<usize>) -> Vec<usize> {
         let mut fates = Fates::default();
-        self.resources().iter().take(index).for_each(|resource| fates.stays(resource));
-        fates.goes(start);
         let mut found = Vec::new();
-        for (candidate, resource) in self.after(index) {
-            let same = resource.urn == start.urn && resource.id() == start.id();
-            if !same && fates.takes_along(resource) {
+        for (candidate, resource) in self.resources().iter().enumerate() {
+            if indexes.contains(&candidate) {
+                fates.goes(resource);
+            } else if fates.takes_along(resource) {
                 fates.goes(resource);
                 found.push(candidate);
             } else {

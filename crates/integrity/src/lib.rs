@@ -29,7 +29,12 @@
 //!
 //! None.
 
+mod edit;
+mod normalize;
+mod pending;
+mod prune;
 mod reference;
+mod rewrite;
 mod rule;
 mod sort;
 mod targets;
@@ -37,6 +42,14 @@ mod verify;
 
 pub use groundstate_common::Severity;
 
+pub use edit::{
+    Broken, DeleteError, DeleteOptions, Deleted, FindError, Flag, MoveError, MoveOptions, MovedResources,
+    NotFound, RenameError, RenameStack, RenameStackError, Renamed, StackRenamed, closest, delete, delete_all,
+    find, move_resources, rename, rename_stack, set_flag, set_flag_everywhere,
+};
+pub use normalize::{NormalizeError, normalize};
+pub use pending::{PendingError, PendingRule, clear_pending, resolve_pending};
+pub use prune::{Pruned, prune};
 pub use reference::{Reference, ReferenceKind};
 pub use rule::Rule;
 pub use sort::{Moved, SortError, sort};

@@ -21,6 +21,8 @@ pub enum ReferenceKind {
     DeletedWith,
     /// Among what it is replaced with.
     ReplaceWith,
+    /// As what it is a view of, which is no dependency.
+    ViewOf,
 }
 
 /// A reference of a resource to another one.
@@ -55,6 +57,7 @@ impl fmt::Display for ReferenceKind {
             Self::Property(property) => write!(f, "property dependency: {property}"),
             Self::DeletedWith => f.write_str("deleted with"),
             Self::ReplaceWith => f.write_str("replace with"),
+            Self::ViewOf => f.write_str("view of"),
         }
     }
 }

@@ -1,5 +1,14 @@
 //! Tests of the integrity of snapshots, through the public interface.
 
+mod delete;
+mod edit_props;
+mod flags;
+mod moving;
+mod normalize;
+mod order;
+mod pending;
+mod prune;
+mod rename;
 mod support;
 mod verify;
 mod verify_props;

@@ -1,5 +1,7 @@
 //! Small snapshots in a short notation.
 
+use std::collections::HashMap;
+
 use groundstate_deployments::{ProviderRef, Resource, ResourceId, Snapshot, Urn};
 
 /// The type of a resource of the tests: names with a capital P are providers.
@@ -79,4 +81,18 @@ pub(crate) fn sketch(snapshot: &Snapshot) -> String {
         format!("{text}({})", all.join(" "))
     };
     snapshot.indexed().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// The names of the resources, numbered where a name repeats: `a`, `a'1`; `!` marks copies to be deleted.
+pub(crate) fn names(snapshot: &Snapshot) -> Vec<String> {
+    let mut seen: HashMap<&str, usize> = HashMap::new();
+    let mut all = Vec::new();
+    for (_, resource) in snapshot.indexed() {
+        let count = seen.entry(resource.urn.name()).or_default();
+        let tick = if *count == 0 { String::new() } else { format!("'{count}") };
+        let mark = if resource.delete { "!" } else { "" };
+        all.push(format!("{}{tick}{mark}", resource.urn.name()));
+        *count += 1;
+    }
+    all
 }

@@ -1,0 +1,117 @@
+//! Edits of sound snapshots leave sound snapshots.
+
+use std::collections::BTreeSet;
+
+use groundstate_deployments::{Snapshot, Urn};
+use groundstate_integrity::{
+    DeleteOptions, MoveOptions, RenameStack, VerifyOptions, delete, move_resources, prune, rename,
+    rename_stack, sort, verify,
+};
+use proptest::prelude::*;
+
+use crate::support::sketch;
+use crate::verify_props::snapshots;
+
+/// Snapshots without errors: what random ones have of it.
+fn sound() -> impl Strategy<Value = Snapshot> {
+    snapshots().prop_map(|mut snapshot| {
+        let mut live = BTreeSet::new();
+        for index in 0..snapshot.resources.len() {
+            let resource = snapshot.resource_mut(index).expect("it is below the length");
+            resource.delete |= !live.insert(resource.urn.clone());
+            if !resource.custom {
+                resource.id = None;
+            }
+        }
+        while sort(&mut snapshot).is_err() {
+            snapshot.resources.pop();
+        }
+        prune(&mut snapshot);
+        let known: BTreeSet<_> = snapshot
+            .resources
+            .iter()
+            .filter_map(|resource| resource.provider_ref().ok().filter(|_| resource.is_provider()))
+            .collect();
+        for index in 0..snapshot.resources.len() {
+            let resource = snapshot.resource_mut(index).expect("it is below the length");
+            resource.provider = resource.provider.take().filter(|reference| known.contains(reference));
+        }
+        sort(&mut snapshot).ok();
+        snapshot
+    })
+}
+
+fn is_valid(snapshot: &Snapshot) -> bool {
+    verify(snapshot, &VerifyOptions::default()).is_valid()
+}
+
+proptest! {
+    #[test]
+    fn edits_keep_integrity(snapshot in sound(), at in any::<prop::sample::Index>(), all in any::<bool>()) {
+        prop_assume!(is_valid(&snapshot) && !snapshot.resources.is_empty());
+        let at = at.index(snapshot.resources.len());
+        let urn = snapshot.resources[at].urn.clone();
+
+        let mut edited = snapshot.clone();
+        let deleted = delete(&mut edited, [at], DeleteOptions::default().dependents(all));
+        prop_assert!(is_valid(&edited), "{} without {at}: {}", sketch(&snapshot), sketch(&edited));
+        match deleted {
+            Ok(deleted) => {
+                let gone = deleted.targets.len() + deleted.dependents.len();
+                prop_assert_eq!(edited.resources.len() + gone, snapshot.resources.len());
+            }
+            Err(_) => prop_assert!(!all && edited == snapshot),
+        }
+
+        let mut edited = snapshot.clone();
+        match rename(&mut edited, &urn, "another") {
+            Ok(renamed) => {
+                prop_assert_eq!(edited.locate(&renamed.urn).count(), 1);
+                prop_assert!(edited.locate(&urn).next().is_none());
+            }
+            Err(_) => prop_assert!(snapshot.locate(&urn).count() > 1),
+        }
+        prop_assert!(is_valid(&edited), "{} renamed {at}: {}", sketch(&snapshot), sketch(&edited));
+
+        let mut edited = snapshot.clone();
+        prop_assert!(rename_stack(&mut edited, &RenameStack::new("s", "n")).is_ok());
+        prop_assert!(is_valid(&edited));
+        prop_assert!(edited.resources.iter().all(|resource| resource.urn.stack() == "n"));
+        rename_stack(&mut edited, &RenameStack::new("n", "s")).unwrap();
+        prop_assert_eq!(&edited, &snapshot, "there and back");
+    }
+
+    #[test]
+    fn moves_keep_integrity_and_lose_nothing(snapshot in sound(), at in any::<prop::sample::Index>(), parents in any::<bool>()) {
+        prop_assume!(is_valid(&snapshot) && !snapshot.resources.is_empty());
+        let urn = snapshot.resources[at.index(snapshot.resources.len())].urn.clone();
+        let options = MoveOptions::new("dest", "q").include_parents(parents);
+        let empty = Snapshot::default();
+        if let Ok(moved) = move_resources(&snapshot, &empty, std::slice::from_ref(&urn), &options) {
+            let total = moved.source.resources.len() + moved.resources.len();
+            prop_assert_eq!(total, snapshot.resources.len());
+            prop_assert!(moved.source.locate(&urn).next().is_none());
+            let arrived = moved.resources.len() + moved.providers.len();
+            prop_assert_eq!(moved.destination.resources.len(), arrived + 1);
+            prop_assert!(is_valid(&moved.source) && is_valid(&moved.destination));
+        }
+    }
+
+    #[test]
+    fn pruning_leaves_no_reference_that_leads_nowhere(snapshot in snapshots()) {
+        let mut pruned = snapshot.clone();
+        if sort(&mut pruned).is_err() {
+            return Ok(());
+        }
+        prune(&mut pruned);
+        for (index, resource) in pruned.indexed() {
+            let before: BTreeSet<&Urn> = pruned.resources[..index].iter().map(|other| &other.urn).collect();
+            for edge in resource.all_dependencies() {
+                prop_assert!(before.contains(edge.urn), "{} became {}", sketch(&snapshot), sketch(&pruned));
+            }
+        }
+        let once = pruned.clone();
+        prop_assert!(prune(&mut pruned).iter().all(|pruned| pruned.clash.is_some()));
+        prop_assert_eq!(pruned, once);
+    }
+}
