@@ -26,6 +26,7 @@
 //! - [`open_snapshot`] and [`seal_snapshot`] decrypt and encrypt the secrets of a snapshot by the crypters of
 //!   `groundstate-secrets`, [`open_secrets`] and [`seal_secrets`] those of one map by any function.
 //! - [`RawDeployment`] takes a deployment from one envelope to the other without a look inside.
+//! - [`Offsets`] finds where each resource stands in a text, for findings that know its index alone.
 //! - [`ReadError`] has all problems of a document, each with a code, a JSON path, line and column.
 //!
 //! # What is deliberately absent
@@ -44,6 +45,7 @@ mod features;
 mod file;
 mod intern;
 mod note;
+mod offsets;
 mod problem;
 mod property;
 mod raw;
@@ -59,13 +61,16 @@ pub use decode::{DecodeOptions, EnvelopeKind, decode};
 pub use encode::{EncodeError, EncodeOptions, Secrets, encode, encode_to};
 pub use file::{Checkpoint, DeploymentFile, Envelope, Style};
 pub use note::{Note, NoteKind};
+pub use offsets::Offsets;
 pub use problem::{Code, Problem, Problems, ReadError};
 pub use property::{
     PropertyError, PropertyErrorKind, decode_map, decode_value, encode_map, encode_value, open_secrets,
     rewrite_references, seal_secrets, sealed_secrets, unsealed_secrets,
 };
 pub use raw::RawDeployment;
-pub use secrets::{SecretsError, open_snapshot, seal_snapshot, secrets_providers};
+pub use secrets::{
+    SecretsError, forget_ciphertexts, open_snapshot, seal_snapshot, secrets_providers, stack_outputs,
+};
 
 /// Compiles the examples of the README.
 #[cfg(doctest)]

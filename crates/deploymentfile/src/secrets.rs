@@ -13,7 +13,7 @@ use groundstate_secrets::{
 };
 
 use crate::property::{
-    PropertyError, SECRET, decode_map, decode_value, open_secrets, seal_secrets, sealed_secrets,
+    PropertyError, SECRET, decode_map, decode_value, forget, open_secrets, seal_secrets, sealed_secrets,
     unsealed_secrets,
 };
 
@@ -51,13 +51,8 @@ pub enum SecretsError {
 /// See [`SecretsError`].
 pub fn open_snapshot(snapshot: &mut Snapshot, decrypter: &dyn Decrypter) -> Result<usize, SecretsError> {
     let mut opened = decoded(snapshot)?;
-    let ciphertexts: Vec<&Ciphertext> = opened.iter().flat_map(|one| sealed_secrets(&one.values)).collect();
-    let mut texts: VecDeque<Plaintext> = VecDeque::with_capacity(ciphertexts.len());
-    for batch in ciphertexts.chunks(BATCH) {
-        let found = decrypter.decrypt_batch(batch)?;
-        check(batch.len(), found.len())?;
-        texts.extend(found);
-    }
+    let mut texts =
+        decrypted(opened.iter().flat_map(|one| sealed_secrets(&one.values)).collect(), decrypter)?;
     let count = texts.len();
     for one in &mut opened {
         open_secrets(&mut one.values, |_| texts.pop_front().ok_or("there is no text for it"))
@@ -95,6 +90,61 @@ pub fn seal_snapshot(snapshot: &mut Snapshot, encrypter: &dyn Encrypter) -> Resu
     }
     put_back(snapshot, sealed);
     Ok(count)
+}
+
+/// Forgets all ciphertexts of a snapshot, so that another manager can seal it. Gives their number.
+///
+/// # Errors
+///
+/// A secret has not been opened, so that its value would be lost; or see [`SecretsError`].
+pub fn forget_ciphertexts(snapshot: &mut Snapshot) -> Result<usize, SecretsError> {
+    let mut all = decoded(snapshot)?;
+    let mut count = 0;
+    for one in &mut all {
+        count += forget(&mut one.values)
+            .map_err(|source| SecretsError::Property { urn: one.urn.clone(), source })?;
+    }
+    put_back(snapshot, all);
+    Ok(count)
+}
+
+/// The outputs of the stack: those of its root resource, which alone are decoded and, with a decrypter, decrypted.
+///
+/// Nothing if there is no root resource.
+///
+/// # Errors
+///
+/// See [`SecretsError`].
+pub fn stack_outputs(
+    snapshot: &Snapshot,
+    decrypter: Option<&dyn Decrypter>,
+) -> Result<Option<PropertyMap>, SecretsError> {
+    let Some((_, root)) = snapshot.root_stack() else { return Ok(None) };
+    let error = |source| SecretsError::Property { urn: root.urn.to_string(), source };
+    let mut outputs = match &root.outputs {
+        Properties::Absent => PropertyMap::new(),
+        Properties::Map(map) => map.clone(),
+        Properties::Raw(raw) => decode_map(raw).map_err(error)?,
+    };
+    if let Some(decrypter) = decrypter {
+        let mut texts = decrypted(sealed_secrets(&outputs), decrypter)?;
+        open_secrets(&mut outputs, |_| texts.pop_front().ok_or("there is no text for it")).map_err(error)?;
+    }
+    Ok(Some(outputs))
+}
+
+/// The texts of ciphertexts, in batches.
+fn decrypted(
+    ciphertexts: Vec<&Ciphertext>,
+    decrypter: &dyn Decrypter,
+) -> Result<VecDeque<Plaintext>, SecretsError> {
+    let mut texts = VecDeque::with_capacity(ciphertexts.len());
+    for batch in ciphertexts.chunks(BATCH) {
+        let found = decrypter.decrypt_batch(batch)?;
+        check(batch.len(), found.len())?;
+        texts.extend(found);
+    }
+    Ok(texts)
 }
 
 fn check(asked: usize, given: usize) -> Result<(), SecretsError> {

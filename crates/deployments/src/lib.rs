@@ -48,6 +48,7 @@ mod alias;
 mod dependency;
 mod feature;
 mod graph;
+mod hash;
 mod manifest;
 mod metadata;
 mod names;

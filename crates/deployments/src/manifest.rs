@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use groundstate_json::{Extra, RawJson};
-use sha2::{Digest, Sha256};
 
+use crate::hash::hex_sha256;
 use crate::time::Time;
 
 /// When and by what a snapshot was written.
@@ -57,8 +57,7 @@ impl Manifest {
         if version.is_empty() {
             return String::new();
         }
-        let digest = Sha256::digest(version.as_bytes());
-        digest.iter().map(|byte| format!("{byte:02x}")).collect()
+        hex_sha256(version.as_bytes())
     }
 
     /// Whether the magic belongs to the version.

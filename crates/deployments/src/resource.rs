@@ -6,12 +6,12 @@ use std::sync::Arc;
 use groundstate_json::Extra;
 
 use crate::properties::{Properties, StoredValue};
-use crate::property::Number;
+use crate::property::{Number, PropertyMap};
 use crate::property_dependencies::PropertyDependencies;
 use crate::provider_ref::ProviderRef;
 use crate::text::{ExtensionRef, ResourceId, SnippetId, text_id};
 use crate::time::Time;
-use crate::type_token::TypeToken;
+use crate::type_token::{ROOT_STACK_TYPE, TypeToken};
 use crate::urn::Urn;
 
 text_id! {
@@ -135,6 +135,12 @@ impl Resource {
     /// A component of this name and type, with nothing else.
     pub fn new(urn: impl Into<Urn>, resource_type: impl Into<TypeToken>) -> Self {
         Self { urn: urn.into(), resource_type: resource_type.into(), ..Self::default() }
+    }
+
+    /// The root resource of a stack, as it is made for a stack that has none: a component with empty inputs.
+    pub fn root_stack(stack: &str, project: &str) -> Self {
+        let inputs = Properties::Map(PropertyMap::new());
+        Self { inputs, ..Self::new(Urn::root_stack(stack, project), ROOT_STACK_TYPE) }
     }
 
     /// Whether it is a provider, going by its type.

@@ -10,6 +10,7 @@ pub use decode::{decode_map, decode_value};
 pub use encode::{encode_map, encode_value};
 pub use error::{PropertyError, PropertyErrorKind};
 pub use references::rewrite_references;
+pub(crate) use secrets::forget;
 pub use secrets::{open_secrets, seal_secrets, sealed_secrets, unsealed_secrets};
 
 /// How deep values may nest that are built or walked.

@@ -100,6 +100,21 @@ pub fn seal_secrets<E: fmt::Display>(
     Ok(count)
 }
 
+/// Forgets the ciphertexts of all secrets, each of which must have been opened.
+pub(crate) fn forget(map: &mut PropertyMap) -> Result<usize, PropertyError> {
+    let mut count = 0;
+    let mut forget = |secret: &mut Secret, _: usize| {
+        let had_one = secret.ciphertext().is_some();
+        if !secret.forget_ciphertext() {
+            return Err(Wrong::Sealed.into());
+        }
+        count += usize::from(had_one);
+        Ok(())
+    };
+    each(map, 0, &mut forget)?;
+    Ok(count)
+}
+
 type Visit<'a> = dyn FnMut(&mut Secret, usize) -> Result<(), PropertyError> + 'a;
 
 /// Calls the function for each outermost secret.

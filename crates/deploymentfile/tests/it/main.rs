@@ -11,6 +11,7 @@ mod errors;
 mod features;
 mod fuzzed;
 mod migrate;
+mod offsets;
 mod properties;
 mod props;
 mod raw;

@@ -7,6 +7,7 @@ use groundstate_deploymentfile::{
     decode_map, encode, encode_map, open_secrets, open_snapshot, seal_secrets, seal_snapshot, sealed_secrets,
     secrets_providers, unsealed_secrets,
 };
+use groundstate_deploymentfile::{forget_ciphertexts, stack_outputs};
 use groundstate_deployments::{Asset, Output, PropertyMap, PropertyValue as V, RawJson};
 use groundstate_secrets::{Base64Crypter, Ciphertext, CryptError, Encrypter, ErrorCrypter, Plaintext};
 
@@ -272,4 +273,30 @@ fn managers_are_opened_from_what_the_snapshot_says() {
     assert_eq!((providers.kind(), providers.state()), ("passphrase", Some(r#"{"salt":"v1:x"}"#)));
     let none = secrets_providers(&groundstate_deployments::SecretsProvider::default()).unwrap();
     assert!(none.is_none() && none.state().is_none());
+}
+
+#[test]
+fn another_manager_seals_what_has_been_opened() {
+    let mut moved = snapshot();
+    assert!(forget_ciphertexts(&mut moved).is_err(), "values would be lost");
+    assert_eq!(moved, snapshot());
+    open_snapshot(&mut moved, &Base64Crypter).unwrap();
+    assert_eq!(forget_ciphertexts(&mut moved).unwrap(), 3);
+    let counting = Counting::default();
+    assert_eq!(seal_snapshot(&mut moved, &counting).unwrap(), 3);
+}
+
+#[test]
+fn outputs_of_the_stack_are_those_of_its_root() {
+    assert_eq!(stack_outputs(&snapshot(), None).unwrap(), None);
+    let outputs = format!(r#"{{"a":{{{SIG},"ciphertext":"{}"}},"b":2}}"#, base64("1"));
+    let root = format!(r#"{{"urn":"u","custom":false,"type":"pulumi:pulumi:Stack","outputs":{outputs}}}"#);
+    let found = read(&export(&[resource(""), root].join(","))).snapshot.unwrap();
+    let sealed = stack_outputs(&found, None).unwrap().unwrap();
+    assert_eq!(text(&sealed, Secrets::Sealed), outputs);
+    let opened = stack_outputs(&found, Some(&Base64Crypter)).unwrap().unwrap();
+    assert!(text(&opened, Secrets::Shown).contains(r#""plaintext":"1""#));
+    let mut empty = found;
+    empty.resource_mut(1).unwrap().outputs = groundstate_deployments::Properties::Absent;
+    assert_eq!(stack_outputs(&empty, None).unwrap(), Some(PropertyMap::new()));
 }

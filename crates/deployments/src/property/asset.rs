@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::hash::hex_sha256;
 use crate::property::{PropertyMap, PropertyValue};
 use crate::text::ResourceId;
 use crate::urn::Urn;
@@ -62,6 +63,20 @@ pub struct ResourceReference {
     pub package_version: Arc<str>,
     /// Members that are not understood.
     pub extra: PropertyMap,
+}
+
+impl Asset {
+    /// An asset that is a text, with its hash.
+    ///
+    /// ```
+    /// let asset = groundstate_deployments::Asset::from_text("");
+    /// assert!(asset.hash.unwrap().starts_with("e3b0c44298fc1c14"));
+    /// ```
+    pub fn from_text(text: impl Into<Arc<str>>) -> Self {
+        let text = text.into();
+        let hash = hex_sha256(text.as_bytes()).into();
+        Self { hash: Some(hash), text: Some(text), ..Self::default() }
+    }
 }
 
 impl fmt::Debug for Asset {

@@ -56,6 +56,10 @@ fn the_root_stack_has_no_parent() {
     let found = Snapshot::new([child, root]);
     assert_eq!(found.root_stack().map(|(at, _)| at), Some(1));
     assert_eq!(Snapshot::default().root_stack(), None);
+    let made = Resource::root_stack("dev", "shop");
+    assert!(made.is_root_stack() && !made.custom);
+    assert_eq!(made.urn.name(), "shop-dev");
+    assert_eq!((made.inputs.as_map().is_some(), made.outputs.as_map().is_none()), (true, true));
 }
 
 #[test]
