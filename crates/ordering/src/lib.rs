@@ -33,6 +33,7 @@ mod query;
 mod render;
 mod report;
 mod select;
+pub mod stack;
 pub mod walk;
 mod walked;
 

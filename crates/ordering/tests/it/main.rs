@@ -20,6 +20,7 @@ mod plan;
 mod properties;
 mod providers;
 mod render;
+mod stack;
 mod targets;
 mod validation;
 mod walk;

@@ -1,0 +1,159 @@
+//! Entries that are to be deleted, taken together where one deletion takes others along.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use groundstate_dag::Graph;
+
+use super::{DeletedWith, StackIndex};
+
+/// How the deletion of one entry goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// The provider deletes the object.
+    Call,
+    /// The entry is removed, and the object, if there is one, is somebody else's business.
+    Remove,
+    /// It does not happen, and what the entry refers to stays too.
+    Refuse,
+}
+
+/// One deletion, of one entry or of several at once.
+#[derive(Clone, Debug)]
+pub(super) struct Unit {
+    pub(super) at: usize,
+    pub(super) members: Vec<usize>,
+    pub(super) calls_provider: bool,
+    pub(super) refused: bool,
+}
+
+/// Deletions from the last entry of the list to the first, and pairs of them of which the first waits for the second.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Units {
+    pub(super) units: Vec<Unit>,
+    pub(super) edges: Vec<(usize, usize)>,
+}
+
+impl Units {
+    /// Takes condemned entries together. Whoever refers to one of them goes before it.
+    pub(super) fn new(
+        index: &StackIndex<'_>,
+        verdicts: &BTreeMap<usize, Verdict>,
+        mode: DeletedWith,
+    ) -> Self {
+        let mut verdicts = verdicts.clone();
+        let mut holders = HashMap::new();
+        match mode {
+            DeletedWith::Atomic => holders = self::holders(index, &verdicts, &HashSet::new()),
+            DeletedWith::Compat => {
+                let with = |at: &usize| deleted_with(index, *at).is_some_and(|on| verdicts.contains_key(&on));
+                let gone: Vec<usize> = verdicts
+                    .iter()
+                    .filter(|(at, verdict)| **verdict == Verdict::Call && with(at))
+                    .map(|(at, _)| *at)
+                    .collect();
+                for at in gone {
+                    verdicts.insert(at, Verdict::Remove);
+                }
+            }
+        }
+        let units = Self::build(index, &verdicts, &holders);
+        let tangled = units.tangled();
+        if tangled.is_empty() {
+            return units;
+        }
+        // Something stands between a member and the one that takes it along, and has to go between them as well. Taken
+        // apart, these units leave no circle: one would have to lead through them, and the list itself has none.
+        Self::build(index, &verdicts, &self::holders(index, &verdicts, &tangled))
+    }
+
+    fn build(
+        index: &StackIndex<'_>,
+        verdicts: &BTreeMap<usize, Verdict>,
+        holders: &HashMap<usize, usize>,
+    ) -> Self {
+        let mut units: Vec<Unit> = Vec::new();
+        let mut unit_of: HashMap<usize, usize> = HashMap::new();
+        for (&at, verdict) in verdicts.iter().rev().filter(|(at, _)| !holders.contains_key(at)) {
+            unit_of.insert(at, units.len());
+            units.push(Unit {
+                at,
+                members: Vec::new(),
+                calls_provider: *verdict == Verdict::Call,
+                refused: *verdict == Verdict::Refuse,
+            });
+        }
+        let mut held: Vec<_> = holders.iter().map(|(member, holder)| (*member, *holder)).collect();
+        held.sort_unstable();
+        for (member, holder) in held {
+            let unit = unit_of[&holder];
+            units[unit].members.push(member);
+            unit_of.insert(member, unit);
+        }
+        let mut edges = BTreeSet::new();
+        for at in verdicts.keys() {
+            for on in index.dependencies_of(*at) {
+                if let Some(&on) = unit_of.get(&on).filter(|on| **on != unit_of[at]) {
+                    edges.insert((on, unit_of[at]));
+                }
+            }
+        }
+        Self { units, edges: edges.into_iter().collect() }
+    }
+
+    /// The units in an order that can be followed one by one: by position from the back, as far as possible.
+    pub(super) fn order(&self) -> Vec<usize> {
+        // A cycle cannot be left: tangled units were taken apart, and the list itself has none.
+        let order = self.graph().reversed().topo_order().unwrap_or_default();
+        order.into_iter().map(|node| node.index()).collect()
+    }
+
+    /// The units in batches: those that nothing waits before, then those that waited for them at most, and so on.
+    pub(super) fn batches(&self) -> Vec<Vec<usize>> {
+        // Levels count from what refers to nothing, and that goes last.
+        let mut levels = self.graph().levels().unwrap_or_default();
+        levels.reverse();
+        levels.into_iter().map(|level| level.into_iter().map(|node| node.index()).collect()).collect()
+    }
+
+    /// Members of units that wait for each other in a circle.
+    fn tangled(&self) -> HashSet<usize> {
+        let components = self.graph().strongly_connected_components();
+        let circles = components.into_iter().filter(|component| component.len() > 1).flatten();
+        circles.flat_map(|node| &self.units[node.index()].members).copied().collect()
+    }
+
+    /// An edge leads from who waits to whom for.
+    fn graph(&self) -> Graph<()> {
+        let mut graph = Graph::with_capacity(self.units.len());
+        let nodes: Vec<_> = self.units.iter().map(|_| graph.add_node(())).collect();
+        for &(from, to) in &self.edges {
+            graph.add_edge(nodes[from], nodes[to]);
+        }
+        graph
+    }
+}
+
+/// For every entry that another deletion takes along, the one that the provider is called for.
+fn holders(
+    index: &StackIndex<'_>,
+    verdicts: &BTreeMap<usize, Verdict>,
+    alone: &HashSet<usize>,
+) -> HashMap<usize, usize> {
+    let mut holders: HashMap<usize, usize> = HashMap::new();
+    // What an entry refers to stands before it, so it is decided already.
+    for (&at, _) in verdicts.iter().filter(|(_, verdict)| **verdict == Verdict::Call) {
+        let Some(on) = deleted_with(index, at).filter(|on| verdicts.get(on) == Some(&Verdict::Call)) else {
+            continue;
+        };
+        let holder = holders.get(&on).copied().unwrap_or(on);
+        if !alone.contains(&at) {
+            holders.insert(at, holder);
+        }
+    }
+    holders
+}
+
+/// The entry whose deletion takes this one along.
+pub(super) fn deleted_with(index: &StackIndex<'_>, at: usize) -> Option<usize> {
+    index.resolve(at, index.entries()[at].deleted_with.as_ref()?)
+}
