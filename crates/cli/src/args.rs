@@ -1,6 +1,7 @@
 //! The grammar of the command line.
 
 mod change;
+mod order;
 
 use std::path::PathBuf;
 
@@ -10,6 +11,11 @@ use groundstate_statefile::Dialect;
 pub(crate) use change::{
     AddressesArgs, ChangeArgs, EditArgs, LockArgs, LockCommandArgs, LocksArgs, MergeErroredArgs, MvArgs,
     PullArgs, PushArgs, ReplaceProviderArgs, SalvageArgs, UndoArgs, UnlockArgs,
+};
+
+pub(crate) use order::{
+    GraphFormat, OrderArgs, OrderBlastArgs, OrderGraphArgs, OrderQuestion, OrderWhyArgs, PictureArgs,
+    RulesArgs,
 };
 
 const EXIT_CODES: &str = "\
@@ -80,6 +86,11 @@ pub(crate) enum Command {
     ///
     /// Order and layout of the files do not matter. Values that a state marks as sensitive are not shown.
     Diff(DiffArgs),
+    /// Says in which order things go, what can go at the same time, and why
+    ///
+    /// Answers questions about order: what goes first, what can go at the same time, why something has to wait, and what
+    /// must go along.
+    Order(OrderArgs),
     /// Moves resources, instances and modules to other addresses
     ///
     /// Moves a resource, an instance or a module to another address, with everything that belongs to it.

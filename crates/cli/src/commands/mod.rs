@@ -9,6 +9,7 @@ mod lock;
 mod locks;
 mod man;
 mod merge_errored;
+mod order;
 mod outputs;
 mod pull;
 mod push;
@@ -32,6 +33,7 @@ pub(crate) fn run(command: Command) -> Result {
         Command::Upgrade(args) => upgrade::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Diff(args) => diff::run(&args),
+        Command::Order(args) => order::run(&args),
         Command::Mv(args) => change::mv(&args),
         Command::Rm(args) => change::rm(&args),
         Command::ReplaceProvider(args) => change::replace_provider(&args),

@@ -4,7 +4,7 @@ use std::fs;
 
 use super::support::{groundstate, workspace};
 
-const COMMANDS: [&str; 24] = [
+const COMMANDS: [&str; 29] = [
     "",
     "list",
     "show",
@@ -12,6 +12,11 @@ const COMMANDS: [&str; 24] = [
     "upgrade",
     "check",
     "diff",
+    "order",
+    "order destroy",
+    "order waves",
+    "order why",
+    "order blast",
     "mv",
     "rm",
     "replace-provider",
@@ -32,7 +37,7 @@ const COMMANDS: [&str; 24] = [
 ];
 
 fn help(command: &str) -> String {
-    let args: Vec<&str> = [command, "--help"].into_iter().filter(|arg| !arg.is_empty()).collect();
+    let args: Vec<&str> = command.split_whitespace().chain(["--help"]).collect();
     groundstate(&args).clean()
 }
 

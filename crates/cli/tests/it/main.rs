@@ -15,6 +15,7 @@ mod interrupted;
 mod list;
 mod locks;
 mod odd_files;
+mod order;
 mod outputs;
 mod overwrite;
 mod readme;

@@ -1,0 +1,137 @@
+//! The arguments of `groundstate order`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use groundstate_ordering::Profile;
+
+use super::StateArg;
+
+#[derive(Debug, Args)]
+pub(crate) struct OrderArgs {
+    /// What to ask.
+    #[command(subcommand)]
+    pub(crate) question: OrderQuestion,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum OrderQuestion {
+    /// In which order everything in a state can be destroyed
+    ///
+    /// Prints the order in which everything in a state can be destroyed, from the dependencies that it records.
+    ///
+    /// Operations with the same wave can run at the same time.
+    Destroy(OrderGraphArgs),
+    /// What can be destroyed at the same time
+    ///
+    /// Prints the waves of a destruction: everything in a wave can go at the same time, as soon as the wave before it has
+    /// gone.
+    Waves(OrderGraphArgs),
+    /// Why one instance has to wait for another
+    ///
+    /// Prints the shortest chain of reasons for which the operations on one instance wait for those on another.
+    Why(OrderWhyArgs),
+    /// What must go if an instance goes
+    ///
+    /// Prints everything that has to be destroyed before an instance can be: what depends on it, and what depends on that.
+    Blast(OrderBlastArgs),
+}
+
+/// Which graph is built, and from what.
+#[derive(Debug, Args)]
+pub(crate) struct RulesArgs {
+    /// Only these modules, resources and instances, with everything they wait for
+    #[arg(long = "target", value_name = "ADDR", conflicts_with = "excludes")]
+    pub(crate) targets: Vec<String>,
+    /// Everything but these, and what waits for them
+    #[arg(long = "exclude", value_name = "ADDR")]
+    pub(crate) excludes: Vec<String>,
+    /// The rules to follow
+    #[arg(long, value_enum, default_value = "fixed", value_name = "RULES")]
+    pub(crate) profile: ProfileArg,
+}
+
+/// How a graph is printed.
+#[derive(Debug, Args)]
+pub(crate) struct PictureArgs {
+    /// How to print it
+    #[arg(short, long, value_enum, default_value = "text", value_name = "FORMAT")]
+    pub(crate) format: GraphFormat,
+    /// Keeps edges that follow from others
+    #[arg(long)]
+    pub(crate) all_edges: bool,
+    /// Replaces this file, all at once; standard output if there is none, or with `-`
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OrderGraphArgs {
+    #[command(flatten)]
+    pub(crate) state: StateArg,
+    #[command(flatten)]
+    pub(crate) rules: RulesArgs,
+    #[command(flatten)]
+    pub(crate) picture: PictureArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OrderWhyArgs {
+    #[command(flatten)]
+    pub(crate) state: StateArg,
+    /// The instance that may have to wait
+    #[arg(value_name = "A")]
+    pub(crate) waits: String,
+    /// The instance that may have to go first
+    #[arg(value_name = "B")]
+    pub(crate) goes_first: String,
+    /// The rules to follow
+    #[arg(long, value_enum, default_value = "fixed", value_name = "RULES")]
+    pub(crate) profile: ProfileArg,
+    /// Prints JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OrderBlastArgs {
+    #[command(flatten)]
+    pub(crate) state: StateArg,
+    /// The module, resource or instance that is to go
+    #[arg(value_name = "ADDR")]
+    pub(crate) address: String,
+    /// Prints JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Forms of a graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GraphFormat {
+    /// A line for each operation
+    Text,
+    /// Nodes, edges, order and waves as JSON
+    Json,
+    /// For Graphviz
+    Dot,
+    /// For Mermaid
+    Mermaid,
+}
+
+/// Sets of rules that can be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProfileArg {
+    /// Those of groundstate, which make no cycles of their own
+    Fixed,
+    /// Those of Terraform and OpenTofu
+    Classic,
+}
+
+impl From<ProfileArg> for Profile {
+    fn from(arg: ProfileArg) -> Self {
+        match arg {
+            ProfileArg::Fixed => Self::Fixed,
+            ProfileArg::Classic => Self::Classic,
+        }
+    }
+}

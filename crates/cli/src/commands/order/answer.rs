@@ -1,0 +1,174 @@
+//! Answers about single instances: why one waits, and what goes with it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use groundstate_ordering::{Affected, EdgeReason, Explanation, NodeKey, Options, Step};
+use groundstate_states::addr::AbsResourceInstance;
+
+use super::{graph_of, instances, warn};
+use crate::args::{OrderBlastArgs, OrderWhyArgs};
+use crate::error::{Failure, Kind, Outcome, Result};
+use crate::json::Json;
+use crate::load::load;
+use crate::output::Output;
+use crate::source::Source;
+
+pub(super) fn why(args: &OrderWhyArgs) -> Result {
+    let source = Source::find(&args.state.state)?;
+    let state = load(&source)?.file.state;
+    let mut options = Options::destroy();
+    options.profile = args.profile.into();
+    let one = |address: &str| {
+        let (target, found) = instances(&state, address, &source.name)?;
+        single(&target.to_string(), found)
+    };
+    let (waits, first) = (one(&args.waits)?, one(&args.goes_first)?);
+    let graph = graph_of(&state, &source.name, &options)?;
+    warn(&graph);
+    let explanation = graph.why(&waits, &first);
+    let mut out = Output::stdout();
+    if args.json {
+        out.line(&explained(&explanation))?;
+    } else {
+        for line in lines(&explanation, &waits, &first) {
+            out.line(&line)?;
+        }
+    }
+    out.finish()?;
+    Ok(Outcome::Clean)
+}
+
+/// The only instance of those an address stands for.
+fn single(address: &str, mut found: Vec<AbsResourceInstance>) -> Result<AbsResourceInstance> {
+    match (found.pop(), found.len()) {
+        (Some(instance), 0) => Ok(instance),
+        (None, _) => Err(Failure::new(Kind::NotFound, format!("{address} has no instances"))),
+        (Some(last), more) => {
+            let message = format!("{address} stands for {} instances", more + 1);
+            Err(Failure::new(Kind::Usage, message).hint(format!("name one of them, such as '{last}'")))
+        }
+    }
+}
+
+fn lines(explanation: &Explanation, waits: &AbsResourceInstance, first: &AbsResourceInstance) -> Vec<String> {
+    match explanation {
+        Explanation::Waits(steps) => steps.iter().map(step).collect(),
+        Explanation::IsWaitedFor(steps) => {
+            let head = format!("{waits} does not wait for {first}, it is the other way round:");
+            std::iter::once(head).chain(steps.iter().map(step)).collect()
+        }
+        Explanation::Concurrent => {
+            vec![format!("{waits} and {first} do not wait for each other: they can go at the same time.")]
+        }
+        Explanation::Absent => vec!["Nothing is done with one of them.".to_owned()],
+    }
+}
+
+fn step(step: &Step) -> String {
+    format!("{} waits for {}: {}", step.from, step.to, because(step))
+}
+
+/// The reasons of a step as sentences.
+fn because(step: &Step) -> String {
+    let (from, to) = (name(&step.from), name(&step.to));
+    let reasons = step.reasons.iter().map(|reason| match reason {
+        EdgeReason::Config if step.inverted => format!("the configuration of {to} refers to {from}"),
+        EdgeReason::Config => format!("the configuration of {from} refers to {to}"),
+        EdgeReason::Own if step.inverted => "the new object comes before the old one goes".to_owned(),
+        EdgeReason::Own => "the old object goes before the new one comes".to_owned(),
+        EdgeReason::StoredDestroy => format!("{to} depends on {from}, as the state records"),
+        EdgeReason::StoredCreate if step.inverted => {
+            format!("{to} depended on {from}, as the state records, and lets go of it first")
+        }
+        EdgeReason::StoredCreate => format!("{from} depends on {to}, as the state records"),
+        EdgeReason::StoredUpdate if step.inverted => {
+            format!("{from} depends on {to}, as the state records, which changes first")
+        }
+        EdgeReason::StoredUpdate => format!("{to} depends on {from}, as the state records"),
+        EdgeReason::ForgetFirst => "the old object is forgotten before the new one comes".to_owned(),
+        EdgeReason::ProviderUse => format!("{to} is its provider"),
+        EdgeReason::ProviderConfig => format!("the configuration of {from} refers to {to}"),
+        EdgeReason::ProviderClose => format!("{to} still needs {from}"),
+    });
+    // One reason may stand for several pairs of objects that read alike.
+    let unique: BTreeSet<String> = reasons.collect();
+    unique.into_iter().collect::<Vec<_>>().join("; ")
+}
+
+/// The reasons of a step for a reader who sees what is waited for.
+fn in_short(step: &Step) -> String {
+    if step.reasons == EdgeReason::StoredDestroy.into() {
+        return format!("depends on {}", name(&step.from));
+    }
+    because(step)
+}
+
+fn name(key: &NodeKey) -> String {
+    key.addr().map_or_else(|| key.to_string(), ToString::to_string)
+}
+
+fn explained(explanation: &Explanation) -> String {
+    let (relation, steps) = match explanation {
+        Explanation::Waits(steps) => ("waits", &**steps),
+        Explanation::IsWaitedFor(steps) => ("is_waited_for", &**steps),
+        Explanation::Concurrent => ("concurrent", [].as_slice()),
+        Explanation::Absent => ("absent", [].as_slice()),
+    };
+    Json::object(|json| {
+        json.text("format_version", "1.0");
+        json.text("relation", relation);
+        json.objects("steps", steps, write_step);
+    })
+}
+
+fn write_step(json: &mut Json, step: &Step) {
+    json.text("from", &step.from.to_string());
+    json.text("to", &step.to.to_string());
+    json.texts("reasons", step.reasons.iter().map(EdgeReason::name));
+    json.raw("inverted", step.inverted);
+}
+
+pub(super) fn blast(args: &OrderBlastArgs) -> Result {
+    let source = Source::find(&args.state.state)?;
+    let state = load(&source)?.file.state;
+    let (target, asked) = instances(&state, &args.address, &source.name)?;
+    let graph = graph_of(&state, &source.name, &Options::destroy())?;
+    warn(&graph);
+    let asked: BTreeSet<AbsResourceInstance> = asked.into_iter().collect();
+    let mut nearest: BTreeMap<NodeKey, Affected> = BTreeMap::new();
+    for affected in asked.iter().flat_map(|instance| graph.blast(instance)) {
+        if affected.key.addr().is_some_and(|addr| asked.contains(addr)) {
+            continue;
+        }
+        match nearest.get(&affected.key) {
+            Some(known) if known.distance <= affected.distance => {}
+            _ => drop(nearest.insert(affected.key.clone(), affected)),
+        }
+    }
+    let mut found: Vec<Affected> = nearest.into_values().collect();
+    found.sort_by_key(|affected| affected.distance);
+
+    let mut out = Output::stdout();
+    if args.json {
+        let document = Json::object(|json| {
+            json.text("format_version", "1.0");
+            json.objects("affected", &found, |json, affected| {
+                json.text("operation", &affected.key.to_string());
+                json.raw("distance", affected.distance);
+                json.inner("step", |json| write_step(json, &affected.step));
+            });
+        });
+        out.line(&document)?;
+    } else {
+        for affected in &found {
+            out.line(&format!("{}  {}", affected.key, in_short(&affected.step)))?;
+        }
+        out.line(&match found.len() {
+            0 => format!("Nothing else has to go if {target} goes."),
+            1 => format!("\n1 object has to go before {target} can."),
+            count => format!("\n{count} objects have to go before {target} can."),
+        })?;
+    }
+    out.finish()?;
+    Ok(Outcome::Clean)
+}

@@ -1,0 +1,126 @@
+//! `groundstate order`: orders of destruction, pictures, and answers.
+
+use super::support::{groundstate, resource, state, with_resources};
+use super::surgery::webshop;
+
+const VPC: &str = "module.network.aws_vpc.main";
+const PUBLIC: &str = "module.network.aws_subnet.public[\"eu-central-1a\"]";
+
+#[test]
+fn lists_operations_with_what_they_come_after() {
+    insta::assert_snapshot!(groundstate(&["order", "destroy", &webshop().path]).clean());
+}
+
+#[test]
+fn shows_what_can_go_at_the_same_time() {
+    insta::assert_snapshot!(groundstate(&["order", "waves", &webshop().path]).clean());
+}
+
+#[test]
+fn draws_graphs() {
+    let file = webshop();
+    let draw = |format: &str| groundstate(&["order", "destroy", &file.path, "--format", format]).clean();
+    insta::assert_snapshot!("order_dot", draw("dot"));
+    insta::assert_snapshot!("order_mermaid", draw("mermaid"));
+    let json: serde_json::Value = serde_json::from_str(&draw("json")).unwrap();
+    assert_eq!(json["order"].as_array().unwrap().len(), 21);
+    assert_eq!(json["waves"].as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn keeps_edges_that_follow_from_others_if_asked() {
+    let file = webshop();
+    let edges = |args: &[&str]| {
+        let args = [&["order", "destroy", &file.path, "-f", "json"], args].concat();
+        let json: serde_json::Value = serde_json::from_str(&groundstate(&args).clean()).unwrap();
+        json["edges"].as_array().unwrap().len()
+    };
+    assert!(edges(&["--all-edges"]) > edges(&[]));
+}
+
+#[test]
+fn writes_a_picture_into_a_file() {
+    let file = webshop();
+    let out = file.dir.path().join("order.dot");
+    let out = out.to_str().unwrap();
+    assert_eq!(groundstate(&["order", "destroy", &file.path, "-f", "dot", "-o", out]).clean(), "");
+    let expected = groundstate(&["order", "destroy", &file.path, "-f", "dot"]).clean();
+    assert_eq!(std::fs::read_to_string(out).unwrap(), expected);
+}
+
+/// Who destroys a network destroys what is in it; who keeps a server keeps what it stands on.
+#[test]
+fn targets_bring_what_they_wait_for_and_excludes_keep_what_waits() {
+    let file = webshop();
+    let listed = |args: &[&str]| {
+        let text = groundstate(&[&["order", "waves", &file.path], args].concat()).clean();
+        let lines = text.lines().filter_map(|line| line.strip_prefix("  "));
+        lines.map(|line| line.split(" (destroy").next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let targeted = listed(&["--target", "module.network.aws_security_group.web"]);
+    assert_eq!(targeted.len(), 6);
+    assert!(
+        targeted.iter().any(|label| label == "module.store[\"uk\"].aws_route53_record.shop"),
+        "{targeted:?}"
+    );
+    let kept = listed(&["--exclude", "module.store[\"uk\"].aws_instance.web[0]"]);
+    assert!(!kept.iter().any(|label| label == VPC), "{kept:?}");
+    assert!(kept.iter().any(|label| label == "module.store[\"uk\"].aws_route53_record.shop"), "{kept:?}");
+
+    groundstate(&["order", "waves", &file.path, "--target", VPC, "--exclude", VPC]).failed(2);
+    let message = groundstate(&["order", "destroy", &file.path, "--target", "no.such"]).failed(7);
+    assert!(message.contains("no resource no.such"), "{message}");
+}
+
+#[test]
+fn says_why_one_waits_for_another() {
+    let file = webshop();
+    let why = |a: &str, b: &str| groundstate(&["order", "why", &file.path, a, b]).clean();
+    let record = "module.store[\"uk\"].aws_route53_record.shop";
+    insta::assert_snapshot!(
+        "order_why",
+        [why(VPC, record), why(record, VPC), why(PUBLIC, record)].join("\n")
+    );
+    let text = groundstate(&["order", "why", &file.path, VPC, record, "--json"]).clean();
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(json["relation"], "waits");
+    assert_eq!(json["steps"][0]["reasons"][0], "stored-destroy");
+
+    let message =
+        groundstate(&["order", "why", &file.path, VPC, "module.store[\"de\"].aws_instance.web"]).failed(2);
+    assert!(message.contains("stands for 2 instances") && message.contains(".web[1]'"), "{message}");
+    groundstate(&["order", "why", &file.path, VPC, "no.such"]).failed(7);
+}
+
+#[test]
+fn says_what_goes_with_an_instance() {
+    let file = webshop();
+    let blast = |address: &str| groundstate(&["order", "blast", &file.path, address]).clean();
+    insta::assert_snapshot!("order_blast", [blast(VPC), blast("module.network"), blast(PUBLIC)].join("\n"));
+    let text = groundstate(&["order", "blast", &file.path, VPC, "--json"]).clean();
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(json["affected"].as_array().unwrap().len(), 12);
+    assert_eq!(json["affected"][0]["distance"], 1);
+    groundstate(&["order", "blast", &file.path, "module.nowhere"]).failed(7);
+}
+
+/// A state that records a cycle has no order, but it can be looked at.
+#[test]
+fn draws_cycles_and_fails() {
+    let instance =
+        |on: &str| format!("{{\"attributes\": {{}}, \"schema_version\": 0, \"dependencies\": [\"{on}\"]}}");
+    let resources = [resource("t", "a", &instance("t.b")), resource("t", "b", &instance("t.a"))];
+    let file = state(with_resources(&resources.join(",")));
+    let message = groundstate(&["order", "destroy", &file.path]).failed(5);
+    insta::assert_snapshot!(file.mask(&message));
+    let run = groundstate(&["order", "destroy", &file.path, "-f", "dot"]);
+    assert!(run.code == 5 && run.stdout.contains("->") && run.stderr.contains("Cycle"), "{run:?}");
+}
+
+#[test]
+fn a_state_without_objects_has_nothing_to_order() {
+    let file = state(with_resources(""));
+    assert_eq!(groundstate(&["order", "destroy", &file.path]).clean(), "Nothing to do.\n");
+    assert_eq!(groundstate(&["order", "waves", &file.path]).clean(), "Nothing to do.\n");
+    groundstate(&["order", "destroy", &state("{").path]).failed(4);
+}
