@@ -14,8 +14,7 @@ pub(crate) use change::{
 };
 
 pub(crate) use order::{
-    GraphFormat, OrderArgs, OrderBlastArgs, OrderGraphArgs, OrderQuestion, OrderWhyArgs, PictureArgs,
-    RulesArgs,
+    GraphFormat, OrderArgs, OrderBlastArgs, OrderQuestion, OrderWhyArgs, PictureArgs, RulesArgs,
 };
 
 const EXIT_CODES: &str = "\

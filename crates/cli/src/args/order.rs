@@ -22,14 +22,19 @@ pub(crate) enum OrderQuestion {
     ///
     /// Operations with the same wave can run at the same time.
     Destroy(OrderGraphArgs),
-    /// What can be destroyed at the same time
+    /// In which order the changes of a plan are made
     ///
-    /// Prints the waves of a destruction: everything in a wave can go at the same time, as soon as the wave before it has
-    /// gone.
-    Waves(OrderGraphArgs),
+    /// Prints the order in which the changes of a plan are made. PLAN is what `terraform show -json` prints of one.
+    Plan(OrderPlanArgs),
+    /// What can be done at the same time
+    ///
+    /// Prints the waves of destroying everything in a state, or of a plan's changes: everything in a wave can be done at the
+    /// same time, as soon as the wave before it is done.
+    Waves(OrderWavesArgs),
     /// Why one instance has to wait for another
     ///
-    /// Prints the shortest chain of reasons for which the operations on one instance wait for those on another.
+    /// Prints the shortest chain of reasons for which the operations on one instance wait for those on another, when
+    /// everything in a state is destroyed, or when the changes of a plan are made.
     Why(OrderWhyArgs),
     /// What must go if an instance goes
     ///
@@ -76,9 +81,41 @@ pub(crate) struct OrderGraphArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct OrderPlanArgs {
+    /// Plan to read: what `terraform show -json PLANFILE` prints, as a file or `-` for standard input
+    #[arg(value_name = "PLAN")]
+    pub(crate) plan: PathBuf,
+    /// The state the plan was made for; the one inside the plan if missing
+    #[arg(long, value_name = "STATE")]
+    pub(crate) state: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) rules: RulesArgs,
+    #[command(flatten)]
+    pub(crate) picture: PictureArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OrderWavesArgs {
+    #[command(flatten)]
+    pub(crate) subject: SubjectArg,
+    #[command(flatten)]
+    pub(crate) rules: RulesArgs,
+    #[command(flatten)]
+    pub(crate) picture: PictureArgs,
+}
+
+/// What is asked about.
+#[derive(Debug, Args)]
+pub(crate) struct SubjectArg {
+    /// State whose destruction is asked about, or a plan as for `order plan`
+    #[arg(value_name = "STATE|PLAN")]
+    pub(crate) subject: PathBuf,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct OrderWhyArgs {
     #[command(flatten)]
-    pub(crate) state: StateArg,
+    pub(crate) subject: SubjectArg,
     /// The instance that may have to wait
     #[arg(value_name = "A")]
     pub(crate) waits: String,

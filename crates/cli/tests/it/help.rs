@@ -4,7 +4,7 @@ use std::fs;
 
 use super::support::{groundstate, workspace};
 
-const COMMANDS: [&str; 29] = [
+const COMMANDS: [&str; 30] = [
     "",
     "list",
     "show",
@@ -14,6 +14,7 @@ const COMMANDS: [&str; 29] = [
     "diff",
     "order",
     "order destroy",
+    "order plan",
     "order waves",
     "order why",
     "order blast",

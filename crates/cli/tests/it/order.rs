@@ -1,6 +1,6 @@
 //! `groundstate order`: orders of destruction, pictures, and answers.
 
-use super::support::{groundstate, resource, state, with_resources};
+use super::support::{groundstate, groundstate_with, resource, state, with_resources, workspace};
 use super::surgery::webshop;
 
 const VPC: &str = "module.network.aws_vpc.main";
@@ -123,4 +123,47 @@ fn a_state_without_objects_has_nothing_to_order() {
     assert_eq!(groundstate(&["order", "destroy", &file.path]).clean(), "Nothing to do.\n");
     assert_eq!(groundstate(&["order", "waves", &file.path]).clean(), "Nothing to do.\n");
     groundstate(&["order", "destroy", &state("{").path]).failed(4);
+}
+
+/// What Terraform 1.11.4 printed of a plan with replacements in both orders, and of one that destroys.
+fn plan(name: &str) -> String {
+    workspace().join("tests/fixtures/plans").join(name).to_str().unwrap().to_owned()
+}
+
+#[test]
+fn orders_the_changes_of_a_plan() {
+    insta::assert_snapshot!("order_plan", groundstate(&["order", "plan", &plan("replace.json")]).clean());
+    let waves = groundstate(&["order", "waves", &plan("destroy.json")]).clean();
+    insta::assert_snapshot!("order_waves_of_a_plan", waves);
+    let why = groundstate(&[
+        "order",
+        "why",
+        &plan("replace.json"),
+        "terraform_data.network",
+        "module.shop[0].terraform_data.listener",
+    ]);
+    insta::assert_snapshot!("order_why_in_a_plan", why.clean());
+    let shop =
+        groundstate(&["order", "plan", &plan("replace.json"), "--exclude", "terraform_data.certificate"]);
+    assert!(!shop.clean().contains("certificate"));
+}
+
+#[test]
+fn tells_plans_from_states_and_from_neither() {
+    let text = std::fs::read(plan("replace.json")).unwrap();
+    assert_eq!(
+        groundstate_with(&["order", "waves", "-"], &text).clean(),
+        groundstate(&["order", "waves", &plan("replace.json")]).clean()
+    );
+    let message = groundstate(&["order", "plan", &webshop().path]).failed(4);
+    assert!(message.contains("terraform show -json"), "{message}");
+    groundstate(&["order", "destroy", &plan("replace.json")]).failed(4);
+    groundstate_with(&["order", "waves", "-"], b"{}").failed(4);
+    groundstate_with(&["order", "plan", "-"], &text[..text.len() / 2]).failed(4);
+    let future =
+        String::from_utf8(text).unwrap().replace("\"format_version\":\"1.", "\"format_version\":\"7.");
+    let message = groundstate_with(&["order", "waves", "-"], future.as_bytes()).failed(5);
+    assert!(message.contains("format 7."), "{message}");
+    let message = groundstate(&["order", "plan", &plan("replace.json"), "--target", "no.such"]).failed(7);
+    assert!(message.contains("knows nothing of no.such"), "{message}");
 }

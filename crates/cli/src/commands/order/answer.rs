@@ -2,28 +2,25 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use groundstate_ordering::{Affected, EdgeReason, Explanation, NodeKey, Options, Step};
+use groundstate_ordering::{Affected, EdgeReason, Explanation, NodeKey, Step};
 use groundstate_states::addr::AbsResourceInstance;
 
-use super::{graph_of, instances, warn};
-use crate::args::{OrderBlastArgs, OrderWhyArgs};
+use super::subject::Subject;
+use super::warn;
+use crate::args::{OrderBlastArgs, OrderWhyArgs, RulesArgs};
 use crate::error::{Failure, Kind, Outcome, Result};
 use crate::json::Json;
-use crate::load::load;
 use crate::output::Output;
-use crate::source::Source;
 
 pub(super) fn why(args: &OrderWhyArgs) -> Result {
-    let source = Source::find(&args.state.state)?;
-    let state = load(&source)?.file.state;
-    let mut options = Options::destroy();
-    options.profile = args.profile.into();
+    let rules = RulesArgs { profile: args.profile, targets: Vec::new(), excludes: Vec::new() };
+    let subject = Subject::any(&args.subject.subject)?.rules(&rules)?;
     let one = |address: &str| {
-        let (target, found) = instances(&state, address, &source.name)?;
+        let (target, found) = subject.instances(address)?;
         single(&target.to_string(), found)
     };
     let (waits, first) = (one(&args.waits)?, one(&args.goes_first)?);
-    let graph = graph_of(&state, &source.name, &options)?;
+    let graph = subject.whole_graph()?;
     warn(&graph);
     let explanation = graph.why(&waits, &first);
     let mut out = Output::stdout();
@@ -129,10 +126,9 @@ fn write_step(json: &mut Json, step: &Step) {
 }
 
 pub(super) fn blast(args: &OrderBlastArgs) -> Result {
-    let source = Source::find(&args.state.state)?;
-    let state = load(&source)?.file.state;
-    let (target, asked) = instances(&state, &args.address, &source.name)?;
-    let graph = graph_of(&state, &source.name, &Options::destroy())?;
+    let subject = Subject::state(&args.state.state)?;
+    let (target, asked) = subject.instances(&args.address)?;
+    let graph = subject.whole_graph()?;
     warn(&graph);
     let asked: BTreeSet<AbsResourceInstance> = asked.into_iter().collect();
     let mut nearest: BTreeMap<NodeKey, Affected> = BTreeMap::new();

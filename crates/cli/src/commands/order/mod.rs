@@ -1,29 +1,35 @@
 //! `groundstate order`: in which order things go, and why.
 
 mod answer;
+mod subject;
 mod text;
 
 use std::path::Path;
 
-use groundstate_ordering::{BuildError, BuildErrors, DotStyle, Input, OperationGraph, Options, build};
-use groundstate_states::State;
-use groundstate_states::addr::{AbsResourceInstance, Target};
+use groundstate_ordering::{BuildError, DotStyle, OperationGraph};
 
-use crate::args::{GraphFormat, OrderArgs, OrderGraphArgs, OrderQuestion, PictureArgs, RulesArgs};
+use crate::args::{GraphFormat, OrderArgs, OrderQuestion, PictureArgs, RulesArgs};
 use crate::error::{Failure, Kind, Outcome, Result};
-use crate::load::load;
 use crate::output::{Messages, Output};
 use crate::save;
-use crate::select;
-use crate::source::{Source, is_standard};
+use crate::source::is_standard;
+use subject::Subject;
 
 /// Errors and warnings that are printed one by one; the rest is counted.
 const MOST: usize = 50;
 
 pub(super) fn run(args: &OrderArgs) -> Result {
     match &args.question {
-        OrderQuestion::Destroy(args) => destroy(args, text::listing),
-        OrderQuestion::Waves(args) => destroy(args, text::waves),
+        OrderQuestion::Destroy(args) => {
+            print(Subject::state(&args.state.state)?.rules(&args.rules)?, &args.picture, text::listing)
+        }
+        OrderQuestion::Plan(args) => {
+            let subject = Subject::plan(&args.plan, args.state.as_deref())?;
+            print(subject.rules(&args.rules)?, &args.picture, text::listing)
+        }
+        OrderQuestion::Waves(args) => {
+            print(Subject::any(&args.subject.subject)?.rules(&args.rules)?, &args.picture, text::waves)
+        }
         OrderQuestion::Why(args) => answer::why(args),
         OrderQuestion::Blast(args) => answer::blast(args),
     }
@@ -32,33 +38,12 @@ pub(super) fn run(args: &OrderArgs) -> Result {
 /// How a graph without cycles is printed for people.
 type Text = fn(&OperationGraph) -> Option<String>;
 
-fn destroy(args: &OrderGraphArgs, text: Text) -> Result {
-    let source = Source::find(&args.state.state)?;
-    let state = load(&source)?.file.state;
-    let mut options = options(Options::destroy(), &args.rules, &state, &source.name)?;
-    options.reduce = !args.picture.all_edges;
-    print(build(&Input::destroy(&state), &options), &args.picture, text, &source.name)
-}
-
-/// The options that arguments ask for.
-fn options(mut options: Options, rules: &RulesArgs, state: &State, name: &str) -> Result<Options> {
-    options.profile = rules.profile.into();
-    options.targets = select::parse(&rules.targets)?;
-    options.excludes = select::parse(&rules.excludes)?;
-    for target in options.targets.iter().chain(&options.excludes) {
-        if !select::exists(state, target) {
-            return Err(select::unknown(target, name));
-        }
-    }
-    Ok(options)
-}
-
 /// Prints the graph; one with cycles can still be drawn, and is an error all the same.
-fn print(built: Result<OperationGraph, BuildErrors>, args: &PictureArgs, text: Text, name: &str) -> Result {
-    let (graph, failure) = match built {
+fn print(subject: Subject, args: &PictureArgs, text: Text) -> Result {
+    let (graph, failure) = match subject.graph(!args.all_edges) {
         Ok(graph) => (graph, None),
         Err(errors) => {
-            let failure = refused(&errors.errors, name);
+            let failure = refused(&errors.errors, &subject.name);
             match errors.cyclic {
                 Some(graph) if args.format != GraphFormat::Text => (*graph, Some(failure)),
                 _ => return Err(failure),
@@ -106,20 +91,4 @@ fn refused(errors: &[BuildError], name: &str) -> Failure {
         message.push_str(&format!("\n  and {} more", errors.len() - MOST));
     }
     Failure::new(Kind::Unusable, message)
-}
-
-/// The graph of destroying everything in a state, for questions about it.
-fn graph_of(state: &State, name: &str, options: &Options) -> Result<OperationGraph> {
-    build(&Input::destroy(state), options).map_err(|errors| refused(&errors.errors, name))
-}
-
-/// The instances that an address stands for.
-fn instances(state: &State, address: &str, name: &str) -> Result<(Target, Vec<AbsResourceInstance>)> {
-    let target = select::parse_one(address)?;
-    if !select::exists(state, &target) {
-        return Err(select::unknown(&target, name));
-    }
-    let known = state.resource_instances().map(|(known, _)| known);
-    let found = known.filter(|known| select::matches(&target, known)).collect();
-    Ok((target, found))
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use groundstate_ordering::OperationGraph;
+use groundstate_ordering::{ApplyKind, OpKind, OpNode, OperationGraph};
 
 /// How many numbers are listed of what an operation waits for.
 const SHOWN: usize = 12;
@@ -19,7 +19,7 @@ pub(super) fn listing(graph: &OperationGraph) -> Option<String> {
     let mut text = String::new();
     for (at, &node) in order.iter().enumerate() {
         // Writing into a string does not fail.
-        let _ = write!(text, "{:>width$}. {}", at + 1, graph.nodes()[node].key);
+        let _ = write!(text, "{:>width$}. {}", at + 1, label(&graph.nodes()[node]));
         let found = graph.dependencies(node).into_iter().filter_map(|edge| graph.find(edge.to));
         let mut after: Vec<usize> = found.map(|node| place[node]).collect();
         after.sort_unstable();
@@ -43,7 +43,7 @@ pub(super) fn waves(graph: &OperationGraph) -> Option<String> {
     for (at, group) in waves.groups().iter().enumerate() {
         let _ = writeln!(text, "wave {}", at + 1);
         for &node in group {
-            let _ = write!(text, "  {}", graph.nodes()[node].key);
+            let _ = write!(text, "  {}", label(&graph.nodes()[node]));
             match waves.slack(node) {
                 0 => {}
                 1 => text.push_str("  could be 1 wave later"),
@@ -58,6 +58,20 @@ pub(super) fn waves(graph: &OperationGraph) -> Option<String> {
         text.push_str("Nothing to do.\n");
     }
     Some(text)
+}
+
+/// The operation and what it does.
+fn label(node: &OpNode) -> String {
+    let action = match node.kind {
+        OpKind::Apply(ApplyKind::Check) => "check",
+        OpKind::Apply(ApplyKind::Create) => "create",
+        OpKind::Apply(ApplyKind::Read) => "read",
+        OpKind::Apply(ApplyKind::Update) => "update",
+        OpKind::Apply(ApplyKind::ReplaceCreate) => "create the new one",
+        OpKind::Apply(ApplyKind::ForgetCreate) => "create, the old one is forgotten",
+        _ => return node.key.to_string(),
+    };
+    format!("{} ({action})", node.key)
 }
 
 /// Numbers in order, with those that follow each other as ranges.
