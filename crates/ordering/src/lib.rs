@@ -22,6 +22,7 @@ mod edge;
 pub mod effects;
 mod error;
 mod from_state;
+pub mod full;
 mod graph;
 mod input;
 mod keys;

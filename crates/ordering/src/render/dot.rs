@@ -16,6 +16,8 @@ pub enum DotStyle {
     /// first to what waits for it.
     #[default]
     Picture,
+    /// As before, with the module in each label instead of groups, for renderers that draw no groups.
+    Flat,
     /// As `terraform graph` draws: all edges, from what waits to what is waited for.
     Compatible,
     /// As before, with the reason of each edge, and one rank for each wave.
@@ -27,7 +29,8 @@ impl OperationGraph {
     #[must_use]
     pub fn to_dot(&self, style: DotStyle) -> String {
         match style {
-            DotStyle::Picture => picture(&Picture::of(self)),
+            DotStyle::Picture => picture(&Picture::of(self), true),
+            DotStyle::Flat => picture(&Picture::of(self), false),
             DotStyle::Compatible => self.plain_dot(false),
             DotStyle::Annotated => self.plain_dot(true),
         }
@@ -103,7 +106,7 @@ fn escaped(text: &str) -> String {
     out
 }
 
-fn picture(picture: &Picture) -> String {
+fn picture(picture: &Picture, clustered: bool) -> String {
     let mut text = String::from(
         "digraph {\n  \
          graph [rankdir=TB, newrank=true, nodesep=0.3, ranksep=0.5, pad=0.3, fontname=\"Helvetica\", fontsize=11];\n  \
@@ -113,7 +116,7 @@ fn picture(picture: &Picture) -> String {
     if let Some(caption) = picture.caption() {
         let _written = writeln!(text, "  label=\"{}\"; labelloc=b; fontcolor=\"#57606a\";", escaped(caption));
     }
-    clusters(&mut text, picture);
+    clusters(&mut text, picture, clustered);
     for edge in &picture.edges {
         let mut attributes = Vec::new();
         if edge.turned {
@@ -130,18 +133,19 @@ fn picture(picture: &Picture) -> String {
     text
 }
 
-/// The modules as clusters, each with its nodes.
-fn clusters(text: &mut String, picture: &Picture) {
+/// The modules as clusters, each with its nodes; or the nodes alone.
+fn clusters(text: &mut String, picture: &Picture, clustered: bool) {
     let mut open = 0;
     let close = |text: &mut String, depth: usize| text.push_str(&format!("{}}}\n", "  ".repeat(depth)));
     for group in &picture.groups {
-        while open >= group.depth.max(1) {
+        let depth = if clustered { group.depth } else { 0 };
+        while open >= depth.max(1) {
             close(text, open);
             open -= 1;
         }
-        let margin = "  ".repeat(group.depth);
-        if group.depth > 0 {
-            open = group.depth;
+        let margin = "  ".repeat(depth);
+        if depth > 0 {
+            open = depth;
             let _written = write!(
                 text,
                 "{margin}subgraph \"cluster_{name}\" {{\n{margin}  label=\"{name}\"; style=\"rounded\"; \
@@ -149,6 +153,11 @@ fn clusters(text: &mut String, picture: &Picture) {
                 name = escaped(&group.name),
             );
         }
+        let module = if clustered || group.name.is_empty() {
+            String::new()
+        } else {
+            format!("{}\\n", escaped(&group.name))
+        };
         for &node in &group.nodes {
             let it = &picture.nodes[node];
             let Tint { fill, line, dashed } = it.tint;
@@ -156,7 +165,7 @@ fn clusters(text: &mut String, picture: &Picture) {
             let shape = if it.is_provider { ", shape=hexagon, style=filled" } else { "" };
             let _written = writeln!(
                 text,
-                "{margin}  n{node} [label=\"{}\\n{}\", fillcolor=\"{fill}\", color=\"{line}\"{style}{shape}];",
+                "{margin}  n{node} [label=\"{module}{}\\n{}\", fillcolor=\"{fill}\", color=\"{line}\"{style}{shape}];",
                 escaped(&it.name),
                 escaped(&it.action),
             );

@@ -11,6 +11,7 @@ mod effects;
 mod examples;
 mod forced;
 mod from_state;
+mod full;
 mod generate;
 mod modules;
 mod node;
