@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests fail by panicking")]
 
 mod opentofu;
+mod order;
 mod readers_agree;
 mod terraform;
 mod terraform_flow;
