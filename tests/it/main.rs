@@ -1,5 +1,10 @@
 //! Tests of the crates together.
-#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests fail by panicking")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "helpers of tests fail by panicking"
+)]
 
 mod opentofu;
 mod order;

@@ -119,7 +119,8 @@ fn pictures_are_grouped_by_module() {
 "##;
     assert!(dot.ends_with(expected), "{dot}");
     let flat = graph.to_dot(DotStyle::Flat);
-    let node = r##"  n1 [label="module.m[\"x\"].module.n\nt.B\ncreate", fillcolor="#dafbe1", color="#1a7f37"];"##;
+    let node =
+        r##"  n1 [label="module.m[\"x\"].module.n\nt.B\ncreate", fillcolor="#dafbe1", color="#1a7f37"];"##;
     assert!(flat.contains(node) && !flat.contains("subgraph"), "{flat}");
     let mermaid = r##"flowchart TD
   subgraph g1["module.m[#quot;x#quot;]"]
