@@ -19,6 +19,14 @@
 //! # Ok::<(), groundstate_integrity::SortError>(())
 //! ```
 //!
+//! # Where to look
+//!
+//! - [`verify`] and its [`Rule`]s; [`IntegrityError`] is the error of those who refuse what is broken.
+//! - [`normalize`], [`sort`] and [`prune`] bring a snapshot into the form in which it is written.
+//! - [`delete`], [`rename`], [`set_flag`], [`move_resources`], [`rename_stack`], [`clear_pending`], [`resolve_pending`]: edits that
+//!   check before they change anything. [`find`] and [`closest`] find what is meant.
+//! - [`repair`] works out a [`Plan`] of [`Step`]s, with [`Question`]s whose answers are [`RepairOptions`].
+//!
 //! # What is deliberately absent
 //!
 //! - Files, places in them, encryption: `groundstate-deploymentfile` reads and writes snapshots.
@@ -34,6 +42,7 @@ mod normalize;
 mod pending;
 mod prune;
 mod reference;
+mod repair;
 mod rewrite;
 mod rule;
 mod sort;
@@ -51,6 +60,9 @@ pub use normalize::{NormalizeError, normalize};
 pub use pending::{PendingError, PendingRule, clear_pending, resolve_pending};
 pub use prune::{Pruned, prune};
 pub use reference::{Reference, ReferenceKind};
+pub use repair::{
+    Action, Choice, DropReason, Plan, Question, QuestionId, RemoveReason, RepairOptions, Step, repair,
+};
 pub use rule::Rule;
 pub use sort::{Moved, SortError, sort};
 pub use verify::{Finding, IntegrityError, IntegrityOperation, Report, VerifyOptions, verify};

@@ -9,6 +9,8 @@ mod order;
 mod pending;
 mod prune;
 mod rename;
+mod repair;
+mod repair_props;
 mod support;
 mod verify;
 mod verify_props;

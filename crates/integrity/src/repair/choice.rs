@@ -1,0 +1,130 @@
+//! Questions of a repair, with the answer that it goes by.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use groundstate_deployments::{ProviderRef, Urn};
+
+use crate::pending::PendingRule;
+
+/// What a question is about. The same snapshot always gives the same ones, as far as earlier answers are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum QuestionId {
+    /// What becomes of the resource at this index, which has no name.
+    Nameless(usize),
+    /// Which one is kept of the resources that share the name of the one at this index, the first of them.
+    Keep(usize),
+    /// What becomes of the resource at this index, which shares its name with the one that is kept.
+    Duplicate(usize),
+    /// What takes the place of the unknown provider of the resource at this index, and of all that have the same.
+    Provider(usize),
+    /// Which reference is dropped to break a circle, by the number of the circle.
+    Cycle(usize),
+    /// What becomes of the pending operation at this index.
+    Pending(usize),
+}
+
+/// An answer to a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Choice {
+    /// Keep the resource at this index.
+    Keep(usize),
+    /// Name the resource.
+    Name(Urn),
+    /// Mark the resource for deletion: the next update deletes what it stands for.
+    MarkDeleted,
+    /// Take the resource out of the snapshot; what it stands for stays.
+    Remove,
+    /// Give the resource this name.
+    Rename(Urn),
+    /// Refer to this provider instead.
+    UseProvider(ProviderRef),
+    /// Add the provider that is referred to.
+    AddProvider(ProviderRef),
+    /// Have no provider.
+    DropProvider,
+    /// Drop the references of the first resource to the second, given by their names and indexes.
+    DropReferences {
+        /// The index of the resource that refers.
+        from: usize,
+        /// Its name.
+        from_urn: Urn,
+        /// The name of the resource it refers to.
+        to_urn: Urn,
+    },
+    /// Leave the operation.
+    Leave,
+    /// Forget the operation.
+    Clear,
+}
+
+/// A question, and the answer that the plan goes by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Question {
+    /// What it is about.
+    pub id: QuestionId,
+    /// The question in words.
+    pub text: String,
+    /// The answers there are; never none.
+    pub choices: Vec<Choice>,
+    /// Which of them is the default.
+    pub default: usize,
+    /// Which of them the plan goes by.
+    pub chosen: usize,
+}
+
+/// Options of a repair: answers, and rules for what is not asked.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct RepairOptions {
+    /// Which pending operations are cleared, unless a question about one is answered.
+    pub pending: PendingRule,
+    answers: BTreeMap<QuestionId, Choice>,
+}
+
+impl RepairOptions {
+    /// Sets which pending operations are cleared.
+    #[must_use]
+    pub fn pending(mut self, rule: PendingRule) -> Self {
+        self.pending = rule;
+        self
+    }
+
+    /// Answers a question. What is none of its choices does not count.
+    #[must_use]
+    pub fn answer(mut self, id: QuestionId, choice: Choice) -> Self {
+        self.answers.insert(id, choice);
+        self
+    }
+
+    /// The position of the answer among the choices, if there is one.
+    pub(super) fn chosen(&self, id: QuestionId, choices: &[Choice]) -> Option<usize> {
+        let answer = self.answers.get(&id)?;
+        choices.iter().position(|choice| choice == answer)
+    }
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Keep(index) => write!(f, "keep the resource at index {index}"),
+            Self::Name(urn) => write!(f, "name it {urn}"),
+            Self::MarkDeleted => {
+                f.write_str("mark it for deletion: the next update deletes what it stands for")
+            }
+            Self::Remove => f.write_str("take it out of the snapshot: what it stands for stays"),
+            Self::Rename(urn) => write!(f, "rename it to {urn}"),
+            Self::UseProvider(reference) => write!(f, "use the provider {reference}"),
+            Self::AddProvider(reference) => write!(f, "add the provider {reference}"),
+            Self::DropProvider => f.write_str("have no provider"),
+            Self::DropReferences { from_urn, to_urn, .. } => {
+                write!(f, "drop the references of {from_urn} to {to_urn}")
+            }
+            Self::Leave => f.write_str("leave it"),
+            Self::Clear => f.write_str("forget it"),
+        }
+    }
+}
