@@ -25,3 +25,4 @@ mod stack;
 mod targets;
 mod validation;
 mod walk;
+mod world;
