@@ -22,7 +22,7 @@ type Failure = Box<dyn Error>;
 
 type Shape = fn(usize) -> Result<Run, Failure>;
 
-const SHAPES: [(&str, Shape); 12] = [
+const SHAPES: [(&str, Shape); 13] = [
     ("q01-create-chain", create_chain),
     ("q02-destroy-chain", destroy_chain),
     ("q03-independent-replace", independent_replace),
@@ -35,6 +35,7 @@ const SHAPES: [(&str, Shape); 12] = [
     ("q10-huge-cycle", |n| huge_cycle(n * 10)),
     ("q11-reduction", reduction),
     ("state", state),
+    ("plan", plan),
 ];
 
 struct Run {
@@ -347,4 +348,36 @@ fn state(n: usize) -> Result<Run, Failure> {
         start.elapsed()
     );
     Ok(Run { input, options: Options::destroy(), decode: Some(decode) })
+}
+
+/// A plan that updates so many resources, each of which refers to three of those before it, in modules of a hundred.
+fn plan(n: usize) -> Result<Run, Failure> {
+    let (mut calls, mut changes) = (String::new(), String::new());
+    for module in 0..n / 100 {
+        write!(calls, r#"{}"m{module}":{{"module":{{"resources":["#, if module > 0 { "," } else { "" })?;
+        for at in 0..100 {
+            let comma = if at > 0 { "," } else { "" };
+            let references: Vec<String> =
+                (1..=3.min(at)).map(|back| format!("\"t.n{}.id\",\"t.n{}\"", at - back, at - back)).collect();
+            let references = references.join(",");
+            write!(
+                calls,
+                r#"{comma}{{"mode":"managed","type":"t","name":"n{at}","expressions":{{"x":{{"references":[{references}]}}}}}}"#
+            )?;
+            let comma = if changes.is_empty() { "" } else { "," };
+            write!(
+                changes,
+                r#"{comma}{{"address":"module.m{module}.t.n{at}","provider_name":"registry.terraform.io/acme/x","change":{{"actions":["create"],"before":null,"after":{{"name":"n{at}","tags":{{"Environment":"production"}}}}}}}}"#
+            )?;
+        }
+        calls.push_str("]}}");
+    }
+    let text = format!(
+        r#"{{"format_version":"1.2","configuration":{{"root_module":{{"module_calls":{{{calls}}}}}}},"resource_changes":[{changes}]}}"#
+    );
+    let start = Instant::now();
+    let planned = groundstate_ordering::Planned::read(text.as_bytes(), None)?;
+    let read = start.elapsed();
+    println!("{:<28} {:>8} bytes of a plan read in {read:.1?}, {} MB", "", text.len(), peak_megabytes());
+    Ok(Run { input: planned.input, options: planned.options, decode: Some(read) })
 }

@@ -213,7 +213,11 @@ impl OperationGraph {
         kept.into_iter().enumerate().filter(|(_, keep)| *keep).map(|(node, _)| node).collect()
     }
 
-    /// What cannot run when these nodes fail, each with those of them that are to blame.
+    /// The nodes that wait for this one, directly or not, by number: what cannot run when it fails.
+    ///
+    /// # Panics
+    ///
+    /// When the graph has no such node.
     #[must_use]
     pub fn waiting_on(&self, node: usize) -> Vec<usize> {
         let reached = self.network().reached([node as u32], Direction::Waiters);

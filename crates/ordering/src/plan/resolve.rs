@@ -1,6 +1,6 @@
 //! What the blocks of a configuration refer to, through variables, outputs and module calls.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use groundstate_states::addr::{ConfigResource, Module, Resource, ResourceMode};
 
@@ -20,8 +20,8 @@ pub(super) struct Scope<'p> {
 #[derive(Debug)]
 pub(super) struct Scopes<'p> {
     pub(super) all: Vec<Scope<'p>>,
-    /// For each module the numbers of those it calls, in the order of their names.
-    children: Vec<Vec<usize>>,
+    /// For each module the numbers of those it calls, by name.
+    children: Vec<HashMap<&'p str, usize>>,
 }
 
 /// What something refers to in the end.
@@ -48,9 +48,9 @@ impl<'p> Scopes<'p> {
         let mut at = 0;
         while at < all.len() {
             let (config, path) = (all[at].config, all[at].path.clone());
-            let mut called = Vec::new();
+            let mut called = HashMap::new();
             for (name, call) in &config.calls {
-                called.push(all.len());
+                called.insert(name.as_str(), all.len());
                 all.push(Scope { path: path.child(name), config: &call.module, caller: Some((at, call)) });
             }
             children.push(called);
@@ -60,9 +60,7 @@ impl<'p> Scopes<'p> {
     }
 
     fn child(&self, scope: usize, name: &str) -> Option<usize> {
-        let calls = &self.all[scope].config.calls;
-        let at = calls.keys().position(|other| other == name)?;
-        self.children[scope].get(at).copied()
+        self.children[scope].get(name).copied()
     }
 
     /// The number of the module of this path.

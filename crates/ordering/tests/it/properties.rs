@@ -169,8 +169,16 @@ proptest! {
 
     /// Oracle 8.
     #[test]
-    fn the_order_of_the_input_does_not_matter(seed in any::<u64>(), turn in any::<u64>(), options in options()) {
+    fn the_order_of_the_input_does_not_matter(
+        seed in any::<u64>(),
+        turn in any::<u64>(),
+        classic in any::<bool>(),
+        mut options in options(),
+    ) {
         let input = input(seed, Kind { providers: true, ..ODD });
+        if classic {
+            options.profile = Profile::Classic;
+        }
         let text = |result: Result<OperationGraph, BuildErrors>| match result {
             Ok(graph) => {
                 let warnings: Vec<String> = graph.warnings().iter().map(ToString::to_string).collect();
