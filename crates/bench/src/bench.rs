@@ -7,6 +7,7 @@ mod peer;
 mod report;
 pub(crate) mod state;
 pub(crate) mod steps;
+pub(crate) mod walk;
 
 use std::io;
 use std::path::PathBuf;

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 use groundstate_bench::{Format, Recipe};
 
-use bench::{Failure, Outcome, child, state, steps};
+use bench::{Failure, Outcome, child, state, steps, walk};
 
 /// Measures groundstate on large states, beside `serde_json` and Terraform.
 #[derive(Debug, Parser)]
@@ -25,6 +25,8 @@ struct Program {
 enum Command {
     /// Measures and prints Markdown; exit code 1 says that a limit was missed
     State(state::Options),
+    /// Measures what walking a plan costs for each node; exit code 1 says that the limit was missed
+    Walk(walk::Options),
     /// Writes an invented state
     Gen(Gen),
     /// Runs a program and says how long it took and how much memory it needed
@@ -54,6 +56,7 @@ struct Gen {
 fn main() -> ExitCode {
     let outcome = match Program::parse().command {
         Command::State(options) => state::run(&options),
+        Command::Walk(options) => walk::run(&options),
         Command::Gen(options) => generate(&options),
         Command::Child(options) => child::run(&options),
         Command::Step(options) => steps::run(&options),

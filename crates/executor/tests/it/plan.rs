@@ -5,10 +5,13 @@ use std::collections::BTreeMap;
 use groundstate_executor::{Plan, PlanError, PlanNode};
 use groundstate_ordering::effects::{Meta, Operation};
 use groundstate_ordering::walk::{Relation, Settled, WalkGraph, WalkOptions};
-use groundstate_ordering::{ApplyKind, OpKind};
+use groundstate_ordering::{
+    Action, ApplyKind, DepRef, Input, OpKind, Options, PlannedChange, ReplaceOrder, ResourceConfig, build,
+};
+use groundstate_states::addr::ProviderInstance;
 
 use crate::planner::{Goal, first_versions};
-use crate::support::{Place, Session, addr, provider};
+use crate::support::{Place, Session, addr, config, provider};
 use crate::trap::Trap;
 use crate::world::World;
 
@@ -107,4 +110,69 @@ async fn operations_that_end_together_share_writes() {
     let writes = trap.points().matches("before intents").count();
     assert!(writes < NODES, "{writes} writes of the log");
     session.end().await;
+}
+
+/// The state of a case of two resources, of which `vm.b` depends on `net.a` and is created before it is destroyed.
+fn inheriting(b: Action) -> (groundstate_states::State, Input) {
+    let state = first_versions(&World::default(), Goal::E4);
+    let mut input = Input::from_state(&state);
+    for (name, create_first) in [("net.a", false), ("vm.b", true)] {
+        let mut declared = ResourceConfig::new(config(name), provider().config);
+        declared.create_before_destroy = create_first;
+        if create_first {
+            declared.dependencies.push(DepRef::Resource(config("net.a")));
+        }
+        input.resources.push(declared);
+    }
+    input.changes.push(PlannedChange::current(addr("vm.b"), b));
+    (state, input)
+}
+
+#[test]
+fn instances_without_an_operation_inherit_flags_too() {
+    let (state, input) = inheriting(Action::Update);
+    let graph = build(&input, &Options::default()).unwrap();
+    let plan = Plan::from_graph(&graph, &state).unwrap();
+    let flag = |name| plan.metadata().get(&addr(name)).map(|meta| meta.create_before_destroy);
+    assert_eq!((flag("net.a"), flag("vm.b")), (Some(true), None));
+    let [PlanNode::Operation(update)] = plan.nodes() else { unreachable!("{:?}", plan.nodes()) };
+    assert!(update.meta.create_before_destroy);
+    assert_eq!(update.meta.dependencies, [config("net.a")]);
+}
+
+#[test]
+fn keys_and_providers_come_from_graph_and_state() {
+    let (mut state, mut input) = inheriting(Action::Replace(ReplaceOrder::Auto));
+    input.changes.push(PlannedChange::current(addr("net.a"), Action::Forget));
+    let west =
+        ProviderInstance::parse("provider[\"example.org/acme/x\"].west[\"eu\"]", "example.org").unwrap();
+    let mut instance = state.resource_instance(&addr("net.a")).unwrap().clone();
+    instance.provider_key = west.key.clone();
+    state.set_resource_instance(&addr("net.a"), Some(instance), &west.config);
+    state.set_resource_provider(&addr("net.a").resource, &west.config);
+    let graph = build(&input, &Options::default()).unwrap();
+    let plan = Plan::from_graph(&graph, &state).unwrap();
+    let operations = plan.nodes().iter().filter_map(|node| match node {
+        PlanNode::Operation(operation) => Some(operation),
+        _ => None,
+    });
+    let operations: Vec<_> = operations.collect();
+    assert_eq!(operations[0].provider, west, "a node that only forgets names no provider");
+    let replace = operations.iter().find(|operation| operation.deposes_to.is_some()).unwrap();
+    let destroy = operations.iter().find(|operation| operation.deposed().is_some()).unwrap();
+    assert_eq!(replace.deposes_to, destroy.deposed(), "both halves mean one object");
+    assert_eq!(replace.provider, provider());
+}
+
+#[test]
+fn w17_cyclic_graph_refused() {
+    let state = first_versions(&World::default(), Goal::E4);
+    let mut input = Input::destroy(&state);
+    for instance in &mut input.instances {
+        let on = if instance.addr == addr("net.a") { "vm.b" } else { "net.a" };
+        instance.current.as_mut().unwrap().dependencies = vec![config(on)];
+    }
+    let errors = build(&input, &Options::destroy()).unwrap_err();
+    let graph = errors.cyclic.as_deref().unwrap();
+    assert!(matches!(Plan::from_graph(graph, &state), Err(PlanError::Cycle(_))), "nothing can be run");
 }

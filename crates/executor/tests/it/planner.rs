@@ -1,10 +1,11 @@
 //! A toy planner for two resources, of which `vm.b` depends on `net.a`.
 
-use groundstate_executor::{Plan, PlanNode};
-use groundstate_ordering::effects::{Meta, Operation};
-use groundstate_ordering::walk::{Relation, WalkGraph};
-use groundstate_ordering::{ApplyKind, NodeKey, OpKind, Part};
-use groundstate_states::{DeposedKey, ObjectSrc, ObjectStatus, ResourceInstance, State};
+use groundstate_executor::Plan;
+use groundstate_ordering::effects::Meta;
+use groundstate_ordering::{
+    Action, DepRef, Input, Options, PlannedChange, ReplaceOrder, ResourceConfig, build,
+};
+use groundstate_states::{ObjectSrc, ObjectStatus, ResourceInstance, State};
 
 use crate::support::{addr, config, provider};
 use crate::world::{Thing, World, current, id, object, uses, version};
@@ -72,85 +73,55 @@ pub(crate) fn refresh(state: &mut State, world: &World) {
 
 /// Plans what leads from the state to the goal. Nothing left to do gives an empty plan.
 pub(crate) fn plan(state: &State, goal: Goal) -> Plan {
-    let mut operations: Vec<Operation> = Vec::new();
-    let b_follows = {
-        let a = state.resource_instance(&addr("net.a")).and_then(|instance| instance.current.as_ref());
-        !a.is_some_and(|object| is_done(object))
-    };
+    let graph = build(&input(state, goal), &Options::default()).unwrap();
+    Plan::from_graph(&graph, state).unwrap()
+}
+
+fn input(state: &State, goal: Goal) -> Input {
+    let mut input = Input::from_state(state);
+    let a = state.resource_instance(&addr("net.a")).and_then(|instance| instance.current.as_ref());
+    let a_changes = !a.is_some_and(|object| is_done(object));
     for instance in ["net.a", "vm.b"] {
         let slots = state.resource_instance(&addr(instance)).cloned().unwrap_or_default();
-        let stale = slots.current.as_ref().is_some_and(|object| {
-            instance == "vm.b" && (b_follows || uses(object) != current(state, "net.a"))
-        });
-        operations.extend(for_instance(goal, instance, &slots, stale));
+        let moved = |object: &ObjectSrc| a_changes || uses(object) != current(state, "net.a");
+        let stale = instance == "vm.b" && slots.current.as_ref().is_some_and(|object| moved(object));
+        input.changes.extend(
+            action(goal, instance, &slots, stale)
+                .map(|action| PlannedChange::current(addr(instance), action)),
+        );
+        let leftovers = slots.deposed.keys();
+        input
+            .changes
+            .extend(leftovers.map(|key| PlannedChange::deposed(addr(instance), *key, Action::Delete)));
+        if goal != Goal::Gone {
+            let mut declared = ResourceConfig::new(config(instance), provider().config);
+            // What is not declared here is passed on from the dependent.
+            declared.create_before_destroy = match goal {
+                Goal::E8 => instance == "net.a",
+                Goal::E11 => instance == "vm.b",
+                Goal::E4 | Goal::Gone => false,
+            };
+            if instance == "vm.b" {
+                declared.dependencies.push(DepRef::Resource(config("net.a")));
+            }
+            input.resources.push(declared);
+        }
     }
-    let key = |operation: &Operation| NodeKey::operation(operation.addr.clone(), part(operation));
-    operations.sort_by_key(key);
-    let mut graph = WalkGraph::builder(operations.len());
-    for (from, to) in edges(&operations, goal) {
-        graph.edge(from, to, Relation::Needs);
-    }
-    Plan::new(operations.into_iter().map(PlanNode::Operation).collect(), graph.build().unwrap()).unwrap()
+    input
 }
 
 fn is_done(object: &ObjectSrc) -> bool {
     object.status == ObjectStatus::Ready && version(object) == 2
 }
 
-fn for_instance(goal: Goal, instance: &str, slots: &ResourceInstance, stale: bool) -> Vec<Operation> {
-    let operation = |kind| Operation::new(addr(instance), kind, provider()).recording(meta(goal, instance));
-    let apply = |kind| operation(OpKind::Apply(kind));
-    let mut found: Vec<_> = slots.deposed.keys().map(|key| operation(OpKind::DestroyDeposed(*key))).collect();
+fn action(goal: Goal, instance: &str, slots: &ResourceInstance, stale: bool) -> Option<Action> {
     let updates = goal == Goal::E8 && instance == "vm.b";
     match &slots.current {
-        Some(_) if goal == Goal::Gone => found.push(operation(OpKind::Destroy)),
-        None if goal == Goal::Gone => {}
-        None => found.push(apply(ApplyKind::Create)),
-        Some(object) if is_done(object) && !stale => {}
-        Some(object) if updates && object.status == ObjectStatus::Ready => {
-            found.push(apply(ApplyKind::Update));
-        }
-        Some(_) if goal.create_first(instance) => {
-            let unused = (1..).map(DeposedKey::from_number).find(|key| !slots.deposed.contains_key(key));
-            let key = unused.unwrap();
-            found.push(apply(ApplyKind::ReplaceCreate).deposing(key));
-            found.push(operation(OpKind::DestroyDeposed(key)));
-        }
-        Some(_) => {
-            found.push(apply(ApplyKind::ReplaceCreate));
-            found.push(operation(OpKind::Destroy));
-        }
+        Some(_) if goal == Goal::Gone => Some(Action::Delete),
+        None if goal == Goal::Gone => None,
+        None => Some(Action::Create),
+        Some(object) if is_done(object) && !stale => None,
+        Some(object) if updates && object.status == ObjectStatus::Ready => Some(Action::Update),
+        Some(_) => Some(Action::Replace(ReplaceOrder::Auto)),
     }
-    found
-}
-
-fn part(operation: &Operation) -> Part {
-    match operation.kind {
-        OpKind::Destroy => Part::Destroy,
-        OpKind::DestroyDeposed(key) => Part::DestroyDeposed(key),
-        _ => Part::Apply,
-    }
-}
-
-/// R0 to R5 of the specification, for two resources.
-fn edges(operations: &[Operation], goal: Goal) -> Vec<(usize, usize)> {
-    let name = |operation: &Operation| operation.addr.to_string();
-    let mut edges = Vec::new();
-    for (x, from) in operations.iter().enumerate() {
-        for (y, to) in operations.iter().enumerate() {
-            let (apply, destroy) = (part(from) == Part::Apply, part(to).is_destroy());
-            let same = from.addr == to.addr;
-            let linked = same || name(from) != name(to);
-            let b_on_a = name(from) == "vm.b" && name(to) == "net.a";
-            if b_on_a && apply && part(to) == Part::Apply {
-                edges.push((x, y));
-            } else if apply && destroy && linked {
-                let create_first = goal.create_first(&name(to)) || to.deposed().is_some();
-                edges.push(if create_first { (y, x) } else { (x, y) });
-            } else if b_on_a && part(from).is_destroy() && destroy {
-                edges.push((y, x));
-            }
-        }
-    }
-    edges
 }
