@@ -57,8 +57,8 @@ pub async fn drive<F: Future<Output = Outcome>>(
 }
 
 /// Starts all that may start, and tells of it and of what has settled.
-pub(crate) fn start(
-    walker: &mut Walker<'_>,
+fn start(
+    walker: &mut Walker<&WalkGraph>,
     observe: &mut (dyn FnMut(Event) + Send),
     mut begin: impl FnMut(usize),
 ) {

@@ -77,7 +77,7 @@ impl Executor {
         Ok(run.report(walk).await)
     }
 
-    /// As [`run`](Self::run), but each operation is a task of the tokio runtime that this is awaited on.
+    /// As [`run`](Self::run), but on tasks of the tokio runtime that this is awaited on.
     ///
     /// # Errors
     /// When nothing was started: see [`RunError`]. Failures of operations are in the report.
@@ -87,14 +87,16 @@ impl Executor {
         guard: &LockGuard,
         plan: &Arc<Plan>,
         options: &WalkOptions,
-        observe: &mut (dyn FnMut(Event) + Send),
+        observe: impl FnMut(Event) + Send + 'static,
     ) -> Result<RunReport, RunError> {
         let run = Arc::new(self.prepare(guard, plan, options).await?);
-        let execute = |node: usize| {
-            let (run, plan) = (Arc::clone(&run), Arc::clone(plan));
+        let (shared, plan) = (Arc::clone(&run), Arc::clone(plan));
+        let graph = Arc::clone(plan.graph());
+        let execute = move |node: usize| {
+            let (run, plan) = (Arc::clone(&shared), Arc::clone(&plan));
             async move { run.execute(node, &plan.nodes()[node]).await }
         };
-        let walk = crate::spawned::drive_spawned(plan.graph(), options, execute, observe).await;
+        let walk = crate::spawned::drive_spawned(&graph, options, execute, observe).await;
         Ok(run.report(walk).await)
     }
 

@@ -72,7 +72,7 @@
 //!
 //! # Features
 //!
-//! - `tokio` (off by default): `drive_spawned` and `Executor::run_spawned` make each operation a task of its own.
+//! - `tokio` (off by default): `drive_spawned` and `Executor::run_spawned` run operations in tasks of the runtime.
 
 mod catch;
 mod drive;

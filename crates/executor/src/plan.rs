@@ -1,6 +1,7 @@
 //! What is to be done: operations, and what they wait for.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use groundstate_ordering::effects::{Meta, Operation};
 use groundstate_ordering::walk::{WalkGraph, WalkGraphError};
@@ -25,7 +26,7 @@ pub enum PlanNode {
 #[derive(Clone, Debug)]
 pub struct Plan {
     nodes: Vec<PlanNode>,
-    graph: WalkGraph,
+    graph: Arc<WalkGraph>,
     metadata: BTreeMap<AbsResourceInstance, Meta>,
 }
 
@@ -113,7 +114,7 @@ impl Plan {
         if let Some(node) = nodes.iter().enumerate().position(wrong) {
             return Err(PlanError::Barrier { node });
         }
-        Ok(Self { nodes, graph, metadata: BTreeMap::new() })
+        Ok(Self { nodes, graph: Arc::new(graph), metadata: BTreeMap::new() })
     }
 
     /// Adds what instances without an operation are to record; it is written before anything starts.
@@ -131,7 +132,7 @@ impl Plan {
 
     /// What they wait for.
     #[must_use]
-    pub fn graph(&self) -> &WalkGraph {
+    pub fn graph(&self) -> &Arc<WalkGraph> {
         &self.graph
     }
 

@@ -1,5 +1,6 @@
 //! `groundstate-bench walk`: what a walk costs for each node when the operations cost nothing, with every driver.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -50,7 +51,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
                 }),
                 time(&mut || {
                     let execute = |_| async { Ended::Succeeded };
-                    drop(runtime.block_on(drive_spawned(&graph, &with, execute, &mut |_| ())));
+                    drop(runtime.block_on(drive_spawned(&graph, &with, execute, |_| ())));
                 }),
             ];
             let cells = figures.map(|figure| format!("{figure:.2}")).join(" | ");
@@ -91,7 +92,7 @@ fn alone(graph: &WalkGraph, parallelism: usize) {
 }
 
 /// Nodes without edges, in one chain, and in layers of a hundred with three dependencies each.
-fn graphs(nodes: usize) -> Outcome<Vec<(&'static str, WalkGraph)>> {
+fn graphs(nodes: usize) -> Outcome<Vec<(&'static str, Arc<WalkGraph>)>> {
     let build = |edges: &dyn Fn(usize) -> Vec<usize>| {
         let mut builder = WalkGraph::builder(nodes);
         for node in 0..nodes {
@@ -99,7 +100,7 @@ fn graphs(nodes: usize) -> Outcome<Vec<(&'static str, WalkGraph)>> {
                 builder.edge(node, to, Relation::Needs);
             }
         }
-        builder.build().map_err(|error| Failure::Step(error.to_string()))
+        builder.build().map(Arc::new).map_err(|error| Failure::Step(error.to_string()))
     };
     let layered = |node: usize| {
         let before = node / 100 * 100;

@@ -71,10 +71,12 @@ async fn futures_keep_to_the_rules() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn tasks_keep_to_the_rules_and_come_to_the_same_result() {
     let (graph, edges) = layers();
+    let graph = Arc::new(graph);
     let log = Arc::new(Mutex::new(Vec::new()));
     let options = WalkOptions::default().parallelism(6);
-    let execute = |node| work(node, Arc::clone(&log));
-    let report = groundstate_executor::drive_spawned(&graph, &options, execute, &mut |_| ()).await;
+    let shared = Arc::clone(&log);
+    let execute = move |node| work(node, Arc::clone(&shared));
+    let report = groundstate_executor::drive_spawned(&graph, &options, execute, |_| ()).await;
     check(&log.lock().unwrap(), &edges, 6);
     let alone = Arc::default();
     let same = drive(&graph, &options, |node| work(node, Arc::clone(&alone)), &mut |_| ()).await;
@@ -84,15 +86,60 @@ async fn tasks_keep_to_the_rules_and_come_to_the_same_result() {
 #[cfg(feature = "tokio")]
 #[tokio::test]
 async fn panics_of_tasks_are_failures() {
-    let graph = chain(3);
+    let graph = Arc::new(chain(3));
     let execute = |node| async move {
         assert!(node != 1, "node {node} breaks");
         Outcome::Succeeded
     };
-    let report =
-        groundstate_executor::drive_spawned(&graph, &WalkOptions::default(), execute, &mut |_| ()).await;
+    let report = groundstate_executor::drive_spawned(&graph, &WalkOptions::default(), execute, |_| ()).await;
     assert_eq!(report.failures()[&1], "the operation panicked: node 1 breaks");
     assert_eq!(report.settled(2), Settled::SkippedUpstream);
+}
+
+#[cfg(feature = "tokio")]
+#[tokio::test]
+async fn dropping_a_walk_on_tasks_aborts_them() {
+    let graph = Arc::new(WalkGraph::builder(5).build().unwrap());
+    let alive = Arc::new(());
+    let held = Arc::clone(&alive);
+    let execute = move |_| {
+        let held = Arc::clone(&held);
+        async move {
+            std::future::pending::<()>().await;
+            drop(held);
+            Outcome::Succeeded
+        }
+    };
+    let options = WalkOptions::default();
+    let walk = groundstate_executor::drive_spawned(&graph, &options, execute, |_| ());
+    tokio::time::timeout(Duration::from_millis(20), walk).await.unwrap_err();
+    while Arc::strong_count(&alive) > 1 {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[cfg(feature = "tokio")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tasks_are_observed_and_stopped() {
+    let graph = Arc::new(chain(100));
+    let stop = StopToken::new();
+    let token = stop.clone();
+    let execute = move |node| {
+        if node == 9 {
+            token.request();
+        }
+        async { Outcome::Succeeded }
+    };
+    let events = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&events);
+    let options = WalkOptions::default().stop(stop);
+    let observe = move |event| seen.lock().unwrap().push(event);
+    let report = groundstate_executor::drive_spawned(&graph, &options, execute, observe).await;
+    assert_eq!(report.nodes(Settled::SkippedStopped).count(), 90);
+    assert_eq!(events.lock().unwrap().len(), 10 * 2 + 90);
+    let nothing = Arc::new(WalkGraph::builder(0).build().unwrap());
+    let none = |_| async { Outcome::Succeeded };
+    assert!(groundstate_executor::drive_spawned(&nothing, &options, none, |_| ()).await.is_success());
 }
 
 #[tokio::test]

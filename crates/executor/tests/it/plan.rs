@@ -87,7 +87,7 @@ async fn runs_of_tasks_store_every_object() {
     let trap = Trap::never();
     let session = Session::begin(&place, &world, trap.clone()).await;
     let options = WalkOptions::default().parallelism(10);
-    let report = session.executor.run_spawned(&session.guard, &plan, &options, &mut |_| ()).await.unwrap();
+    let report = session.executor.run_spawned(&session.guard, &plan, &options, |_| ()).await.unwrap();
     assert!(report.is_success());
     assert_eq!(place.stored().await.objects().count(), NODES);
     assert_eq!(world.live().len(), NODES);

@@ -142,7 +142,7 @@ struct Pool<'p> {
 }
 
 struct Shared<'p> {
-    walker: Walker<'p>,
+    walker: Walker<&'p WalkGraph>,
     observe: &'p mut (dyn FnMut(Event) + Send),
     /// Threads that wait for something to do.
     idle: usize,

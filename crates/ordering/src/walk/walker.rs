@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
+use std::ops::Deref;
 
 use super::{Settled, WalkGraph, WalkReport};
 
@@ -43,9 +44,11 @@ pub enum WalkerError {
 
 /// Decides what may start. Ask [`start_next`](Self::start_next) until there is nothing, do the work in any way and in
 /// any order, report each end to [`finish`](Self::finish), and ask again.
+///
+/// The graph may be borrowed or shared.
 #[derive(Clone, Debug)]
-pub struct Walker<'g> {
-    graph: &'g WalkGraph,
+pub struct Walker<G> {
+    graph: G,
     parallelism: usize,
     on_failure: OnFailure,
     /// How many dependencies of each node have not settled yet.
@@ -76,17 +79,17 @@ enum Blocked {
     ByFailure,
 }
 
-impl<'g> Walker<'g> {
+impl<G: Deref<Target = WalkGraph> + Clone> Walker<G> {
     /// At the beginning of a walk with at most `parallelism` operations at once; 0 means
     /// [`DEFAULT_PARALLELISM`], and there is no upper limit.
     #[must_use]
-    pub fn new(graph: &'g WalkGraph, parallelism: usize, on_failure: OnFailure) -> Self {
+    pub fn new(graph: G, parallelism: usize, on_failure: OnFailure) -> Self {
         let nodes = graph.node_count();
         let mut walker = Self {
-            graph,
             parallelism: limit(parallelism),
             on_failure,
             waiting: graph.waiting_counts(),
+            graph,
             fates: vec![Fate::Waiting; nodes],
             blocked: vec![Blocked::No; nodes],
             ready: BinaryHeap::new(),
@@ -202,7 +205,7 @@ impl<'g> Walker<'g> {
 
     /// Settles nodes, and with them every waiter that is now known not to run. A work list in place of recursion.
     fn settle_all(&mut self, mut work: Vec<(usize, Settled)>) {
-        let graph = self.graph;
+        let graph = self.graph.clone();
         while let Some((node, settled)) = work.pop() {
             self.fates[node] = Fate::Settled(settled);
             self.left -= 1;

@@ -12,7 +12,7 @@ fn failed(text: &str) -> Outcome {
 }
 
 /// Runs one node after another, and gives the order.
-fn run(walker: &mut Walker<'_>, outcome: impl Fn(usize) -> Outcome) -> Vec<usize> {
+fn run(walker: &mut Walker<&WalkGraph>, outcome: impl Fn(usize) -> Outcome) -> Vec<usize> {
     let mut order = Vec::new();
     while let Some(node) = walker.start_next() {
         order.push(node);
@@ -119,7 +119,7 @@ fn zero_means_the_usual_limit() {
 fn a_node_is_finished_once_and_only_after_it_started() {
     let (_, graph) = example("E1");
     let mut walker = Walker::new(&graph, 10, OnFailure::Continue);
-    let refuse = |walker: &mut Walker<'_>, node| {
+    let refuse = |walker: &mut Walker<&WalkGraph>, node| {
         assert_eq!(walker.finish(node, Outcome::Succeeded), Err(WalkerError::NotRunning { node }));
     };
     refuse(&mut walker, 0);
