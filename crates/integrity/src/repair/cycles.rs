@@ -75,6 +75,7 @@ impl Work<'_> {
             for circle in circles {
                 self.break_circle(&circle, &ties);
             }
+            self.follow();
         }
     }
 
@@ -128,13 +129,15 @@ impl Work<'_> {
         for (number, nodes) in graph.strongly_connected_components().iter().enumerate() {
             nodes.iter().for_each(|node| part[node.index()] = number);
         }
-        let mut against: Vec<Tie> = ties
+        let against: Vec<Tie> = ties
             .values()
             .filter(|tie| tie.to >= tie.from && part[tie.to] == part[tie.from])
             .copied()
             .collect();
-        against.sort_by_key(|tie| (tie.from, tie.to));
-        against.into_iter().for_each(|tie| self.untie(tie));
+        for tie in against {
+            self.untie(tie);
+            self.follow();
+        }
     }
 
     fn untie(&mut self, tie: Tie) {

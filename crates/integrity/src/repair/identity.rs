@@ -13,13 +13,14 @@ const UNKNOWN_TYPE: &str = "recovered:index:Resource";
 
 impl Work<'_> {
     pub(super) fn identities(&mut self) {
+        let home = self.home();
         let mut nameless = BTreeSet::new();
         for index in 0..self.len() {
             let resource = self.at(index);
             if resource.resource_type.is_empty() {
                 self.set_type(index, known_type(&resource.urn));
             }
-            if resource.urn.is_empty() && !self.name(index) {
+            if resource.urn.is_empty() && !self.name(index, &home) {
                 nameless.insert(index);
             }
             self.identifier(index, &resource);
@@ -33,11 +34,10 @@ impl Work<'_> {
     }
 
     /// Names a resource, unless it is to go. It is protected: no program knows it, so the next update would delete it.
-    fn name(&mut self, index: usize) -> bool {
-        let (stack, project) = self.home();
+    fn name(&mut self, index: usize, (stack, project): &(String, String)) -> bool {
         let name = format!("recovered-{}", self.origin(index));
         let token = self.at(index).resource_type.clone();
-        let mut urn = Urn::build(&stack, &project, "", token.as_str(), &name);
+        let mut urn = Urn::build(stack, project, "", token.as_str(), &name);
         if self.is_taken(&urn) {
             urn = self.free_name(&urn);
         }
@@ -48,10 +48,8 @@ impl Work<'_> {
             return false;
         }
         self.step(index, Action::Name(urn.clone()));
-        self.change(index, |resource| {
-            resource.urn = urn;
-            resource.protect = true;
-        });
+        self.rename(index, &urn);
+        self.change(index, |resource| resource.protect = true);
         true
     }
 

@@ -2,11 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use groundstate_deployments::{ProviderRef, Resource, ResourceId, UNKNOWN, Urn, is_default_provider};
+use groundstate_deployments::{ProviderRef, Resource, UNKNOWN, Urn, is_default_provider};
 
 use super::choice::{Choice, QuestionId};
-use super::step::Action;
+use super::step::{Action, Step};
 use super::work::Work;
+
+/// So many providers are looked at for one that is unknown.
+const PROPOSED: usize = 100;
 
 impl Work<'_> {
     /// All resources that refer to one unknown provider of one package are asked about once.
@@ -31,10 +34,7 @@ impl Work<'_> {
         for users in unknown.into_values() {
             added.extend(self.replace_provider(&users));
         }
-        // From behind, so that the places of the others stay.
-        for (index, reference) in added.into_iter().rev() {
-            self.add_provider(index, &reference);
-        }
+        self.add_providers(added);
     }
 
     /// Gives these resources, which refer to the same provider, another one. The provider that is to be added and the index
@@ -79,6 +79,7 @@ impl Work<'_> {
             .map(|resource| &**resource)
             .filter(of_package)
             .filter(other)
+            .take(PROPOSED)
             .collect();
         let same_name = |provider: &Resource| meant.as_ref().is_some_and(|(urn, _)| *urn == provider.urn);
         providers.sort_by_key(|provider| {
@@ -107,18 +108,28 @@ impl Work<'_> {
         (choices, if clear && found > 0 { 0 } else { otherwise })
     }
 
-    /// Adds a provider of which nothing else is known. Beside a live one of its name it waits for its deletion.
-    fn add_provider(&mut self, index: usize, reference: &ProviderRef) {
-        let Ok((urn, id)) = reference.split() else { return };
-        let provider = Resource {
-            custom: true,
-            delete: self.snapshot.locate(&urn).any(|(_, resource)| !resource.delete),
-            id: (id != *UNKNOWN).then(|| ResourceId::from(id.as_str())),
-            resource_type: urn.type_token(),
-            urn: Urn::clone(&urn),
-            ..Resource::default()
-        };
-        self.insert(index, provider);
-        self.step(index, Action::AddProvider(reference.clone()));
+    /// Adds providers of which nothing else is known. Beside a live one of its name one waits for its deletion.
+    fn add_providers(&mut self, references: Vec<(usize, ProviderRef)>) {
+        if references.is_empty() {
+            return;
+        }
+        let live = self.snapshot.resources.iter().filter(|resource| !resource.delete);
+        let mut live: HashSet<Urn> = live.map(|resource| resource.urn.clone()).collect();
+        let mut added = Vec::with_capacity(references.len());
+        for (index, reference) in references {
+            let Ok((urn, id)) = reference.split() else { continue };
+            let provider = Resource {
+                custom: true,
+                delete: !live.insert(urn.clone()),
+                id: (id != *UNKNOWN).then_some(id),
+                resource_type: urn.type_token(),
+                urn,
+                ..Resource::default()
+            };
+            let (urn, delete) = (provider.urn.clone(), provider.delete);
+            self.steps.push(Step { resource: None, urn, delete, action: Action::AddProvider(reference) });
+            added.push((index, provider));
+        }
+        self.insert(added);
     }
 }

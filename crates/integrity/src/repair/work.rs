@@ -1,6 +1,6 @@
 //! A snapshot under repair, with the steps so far.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use groundstate_deployments::{Resource, Snapshot, Urn};
@@ -20,13 +20,30 @@ pub(super) struct Work<'o> {
     pub(super) options: &'o RepairOptions,
     /// How many circles have been broken.
     pub(super) circles: usize,
+    asked: HashSet<QuestionId>,
+    /// How many resources have each name.
+    names: HashMap<Urn, usize>,
+    /// New names that references do not follow yet, by the old ones.
+    renamed: HashMap<Urn, Urn>,
 }
 
 impl<'o> Work<'o> {
     pub(super) fn new(snapshot: &Snapshot, options: &'o RepairOptions) -> Self {
-        let origins = (0..snapshot.resources.len()).map(Some).collect();
-        let (steps, questions) = (Vec::new(), Vec::new());
-        Self { snapshot: snapshot.clone(), origins, steps, questions, options, circles: 0 }
+        let mut names: HashMap<Urn, usize> = HashMap::with_capacity(snapshot.resources.len());
+        for resource in &snapshot.resources {
+            *names.entry(resource.urn.clone()).or_default() += 1;
+        }
+        Self {
+            snapshot: snapshot.clone(),
+            origins: (0..snapshot.resources.len()).map(Some).collect(),
+            steps: Vec::new(),
+            questions: Vec::new(),
+            options,
+            circles: 0,
+            asked: HashSet::new(),
+            names,
+            renamed: HashMap::new(),
+        }
     }
 
     /// Does all repairs once, each on what the ones before it have left.
@@ -35,10 +52,14 @@ impl<'o> Work<'o> {
         self.identities();
         self.snippets();
         self.unreferenceable_providers();
+        self.follow();
         self.duplicates();
+        self.follow();
         self.unknown_providers();
         self.lost_parents();
+        self.follow();
         self.references_to_itself();
+        self.follow();
         self.cycles();
         self.order();
         self.missing();
@@ -86,7 +107,7 @@ impl<'o> Work<'o> {
     ) -> Option<Choice> {
         let chosen = self.options.chosen(id, &choices).unwrap_or(default);
         let answer = choices.get(chosen).cloned();
-        if !self.questions.iter().any(|question| question.id == id) {
+        if self.asked.insert(id) {
             self.questions.push(Question { id, text, choices, default, chosen });
         }
         answer
@@ -102,46 +123,82 @@ impl<'o> Work<'o> {
         for &index in gone {
             self.step(index, Action::Remove(why));
         }
+        for &index in gone {
+            let urn = self.at(index).urn.clone();
+            self.uncount(&urn);
+        }
         let mut at = 0..;
         self.snapshot.resources.retain(|_| at.next().is_none_or(|index| !gone.contains(&index)));
         let mut at = 0..;
         self.origins.retain(|_| at.next().is_none_or(|index| !gone.contains(&index)));
     }
 
-    /// Puts a resource that was not there before the one at an index.
-    pub(super) fn insert(&mut self, index: usize, resource: Resource) {
-        let index = index.min(self.len());
-        self.snapshot.resources.insert(index, Arc::new(resource));
-        self.origins.insert(index, None);
+    /// Puts resources that were not there before those at the given indexes, which ascend.
+    pub(super) fn insert(&mut self, added: Vec<(usize, Resource)>) {
+        let mut added = added.into_iter().peekable();
+        let old =
+            std::mem::take(&mut self.snapshot.resources).into_iter().zip(std::mem::take(&mut self.origins));
+        for (index, (resource, origin)) in old.enumerate() {
+            while let Some((_, new)) = added.next_if(|(before, _)| *before <= index) {
+                *self.names.entry(new.urn.clone()).or_default() += 1;
+                self.snapshot.resources.push(Arc::new(new));
+                self.origins.push(None);
+            }
+            self.snapshot.resources.push(resource);
+            self.origins.push(origin);
+        }
     }
 
-    /// Whether a resource has the name.
+    /// Whether a resource has the name, or had it before references followed.
     pub(super) fn is_taken(&self, urn: &Urn) -> bool {
-        self.snapshot.locate(urn).next().is_some()
+        self.names.contains_key(urn) || self.renamed.contains_key(urn)
     }
 
     /// The name with a number behind it that nothing has.
     pub(super) fn free_name(&self, urn: &Urn) -> Urn {
-        let names: HashSet<&str> =
-            self.snapshot.resources.iter().map(|resource| resource.urn.as_str()).collect();
         // One of more numbers than there are names is free.
-        let numbered = (2..=names.len() + 2).map(|number| Urn::from(format!("{urn}-{number}")));
-        numbered.into_iter().find(|urn| !names.contains(urn.as_str())).unwrap_or_else(|| urn.clone())
+        let last = self.names.len() + self.renamed.len() + 2;
+        let mut numbered = (2..=last).map(|number| Urn::from(format!("{urn}-{number}")));
+        numbered.find(|urn| !self.is_taken(urn)).unwrap_or_else(|| urn.clone())
     }
 
-    /// Gives a resource another name, with all that can only mean this one.
+    /// Gives a resource another name. What can only mean this one follows later, all at once.
     pub(super) fn rename(&mut self, index: usize, new: &Urn) {
         let old = self.at(index).urn.clone();
         if old == *new {
             return;
         }
-        let alone = self.snapshot.locate(&old).count() == 1;
-        if alone && !old.is_empty() {
-            let providers = provider_names(&self.snapshot);
-            let rename = |urn: &Urn| (*urn == old).then(|| new.clone());
-            Renames::new(&rename, &providers).everywhere(&mut self.snapshot);
-        } else {
-            self.change(index, |resource| resource.urn = new.clone());
+        self.change(index, |resource| resource.urn = new.clone());
+        self.uncount(&old);
+        *self.names.entry(new.clone()).or_default() += 1;
+        if !old.is_empty() && !self.names.contains_key(&old) {
+            self.renamed.insert(old, new.clone());
+        }
+    }
+
+    /// Lets references follow the resources that have been renamed.
+    pub(super) fn follow(&mut self) {
+        if self.renamed.is_empty() {
+            return;
+        }
+        let renamed = std::mem::take(&mut self.renamed);
+        let mut providers = provider_names(&self.snapshot);
+        providers.extend(renamed.keys().cloned());
+        Renames::new(&|urn: &Urn| renamed.get(urn).cloned(), &providers).everywhere(&mut self.snapshot);
+    }
+
+    /// Takes note of the names that pruning has given.
+    pub(super) fn renamed(&mut self, old: &Urn, new: &Urn) {
+        self.uncount(old);
+        *self.names.entry(new.clone()).or_default() += 1;
+    }
+
+    fn uncount(&mut self, urn: &Urn) {
+        if let Some(count) = self.names.get_mut(urn) {
+            *count -= 1;
+            if *count == 0 {
+                self.names.remove(urn);
+            }
         }
     }
 
