@@ -136,17 +136,22 @@ impl<'o> Work<'o> {
     /// Puts resources that were not there before those at the given indexes, which ascend.
     pub(super) fn insert(&mut self, added: Vec<(usize, Resource)>) {
         let mut added = added.into_iter().peekable();
-        let old =
-            std::mem::take(&mut self.snapshot.resources).into_iter().zip(std::mem::take(&mut self.origins));
-        for (index, (resource, origin)) in old.enumerate() {
+        let resources = std::mem::take(&mut self.snapshot.resources);
+        let origins = std::mem::take(&mut self.origins);
+        for (index, (resource, origin)) in resources.into_iter().zip(origins).enumerate() {
             while let Some((_, new)) = added.next_if(|(before, _)| *before <= index) {
-                *self.names.entry(new.urn.clone()).or_default() += 1;
-                self.snapshot.resources.push(Arc::new(new));
-                self.origins.push(None);
+                self.append(new);
             }
             self.snapshot.resources.push(resource);
             self.origins.push(origin);
         }
+        added.for_each(|(_, new)| self.append(new));
+    }
+
+    fn append(&mut self, new: Resource) {
+        *self.names.entry(new.urn.clone()).or_default() += 1;
+        self.snapshot.resources.push(Arc::new(new));
+        self.origins.push(None);
     }
 
     /// Whether a resource has the name, or had it before references followed.

@@ -48,8 +48,9 @@ impl Checker<'_> {
             if cycle.len() > SHOWN {
                 shown.push(format!("{} more", cycle.len() - SHOWN));
             }
-            let message = format!("resources need each other in a circle: {}", shown.join(" -> "));
             if let Some(resource) = self.snapshot.resource(start) {
+                shown.push(resource.urn.to_string());
+                let message = format!("resources need each other in a circle: {}", shown.join(" -> "));
                 self.about(start, resource, "", Finding::new(Rule::Cycle, message, ""));
             }
         }

@@ -298,3 +298,43 @@ fn much_damage_is_repaired_in_little_time() {
     assert_eq!(done.result().resources.len(), count);
     assert!(done.steps.len() >= count);
 }
+
+#[test]
+fn a_tangle_is_cut_along_the_present_order() {
+    // Each needs each: half of all references have to go, which is more than are asked about.
+    let count = 20;
+    let names: Vec<String> = (0..count).map(|at| format!("n{at}")).collect();
+    let others = |own: usize| names.iter().enumerate().filter(move |(at, _)| *at != own);
+    let all = (0..count).map(|own| {
+        let needs: Vec<&str> = others(own).map(|(_, name)| name.as_str()).collect();
+        format!("n{own}({})", needs.join(" "))
+    });
+    let all: Vec<String> = all.collect();
+    let broken = snapshot(&all.iter().map(String::as_str).collect::<Vec<_>>());
+    let done = planned(&broken, &RepairOptions::default());
+    assert_eq!(done.questions.len(), 100);
+    let kept: usize = done.result().resources.iter().map(|resource| resource.dependencies.len()).sum();
+    assert_eq!(kept, count * (count - 1) / 2);
+    assert!(done.steps.iter().all(|step| step.action.name() == "drop-reference"));
+}
+
+#[test]
+fn what_is_gone_in_numbers_is_repaired_in_one_pass() {
+    // Every parent, the provider and a copy of each are wrong at once.
+    let count = 5_000;
+    let mut all = snapshot(&[]);
+    for at in 0..count {
+        for copy in 0..2 {
+            let mut made = resource(&format!("n{at}(#{copy} @P{at}=1)"));
+            made.urn = Urn::build("s", "p", "t:t:Gone", "t:t:T", &format!("n{at}"));
+            made.parent = Some(Urn::build("s", "p", "", "t:t:Gone", &format!("g{at}")));
+            all.resources.push(made.into());
+        }
+    }
+    let done = planned(&all, &RepairOptions::default());
+    let named = |name: &str| done.steps.iter().filter(|step| step.action.name() == name).count();
+    assert_eq!(named("mark-deleted"), count);
+    assert_eq!(named("add-provider"), count);
+    assert_eq!((named("reparent"), named("rename")), (2 * count, 2 * count));
+    assert_eq!(done.result().resources.len(), 3 * count);
+}

@@ -307,7 +307,7 @@ fn a_cycle_is_named_as_one() {
     let report = check(&snapshot(&["c", "a(b)", "b(a c)"]));
     let expected = [(Rule::DependencyAfter, "resources[1].dependencies[0]"), (Rule::Cycle, "resources[1]")];
     assert_eq!(found(&report), expected);
-    assert!(report.findings[1].message.ends_with(&format!("{} -> {}", urn("a"), urn("b"))));
+    assert!(report.findings[1].message.ends_with(&format!("{0} -> {1} -> {0}", urn("a"), urn("b"))));
     // In order there is no cycle, though by names there is one.
     expect_valid(&["a(!)", "b(a)", "a(b)"]);
 }
