@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use groundstate_executor::{Executor, IntentLog, MemoryIntents, RunError};
+use groundstate_executor::{Executor, IntentLog, MemoryIntents, PlanNode, RunError};
 use groundstate_ordering::effects::Intent;
 use groundstate_ordering::walk::{Settled, WalkOptions};
 use groundstate_statemgr::{Error, ErrorKind, FullFake, Result, TransientInMemory};
@@ -86,6 +86,27 @@ async fn w09_dtc_destroy_fails() {
     assert_eq!(crate::world::version(&b), 9, "the partial value is kept");
     assert_eq!(b.status, ObjectStatus::Ready);
     assert_eq!(b.dependencies.len(), 1, "the record is kept");
+}
+
+#[tokio::test]
+async fn w10_ctd_create_fails_null() {
+    let (_, _, stored, fates) = run(Goal::E8, &[("create net.a", Answer::FailsNull)]).await;
+    assert_eq!(stored, "net.a: a-0; vm.b: b-0", "the old object is current again, and none is deposed");
+    assert_eq!(fates, ["failed", "skipped", "skipped"]);
+}
+
+#[tokio::test]
+async fn w11_ctd_create_fails_object() {
+    let (_, place, stored, fates) = run(Goal::E8, &[("create net.a", Answer::FailsObject)]).await;
+    assert_eq!(stored, "net.a: a-1! 00000001:a-0; vm.b: b-0");
+    assert_eq!(fates, ["failed", "skipped", "skipped"]);
+    // The next plan replaces the tainted object under another key, and destroys the leftover too.
+    let next = plan(&place.stored().await, Goal::E8);
+    let deposed = next.nodes().iter().filter_map(|node| match node {
+        PlanNode::Operation(operation) => operation.deposed().map(|key| key.to_string()),
+        _ => None,
+    });
+    assert_eq!(deposed.collect::<Vec<_>>(), ["00000001", "00000002"]);
 }
 
 #[tokio::test]
