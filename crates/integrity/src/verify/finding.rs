@@ -21,6 +21,8 @@ pub struct Finding {
     pub help: &'static str,
     /// The index of the resource it belongs to, if there is one.
     pub resource: Option<usize>,
+    /// The index of the pending operation it is about, if it is about one.
+    pub pending: Option<usize>,
     /// The name of that resource, or of the one whose operation is pending.
     pub urn: Option<Urn>,
     /// Where it stands in the deployment, such as `resources[3].dependencies[0]`.
@@ -47,6 +49,7 @@ impl Finding {
             message: message.into(),
             help: rule.help(),
             resource: None,
+            pending: None,
             urn: None,
             path: path.into(),
             original: None,

@@ -62,7 +62,7 @@ impl Checker<'_> {
             let message = format!("{} was interrupted, and nobody knows how it ended", operation.kind);
             let finding =
                 Finding::new(Rule::PendingOperation, message, format!("pending_operations[{index}]"));
-            self.findings.push(Finding { urn: Some(urn.clone()), ..finding });
+            self.findings.push(Finding { urn: Some(urn.clone()), pending: Some(index), ..finding });
         }
     }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use groundstate_deployments::{Snapshot, Urn};
 use groundstate_integrity::{
-    DeleteOptions, MoveOptions, RenameStack, RepairOptions, VerifyOptions, delete, move_resources, prune,
-    rename, rename_stack, repair, sort, verify,
+    DeleteOptions, MoveOptions, RenameStack, RepairOptions, VerifyOptions, delete, move_resources, normalize,
+    prune, rename, rename_stack, repair, sort, verify,
 };
 use proptest::prelude::*;
 
@@ -76,6 +76,43 @@ proptest! {
             let arrived = moved.resources.len() + moved.providers.len();
             prop_assert_eq!(moved.destination.resources.len(), arrived + 1);
             prop_assert!(is_valid(&moved.source) && is_valid(&moved.destination));
+        }
+    }
+
+    #[test]
+    fn normalizing_leaves_no_alias_and_no_name_that_one_stands_for(
+        snapshot in snapshots(),
+        aliases in prop::collection::vec((any::<prop::sample::Index>(), 0..12usize), 1..4),
+    ) {
+        let mut snapshot = snapshot;
+        let count = snapshot.resources.len();
+        if count == 0 {
+            return Ok(());
+        }
+        for (at, name) in aliases {
+            let resource = snapshot.resource_mut(at.index(count)).expect("it is below the count");
+            resource.aliases.push(crate::support::urn(&format!("n{name}")));
+        }
+        let names: BTreeSet<Urn> = snapshot.resources.iter().map(|resource| resource.urn.clone()).collect();
+        let gone: BTreeSet<Urn> = snapshot
+            .resources
+            .iter()
+            .flat_map(|resource| resource.aliases.iter().filter(|alias| !names.contains(*alias)))
+            .cloned()
+            .collect();
+        let mut normal = snapshot.clone();
+        match normalize(&mut normal) {
+            Err(_) => prop_assert_eq!(normal, snapshot),
+            Ok(changed) => {
+                prop_assert!(changed);
+                prop_assert_eq!(normal.resources.len(), count);
+                prop_assert!(normal.resources.iter().all(|resource| resource.aliases.is_empty()));
+                for resource in &normal.resources {
+                    let mut edges = resource.all_dependencies();
+                    prop_assert!(edges.all(|edge| !gone.contains(edge.urn)), "{}", sketch(&normal));
+                }
+                prop_assert_eq!(normalize(&mut normal), Ok(false));
+            }
         }
     }
 
