@@ -1,6 +1,7 @@
 //! What the commands of the program share.
 
 pub(crate) mod child;
+pub(crate) mod deployment;
 mod figures;
 mod machine;
 mod peer;

@@ -15,8 +15,11 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
+//! [`write_deployment`] does the same for Pulumi.
+//!
 //! The program of this package measures with these states; `docs/benchmarks.md` says how.
 
+mod deployment;
 mod json;
 mod kinds;
 mod legacy;
@@ -27,6 +30,7 @@ mod rng;
 mod text;
 mod v4;
 
+pub use deployment::write_deployment;
 pub use outputs::KNOWN_OUTPUT;
 pub use plan::{FREE_RESOURCE, KNOWN_RESOURCE};
 pub use recipe::{Format, Recipe, UnknownFormat};

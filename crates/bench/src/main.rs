@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 use groundstate_bench::{Format, Recipe};
 
-use bench::{Failure, Outcome, child, state, steps, walk};
+use bench::{Failure, Outcome, child, deployment, state, steps, walk};
 
 /// Measures groundstate on large states, beside `serde_json` and Terraform.
 #[derive(Debug, Parser)]
@@ -27,6 +27,8 @@ enum Command {
     State(state::Options),
     /// Measures what walking a plan costs for each node; exit code 1 says that the limit was missed
     Walk(walk::Options),
+    /// Measures the same for deployments of Pulumi
+    Deployment(deployment::Options),
     /// Writes an invented state
     Gen(Gen),
     /// Runs a program and says how long it took and how much memory it needed
@@ -35,6 +37,9 @@ enum Command {
     /// Does one thing inside this process and says how long it took
     #[command(hide = true)]
     Step(steps::Options),
+    /// Does one thing with a deployment inside this process
+    #[command(hide = true)]
+    DeploymentStep(deployment::StepOptions),
 }
 
 #[derive(Debug, Args)]
@@ -57,9 +62,11 @@ fn main() -> ExitCode {
     let outcome = match Program::parse().command {
         Command::State(options) => state::run(&options),
         Command::Walk(options) => walk::run(&options),
+        Command::Deployment(options) => deployment::run(&options),
         Command::Gen(options) => generate(&options),
         Command::Child(options) => child::run(&options),
         Command::Step(options) => steps::run(&options),
+        Command::DeploymentStep(options) => deployment::run_step(&options),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

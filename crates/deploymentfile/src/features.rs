@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use groundstate_deployments::{Feature, Properties, PropertyValue, RawJson, Resource, StoredValue};
+use memchr::memmem::Finder;
 
 use crate::file::DeploymentFile;
 use crate::property::{self, decode_map, decode_value};
@@ -17,15 +18,16 @@ pub(crate) fn needed(file: &DeploymentFile) -> BTreeSet<Feature> {
     let pending = snapshot.pending_operations.iter().map(|operation| &operation.resource);
     let mut resources = snapshot.resources.iter().chain(pending);
     let hidden = file.features.contains(&Feature::ByteString);
-    if resources.any(|resource| has_bytes(resource) || (hidden && has_secrets(resource))) {
+    let (bytes, secrets) = (Finder::new(property::BYTES), Finder::new(property::SECRET));
+    if resources.any(|resource| has_bytes(resource, &bytes) || (hidden && has_secrets(resource, &secrets))) {
         features.insert(Feature::ByteString);
     }
     features
 }
 
 /// Whether a text that is not UTF-8 stands in properties that are still text.
-fn has_bytes(resource: &Resource) -> bool {
-    let holds = |raw: &RawJson| contains(raw, property::BYTES);
+fn has_bytes(resource: &Resource, signature: &Finder<'_>) -> bool {
+    let holds = |raw: &RawJson| contains(raw, signature);
     let in_map = |properties: &Properties| match properties {
         // The signature may be text like any other, so what has it is decoded. What cannot be decoded is taken at its word.
         Properties::Raw(raw) => {
@@ -42,20 +44,20 @@ fn has_bytes(resource: &Resource) -> bool {
     in_map(&resource.inputs) || in_map(&resource.outputs) || in_trigger
 }
 
-fn has_secrets(resource: &Resource) -> bool {
+fn has_secrets(resource: &Resource, signature: &Finder<'_>) -> bool {
     let in_map = |properties: &Properties| match properties {
         Properties::Absent => false,
-        Properties::Raw(raw) => contains(raw, property::SECRET),
+        Properties::Raw(raw) => contains(raw, signature),
         Properties::Map(map) => map.values().any(PropertyValue::contains_secrets),
     };
     let in_trigger = match &resource.replacement_trigger {
-        Some(StoredValue::Raw(raw)) => contains(raw, property::SECRET),
+        Some(StoredValue::Raw(raw)) => contains(raw, signature),
         Some(StoredValue::Value(value)) => value.contains_secrets(),
         None => false,
     };
     in_map(&resource.inputs) || in_map(&resource.outputs) || in_trigger
 }
 
-fn contains(raw: &RawJson, signature: &str) -> bool {
-    memchr::memmem::find(raw.as_str().as_bytes(), signature.as_bytes()).is_some()
+fn contains(raw: &RawJson, signature: &Finder<'_>) -> bool {
+    signature.find(raw.as_str().as_bytes()).is_some()
 }

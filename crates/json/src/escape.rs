@@ -1,5 +1,7 @@
 //! String literals as Go's encoder spells them, in its two modes.
 
+use crate::skip::{HIGHS, plain_end};
+
 /// Which characters a writer escapes beyond what JSON asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Escapes {
@@ -37,6 +39,11 @@ pub fn push_json_string(out: &mut String, text: &str) {
 /// ```
 pub fn push_json_string_as(out: &mut String, text: &str, escapes: Escapes) {
     out.push('"');
+    if is_plain(text.as_bytes(), escapes) {
+        out.push_str(text);
+        out.push('"');
+        return;
+    }
     let mut rest = text;
     // Everything to escape is ASCII, but for the separators, which both begin with the byte 0xe2.
     while let Some(at) = rest.bytes().position(needs_care) {
@@ -50,6 +57,14 @@ pub fn push_json_string_as(out: &mut String, text: &str, escapes: Escapes) {
     }
     out.push_str(rest);
     out.push('"');
+}
+
+/// Whether nothing has to be escaped: nearly all names are so. Only ASCII is told apart here.
+fn is_plain(text: &[u8], escapes: Escapes) -> bool {
+    let mut high = 0;
+    plain_end(text, 0, &mut high) == text.len()
+        && high & HIGHS == 0
+        && (escapes == Escapes::Plain || memchr::memchr3(b'<', b'>', b'&', text).is_none())
 }
 
 /// Whether a character that begins with this byte may have to be escaped.

@@ -256,7 +256,7 @@ impl Cursor<'_> {
 }
 
 const ONES: u64 = 0x0101_0101_0101_0101;
-const HIGHS: u64 = 0x8080_8080_8080_8080;
+pub(crate) const HIGHS: u64 = 0x8080_8080_8080_8080;
 
 /// Index of the first quote, backslash or control character at or after `pos`, or the length.
 ///

@@ -1,5 +1,6 @@
 //! What the invented states are held to: the layout of the products, and our own readers.
 
+mod deployment;
 mod layout;
 mod readers;
 mod terraform;
