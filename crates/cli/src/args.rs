@@ -33,10 +33,11 @@ Ended by signal N, or running a command that was: 128 + N. `lock` passes the cod
 
 const STATE_HELP: &str = "\
 STATE is a file, a directory, or `-` for standard input. What a file holds is found from its content, \
-never from its name. A directory stands for the state that Terraform and OpenTofu use there: that of the \
+never from its name: a state of Terraform or OpenTofu, or an export or checkpoint of Pulumi, each of any version and possibly \
+compressed by gzip. A directory stands for the state that Terraform and OpenTofu use there: that of the \
 selected workspace, with the paths of a `local` backend.";
 
-/// Reads, checks, compares and changes Terraform and OpenTofu state, without either of them.
+/// Reads, checks, compares and changes state of Terraform, OpenTofu and Pulumi, without any of them.
 #[derive(Debug, Parser)]
 #[command(name = "groundstate", version, max_term_width = 100, after_help = EXIT_CODES)]
 #[command(after_long_help = format!("{STATE_HELP}\n\n{EXIT_CODES}"), disable_help_subcommand = true)]
@@ -50,27 +51,33 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Lists resource instances, one address a line
     ///
-    /// Prints the addresses that `terraform state list` prints, in the same order.
+    /// Prints the addresses that `terraform state list` prints, in the same order; of Pulumi, the URNs of all resources in
+    /// the order of the file.
     ///
     /// An address of a module stands for everything inside it, one of a resource for all its instances. Matches come
-    /// in the order of the addresses. If one of them matches nothing, nothing is listed.
+    /// in the order of the addresses. If one of them matches nothing, nothing is listed. Of Pulumi, an address is a URN or a
+    /// name.
     List(ListArgs),
     /// Shows resource instances with their attributes
     ///
-    /// Shows what the state knows of resource instances, in the manner of `terraform show`, and the outputs.
+    /// Shows what the state knows of resource instances, in the manner of `terraform show`, and the outputs. Of Pulumi, all
+    /// that it knows of resources, pending operations and the outputs of the stack.
     ///
     /// Values that the state marks as sensitive are hidden. No provider schema is at hand, so attributes that only a
-    /// schema calls sensitive are shown.
+    /// schema calls sensitive are shown. Secrets of Pulumi are shown with `--show-secrets`, if `PULUMI_CONFIG_PASSPHRASE` or
+    /// the file that `PULUMI_CONFIG_PASSPHRASE_FILE` names has the passphrase, or somebody at the terminal knows it.
     Show(ShowArgs),
     /// Prints output values
     ///
-    /// Prints the outputs of the root module.
+    /// Prints the outputs of the root module; of Pulumi, those of the stack.
     ///
-    /// Sensitive values are hidden in the list of all outputs, and printed if asked for by name or as JSON.
+    /// Sensitive values are hidden in the list of all outputs, and printed if asked for by name or as JSON. Secrets of Pulumi
+    /// are hidden everywhere without `--show-secrets`, which needs the passphrase as `show` does.
     Outputs(OutputsArgs),
-    /// Rewrites a state of any version as canonical version 4
+    /// Rewrites a state of any version in the current one
     ///
-    /// Reads a state of any version and writes it in version 4, canonically.
+    /// Reads a state of any version and writes it in version 4, canonically. What is Pulumi's is written in version 3, or 4 if
+    /// it has features, in the envelope that it has.
     ///
     /// `terraform_version` stays that of the last writer. What was left out or changed on the way is listed on standard
     /// error. If something would be lost, nothing is written.
@@ -83,7 +90,8 @@ pub(crate) enum Command {
     ///
     /// Compares two states: metadata, resources, instances, attributes and outputs.
     ///
-    /// Order and layout of the files do not matter. Values that a state marks as sensitive are not shown.
+    /// Order and layout of the files do not matter. Values that a state marks as sensitive are not shown. Secrets of Pulumi
+    /// are the same if they are stored the same; with `--show-secrets` they are compared by their values.
     Diff(DiffArgs),
     /// Says in which order things go, what can go at the same time, and why
     ///
@@ -173,10 +181,10 @@ pub(crate) struct StateArg {
 pub(crate) struct ListArgs {
     #[command(flatten)]
     pub(crate) state: StateArg,
-    /// Modules, resources or instances to list; all if there are none
+    /// Modules, resources or instances to list, of Pulumi URNs or names; all if there are none
     #[arg(value_name = "ADDR")]
     pub(crate) addresses: Vec<String>,
-    /// Lists only instances whose current object has this `id` attribute
+    /// Lists only instances whose current object has this `id` attribute, of Pulumi resources with this identifier
     #[arg(long, value_name = "ID")]
     pub(crate) id: Option<String>,
     /// Prints JSON
@@ -188,14 +196,14 @@ pub(crate) struct ListArgs {
 pub(crate) struct ShowArgs {
     #[command(flatten)]
     pub(crate) state: StateArg,
-    /// A module, resource or instance to show; the whole state if there is none
+    /// A module, resource or instance to show, of Pulumi a URN or name; the whole state if there is none
     #[arg(value_name = "ADDR")]
     pub(crate) address: Option<String>,
-    /// Prints JSON in the form of `terraform show -json`
+    /// Prints JSON, of Terraform in the form of `terraform show -json`
     #[arg(long)]
     pub(crate) json: bool,
-    /// Shows sensitive values
-    #[arg(long)]
+    /// Shows sensitive values. Those of Pulumi need the passphrase of the stack
+    #[arg(long, visible_alias = "show-secrets")]
     pub(crate) reveal: bool,
 }
 
@@ -206,12 +214,15 @@ pub(crate) struct OutputsArgs {
     /// The output to print; all if there is none
     #[arg(value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// Prints JSON in the form of `terraform output -json`
+    /// Prints JSON in the form of `terraform output -json`, or of `pulumi stack output --json`
     #[arg(long, conflicts_with = "raw")]
     pub(crate) json: bool,
     /// Prints a string, number or bool as it is, without a line break
     #[arg(long, requires = "name")]
     pub(crate) raw: bool,
+    /// Shows sensitive values. Those of Pulumi need the passphrase of the stack
+    #[arg(long, visible_alias = "show-secrets")]
+    pub(crate) reveal: bool,
 }
 
 #[derive(Debug, Args)]
@@ -250,6 +261,9 @@ pub(crate) struct DiffArgs {
     /// Prints JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// Shows sensitive values. Those of Pulumi need the passphrase of the stack
+    #[arg(long, visible_alias = "show-secrets")]
+    pub(crate) reveal: bool,
 }
 
 #[derive(Debug, Args)]

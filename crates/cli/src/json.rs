@@ -87,6 +87,13 @@ impl Json {
     }
 }
 
+/// A text as JSON.
+pub(crate) fn string(text: &str) -> String {
+    let mut out = String::new();
+    push_json_string(&mut out, text);
+    out
+}
+
 /// The same document with two blanks a level.
 pub(crate) fn indented(compact: &str) -> String {
     let mut out = String::with_capacity(compact.len() * 2);

@@ -10,7 +10,9 @@ use groundstate_statemgr_fs::Backup;
 use groundstate_states::OutputValue;
 
 use crate::error::{Failure, Kind, Result};
+use crate::family::Family;
 use crate::listing;
+use crate::packed;
 use crate::progress::{Count, Extent, Progress};
 use crate::session::unlocked;
 use crate::site::Found;
@@ -30,6 +32,8 @@ const FIRST: usize = 1 << 16;
 pub(crate) struct Source {
     /// The input as messages name it.
     pub(crate) name: String,
+    /// Whose state it is, going by its content.
+    pub(crate) family: Family,
     place: Place,
 }
 
@@ -39,6 +43,8 @@ enum Place {
     File(PathBuf),
     /// What a pipe gave, which gives it only once.
     Text(Vec<u8>),
+    /// What was compressed: the file if there is one, the bytes in it, and what they say.
+    Packed { path: Option<PathBuf>, stored: Vec<u8>, text: Vec<u8> },
 }
 
 impl Source {
@@ -48,7 +54,7 @@ impl Source {
             let text = read_all(io::stdin().lock(), Extent::Unknown).map_err(|error| {
                 Failure::new(Kind::NoState, format!("cannot read standard input: {error}"))
             })?;
-            return Ok(Self { name: "<stdin>".to_owned(), place: Place::Text(text) });
+            return Self::of_bytes("<stdin>".to_owned(), None, text);
         }
         let metadata = fs::metadata(argument).map_err(|error| not_found(argument, &error))?;
         let path = match metadata.is_dir() {
@@ -58,11 +64,41 @@ impl Source {
         let name = path.display().to_string();
         let metadata = fs::metadata(&path).map_err(|error| Failure::unreadable(&path, &error))?;
         if metadata.is_file() {
-            return Ok(Self { name, place: Place::File(path) });
+            return Self::of_file(name, path);
         }
         let text = File::open(&path).and_then(|file| read_all(file, Extent::Unknown));
         let text = text.map_err(|error| Failure::unreadable(&path, &error))?;
-        Ok(Self { name, place: Place::Text(text) })
+        Self::of_bytes(name, None, text)
+    }
+
+    /// A file, of which only the beginning is read, unless that does not tell whose state it is.
+    fn of_file(name: String, path: PathBuf) -> Result<Self> {
+        let mut begin = Vec::new();
+        let read = File::open(&path).and_then(|file| file.take(FIRST as u64).read_to_end(&mut begin));
+        read.map_err(|error| Failure::unreadable(&path, &error))?;
+        if packed::is_packed(&begin) {
+            let stored = read_file(&path)?;
+            return Self::of_bytes(name, Some(path), stored);
+        }
+        let whole = begin.len() < FIRST && !begin.starts_with(MARK);
+        let family = match Family::sniff(&begin) {
+            Some(family) => family,
+            None if whole => Family::Terraform,
+            None => Family::of(&read_file(&path)?),
+        };
+        Ok(Self { name, family, place: Place::File(path) })
+    }
+
+    /// What has been read already.
+    fn of_bytes(name: String, path: Option<PathBuf>, bytes: Vec<u8>) -> Result<Self> {
+        if !packed::is_packed(&bytes) {
+            return Ok(Self { name, family: Family::of(&bytes), place: Place::Text(bytes) });
+        }
+        let text = packed::unpack(&bytes).map_err(|error| {
+            let message = format!("{name} is compressed by gzip and cannot be unpacked: {error}");
+            Failure::new(Kind::NotState, message)
+        })?;
+        Ok(Self { name, family: Family::of(&text), place: Place::Packed { path, stored: bytes, text } })
     }
 
     /// Lists the instances without building a model.
@@ -76,7 +112,7 @@ impl Source {
                 }
                 listing
             }
-            Place::Text(text) => groundstate_statefile::list(&**text, with_ids),
+            Place::Text(text) | Place::Packed { text, .. } => groundstate_statefile::list(&**text, with_ids),
         };
         listing.map_err(|error| self.scan_failure(error))
     }
@@ -94,7 +130,7 @@ impl Source {
                 }
                 outputs
             }
-            Place::Text(text) => groundstate_statefile::outputs(&**text, name),
+            Place::Text(text) | Place::Packed { text, .. } => groundstate_statefile::outputs(&**text, name),
         };
         outputs.map_err(|error| self.scan_failure(error))
     }
@@ -102,20 +138,25 @@ impl Source {
     /// Reads everything.
     pub(crate) fn text(&self) -> Result<Cow<'_, [u8]>> {
         match &self.place {
-            Place::File(path) => {
-                let open = Open::at(path)?;
-                let text = read_all(&open.file, Extent::Bytes(open.before.len()))
-                    .map_err(|error| Failure::unreadable(path, &error))?;
-                let is_whole = open.is_steady() && !text.starts_with(MARK);
-                Ok(Cow::Owned(if is_whole { text } else { stored(path)? }))
-            }
-            Place::Text(text) => Ok(Cow::Borrowed(text)),
+            Place::File(path) => Ok(Cow::Owned(read_file(path)?)),
+            Place::Text(text) | Place::Packed { text, .. } => Ok(Cow::Borrowed(text)),
         }
     }
 
     /// Whether this is what `path` leads to.
     pub(crate) fn is_in(&self, path: &Path) -> bool {
-        matches!(&self.place, Place::File(own) if is_same_file(own, path))
+        match &self.place {
+            Place::File(own) | Place::Packed { path: Some(own), .. } => is_same_file(own, path),
+            _ => false,
+        }
+    }
+
+    /// The bytes of the file, where they are not the text itself: where it is compressed.
+    pub(crate) fn packed(&self) -> Option<&[u8]> {
+        match &self.place {
+            Place::Packed { stored, .. } => Some(stored),
+            _ => None,
+        }
     }
 
     fn scan_failure(&self, error: ScanError) -> ScanFailure {
@@ -176,6 +217,15 @@ impl Open {
     }
 }
 
+/// Reads a whole file, as it was before a write that is under way, or as it is after it.
+fn read_file(path: &Path) -> Result<Vec<u8>> {
+    let open = Open::at(path)?;
+    let text = read_all(&open.file, Extent::Bytes(open.before.len()))
+        .map_err(|error| Failure::unreadable(path, &error))?;
+    let is_whole = open.is_steady() && !text.starts_with(MARK);
+    if is_whole { Ok(text) } else { stored(path) }
+}
+
 /// Reads through the store, which finishes a write that was interrupted, and waits for one that is under way.
 fn stored(path: &Path) -> Result<Vec<u8>> {
     let site = Found::at(path)?.open(Backup::None, false)?;
@@ -200,8 +250,11 @@ fn read_all(input: impl Read, extent: Extent) -> io::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Whether a text that begins so can be JSON, or the binary format of long ago.
+/// Whether a text that begins so can be JSON, compressed or not, or the binary format of long ago.
 fn may_be_state(begin: &[u8]) -> bool {
+    if packed::is_packed(begin) {
+        return true;
+    }
     let first = begin.iter().find(|byte| !b" \t\r\n".contains(byte));
     first.is_none_or(|byte| matches!(byte, b'{' | b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n'))
 }

@@ -9,19 +9,29 @@ use std::ops::Range;
 const MAX_FRAMES: usize = 32;
 
 /// Members whose values tell nothing but how the state is built. Whatever stands in other members is hidden.
-const OPEN: [&str; 32] = [
+const OPEN: [&str; 48] = [
     "backend",
     "check_results",
+    "checkpoint",
     "config_addr",
     "create_before_destroy",
+    "custom",
+    "delete",
+    "deletedWith",
     "dependencies",
     "depends_on",
+    "deployment",
     "deposed",
     "each",
+    "external",
+    "features",
     "identity_schema_version",
     "index_key",
     "instances",
+    "latest",
     "lineage",
+    "magic",
+    "manifest",
     "mode",
     "module",
     "modules",
@@ -29,19 +39,25 @@ const OPEN: [&str; 32] = [
     "object_addr",
     "object_kind",
     "objects",
+    "parent",
     "path",
     "primary",
+    "protect",
     "provider",
+    "replaceWith",
     "resources",
     "schema_version",
     "sensitive",
     "serial",
     "skip_destroy",
+    "stack",
     "status",
     "tainted",
     "terraform_version",
     "type",
+    "urn",
     "version",
+    "viewOf",
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +88,8 @@ struct Frame {
     scalar: bool,
     /// Its members are named by users, as outputs are, so their names decide nothing.
     named: bool,
+    /// It lies in a resource, where outputs are those of Pulumi: values, and nothing about them.
+    resource: bool,
 }
 
 /// Whether a string that ends here is the name of a member: in a damaged file a value may stand in its place.
@@ -83,7 +101,7 @@ fn is_name(text: &[u8], end: usize) -> bool {
 
 /// Calls `each` with every token that begins before `end`, and whether it may be shown.
 pub(crate) fn walk(text: &[u8], end: usize, mut each: impl FnMut(Token, bool)) {
-    let document = Frame { object: true, open: true, scalar: false, named: false };
+    let document = Frame { object: true, open: true, scalar: false, named: false, resource: false };
     let mut frames: Vec<Frame> = Vec::new();
     let mut hidden = 0_usize;
     let mut member = document;
@@ -138,11 +156,13 @@ fn inside(outer: Frame, quoted: &[u8]) -> Frame {
     let name = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default();
     if outer.named {
         // Formats before 3 keep the values of outputs right here.
-        return Frame { object: true, open: outer.open, scalar: false, named: false };
+        return Frame { scalar: false, named: false, ..outer };
     }
     let named = name == b"outputs" || name == b"resources";
-    let open = outer.open && (named || OPEN.iter().any(|known| known.as_bytes() == name));
-    Frame { object: true, open, scalar: true, named }
+    let is_value = outer.resource && name == b"outputs";
+    let open = outer.open && !is_value && (named || OPEN.iter().any(|known| known.as_bytes() == name));
+    let resource = outer.resource || name == b"resources";
+    Frame { object: true, open, scalar: true, named, resource }
 }
 
 /// Whether a token is a string, a number or a keyword of JSON.

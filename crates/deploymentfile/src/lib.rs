@@ -25,6 +25,7 @@
 //! - [`decode_map`] and [`encode_map`] turn that text into values and back; [`rewrite_references`] changes names inside of it.
 //! - [`open_snapshot`] and [`seal_snapshot`] decrypt and encrypt the secrets of a snapshot by the crypters of
 //!   `groundstate-secrets`, [`open_secrets`] and [`seal_secrets`] those of one map by any function.
+//! - [`diff`] compares two files by meaning, [`encode_resource`] writes one resource.
 //! - [`RawDeployment`] takes a deployment from one envelope to the other without a look inside.
 //! - [`Offsets`] finds where each resource stands in a text, for findings that know its index alone.
 //! - [`ReadError`] has all problems of a document, each with a code, a JSON path, line and column.
@@ -40,6 +41,7 @@
 //! None.
 
 mod decode;
+mod diff;
 mod encode;
 mod features;
 mod file;
@@ -58,7 +60,8 @@ mod wire;
 pub use groundstate_json::{Escapes, Layout, Place};
 
 pub use decode::{DecodeOptions, EnvelopeKind, decode};
-pub use encode::{EncodeError, EncodeOptions, Secrets, encode, encode_to};
+pub use diff::{Change, ChangeKind, Diff, FieldChange, Side, Subject, diff};
+pub use encode::{EncodeError, EncodeOptions, Secrets, encode, encode_resource, encode_to};
 pub use file::{Checkpoint, DeploymentFile, Envelope, Style};
 pub use note::{Note, NoteKind};
 pub use offsets::Offsets;

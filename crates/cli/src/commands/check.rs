@@ -3,13 +3,16 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use groundstate_statefile::{Dialect, Finding, Report, Severity, VerifyOptions, verify};
+use groundstate_common::Severity;
+use groundstate_statefile::{Dialect, Place, VerifyOptions, verify};
 
 use crate::args::CheckArgs;
 use crate::diagnostic::{self, Diagnostic};
 use crate::error::{Failure, Kind, Outcome, Result};
+use crate::family::Family;
 use crate::json::Json;
 use crate::output::{Messages, Output};
+use crate::pulumi;
 use crate::source::{Source, is_standard};
 use crate::spot::Spot;
 
@@ -23,7 +26,7 @@ pub(super) fn run(args: &CheckArgs) -> Result {
     for state in &args.states {
         match check(state, args, &mut out) {
             Ok(file) => {
-                if !file.report.is_clean() {
+                if !file.findings.is_empty() {
                     outcome = outcome.and(Kind::Findings);
                 }
                 checked.extend(args.json.then_some(file));
@@ -44,63 +47,132 @@ pub(super) fn run(args: &CheckArgs) -> Result {
     Ok(outcome)
 }
 
-/// A state that has been checked.
+/// A state that has been checked, whatever its family.
 #[derive(Debug)]
-struct Checked {
-    name: String,
-    report: Report,
+pub(crate) struct Checked {
+    pub(crate) name: String,
+    pub(crate) family: Family,
+    /// Whether it could be read.
+    pub(crate) readable: bool,
+    /// The version of its format, if that much could be read.
+    pub(crate) version: Option<String>,
+    /// In what manner it is written, and what programs call that.
+    pub(crate) manner: Option<(&'static str, &'static str)>,
+    /// How much of what is in it, by the names for programs.
+    pub(crate) counts: Vec<(&'static str, usize)>,
+    pub(crate) findings: Vec<Found>,
+}
+
+/// One thing that was found.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// A stable code such as `GS0061`.
+    pub(crate) code: Option<String>,
+    pub(crate) severity: Severity,
+    pub(crate) title: String,
+    pub(crate) message: String,
+    pub(crate) help: Option<String>,
+    /// The object it belongs to.
+    pub(crate) address: Option<String>,
+    /// What the original product says of it.
+    pub(crate) original: Option<String>,
+    pub(crate) place: Option<Place>,
+}
+
+impl Checked {
+    /// A state of which nothing is known yet.
+    pub(crate) fn new(name: &str, family: Family) -> Self {
+        let (name, counts, findings) = (name.to_owned(), Vec::new(), Vec::new());
+        Self { name, family, readable: false, version: None, manner: None, counts, findings }
+    }
+
+    fn of_severity(&self, severity: Severity) -> usize {
+        self.findings.iter().filter(|finding| finding.severity == severity).count()
+    }
 }
 
 /// Checks one state and prints what was found, unless it goes into a document with all others.
 fn check(state: &Path, args: &CheckArgs, out: &mut Output) -> Result<Checked> {
     let source = Source::find(state)?;
     let text = source.text()?;
-    let report = verify(&text, &VerifyOptions::default());
+    let checked = match source.family {
+        Family::Terraform => terraform(&source, &text),
+        Family::Pulumi => pulumi::check(&source, &text)?,
+    };
     if !args.json {
-        print(&report, &source.name, &text, out)?;
+        print(&checked, &text, out)?;
     }
-    Ok(Checked { name: source.name, report })
+    Ok(checked)
 }
 
-fn print(report: &Report, name: &str, text: &[u8], out: &mut Output) -> io::Result<()> {
-    let mut spots =
-        Spot::of_places(text, report.findings.iter().filter_map(|finding| finding.place.as_ref()))
-            .into_iter();
-    for finding in &report.findings {
+fn terraform(source: &Source, text: &[u8]) -> Checked {
+    let report = verify(text, &VerifyOptions::default());
+    let findings = report.findings.into_iter().map(|finding| Found {
+        code: Some(finding.rule.id()),
+        severity: finding.severity,
+        title: finding.rule.title().to_owned(),
+        message: finding.message,
+        help: Some(finding.help.to_owned()),
+        address: finding.address,
+        original: None,
+        place: finding.place,
+    });
+    Checked {
+        readable: report.readable,
+        version: report.version.map(|version| version.to_string()),
+        manner: report.dialect.map(|dialect| ("dialect", Dialect::id(dialect))),
+        counts: vec![
+            ("resources", report.resources),
+            ("objects", report.objects),
+            ("outputs", report.outputs),
+        ],
+        findings: findings.collect(),
+        ..Checked::new(&source.name, source.family)
+    }
+}
+
+fn print(checked: &Checked, text: &[u8], out: &mut Output) -> io::Result<()> {
+    let places = checked.findings.iter().filter_map(|finding| finding.place.as_ref());
+    let mut spots = Spot::of_places(text, places).into_iter();
+    for finding in &checked.findings {
         let spot = finding.place.as_ref().and_then(|_| spots.next());
-        let diagnostic = diagnostic_of(finding, name, spot);
+        let diagnostic = diagnostic_of(finding, &checked.name, spot);
         out.write_all(diagnostic.render(out.paint()).as_bytes())?;
         out.write_all(b"\n")?;
     }
-    out.line(&summary(report, name))
+    out.line(&summary(checked))
 }
 
-fn diagnostic_of(finding: &Finding, name: &str, place: Option<Spot>) -> Diagnostic {
+fn diagnostic_of(finding: &Found, name: &str, place: Option<Spot>) -> Diagnostic {
     let severity = match finding.severity {
         Severity::Error => diagnostic::Severity::Error,
         Severity::Warning => diagnostic::Severity::Warning,
         _ => diagnostic::Severity::Info,
     };
     Diagnostic {
-        code: Some(finding.rule.id()),
+        code: finding.code.clone(),
         detail: finding.message.clone(),
         place,
         address: finding.address.clone(),
-        help: Some(finding.help.to_owned()),
-        ..Diagnostic::new(severity, finding.rule.title(), name)
+        help: finding.help.clone(),
+        ..Diagnostic::new(severity, finding.title.as_str(), name)
     }
 }
 
 /// One line about a file.
-fn summary(report: &Report, name: &str) -> String {
-    if report.is_clean() {
-        let Report { resources, objects, outputs, .. } = report;
-        return format!(
-            "{name}: nothing found in {resources} resources, {objects} objects and {outputs} outputs"
-        );
+fn summary(checked: &Checked) -> String {
+    let Checked { name, counts, .. } = checked;
+    if checked.findings.is_empty() {
+        let counts: Vec<String> =
+            counts.iter().map(|(thing, count)| format!("{count} {}", thing.replace('_', " "))).collect();
+        let all = match counts.split_last() {
+            Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+            _ => counts.concat(),
+        };
+        return format!("{name}: nothing found in {all}");
     }
     let counts = [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Info, "info")];
-    let counts = counts.map(|(severity, word)| (report.of_severity(severity), word));
+    let counts = counts.map(|(severity, word)| (checked.of_severity(severity), word));
     let counts = counts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| match count {
         1 => format!("1 {word}"),
         _ => format!("{count} {word}s"),
@@ -115,35 +187,38 @@ fn json(files: &[Checked]) -> String {
             for (name, severity) in
                 [("errors", Severity::Error), ("warnings", Severity::Warning), ("infos", Severity::Info)]
             {
-                json.raw(name, files.iter().map(|file| file.report.of_severity(severity)).sum::<usize>());
+                json.raw(name, files.iter().map(|file| file.of_severity(severity)).sum::<usize>());
             }
         });
-        json.objects("files", files, |json, Checked { name, report }| {
-            json.text("state", name);
-            json.raw("readable", report.readable);
-            if let Some(version) = report.version {
+        json.objects("files", files, |json, file| {
+            json.text("state", &file.name);
+            json.text("family", file.family.id());
+            json.raw("readable", file.readable);
+            if let Some(version) = &file.version {
                 json.raw("version", version);
             }
-            if let Some(dialect) = report.dialect {
-                json.text("dialect", Dialect::id(dialect));
+            if let Some((name, manner)) = file.manner {
+                json.text(name, manner);
             }
-            json.raw("resources", report.resources);
-            json.raw("objects", report.objects);
-            json.raw("outputs", report.outputs);
-            json.objects("findings", &report.findings, finding);
+            file.counts.iter().for_each(|(name, count)| json.raw(name, count));
+            json.objects("findings", &file.findings, finding);
         });
     })
 }
 
-fn finding(json: &mut Json, finding: &Finding) {
-    json.text("code", &finding.rule.id());
+fn finding(json: &mut Json, finding: &Found) {
+    let text = |json: &mut Json, name: &str, text: &Option<String>| {
+        if let Some(text) = text {
+            json.text(name, text);
+        }
+    };
+    text(json, "code", &finding.code);
     json.text("severity", finding.severity.as_str());
-    json.text("title", finding.rule.title());
+    json.text("title", &finding.title);
     json.text("message", &finding.message);
-    json.text("help", finding.help);
-    if let Some(address) = &finding.address {
-        json.text("address", address);
-    }
+    text(json, "help", &finding.help);
+    text(json, "original", &finding.original);
+    text(json, "address", &finding.address);
     if let Some(place) = &finding.place {
         json.raw("line", place.line);
         json.raw("column", place.column);

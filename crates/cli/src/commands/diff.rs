@@ -6,92 +6,177 @@ use anstyle::AnsiColor;
 use groundstate_statefile::{ChangeKind, Diff, DiffValue, Entry, FieldChange, Subject, diff};
 
 use crate::args::DiffArgs;
-use crate::error::{Failure, Kind, Outcome, Result};
-use crate::json::Json;
+use crate::error::{self, Failure, Outcome, Result};
+use crate::family::Family;
+use crate::json::{self, Json};
 use crate::load::load;
 use crate::output::Output;
+use crate::pulumi;
 use crate::source::{Source, is_standard};
 
 /// Characters of a value that are shown, at most.
 const MAX_VALUE: usize = 200;
 
-pub(super) fn run(args: &DiffArgs) -> Result {
-    if is_standard(&args.before) && is_standard(&args.after) {
-        return Err(Failure::new(Kind::Usage, "standard input can be only one of the two states"));
-    }
-    let (before, after) = (Source::find(&args.before)?, Source::find(&args.after)?);
-    // The texts are gone before the models are compared.
-    let (before, after) = (load(&before)?.file, load(&after)?.file);
-    let diff = diff(&before, &after);
-    let mut out = Output::stdout();
-    if args.json {
-        out.line(&json(&diff))?
-    } else {
-        text(&diff, &mut out)?
-    }
-    out.finish()?;
-    Ok(if diff.is_empty() { Outcome::Clean } else { Outcome::Found(Kind::Findings) })
+/// One thing that differs, whatever family it belongs to.
+#[derive(Debug)]
+pub(crate) struct Difference {
+    /// What it is, for people.
+    pub(crate) subject: String,
+    /// What sort of thing it is, for programs.
+    pub(crate) kind: &'static str,
+    /// What names it, for programs: members and their JSON.
+    pub(crate) members: Vec<(&'static str, String)>,
+    pub(crate) sign: Kind,
+    pub(crate) fields: Vec<Field>,
 }
 
-pub(super) fn text(diff: &Diff, out: &mut Output) -> io::Result<()> {
-    for entry in &diff.entries {
-        let (sign, colour) = match entry.kind {
-            ChangeKind::Added => ("+", AnsiColor::Green),
-            ChangeKind::Removed => ("-", AnsiColor::Red),
-            _ => ("~", AnsiColor::Yellow),
-        };
-        let subject = entry.subject.to_string();
-        let heading = format!("{sign} {}", out.visible(&subject));
-        writeln!(out, "{}", out.paint().colour(colour, &heading))?;
-        for field in &entry.fields {
-            out.line(&format!("    {}", line(field, entry.kind)))?;
+/// On which side something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Added,
+    Removed,
+    Changed,
+}
+
+/// A member that differs: its values as JSON, which are absent on a side that has none, and empty where they are hidden.
+#[derive(Debug)]
+pub(crate) struct Field {
+    pub(crate) path: String,
+    pub(crate) before: Option<Option<String>>,
+    pub(crate) after: Option<Option<String>>,
+}
+
+impl Kind {
+    const ALL: [Self; 3] = [Self::Added, Self::Removed, Self::Changed];
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Added => "added",
+            Self::Removed => "removed",
+            Self::Changed => "changed",
         }
     }
-    if diff.is_empty() {
+}
+
+pub(super) fn run(args: &DiffArgs) -> Result {
+    if is_standard(&args.before) && is_standard(&args.after) {
+        return Err(Failure::new(error::Kind::Usage, "standard input can be only one of the two states"));
+    }
+    let (before, after) = (Source::find(&args.before)?, Source::find(&args.after)?);
+    let found = match (before.family, after.family) {
+        (Family::Pulumi, Family::Pulumi) => pulumi::diff(args, &before, &after)?,
+        (Family::Terraform, Family::Terraform) => {
+            // The texts are gone before the models are compared.
+            let (before, after) = (load(&before)?.file, load(&after)?.file);
+            differences(&diff(&before, &after), args.reveal)
+        }
+        (one, _) => return Err(mixed(&before, &after, one)),
+    };
+    let mut out = Output::stdout();
+    if args.json {
+        out.line(&Json::object(|json| {
+            json.text("format_version", "1.0");
+            members(json, &found);
+        }))?
+    } else {
+        text(&found, &mut out)?
+    }
+    out.finish()?;
+    Ok(if found.is_empty() { Outcome::Clean } else { Outcome::Found(error::Kind::Findings) })
+}
+
+fn mixed(before: &Source, after: &Source, first: Family) -> Failure {
+    // An empty file, or one that is nobody's, says so itself.
+    for source in [before, after].into_iter().filter(|source| source.family == Family::Terraform) {
+        if let Err(failure) = load(source) {
+            return failure;
+        }
+    }
+    let (pulumi, other) = if first == Family::Pulumi { (before, after) } else { (after, before) };
+    let message =
+        format!("{} is Pulumi's, and {} is not: they have nothing to compare", pulumi.name, other.name);
+    Failure::new(error::Kind::Usage, message)
+}
+
+/// The differences of two states of Terraform.
+pub(super) fn differences(diff: &Diff, reveal: bool) -> Vec<Difference> {
+    diff.entries.iter().map(|entry| difference(entry, reveal)).collect()
+}
+
+pub(super) fn text(found: &[Difference], out: &mut Output) -> io::Result<()> {
+    for entry in found {
+        let (sign, colour) = match entry.sign {
+            Kind::Added => ("+", AnsiColor::Green),
+            Kind::Removed => ("-", AnsiColor::Red),
+            Kind::Changed => ("~", AnsiColor::Yellow),
+        };
+        let heading = format!("{sign} {}", out.visible(&entry.subject));
+        writeln!(out, "{}", out.paint().colour(colour, &heading))?;
+        for field in &entry.fields {
+            out.line(&format!("    {}", line(field, entry.sign)))?;
+        }
+    }
+    if found.is_empty() {
         return out.line("the states mean the same");
     }
-    let counts = [ChangeKind::Added, ChangeKind::Removed, ChangeKind::Changed]
-        .map(|kind| format!("{} {kind}", diff.count(kind)));
+    let counts = Kind::ALL.map(|kind| format!("{} {}", count(found, kind), kind.word()));
     out.line(&counts.join(", "))
 }
 
+fn count(found: &[Difference], kind: Kind) -> usize {
+    found.iter().filter(|entry| entry.sign == kind).count()
+}
+
 /// A field on one line: its value, or both of them.
-fn line(field: &FieldChange, kind: ChangeKind) -> String {
-    let value = |value: &Option<DiffValue>| value.as_ref().map_or_else(|| "(absent)".to_owned(), shown);
+fn line(field: &Field, kind: Kind) -> String {
+    let value = |value: &Option<Option<String>>| value.as_ref().map_or_else(|| "(absent)".to_owned(), shown);
     let (before, after) = (value(&field.before), value(&field.after));
     match kind {
-        ChangeKind::Added => format!("{}: {after}", field.path),
-        ChangeKind::Removed => format!("{}: {before}", field.path),
-        _ => format!("{}: {before} -> {after}", field.path),
+        Kind::Added => format!("{}: {after}", field.path),
+        Kind::Removed => format!("{}: {before}", field.path),
+        Kind::Changed => format!("{}: {before} -> {after}", field.path),
     }
 }
 
-fn shown(value: &DiffValue) -> String {
-    let Some(text) = value.plain() else { return "(sensitive value)".to_owned() };
+fn shown(value: &Option<String>) -> String {
+    let Some(text) = value else { return "(sensitive value)".to_owned() };
     match text.char_indices().nth(MAX_VALUE) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
+        None => text.clone(),
     }
 }
 
-fn json(diff: &Diff) -> String {
-    Json::object(|json| {
-        json.text("format_version", "1.0");
-        members(json, diff);
-    })
-}
-
-/// Adds the difference to a document.
-pub(super) fn members(json: &mut Json, diff: &Diff) {
+/// Adds the differences to a document.
+pub(super) fn members(json: &mut Json, found: &[Difference]) {
     json.inner("summary", |json| {
-        for kind in [ChangeKind::Added, ChangeKind::Removed, ChangeKind::Changed] {
-            json.raw(&kind.to_string(), diff.count(kind));
+        for kind in Kind::ALL {
+            json.raw(kind.word(), count(found, kind));
         }
     });
-    json.objects("changes", &diff.entries, entry);
+    json.objects("changes", found, |json, entry| {
+        json.text("kind", entry.kind);
+        for (name, value) in &entry.members {
+            json.raw(name, value);
+        }
+        json.text("change", entry.sign.word());
+        json.objects("fields", &entry.fields, |json, field| {
+            json.text("path", &field.path);
+            side(json, "before", &field.before);
+            side(json, "after", &field.after);
+        });
+    });
 }
 
-fn entry(json: &mut Json, entry: &Entry) {
+/// Adds the value of one side; a hidden one is null, and a member of its own says so.
+fn side(json: &mut Json, name: &str, value: &Option<Option<String>>) {
+    let Some(value) = value else { return };
+    json.raw(name, value.as_deref().unwrap_or("null"));
+    if value.is_none() {
+        json.raw(&format!("{name}_sensitive"), true);
+    }
+}
+
+fn difference(entry: &Entry, reveal: bool) -> Difference {
     let kind = match &entry.subject {
         Subject::Document => "document",
         Subject::Output(_) => "output",
@@ -101,30 +186,37 @@ fn entry(json: &mut Json, entry: &Entry) {
         Subject::Deposed(..) => "deposed_object",
         _ => "check",
     };
-    json.text("kind", kind);
-    match &entry.subject {
-        Subject::Document => {}
-        Subject::Output(name) => json.text("name", name),
+    let members: Vec<(&'static str, String)> = match &entry.subject {
+        Subject::Document => Vec::new(),
+        Subject::Output(name) => vec![("name", name.to_string())],
         Subject::Deposed(address, key) => {
-            json.text("address", &address.to_string());
-            json.text("deposed_key", key.as_str());
+            vec![("address", address.to_string()), ("deposed_key", key.as_str().to_owned())]
         }
-        Subject::Check { address, .. } => json.text("address", address),
-        other => json.text("address", &other.to_string()),
+        Subject::Check { address, .. } => vec![("address", address.clone())],
+        other => vec![("address", other.to_string())],
+    };
+    let sign = match entry.kind {
+        ChangeKind::Added => Kind::Added,
+        ChangeKind::Removed => Kind::Removed,
+        _ => Kind::Changed,
+    };
+    Difference {
+        subject: entry.subject.to_string(),
+        kind,
+        members: members.into_iter().map(|(name, text)| (name, json::string(&text))).collect(),
+        sign,
+        fields: entry.fields.iter().map(|change| field(change, reveal)).collect(),
     }
-    json.text("change", &entry.kind.to_string());
-    json.objects("fields", &entry.fields, |json, field| {
-        json.text("path", &field.path);
-        side(json, "before", &field.before);
-        side(json, "after", &field.after);
-    });
 }
 
-/// Adds the value of one side; a hidden one is null, and a member of its own says so.
-fn side(json: &mut Json, name: &str, value: &Option<DiffValue>) {
-    let Some(value) = value else { return };
-    json.raw(name, value.plain().unwrap_or("null"));
-    if value.is_sensitive() {
-        json.raw(&format!("{name}_sensitive"), true);
+fn field(change: &FieldChange, reveal: bool) -> Field {
+    let value = |value: &DiffValue| match reveal {
+        true => Some(value.reveal().to_owned()),
+        false => value.plain().map(str::to_owned),
+    };
+    Field {
+        path: change.path.clone(),
+        before: change.before.as_ref().map(value),
+        after: change.after.as_ref().map(value),
     }
 }

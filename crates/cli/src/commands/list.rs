@@ -9,16 +9,25 @@ use groundstate_states::{Attributes, ObjectSrc};
 
 use crate::args::ListArgs;
 use crate::error::{Outcome, Result};
+use crate::family::Family;
 use crate::json::Json;
 use crate::load::load;
 use crate::output::Output;
+use crate::pulumi;
 use crate::select;
 use crate::source::{ScanFailure, Source};
 use crate::value::{Kind, Tape};
 
 pub(super) fn run(args: &ListArgs) -> Result {
-    let targets = select::parse(&args.addresses)?;
     let source = Source::find(&args.state.state)?;
+    match source.family {
+        Family::Terraform => list(args, &source),
+        Family::Pulumi => pulumi::list(args, &source),
+    }
+}
+
+fn list(args: &ListArgs, source: &Source) -> Result {
+    let targets = select::parse(&args.addresses)?;
     let lines = match source.list(args.id.is_some()) {
         // The whole list is by far the most frequent question, so its addresses are printed as they come.
         Ok(listing) if targets.is_empty() => {
@@ -31,10 +40,10 @@ pub(super) fn run(args: &ListArgs) -> Result {
         Ok(listing) => {
             let all =
                 listing.iter().map(|item| Item { address: item.address(), id: item.id.map(str::to_owned) });
-            choose(&all.collect::<Vec<_>>(), &targets, args, &source)?
+            choose(&all.collect::<Vec<_>>(), &targets, args, source)?
         }
         Err(ScanFailure::Failed(failure)) => return Err(failure),
-        Err(ScanFailure::Whole) => choose(&from_model(&source, args.id.is_some())?, &targets, args, &source)?,
+        Err(ScanFailure::Whole) => choose(&from_model(source, args.id.is_some())?, &targets, args, source)?,
     };
     print(|line| lines.iter().try_for_each(|text| line(text)), args.json)
 }

@@ -1,9 +1,9 @@
 //! The commands, one file each.
 
 mod change;
-mod check;
+pub(crate) mod check;
 mod completions;
-mod diff;
+pub(crate) mod diff;
 mod list;
 mod lock;
 mod locks;

@@ -7,9 +7,11 @@ use groundstate_states::{OutputValue, Value};
 
 use crate::args::OutputsArgs;
 use crate::error::{Failure, Kind, Outcome, Result};
+use crate::family::Family;
 use crate::json::{Json, indented};
 use crate::load::load_if_any;
 use crate::output::{Messages, Output};
+use crate::pulumi;
 use crate::source::{ScanFailure, Source};
 use crate::value::{Hcl, Marks, Tape, concrete};
 
@@ -17,12 +19,19 @@ type Named = (String, OutputValue);
 
 pub(super) fn run(args: &OutputsArgs) -> Result {
     let source = Source::find(&args.state.state)?;
+    match source.family {
+        Family::Terraform => outputs(args, &source),
+        Family::Pulumi => pulumi::outputs(args, &source),
+    }
+}
+
+fn outputs(args: &OutputsArgs, source: &Source) -> Result {
     let mut out = Output::stdout();
     if let Some(name) = args.name.as_deref() {
-        let Some(output) = read_one(&source, name)? else { return Err(unknown(name, &source)) };
+        let Some(output) = read_one(source, name)? else { return Err(unknown(name, source)) };
         one(name, &output, args, &mut out)?;
     } else {
-        all(&read_all(&source)?, args, &source, &mut out)?;
+        all(&read_all(source)?, args, source, &mut out)?;
     }
     out.finish()?;
     Ok(Outcome::Clean)
@@ -35,7 +44,7 @@ fn all(outputs: &[Named], args: &OutputsArgs, source: &Source, out: &mut Output)
     if outputs.is_empty() {
         Messages::stderr().warning(&format!("{} has no outputs", source.name));
     }
-    all_text(outputs, out)
+    all_text(outputs, args.reveal, out)
 }
 
 /// Reads one output, and no more of the file than that takes.
@@ -110,9 +119,9 @@ fn pretty(output: &OutputValue) -> String {
     Hcl::value(&tape, &Marks::default(), 0)
 }
 
-fn all_text(outputs: &[Named], out: &mut Output) -> io::Result<()> {
+fn all_text(outputs: &[Named], reveal: bool, out: &mut Output) -> io::Result<()> {
     for (name, output) in outputs {
-        let value = if output.sensitive { "<sensitive>".to_owned() } else { pretty(output) };
+        let value = if output.sensitive && !reveal { "<sensitive>".to_owned() } else { pretty(output) };
         let name = out.visible(name).into_owned();
         writeln!(out, "{name} = {value}")?;
     }

@@ -161,13 +161,13 @@ fn report(site: &Site, args: &ChangeArgs, stored: &Stored, backup: Option<PathBu
                 json.text("backup", &backup.display().to_string());
             }
             if let Some(diff) = diff {
-                json.inner("diff", |json| show::members(json, diff));
+                json.inner("diff", |json| show::members(json, &show::differences(diff, false)));
             }
         }))?;
         return Ok(out.finish()?);
     }
     match diff {
-        Some(diff) if args.dry_run => show::text(diff, &mut out)?,
+        Some(diff) if args.dry_run => show::text(&show::differences(diff, false), &mut out)?,
         _ if !written => out.line("Nothing to change: what is stored says the same.")?,
         _ => out.line(&format!("{} has serial {} now.", site.name, meta.serial))?,
     }

@@ -10,8 +10,11 @@ use groundstate_statefile::{
 use crate::args::UpgradeArgs;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{Failure, Kind, Outcome, Result};
+use crate::family::Family;
 use crate::load::{Loaded, load};
 use crate::output::{Messages, Output};
+use crate::packed;
+use crate::pulumi;
 use crate::save;
 use crate::source::{Source, is_standard};
 use crate::spot::Spot;
@@ -21,8 +24,15 @@ const MAX_PRINTED: usize = 50;
 
 pub(super) fn run(args: &UpgradeArgs) -> Result {
     let source = Source::find(&args.state.state)?;
-    let mut loaded = load(&source)?;
-    print_notes(&loaded, &source);
+    match source.family {
+        Family::Terraform => upgrade(args, &source),
+        Family::Pulumi => pulumi::upgrade(args, &source),
+    }
+}
+
+fn upgrade(args: &UpgradeArgs, source: &Source) -> Result {
+    let mut loaded = load(source)?;
+    print_notes(&loaded, source);
     let dialect = args.dialect.map(Dialect::from).filter(|dialect| *dialect != loaded.file.dialect);
     if let Some(dialect) = dialect {
         let losses = losses_in(&loaded.file, dialect);
@@ -34,7 +44,7 @@ pub(super) fn run(args: &UpgradeArgs) -> Result {
     } else if args.lossy {
         print_losses(&own_losses(&loaded.file), "lost");
     }
-    write(&loaded, args, &source)?;
+    write(&loaded, args, source)?;
     Ok(Outcome::Clean)
 }
 
@@ -71,15 +81,25 @@ fn write(loaded: &Loaded<'_>, args: &UpgradeArgs, source: &Source) -> Result<()>
 
 fn write_file(loaded: &Loaded<'_>, options: &EncodeOptions, path: &Path, source: &Source) -> Result<()> {
     let mut reason = None;
-    // In its own place the new state is that of the text that was read, and of no newer one.
-    let expected = source.is_in(path).then_some(&*loaded.text);
-    let written = save::replace(path, expected, |out| match encode_to(&loaded.file, options, out) {
+    // In its own place the new state is that of the bytes that were read, and of no newer ones; and it is compressed if
+    // they are.
+    let own = source.is_in(path);
+    let expected = own.then(|| source.packed().unwrap_or(&loaded.text));
+    let mut encode = |out: &mut dyn io::Write| match encode_to(&loaded.file, options, out) {
         Ok(_) => Ok(()),
         Err(EncodeError::Io(error)) => Err(error),
         Err(error) => {
             reason = Some(error);
             Err(io::Error::other("the state was refused"))
         }
+    };
+    let written = save::replace(path, expected, |out| {
+        if !own || source.packed().is_none() {
+            return encode(out);
+        }
+        let mut text = Vec::new();
+        encode(&mut text)?;
+        out.write_all(&packed::pack(&text)?)
     });
     match (reason, written) {
         (Some(error), _) => Err(refused(error, source)),

@@ -40,6 +40,12 @@ impl Marks {
         Self(members.map(|(_, value)| value).collect())
     }
 
+    /// Marks every value whose text is this one.
+    pub(crate) fn of_text(tape: &Tape<'_>, text: &str) -> Self {
+        let end = tape.root().map_or(0, |root| tape.next(root));
+        Self((0..end).filter(|token| tape.text(*token) == text).collect())
+    }
+
     fn follow(&mut self, tape: &Tape<'_>, at: usize, steps: &[PathStep]) {
         let Some((step, rest)) = steps.split_first() else {
             self.0.insert(at);

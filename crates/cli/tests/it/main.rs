@@ -18,6 +18,7 @@ mod odd_files;
 mod order;
 mod outputs;
 mod overwrite;
+mod pulumi;
 mod readme;
 mod replace;
 mod show;

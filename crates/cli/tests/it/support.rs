@@ -41,7 +41,15 @@ impl Run {
 pub(crate) fn command(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_groundstate"));
     command.args(args).current_dir(workspace().join("tests/fixtures/states"));
-    for name in ["TF_DATA_DIR", "TF_WORKSPACE", "NO_COLOR", "CLICOLOR_FORCE", "COLUMNS"] {
+    for name in [
+        "TF_DATA_DIR",
+        "TF_WORKSPACE",
+        "NO_COLOR",
+        "CLICOLOR_FORCE",
+        "COLUMNS",
+        "PULUMI_CONFIG_PASSPHRASE",
+        "PULUMI_CONFIG_PASSPHRASE_FILE",
+    ] {
         command.env_remove(name);
     }
     command

@@ -6,8 +6,8 @@ mod resource;
 use std::collections::BTreeSet;
 use std::io;
 
-use groundstate_deployments::{Extra, Feature, Snapshot};
-use groundstate_json::{Layout, Writer};
+use groundstate_deployments::{Extra, Feature, RawJson, Resource, Snapshot};
+use groundstate_json::{Escapes, Layout, Writer};
 
 use crate::features;
 use crate::file::{Checkpoint, DeploymentFile, Envelope};
@@ -124,6 +124,20 @@ pub fn encode_to<W: io::Write>(
     encoder.document(file)?;
     let line_break = options.line_break.unwrap_or(file.style.line_break);
     Ok(if line_break { encoder.writer.finish()? } else { encoder.writer.end()? })
+}
+
+/// Writes one resource as compact JSON, its members in the order they have in a file.
+///
+/// # Errors
+///
+/// A property has no form.
+pub fn encode_resource(resource: &Resource, secrets: Secrets) -> Result<RawJson, EncodeError> {
+    let layout = Layout::COMPACT.with_escapes(Escapes::Plain);
+    let mut encoder = Encoder { writer: Writer::new(Vec::new(), layout), layout, secrets };
+    encoder.resource(resource)?;
+    let bytes = encoder.writer.end()?;
+    let text = String::from_utf8(bytes).map_err(io::Error::other)?;
+    Ok(RawJson::from_validated(&text))
 }
 
 /// Writes the parts of a document.

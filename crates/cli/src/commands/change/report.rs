@@ -54,7 +54,7 @@ impl Report<'_> {
         match self.diff.filter(|_| self.dry_run) {
             Some(diff) => {
                 out.line("")?;
-                diff::text(diff, out)?;
+                diff::text(&diff::differences(diff, false), out)?;
             }
             None if self.written => out.line(&self.success)?,
             None => out.line("Nothing to change.")?,
@@ -83,7 +83,7 @@ impl Report<'_> {
             });
             json.texts("missing", self.summary.missing.iter().map(ToString::to_string));
             if let Some(diff) = self.diff {
-                json.inner("diff", |json| diff::members(json, diff));
+                json.inner("diff", |json| diff::members(json, &diff::differences(diff, false)));
             }
         })
     }

@@ -12,9 +12,11 @@ use groundstate_states::{Attributes, Generation, ObjectSrc, Resource, ResourceIn
 
 use crate::args::ShowArgs;
 use crate::error::{Outcome, Result};
+use crate::family::Family;
 use crate::json::Json;
 use crate::load::{load_if_any, load_resource};
 use crate::output::Output;
+use crate::pulumi;
 use crate::select;
 use crate::source::Source;
 use crate::value::{Marks, Tape};
@@ -39,19 +41,26 @@ struct Shown<'f> {
 }
 
 pub(super) fn run(args: &ShowArgs) -> Result {
-    let target = args.address.as_deref().map(select::parse_one).transpose()?;
     let source = Source::find(&args.state.state)?;
+    match source.family {
+        Family::Terraform => show(args, &source),
+        Family::Pulumi => pulumi::show(args, &source),
+    }
+}
+
+fn show(args: &ShowArgs, source: &Source) -> Result {
+    let target = args.address.as_deref().map(select::parse_one).transpose()?;
     let file = match &target {
         Some(Target::Resource(resource) | Target::Instance(AbsResourceInstance { resource, .. })) => {
-            load_resource(&source, resource)?
+            load_resource(source, resource)?
         }
-        _ => load_if_any(&source)?.map(|loaded| loaded.file),
+        _ => load_if_any(source)?.map(|loaded| loaded.file),
     };
     let mut out = Output::stdout();
     match &file {
         Some(file) => {
             let view = View { file, target, reveal: args.reveal };
-            view.check(&source)?;
+            view.check(source)?;
             if args.json {
                 out.line(&json::document(&view)?)?;
             } else {
