@@ -62,7 +62,7 @@ impl Picture {
             on_cycle: red.contains(&(from, to)),
         };
         Self {
-            nodes: graph.nodes().iter().map(drawn).collect(),
+            nodes: drawn_all(graph.nodes()),
             groups: groups(graph.nodes()),
             edges: network.op_edges().map(arrow).collect(),
         }
@@ -97,7 +97,18 @@ fn groups(nodes: &[OpNode]) -> Vec<Group> {
     by_module.into_iter().map(group).collect()
 }
 
-fn drawn(node: &OpNode) -> Drawn {
+fn drawn_all(nodes: &[OpNode]) -> Vec<Drawn> {
+    let deposed = |node: &OpNode| matches!(node.kind, OpKind::DestroyDeposed(_) | OpKind::ForgetDeposed(_));
+    let mut drawn_nodes = Vec::with_capacity(nodes.len());
+    // Operations on one instance stand side by side; keys are shown where there are several old objects to tell apart.
+    for same in nodes.chunk_by(|a, b| a.key.addr().is_some() && a.key.addr() == b.key.addr()) {
+        let several = same.iter().filter(|node| deposed(node)).count() > 1;
+        drawn_nodes.extend(same.iter().map(|node| drawn(node, several)));
+    }
+    drawn_nodes
+}
+
+fn drawn(node: &OpNode, several_old: bool) -> Drawn {
     let name = match &node.key {
         NodeKey::Provider(id) | NodeKey::ProviderClose(id) => id.to_string(),
         NodeKey::Operation { addr, .. } => {
@@ -111,9 +122,11 @@ fn drawn(node: &OpNode) -> Drawn {
         OpKind::Apply(ApplyKind::ForgetCreate) => "create anew".to_owned(),
         OpKind::Apply(_) => node.kind.name().to_owned(),
         OpKind::Destroy => "destroy".to_owned(),
-        OpKind::DestroyDeposed(key) => format!("destroy the old one ({key})"),
+        OpKind::DestroyDeposed(key) if several_old => format!("destroy the old one {key}"),
+        OpKind::DestroyDeposed(_) => "destroy the old one".to_owned(),
         OpKind::Forget => "forget".to_owned(),
-        OpKind::ForgetDeposed(key) => format!("forget the old one ({key})"),
+        OpKind::ForgetDeposed(key) if several_old => format!("forget the old one {key}"),
+        OpKind::ForgetDeposed(_) => "forget the old one".to_owned(),
         OpKind::Provider => "configure".to_owned(),
         OpKind::ProviderClose => "shut down".to_owned(),
     };

@@ -136,6 +136,19 @@ fn pictures_are_grouped_by_module() {
 }
 
 #[test]
+fn pictures_name_old_objects_by_key_only_where_there_are_several() {
+    let dot = |case: Case| case.holds().to_dot(DotStyle::Picture);
+    let one = dot(Case::new("!A", "", "A=R"));
+    assert!(one.contains(r#"label="t.A\ndestroy the old one", fillcolor"#), "{one}");
+    assert!(one.contains("style=dashed") && one.contains("label=\"dashed: "), "{one}");
+    let two = dot(Case::new("!A", "A#k", "A=R A#k=D"));
+    assert!(
+        two.contains("destroy the old one 00000001") && two.contains("destroy the old one 0000015b"),
+        "{two}"
+    );
+}
+
+#[test]
 fn json_has_nodes_edges_order_and_what_is_recorded() {
     let graph = Case::new("!A B:{A}", "", "A=R B=U").holds();
     let json = graph.to_json();
