@@ -22,6 +22,7 @@ mod session;
 mod site;
 mod source;
 mod spot;
+mod svg;
 mod tokens;
 mod trouble;
 mod value;

@@ -153,6 +153,8 @@ pub(crate) enum GraphFormat {
     Dot,
     /// For Mermaid
     Mermaid,
+    /// A picture
+    Svg,
 }
 
 /// Sets of rules that can be asked for.

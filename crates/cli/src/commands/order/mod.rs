@@ -13,6 +13,7 @@ use crate::error::{Failure, Kind, Outcome, Result};
 use crate::output::{Messages, Output};
 use crate::save;
 use crate::source::is_standard;
+use crate::svg;
 use subject::Subject;
 
 /// Errors and warnings that are printed one by one; the rest is counted.
@@ -56,6 +57,7 @@ fn print(subject: Subject, args: &PictureArgs, text: Text) -> Result {
         GraphFormat::Json => graph.to_json() + "\n",
         GraphFormat::Dot => graph.to_dot(DotStyle::Picture),
         GraphFormat::Mermaid => graph.to_mermaid(),
+        GraphFormat::Svg => svg::draw(&graph.to_dot(DotStyle::Flat), graph.nodes().len())?,
     };
     write(&drawn, args.output.as_deref())?;
     failure.map_or(Ok(Outcome::Clean), Err)
