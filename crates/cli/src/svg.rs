@@ -12,7 +12,9 @@ use layout::gv::{DotParser, GraphBuilder};
 use crate::error::{Failure, Kind, Result};
 
 /// Larger graphs are no pictures any more, and take minutes.
-const MOST_NODES: usize = 1000;
+const MOST: Size = Size { nodes: 300, edges: 1200 };
+/// Up to this size places are improved, until which a larger one takes minutes too.
+const IMPROVED: Size = Size { nodes: 60, edges: 200 };
 /// Finding places goes through chains of nodes by recursion.
 const STACK: usize = 256 << 20;
 /// Between the lines of a label, in parts of the size of its letters.
@@ -20,10 +22,27 @@ const LEADING: f64 = 1.25;
 /// Around everything.
 const MARGIN: f64 = 12.0;
 
-/// The picture of a graph in DOT without groups, which has so many nodes.
-pub(crate) fn draw(dot: &str, nodes: usize) -> Result<String> {
-    if nodes > MOST_NODES {
-        let message = format!("a picture of {nodes} nodes cannot be read, {MOST_NODES} are the most");
+/// How large a graph is.
+#[derive(Clone, Copy)]
+pub(crate) struct Size {
+    pub(crate) nodes: usize,
+    pub(crate) edges: usize,
+}
+
+impl Size {
+    fn is_within(self, other: Self) -> bool {
+        self.nodes <= other.nodes && self.edges <= other.edges
+    }
+}
+
+/// The picture of a graph in DOT without groups.
+pub(crate) fn draw(dot: &str, size: Size) -> Result<String> {
+    if !size.is_within(MOST) {
+        let Size { nodes, edges } = size;
+        let message = format!(
+            "a picture of {nodes} nodes and {edges} edges cannot be read, {} and {} are the most",
+            MOST.nodes, MOST.edges
+        );
         return Err(Failure::new(Kind::Usage, message)
             .hint("draw a part with `--target`, or take `--format dot` to a program for large graphs"));
     }
@@ -31,7 +50,9 @@ pub(crate) fn draw(dot: &str, nodes: usize) -> Result<String> {
     // Whatever the other crate stumbles over is our failure to draw, not the end of the process.
     let quiet = panic::take_hook();
     panic::set_hook(Box::new(|_| {}));
-    let drawn = thread::Builder::new().stack_size(STACK).spawn(move || layout_and_draw(&dot));
+    let drawn = thread::Builder::new()
+        .stack_size(STACK)
+        .spawn(move || layout_and_draw(&dot, size.is_within(IMPROVED)));
     let drawn = drawn.ok().and_then(|thread| thread.join().ok()).flatten();
     panic::set_hook(quiet);
     drawn.ok_or_else(|| {
@@ -40,12 +61,12 @@ pub(crate) fn draw(dot: &str, nodes: usize) -> Result<String> {
     })
 }
 
-fn layout_and_draw(dot: &str) -> Option<String> {
+fn layout_and_draw(dot: &str, improve: bool) -> Option<String> {
     let graph = DotParser::new(dot).process().ok()?;
     let mut builder = GraphBuilder::new();
     builder.visit_graph(&graph);
     let mut canvas = Canvas::default();
-    builder.get().do_it(false, false, false, &mut canvas);
+    builder.get().do_it(false, !improve, false, &mut canvas);
     Some(canvas.finish())
 }
 

@@ -22,6 +22,7 @@ fn draws_graphs() {
     let draw = |format: &str| groundstate(&["order", "destroy", &file.path, "--format", format]).clean();
     insta::assert_snapshot!("order_dot", draw("dot"));
     insta::assert_snapshot!("order_mermaid", draw("mermaid"));
+    insta::assert_snapshot!("order_svg", draw("svg"));
     let json: serde_json::Value = serde_json::from_str(&draw("json")).unwrap();
     assert_eq!(json["order"].as_array().unwrap().len(), 21);
     assert_eq!(json["waves"].as_array().unwrap().len(), 4);
@@ -102,6 +103,17 @@ fn says_what_goes_with_an_instance() {
     assert_eq!(json["affected"].as_array().unwrap().len(), 12);
     assert_eq!(json["affected"][0]["distance"], 1);
     groundstate(&["order", "blast", &file.path, "module.nowhere"]).failed(7);
+}
+
+/// Nobody can read it, and it would take minutes.
+#[test]
+fn refuses_pictures_of_large_graphs() {
+    let resources: Vec<String> =
+        (0..301).map(|at| resource("t", &format!("r{at}"), "{\"attributes\": {}}")).collect();
+    let file = state(with_resources(&resources.join(",")));
+    let message = groundstate(&["order", "destroy", &file.path, "-f", "svg"]).failed(2);
+    assert!(message.contains("301 nodes") && message.contains("--target"), "{message}");
+    groundstate(&["order", "destroy", &file.path, "-f", "svg", "--target", "t.r0"]).clean();
 }
 
 /// A state that records a cycle has no order, but it can be looked at.

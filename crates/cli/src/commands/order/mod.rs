@@ -57,7 +57,10 @@ fn print(subject: Subject, args: &PictureArgs, text: Text) -> Result {
         GraphFormat::Json => graph.to_json() + "\n",
         GraphFormat::Dot => graph.to_dot(DotStyle::Picture),
         GraphFormat::Mermaid => graph.to_mermaid(),
-        GraphFormat::Svg => svg::draw(&graph.to_dot(DotStyle::Flat), graph.nodes().len())?,
+        GraphFormat::Svg => {
+            let size = svg::Size { nodes: graph.nodes().len(), edges: graph.edges().count() };
+            svg::draw(&graph.to_dot(DotStyle::Flat), size)?
+        }
     };
     write(&drawn, args.output.as_deref())?;
     failure.map_or(Ok(Outcome::Clean), Err)
