@@ -2,6 +2,7 @@
 
 mod change;
 mod order;
+mod pulumi;
 
 use std::path::PathBuf;
 
@@ -15,6 +16,10 @@ pub(crate) use change::{
 
 pub(crate) use order::{
     GraphFormat, OrderArgs, OrderBlastArgs, OrderQuestion, OrderWhyArgs, PictureArgs, RulesArgs,
+};
+
+pub(crate) use pulumi::{
+    PendingArgs, PendingClearArgs, PendingCommand, PendingListArgs, PendingResolveArgs, RepairArgs, RmArgs,
 };
 
 const EXIT_CODES: &str = "\
@@ -102,19 +107,36 @@ pub(crate) enum Command {
     ///
     /// Moves a resource, an instance or a module to another address, with everything that belongs to it.
     ///
+    /// Of Pulumi, it gives a resource another name: DST is a name, or a URN that differs in nothing else.
+    ///
     /// Dependencies that other objects have recorded follow what is moved. A module without a key stands for all its
     /// instances, a resource without a key for its instance without a key, or for all of it.
     Mv(MvArgs),
     /// Forgets resources, instances and modules without destroying them
     ///
-    /// Forgets what stands at these addresses. The real objects stay as they are, and nobody manages them any more.
-    Rm(AddressesArgs),
+    /// Forgets what stands at these addresses, of Pulumi URNs or names. The real objects stay as they are, and nobody manages
+    /// them any more.
+    Rm(RmArgs),
     /// Replaces a provider by another one in all resources that have it
     ReplaceProvider(ReplaceProviderArgs),
     /// Marks resource instances, so that the next apply replaces them
     Taint(AddressesArgs),
     /// Takes back that resource instances are to be replaced
     Untaint(AddressesArgs),
+    /// Protects resources of Pulumi, so that nothing deletes them
+    Protect(AddressesArgs),
+    /// Takes back that resources of Pulumi are protected
+    Unprotect(AddressesArgs),
+    /// Repairs a deployment of Pulumi that breaks its rules
+    ///
+    /// Works out a plan after which `check` finds no error: orders resources, drops references that lead nowhere, resolves
+    /// duplicate names, unknown providers and circles. Nothing is dropped that no step of the plan names.
+    ///
+    /// The plan is shown, and carried out with `--yes`. Where it could go another way it has questions, and `--answer` answers
+    /// them.
+    Repair(RepairArgs),
+    /// Deals with operations of Pulumi whose outcome is not known
+    Pending(PendingArgs),
     /// Makes many changes from a script, under one lock and in one write
     ///
     /// Makes the changes of a script: all of them or, if one is refused, none. They are made under one lock and

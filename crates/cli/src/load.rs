@@ -7,6 +7,7 @@ use groundstate_states::addr::AbsResource;
 
 use crate::diagnostic::Diagnostic;
 use crate::error::{Failure, Kind, Result};
+use crate::family::Family;
 use crate::source::Source;
 
 /// A state and the text it was read from.
@@ -18,6 +19,10 @@ pub(crate) struct Loaded<'s> {
 
 /// Reads the state of any version.
 pub(crate) fn load(source: &Source) -> Result<Loaded<'_>> {
+    if source.family == Family::Pulumi {
+        let message = format!("{} is Pulumi's, and this command is for states of Terraform", source.name);
+        return Err(Failure::new(Kind::Usage, message));
+    }
     let text = source.text()?;
     match decode(&text, &DecodeOptions::default()) {
         Ok(file) => Ok(Loaded { file, text }),

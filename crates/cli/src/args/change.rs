@@ -61,7 +61,7 @@ pub(crate) struct MvArgs {
 pub(crate) struct AddressesArgs {
     #[command(flatten)]
     pub(crate) place: PlaceArg,
-    /// Modules, resources or instances; a single instance each where their status is changed
+    /// Modules, resources or instances; a single instance each where their status is changed. Of Pulumi, URNs or names
     #[arg(value_name = "ADDR", required = true)]
     pub(crate) addresses: Vec<String>,
     #[command(flatten)]

@@ -103,7 +103,7 @@ pub(super) fn differences(diff: &Diff, reveal: bool) -> Vec<Difference> {
     diff.entries.iter().map(|entry| difference(entry, reveal)).collect()
 }
 
-pub(super) fn text(found: &[Difference], out: &mut Output) -> io::Result<()> {
+pub(crate) fn text(found: &[Difference], out: &mut Output) -> io::Result<()> {
     for entry in found {
         let (sign, colour) = match entry.sign {
             Kind::Added => ("+", AnsiColor::Green),
@@ -147,7 +147,7 @@ fn shown(value: &Option<String>) -> String {
 }
 
 /// Adds the differences to a document.
-pub(super) fn members(json: &mut Json, found: &[Difference]) {
+pub(crate) fn members(json: &mut Json, found: &[Difference]) {
     json.inner("summary", |json| {
         for kind in Kind::ALL {
             json.raw(kind.word(), count(found, kind));

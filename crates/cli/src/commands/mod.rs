@@ -1,6 +1,6 @@
 //! The commands, one file each.
 
-mod change;
+pub(crate) mod change;
 pub(crate) mod check;
 mod completions;
 pub(crate) mod diff;
@@ -21,8 +21,11 @@ mod unlock;
 mod upgrade;
 mod version;
 
-use crate::args::Command;
+use groundstate_integrity::Flag;
+
+use crate::args::{AddressesArgs, Command, PendingCommand};
 use crate::error::Result;
+use crate::pulumi;
 
 /// Runs a command.
 pub(crate) fn run(command: Command) -> Result {
@@ -34,13 +37,44 @@ pub(crate) fn run(command: Command) -> Result {
         Command::Check(args) => check::run(&args),
         Command::Diff(args) => diff::run(&args),
         Command::Order(args) => order::run(&args),
+        Command::Mv(args) if pulumi::is_at(&args.place.state) => pulumi::mv(&args),
         Command::Mv(args) => change::mv(&args),
+        Command::Rm(args) if pulumi::is_at(&args.addresses.place.state) => pulumi::rm(&args),
         Command::Rm(args) => change::rm(&args),
-        Command::ReplaceProvider(args) => change::replace_provider(&args),
+        Command::ReplaceProvider(args) => {
+            pulumi::not_here(&args.place.state, "replace-provider", "change the program, and run it")?;
+            change::replace_provider(&args)
+        }
+        Command::Taint(args) if pulumi::is_at(&args.place.state) => pulumi::flag(&args, Flag::Taint(true)),
         Command::Taint(args) => change::taint(&args),
+        Command::Untaint(args) if pulumi::is_at(&args.place.state) => pulumi::flag(&args, Flag::Taint(false)),
         Command::Untaint(args) => change::untaint(&args),
-        Command::Edit(args) => change::edit(&args),
-        Command::Undo(args) => undo::run(&args),
+        Command::Protect(args) => protect(&args, "protect", true),
+        Command::Unprotect(args) => protect(&args, "unprotect", false),
+        Command::Repair(args) => {
+            pulumi::only_here(&args.place.state, "repair")?;
+            pulumi::repair(&args)
+        }
+        Command::Pending(args) => {
+            match &args.command {
+                PendingCommand::List(_) => {}
+                PendingCommand::Clear(args) => pulumi::only_here(&args.place.state, "pending clear")?,
+                PendingCommand::Resolve(args) => pulumi::only_here(&args.place.state, "pending resolve")?,
+            }
+            pulumi::pending(&args.command)
+        }
+        Command::Edit(args) => {
+            pulumi::not_here(&args.place.state, "edit", "use `mv`, `rm`, `taint`, `protect`")?;
+            change::edit(&args)
+        }
+        Command::Undo(args) => {
+            pulumi::not_here(
+                &args.place.state,
+                "undo",
+                "copy the backup back, which lies beside it with `.backup` after its name",
+            )?;
+            undo::run(&args)
+        }
         Command::Pull(args) => pull::run(&args),
         Command::Push(args) => push::run(&args),
         Command::Salvage(args) => salvage::run(&args),
@@ -52,4 +86,9 @@ pub(crate) fn run(command: Command) -> Result {
         Command::Completions(args) => completions::run(&args),
         Command::Man => man::run(),
     }
+}
+
+fn protect(args: &AddressesArgs, command: &str, protect: bool) -> Result {
+    pulumi::only_here(&args.place.state, command)?;
+    pulumi::flag(args, Flag::Protect(protect))
 }

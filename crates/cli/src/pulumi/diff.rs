@@ -19,7 +19,18 @@ pub(crate) fn diff(args: &DiffArgs, before: &Source, after: &Source) -> Result<V
     }
     let diff = groundstate_deploymentfile::diff(&before, &after)
         .map_err(|error| Failure::new(Kind::Unusable, chain(&error)))?;
-    Ok(diff.changes.into_iter().map(|change| difference(change, args.reveal)).collect())
+    Ok(differences(diff, args.reveal))
+}
+
+/// What differs, for people and programs.
+pub(super) fn differences(diff: groundstate_deploymentfile::Diff, reveal: bool) -> Vec<Difference> {
+    diff.changes.into_iter().map(|change| difference(change, reveal)).collect()
+}
+
+/// What does not show in any resource: their order, or what the deployment says of itself.
+pub(super) fn reordered() -> Difference {
+    let subject = "order of resources, or what the deployment says of itself".to_owned();
+    Difference { subject, kind: "document", members: Vec::new(), sign: Sign::Changed, fields: Vec::new() }
 }
 
 fn difference(change: Change, reveal: bool) -> Difference {

@@ -1,5 +1,6 @@
 //! Pulumi's deployments and checkpoints: what the commands do with them.
 
+mod change;
 mod check;
 mod diff;
 mod list;
@@ -13,9 +14,50 @@ mod show;
 mod shown;
 mod upgrade;
 
+pub(crate) use change::{flag, mv, pending, repair, rm};
 pub(crate) use check::check;
 pub(crate) use diff::diff;
 pub(crate) use list::list;
 pub(crate) use outputs::outputs;
 pub(crate) use show::show;
 pub(crate) use upgrade::upgrade;
+
+use std::fs;
+use std::path::Path;
+
+use crate::error::{Failure, Kind, Result};
+use crate::family::Family;
+use crate::source::Source;
+
+/// Whose state is at a place that is about to be changed. What cannot be read is judged later.
+pub(crate) fn is_at(state: &Path) -> bool {
+    let is_file = fs::metadata(state).is_ok_and(|metadata| metadata.is_file());
+    is_file && Source::find(state).is_ok_and(|source| source.family == Family::Pulumi)
+}
+
+/// Refuses to do with Pulumi's state what only Terraform's has.
+pub(crate) fn not_here(state: &Path, command: &str, hint: &str) -> Result<()> {
+    if !is_at(state) {
+        return Ok(());
+    }
+    let message = format!("{} is Pulumi's, and `{command}` is for states of Terraform", state.display());
+    Err(Failure::new(Kind::Usage, message).hint(hint))
+}
+
+/// Refuses to do with other states what only Pulumi's has.
+pub(crate) fn only_here(state: &Path, command: &str) -> Result<()> {
+    match Source::find(state) {
+        Ok(source) => only_pulumi(&source, command),
+        Err(failure) => Err(failure),
+    }
+}
+
+fn only_pulumi(source: &Source, command: &str) -> Result<()> {
+    if source.family == Family::Pulumi {
+        return Ok(());
+    }
+    // An empty file, or one that is nobody's, says so itself.
+    crate::load::load(source)?;
+    let message = format!("{} is not Pulumi's, and `{command}` is for nothing else", source.name);
+    Err(Failure::new(Kind::Usage, message))
+}

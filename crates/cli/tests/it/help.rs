@@ -4,7 +4,7 @@ use std::fs;
 
 use super::support::{groundstate, workspace};
 
-const COMMANDS: [&str; 30] = [
+const COMMANDS: [&str; 37] = [
     "",
     "list",
     "show",
@@ -23,6 +23,13 @@ const COMMANDS: [&str; 30] = [
     "replace-provider",
     "taint",
     "untaint",
+    "protect",
+    "unprotect",
+    "repair",
+    "pending",
+    "pending list",
+    "pending clear",
+    "pending resolve",
     "edit",
     "undo",
     "pull",

@@ -19,6 +19,7 @@ mod order;
 mod outputs;
 mod overwrite;
 mod pulumi;
+mod pulumi_changes;
 mod readme;
 mod replace;
 mod show;

@@ -36,7 +36,7 @@ impl From<Summary> for Work {
 }
 
 /// Where the state before a change goes.
-pub(super) fn backup(found: &Found, args: &ChangeArgs, suffix: &str) -> (Backup, Option<PathBuf>) {
+pub(crate) fn backup(found: &Found, args: &ChangeArgs, suffix: &str) -> (Backup, Option<PathBuf>) {
     match args.backup.as_deref() {
         Some(path) if path == Path::new("-") => (Backup::None, None),
         Some(path) => (Backup::At(path.to_owned()), Some(path.to_owned())),

@@ -4,7 +4,7 @@ use groundstate_statefile::surgery::{MvOptions, Summary, Surgery, TaintError};
 use groundstate_states::addr::{AbsResourceInstance, InstanceKey, ProviderSource, Target};
 
 use super::run;
-use crate::args::{AddressesArgs, MvArgs, ReplaceProviderArgs};
+use crate::args::{AddressesArgs, MvArgs, ReplaceProviderArgs, RmArgs};
 use crate::error::{Failure, Kind, Result};
 use crate::select;
 
@@ -17,7 +17,12 @@ pub(crate) fn mv(args: &MvArgs) -> Result {
     })
 }
 
-pub(crate) fn rm(args: &AddressesArgs) -> Result {
+pub(crate) fn rm(args: &RmArgs) -> Result {
+    if args.force || args.target_dependents || args.id.is_some() {
+        let message = "`--force`, `--target-dependents` and `--id` are for states of Pulumi";
+        return Err(Failure::new(Kind::Usage, message));
+    }
+    let args = &args.addresses;
     let targets = select::parse(&args.addresses)?;
     let success = |count| format!("Successfully removed {count} resource instance(s).");
     run(&args.place.state, &args.change, "state-rm", success, |surgery| Ok(surgery.rm(&targets)?.into()))

@@ -1,0 +1,123 @@
+//! `groundstate repair`: a plan that leaves a sound snapshot, shown before it is carried out.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use groundstate_deployments::Snapshot;
+use groundstate_integrity::{Plan, Question, RepairOptions};
+
+use super::{Change, Done, Soundness, edit, encoded, run};
+use crate::args::{ChangeArgs, RepairArgs};
+use crate::error::{Failure, Kind, Outcome, Result};
+use crate::output::{Messages, Output};
+use crate::save;
+use crate::source::{Source, is_standard};
+
+/// Repairs a snapshot, or shows how.
+pub(crate) fn repair(args: &RepairArgs) -> Result {
+    let mut steps = 0;
+    let work = |snapshot: &mut Snapshot, _: &str| {
+        let plan = plan(snapshot, args)?;
+        steps = plan.steps.len();
+        if !args.change.json {
+            ask(&plan);
+        }
+        let done = done(&plan);
+        *snapshot = plan.apply();
+        Ok(done)
+    };
+    match args.output.as_deref() {
+        Some(output) => into(output, args, work)?,
+        None => {
+            let change = ChangeArgs { dry_run: args.change.dry_run || !args.yes, ..args.change.clone() };
+            run(&args.place.state, &change, "state-repair", Soundness::Whatever, work)?;
+        }
+    };
+    let shown_only = args.output.is_none() && !args.yes && !args.change.dry_run;
+    if shown_only && steps > 0 {
+        Messages::stderr().note("nothing was written; `--yes` carries this out");
+        return Ok(Outcome::Found(Kind::Findings));
+    }
+    Ok(Outcome::Clean)
+}
+
+/// The plan by the answers that were given, each of which may bring up further questions.
+fn plan(snapshot: &Snapshot, args: &RepairArgs) -> Result<Plan> {
+    let mut options = RepairOptions::default().pending(args.pending.into());
+    let mut plan = groundstate_integrity::repair(snapshot, &options);
+    for (question, answer) in &args.answers {
+        let found = plan
+            .questions
+            .get(question - 1)
+            .and_then(|found| Some((found.id, found.choices.get(answer - 1)?.clone())));
+        let Some((id, choice)) = found else {
+            let message = format!("the plan has no question {question} with an answer {answer}");
+            return Err(
+                Failure::new(Kind::Usage, message).hint("answers count in the order in which they are given")
+            );
+        };
+        options = options.answer(id, choice);
+        plan = groundstate_integrity::repair(snapshot, &options);
+    }
+    Ok(plan)
+}
+
+/// Says what could be decided otherwise, and how.
+fn ask(plan: &Plan) {
+    let mut messages = Messages::stderr();
+    for (number, question) in plan.questions.iter().enumerate() {
+        messages.note(&text_of(number + 1, question));
+    }
+}
+
+fn text_of(number: usize, question: &Question) -> String {
+    let choices = question.choices.iter().enumerate().map(|(at, choice)| {
+        let mark = if at == question.chosen { "*" } else { " " };
+        format!("\n  {mark} {}: {choice}", at + 1)
+    });
+    let choices: String = choices.collect();
+    format!("question {number}: {}{choices}", question.text)
+}
+
+fn done(plan: &Plan) -> Done {
+    let change = |step: &groundstate_integrity::Step| {
+        let mut change = Change::new(step.action.name(), &step.urn, format!("~ {step}"), format!("~ {step}"));
+        change.members.push(("step", step.action.to_string()));
+        change
+    };
+    let left = plan.after.findings.iter().map(|finding| format!("still: {finding}"));
+    Done {
+        changes: plan.steps.iter().map(change).collect(),
+        warnings: if plan.is_empty() { Vec::new() } else { left.collect() },
+        success: "State repaired successfully".to_owned(),
+    }
+}
+
+/// Writes the repaired state somewhere else.
+fn into(
+    output: &Path,
+    args: &RepairArgs,
+    work: impl FnOnce(&mut Snapshot, &str) -> Result<Done>,
+) -> Result<()> {
+    let source = Source::find(&args.place.state)?;
+    if source.is_in(output) {
+        let message = format!("{} is the state itself", output.display());
+        return Err(Failure::new(Kind::Usage, message).hint("leave out `--output`, and a backup is kept"));
+    }
+    let text = source.text()?;
+    let edited = edit(&text, &source.name, Soundness::Whatever, work)?;
+    let mut messages = Messages::stderr();
+    edited.done.warnings.iter().for_each(|warning| messages.warning(warning));
+    edited.done.changes.iter().for_each(|change| messages.note(&change.would));
+    drop(messages);
+    if args.change.dry_run {
+        return Ok(());
+    }
+    let bytes = encoded(&edited.file)?;
+    if is_standard(output) {
+        let mut out = Output::stdout();
+        out.write_all(&bytes)?;
+        return Ok(out.finish()?);
+    }
+    save::replace(output, None, |out| out.write_all(&bytes))
+}

@@ -1,0 +1,154 @@
+//! `rm`, `mv`, `protect`, `unprotect`, `taint` and `untaint` for Pulumi.
+
+use groundstate_deployments::{Snapshot, Urn};
+use groundstate_integrity::{DeleteError, DeleteOptions, Flag, RenameError, delete, rename, set_flag};
+
+use super::{Change, Done, Soundness, run};
+use crate::args::{AddressesArgs, MvArgs, RmArgs};
+use crate::error::{Failure, Kind, Result};
+use crate::pulumi::select;
+
+/// Dependents that are named one by one.
+const MAX_NAMED: usize = 50;
+
+/// Forgets resources.
+pub(crate) fn rm(args: &RmArgs) -> Result {
+    let options = DeleteOptions::default().force(args.force).dependents(args.target_dependents);
+    let AddressesArgs { place, addresses, change } = &args.addresses;
+    run(&place.state, change, "state-rm", Soundness::Needed, |snapshot, name| {
+        let mut indexes = Vec::new();
+        for word in addresses {
+            indexes.push(only_one(snapshot, word, args.id.as_deref(), name)?);
+        }
+        let deleted = delete(snapshot, indexes, options).map_err(|error| undeletable(&error))?;
+        let removed =
+            |urn: &Urn| Change::new("remove", urn, format!("Removed {urn}"), format!("Would remove {urn}"));
+        let changes = deleted.targets.iter().chain(&deleted.dependents).map(removed).collect();
+        let warning = |urn: &Urn| format!("deleting protected resource {urn} due to presence of --force");
+        let success = match deleted.targets.len() {
+            1 => "Resource deleted".to_owned(),
+            count => format!("{count} resources deleted"),
+        };
+        Ok(Done { changes, warnings: deleted.protected.iter().map(warning).collect(), success })
+    })
+}
+
+/// The only resource that a word and an identifier stand for.
+fn only_one(snapshot: &Snapshot, word: &str, id: Option<&str>, name: &str) -> Result<usize> {
+    let mut found = select::find(snapshot, word, name)?;
+    if let Some(id) = id {
+        found.retain(|index| {
+            snapshot.resource(*index).and_then(|found| found.id()).is_some_and(|known| known == id)
+        });
+    }
+    match found.as_slice() {
+        [index] => Ok(*index),
+        [] => Err(Failure::new(
+            Kind::NotFound,
+            format!("no resource {word} of {name} has the identifier {:?}", id.unwrap_or_default()),
+        )),
+        several => {
+            let line = |index: &usize| {
+                let resource = snapshot.resource(*index);
+                let urn = resource.map(|found| found.urn.to_string()).unwrap_or_default();
+                let id = resource.and_then(|found| found.id()).map_or("no identifier", |id| id.as_str());
+                let waits =
+                    if resource.is_some_and(|found| found.delete) { ", waits for its deletion" } else { "" };
+                format!("\n  {urn} ({id}{waits})")
+            };
+            let lines: String = several.iter().take(MAX_NAMED).map(line).collect();
+            let message = format!("{word} stands for several resources of {name}:{lines}");
+            Err(Failure::new(Kind::Usage, message)
+                .hint("name one by its URN, and its identifier with `--id`"))
+        }
+    }
+}
+
+fn undeletable(error: &DeleteError) -> Failure {
+    match error {
+        DeleteError::Protected { urn } => {
+            let message = format!("{urn} can't be safely deleted because it is protected");
+            Failure::new(Kind::Conflict, message).hint("use `--force`, or `groundstate unprotect` first")
+        }
+        DeleteError::Dependents { urn, dependents } => {
+            let lines: String = dependents
+                .iter()
+                .take(MAX_NAMED)
+                .map(|urn| format!("\n * {:<15} ({urn})", format!("{:?}", urn.name())))
+                .collect();
+            let more = dependents.len().saturating_sub(MAX_NAMED);
+            let more = if more > 0 { format!("\n   and {more} more") } else { String::new() };
+            let message = format!(
+                "{urn} can't be safely deleted because the following resources depend on it:{lines}{more}"
+            );
+            Failure::new(Kind::Conflict, message)
+                .hint("delete those resources first, or pass `--target-dependents`")
+        }
+        other => Failure::new(Kind::Unusable, other.to_string()),
+    }
+}
+
+/// Gives a resource another name.
+pub(crate) fn mv(args: &MvArgs) -> Result {
+    if args.compat {
+        return Err(Failure::new(Kind::Usage, "`--compat` is for states of Terraform"));
+    }
+    run(&args.place.state, &args.change, "state-mv", Soundness::Needed, |snapshot, name| {
+        let index = only_one(snapshot, &args.from, None, name)?;
+        let urn = snapshot.resource(index).map(|resource| resource.urn.clone()).unwrap_or_default();
+        let to = new_name(&urn, &args.to)?;
+        let renamed = rename(snapshot, &urn, &to).map_err(|error| {
+            let kind = match error {
+                RenameError::Missing(_) => Kind::NotFound,
+                RenameError::Taken(_) => Kind::Conflict,
+                _ => Kind::Usage,
+            };
+            Failure::new(kind, error.to_string())
+        })?;
+        let new = renamed.urn;
+        let done = format!("Renamed {urn} to {new}");
+        let mut change = Change::new("rename", &urn, done, format!("Would rename {urn} to {new}"));
+        change.members.push(("to", new.to_string()));
+        let changes = if renamed.changed > 0 { vec![change] } else { Vec::new() };
+        Ok(Done { changes, warnings: Vec::new(), success: "Resource renamed".to_owned() })
+    })
+}
+
+/// The new name: written alone, or as the URN that it makes.
+fn new_name(urn: &Urn, to: &str) -> Result<String> {
+    if !to.starts_with("urn:") {
+        return Ok(to.to_owned());
+    }
+    let new = Urn::from(to);
+    if urn.with_name(new.name()) == new {
+        return Ok(new.name().to_owned());
+    }
+    let message = format!("{to:?} differs from {urn} in more than the name");
+    Err(Failure::new(Kind::Usage, message).hint("resources keep their stack, project, type and parents"))
+}
+
+/// Sets a mark of resources.
+pub(crate) fn flag(args: &AddressesArgs, flag: Flag) -> Result {
+    let (operation, participle, would) = match flag {
+        Flag::Protect(true) => ("protect", "protected", "Would protect"),
+        Flag::Protect(false) => ("unprotect", "unprotected", "Would unprotect"),
+        Flag::Taint(false) => ("untaint", "untainted", "Would untaint"),
+        _ => ("taint", "tainted", "Would taint"),
+    };
+    run(&args.place.state, &args.change, operation, Soundness::Needed, |snapshot, name| {
+        let mut urns: Vec<Urn> = Vec::new();
+        for word in &args.addresses {
+            for index in select::find(snapshot, word, name)? {
+                let live = snapshot.resource(index).filter(|resource| !resource.delete);
+                urns.extend(live.map(|resource| resource.urn.clone()).filter(|urn| !urns.contains(urn)));
+            }
+        }
+        let count = set_flag(snapshot, &urns, flag)
+            .map_err(|error| Failure::new(Kind::NotFound, error.to_string()))?;
+        let change = |urn: &Urn| {
+            Change::new(operation, urn, format!("{urn} is {participle}"), format!("{would} {urn}"))
+        };
+        let success = format!("{count} resources {participle}");
+        Ok(Done { changes: urns.iter().map(change).collect(), warnings: Vec::new(), success })
+    })
+}
