@@ -19,7 +19,8 @@ pub(crate) use order::{
 };
 
 pub(crate) use pulumi::{
-    PendingArgs, PendingClearArgs, PendingCommand, PendingListArgs, PendingResolveArgs, RepairArgs, RmArgs,
+    CryptArgs, DependencyGraphArgs, DependencyGraphFormat, PendingArgs, PendingClearArgs, PendingCommand,
+    PendingListArgs, PendingResolveArgs, RepairArgs, RmArgs,
 };
 
 const EXIT_CODES: &str = "\
@@ -98,6 +99,14 @@ pub(crate) enum Command {
     /// Order and layout of the files do not matter. Values that a state marks as sensitive are not shown. Secrets of Pulumi
     /// are the same if they are stored the same; with `--show-secrets` they are compared by their values.
     Diff(DiffArgs),
+    /// Draws who needs whom in a state
+    ///
+    /// Draws the resources of a state with the dependencies that it records, grouped by module, of Pulumi by parent.
+    ///
+    /// Of Terraform there is a node for each resource, because dependencies are recorded without keys. Of Pulumi there is one
+    /// for each copy of a resource; arrows to providers, and to what is deleted or replaced with something, are dashed. What is
+    /// named and not there is red.
+    Graph(DependencyGraphArgs),
     /// Says in which order things go, what can go at the same time, and why
     ///
     /// Answers questions about order: what goes first, what can go at the same time, why something has to wait, and what
@@ -137,6 +146,15 @@ pub(crate) enum Command {
     Repair(RepairArgs),
     /// Deals with operations of Pulumi whose outcome is not known
     Pending(PendingArgs),
+    /// Encrypts a value by the secrets manager of a stack of Pulumi
+    ///
+    /// Encrypts what stands on standard input, and prints the ciphertext. In a state a secret is JSON, so a text needs its
+    /// quotes; in a configuration it is the text itself. One line break at the end does not count.
+    Encrypt(CryptArgs),
+    /// Decrypts a value by the secrets manager of a stack of Pulumi
+    ///
+    /// Decrypts the ciphertext that stands on standard input, and prints what it says, without a line break.
+    Decrypt(CryptArgs),
     /// Makes many changes from a script, under one lock and in one write
     ///
     /// Makes the changes of a script: all of them or, if one is refused, none. They are made under one lock and

@@ -8,6 +8,7 @@ mod diagnostic;
 mod error;
 mod excerpt;
 mod family;
+mod graph;
 mod interrupt;
 mod json;
 mod listing;

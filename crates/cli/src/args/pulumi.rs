@@ -65,6 +65,37 @@ impl From<PendingArg> for PendingRule {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct CryptArgs {
+    #[command(flatten)]
+    pub(crate) state: StateArg,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DependencyGraphArgs {
+    #[command(flatten)]
+    pub(crate) state: StateArg,
+    /// How to draw it
+    #[arg(short, long, value_enum, default_value = "dot", value_name = "FORMAT")]
+    pub(crate) format: DependencyGraphFormat,
+    /// Replaces this file, all at once; standard output if there is none, or with `-`
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// Forms of a graph of dependencies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DependencyGraphFormat {
+    /// For Graphviz
+    Dot,
+    /// For Mermaid
+    Mermaid,
+    /// Nodes and edges as JSON, edges with their kinds
+    Json,
+    /// A picture, without groups
+    Svg,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct PendingArgs {
     /// What to do.
     #[command(subcommand)]

@@ -4,6 +4,7 @@ pub(crate) mod change;
 pub(crate) mod check;
 mod completions;
 pub(crate) mod diff;
+mod graph;
 mod list;
 mod lock;
 mod locks;
@@ -36,6 +37,7 @@ pub(crate) fn run(command: Command) -> Result {
         Command::Upgrade(args) => upgrade::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Diff(args) => diff::run(&args),
+        Command::Graph(args) => graph::run(&args),
         Command::Order(args) => order::run(&args),
         Command::Mv(args) if pulumi::is_at(&args.place.state) => pulumi::mv(&args),
         Command::Mv(args) => change::mv(&args),
@@ -63,6 +65,8 @@ pub(crate) fn run(command: Command) -> Result {
             }
             pulumi::pending(&args.command)
         }
+        Command::Encrypt(args) => pulumi::encrypt(&args),
+        Command::Decrypt(args) => pulumi::decrypt(&args),
         Command::Edit(args) => {
             pulumi::not_here(&args.place.state, "edit", "use `mv`, `rm`, `taint`, `protect`")?;
             change::edit(&args)

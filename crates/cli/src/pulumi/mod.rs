@@ -2,7 +2,9 @@
 
 mod change;
 mod check;
+mod crypt;
 mod diff;
+mod graph;
 mod list;
 mod load;
 mod locate;
@@ -16,7 +18,9 @@ mod upgrade;
 
 pub(crate) use change::{flag, mv, pending, repair, rm};
 pub(crate) use check::check;
+pub(crate) use crypt::{decrypt, encrypt};
 pub(crate) use diff::diff;
+pub(crate) use graph::graph;
 pub(crate) use list::list;
 pub(crate) use outputs::outputs;
 pub(crate) use show::show;

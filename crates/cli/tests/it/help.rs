@@ -4,7 +4,7 @@ use std::fs;
 
 use super::support::{groundstate, workspace};
 
-const COMMANDS: [&str; 37] = [
+const COMMANDS: [&str; 40] = [
     "",
     "list",
     "show",
@@ -12,6 +12,7 @@ const COMMANDS: [&str; 37] = [
     "upgrade",
     "check",
     "diff",
+    "graph",
     "order",
     "order destroy",
     "order plan",
@@ -30,6 +31,8 @@ const COMMANDS: [&str; 37] = [
     "pending list",
     "pending clear",
     "pending resolve",
+    "encrypt",
+    "decrypt",
     "edit",
     "undo",
     "pull",

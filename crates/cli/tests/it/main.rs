@@ -10,6 +10,7 @@ mod check;
 mod diagnostics;
 mod diff;
 mod fixtures;
+mod graph;
 mod help;
 mod interrupted;
 mod list;

@@ -356,3 +356,43 @@ fn reads_compressed_states_of_terraform_too() {
     let message = groundstate(&["list", &damaged.path]).failed(4);
     assert!(message.contains("compressed by gzip and cannot be unpacked"), "{message}");
 }
+
+/// Runs a command with a passphrase and standard input.
+fn with_passphrase(args: &[&str], input: &str) -> (i32, String, String) {
+    let mut child = command(args)
+        .env("PULUMI_CONFIG_PASSPHRASE", PASSPHRASE)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn encrypts_and_decrypts_values() {
+    let file = state(SECRETS);
+    let known = "v1:F+6ZduKKd8G0/V7L:PGMFeIzwobWRKmEAzUdaQHqC5mMRIQ==\n";
+    assert_eq!(with_passphrase(&["decrypt", &file.path], known), (0, "pulumi".to_owned(), String::new()));
+    let (code, ciphertext, _) = with_passphrase(&["encrypt", &file.path], "\"hunter2\"\n");
+    assert!(code == 0 && ciphertext.starts_with("v1:") && !ciphertext.contains("hunter2"), "{ciphertext}");
+    let (_, again, _) = with_passphrase(&["encrypt", &file.path], "\"hunter2\"\n");
+    assert_ne!(again, ciphertext, "each encryption has a nonce of its own");
+    assert_eq!(with_passphrase(&["decrypt", &file.path], &ciphertext).1, "\"hunter2\"");
+
+    // What has been encrypted here is a secret of the state.
+    let sealed = state(SECRETS.replace("CIPHERTEXT", ciphertext.trim()));
+    let (code, shown, _) =
+        with_passphrase(&["outputs", &sealed.path, "sealed", "--raw", "--show-secrets"], "");
+    assert_eq!((code, &*shown), (0, "hunter2"));
+
+    let (code, _, message) = with_passphrase(&["decrypt", &file.path], "v1:nonsense");
+    assert!(code == 5 && message.contains("bad value") && !message.contains("nonsense"), "{message}");
+    let message = groundstate_with(&["decrypt", &file.path], known.as_bytes()).failed(5);
+    assert!(message.contains("passphrase must be set"), "{message}");
+    assert_eq!(with_passphrase(&["encrypt", "-"], "x").0, 2);
+    assert_eq!(with_passphrase(&["encrypt", "webshop-v4-terraform.tfstate"], "x").0, 2);
+}
