@@ -167,6 +167,8 @@ pub(crate) enum Command {
     ///
     /// Stores the content of the last backup once more, under a serial higher than all before it, so that everybody
     /// takes it for the newest state. The state that is replaced is kept beside it with `.undone` after its name.
+    ///
+    /// Pulumi's states have no serials: of those the deployment comes back, and the configuration of a checkpoint stays.
     Undo(UndoArgs),
     /// Prints the stored state in the current format
     Pull(PullArgs),

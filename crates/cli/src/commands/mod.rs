@@ -71,14 +71,8 @@ pub(crate) fn run(command: Command) -> Result {
             pulumi::not_here(&args.place.state, "edit", "use `mv`, `rm`, `taint`, `protect`")?;
             change::edit(&args)
         }
-        Command::Undo(args) => {
-            pulumi::not_here(
-                &args.place.state,
-                "undo",
-                "copy the backup back, which lies beside it with `.backup` after its name",
-            )?;
-            undo::run(&args)
-        }
+        Command::Undo(args) if pulumi::is_at(&args.place.state) => pulumi::undo(&args),
+        Command::Undo(args) => undo::run(&args),
         Command::Pull(args) => pull::run(&args),
         Command::Push(args) => push::run(&args),
         Command::Salvage(args) => salvage::run(&args),

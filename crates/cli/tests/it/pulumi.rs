@@ -396,3 +396,22 @@ fn encrypts_and_decrypts_values() {
     assert_eq!(with_passphrase(&["encrypt", "-"], "x").0, 2);
     assert_eq!(with_passphrase(&["encrypt", "webshop-v4-terraform.tfstate"], "x").0, 2);
 }
+
+#[test]
+fn compares_secrets_by_their_values_if_it_may_open_them() {
+    let file = state(SECRETS);
+    let encrypted = |value: &str| with_passphrase(&["encrypt", &file.path], value).1.trim().to_owned();
+    let with = |value: &str| state(SECRETS.replace("CIPHERTEXT", &encrypted(value)));
+    let (one, same, other) = (with("\"s3cret\""), with("\"s3cret\""), with("\"changed\""));
+    let (code, text, _) = with_passphrase(&["diff", &one.path, &same.path], "");
+    assert!(code == 1 && text.contains("outputs.sealed: (sensitive value) -> (sensitive value)"), "{text}");
+    let (code, text, _) = with_passphrase(&["diff", &one.path, &same.path, "--show-secrets"], "");
+    assert_eq!((code, &*text), (0, "the states mean the same\n"));
+    let (code, text, _) = with_passphrase(&["diff", &one.path, &other.path, "--show-secrets"], "");
+    assert!(code == 1 && text.contains(r#"outputs.sealed: "s3cret" -> "changed""#), "{text}");
+    // Upgrading and changing leave ciphertexts as they are.
+    let before = fs::read_to_string(&one.path).unwrap();
+    let ciphertext = before.split("\"ciphertext\":\"").nth(1).unwrap().split('"').next().unwrap();
+    groundstate(&["unprotect", &one.path, "assets"]).clean();
+    assert!(fs::read_to_string(&one.path).unwrap().contains(ciphertext));
+}

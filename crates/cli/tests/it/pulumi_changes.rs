@@ -258,7 +258,6 @@ fn says_which_commands_are_for_terraform() {
     let file = state(shop());
     for args in [
         &["replace-provider", &file.path, "a", "b"][..],
-        &["undo", &file.path],
         &["edit", &file.path, "--script", "-"],
         &["order", "destroy", &file.path],
         &["push", "new.tfstate", &file.path],
@@ -279,4 +278,26 @@ fn writes_nothing_while_somebody_else_holds_the_lock() {
     assert_eq!(run.code, 8, "{}", run.stderr);
     assert!(run.stderr.contains("--lock-timeout"), "{}", run.stderr);
     assert_eq!(stored(&file), shop());
+}
+
+#[test]
+fn goes_back_to_the_last_backup() {
+    let whole = shop().replace("[\n  ", "[");
+    let file = state(&whole);
+    groundstate(&["rm", &file.path, "web"]).clean();
+    let after = stored(&file);
+    let preview = groundstate(&["undo", &file.path, "--dry-run"]).clean();
+    assert!(preview.contains(&format!("+ {WEB}\n")) && stored(&file) == after, "{preview}");
+    let said = groundstate(&["undo", &file.path]).clean();
+    assert!(said.contains("\nState brought back\n") && said.contains(".undone"), "{said}");
+    assert_eq!(stored(&file), whole);
+    assert_eq!(fs::read_to_string(format!("{}.undone", file.path)).unwrap(), after);
+    assert!(groundstate(&["undo", &file.path]).clean().contains("Nothing to change."));
+
+    let other = state(shop().replace("dev::shop", "prod::shop"));
+    groundstate(&["undo", &file.path, "--from", &other.path]).failed(9);
+    groundstate(&["undo", &other.path]).failed(3);
+    let tf = workspace().join("tests/fixtures/states/webshop-v4-terraform.tfstate");
+    groundstate(&["undo", &file.path, "--from", tf.to_str().unwrap()]).failed(9);
+    assert_eq!(stored(&file), whole);
 }

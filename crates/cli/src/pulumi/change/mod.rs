@@ -3,6 +3,7 @@
 mod pending;
 mod repair;
 mod report;
+mod undo;
 mod verbs;
 
 use std::path::Path;
@@ -26,6 +27,7 @@ use report::Report;
 
 pub(crate) use pending::pending;
 pub(crate) use repair::repair;
+pub(crate) use undo::undo;
 pub(crate) use verbs::{flag, mv, rm};
 
 /// What a command has done, or would do.
@@ -79,8 +81,20 @@ fn run(
     soundness: Soundness,
     work: impl FnOnce(&mut Snapshot, &str) -> Result<Done>,
 ) -> Result {
+    run_keeping(state, args, operation, ".backup", soundness, work)
+}
+
+/// The same with another name for the state before: `suffix` comes after that of the state.
+fn run_keeping(
+    state: &Path,
+    args: &ChangeArgs,
+    operation: &str,
+    suffix: &str,
+    soundness: Soundness,
+    work: impl FnOnce(&mut Snapshot, &str) -> Result<Done>,
+) -> Result {
     let found = Found::existing(state)?;
-    let (keep, path) = backup(&found, args, ".backup");
+    let (keep, path) = backup(&found, args, suffix);
     let site = found.open(keep, !args.lock.no_lock)?;
     let name = site.name.clone();
     // A preview takes no lock, because a lock leaves traces.

@@ -1,0 +1,53 @@
+//! `groundstate undo`: the deployment of the last backup.
+
+use groundstate_deployments::Snapshot;
+
+use super::{Change, Done, Soundness, run_keeping};
+use crate::args::UndoArgs;
+use crate::error::{Failure, Kind, Result};
+use crate::family::Family;
+use crate::pulumi::load::load;
+use crate::site::{Found, backups};
+use crate::source::Source;
+
+/// Brings the deployment of the last backup back. The configuration of a checkpoint stays as it is.
+pub(crate) fn undo(args: &UndoArgs) -> Result {
+    let found = Found::existing(&args.place.state)?;
+    let path = args.from.clone().unwrap_or_else(|| found.with_suffix(".backup"));
+    if !path.exists() {
+        let message = format!("there is no backup: {} does not exist", path.display());
+        let names: Vec<String> =
+            backups(&found.with_suffix("")).iter().map(|path| path.display().to_string()).collect();
+        let hint = match names.as_slice() {
+            [] => "name a backup with `--from FILE`".to_owned(),
+            names => format!("name one of these with `--from`: {}", names.join(", ")),
+        };
+        return Err(Failure::new(Kind::NoState, message).hint(hint));
+    }
+    let source = Source::find(&path)?;
+    if source.family != Family::Pulumi {
+        let message = format!("{} is not Pulumi's, so it is no backup of this stack", source.name);
+        return Err(Failure::new(Kind::Conflict, message));
+    }
+    let nothing = || Failure::new(Kind::NoState, format!("{} holds no deployment", source.name));
+    let backup = load(&source)?.file.snapshot.ok_or_else(nothing)?;
+    // Not the backup itself: it stays what it is until the state is safely stored, and after.
+    let (change, suffix) = (&args.change, ".undone");
+    run_keeping(&args.place.state, change, "state-undo", suffix, Soundness::Whatever, |snapshot, name| {
+        if !args.force && stack(snapshot) != stack(&backup) {
+            let message = format!("{} is no backup of {name}: it is of another stack", source.name);
+            return Err(Failure::new(Kind::Conflict, message).hint("`--force` goes back to it all the same"));
+        }
+        *snapshot = backup;
+        let done = format!("Went back to {}", source.name);
+        let changes = vec![Change::new("undo", "", done, format!("Would go back to {}", source.name))];
+        let success = "State brought back".to_owned();
+        Ok(Done { changes, warnings: Vec::new(), success })
+    })
+}
+
+/// The stack and the project that the resources name; nothing if there are none.
+fn stack(snapshot: &Snapshot) -> Option<(String, String)> {
+    let urn = &snapshot.resources.first()?.urn;
+    Some((urn.stack().to_owned(), urn.project().to_owned()))
+}
