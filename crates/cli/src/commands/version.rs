@@ -18,6 +18,10 @@ pub(super) fn run(args: &VersionArgs) -> Result {
     } else {
         writeln!(out, "groundstate {VERSION}")?;
         writeln!(out, "reads state formats 1, 2, 3 and 4 of Terraform and OpenTofu, writes format 4")?;
+        writeln!(
+            out,
+            "reads versions 0 to 4 of Pulumi's exports and checkpoints, writes 3, and 4 where features need it"
+        )?;
     }
     out.finish()?;
     Ok(Outcome::Clean)
@@ -31,5 +35,9 @@ fn json() -> String {
         json.raw("formats_read", "[1,2,3,4]");
         json.raw("format_written", 4);
         json.texts("dialects", [Dialect::Terraform, Dialect::OpenTofu].map(Dialect::id));
+        json.inner("pulumi", |json| {
+            json.raw("versions_read", "[0,1,2,3,4]");
+            json.raw("versions_written", "[3,4]");
+        });
     })
 }
