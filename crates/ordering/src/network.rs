@@ -25,6 +25,16 @@ impl Link {
         Self(Reasons::from(reason).0 | Self::INVERTED)
     }
 
+    /// Reasons of another kind of graph, as a set of up to fifteen.
+    pub(crate) fn of_set(set: u16) -> Self {
+        Self(set & !Self::INVERTED)
+    }
+
+    /// The set that [`of_set`](Self::of_set) was given, and what was merged with it.
+    pub(crate) fn set(self) -> u16 {
+        self.0 & !Self::INVERTED
+    }
+
     pub(crate) fn reasons(self) -> Reasons {
         Reasons(self.0 & !Self::INVERTED)
     }

@@ -5,7 +5,7 @@ use groundstate_states::addr::AbsResourceInstance;
 use crate::cycle::RawCycle;
 use crate::edge::{EdgeReason, Reasons};
 use crate::graph::{CyclicGraph, OperationGraph};
-use crate::network::{Direction, Link, RawEdge, Scratch};
+use crate::network::{Direction, Link, Network, RawEdge, Scratch};
 use crate::node::{NodeKey, OpNode};
 use crate::report::{CycleReport, CycleStep};
 
@@ -37,11 +37,11 @@ pub struct Step {
 
 /// How two nodes, or the operations on two instances, are ordered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Explanation {
+pub enum Explanation<S = Step> {
     /// The first waits for the second, by this shortest chain.
-    Waits(Vec<Step>),
+    Waits(Vec<S>),
     /// The second waits for the first, by this shortest chain.
-    IsWaitedFor(Vec<Step>),
+    IsWaitedFor(Vec<S>),
     /// Neither waits for the other: they may run at the same time.
     Concurrent,
     /// One of them is not in the graph, or has no operation.
@@ -79,6 +79,56 @@ impl Waves {
     #[must_use]
     pub fn slack(&self, node: usize) -> u32 {
         self.latest[node] - self.earliest[node]
+    }
+}
+
+impl Network {
+    /// How two sets of nodes are ordered: the shortest path between any of them.
+    pub(crate) fn related<S>(
+        &self,
+        a: &[usize],
+        b: &[usize],
+        steps: impl Fn(&[RawEdge]) -> Vec<S>,
+    ) -> Explanation<S> {
+        if a.is_empty() || b.is_empty() {
+            return Explanation::Absent;
+        }
+        let shortest = |from: &[usize], to: &[usize]| {
+            let pairs = from.iter().flat_map(|&from| to.iter().map(move |&to| (from, to)));
+            let paths = pairs.filter_map(|(from, to)| self.shortest_path(from as u32, to as u32));
+            paths.min_by_key(Vec::len).map(|path| steps(&path))
+        };
+        if let Some(path) = shortest(a, b) {
+            return Explanation::Waits(path);
+        }
+        shortest(b, a).map_or(Explanation::Concurrent, Explanation::IsWaitedFor)
+    }
+
+    /// All that these nodes wait for by way of nodes that are admitted: how many steps away, and the last of the steps.
+    pub(crate) fn nearest(&self, starts: &[usize], admits: impl Fn(u32) -> bool) -> Vec<(usize, RawEdge)> {
+        let mut seen = vec![false; self.ops() as usize];
+        for &start in starts {
+            seen[start] = true;
+        }
+        let mut scratch = Scratch::default();
+        let mut found = Vec::new();
+        let mut front: Vec<u32> = starts.iter().map(|&start| start as u32).collect();
+        let mut distance = 0;
+        while !front.is_empty() {
+            distance += 1;
+            let mut next = Vec::new();
+            for from in front {
+                for (to, link) in self.op_dependencies(from, &mut scratch) {
+                    if admits(to) && !std::mem::replace(&mut seen[to as usize], true) {
+                        next.push(to);
+                        found.push((distance, (from, to, link)));
+                    }
+                }
+            }
+            next.sort_unstable();
+            front = next;
+        }
+        found
     }
 }
 
@@ -144,22 +194,11 @@ impl OperationGraph {
     #[must_use]
     pub fn why(&self, a: &AbsResourceInstance, b: &AbsResourceInstance) -> Explanation {
         let [a, b]: [Vec<usize>; 2] = [a, b].map(|addr| self.operations_on(addr).collect());
-        if a.is_empty() || b.is_empty() {
-            return Explanation::Absent;
-        }
         self.explain_any(&a, &b)
     }
 
     fn explain_any(&self, a: &[usize], b: &[usize]) -> Explanation {
-        let shortest = |from: &[usize], to: &[usize]| {
-            let pairs = from.iter().flat_map(|&from| to.iter().map(move |&to| (from, to)));
-            let paths = pairs.filter_map(|(from, to)| self.network().shortest_path(from as u32, to as u32));
-            paths.min_by_key(Vec::len).map(|path| self.steps(&path))
-        };
-        if let Some(path) = shortest(a, b) {
-            return Explanation::Waits(path);
-        }
-        shortest(b, a).map_or(Explanation::Concurrent, Explanation::IsWaitedFor)
+        self.network().related(a, b, |path| self.steps(path))
     }
 
     /// What must go if an instance goes: everything that the destruction of its objects waits for, the nearest first.
@@ -169,35 +208,14 @@ impl OperationGraph {
     pub fn blast(&self, addr: &AbsResourceInstance) -> Vec<Affected> {
         let is_goal = |node: usize| self.nodes()[node].key.part().is_some_and(crate::node::Part::is_destroy);
         let starts: Vec<usize> = self.operations_on(addr).filter(|&node| is_goal(node)).collect();
-        let mut seen = vec![false; self.nodes().len()];
-        for &start in &starts {
-            seen[start] = true;
-        }
-        let mut scratch = Scratch::default();
-        let mut found = Vec::new();
-        let mut front = starts;
-        let mut distance = 0;
-        while !front.is_empty() {
-            distance += 1;
-            let mut next = Vec::new();
-            for from in front {
-                for (to, link) in self.network().op_dependencies(from as u32, &mut scratch) {
-                    let to_node = to as usize;
-                    let key = &self.nodes()[to_node].key;
-                    if key.addr().is_none() || std::mem::replace(&mut seen[to_node], true) {
-                        continue;
-                    }
-                    next.push(to_node);
-                    found.push(Affected {
-                        key: key.clone(),
-                        distance,
-                        step: self.step(from as u32, to, link),
-                    });
-                }
-            }
-            next.sort_unstable();
-            front = next;
-        }
+        let is_operation = |node: u32| self.nodes()[node as usize].key.addr().is_some();
+        let affected = |(distance, (from, to, link)): (usize, RawEdge)| Affected {
+            key: self.nodes()[to as usize].key.clone(),
+            distance,
+            step: self.step(from, to, link),
+        };
+        let found = self.network().nearest(&starts, is_operation);
+        let mut found: Vec<Affected> = found.into_iter().map(affected).collect();
         found.sort_by(|a, b| (a.distance, &a.key).cmp(&(b.distance, &b.key)));
         found
     }

@@ -12,13 +12,13 @@ use crate::spot::Spot;
 
 /// A deployment and the text it was read from.
 #[derive(Debug)]
-pub(super) struct Loaded<'s> {
-    pub(super) file: DeploymentFile,
+pub(crate) struct Loaded<'s> {
+    pub(crate) file: DeploymentFile,
     pub(super) text: Cow<'s, [u8]>,
 }
 
 /// Reads a deployment.
-pub(super) fn load(source: &Source) -> Result<Loaded<'_>> {
+pub(crate) fn load(source: &Source) -> Result<Loaded<'_>> {
     let text = source.text()?;
     match decode(&text, &DecodeOptions::default()) {
         Ok(file) => Ok(Loaded { file, text }),
@@ -27,7 +27,7 @@ pub(super) fn load(source: &Source) -> Result<Loaded<'_>> {
 }
 
 /// The snapshot of a file; an empty one for a stack that has never been updated.
-pub(super) fn snapshot(file: &DeploymentFile) -> Cow<'_, Snapshot> {
+pub(crate) fn snapshot(file: &DeploymentFile) -> Cow<'_, Snapshot> {
     file.snapshot.as_ref().map_or_else(|| Cow::Owned(Snapshot::default()), Cow::Borrowed)
 }
 

@@ -17,6 +17,7 @@ mod list;
 mod locks;
 mod odd_files;
 mod order;
+mod order_pulumi;
 mod outputs;
 mod overwrite;
 mod pulumi;

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::picture::{Picture, Tint};
 use crate::graph::OperationGraph;
 use crate::network::RawEdge;
-use crate::node::OpKind;
+use crate::node::{OpKind, OpNode};
 
 /// How a drawing for Graphviz looks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,59 +37,86 @@ impl OperationGraph {
     }
 
     fn plain_dot(&self, annotated: bool) -> String {
-        let labels: Vec<String> = self.nodes().iter().map(|node| escaped(&node.key.to_string())).collect();
-        let mut lines: Vec<String> = Vec::new();
-        for (node, label) in self.nodes().iter().zip(&labels) {
-            let shape = match node.kind {
-                OpKind::Provider | OpKind::ProviderClose => "diamond",
-                _ => "box",
-            };
-            lines.push(format!("\t\t\"[root] {label}\" [label = \"{label}\", shape = \"{shape}\"]"));
-        }
-        lines.sort();
         let red: BTreeSet<(u32, u32)> = self
             .network()
             .cycles()
             .iter()
             .flat_map(|cycle| cycle.path.iter().map(|&(from, to, _)| (from, to)))
             .collect();
-        let edge = |(from, to, link): RawEdge| {
-            let mut attributes = Vec::new();
-            if annotated {
-                attributes.push(format!("label = \"{}\"", link.reasons()));
-                if link.is_inverted() {
-                    attributes.push("style = dashed".to_owned());
-                }
-            }
-            if red.contains(&(from, to)) {
-                attributes.push("color = \"red\", penwidth = \"2.0\"".to_owned());
-            }
-            let [from, to] = [from, to].map(|node| &labels[node as usize]);
-            let mut line = format!("\t\t\"[root] {from}\" -> \"[root] {to}\"");
-            if !attributes.is_empty() {
-                let _written = write!(line, " [{}]", attributes.join(", "));
-            }
-            line
+        let edge = |(from, to, link): RawEdge| PlainEdge {
+            from: from as usize,
+            to: to as usize,
+            reasons: if annotated { link.reasons().to_string() } else { String::new() },
+            inverted: annotated && link.is_inverted(),
+            on_cycle: red.contains(&(from, to)),
         };
-        let mut edges: Vec<String> = self.network().op_edges().map(edge).collect();
-        edges.sort();
-        lines.append(&mut edges);
-        if annotated && let Ok(waves) = self.waves() {
-            for group in waves.groups() {
-                let names: String =
-                    group.into_iter().map(|node| format!(" \"[root] {}\";", labels[node])).collect();
-                lines.push(format!("\t\t{{ rank = same;{names} }}"));
-            }
-        }
-        let mut text =
-            String::from("digraph {\n\tcompound = \"true\"\n\tnewrank = \"true\"\n\tsubgraph \"root\" {\n");
-        for line in lines {
-            text.push_str(&line);
-            text.push('\n');
-        }
-        text.push_str("\t}\n}\n");
-        text
+        let is_provider = |node: &OpNode| matches!(node.kind, OpKind::Provider | OpKind::ProviderClose);
+        plain(
+            &self.labels(),
+            |node| is_provider(&self.nodes()[node]),
+            self.network().op_edges().map(edge),
+            self.waves().ok().filter(|_| annotated).map(|waves| waves.groups()),
+        )
     }
+}
+
+/// An edge of a drawing in the manner of `terraform graph`.
+pub(crate) struct PlainEdge {
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+    /// Empty if they are not to be shown.
+    pub(crate) reasons: String,
+    pub(crate) inverted: bool,
+    pub(crate) on_cycle: bool,
+}
+
+/// A drawing in the manner of `terraform graph`, with a rank for each group.
+pub(crate) fn plain(
+    labels: &[String],
+    is_provider: impl Fn(usize) -> bool,
+    edges: impl Iterator<Item = PlainEdge>,
+    ranks: Option<Vec<Vec<usize>>>,
+) -> String {
+    let labels: Vec<String> = labels.iter().map(|label| escaped(label)).collect();
+    let mut lines: Vec<String> = Vec::new();
+    for (node, label) in labels.iter().enumerate() {
+        let shape = if is_provider(node) { "diamond" } else { "box" };
+        lines.push(format!("\t\t\"[root] {label}\" [label = \"{label}\", shape = \"{shape}\"]"));
+    }
+    lines.sort();
+    let edge = |edge: PlainEdge| {
+        let mut attributes = Vec::new();
+        if !edge.reasons.is_empty() {
+            attributes.push(format!("label = \"{}\"", edge.reasons));
+        }
+        if edge.inverted {
+            attributes.push("style = dashed".to_owned());
+        }
+        if edge.on_cycle {
+            attributes.push("color = \"red\", penwidth = \"2.0\"".to_owned());
+        }
+        let [from, to] = [edge.from, edge.to].map(|node| &labels[node]);
+        let mut line = format!("\t\t\"[root] {from}\" -> \"[root] {to}\"");
+        if !attributes.is_empty() {
+            let _written = write!(line, " [{}]", attributes.join(", "));
+        }
+        line
+    };
+    let mut edges: Vec<String> = edges.map(edge).collect();
+    edges.sort();
+    lines.append(&mut edges);
+    for rank in ranks.into_iter().flatten() {
+        let names: String = rank.into_iter().map(|node| format!(" \"[root] {}\";", labels[node])).collect();
+        lines.push(format!("\t\t{{ rank = same;{names} }}"));
+    }
+    let mut text =
+        String::from("digraph {\n\tcompound = \"true\"\n\tnewrank = \"true\"\n\tsubgraph \"root\" {\n");
+    for line in lines {
+        text.push_str(&line);
+        text.push('\n');
+    }
+    text.push_str("\t}\n}\n");
+    text
 }
 
 /// Text between the quotes of a DOT string.
@@ -106,7 +133,8 @@ fn escaped(text: &str) -> String {
     out
 }
 
-fn picture(picture: &Picture, clustered: bool) -> String {
+/// A picture for people; without clusters, the group stands in each label.
+pub(crate) fn picture(picture: &Picture, clustered: bool) -> String {
     let mut text = String::from(
         "digraph {\n  \
          graph [rankdir=TB, newrank=true, nodesep=0.3, ranksep=0.5, pad=0.3, fontname=\"Helvetica\", fontsize=11];\n  \

@@ -8,7 +8,7 @@ use crate::edge::Reasons;
 use crate::graph::OperationGraph;
 use crate::node::{OpKind, OpNode};
 
-type Json = Writer<Vec<u8>>;
+pub(crate) type Json = Writer<Vec<u8>>;
 
 impl OperationGraph {
     /// The graph as JSON: nodes, edges, order, waves, what was dropped, and what a state is to record.
@@ -41,8 +41,7 @@ impl OperationGraph {
             text(&mut json, "from", &labels[from as usize]);
             text(&mut json, "to", &labels[to as usize]);
             reasons(&mut json, link.reasons())?;
-            json.name("inverted");
-            json.scalar(if link.is_inverted() { "true" } else { "false" });
+            flag(&mut json, "inverted", link.is_inverted());
             json.close('}')?;
         }
         json.close(']')?;
@@ -71,8 +70,7 @@ impl OperationGraph {
         for (addr, meta) in self.persist_all() {
             json.open('{');
             text(&mut json, "address", &addr.to_string());
-            json.name("create_before_destroy");
-            json.scalar(if meta.create_before_destroy { "true" } else { "false" });
+            flag(&mut json, "create_before_destroy", meta.create_before_destroy);
             json.name("dependencies");
             let names: Vec<String> = meta.dependencies.iter().map(ToString::to_string).collect();
             strings(&mut json, names.iter().map(String::as_str))?;
@@ -100,8 +98,7 @@ fn write_node(json: &mut Json, node: &OpNode, label: &str, wave: Option<u32>) ->
     if let Some(provider) = &node.provider {
         text(json, "provider", &provider.to_string());
     }
-    json.name("cbd");
-    json.scalar(if node.cbd { "true" } else { "false" });
+    flag(json, "cbd", node.cbd);
     if node.skip_destroy {
         json.name("skip_destroy");
         json.scalar("true");
@@ -113,12 +110,17 @@ fn write_node(json: &mut Json, node: &OpNode, label: &str, wave: Option<u32>) ->
     json.close('}')
 }
 
-fn text(json: &mut Json, name: &str, value: &str) {
+pub(crate) fn text(json: &mut Json, name: &str, value: &str) {
     json.name(name);
     json.string(value);
 }
 
-fn strings<'a>(json: &mut Json, values: impl Iterator<Item = &'a str>) -> io::Result<()> {
+pub(crate) fn flag(json: &mut Json, name: &str, set: bool) {
+    json.name(name);
+    json.scalar(if set { "true" } else { "false" });
+}
+
+pub(crate) fn strings<'a>(json: &mut Json, values: impl Iterator<Item = &'a str>) -> io::Result<()> {
     json.open('[');
     values.for_each(|value| json.string(value));
     json.close(']')

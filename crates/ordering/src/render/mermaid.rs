@@ -11,31 +11,34 @@ impl OperationGraph {
     /// done. Arrows lead from what is done first to what waits for it; cycles are red.
     #[must_use]
     pub fn to_mermaid(&self) -> String {
-        let picture = Picture::of(self);
-        let mut text = String::from("flowchart TD\n");
-        subgraphs(&mut text, &picture);
-        let mut red = Vec::new();
-        for (number, edge) in picture.edges.iter().enumerate() {
-            let arrow = if edge.turned { "-.->" } else { "-->" };
-            let _written = writeln!(text, "  n{} {arrow} n{}", edge.first, edge.then);
-            if edge.on_cycle {
-                red.push(number.to_string());
-            }
-        }
-        let mut classes: BTreeMap<&str, Tint> = BTreeMap::new();
-        for node in &picture.nodes {
-            classes.insert(node.class, node.tint);
-        }
-        for (class, Tint { fill, line, dashed }) in classes {
-            let dashes = if dashed { ",stroke-dasharray:4 3" } else { "" };
-            let _written =
-                writeln!(text, "  classDef {class} fill:{fill},stroke:{line},color:#24292f{dashes}");
-        }
-        if !red.is_empty() {
-            let _written = writeln!(text, "  linkStyle {} stroke:#cf222e,stroke-width:2px", red.join(","));
-        }
-        text
+        flowchart(&Picture::of(self))
     }
+}
+
+/// A picture for people.
+pub(crate) fn flowchart(picture: &Picture) -> String {
+    let mut text = String::from("flowchart TD\n");
+    subgraphs(&mut text, picture);
+    let mut red = Vec::new();
+    for (number, edge) in picture.edges.iter().enumerate() {
+        let arrow = if edge.turned { "-.->" } else { "-->" };
+        let _written = writeln!(text, "  n{} {arrow} n{}", edge.first, edge.then);
+        if edge.on_cycle {
+            red.push(number.to_string());
+        }
+    }
+    let mut classes: BTreeMap<&str, Tint> = BTreeMap::new();
+    for node in &picture.nodes {
+        classes.insert(node.class, node.tint);
+    }
+    for (class, Tint { fill, line, dashed }) in classes {
+        let dashes = if dashed { ",stroke-dasharray:4 3" } else { "" };
+        let _written = writeln!(text, "  classDef {class} fill:{fill},stroke:{line},color:#24292f{dashes}");
+    }
+    if !red.is_empty() {
+        let _written = writeln!(text, "  linkStyle {} stroke:#cf222e,stroke-width:2px", red.join(","));
+    }
+    text
 }
 
 /// The modules as subgraphs, each with its nodes.

@@ -1,9 +1,9 @@
 //! The graph as text: listings, drawings, JSON.
 
-mod dot;
-mod json;
-mod mermaid;
-mod picture;
+pub(crate) mod dot;
+pub(crate) mod json;
+pub(crate) mod mermaid;
+pub(crate) mod picture;
 
 use std::fmt::Write;
 

@@ -8,47 +8,47 @@ use crate::graph::OperationGraph;
 use crate::node::{ApplyKind, NodeKey, OpKind, OpNode};
 
 /// Nodes in groups, and arrows from what is done first to what waits for it.
-pub(super) struct Picture {
-    pub(super) nodes: Vec<Drawn>,
+pub(crate) struct Picture {
+    pub(crate) nodes: Vec<Drawn>,
     /// The root module and then the others, each behind the one it lies in.
-    pub(super) groups: Vec<Group>,
-    pub(super) edges: Vec<Arrow>,
+    pub(crate) groups: Vec<Group>,
+    pub(crate) edges: Vec<Arrow>,
 }
 
-pub(super) struct Drawn {
-    pub(super) name: String,
-    pub(super) action: String,
-    pub(super) tint: Tint,
-    pub(super) class: &'static str,
-    pub(super) is_provider: bool,
+pub(crate) struct Drawn {
+    pub(crate) name: String,
+    pub(crate) action: String,
+    pub(crate) tint: Tint,
+    pub(crate) class: &'static str,
+    pub(crate) is_provider: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Tint {
-    pub(super) fill: &'static str,
-    pub(super) line: &'static str,
-    pub(super) dashed: bool,
+pub(crate) struct Tint {
+    pub(crate) fill: &'static str,
+    pub(crate) line: &'static str,
+    pub(crate) dashed: bool,
 }
 
 /// A module instance, which lies in the last one before it that is less deep.
-pub(super) struct Group {
+pub(crate) struct Group {
     /// Its whole address; empty for the root.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// How many modules it lies in.
-    pub(super) depth: usize,
-    pub(super) nodes: Vec<usize>,
+    pub(crate) depth: usize,
+    pub(crate) nodes: Vec<usize>,
 }
 
-pub(super) struct Arrow {
-    pub(super) first: u32,
-    pub(super) then: u32,
+pub(crate) struct Arrow {
+    pub(crate) first: u32,
+    pub(crate) then: u32,
     /// The old object goes after its successor has come.
-    pub(super) turned: bool,
-    pub(super) on_cycle: bool,
+    pub(crate) turned: bool,
+    pub(crate) on_cycle: bool,
 }
 
 impl Picture {
-    pub(super) fn of(graph: &OperationGraph) -> Self {
+    pub(crate) fn of(graph: &OperationGraph) -> Self {
         let network = graph.for_drawing();
         let red: BTreeSet<(u32, u32)> = network
             .cycles()
@@ -69,14 +69,14 @@ impl Picture {
     }
 
     /// What cannot be seen from the picture itself.
-    pub(super) fn caption(&self) -> Option<&'static str> {
+    pub(crate) fn caption(&self) -> Option<&'static str> {
         let turned = self.edges.iter().any(|edge| edge.turned);
         turned.then_some("dashed: the old object goes after what replaces or used it is in place")
     }
 }
 
 /// Modules that lie deeper are drawn as a part of the one this deep.
-const DEEPEST: usize = 12;
+pub(crate) const DEEPEST: usize = 12;
 
 /// The modules, each with its nodes. A module has its place even if only those in it have nodes.
 fn groups(nodes: &[OpNode]) -> Vec<Group> {

@@ -49,10 +49,13 @@
 //! - [`plan_stack`] plans a whole list of goals, [`StackPlanner`] one after another, for a program that runs. Both agree.
 //! - [`StackGraph`] has the steps and what they wait for; [`StackGraph::walk_graph`] is what [`walk`](crate::walk) walks.
 //! - [`SnapshotList`] is the list while steps end; [`verify`] holds after every one of them.
+//! - [`Destruction`] is what there is to do, and to know, when a stored deployment is destroyed; [`entries_of`] is its list.
 //! - [`StackIndex`] answers who depends on whom.
 
 mod chain;
 mod condemned;
+mod deployment;
+mod destruction;
 mod error;
 mod graph;
 mod index;
@@ -67,6 +70,11 @@ mod step;
 mod targets;
 mod verify;
 
+pub use deployment::entries_of;
+pub use destruction::{
+    Destruction, Removal, RemovalAffected, RemovalKind, RemovalReason, RemovalReasons, RemovalReference,
+    RemovalStep,
+};
 pub use error::StackError;
 pub use graph::{StackEdge, StackGraph, StackReason};
 pub use index::StackIndex;

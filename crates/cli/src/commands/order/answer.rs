@@ -11,17 +11,18 @@ use crate::args::{OrderBlastArgs, OrderWhyArgs, RulesArgs};
 use crate::error::{Failure, Kind, Outcome, Result};
 use crate::json::Json;
 use crate::output::Output;
+use crate::source::Source;
 
-pub(super) fn why(args: &OrderWhyArgs) -> Result {
+pub(super) fn why(args: &OrderWhyArgs, source: Source) -> Result {
     let rules = RulesArgs { profile: args.profile, targets: Vec::new(), excludes: Vec::new() };
-    let subject = Subject::any(&args.subject.subject)?.rules(&rules)?;
+    let subject = Subject::any(source)?.rules(&rules)?;
     let one = |address: &str| {
         let (target, found) = subject.instances(address)?;
         single(&target.to_string(), found)
     };
     let (waits, first) = (one(&args.waits)?, one(&args.goes_first)?);
     let graph = subject.whole_graph()?;
-    warn(&graph);
+    warn(graph.warnings());
     let explanation = graph.why(&waits, &first);
     let mut out = Output::stdout();
     if args.json {
@@ -125,11 +126,11 @@ fn write_step(json: &mut Json, step: &Step) {
     json.raw("inverted", step.inverted);
 }
 
-pub(super) fn blast(args: &OrderBlastArgs) -> Result {
-    let subject = Subject::state(&args.state.state)?;
+pub(super) fn blast(args: &OrderBlastArgs, source: Source) -> Result {
+    let subject = Subject::state(source)?;
     let (target, asked) = subject.instances(&args.address)?;
     let graph = subject.whole_graph()?;
-    warn(&graph);
+    warn(graph.warnings());
     let asked: BTreeSet<AbsResourceInstance> = asked.into_iter().collect();
     let mut nearest: BTreeMap<NodeKey, Affected> = BTreeMap::new();
     for affected in asked.iter().flat_map(|instance| graph.blast(instance)) {

@@ -1,19 +1,21 @@
 //! `groundstate order`: in which order things go, and why.
 
 mod answer;
+mod deployment;
+mod graph;
 mod subject;
 mod text;
 
+use std::fmt::Display;
 use std::path::Path;
-
-use groundstate_ordering::{BuildError, DotStyle, OperationGraph};
 
 use crate::args::{GraphFormat, OrderArgs, OrderQuestion, PictureArgs, RulesArgs};
 use crate::error::{Failure, Kind, Outcome, Result};
+use crate::family::Family;
 use crate::output::{Messages, Output};
 use crate::save;
-use crate::source::is_standard;
-use crate::svg;
+use crate::source::{Source, is_standard};
+use graph::{Text, draw};
 use subject::Subject;
 
 /// Errors and warnings that are printed one by one; the rest is counted.
@@ -22,22 +24,43 @@ const MOST: usize = 50;
 pub(super) fn run(args: &OrderArgs) -> Result {
     match &args.question {
         OrderQuestion::Destroy(args) => {
-            print(Subject::state(&args.state.state)?.rules(&args.rules)?, &args.picture, text::listing)
+            let source = Source::find(&args.state.state)?;
+            match source.family {
+                Family::Terraform => {
+                    print(Subject::state(source)?.rules(&args.rules)?, &args.picture, text::listing)
+                }
+                Family::Pulumi => deployment::print(&source, &args.rules, &args.picture, text::listing),
+            }
         }
         OrderQuestion::Plan(args) => {
             let subject = Subject::plan(&args.plan, args.state.as_deref())?;
             print(subject.rules(&args.rules)?, &args.picture, text::listing)
         }
         OrderQuestion::Waves(args) => {
-            print(Subject::any(&args.subject.subject)?.rules(&args.rules)?, &args.picture, text::waves)
+            let source = Source::find(&args.subject.subject)?;
+            match source.family {
+                Family::Terraform => {
+                    print(Subject::any(source)?.rules(&args.rules)?, &args.picture, text::waves)
+                }
+                Family::Pulumi => deployment::print(&source, &args.rules, &args.picture, text::waves),
+            }
         }
-        OrderQuestion::Why(args) => answer::why(args),
-        OrderQuestion::Blast(args) => answer::blast(args),
+        OrderQuestion::Why(args) => {
+            let source = Source::find(&args.subject.subject)?;
+            match source.family {
+                Family::Terraform => answer::why(args, source),
+                Family::Pulumi => deployment::why(args, &source),
+            }
+        }
+        OrderQuestion::Blast(args) => {
+            let source = Source::find(&args.state.state)?;
+            match source.family {
+                Family::Terraform => answer::blast(args, source),
+                Family::Pulumi => deployment::blast(args, &source),
+            }
+        }
     }
 }
-
-/// How a graph without cycles is printed for people.
-type Text = fn(&OperationGraph) -> Option<String>;
 
 /// Prints the graph; one with cycles can still be drawn, and is an error all the same.
 fn print(subject: Subject, args: &PictureArgs, text: Text) -> Result {
@@ -51,18 +74,8 @@ fn print(subject: Subject, args: &PictureArgs, text: Text) -> Result {
             }
         }
     };
-    warn(&graph);
-    let drawn = match args.format {
-        GraphFormat::Text => text(&graph).unwrap_or_default(),
-        GraphFormat::Json => graph.to_json() + "\n",
-        GraphFormat::Dot => graph.to_dot(DotStyle::Picture),
-        GraphFormat::Mermaid => graph.to_mermaid(),
-        GraphFormat::Svg => {
-            let size = svg::Size { nodes: graph.nodes().len(), edges: graph.edges().count() };
-            svg::draw(&graph.to_dot(DotStyle::Flat), size)?
-        }
-    };
-    write(&drawn, args.output.as_deref())?;
+    warn(graph.warnings());
+    write(&draw(&graph, args.format, text)?, args.output.as_deref())?;
     failure.map_or(Ok(Outcome::Clean), Err)
 }
 
@@ -75,18 +88,18 @@ fn write(text: &str, path: Option<&Path>) -> Result<()> {
     save::replace(path, None, |out| out.write_all(text.as_bytes()))
 }
 
-fn warn(graph: &OperationGraph) {
+fn warn(warnings: &[impl Display]) {
     let mut messages = Messages::stderr();
-    for warning in graph.warnings().iter().take(MOST) {
+    for warning in warnings.iter().take(MOST) {
         messages.warning(&warning.to_string());
     }
-    if graph.warnings().len() > MOST {
-        messages.warning(&format!("and {} more", graph.warnings().len() - MOST));
+    if warnings.len() > MOST {
+        messages.warning(&format!("and {} more", warnings.len() - MOST));
     }
 }
 
 /// Says everything that stands against an order.
-fn refused(errors: &[BuildError], name: &str) -> Failure {
+fn refused(errors: &[impl Display], name: &str) -> Failure {
     let mut message = format!("{name} has no order");
     for error in errors.iter().take(MOST) {
         message.push_str("\n  ");

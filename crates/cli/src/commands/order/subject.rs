@@ -27,8 +27,7 @@ pub(super) struct Subject {
 
 impl Subject {
     /// The destruction of everything in a state.
-    pub(super) fn state(path: &Path) -> Result<Self> {
-        let source = Source::find(path)?;
+    pub(super) fn state(source: Source) -> Result<Self> {
         let state = load(&source)?.file.state;
         Ok(Self::destruction(source.name, state))
     }
@@ -46,8 +45,7 @@ impl Subject {
     }
 
     /// The one or the other: what a file holds is found from its content.
-    pub(super) fn any(path: &Path) -> Result<Self> {
-        let source = Source::find(path)?;
+    pub(super) fn any(source: Source) -> Result<Self> {
         let failure = match load(&source) {
             Ok(loaded) => return Ok(Self::destruction(source.name.clone(), loaded.file.state)),
             Err(failure) => failure,

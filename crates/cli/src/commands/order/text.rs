@@ -2,15 +2,15 @@
 
 use std::fmt::Write as _;
 
-use groundstate_ordering::{ApplyKind, OpKind, OpNode, OperationGraph};
+use super::graph::Graph;
 
 /// How many numbers are listed of what an operation waits for.
 const SHOWN: usize = 12;
 
 /// A numbered line for each operation, in order, with the numbers of those it comes after.
-pub(super) fn listing(graph: &OperationGraph) -> Option<String> {
-    let order = graph.order_numbers().ok()?;
-    let waves = graph.waves().ok()?;
+pub(super) fn listing(graph: &dyn Graph) -> Option<String> {
+    let order = graph.order()?;
+    let waves = graph.waves()?;
     let mut place = vec![0; order.len()];
     for (at, &node) in order.iter().enumerate() {
         place[node] = at + 1;
@@ -19,9 +19,8 @@ pub(super) fn listing(graph: &OperationGraph) -> Option<String> {
     let mut text = String::new();
     for (at, &node) in order.iter().enumerate() {
         // Writing into a string does not fail.
-        let _ = write!(text, "{:>width$}. {}", at + 1, label(&graph.nodes()[node]));
-        let found = graph.dependencies(node).into_iter().filter_map(|edge| graph.find(edge.to));
-        let mut after: Vec<usize> = found.map(|node| place[node]).collect();
+        let _ = write!(text, "{:>width$}. {}", at + 1, graph.line(node));
+        let mut after: Vec<usize> = graph.waits_for(node).into_iter().map(|node| place[node]).collect();
         after.sort_unstable();
         if !after.is_empty() {
             let _ = write!(text, "  after {}", numbers(&after));
@@ -37,13 +36,13 @@ pub(super) fn listing(graph: &OperationGraph) -> Option<String> {
 }
 
 /// What can be done at the same time, and what could as well be done later.
-pub(super) fn waves(graph: &OperationGraph) -> Option<String> {
-    let waves = graph.waves().ok()?;
+pub(super) fn waves(graph: &dyn Graph) -> Option<String> {
+    let waves = graph.waves()?;
     let mut text = String::new();
     for (at, group) in waves.groups().iter().enumerate() {
         let _ = writeln!(text, "wave {}", at + 1);
         for &node in group {
-            let _ = write!(text, "  {}", label(&graph.nodes()[node]));
+            let _ = write!(text, "  {}", graph.line(node));
             match waves.slack(node) {
                 0 => {}
                 1 => text.push_str("  could be 1 wave later"),
@@ -58,20 +57,6 @@ pub(super) fn waves(graph: &OperationGraph) -> Option<String> {
         text.push_str("Nothing to do.\n");
     }
     Some(text)
-}
-
-/// The operation and what it does.
-fn label(node: &OpNode) -> String {
-    let action = match node.kind {
-        OpKind::Apply(ApplyKind::Check) => "check",
-        OpKind::Apply(ApplyKind::Create) => "create",
-        OpKind::Apply(ApplyKind::Read) => "read",
-        OpKind::Apply(ApplyKind::Update) => "update",
-        OpKind::Apply(ApplyKind::ReplaceCreate) => "create the new one",
-        OpKind::Apply(ApplyKind::ForgetCreate) => "create, the old one is forgotten",
-        _ => return node.key.to_string(),
-    };
-    format!("{} ({action})", node.key)
 }
 
 /// Numbers in order, with those that follow each other as ranges.

@@ -1,5 +1,6 @@
 //! The stack variant: scenarios of 15.12, queries, integrity, and appendix C, 11.
 
+mod destruction;
 mod failures;
 mod notation;
 mod properties;

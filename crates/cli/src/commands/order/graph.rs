@@ -1,0 +1,121 @@
+//! What is printed of a graph, whichever family's it is.
+
+use groundstate_ordering::stack::Destruction;
+use groundstate_ordering::{ApplyKind, DotStyle, OpKind, OperationGraph, Waves};
+
+use crate::args::GraphFormat;
+use crate::error::Result;
+use crate::svg;
+
+/// A graph that can be listed and drawn. Nodes are numbered from 0.
+pub(crate) trait Graph {
+    /// An order that keeps to all edges, unless there are cycles.
+    fn order(&self) -> Option<Vec<usize>>;
+    fn waves(&self) -> Option<Waves>;
+    /// The node and what it does.
+    fn line(&self, node: usize) -> String;
+    fn waits_for(&self, node: usize) -> Vec<usize>;
+    fn size(&self) -> svg::Size;
+    fn json(&self) -> String;
+    fn dot(&self, style: DotStyle) -> String;
+    fn mermaid(&self) -> String;
+}
+
+/// How a graph without cycles is printed for people.
+pub(super) type Text = fn(&dyn Graph) -> Option<String>;
+
+/// The graph in a format.
+pub(super) fn draw(graph: &dyn Graph, format: GraphFormat, text: Text) -> Result<String> {
+    Ok(match format {
+        GraphFormat::Text => text(graph).unwrap_or_default(),
+        GraphFormat::Json => graph.json(),
+        GraphFormat::Dot => graph.dot(DotStyle::Picture),
+        GraphFormat::Mermaid => graph.mermaid(),
+        GraphFormat::Svg => svg::draw(&graph.dot(DotStyle::Flat), graph.size())?,
+    })
+}
+
+impl Graph for OperationGraph {
+    fn order(&self) -> Option<Vec<usize>> {
+        self.order_numbers().ok()
+    }
+
+    fn waves(&self) -> Option<Waves> {
+        self.waves().ok()
+    }
+
+    fn line(&self, node: usize) -> String {
+        let node = &self.nodes()[node];
+        let action = match node.kind {
+            OpKind::Apply(ApplyKind::Check) => "check",
+            OpKind::Apply(ApplyKind::Create) => "create",
+            OpKind::Apply(ApplyKind::Read) => "read",
+            OpKind::Apply(ApplyKind::Update) => "update",
+            OpKind::Apply(ApplyKind::ReplaceCreate) => "create the new one",
+            OpKind::Apply(ApplyKind::ForgetCreate) => "create, the old one is forgotten",
+            _ => return node.key.to_string(),
+        };
+        format!("{} ({action})", node.key)
+    }
+
+    fn waits_for(&self, node: usize) -> Vec<usize> {
+        self.dependencies(node).into_iter().filter_map(|edge| self.find(edge.to)).collect()
+    }
+
+    fn size(&self) -> svg::Size {
+        svg::Size { nodes: self.nodes().len(), edges: self.edges().count() }
+    }
+
+    fn json(&self) -> String {
+        self.to_json()
+    }
+
+    fn dot(&self, style: DotStyle) -> String {
+        self.to_dot(style)
+    }
+
+    fn mermaid(&self) -> String {
+        self.to_mermaid()
+    }
+}
+
+impl Graph for Destruction {
+    fn order(&self) -> Option<Vec<usize>> {
+        Some(self.order())
+    }
+
+    fn waves(&self) -> Option<Waves> {
+        Some(self.waves())
+    }
+
+    fn line(&self, node: usize) -> String {
+        let members = &self.removals()[node].members;
+        let mut line = self.label(node).to_owned();
+        for (number, member) in members.iter().enumerate() {
+            let lead = if number == 0 { "  takes along " } else { ", " };
+            line.push_str(lead);
+            line.push_str(self.entries()[*member].urn.as_str());
+        }
+        line
+    }
+
+    fn waits_for(&self, node: usize) -> Vec<usize> {
+        self.dependencies(node).into_iter().map(|step| step.to).collect()
+    }
+
+    fn size(&self) -> svg::Size {
+        svg::Size { nodes: self.removals().len(), edges: self.edges().count() }
+    }
+
+    fn json(&self) -> String {
+        self.to_json()
+    }
+
+    fn dot(&self, style: DotStyle) -> String {
+        self.to_dot(style)
+    }
+
+    fn mermaid(&self) -> String {
+        self.to_mermaid()
+    }
+}
