@@ -21,6 +21,7 @@ mod plan;
 mod properties;
 mod providers;
 mod render;
+mod size;
 mod stack;
 mod targets;
 mod validation;

@@ -77,23 +77,39 @@ fn a_way_out_of_the_module_joins_all_its_instances() {
         .holds();
 }
 
+/// Two modules with empty records, the first replaced in the given order; by the records alone if told so.
+fn across_modules(a: &str, recorded_only: bool) -> Case {
+    let case = Case::new("a.A b.B:{a.A}", "a.A~{} b.B[0]~{}", &format!("a.A={a} b.B[0]=RD"));
+    case.options(|options| options.recorded_only = recorded_only)
+}
+
 #[test]
-fn m06_replace_across_modules() {
-    let case = |a: &str| Case::new("a.A b.B:{a.A}", "a.A~{} b.B[0]~{}", &format!("a.A={a} b.B[0]=RD"));
-    let recorded = |case: Case| case.options(|options| options.recorded_only = true);
-    recorded(case("RD"))
+fn m06_replace_across_modules_empty_record() {
+    across_modules("RD", true)
         .precede("-a.A < a.A < b.B[0]")
         .precede("-b.B[0] < b.B[0]")
         .concurrent("-a.A|-b.B[0], a.A|-b.B[0]")
         .holds();
-    case("RD").total("-b.B[0] < -a.A < a.A < b.B[0]").holds();
-    recorded(case("RC"))
+}
+
+#[test]
+fn m07_same_with_merge() {
+    across_modules("RD", false).total("-b.B[0] < -a.A < a.A < b.B[0]").holds();
+}
+
+#[test]
+fn m08_same_cbd_merge_off() {
+    across_modules("RC", true)
         .precede("a.A < b.B[0]")
         .precede("a.A < -a.A")
         .precede("-b.B[0] < b.B[0]")
         .concurrent("b.B[0]|-a.A, -b.B[0]|-a.A, a.A|-b.B[0]")
         .holds();
-    case("RC").total("-b.B[0] < a.A < b.B[0] < -a.A").holds();
+}
+
+#[test]
+fn m09_same_cbd_merge_on() {
+    across_modules("RC", false).total("-b.B[0] < a.A < b.B[0] < -a.A").holds();
 }
 
 #[test]

@@ -146,6 +146,11 @@ fn i05_key_rename() {
         .precede(r#"-B["x"] < A["y"] < B["y"]"#)
         .concurrent(r#"-A["x"]|A["y"]"#)
         .holds();
+}
+
+#[test]
+fn i06_key_rename_cbd() {
+    let actions = r#"A["x"]=D B["x"]=D A["y"]=C B["y"]=C"#;
     Case::new("!A B:{A}", "", actions).total(r#"-B["x"] < A["y"] < B["y"] < -A["x"]"#).holds();
 }
 
@@ -212,7 +217,15 @@ fn f08_forget_and_deposed_delete() {
 #[test]
 fn f09_orphan_update() {
     Case::new("B", "A B~{A}", "A=D B=U").total("-A < B").holds();
+}
+
+#[test]
+fn f10_orphan_update_cbd() {
     Case::new("B", "A~cbd B~{A}", "A=D B=U").total("B < -A").holds();
+}
+
+#[test]
+fn f11_orphan_under_cbd_dependent() {
     let forced = Case::new("!B", "A B~{A}", "A=D B=U");
     classic(&forced).total("-A < B").holds();
     forced.total("B < -A").holds();

@@ -32,27 +32,62 @@ fn labels(graph: &OperationGraph) -> Vec<String> {
 }
 
 #[test]
-fn g01_to_g06_chains() {
+fn g01_target_middle_create() {
     target(create_chain(), &["t.B"]).total("A < B").holds();
+}
+
+#[test]
+fn g02_target_root_destroy() {
     target(destroy_chain(), &["t.A"]).total("-C < -B < -A").holds();
+}
+
+#[test]
+fn g03_target_leaf_destroy() {
     target(destroy_chain(), &["t.C"]).total("-C").holds();
+}
+
+#[test]
+fn g04_exclude_middle_create() {
     exclude(create_chain(), &["t.B"]).total("A").holds();
+}
+
+#[test]
+fn g05_exclude_root_destroy() {
     exclude(destroy_chain(), &["t.A"]).total("-C < -B").holds();
+}
+
+#[test]
+fn g06_exclude_leaf_destroy() {
     assert_eq!(labels(&exclude(destroy_chain(), &["t.C"]).holds()), [""; 0]);
 }
 
-#[test]
-fn g07_and_g08_single_instances() {
-    let case = Case::new("A B:{A}", "", "A[0]=C A[1]=C A[2]=C B=C");
-    target(case.clone(), &["t.A[1]"]).total("A[1]").holds();
-    assert_eq!(labels(&exclude(case, &["t.A[1]"]).holds()), ["A[0]", "A[2]"]);
+fn counted() -> Case {
+    Case::new("A B:{A}", "", "A[0]=C A[1]=C A[2]=C B=C")
 }
 
 #[test]
-fn g09_and_g10_modules() {
-    let case = Case::new("m.X m.Y:{m.X} Z W:{m.Y}", "", "m.X=C m.Y=C Z=C W=C");
-    target(case.clone(), &["module.m"]).total("m.X < m.Y").holds();
-    assert_eq!(labels(&exclude(case, &["module.m"]).holds()), ["Z"]);
+fn g07_target_instance() {
+    target(counted(), &["t.A[1]"]).total("A[1]").holds();
+}
+
+#[test]
+fn g08_exclude_instance() {
+    let graph = exclude(counted(), &["t.A[1]"]).concurrent("A[0]|A[2]").holds();
+    assert_eq!(labels(&graph), ["A[0]", "A[2]"]);
+}
+
+fn module_and_root() -> Case {
+    Case::new("m.X m.Y:{m.X} Z W:{m.Y}", "", "m.X=C m.Y=C Z=C W=C")
+}
+
+#[test]
+fn g09_target_module() {
+    target(module_and_root(), &["module.m"]).total("m.X < m.Y").holds();
+}
+
+#[test]
+fn g10_exclude_module_dependent() {
+    assert_eq!(labels(&exclude(module_and_root(), &["module.m"]).holds()), ["Z"]);
 }
 
 #[test]
