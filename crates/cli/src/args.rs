@@ -120,6 +120,7 @@ pub(crate) enum Command {
     ///
     /// Dependencies that other objects have recorded follow what is moved. A module without a key stands for all its
     /// instances, a resource without a key for its instance without a key, or for all of it.
+    #[command(visible_alias = "rename")]
     Mv(MvArgs),
     /// Forgets resources, instances and modules without destroying them
     ///

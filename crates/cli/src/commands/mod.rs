@@ -28,6 +28,10 @@ use crate::args::{AddressesArgs, Command, PendingCommand};
 use crate::error::Result;
 use crate::pulumi;
 
+/// What to do with damaged files of Pulumi instead.
+pub(crate) const NO_SALVAGE: &str =
+    "`groundstate undo --force` brings a backup back, `groundstate repair` mends what can be read";
+
 /// Runs a command.
 pub(crate) fn run(command: Command) -> Result {
     match command {
@@ -73,10 +77,26 @@ pub(crate) fn run(command: Command) -> Result {
         }
         Command::Undo(args) if pulumi::is_at(&args.place.state) => pulumi::undo(&args),
         Command::Undo(args) => undo::run(&args),
-        Command::Pull(args) => pull::run(&args),
-        Command::Push(args) => push::run(&args),
-        Command::Salvage(args) => salvage::run(&args),
-        Command::MergeErrored(args) => merge_errored::run(&args),
+        Command::Pull(args) => {
+            pulumi::not_here(&args.state, "pull", "use `groundstate upgrade`, or `pulumi stack export`")?;
+            pull::run(&args)
+        }
+        Command::Push(args) => {
+            for state in [&args.file, &args.place.state] {
+                pulumi::not_here(state, "push", "use `pulumi stack import`, or `groundstate undo --from`")?;
+            }
+            push::run(&args)
+        }
+        Command::Salvage(args) => {
+            pulumi::not_here(&args.file, "salvage", NO_SALVAGE)?;
+            salvage::run(&args)
+        }
+        Command::MergeErrored(args) => {
+            for state in [&args.errored, &args.place.state] {
+                pulumi::not_here(state, "merge-errored", "`pulumi refresh` finds what was not stored")?;
+            }
+            merge_errored::run(&args)
+        }
         Command::Lock(args) => lock::run(&args),
         Command::Unlock(args) => unlock::run(&args),
         Command::Locks(args) => locks::run(&args),

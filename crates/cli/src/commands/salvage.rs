@@ -8,11 +8,14 @@ use groundstate_statefile::surgery::{Lost, SalvageError, Salvaged, salvage};
 use groundstate_statemgr_fs::Backup;
 
 use crate::args::SalvageArgs;
+use crate::commands::NO_SALVAGE;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{Failure, Kind, Outcome, Result};
+use crate::family::Family;
 use crate::json::Json;
 use crate::load;
 use crate::output::{Messages, Output};
+use crate::pulumi;
 use crate::save;
 use crate::session::unlocked;
 use crate::site::Found;
@@ -55,6 +58,9 @@ fn read(path: &Path) -> Result<(String, Vec<u8>)> {
             .lock()
             .read_to_end(&mut text)
             .map_err(|error| Failure::new(Kind::NoState, format!("cannot read standard input: {error}")))?;
+        if Family::of(&text) == Family::Pulumi {
+            return Err(pulumi::not_theirs("<stdin>", "salvage", NO_SALVAGE));
+        }
         return Ok(("<stdin>".to_owned(), text));
     }
     let site = Found::existing(path)?.open(Backup::None, false)?;

@@ -44,8 +44,13 @@ pub(crate) fn not_here(state: &Path, command: &str, hint: &str) -> Result<()> {
     if !is_at(state) {
         return Ok(());
     }
-    let message = format!("{} is Pulumi's, and `{command}` is for states of Terraform", state.display());
-    Err(Failure::new(Kind::Usage, message).hint(hint))
+    Err(not_theirs(&state.display().to_string(), command, hint))
+}
+
+/// That a state is Pulumi's where one of Terraform is needed.
+pub(crate) fn not_theirs(name: &str, command: &str, hint: &str) -> Failure {
+    let message = format!("{name} is Pulumi's, and `{command}` is for states of Terraform");
+    Failure::new(Kind::Usage, message).hint(hint)
 }
 
 /// Refuses to do with other states what only Pulumi's has.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{Read, Write};
 
-use super::support::{TempState, groundstate, state, workspace};
+use super::support::{TempState, groundstate, groundstate_with, state, workspace};
 
 const ROOT: &str = "urn:pulumi:dev::shop::pulumi:pulumi:Stack::shop-dev";
 const NET: &str = "urn:pulumi:dev::shop::t:t:Net::net";
@@ -111,7 +111,7 @@ fn previews_leave_every_byte() {
 #[test]
 fn renames_a_resource_and_all_that_refers_to_it() {
     let file = state(shop());
-    let said = groundstate(&["mv", &file.path, "net", "network"]).clean();
+    let said = groundstate(&["rename", &file.path, "net", "network"]).clean();
     assert!(said.contains("\nResource renamed\n"), "{said}");
     let network = NET.replace("::net", "::network");
     assert_eq!(listed(&file), [ROOT, &network, WEB]);
@@ -255,7 +255,8 @@ fn keeps_the_envelope_and_what_nobody_understands() {
 
 #[test]
 fn says_which_commands_are_for_terraform() {
-    let file = state(shop());
+    let (file, packed) = (state(shop()), state(gzip(shop().as_bytes())));
+    let cut = state(&shop()[..shop().len() / 2]);
     for args in [
         &["replace-provider", &file.path, "a", "b"][..],
         &["edit", &file.path, "--script", "-"],
@@ -265,6 +266,21 @@ fn says_which_commands_are_for_terraform() {
         let message = groundstate(args).failed(2);
         assert!(message.contains("is for states of Terraform"), "{message}");
     }
+    for args in [
+        &["push", &file.path, "webshop-v4-terraform.tfstate", "--force"][..],
+        &["pull", &file.path],
+        &["pull", &packed.path],
+        &["salvage", &file.path],
+        &["salvage", &cut.path],
+        &["merge-errored", &file.path, "webshop-v4-terraform.tfstate"],
+        &["merge-errored", "webshop-v4-terraform.tfstate", &file.path],
+    ] {
+        let message = groundstate(args).failed(2);
+        assert!(message.contains("` is for states of Terraform\nhelp: "), "{args:?}: {message}");
+    }
+    let message = groundstate_with(&["salvage", "-"], shop().as_bytes()).failed(2);
+    assert!(message.contains("<stdin> is Pulumi's"), "{message}");
+    assert_eq!(stored(&file), shop());
     let empty = state(r#"{"version":3,"deployment":null}"#);
     let message = groundstate(&["rm", &empty.path, "x"]).failed(3);
     assert!(message.contains("has never been updated"), "{message}");
