@@ -105,6 +105,9 @@ rules! {
     /// Resources need each other in a circle.
     Cycle = 621, Error, "cyclic dependencies",
         "drop one of the references of the circle; the repair proposes the one that matters least";
+    /// The resource of a pending operation has no URN, or no type, or is a component with an identifier.
+    PendingUnreadable = 622, Error, "pending operation that cannot be loaded",
+        "clear the operation, as the repair does: Pulumi loads nothing of the snapshot with it";
     /// A child's URN does not have its parent's type in it.
     ParentType = 630, Warning, "URN that does not match the parent",
         "nothing has to be done; the next update gives the child the URN that belongs to its parent";

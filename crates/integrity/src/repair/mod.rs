@@ -77,7 +77,8 @@ pub fn repair(snapshot: &Snapshot, options: &RepairOptions) -> Plan {
     let check = |snapshot: &Snapshot| verify(snapshot, &VerifyOptions::default());
     let before = check(snapshot);
     let mut work = Work::new(snapshot, options);
-    let mut after = before.clone();
+    work.unloadable_operations();
+    let mut after = if work.steps.is_empty() { before.clone() } else { check(&work.snapshot) };
     let mut round = 0;
     while !after.is_valid() {
         if round >= ROUNDS {
@@ -90,7 +91,7 @@ pub fn repair(snapshot: &Snapshot, options: &RepairOptions) -> Plan {
         after = check(&work.snapshot);
         round += 1;
     }
-    if round > 0 {
+    if !before.is_valid() {
         work.forget_record();
     }
     work.pending_operations();

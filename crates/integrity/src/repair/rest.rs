@@ -8,6 +8,7 @@ use super::choice::{Choice, QuestionId};
 use super::step::Action;
 use super::work::Work;
 use crate::pending::clear_pending;
+use crate::verify::unloadable;
 
 impl Work<'_> {
     pub(super) fn magic(&mut self) {
@@ -46,24 +47,42 @@ impl Work<'_> {
         self.snapshot.snippets.retain(|_| at.next().is_none_or(|index| !gone.contains(&index)));
     }
 
+    /// What Pulumi cannot load goes: while it is there, nothing of the snapshot can be used.
+    pub(super) fn unloadable_operations(&mut self) {
+        let operations = &self.snapshot.pending_operations;
+        let is_gone = |at: &usize| operations.get(*at).is_some_and(|it| unloadable(&it.resource).is_some());
+        let gone: BTreeSet<usize> = (0..operations.len()).filter(is_gone).collect();
+        self.clear(&gone);
+    }
+
     /// Operations may stay, so they are asked about, and the rule says what is done by default.
     pub(super) fn pending_operations(&mut self) {
-        let mut cleared = Vec::new();
+        let mut cleared = BTreeSet::new();
         let operations = self.snapshot.pending_operations.clone();
-        for (index, operation) in operations.into_iter().enumerate() {
-            let default = usize::from(self.options.pending.clears(&operation));
-            let urn = &operation.resource.urn;
-            let text = format!("{} {urn} was interrupted.", operation.kind);
+        for (at, operation) in operations.iter().enumerate() {
+            let index = self.operations.get(at).copied().unwrap_or(at);
+            let default = usize::from(self.options.pending.clears(operation));
+            let text = format!("{} {} was interrupted.", operation.kind, operation.resource.urn);
             let choices = vec![Choice::Leave, Choice::Clear];
             if self.ask(QuestionId::Pending(index), text, choices, default) == Some(Choice::Clear) {
-                self.step_beside(Action::ClearPending(index, operation.kind.clone()));
-                if let Some(step) = self.steps.last_mut() {
-                    step.urn = urn.clone();
-                }
-                cleared.push(index);
+                cleared.insert(at);
             }
         }
-        clear_pending(&mut self.snapshot, cleared);
+        self.clear(&cleared);
+    }
+
+    /// Takes operations out, noting each under the index that it had at first.
+    fn clear(&mut self, gone: &BTreeSet<usize>) {
+        let cleared = clear_pending(&mut self.snapshot, gone.iter().copied());
+        for (operation, &at) in cleared.iter().zip(gone) {
+            let index = self.operations.get(at).copied().unwrap_or(at);
+            self.step_beside(Action::ClearPending(index, operation.kind.clone()));
+            if let Some(step) = self.steps.last_mut() {
+                step.urn = operation.resource.urn.clone();
+            }
+        }
+        let mut at = 0..;
+        self.operations.retain(|_| at.next().is_none_or(|index| !gone.contains(&index)));
     }
 
     pub(super) fn forget_record(&mut self) {

@@ -15,6 +15,8 @@ pub(super) struct Work<'o> {
     pub(super) snapshot: Snapshot,
     /// For each resource its index in the snapshot that was given.
     pub(super) origins: Vec<Option<usize>>,
+    /// For each pending operation its index in the snapshot that was given.
+    pub(super) operations: Vec<usize>,
     pub(super) steps: Vec<Step>,
     pub(super) questions: Vec<Question>,
     pub(super) options: &'o RepairOptions,
@@ -36,6 +38,7 @@ impl<'o> Work<'o> {
         Self {
             snapshot: snapshot.clone(),
             origins: (0..snapshot.resources.len()).map(Some).collect(),
+            operations: (0..snapshot.pending_operations.len()).collect(),
             steps: Vec::new(),
             questions: Vec::new(),
             options,

@@ -17,6 +17,7 @@ use groundstate_deployments::{ProviderRef, Resource, Snapshot};
 
 pub use error::{IntegrityError, IntegrityOperation};
 pub use finding::{Finding, Report};
+pub(crate) use rest::unloadable;
 
 use crate::rule::Rule;
 

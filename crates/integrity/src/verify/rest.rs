@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use groundstate_deployments::Resource;
+
 use super::{Checker, Finding};
 use crate::rule::Rule;
 use crate::sort;
@@ -59,6 +61,12 @@ impl Checker<'_> {
     pub(super) fn pending_operations(&mut self) {
         for (index, operation) in self.snapshot.pending_operations.iter().enumerate() {
             let urn = &operation.resource.urn;
+            if let Some((message, original)) = unloadable(&operation.resource) {
+                let path = format!("pending_operations[{index}].resource");
+                let finding = Finding::new(Rule::PendingUnreadable, message, path).original(original);
+                let urn = (!urn.is_empty()).then(|| urn.clone());
+                self.findings.push(Finding { urn, pending: Some(index), ..finding });
+            }
             let message = format!("{} was interrupted, and nobody knows how it ended", operation.kind);
             let finding =
                 Finding::new(Rule::PendingOperation, message, format!("pending_operations[{index}]"));
@@ -73,4 +81,20 @@ impl Checker<'_> {
             self.findings.push(finding);
         }
     }
+}
+
+/// Why a resource cannot be loaded as that of an operation, with Pulumi's words for it.
+pub(crate) fn unloadable(resource: &Resource) -> Option<(String, String)> {
+    let urn = &resource.urn;
+    if urn.is_empty() {
+        let original = "resource missing required 'urn' field";
+        return Some(("the resource of the operation has no URN".to_owned(), original.to_owned()));
+    }
+    if resource.resource_type.is_empty() {
+        let original = format!("resource '{urn}' missing required 'type' field");
+        return Some(("the resource of the operation has no type".to_owned(), original));
+    }
+    let id = resource.id().filter(|_| !resource.custom)?;
+    let message = format!("the resource of the operation is a component and has the identifier {id:?}");
+    Some((message, format!("resource '{urn}' has 'custom' false but non-empty ID")))
 }

@@ -1,10 +1,11 @@
 //! Repairs, by the scenarios of the specification and by what can be wrong.
 
 use groundstate_deployments::{
-    IntegrityErrorMetadata, Manifest, Operation, OperationType, ProviderRef, Snapshot, Snippet, Time, Urn,
+    IntegrityErrorMetadata, Manifest, Operation, OperationType, ProviderRef, Resource, Snapshot, Snippet,
+    Time, TypeToken, Urn,
 };
 use groundstate_integrity::{
-    Action, Choice, PendingRule, Plan, QuestionId, RepairOptions, VerifyOptions, repair, verify,
+    Action, Choice, PendingRule, Plan, QuestionId, RepairOptions, Rule, VerifyOptions, repair, verify,
 };
 
 use crate::support::{below, names, provider_ref, resource, snapshot, urn};
@@ -337,4 +338,24 @@ fn what_is_gone_in_numbers_is_repaired_in_one_pass() {
     assert_eq!(named("add-provider"), count);
     assert_eq!((named("reparent"), named("rename")), (2 * count, 2 * count));
     assert_eq!(done.result().resources.len(), 3 * count);
+}
+
+#[test]
+fn operations_that_cannot_be_loaded_are_cleared_and_the_others_keep_their_numbers() {
+    let mut broken = snapshot(&["a"]);
+    let typeless = Resource { resource_type: TypeToken::from(""), ..resource("t") };
+    for made in [Resource::default(), resource("z(#1)"), typeless, resource("c(~ #1)"), resource("y(#1)")] {
+        broken.pending_operations.push(Operation::new(made, OperationType::Creating));
+    }
+    let report = verify(&broken, &VerifyOptions::default());
+    let found: Vec<_> =
+        report.of_rule(Rule::PendingUnreadable).map(|finding| finding.path.as_str()).collect();
+    assert_eq!(found, [0, 2, 3].map(|at| format!("pending_operations[{at}].resource")));
+    assert_eq!(report.original_error(), Some("resource missing required 'urn' field"));
+
+    let done = planned(&broken, &RepairOptions::default().answer(QuestionId::Pending(4), Choice::Clear));
+    let cleared: Vec<_> = done.steps.iter().map(|step| step.action.clone()).collect();
+    assert_eq!(cleared, [0, 2, 3, 4].map(|at| Action::ClearPending(at, OperationType::Creating)));
+    let left: Vec<_> = done.result().pending_operations.iter().map(|it| it.resource.urn.name()).collect();
+    assert_eq!(left, ["z"]);
 }
