@@ -211,7 +211,7 @@ impl Network {
         among: impl Fn(u32) -> bool,
     ) -> Vec<(u32, Link)> {
         let mut found: Vec<(u32, Link)> = Vec::new();
-        scratch.begin(self.len());
+        scratch.begin();
         scratch.stack.extend(self.links(node));
         while let Some((to, link)) = scratch.stack.pop() {
             if !among(to) {
@@ -281,9 +281,9 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    fn begin(&mut self, nodes: u32) {
-        if self.entered.len() != nodes as usize || self.search == u32::MAX {
-            self.entered = vec![(0, Link::default()); nodes as usize];
+    fn begin(&mut self) {
+        if self.search == u32::MAX {
+            self.entered.clear();
             self.search = 0;
         }
         self.search += 1;
@@ -291,6 +291,10 @@ impl Scratch {
 
     /// Whether the barrier was not yet entered for these reasons.
     fn enter(&mut self, barrier: u32, link: Link) -> bool {
+        // Grows only here, so that a search that meets no barrier costs nothing.
+        if self.entered.len() <= barrier as usize {
+            self.entered.resize(barrier as usize + 1, (0, Link::default()));
+        }
         let (search, known) = &mut self.entered[barrier as usize];
         if *search != self.search {
             (*search, *known) = (self.search, link);

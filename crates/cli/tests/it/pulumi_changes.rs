@@ -260,7 +260,6 @@ fn says_which_commands_are_for_terraform() {
     for args in [
         &["replace-provider", &file.path, "a", "b"][..],
         &["edit", &file.path, "--script", "-"],
-        &["order", "destroy", &file.path],
         &["push", "new.tfstate", &file.path],
     ] {
         let message = groundstate(args).failed(2);
