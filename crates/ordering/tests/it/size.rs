@@ -39,7 +39,8 @@ fn counted_pair(count: usize) -> Case {
 
 #[test]
 fn q13_doubling() {
-    let shapes: [(&str, fn(usize) -> Case); 4] = [
+    type Shape = fn(usize) -> Case;
+    let shapes: [(&str, Shape); 4] = [
         ("create_chain", create_chain),
         ("destroy_chain", destroy_chain),
         ("independent_replace", independent_replace),
