@@ -251,7 +251,7 @@ fn read_all(input: impl Read, extent: Extent) -> io::Result<Vec<u8>> {
 }
 
 /// Whether a text that begins so can be JSON, compressed or not, or the binary format of long ago.
-fn may_be_state(begin: &[u8]) -> bool {
+pub(crate) fn may_be_state(begin: &[u8]) -> bool {
     if packed::is_packed(begin) {
         return true;
     }

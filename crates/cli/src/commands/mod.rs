@@ -75,7 +75,7 @@ pub(crate) fn run(command: Command) -> Result {
             pulumi::not_here(&args.place.state, "edit", "use `mv`, `rm`, `taint`, `protect`")?;
             change::edit(&args)
         }
-        Command::Undo(args) if pulumi::is_at(&args.place.state) => pulumi::undo(&args),
+        Command::Undo(args) if pulumi::is_to_undo(&args) => pulumi::undo(&args),
         Command::Undo(args) => undo::run(&args),
         Command::Pull(args) => {
             pulumi::not_here(&args.state, "pull", "use `groundstate upgrade`, or `pulumi stack export`")?;

@@ -16,7 +16,7 @@ mod show;
 mod shown;
 mod upgrade;
 
-pub(crate) use change::{flag, mv, pending, repair, rm, undo};
+pub(crate) use change::{flag, is_to_undo, mv, pending, repair, rm, undo};
 pub(crate) use check::check;
 pub(crate) use crypt::{decrypt, encrypt};
 pub(crate) use diff::diff;

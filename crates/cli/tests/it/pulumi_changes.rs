@@ -42,6 +42,10 @@ fn stored(file: &TempState) -> String {
     fs::read_to_string(&file.path).unwrap()
 }
 
+fn stored_bytes(file: &TempState) -> Vec<u8> {
+    fs::read(&file.path).unwrap()
+}
+
 fn listed(file: &TempState) -> Vec<String> {
     groundstate(&["list", &file.path]).clean().lines().map(str::to_owned).collect()
 }
@@ -314,5 +318,35 @@ fn goes_back_to_the_last_backup() {
     groundstate(&["undo", &other.path]).failed(3);
     let tf = workspace().join("tests/fixtures/states/webshop-v4-terraform.tfstate");
     groundstate(&["undo", &file.path, "--from", tf.to_str().unwrap()]).failed(9);
+    assert_eq!(stored(&file), whole);
+}
+
+#[test]
+fn goes_back_from_what_cannot_be_read_if_forced() {
+    let whole = shop().replace("[\n  ", "[");
+    let packed = gzip(whole.as_bytes());
+    for damaged in [&whole.as_bytes()[..300], b"\0\0\0", b"{\"vers", &packed[..packed.len() - 9]] {
+        let file = state(&whole);
+        groundstate(&["taint", &file.path, "web"]).clean();
+        fs::write(&file.path, damaged).unwrap();
+        let run = groundstate(&["undo", &file.path]);
+        assert!(matches!(run.code, 3..=5) || run.code == 2, "{}", run.stderr);
+        assert_eq!(fs::read(&file.path).unwrap(), damaged);
+        let said = groundstate(&["undo", &file.path, "--force"]).clean();
+        assert_eq!(listed(&file), [ROOT, NET, WEB], "{said}");
+        // What was compressed stays so.
+        assert!(stored_bytes(&file) == whole.as_bytes() || damaged.starts_with(&packed[..2]));
+        assert_eq!(fs::read(format!("{}.unreadable", file.path)).unwrap(), damaged);
+    }
+}
+
+#[test]
+fn goes_back_from_an_empty_file_if_forced() {
+    let whole = shop().replace("[\n  ", "[");
+    let file = state(&whole);
+    groundstate(&["taint", &file.path, "web"]).clean();
+    fs::write(&file.path, "").unwrap();
+    groundstate(&["undo", &file.path]).failed(2);
+    groundstate(&["undo", &file.path, "--force"]).clean();
     assert_eq!(stored(&file), whole);
 }

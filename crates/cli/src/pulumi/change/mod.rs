@@ -27,7 +27,7 @@ use report::Report;
 
 pub(crate) use pending::pending;
 pub(crate) use repair::repair;
-pub(crate) use undo::undo;
+pub(crate) use undo::{is_to_undo, undo};
 pub(crate) use verbs::{flag, mv, rm};
 
 /// What a command has done, or would do.
@@ -81,15 +81,16 @@ fn run(
     soundness: Soundness,
     work: impl FnOnce(&mut Snapshot, &str) -> Result<Done>,
 ) -> Result {
-    run_keeping(state, args, operation, ".backup", soundness, work)
+    run_keeping(state, args, (operation, ".backup"), None, soundness, work)
 }
 
-/// The same with another name for the state before: `suffix` comes after that of the state.
+/// The same with another name for the state before: `suffix` comes after that of the state. If what is stored cannot be
+/// read, `instead` is changed in its place.
 fn run_keeping(
     state: &Path,
     args: &ChangeArgs,
-    operation: &str,
-    suffix: &str,
+    (operation, suffix): (&str, &str),
+    instead: Option<DeploymentFile>,
     soundness: Soundness,
     work: impl FnOnce(&mut Snapshot, &str) -> Result<Done>,
 ) -> Result {
@@ -99,11 +100,13 @@ fn run_keeping(
     let name = site.name.clone();
     // A preview takes no lock, because a lock leaves traces.
     let changed = match args.dry_run {
-        true => unlocked(&site, async |manager| change(manager, &name, soundness, work, None).await)?,
+        true => {
+            unlocked(&site, async |manager| change(manager, &name, (soundness, instead), work, None).await)?
+        }
         false => {
             let info = lock_info(&site, operation)?;
             locked(&site, &args.lock, info, async |manager, interrupts| {
-                change(manager, &name, soundness, work, Some(interrupts)).await
+                change(manager, &name, (soundness, instead), work, Some(interrupts)).await
             })?
         }
     };
@@ -115,15 +118,23 @@ fn run_keeping(
 async fn change(
     manager: &Manager,
     name: &str,
-    soundness: Soundness,
+    (soundness, instead): (Soundness, Option<DeploymentFile>),
     work: impl FnOnce(&mut Snapshot, &str) -> Result<Done>,
     interrupts: Option<&Interrupts>,
 ) -> Result<Changed, Trouble> {
     let store = manager.store();
     let nothing = || Failure::new(Kind::NoState, format!("{name} is empty, so it holds no state"));
-    let stored = store.read().await?.ok_or_else(nothing)?;
-    let is_packed = packed::is_packed(&stored.bytes);
-    let edited = edit(&stored.bytes, name, soundness, work)?;
+    let (stored, expect) = match store.read().await? {
+        Some(stored) => (stored.bytes, Expect::Version(stored.version)),
+        None if instead.is_some() => (Vec::new(), Expect::Absent),
+        None => return Err(nothing().into()),
+    };
+    let is_packed = packed::is_packed(&stored);
+    let before = match (read(&stored, name), instead) {
+        (Err(_), Some(instead)) => instead,
+        (read, _) => read?,
+    };
+    let edited = edit(before, name, soundness, work)?;
     let Some(interrupts) = interrupts.filter(|_| !edited.diff.is_empty()) else {
         return Ok(Changed { done: edited.done, diff: edited.diff, written: false });
     };
@@ -134,7 +145,7 @@ async fn change(
     }
     interrupts.check()?;
     // After this the write comes to its end.
-    store.write(&bytes, &WriteOptions::expecting(Expect::Version(stored.version))).await?;
+    store.write(&bytes, &WriteOptions::expecting(expect)).await?;
     Ok(Changed { done: edited.done, diff: edited.diff, written: true })
 }
 
@@ -145,12 +156,7 @@ struct Edited {
     diff: Vec<Difference>,
 }
 
-fn edit(
-    stored: &[u8],
-    name: &str,
-    soundness: Soundness,
-    work: impl FnOnce(&mut Snapshot, &str) -> Result<Done>,
-) -> Result<Edited> {
+fn read(stored: &[u8], name: &str) -> Result<DeploymentFile> {
     let unpacked = match packed::is_packed(stored) {
         true => Some(packed::unpack(stored).map_err(|error| {
             Failure::new(
@@ -161,8 +167,15 @@ fn edit(
         false => None,
     };
     let text = unpacked.as_deref().unwrap_or(stored);
-    let before =
-        decode(text, &DecodeOptions::default()).map_err(|error| load::failure(&error, name, text))?;
+    decode(text, &DecodeOptions::default()).map_err(|error| load::failure(&error, name, text))
+}
+
+fn edit(
+    before: DeploymentFile,
+    name: &str,
+    soundness: Soundness,
+    work: impl FnOnce(&mut Snapshot, &str) -> Result<Done>,
+) -> Result<Edited> {
     let mut file = before.clone();
     let Some(snapshot) = file.snapshot.as_mut() else {
         let message = format!("the stack of {name} has never been updated, so there is nothing to change");

@@ -6,7 +6,7 @@ use std::path::Path;
 use groundstate_deployments::Snapshot;
 use groundstate_integrity::{Plan, Question, RepairOptions};
 
-use super::{Change, Done, Soundness, edit, encoded, run};
+use super::{Change, Done, Soundness, edit, encoded, read, run};
 use crate::args::{ChangeArgs, RepairArgs};
 use crate::error::{Failure, Kind, Outcome, Result};
 use crate::output::{Messages, Output};
@@ -105,7 +105,7 @@ fn into(
         return Err(Failure::new(Kind::Usage, message).hint("leave out `--output`, and a backup is kept"));
     }
     let text = source.text()?;
-    let edited = edit(&text, &source.name, Soundness::Whatever, work)?;
+    let edited = edit(read(&text, &source.name)?, &source.name, Soundness::Whatever, work)?;
     let mut messages = Messages::stderr();
     edited.done.warnings.iter().for_each(|warning| messages.warning(warning));
     edited.done.changes.iter().for_each(|change| messages.note(&change.would));

@@ -1,11 +1,14 @@
 //! `groundstate undo`: the deployment of the last backup.
 
+use std::path::Path;
+
 use groundstate_deployments::Snapshot;
 
 use super::{Change, Done, Soundness, run_keeping};
 use crate::args::UndoArgs;
 use crate::error::{Failure, Kind, Result};
 use crate::family::Family;
+use crate::pulumi::is_at;
 use crate::pulumi::load::load;
 use crate::site::{Found, backups};
 use crate::source::Source;
@@ -30,10 +33,15 @@ pub(crate) fn undo(args: &UndoArgs) -> Result {
         return Err(Failure::new(Kind::Conflict, message));
     }
     let nothing = || Failure::new(Kind::NoState, format!("{} holds no deployment", source.name));
-    let backup = load(&source)?.file.snapshot.ok_or_else(nothing)?;
+    let mut instead = load(&source)?.file;
+    let backup = instead.snapshot.replace(Snapshot::default()).ok_or_else(nothing)?;
+    // What cannot be read takes the place of no good backup.
+    let is_lost = args.force && !is_readable(&args.place.state);
     // Not the backup itself: it stays what it is until the state is safely stored, and after.
-    let (change, suffix) = (&args.change, ".undone");
-    run_keeping(&args.place.state, change, "state-undo", suffix, Soundness::Whatever, |snapshot, name| {
+    let names = ("state-undo", if is_lost { ".unreadable" } else { ".undone" });
+    let instead = is_lost.then_some(instead);
+    let (state, change) = (&args.place.state, &args.change);
+    run_keeping(state, change, names, instead, Soundness::Whatever, |snapshot, name| {
         if !args.force && stack(snapshot) != stack(&backup) {
             let message = format!("{} is no backup of {name}: it is of another stack", source.name);
             return Err(Failure::new(Kind::Conflict, message).hint("`--force` goes back to it all the same"));
@@ -44,6 +52,28 @@ pub(crate) fn undo(args: &UndoArgs) -> Result {
         let success = "State brought back".to_owned();
         Ok(Done { changes, warnings: Vec::new(), success })
     })
+}
+
+/// Whether the state is one of Pulumi to go back from: its own, or damage that its backup tells whose it was.
+pub(crate) fn is_to_undo(args: &UndoArgs) -> bool {
+    let state = &args.place.state;
+    if is_at(state) {
+        return true;
+    }
+    let is_nobodys = || match Source::find(state) {
+        Ok(source) => source.text().is_ok_and(|text| Family::sniff(&text).is_none()),
+        Err(_) => state.is_file(),
+    };
+    let backup = || match (&args.from, Found::existing(state)) {
+        (Some(path), _) => is_at(path),
+        (None, Ok(found)) => is_at(&found.with_suffix(".backup")),
+        (None, Err(_)) => false,
+    };
+    args.force && is_nobodys() && backup()
+}
+
+fn is_readable(state: &Path) -> bool {
+    Source::find(state).is_ok_and(|source| load(&source).is_ok())
 }
 
 /// The stack and the project that the resources name; nothing if there are none.
