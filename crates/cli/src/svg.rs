@@ -216,9 +216,20 @@ fn escaped(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             // XML has no form for these.
-            c if c.is_control() => out.push('\u{fffd}'),
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
             c => out.push(c),
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::escaped;
+
+    #[test]
+    fn what_xml_has_no_form_for_is_replaced() {
+        assert_eq!(escaped("a[\"<&>\"] é\u{1f600}"), "a[\"&lt;&amp;&gt;\"] é\u{1f600}");
+        assert_eq!(escaped("\u{1}\u{ffff}\u{fffe}\n"), "\u{fffd}\u{fffd}\u{fffd}\u{fffd}");
+    }
 }

@@ -184,7 +184,7 @@ pub enum Warning {
         deposed: Option<DeposedKey>,
     },
     /// Objects that live on after everything was to be destroyed.
-    #[error("{} objects are forgotten and not destroyed, the first of them {}", addrs.len(), First(addrs))]
+    #[error("{}", Forgotten(addrs))]
     ForgottenInDestroy {
         /// Their instances.
         addrs: Vec<AbsResourceInstance>,
@@ -203,7 +203,7 @@ pub enum ConfigNode {
 }
 
 struct Object<'a>(&'a AbsResourceInstance, Option<DeposedKey>);
-struct First<'a>(&'a [AbsResourceInstance]);
+struct Forgotten<'a>(&'a [AbsResourceInstance]);
 
 impl fmt::Display for Object<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -214,9 +214,19 @@ impl fmt::Display for Object<'_> {
     }
 }
 
-impl fmt::Display for First<'_> {
+impl fmt::Display for Forgotten<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.first().map_or(Ok(()), |addr| addr.fmt(f))
+        match self.0 {
+            [] => f.write_str("no object is forgotten"),
+            [only] => write!(f, "{only} is forgotten and not destroyed"),
+            [first, ..] => {
+                write!(
+                    f,
+                    "{} objects are forgotten and not destroyed, the first of them {first}",
+                    self.0.len()
+                )
+            }
+        }
     }
 }
 

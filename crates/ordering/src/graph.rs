@@ -127,6 +127,22 @@ impl OperationGraph {
         found.into_iter().map(edge).collect()
     }
 
+    /// What each node waits for directly, in the order of the nodes, by number and without reasons.
+    pub fn dependency_lists(&self) -> impl Iterator<Item = Vec<usize>> {
+        let mut scratch = Scratch::default();
+        (0..self.network.ops()).map(move |node| {
+            let found = self.network.op_dependencies(node, &mut scratch);
+            found.into_iter().map(|(to, _)| to as usize).collect()
+        })
+    }
+
+    /// No more edges than these come from [`edges`](Self::edges). Found without looking at each, so it is worth asking
+    /// before they are listed.
+    #[must_use]
+    pub fn edge_bound(&self) -> u64 {
+        self.network.edge_bound()
+    }
+
     /// How many edges the compact form holds. It grows with nodes, references and records, not with pairs.
     #[must_use]
     pub fn edge_count_encoded(&self) -> usize {

@@ -58,6 +58,9 @@ pub(crate) struct Network {
     ops: u32,
 }
 
+/// More edges than these are not written out one by one; they would take the memory of the machine.
+const MOST_FLAT: u64 = 10_000_000;
+
 /// In which wave each operation runs, at the earliest and at the latest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Schedule {
@@ -234,6 +237,31 @@ impl Network {
         found
     }
 
+    /// At most how many edges between operations there are, barriers resolved; exact when no two ways are the same edge.
+    pub(crate) fn edge_bound(&self) -> u64 {
+        // From the far end of the barriers to the near one; each is settled when all that it leads to are.
+        let barriers = (self.len() - self.ops) as usize;
+        let at = |node: u32| (node - self.ops) as usize;
+        let through = |node: u32, leads_to: &[u64]| {
+            let count = |&to: &u32| if self.is_op(to) { 1 } else { leads_to[at(to)] };
+            self.dependencies(node).iter().map(count).fold(0, u64::saturating_add)
+        };
+        let below = |node: u32| self.dependencies(node).iter().filter(|&&to| !self.is_op(to)).count();
+        let mut open: Vec<usize> = (self.ops..self.len()).map(below).collect();
+        let mut settled: Vec<u32> = (self.ops..self.len()).filter(|&node| open[at(node)] == 0).collect();
+        let mut leads_to = vec![0; barriers];
+        while let Some(barrier) = settled.pop() {
+            leads_to[at(barrier)] = through(barrier, &leads_to);
+            for &waiter in self.waiters(barrier).iter().filter(|&&waiter| !self.is_op(waiter)) {
+                open[at(waiter)] -= 1;
+                if open[at(waiter)] == 0 {
+                    settled.push(waiter);
+                }
+            }
+        }
+        (0..self.ops).map(|node| through(node, &leads_to)).fold(0, u64::saturating_add)
+    }
+
     /// All edges between operations, barriers resolved, in order.
     pub(crate) fn op_edges(&self) -> impl Iterator<Item = RawEdge> {
         let mut scratch = Scratch::default();
@@ -246,9 +274,13 @@ impl Network {
     /// The network without barriers and without the edges that others imply; none when there is a cycle.
     ///
     /// Barriers are reduced first, so that long chains of them do not become the square of their length in edges.
+    /// Where whole groups wait for whole groups in more than [`MOST_FLAT`] pairs, the barriers stay.
     pub(crate) fn reduced(&self) -> Option<Self> {
         let order = self.graph.topo_order()?;
         let compact = Self { graph: self.graph.reduce_transitively()?, ops: self.ops };
+        if compact.edge_bound() > MOST_FLAT {
+            return Some(compact);
+        }
         let flat = CompactGraph::from_edges(self.ops as usize, compact.op_edges().collect(), Link::merge);
         let flat = flat.reduce_transitively()?;
 
@@ -274,7 +306,7 @@ impl Network {
 /// What searches through barriers need again and again.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
-    /// For each node the search that entered it last, and for which reasons.
+    /// For each barrier the search that entered it last, and for which reasons.
     entered: Vec<(u32, Link)>,
     search: u32,
     stack: Vec<(u32, Link)>,

@@ -20,7 +20,8 @@ pub struct Options {
     pub scope_config_edges: bool,
     /// What becomes of edges between providers that close a cycle.
     pub cross_provider: CrossProvider,
-    /// Leaves out every edge that a path of others implies.
+    /// Leaves out every edge that a path of others implies. Where more than ten million edges would be left, only those of
+    /// the compact form are reduced: [`edge_bound`](crate::OperationGraph::edge_bound) tells.
     pub reduce: bool,
     /// Keep only these, with all they wait for; empty for everything. Goes with no `excludes`.
     pub targets: Vec<Target>,

@@ -116,6 +116,36 @@ fn refuses_pictures_of_large_graphs() {
     groundstate(&["order", "destroy", &file.path, "-f", "svg", "--target", "t.r0"]).clean();
 }
 
+/// Each line as cheap as the others: a chain, and groups of which each pair is an edge.
+#[test]
+fn lists_orders_of_large_states() {
+    let object =
+        |on: &str| format!("{{\"attributes\": {{}}, \"schema_version\": 0, \"dependencies\": [{on}]}}");
+    let chain: Vec<String> = (0..20_000)
+        .map(|at| resource("t", &format!("r{at}"), &object(&format!("\"t.r{}\"", at + 1))))
+        .collect();
+    let file = state(with_resources(&chain.join(",")));
+    let text = groundstate(&["order", "destroy", &file.path]).clean();
+    assert!(text.contains("\n20000. t.r19999 (destroy)  after 19999\n"), "the chain is not in order");
+
+    let counted = |on: &str| {
+        let instances: Vec<String> =
+            (0..4_000).map(|at| object(on).replacen('{', &format!("{{\"index_key\": {at}, "), 1)).collect();
+        instances.join(",")
+    };
+    let groups = [resource("t", "a", &counted("")), resource("t", "b", &counted("\"t.a\""))];
+    let file = state(with_resources(&groups.join(",")));
+    let text = groundstate(&["order", "destroy", &file.path]).clean();
+    assert!(text.contains("\n8000. t.a[3999] (destroy)  in wave 2\n\n8000 operations in 2 waves.\n"));
+    for format in ["json", "dot", "mermaid", "svg"] {
+        let message = groundstate(&["order", "destroy", &file.path, "-f", format]).failed(2);
+        assert!(
+            message.contains("has more than 10000000 edges") && message.contains("--target"),
+            "{message}"
+        );
+    }
+}
+
 /// A state that records a cycle has no order, but it can be looked at.
 #[test]
 fn draws_cycles_and_fails() {

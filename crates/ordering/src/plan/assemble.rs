@@ -22,6 +22,12 @@ use crate::options::Options;
 pub(super) fn assemble(plan: Plan, state: Option<&State>) -> Read<Planned> {
     let providers = providers(&plan)?;
     let mut planned = Planned::default();
+    if plan.errored {
+        planned.notes.push(PlanNote::Errored);
+    }
+    if plan.deferred > 0 {
+        planned.notes.push(PlanNote::Deferred { count: plan.deferred });
+    }
     let mut instances = match state {
         Some(state) => from_state(state, &plan)?,
         None => from_prior(&plan.prior)?,
@@ -217,6 +223,10 @@ fn declare(
 fn changes(plan: &Plan, instances: &mut Instances, planned: &mut Planned) -> Read<()> {
     for change in &plan.changes {
         let addr = parse(&change.address)?;
+        if addr.resource.resource.mode == ResourceMode::Ephemeral {
+            // It has no object that would be created or destroyed.
+            continue;
+        }
         let action = action(change)?;
         let object = match &change.deposed {
             None => Generation::Current,

@@ -65,6 +65,15 @@ pub enum PlanNote {
         /// The instance.
         addr: AbsResourceInstance,
     },
+    /// Planning ended with an error.
+    #[error("planning ended with an error, so changes may be missing in the order: plan again")]
+    Errored,
+    /// Changes that wait for another plan.
+    #[error("changes put off to a later plan are missing in the order: {count}")]
+    Deferred {
+        /// How many.
+        count: usize,
+    },
     /// Removed resources, whose flags only a state holds.
     #[error(
         "{count} objects of removed resources are destroyed, and a plan does not say which were to be created before destroy: give the state too"
@@ -104,6 +113,11 @@ pub enum PlanError {
     /// JSON, but no plan.
     #[error("this is no plan: print one with `terraform show -json PLANFILE`")]
     NotAPlan,
+    /// What `plan -out` writes.
+    #[error(
+        "this is a plan file, which only the program that wrote it can read: print it with `terraform show -json PLANFILE`"
+    )]
+    PlanFile,
     /// An address that cannot be read.
     #[error("the plan names {text:?}, which is no address: {why}")]
     Address {

@@ -18,6 +18,10 @@ pub(super) struct Plan {
     pub(super) prior: Vec<Prior>,
     /// Resources with preconditions or postconditions.
     pub(super) checked: Vec<String>,
+    /// Whether planning ended with an error.
+    pub(super) errored: bool,
+    /// How many changes are put off.
+    pub(super) deferred: usize,
 }
 
 #[derive(Debug, Default)]
@@ -83,6 +87,9 @@ pub(super) struct Prior {
 }
 
 pub(super) fn read(bytes: &[u8]) -> Read<Plan> {
+    if bytes.starts_with(b"PK\x03\x04") {
+        return Err(PlanError::PlanFile);
+    }
     let mut cursor = Cursor::new(bytes);
     let mut plan = Plan::default();
     let (mut version, mut is_plan) = (None, false);
@@ -113,6 +120,11 @@ pub(super) fn read(bytes: &[u8]) -> Read<Plan> {
             "checks" => array(cursor, name, |cursor| {
                 plan.checked.extend(checked(cursor)?);
                 Ok(())
+            })?,
+            "errored" => plan.errored = flag(cursor, name)?,
+            "deferred_changes" => array(cursor, name, |cursor| {
+                plan.deferred += 1;
+                skip(cursor)
             })?,
             _ => skip(cursor)?,
         }

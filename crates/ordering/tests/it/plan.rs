@@ -207,6 +207,7 @@ fn texts_that_are_no_plans_are_refused() {
         ("[]", "this is no plan"),
         ("{}", "this is no plan"),
         (r#"{"format_version": "1.0", "values": {}}"#, "this is no plan"),
+        ("PK\u{3}\u{4}", "this is a plan file, which only the program that wrote it can read"),
         (r#"{"format_version": "2.0", "resource_changes": []}"#, "plans of format 2.0 are not known"),
         (
             r#"{"format_version": "1.0", "resource_changes": {}}"#,
@@ -241,4 +242,31 @@ fn a_plan_cut_off_anywhere_is_refused() {
     for end in (0..REAL.len()).step_by(97) {
         assert!(Planned::read(&REAL[..end], None).is_err(), "cut at {end}");
     }
+}
+
+#[test]
+fn plans_that_do_not_hold_all_changes_say_so() {
+    let text = r#"{"format_version": "1.2", "errored": true, "resource_changes": [],
+        "deferred_changes": [{"reason": "resource_config_unknown"}, {"reason": "provider_config_unknown"}]}"#;
+    let notes: Vec<String> = read(text).notes.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        notes,
+        [
+            "planning ended with an error, so changes may be missing in the order: plan again",
+            "changes put off to a later plan are missing in the order: 2",
+        ]
+    );
+    let whole =
+        r#"{"format_version": "1.2", "errored": false, "resource_changes": [], "deferred_changes": []}"#;
+    assert_eq!(read(whole).notes, []);
+}
+
+#[test]
+fn ephemeral_resources_have_no_operations() {
+    let configuration = r#"{"root_module": {"resources": [{"mode": "ephemeral", "type": "e", "name": "a"},
+        {"mode": "managed", "type": "t", "name": "b", "expressions": {"x": {"references": ["ephemeral.e.a"]}}}]}}"#;
+    let changes = r#"[{"address": "ephemeral.e.a", "change": {"actions": ["open"]}},
+        {"address": "t.b", "change": {"actions": ["create"]}}]"#;
+    let graph = graph(&read(&plan(configuration, changes, "{}"))).unwrap();
+    assert_eq!(graph.to_listing().unwrap(), "0\tt.b\tcreate\n");
 }

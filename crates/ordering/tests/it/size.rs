@@ -1,4 +1,4 @@
-//! The shapes of Q01 to Q04 grow with their input, not with the pairs that they order (Q13).
+//! Graphs grow with their input, not with the pairs that they order: Q01 to Q04 by Q13, and what is asked of them.
 
 use std::fmt::Write as _;
 
@@ -51,5 +51,30 @@ fn q13_doubling() {
         let (once, twice) = (edges(400), edges(800));
         assert!(once <= 10 * 400, "{name}: {once} edges are stored for 400 resources");
         assert!(twice * 10 <= once * 21, "{name}: {once} edges become {twice}");
+    }
+}
+
+#[test]
+fn whole_groups_that_wait_for_whole_groups_stay_groups() {
+    let case = counted_pair(8_000).options(|options| options.reduce = true);
+    let graph = case.build().unwrap();
+    // Each of 4,000 is updated after 4,000 are created and before 4,000 are destroyed.
+    assert!(graph.edge_bound() >= 32_000_000, "{}", graph.edge_bound());
+    assert!(graph.edge_count_encoded() < 80_000, "{}", graph.edge_count_encoded());
+    assert_eq!(graph.waves().unwrap().count, 3);
+}
+
+#[test]
+fn the_bound_of_edges_is_kept_and_reached() {
+    for (count, reduce) in [(2, false), (60, false), (60, true)] {
+        let graph = counted_pair(count).options(|options| options.reduce = reduce).build().unwrap();
+        let listed: Vec<usize> = graph.dependency_lists().flatten().collect();
+        assert_eq!(graph.edges().count(), listed.len());
+        assert!(listed.len() as u64 <= graph.edge_bound());
+        assert!(graph.edge_bound() <= 2 * listed.len() as u64, "{count}: {}", graph.edge_bound());
+    }
+    for count in [1, 2, 50] {
+        let graph = chain(count, "D").options(|options| options.reduce = true).build().unwrap();
+        assert_eq!(graph.edge_bound(), count as u64 - 1);
     }
 }

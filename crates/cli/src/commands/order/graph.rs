@@ -4,8 +4,11 @@ use groundstate_ordering::stack::Destruction;
 use groundstate_ordering::{ApplyKind, DotStyle, OpKind, OperationGraph, Waves};
 
 use crate::args::GraphFormat;
-use crate::error::Result;
+use crate::error::{Failure, Kind, Result};
 use crate::svg;
+
+/// More edges than these are not listed one by one.
+const MOST_EDGES: u64 = 10_000_000;
 
 /// A graph that can be listed and drawn. Nodes are numbered from 0.
 pub(crate) trait Graph {
@@ -14,7 +17,10 @@ pub(crate) trait Graph {
     fn waves(&self) -> Option<Waves>;
     /// The node and what it does.
     fn line(&self, node: usize) -> String;
-    fn waits_for(&self, node: usize) -> Vec<usize>;
+    /// At most how many edges there are.
+    fn edge_bound(&self) -> u64;
+    /// What each node waits for, unless there are too many edges to list.
+    fn all_waits(&self) -> Option<Vec<Vec<usize>>>;
     fn size(&self) -> svg::Size;
     fn json(&self) -> String;
     fn dot(&self, style: DotStyle) -> String;
@@ -26,6 +32,13 @@ pub(super) type Text = fn(&dyn Graph) -> Option<String>;
 
 /// The graph in a format.
 pub(super) fn draw(graph: &dyn Graph, format: GraphFormat, text: Text) -> Result<String> {
+    // Whole groups wait for whole groups: each pair is an edge, and nobody has the memory for them all.
+    if format != GraphFormat::Text && graph.edge_bound() > MOST_EDGES {
+        let message = format!("the graph has more than {MOST_EDGES} edges, too many to write");
+        return Err(
+            Failure::new(Kind::Usage, message).hint("ask for a part with `--target`, or for `--format text`")
+        );
+    }
     Ok(match format {
         GraphFormat::Text => text(graph).unwrap_or_default(),
         GraphFormat::Json => graph.json(),
@@ -58,8 +71,12 @@ impl Graph for OperationGraph {
         format!("{} ({action})", node.key)
     }
 
-    fn waits_for(&self, node: usize) -> Vec<usize> {
-        self.dependencies(node).into_iter().filter_map(|edge| self.find(edge.to)).collect()
+    fn edge_bound(&self) -> u64 {
+        self.edge_bound()
+    }
+
+    fn all_waits(&self) -> Option<Vec<Vec<usize>>> {
+        (self.edge_bound() <= MOST_EDGES).then(|| self.dependency_lists().collect())
     }
 
     fn size(&self) -> svg::Size {
@@ -99,8 +116,13 @@ impl Graph for Destruction {
         line
     }
 
-    fn waits_for(&self, node: usize) -> Vec<usize> {
-        self.dependencies(node).into_iter().map(|step| step.to).collect()
+    fn edge_bound(&self) -> u64 {
+        self.edges().count() as u64
+    }
+
+    fn all_waits(&self) -> Option<Vec<Vec<usize>>> {
+        let waits = |node| self.dependencies(node).into_iter().map(|step| step.to).collect();
+        Some((0..self.removals().len()).map(waits).collect())
     }
 
     fn size(&self) -> svg::Size {

@@ -8,6 +8,8 @@ use super::graph::Graph;
 const SHOWN: usize = 12;
 
 /// A numbered line for each operation, in order, with the numbers of those it comes after.
+///
+/// Of a graph with too many edges to look at, each line has the wave instead.
 pub(super) fn listing(graph: &dyn Graph) -> Option<String> {
     let order = graph.order()?;
     let waves = graph.waves()?;
@@ -15,22 +17,30 @@ pub(super) fn listing(graph: &dyn Graph) -> Option<String> {
     for (at, &node) in order.iter().enumerate() {
         place[node] = at + 1;
     }
+    let after = graph.all_waits();
     let width = order.len().to_string().len();
     let mut text = String::new();
     for (at, &node) in order.iter().enumerate() {
         // Writing into a string does not fail.
         let _ = write!(text, "{:>width$}. {}", at + 1, graph.line(node));
-        let mut after: Vec<usize> = graph.waits_for(node).into_iter().map(|node| place[node]).collect();
-        after.sort_unstable();
-        if !after.is_empty() {
-            let _ = write!(text, "  after {}", numbers(&after));
+        match &after {
+            Some(after) if after[node].is_empty() => {}
+            Some(after) => {
+                let mut after: Vec<usize> = after[node].iter().map(|&node| place[node]).collect();
+                after.sort_unstable();
+                let _ = write!(text, "  after {}", numbers(&after));
+            }
+            None => {
+                let _ = write!(text, "  in wave {}", waves.earliest[node] + 1);
+            }
         }
         text.push('\n');
     }
-    let _ = match order.len() {
-        0 => writeln!(text, "Nothing to do."),
-        1 => writeln!(text, "\n1 operation."),
-        count => writeln!(text, "\n{count} operations in {} waves.", waves.count),
+    let _ = match (order.len(), waves.count) {
+        (0, _) => writeln!(text, "Nothing to do."),
+        (1, _) => writeln!(text, "\n1 operation."),
+        (count, 1) => writeln!(text, "\n{count} operations in 1 wave."),
+        (count, waves) => writeln!(text, "\n{count} operations in {waves} waves."),
     };
     Some(text)
 }
