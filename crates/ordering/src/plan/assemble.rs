@@ -259,6 +259,12 @@ fn changes(plan: &Plan, instances: &mut Instances, planned: &mut Planned) -> Rea
         if !known && action == Action::NoOp {
             continue;
         }
+        if action == Action::Replace(ReplaceOrder::DeleteThenCreate)
+            && let Some(current) = instances.get_mut(&addr).and_then(|instance| instance.current.as_mut())
+        {
+            // Planning has taken the flag back, whatever an older state records.
+            current.create_before_destroy = false;
+        }
         let mut cause = change.cause.clone();
         cause.previous_address = match &change.previous_address {
             Some(previous) => Some(parse(previous)?),

@@ -270,3 +270,21 @@ fn ephemeral_resources_have_no_operations() {
     let graph = graph(&read(&plan(configuration, changes, "{}"))).unwrap();
     assert_eq!(graph.to_listing().unwrap(), "0\tt.b\tcreate\n");
 }
+
+/// Terraform rewrites the flag when it plans, so a state of before the plan does not speak against its order.
+#[test]
+fn a_flag_that_planning_took_back_does_not_count() {
+    let state = r#"{"version": 4, "serial": 1, "lineage": "a", "outputs": {}, "resources": [
+        {"mode": "managed", "type": "t", "name": "a", "provider": "provider[\"registry.terraform.io/acme/x\"]",
+         "instances": [{"attributes": {}, "create_before_destroy": true}]}]}"#;
+    let file = groundstate_statefile::decode(state.as_bytes(), &Default::default()).unwrap();
+    let configuration = r#"{"root_module": {"resources": [{"mode": "managed", "type": "t", "name": "a"}]}}"#;
+    let changes = r#"[{"address": "t.a", "change": {"actions": ["delete", "create"]}}]"#;
+    let planned = Planned::read(plan(configuration, changes, "{}").as_bytes(), Some(&file.state)).unwrap();
+    for profile in [groundstate_ordering::Profile::Fixed, groundstate_ordering::Profile::Classic] {
+        let mut options = planned.options.clone();
+        options.profile = profile;
+        let listing = build(&planned.input, &options).unwrap().to_listing().unwrap();
+        assert_eq!(listing, "0\tt.a (destroy)\tdestroy\n1\tt.a\treplace-create\n");
+    }
+}
