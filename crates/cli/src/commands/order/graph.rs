@@ -1,7 +1,8 @@
 //! What is printed of a graph, whichever family's it is.
 
 use groundstate_ordering::stack::Destruction;
-use groundstate_ordering::{ApplyKind, DotStyle, OpKind, OperationGraph, Waves};
+use groundstate_ordering::{ApplyKind, DotStyle, NodeKey, OpKind, OpNode, OperationGraph, Part, Waves};
+use groundstate_states::DeposedKey;
 
 use crate::args::GraphFormat;
 use crate::error::{Failure, Kind, Result};
@@ -48,6 +49,13 @@ pub(super) fn draw(graph: &dyn Graph, format: GraphFormat, text: Text) -> Result
     })
 }
 
+/// Whether the object gets the key only when its successor is made.
+fn is_to_be_deposed(graph: &OperationGraph, node: &OpNode, key: DeposedKey) -> bool {
+    let successor = node.key.addr().map(|addr| NodeKey::operation(addr.clone(), Part::Apply));
+    let successor = successor.and_then(|successor| graph.find(&successor));
+    successor.is_some_and(|successor| graph.nodes()[successor].deposes_to == Some(key))
+}
+
 impl Graph for OperationGraph {
     fn order(&self) -> Option<Vec<usize>> {
         self.order_numbers().ok()
@@ -66,9 +74,14 @@ impl Graph for OperationGraph {
             OpKind::Apply(ApplyKind::Update) => "update",
             OpKind::Apply(ApplyKind::ReplaceCreate) => "create the new one",
             OpKind::Apply(ApplyKind::ForgetCreate) => "create, the old one is forgotten",
+            // Its key is made up, since nothing is deposed yet.
+            OpKind::DestroyDeposed(key) if is_to_be_deposed(self, node, key) => "destroy the old one",
             _ => return node.key.to_string(),
         };
-        format!("{} ({action})", node.key)
+        match node.key.addr() {
+            Some(addr) => format!("{addr} ({action})"),
+            None => node.key.to_string(),
+        }
     }
 
     fn edge_bound(&self) -> u64 {
