@@ -350,3 +350,20 @@ fn goes_back_from_an_empty_file_if_forced() {
     groundstate(&["undo", &file.path, "--force"]).clean();
     assert_eq!(stored(&file), whole);
 }
+
+/// A snapshot that stays broken is written with the error recorded; the next sound write takes the record back.
+#[test]
+fn records_that_what_is_written_is_broken() {
+    let web = resource(WEB, &format!(r#","dependencies":["{NET}"]"#));
+    let pending = format!(r#"{{"resource":{},"type":"creating"}}"#, resource(NET, ""));
+    let file = state(export(&web, &pending));
+    groundstate(&["pending", "clear", &file.path]).clean();
+    let value: serde_json::Value = serde_json::from_str(&stored(&file)).unwrap();
+    let record = &value["deployment"]["metadata"]["integrity_error"];
+    assert_eq!(record["version"], "3");
+    assert!(record["command"].as_str().unwrap().starts_with("groundstate "), "{record}");
+    assert!(record["error"].as_str().unwrap().contains(NET), "{record}");
+    groundstate(&["repair", &file.path, "--yes"]).clean();
+    assert!(!stored(&file).contains("integrity_error"));
+    groundstate(&["check", &file.path]).clean();
+}

@@ -56,6 +56,32 @@ impl IntegrityError {
         Err(Self { text, operation, metadata, stack: None, repair: None })
     }
 
+    /// Records in the snapshot that it is about to be written although it is broken, and by which command; takes back
+    /// the record of one that is sound.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use groundstate_deployments::Snapshot;
+    /// use groundstate_integrity::IntegrityError;
+    ///
+    /// let mut snapshot = Snapshot::default();
+    /// assert!(!IntegrityError::record(&mut snapshot, "mytool edit"));
+    /// assert_eq!(snapshot.metadata.integrity_error, None);
+    /// ```
+    pub fn record(snapshot: &mut Snapshot, command: &str) -> bool {
+        let broken = Self::check(snapshot, IntegrityOperation::Write).err();
+        let is_broken = broken.is_some();
+        snapshot.metadata.integrity_error = broken.map(|error| IntegrityErrorMetadata {
+            // That of the schema, as Pulumi writes it; the tool stands in the command.
+            version: if snapshot.features().is_empty() { "3" } else { "4" }.into(),
+            command: command.into(),
+            error: error.text.into(),
+            ..IntegrityErrorMetadata::default()
+        });
+        is_broken
+    }
+
     /// What commands say that refuse to go on with a snapshot they have read.
     pub fn refusal(&self) -> String {
         format!("snapshot integrity failure; refusing to use it: {self}")

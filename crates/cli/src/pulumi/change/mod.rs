@@ -100,13 +100,13 @@ fn run_keeping(
     let name = site.name.clone();
     // A preview takes no lock, because a lock leaves traces.
     let changed = match args.dry_run {
-        true => {
-            unlocked(&site, async |manager| change(manager, &name, (soundness, instead), work, None).await)?
-        }
+        true => unlocked(&site, async |manager| {
+            change(manager, &name, (operation, soundness, instead), work, None).await
+        })?,
         false => {
             let info = lock_info(&site, operation)?;
             locked(&site, &args.lock, info, async |manager, interrupts| {
-                change(manager, &name, (soundness, instead), work, Some(interrupts)).await
+                change(manager, &name, (operation, soundness, instead), work, Some(interrupts)).await
             })?
         }
     };
@@ -118,7 +118,7 @@ fn run_keeping(
 async fn change(
     manager: &Manager,
     name: &str,
-    (soundness, instead): (Soundness, Option<DeploymentFile>),
+    (operation, soundness, instead): (&str, Soundness, Option<DeploymentFile>),
     work: impl FnOnce(&mut Snapshot, &str) -> Result<Done>,
     interrupts: Option<&Interrupts>,
 ) -> Result<Changed, Trouble> {
@@ -134,7 +134,7 @@ async fn change(
         (Err(_), Some(instead)) => instead,
         (read, _) => read?,
     };
-    let edited = edit(before, name, soundness, work)?;
+    let edited = edit(before, name, (operation, soundness), work)?;
     let Some(interrupts) = interrupts.filter(|_| !edited.diff.is_empty()) else {
         return Ok(Changed { done: edited.done, diff: edited.diff, written: false });
     };
@@ -173,7 +173,7 @@ fn read(stored: &[u8], name: &str) -> Result<DeploymentFile> {
 fn edit(
     before: DeploymentFile,
     name: &str,
-    soundness: Soundness,
+    (operation, soundness): (&str, Soundness),
     work: impl FnOnce(&mut Snapshot, &str) -> Result<Done>,
 ) -> Result<Edited> {
     let mut file = before.clone();
@@ -187,6 +187,11 @@ fn edit(
     }
     let was_sound = is_sound(snapshot);
     let done = work(snapshot, name)?;
+    if before.snapshot.as_ref() != Some(&*snapshot) {
+        // Whoever reads it later is told that it was broken, and that nobody looked away.
+        let command = format!("groundstate {} {operation}", env!("CARGO_PKG_VERSION"));
+        IntegrityError::record(snapshot, &command);
+    }
     if was_sound && !is_sound(snapshot) {
         let message = "state edit produced an invalid snapshot, so nothing was written";
         return Err(Failure::new(Kind::Unusable, message).hint("please report this as a bug of groundstate"));

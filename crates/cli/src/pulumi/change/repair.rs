@@ -105,7 +105,7 @@ fn into(
         return Err(Failure::new(Kind::Usage, message).hint("leave out `--output`, and a backup is kept"));
     }
     let text = source.text()?;
-    let edited = edit(read(&text, &source.name)?, &source.name, Soundness::Whatever, work)?;
+    let edited = edit(read(&text, &source.name)?, &source.name, ("state-repair", Soundness::Whatever), work)?;
     let mut messages = Messages::stderr();
     edited.done.warnings.iter().for_each(|warning| messages.warning(warning));
     edited.done.changes.iter().for_each(|change| messages.note(&change.would));
