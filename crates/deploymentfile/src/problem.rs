@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use groundstate_json::Place;
+use groundstate_json::{Coded, Place};
 
 /// What is wrong, as a stable code.
 ///
@@ -77,40 +77,14 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Several problems of one file, at least one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problems(pub(crate) Vec<Problem>);
+/// All that is wrong with a deployment.
+pub type Problems = groundstate_json::Problems<Problem>;
 
-impl Problems {
-    /// The problems in the order of their places.
-    pub fn iter(&self) -> std::slice::Iter<'_, Problem> {
-        self.0.iter()
-    }
+impl Coded for Problem {
+    type Code = Code;
 
-    /// Whether one of the problems has this code.
-    pub fn has(&self, code: Code) -> bool {
-        self.0.iter().any(|problem| problem.code == code)
-    }
-}
-
-impl<'a> IntoIterator for &'a Problems {
-    type Item = &'a Problem;
-    type IntoIter = std::slice::Iter<'a, Problem>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.iter()
-    }
-}
-
-impl fmt::Display for Problems {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.as_slice() {
-            [one] => one.fmt(f),
-            many => {
-                writeln!(f, "{} problems:", many.len())?;
-                many.iter().try_for_each(|problem| write!(f, "\n- {problem}"))
-            }
-        }
+    fn code(&self) -> Code {
+        self.code
     }
 }
 
@@ -165,7 +139,7 @@ impl ReadError {
     /// The problems found in the document; none when it was refused by its version or features.
     pub fn problems(&self) -> &[Problem] {
         match self {
-            Self::NotDeployment(problems) | Self::Unusable(problems) => &problems.0,
+            Self::NotDeployment(problems) | Self::Unusable(problems) => problems.as_slice(),
             _ => &[],
         }
     }
@@ -175,7 +149,7 @@ impl ReadError {
         match self {
             Self::Empty => None,
             Self::NotDeployment(problems) | Self::Unusable(problems) => {
-                problems.0.first().map(|problem| &problem.place)
+                problems.as_slice().first().map(|problem| &problem.place)
             }
             Self::TooNew { place, .. }
             | Self::TooOld { place, .. }

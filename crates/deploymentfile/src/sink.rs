@@ -72,7 +72,7 @@ impl Sink {
         if let (Some(last), more @ 1..) = (out.last_mut(), self.more) {
             last.detail.push_str(&format!(" (and {more} more problems after this one)"));
         }
-        (!out.is_empty()).then_some(Problems(out))
+        Problems::new(out)
     }
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn not_a_deployment(
     detail: impl Into<String>,
 ) -> ReadError {
     let place = Place::of(text, offset);
-    ReadError::NotDeployment(Problems(vec![Problem { code, detail: detail.into(), urn: None, place }]))
+    ReadError::NotDeployment(Problems::one(Problem { code, detail: detail.into(), urn: None, place }))
 }
 
 /// The error for a document that is not JSON.

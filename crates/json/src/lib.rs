@@ -33,6 +33,7 @@ mod cursor;
 mod escape;
 mod place;
 mod places;
+mod problems;
 mod raw;
 mod scan;
 mod skip;
@@ -43,6 +44,7 @@ pub use cursor::{Cursor, Kind, MAX_DEPTH, Stop, Str, SyntaxError, describe};
 pub use escape::{Escapes, push_json_string, push_json_string_as};
 pub use place::{Place, push_name};
 pub use places::places;
+pub use problems::{Coded, Problems};
 pub use raw::{Extra, RawJson, RawJsonError};
 pub use write::{Layout, Writer};
 

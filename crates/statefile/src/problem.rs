@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use groundstate_json::Coded;
+
 use crate::json::Place;
 
 /// What is wrong, as a stable code.
@@ -131,40 +133,14 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Several problems of one file, at least one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problems(pub(crate) Vec<Problem>);
+/// All that is wrong with a state file.
+pub type Problems = groundstate_json::Problems<Problem>;
 
-impl Problems {
-    /// The problems in the order they were found.
-    pub fn iter(&self) -> std::slice::Iter<'_, Problem> {
-        self.0.iter()
-    }
+impl Coded for Problem {
+    type Code = Code;
 
-    /// Whether one of the problems has this code.
-    pub fn has(&self, code: Code) -> bool {
-        self.0.iter().any(|problem| problem.code == code)
-    }
-}
-
-impl<'a> IntoIterator for &'a Problems {
-    type Item = &'a Problem;
-    type IntoIter = std::slice::Iter<'a, Problem>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.iter()
-    }
-}
-
-impl fmt::Display for Problems {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.as_slice() {
-            [one] => one.fmt(f),
-            many => {
-                writeln!(f, "{} problems:", many.len())?;
-                many.iter().try_for_each(|problem| write!(f, "\n- {problem}"))
-            }
-        }
+    fn code(&self) -> Code {
+        self.code
     }
 }
 
@@ -188,7 +164,7 @@ impl ReadError {
     pub fn problems(&self) -> &[Problem] {
         match self {
             Self::NoState => &[],
-            Self::NotState(problems) | Self::Unusable(problems) => &problems.0,
+            Self::NotState(problems) | Self::Unusable(problems) => problems.as_slice(),
         }
     }
 }

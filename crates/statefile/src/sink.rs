@@ -113,7 +113,7 @@ impl Sink {
         if let (Some(last), more @ 1..) = (out.last_mut(), self.more) {
             last.detail.push_str(&format!(" (and {more} more problems after this one)"));
         }
-        (!out.is_empty()).then_some(Problems(out))
+        Problems::new(out)
     }
 
     /// Reads a string member; `null` counts as absent, another type is a problem.
