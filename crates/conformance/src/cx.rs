@@ -5,13 +5,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use groundstate_common::{SequenceIds, Timestamp};
 use groundstate_statemgr::{
-    Capabilities, LockId, LockInfo, Manager, ManagerOptions, StateStore, Stored, Version, WriteOptions,
+    Backend, Capabilities, LockId, LockInfo, Manager, ManagerOptions, StateStore, Stored, Version,
+    WriteOptions,
 };
 
 use crate::executor::{BoxFuture, interleave, run_aside, stop_first};
 use crate::failure::{Answer, Step, describe_bytes, describe_stored, ensure, fail};
 use crate::fault::Conditions;
-use crate::harness::{Harness, Place, Workspaces};
+use crate::harness::{Harness, Place};
 use crate::rng::Rng;
 use crate::trace::{Trace, Traced};
 
@@ -105,7 +106,7 @@ impl Cx {
     }
 
     /// A client of the back end, when the store belongs to one.
-    pub(crate) async fn workspaces(&self) -> Step<Option<Arc<dyn Workspaces>>> {
+    pub(crate) async fn workspaces(&self) -> Step<Option<Arc<dyn Backend>>> {
         self.place.workspaces().await.succeeds("opening the back end")
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use groundstate_common::{Clock, SystemClock};
-use groundstate_statemgr::{Result, Sleeper, StateStore};
+use groundstate_statemgr::{Backend, Result, Sleeper, StateStore};
 
 use crate::executor::{BoxFuture, ThreadSleeper, block_on};
 
@@ -110,7 +110,7 @@ pub trait Place: Send + Sync + 'static {
     /// # Errors
     ///
     /// Those of opening it.
-    async fn workspaces(&self) -> Result<Option<Arc<dyn Workspaces>>> {
+    async fn workspaces(&self) -> Result<Option<Arc<dyn Backend>>> {
         Ok(None)
     }
 }
@@ -123,29 +123,4 @@ pub enum Trouble {
     RefuseRequest,
     /// It has its effect, and the answer does not arrive.
     LoseAnswer,
-}
-
-/// A back end: states by name, the first of which is called `default`.
-#[async_trait]
-pub trait Workspaces: Send + Sync + 'static {
-    /// The names of the workspaces that exist, in any order, `default` among them whether it has a state or not.
-    ///
-    /// # Errors
-    ///
-    /// Those of the service.
-    async fn list(&self) -> Result<Vec<String>>;
-
-    /// A client of the workspace's state. Whether the workspace exists before something is written is up to the back end.
-    ///
-    /// # Errors
-    ///
-    /// Those of opening the store.
-    async fn open(&self, name: &str) -> Result<Arc<dyn StateStore>>;
-
-    /// Removes a workspace and its state. The default one cannot be removed.
-    ///
-    /// # Errors
-    ///
-    /// `Invalid` or `Unsupported` for the default one, and those of the service.
-    async fn delete(&self, name: &str) -> Result<()>;
 }

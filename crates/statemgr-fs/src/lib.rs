@@ -93,13 +93,12 @@ mod snapshot;
 mod staged;
 mod stamp;
 mod store;
-mod workspace_name;
 mod workspaces;
 mod writing;
 
+pub use groundstate_statemgr::WorkspaceName;
 pub use options::{Backup, FsOptions, Publish};
 pub use store::FsStore;
-pub use workspace_name::WorkspaceName;
 pub use workspaces::FsWorkspaces;
 
 /// Compiles the examples of the README.

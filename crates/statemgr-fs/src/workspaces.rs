@@ -6,9 +6,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use groundstate_common::Clock;
-use groundstate_statefile::{DecodeOptions, ReadError, decode};
-use groundstate_statemgr::{Error, ErrorKind, Result};
+use groundstate_statemgr::{
+    Backend, CreateWorkspace, DeleteWorkspace, Error, ErrorKind, History, Result, StateStore, WorkspaceName,
+    holds_resources,
+};
 
 use crate::client::Client;
 use crate::failure::failed;
@@ -19,7 +22,6 @@ use crate::options::FsOptions;
 use crate::place::Place;
 use crate::replace::put_readable;
 use crate::store::FsStore;
-use crate::workspace_name::WorkspaceName;
 
 /// The states of a working directory: one for each workspace.
 ///
@@ -262,7 +264,7 @@ impl FsWorkspaces {
         let grip = client.brief(OP, wanted)?;
         crate::recovery::recover(&place, grip.file()).map_err(fail)?;
         if !force {
-            if has_resources(&fs::read(&path).map_err(fail)?, name)? {
+            if holds_resources(&fs::read(&path).map_err(fail)?, name)? {
                 return invalid("it has resources, destroy them before or force it");
             }
             if let Some(other) = foreign(&self.home(name)).map_err(fail)? {
@@ -277,19 +279,34 @@ impl FsWorkspaces {
     }
 }
 
-impl fmt::Display for FsWorkspaces {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.root.display())
+/// Creating makes a folder and takes neither lock nor state, and deleting locks without a document: both are over before
+/// anybody could read one.
+#[async_trait]
+impl Backend for FsWorkspaces {
+    async fn list(&self) -> Result<Vec<WorkspaceName>> {
+        self.list().await
+    }
+
+    fn store(&self, name: &WorkspaceName) -> Result<Arc<dyn StateStore>> {
+        Ok(Arc::new(self.store(name)?))
+    }
+
+    async fn create(&self, name: &WorkspaceName, _: &CreateWorkspace) -> Result<()> {
+        self.create(name).await
+    }
+
+    async fn delete(&self, name: &WorkspaceName, options: &DeleteWorkspace) -> Result<()> {
+        self.delete(name, options.force).await
+    }
+
+    fn history(&self, _: &WorkspaceName) -> Result<Option<Arc<dyn History>>> {
+        Ok(None)
     }
 }
 
-fn has_resources(bytes: &[u8], name: &WorkspaceName) -> Result<bool> {
-    match decode(bytes, &DecodeOptions::default()) {
-        Ok(file) => Ok(file.state.has_managed_resource_instance_objects()),
-        Err(ReadError::NoState) => Ok(false),
-        Err(error) => Err(Error::new(ErrorKind::Corrupt, "read the state of the workspace", name)
-            .because("its state cannot be read, repair it or force the deletion")
-            .with_source(error)),
+impl fmt::Display for FsWorkspaces {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.root.display())
     }
 }
 

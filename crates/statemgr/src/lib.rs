@@ -21,6 +21,7 @@
 //! # Finding your way
 //!
 //! - [`StateStore`] is what a backend implements, with its [`Capabilities`]; [`MemoryStore`] is the reference.
+//! - [`Backend`] is a place with several states, each a workspace by a [`WorkspaceName`]; some keep a [`History`] of each.
 //! - [`Manager`] turns any store into a [`Full`] and a [`Migrator`]. Users of states ask for traits: [`Reader`],
 //!   [`Writer`], [`Refresher`], [`Persister`], [`OutputReader`], [`Locker`], [`PersistentMeta`], or for the unions
 //!   [`Transient`], [`Persistent`], [`Storage`], [`Full`].
@@ -37,8 +38,9 @@
 //!
 //! - Any place: files, buckets and services are crates of their own.
 //! - A clock, randomness, a runtime, the environment: they are arguments.
-//! - Workspaces: a store is one state; what lists them belongs to the place.
+//! - Which workspace is selected: that belongs to a working directory.
 
+mod backend;
 mod capabilities;
 mod error;
 mod fake;
@@ -56,6 +58,10 @@ mod turn;
 mod wait;
 mod wrap;
 
+pub use backend::{
+    Backend, CreateWorkspace, DeleteWorkspace, History, HistoryEntry, HistoryId, MemoryBackend,
+    WorkspaceName, create_workspace, delete_workspace, empty_state, holds_resources,
+};
 pub use capabilities::{Capabilities, Exclusion};
 pub use error::{BoxError, Error, ErrorKind, Result};
 pub use fake::{FullFake, TransientInMemory, UnlockErrorFull};

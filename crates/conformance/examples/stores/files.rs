@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use groundstate_common::SystemClock;
-use groundstate_conformance::{Harness, Place, Workspaces};
-use groundstate_statemgr::{Error, ErrorKind, Result, StateStore};
-use groundstate_statemgr_fs::{FsOptions, FsStore, FsWorkspaces, Publish, WorkspaceName};
+use groundstate_conformance::{Harness, Place};
+use groundstate_statemgr::{Backend, Error, ErrorKind, Result, StateStore};
+use groundstate_statemgr_fs::{FsOptions, FsStore, FsWorkspaces, Publish};
 use tempfile::TempDir;
 
 /// Makes places in temporary folders.
@@ -66,31 +66,8 @@ impl Place for OneFile {
         Ok(true)
     }
 
-    async fn workspaces(&self) -> Result<Option<Arc<dyn Workspaces>>> {
+    async fn workspaces(&self) -> Result<Option<Arc<dyn Backend>>> {
         let all = FsWorkspaces::new(self.folder.path(), Arc::new(SystemClock));
-        Ok(Some(Arc::new(Named(all.options(self.options.clone())))))
-    }
-}
-
-/// The workspaces of a working directory.
-struct Named(FsWorkspaces);
-
-fn named(name: &str) -> Result<WorkspaceName> {
-    WorkspaceName::parse(name)
-        .map_err(|error| Error::new(ErrorKind::Invalid, "open the workspace", name).with_source(error))
-}
-
-#[async_trait]
-impl Workspaces for Named {
-    async fn list(&self) -> Result<Vec<String>> {
-        Ok(self.0.list().await?.iter().map(ToString::to_string).collect())
-    }
-
-    async fn open(&self, name: &str) -> Result<Arc<dyn StateStore>> {
-        Ok(Arc::new(self.0.store(&named(name)?)?))
-    }
-
-    async fn delete(&self, name: &str) -> Result<()> {
-        self.0.delete(&named(name)?, true).await
+        Ok(Some(Arc::new(all.options(self.options.clone()))))
     }
 }

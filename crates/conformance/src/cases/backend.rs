@@ -1,12 +1,14 @@
 //! T4 to T6: what Terraform's own suites do with back ends.
 
-use groundstate_statemgr::{ErrorKind, LockId, Locker, Manager, Reader, Refresher, write_and_persist};
+use groundstate_statemgr::{
+    Backend, DeleteWorkspace, ErrorKind, LockId, Locker, Manager, Reader, Refresher, Result, WorkspaceName,
+    write_and_persist,
+};
 use groundstate_states::State;
 
 use crate::cases::terraform::{granted, refreshed, two_lockers};
 use crate::cx::Cx;
 use crate::failure::{Answer, Step, ensure, equal, fail, not_applicable};
-use crate::harness::Workspaces;
 use crate::states::{has_objects, with_a_thing};
 
 const DEFAULT: &str = "default";
@@ -26,9 +28,18 @@ async fn pairs(cx: &Cx) -> Step<Vec<[std::sync::Arc<Manager>; 2]>> {
 }
 
 /// A manager of a workspace, refreshed.
-async fn open(cx: &Cx, backend: &dyn Workspaces, name: &str) -> Step<std::sync::Arc<Manager>> {
-    let store = backend.open(name).await.succeeds(&format!("opening the workspace {name:?}"))?;
+async fn open(cx: &Cx, backend: &dyn Backend, name: &str) -> Step<std::sync::Arc<Manager>> {
+    let store = backend.store(&named(name)?).succeeds(&format!("opening the workspace {name:?}"))?;
     refreshed(cx, cx.client(store), u64::try_from(name.len()).unwrap_or_default()).await
+}
+
+fn named(name: &str) -> Step<WorkspaceName> {
+    WorkspaceName::parse(name).or_else(|error| fail("the suite's names are names", error.to_string()))
+}
+
+async fn delete(cx: &Cx, backend: &dyn Backend, name: &str) -> Step<Result<()>> {
+    let options = DeleteWorkspace::new(cx.info("delete")).force(true);
+    Ok(backend.delete(&named(name)?, &options).await)
 }
 
 pub(super) async fn locks(cx: &Cx) -> Step {
@@ -95,17 +106,17 @@ pub(super) async fn workspaces(cx: &Cx) -> Step {
         "it has none".to_owned()
     })?;
 
-    lists(backend, &["bar", DEFAULT, "foo"]).await?;
-    backend.delete("foo").await.succeeds("removing foo")?;
+    lists(backend, &[DEFAULT, "bar", "foo"]).await?;
+    delete(cx, backend, "foo").await?.succeeds("removing foo")?;
     let kinds = [ErrorKind::Invalid, ErrorKind::Unsupported];
-    backend.delete(DEFAULT).await.refused_with(&kinds, "removing the default workspace")?;
-    lists(backend, &["bar", DEFAULT]).await?;
+    delete(cx, backend, DEFAULT).await?.refused_with(&kinds, "removing the default workspace")?;
+    lists(backend, &[DEFAULT, "bar"]).await?;
     let first = open(cx, backend, "foo").await?;
     is_empty(&first, "foo, created again,")?;
     // Some back ends make a workspace when it is opened, others when it is written; either way it can go again.
     write_and_persist(&*first, &State::new()).await.succeeds("a first persist of foo, created again,")?;
-    backend.delete("foo").await.succeeds("removing foo again")?;
-    lists(backend, &["bar", DEFAULT]).await
+    delete(cx, backend, "foo").await?.succeeds("removing foo again")?;
+    lists(backend, &[DEFAULT, "bar"]).await
 }
 
 fn is_empty(manager: &Manager, who: &str) -> Step {
@@ -113,9 +124,9 @@ fn is_empty(manager: &Manager, who: &str) -> Step {
     ensure(!has_objects(manager.state().as_ref()), &format!("{who} has no objects"), seen)
 }
 
-async fn lists(backend: &dyn Workspaces, expected: &[&str]) -> Step {
-    let mut names = backend.list().await.succeeds("listing the workspaces")?;
-    names.sort();
+async fn lists(backend: &dyn Backend, expected: &[&str]) -> Step {
+    let names = backend.list().await.succeeds("listing the workspaces")?;
+    let names: Vec<String> = names.iter().map(ToString::to_string).collect();
     let expected: Vec<String> = expected.iter().map(ToString::to_string).collect();
     equal("the workspaces", &names, &expected)
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use groundstate_common::SystemClock;
-use groundstate_conformance::{Harness, Place, Workspaces};
-use groundstate_statemgr::{Result, StateStore};
-use groundstate_statemgr_fs::{FsOptions, FsWorkspaces, WorkspaceName};
+use groundstate_conformance::{Harness, Place};
+use groundstate_statemgr::{Backend, Result, StateStore};
+use groundstate_statemgr_fs::{FsOptions, FsWorkspaces};
 
 use crate::support::Folder;
 
@@ -38,26 +38,9 @@ impl Place for OneFile {
         Ok(std::fs::write(self.folder.state(), b"").is_ok())
     }
 
-    async fn workspaces(&self) -> Result<Option<Arc<dyn Workspaces>>> {
+    async fn workspaces(&self) -> Result<Option<Arc<dyn Backend>>> {
         let all = FsWorkspaces::new(self.folder.path(), Arc::new(SystemClock));
-        Ok(Some(Arc::new(Named(all.options(self.options.clone())))))
-    }
-}
-
-struct Named(FsWorkspaces);
-
-#[async_trait]
-impl Workspaces for Named {
-    async fn list(&self) -> Result<Vec<String>> {
-        Ok(self.0.list().await?.iter().map(ToString::to_string).collect())
-    }
-
-    async fn open(&self, name: &str) -> Result<Arc<dyn StateStore>> {
-        Ok(Arc::new(self.0.store(&WorkspaceName::parse(name).expect("the suite's names are names"))?))
-    }
-
-    async fn delete(&self, name: &str) -> Result<()> {
-        self.0.delete(&WorkspaceName::parse(name).expect("the suite's names are names"), true).await
+        Ok(Some(Arc::new(all.options(self.options.clone()))))
     }
 }
 

@@ -1,5 +1,6 @@
 //! The tests of the crate, in one binary.
 
+mod backend;
 mod conflicts;
 mod full;
 mod guard;

@@ -7,8 +7,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use groundstate_common::{Clock, FixedClock, Timestamp};
-use groundstate_conformance::{Harness, Place, Trouble, Workspaces};
-use groundstate_statemgr::{Error, ErrorKind, LockId, LockInfo, Result, StateStore, WriteOptions};
+use groundstate_conformance::{Harness, Place, Trouble};
+use groundstate_statemgr::{
+    CreateWorkspace, DeleteWorkspace, Error, ErrorKind, History, LockId, LockInfo, Result, StateStore,
+    WorkspaceName, WriteOptions, create_workspace,
+};
 
 use super::client::Client;
 use super::flaw::Flaw;
@@ -145,7 +148,7 @@ impl Place for Backend {
         Ok(true)
     }
 
-    async fn workspaces(&self) -> Result<Option<Arc<dyn Workspaces>>> {
+    async fn workspaces(&self) -> Result<Option<Arc<dyn groundstate_statemgr::Backend>>> {
         Ok(Some(Arc::new(Named(self.clone()))))
     }
 }
@@ -153,26 +156,46 @@ impl Place for Backend {
 /// A client of the back end.
 struct Named(Backend);
 
+impl std::fmt::Debug for Named {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Named")
+    }
+}
+
+impl std::fmt::Display for Named {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("broken")
+    }
+}
+
 #[async_trait]
-impl Workspaces for Named {
-    async fn list(&self) -> Result<Vec<String>> {
+impl groundstate_statemgr::Backend for Named {
+    async fn list(&self) -> Result<Vec<WorkspaceName>> {
         let names = self.0.names.lock().expect("nothing panics inside");
         let exists = |shared: &Arc<Shared>| {
             self.0.flaw == Some(Flaw::DeletedWorkspacesAreListed) || shared.inner().bytes.is_some()
         };
         let named = names.iter().filter(|(name, shared)| *name != "default" && exists(shared));
-        let named = named.map(|(name, _)| name.clone());
-        Ok(named.chain(["default".to_owned()]).collect())
+        let named = named.map(|(name, _)| WorkspaceName::parse(name).expect("only names come in"));
+        Ok([WorkspaceName::default_name()].into_iter().chain(named).collect())
     }
 
-    async fn open(&self, name: &str) -> Result<Arc<dyn StateStore>> {
-        Ok(Arc::new(self.0.shared(name).client()))
+    fn store(&self, name: &WorkspaceName) -> Result<Arc<dyn StateStore>> {
+        Ok(Arc::new(self.0.shared(name.as_str()).client()))
     }
 
-    async fn delete(&self, name: &str) -> Result<()> {
-        if name == "default" {
+    async fn create(&self, name: &WorkspaceName, options: &CreateWorkspace) -> Result<()> {
+        create_workspace(&*self.store(name)?, name, options).await
+    }
+
+    async fn delete(&self, name: &WorkspaceName, _: &DeleteWorkspace) -> Result<()> {
+        if name.is_default() {
             return Err(Error::new(ErrorKind::Invalid, "delete the workspace", name));
         }
-        self.0.shared(name).client().delete(&WriteOptions::any()).await
+        self.store(name)?.delete(&WriteOptions::any()).await
+    }
+
+    fn history(&self, _: &WorkspaceName) -> Result<Option<Arc<dyn History>>> {
+        Ok(None)
     }
 }

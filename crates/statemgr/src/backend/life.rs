@@ -1,0 +1,142 @@
+//! How workspaces begin and end, for back ends whose workspaces are states and nothing else.
+
+use groundstate_statefile::{
+    DecodeOptions, Dialect, EncodeOptions, File, ReadError, WriterVersion, decode, encode,
+};
+use groundstate_states::{Lineage, Serial};
+
+use crate::backend::{CreateWorkspace, DeleteWorkspace, WorkspaceName};
+use crate::error::{Error, ErrorKind, Result};
+use crate::holder::LockGrant;
+use crate::lock_info::LockInfo;
+use crate::store::{Expect, StateStore, WriteOptions};
+
+const DELETE: &str = "delete the workspace";
+
+/// The document of a state in which nothing is yet: of serial 1, as the original programs write it.
+///
+/// # Errors
+///
+/// `Internal` when it cannot be written.
+pub fn empty_state(dialect: Dialect, lineage: Lineage, writer: Option<WriterVersion>) -> Result<Vec<u8>> {
+    let mut file = File::new(dialect, lineage);
+    file.serial = Serial::new(1);
+    file.terraform_version = writer;
+    encode(&file, &EncodeOptions::default())
+        .map_err(|error| Error::new(ErrorKind::Internal, "write", "an empty state").with_source(error))
+}
+
+/// Whether the document of a workspace has resources that somebody may miss.
+///
+/// # Errors
+///
+/// `Corrupt` when that cannot be told.
+pub fn holds_resources(bytes: &[u8], name: &WorkspaceName) -> Result<bool> {
+    match decode(bytes, &DecodeOptions::default()) {
+        Ok(file) => Ok(file.state.has_managed_resource_instance_objects()),
+        Err(ReadError::NoState) => Ok(false),
+        Err(error) => Err(Error::new(ErrorKind::Corrupt, "read the state of the workspace", name)
+            .because("its state cannot be read, repair it or force the deletion")
+            .with_source(error)),
+    }
+}
+
+/// Stores the first state of a workspace under its lock, unless there is one: what [`Backend::create`] asks for where a
+/// workspace exists once it has a state.
+///
+/// [`Backend::create`]: crate::Backend::create
+///
+/// # Errors
+///
+/// Those of [`Backend::create`].
+pub async fn create_workspace(
+    store: &dyn StateStore,
+    name: &WorkspaceName,
+    options: &CreateWorkspace,
+) -> Result<()> {
+    if name.is_default() {
+        return Err(taken(name));
+    }
+    let grant = lock(store, &options.lock).await?;
+    let outcome = write_first(store, name, &options.state, grant.as_ref()).await;
+    release(store, grant, outcome).await
+}
+
+async fn write_first(
+    store: &dyn StateStore,
+    name: &WorkspaceName,
+    state: &[u8],
+    grant: Option<&LockGrant>,
+) -> Result<()> {
+    let conditional = store.capabilities().conditional_write;
+    if !conditional && store.read().await?.is_some() {
+        return Err(taken(name));
+    }
+    let expect = if conditional { Expect::Absent } else { Expect::Any };
+    match store.write(state, &conditions(grant, expect)).await {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::Conflict => Err(taken(name).with_source(error)),
+        Err(error) => Err(error),
+    }
+}
+
+fn taken(name: &WorkspaceName) -> Error {
+    Error::conflict("create the workspace", name, "nothing", "a workspace")
+}
+
+/// Deletes the state of a workspace under its lock: what [`Backend::delete`] asks for where a workspace is its state.
+///
+/// [`Backend::delete`]: crate::Backend::delete
+///
+/// # Errors
+///
+/// Those of [`Backend::delete`].
+pub async fn delete_workspace(
+    store: &dyn StateStore,
+    name: &WorkspaceName,
+    options: &DeleteWorkspace,
+) -> Result<()> {
+    if name.is_default() {
+        return Err(invalid(name, "the default workspace cannot be deleted"));
+    }
+    let grant = lock(store, &options.lock).await?;
+    let outcome = remove(store, name, options.force, grant.as_ref()).await;
+    release(store, grant, outcome).await
+}
+
+async fn remove(
+    store: &dyn StateStore,
+    name: &WorkspaceName,
+    force: bool,
+    grant: Option<&LockGrant>,
+) -> Result<()> {
+    let Some(stored) = store.read().await? else {
+        return Err(Error::new(ErrorKind::NotFound, DELETE, name).because("there is no such workspace"));
+    };
+    if !force && holds_resources(&stored.bytes, name)? {
+        return Err(invalid(name, "it has resources, destroy them before or force it"));
+    }
+    let conditional = store.capabilities().conditional_write;
+    let expect = if conditional { Expect::Version(stored.version) } else { Expect::Any };
+    store.delete(&conditions(grant, expect)).await
+}
+
+fn invalid(name: &WorkspaceName, why: &str) -> Error {
+    Error::new(ErrorKind::Invalid, DELETE, name).because(why)
+}
+
+fn conditions(grant: Option<&LockGrant>, expect: Expect) -> WriteOptions {
+    WriteOptions::expecting(expect).fence(grant.and_then(|grant| grant.fence))
+}
+
+async fn lock(store: &dyn StateStore, info: &LockInfo) -> Result<Option<LockGrant>> {
+    if store.capabilities().locking { store.lock(info).await.map(Some) } else { Ok(None) }
+}
+
+/// Releases the lock whatever became of the work, whose error counts more than that of the release.
+async fn release(store: &dyn StateStore, grant: Option<LockGrant>, outcome: Result<()>) -> Result<()> {
+    match grant {
+        Some(grant) => outcome.and(store.unlock(&grant.id).await),
+        None => outcome,
+    }
+}

@@ -1,0 +1,93 @@
+//! The contract of back ends, on the one in memory.
+
+use std::sync::Arc;
+
+use groundstate_common::{SequenceIds, Timestamp};
+use groundstate_statefile::{DecodeOptions, Dialect, WriterVersion, decode};
+use groundstate_statemgr::{
+    Backend, CreateWorkspace, DeleteWorkspace, ErrorKind, LockInfo, MemoryBackend, StateStore, WorkspaceName,
+    WriteOptions, empty_state,
+};
+use groundstate_states::Lineage;
+
+const WITH_RESOURCE: &[u8] =
+    br#"{"version":4,"serial":1,"lineage":"l","outputs":{},"resources":[{"mode":"managed",
+"type":"terraform_data","name":"a","provider":"provider[\"terraform.io/builtin/terraform\"]",
+"instances":[{"schema_version":0,"attributes":{"id":"x"}}]}]}"#;
+
+fn name(text: &str) -> WorkspaceName {
+    WorkspaceName::parse(text).expect("it is a name")
+}
+
+fn info(ids: u64) -> LockInfo {
+    LockInfo::new(&SequenceIds::starting_at(ids), Timestamp::UNIX_EPOCH, "test").expect("the source has ids")
+}
+
+fn creation() -> CreateWorkspace {
+    let state = empty_state(Dialect::Terraform, Lineage::new("l"), WriterVersion::parse("1.11.4").ok())
+        .expect("it is encoded");
+    CreateWorkspace::new(info(1), state)
+}
+
+fn deletion() -> DeleteWorkspace {
+    DeleteWorkspace::new(info(2))
+}
+
+#[tokio::test]
+async fn what_is_created_is_listed_and_can_be_created_once() {
+    let backend = MemoryBackend::new("team");
+    assert_eq!(backend.list().await.unwrap(), [WorkspaceName::default_name()]);
+    for workspace in ["b", "a"] {
+        backend.create(&name(workspace), &creation()).await.unwrap();
+    }
+    assert_eq!(backend.list().await.unwrap(), [name("default"), name("a"), name("b")]);
+    for taken in ["a", "default"] {
+        let error = backend.create(&name(taken), &creation()).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
+    }
+    let store = backend.store(&name("a")).unwrap();
+    assert!(store.lock_holder().await.unwrap().is_none(), "the lock is released, also after a refusal");
+    let file = decode(&store.read().await.unwrap().unwrap().bytes, &DecodeOptions::default()).unwrap();
+    assert_eq!((file.serial.get(), file.lineage.as_str()), (1, "l"));
+}
+
+#[tokio::test]
+async fn the_first_state_is_what_terraform_writes() {
+    let lineage = Lineage::new("00000000-0000-0000-0000-000000000000");
+    let state = empty_state(Dialect::Terraform, lineage, WriterVersion::parse("1.11.4").ok()).unwrap();
+    assert_eq!(state.len(), 181, "{}", String::from_utf8_lossy(&state));
+}
+
+#[tokio::test]
+async fn one_is_deleted_only_if_nothing_is_lost_with_it_or_by_force() {
+    let backend = MemoryBackend::new("team");
+    let a = name("a");
+    let store = backend.store(&a).unwrap();
+    let refused = async |what: &WorkspaceName, options: &DeleteWorkspace| {
+        let error = backend.delete(what, options).await.unwrap_err();
+        assert!(backend.store(what).unwrap().lock_holder().await.unwrap().is_none());
+        error.kind()
+    };
+    assert_eq!(refused(&name("default"), &deletion().force(true)).await, ErrorKind::Invalid);
+    assert_eq!(refused(&a, &deletion()).await, ErrorKind::NotFound);
+    store.write(WITH_RESOURCE, &WriteOptions::any()).await.unwrap();
+    assert_eq!(refused(&a, &deletion()).await, ErrorKind::Invalid);
+    store.write(b"{", &WriteOptions::any()).await.unwrap();
+    assert_eq!(refused(&a, &deletion()).await, ErrorKind::Corrupt);
+    backend.delete(&a, &deletion().force(true)).await.unwrap();
+    assert_eq!(backend.list().await.unwrap(), [WorkspaceName::default_name()]);
+}
+
+#[tokio::test]
+async fn one_that_is_locked_is_not_deleted_even_by_force() {
+    let backend: Arc<dyn Backend> = Arc::new(MemoryBackend::new("team"));
+    let a = name("a");
+    backend.create(&a, &creation()).await.unwrap();
+    let store = backend.store(&a).unwrap();
+    let grant = store.lock(&info(7)).await.unwrap();
+    let error = backend.delete(&a, &deletion().force(true)).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Locked);
+    assert_eq!(error.holder().map(|holder| &holder.id), Some(&grant.id));
+    store.unlock(&grant.id).await.unwrap();
+    backend.delete(&a, &deletion()).await.unwrap();
+}
