@@ -8,6 +8,7 @@ mod finding;
 mod fuzz;
 mod layers;
 mod outcome;
+mod services;
 mod source;
 mod tidy;
 mod torture;
@@ -35,6 +36,11 @@ usage: cargo xtask COMMAND
                          depend on this checkout
   fuzz [TARGET] [--seconds N]
                          run the fuzz targets of all crates, or one, N seconds each (60); `fuzz --list` names them
+  services up|down [NAME...]
+                         install and start servers for tests, or stop what was started: S3 and DynamoDB, Azure Blob,
+                         Google Cloud Storage, PostgreSQL
+  services status        name the services, what became of them and where they listen
+  services env           print the variables by which tests find them, for `eval`
   torture fs [--kills N] [--processes N] [--steps N] [--seed N]
                          kill writers of the file store N times (500), and let N processes (16) count N steps (200) each
   help                   print this text
@@ -63,6 +69,7 @@ fn dispatch(args: &[String]) -> Outcome {
         "bench" => bench::run(args),
         "conformance" => conformance::run(args),
         "fuzz" => fuzz::run(args),
+        "services" => services::run(args),
         "torture" => torture::run(args),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");
@@ -98,6 +105,8 @@ mod tests {
             &["fuzz", "--seconds"],
             &["fuzz", "--seconds", "soon"],
             &["fuzz", "no-such-target"],
+            &["services"],
+            &["services", "sideways"],
             &["torture"],
             &["torture", "tape"],
         ] {
@@ -107,7 +116,8 @@ mod tests {
 
     #[test]
     fn the_usage_text_names_every_command() {
-        for command in ["ci", "tidy", "layers", "bench", "conformance", "fuzz", "torture", "help"] {
+        for command in ["ci", "tidy", "layers", "bench", "conformance", "fuzz", "services", "torture", "help"]
+        {
             assert!(USAGE.contains(&format!("\n  {command} ")), "{command}");
         }
     }

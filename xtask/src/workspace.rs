@@ -64,6 +64,16 @@ pub(crate) fn packages() -> Outcome<Vec<Package>> {
         .ok_or_else(|| Failure::Missing("`cargo metadata` printed another form than expected".to_owned()))
 }
 
+/// The folder for what is built, wherever it was moved to.
+pub(crate) fn target() -> Outcome<PathBuf> {
+    let text = stdout(&mut cargo(["metadata", "--format-version", "1", "--no-deps"]))?;
+    let metadata: Option<Value> = serde_json::from_str(&text).ok();
+    let folder = metadata.as_ref().and_then(|metadata| metadata["target_directory"].as_str());
+    folder.map(PathBuf::from).ok_or_else(|| {
+        Failure::Missing("`cargo metadata` does not say where the folder `target` is".to_owned())
+    })
+}
+
 fn parse(metadata: &Value) -> Option<Vec<Package>> {
     let root = metadata["workspace_root"].as_str()?;
     let members: BTreeSet<&str> =
