@@ -1,0 +1,88 @@
+//! Why there is no back end.
+
+use std::io;
+use std::path::PathBuf;
+
+use groundstate_common::InvalidId;
+
+/// Why a place could not be opened. None of the texts has the value of an option, which may be a secret.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BackendsError {
+    /// A URL of a scheme that no back end has.
+    #[error("no backend has addresses that begin with {scheme}://, use one of {known}")]
+    Scheme {
+        /// What stands before the `://`.
+        scheme: String,
+        /// The schemes that there are.
+        known: String,
+    },
+    /// A URL that names no place.
+    #[error("{url} is no address of a state: {why}")]
+    Url {
+        /// The URL without credentials and options.
+        url: String,
+        /// What is wrong, and what it should be.
+        why: String,
+    },
+    /// A type that is not known at all.
+    #[error("there is no backend of the type {kind:?}, use one of {known}")]
+    Unknown {
+        /// The type.
+        kind: String,
+        /// The types that there are.
+        known: String,
+    },
+    /// A type that Terraform or OpenTofu has and this registry has not.
+    #[error("the backend {kind:?} is not among those that are built in: {known}")]
+    NotBuiltIn {
+        /// The type.
+        kind: String,
+        /// The types that there are.
+        known: String,
+    },
+    /// An option that cannot be used.
+    #[error("the option {name:?} of the backend {kind:?} cannot be used: {why}")]
+    Option {
+        /// The type.
+        kind: String,
+        /// The option.
+        name: String,
+        /// What is wrong, and what it should be.
+        why: String,
+    },
+    /// A file of the working directory that cannot be read.
+    #[error("cannot read {}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// What `init` left behind is not what it should be.
+    #[error("{} is not what `init` writes, so the backend of {} is unknown: {why}", path.display(), directory.display())]
+    WorkingDirectory {
+        /// The file.
+        path: PathBuf,
+        /// The working directory.
+        directory: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// What is selected is no name of a workspace.
+    #[error(transparent)]
+    Workspace(#[from] InvalidId),
+    /// A workspace is asked for where there is only one state.
+    #[error(
+        "{place} is a single state and has no workspace {workspace:?}, name its directory or its backend"
+    )]
+    NoWorkspaces {
+        /// The place.
+        place: String,
+        /// The workspace.
+        workspace: String,
+    },
+    /// The back end itself says no.
+    #[error(transparent)]
+    Backend(#[from] groundstate_statemgr::Error),
+}

@@ -1,0 +1,283 @@
+//! Which back ends there are, and how one is made from an address or from settings.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use groundstate_common::Clock;
+use groundstate_statemgr::{Backend, WorkspaceName};
+
+use crate::error::BackendsError;
+use crate::settings::Settings;
+use crate::upkeep::Upkeep;
+use crate::url::PlaceUrl;
+use crate::workdir::{Variables, WorkingDirectory};
+
+/// Types of Terraform and OpenTofu that nothing here opens.
+const FOREIGN: [&str; 20] = [
+    "artifactory",
+    "atlas",
+    "azurerm",
+    "cloud",
+    "consul",
+    "cos",
+    "etcd",
+    "etcdv3",
+    "gcs",
+    "http",
+    "inmem",
+    "kubernetes",
+    "manta",
+    "oci",
+    "oss",
+    "pg",
+    "remote",
+    "s3",
+    "swift",
+    "vault",
+];
+
+/// What makes back ends of one type.
+///
+/// Making one asks nobody: it neither connects nor writes.
+pub trait Factory: fmt::Debug + Send + Sync + 'static {
+    /// The type, as a `backend` block names it.
+    fn kind(&self) -> &'static str;
+
+    /// What addresses of such back ends begin with, such as `s3`.
+    fn schemes(&self) -> &'static [&'static str];
+
+    /// The settings that an address stands for, and the workspace if it names one.
+    ///
+    /// # Errors
+    ///
+    /// [`BackendsError::Url`] when it names no place.
+    fn settings(&self, url: &PlaceUrl) -> Result<(Settings, Option<WorkspaceName>), BackendsError>;
+
+    /// A client of the back end with these settings.
+    ///
+    /// # Errors
+    ///
+    /// [`BackendsError::Option`] for an option that cannot be used, [`BackendsError::Backend`].
+    fn open(&self, settings: &Settings, context: &Context) -> Result<Opened, BackendsError>;
+}
+
+/// What back ends are made with beside their settings.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Context {
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// The environment, for credentials and for options that are not given.
+    pub variables: Variables,
+    /// What relative paths begin at.
+    pub directory: PathBuf,
+    /// Where `.terraform` is, as seen from there; the local back end keeps its selection in it.
+    pub data: PathBuf,
+}
+
+impl Context {
+    /// Without an environment, in the present directory.
+    pub fn new(clock: Arc<dyn Clock>) -> Self {
+        Self {
+            clock,
+            variables: Variables::none(),
+            directory: PathBuf::new(),
+            data: PathBuf::from(".terraform"),
+        }
+    }
+
+    /// With this environment.
+    #[must_use]
+    pub fn variables(mut self, variables: Variables) -> Self {
+        self.variables = variables;
+        self
+    }
+
+    /// With relative paths that begin here.
+    #[must_use]
+    pub fn directory(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.directory = directory.into();
+        self
+    }
+}
+
+/// A client of a back end, and what only some of them have.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Opened {
+    /// The back end.
+    pub backend: Arc<dyn Backend>,
+    /// What looks for damage beside the states, and mends it.
+    pub upkeep: Option<Arc<dyn Upkeep>>,
+}
+
+impl Opened {
+    /// A back end without anything else.
+    pub fn new(backend: Arc<dyn Backend>) -> Self {
+        Self { backend, upkeep: None }
+    }
+
+    /// Adds what looks for damage.
+    #[must_use]
+    pub fn upkeep(mut self, upkeep: Arc<dyn Upkeep>) -> Self {
+        self.upkeep = Some(upkeep);
+        self
+    }
+}
+
+/// A workspace in an opened back end.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Place {
+    /// The back end.
+    pub opened: Opened,
+    /// Its settings.
+    pub settings: Settings,
+    /// The workspace that is meant.
+    pub workspace: WorkspaceName,
+    /// The working directory whose back end it is, if it was named by one.
+    pub directory: Option<PathBuf>,
+}
+
+/// Back ends by type and by scheme. A program composes it; whoever has a back end of its own adds that.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use groundstate_backends::{Context, Registry};
+/// use groundstate_common::SystemClock;
+///
+/// # let folder = tempfile::tempdir()?;
+/// let registry = Registry::standard();
+/// let context = Context::new(Arc::new(SystemClock));
+/// let place = registry.place(folder.path().as_os_str().to_str().unwrap_or("."), None, &context)?;
+/// assert_eq!(place.settings.kind(), "local");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Registry {
+    factories: BTreeMap<&'static str, Arc<dyn Factory>>,
+}
+
+impl Registry {
+    /// None at all.
+    pub fn empty() -> Self {
+        Self { factories: BTreeMap::new() }
+    }
+
+    /// All that the features of this crate have.
+    pub fn standard() -> Self {
+        Self::empty().with(Arc::new(crate::local::LocalFactory))
+    }
+
+    /// Adds one; of two with the same type the last one counts.
+    #[must_use]
+    pub fn with(mut self, factory: Arc<dyn Factory>) -> Self {
+        self.factories.insert(factory.kind(), factory);
+        self
+    }
+
+    /// The types that there are, sorted.
+    pub fn kinds(&self) -> impl Iterator<Item = &'static str> {
+        self.factories.keys().copied()
+    }
+
+    /// Opens the back end that a `backend` block describes.
+    ///
+    /// # Errors
+    ///
+    /// [`BackendsError::Unknown`], [`BackendsError::NotBuiltIn`], and those of [`Factory::open`].
+    pub fn open(&self, settings: &Settings, context: &Context) -> Result<Opened, BackendsError> {
+        let Some(factory) = self.factories.get(settings.kind()) else {
+            let (kind, known) = (settings.kind().to_owned(), self.kinds().collect::<Vec<_>>().join(", "));
+            return Err(match FOREIGN.contains(&settings.kind()) {
+                true => BackendsError::NotBuiltIn { kind, known },
+                false => BackendsError::Unknown { kind, known },
+            });
+        };
+        factory.open(settings, context)
+    }
+
+    /// The settings that an address stands for.
+    ///
+    /// # Errors
+    ///
+    /// [`BackendsError::Scheme`], and those of [`Factory::settings`].
+    pub fn settings(&self, url: &PlaceUrl) -> Result<(Settings, Option<WorkspaceName>), BackendsError> {
+        let factory = self.factories.values().find(|factory| factory.schemes().contains(&url.scheme()));
+        let Some(factory) = factory else {
+            let known: Vec<String> = self
+                .factories
+                .values()
+                .flat_map(|factory| factory.schemes())
+                .map(|scheme| format!("{scheme}://"))
+                .collect();
+            return Err(BackendsError::Scheme { scheme: url.scheme().to_owned(), known: known.join(", ") });
+        };
+        factory.settings(url)
+    }
+
+    /// Opens what a user names: an address, a working directory, or the path of a state.
+    ///
+    /// `workspace` overrules what is selected.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`settings`](Self::settings), [`open`](Self::open) and [`WorkingDirectory::read`];
+    /// [`BackendsError::NoWorkspaces`] for a workspace of a file.
+    pub fn place(
+        &self,
+        argument: &str,
+        workspace: Option<&WorkspaceName>,
+        context: &Context,
+    ) -> Result<Place, BackendsError> {
+        if PlaceUrl::is_url(argument) {
+            let url = PlaceUrl::parse(argument)?;
+            let (settings, named) = self.settings(&url)?;
+            let workspace = workspace.cloned().or(named).unwrap_or_else(WorkspaceName::default_name);
+            let opened = self.open(&settings, context)?;
+            return Ok(Place { opened, settings, workspace, directory: None });
+        }
+        let path = context.directory.join(argument);
+        if path.is_dir() {
+            let directory = WorkingDirectory::read(&path, &context.variables)?;
+            return self.of_directory(&directory, workspace, context);
+        }
+        if let Some(workspace) = workspace.filter(|workspace| !workspace.is_default()) {
+            let (place, workspace) = (argument.to_owned(), workspace.to_string());
+            return Err(BackendsError::NoWorkspaces { place, workspace });
+        }
+        self.of_file(&path, context)
+    }
+
+    /// Opens the back end of a working directory.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Self::open) and [`WorkingDirectory::workspace`].
+    pub fn of_directory(
+        &self,
+        directory: &WorkingDirectory,
+        workspace: Option<&WorkspaceName>,
+        context: &Context,
+    ) -> Result<Place, BackendsError> {
+        let workspace = workspace.cloned().map_or_else(|| directory.workspace(), Ok)?;
+        let settings = directory.settings().clone();
+        let context = Context { data: directory.data().to_owned(), ..context.clone() };
+        let opened = self.open(&settings, &context.directory(directory.root()))?;
+        Ok(Place { opened, settings, workspace, directory: Some(directory.root().to_owned()) })
+    }
+
+    fn of_file(&self, path: &Path, context: &Context) -> Result<Place, BackendsError> {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        // Relative paths begin at the directory, of which this one is part already.
+        let settings = Settings::new("local")
+            .with("path", path.to_string_lossy())
+            .with("workspace_dir", folder.join("terraform.tfstate.d").to_string_lossy());
+        let context = Context { data: folder.join(".terraform"), ..context.clone() }.directory("");
+        let opened = self.open(&settings, &context)?;
+        Ok(Place { opened, settings, workspace: WorkspaceName::default_name(), directory: None })
+    }
+}

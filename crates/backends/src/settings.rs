@@ -1,0 +1,112 @@
+//! The type and the options of a back end, as a `backend` block has them.
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+use crate::error::BackendsError;
+
+/// What a `backend` block says: a type, and options by Terraform's names.
+///
+/// Options that are null count as not given. Values may be secrets, so nothing shows them: `Debug` has the names only.
+///
+/// ```
+/// use groundstate_backends::Settings;
+///
+/// let settings = Settings::new("local").with("path", "prod.tfstate").with("workspace_dir", None::<String>);
+/// assert_eq!(settings.text("path").unwrap(), Some("prod.tfstate"));
+/// assert_eq!(format!("{settings:?}"), r#"Settings { kind: "local", options: ["path"] }"#);
+/// ```
+#[derive(Clone, PartialEq)]
+pub struct Settings {
+    kind: String,
+    options: Map<String, Value>,
+}
+
+impl Settings {
+    /// A back end of this type, without options.
+    pub fn new(kind: impl Into<String>) -> Self {
+        Self { kind: kind.into(), options: Map::new() }
+    }
+
+    /// Sets an option; the last one of a name counts.
+    #[must_use]
+    pub fn with(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        let (name, value) = (name.into(), value.into());
+        if value.is_null() {
+            self.options.remove(&name);
+        } else {
+            self.options.insert(name, value);
+        }
+        self
+    }
+
+    /// Sets an option by a path such as `endpoints.s3`, whose parts are members of objects.
+    #[must_use]
+    pub fn with_path(mut self, path: &str, value: impl Into<Value>) -> Self {
+        let Some((outer, inner)) = path.split_once('.') else { return self.with(path, value) };
+        let members = self.options.entry(outer).or_insert_with(|| Value::Object(Map::new()));
+        if !members.is_object() {
+            *members = Value::Object(Map::new());
+        }
+        if let Value::Object(members) = members {
+            members.insert(inner.to_owned(), value.into());
+        }
+        self
+    }
+
+    /// All options of a JSON object.
+    #[must_use]
+    pub fn with_all(self, options: &Map<String, Value>) -> Self {
+        options.iter().fold(self, |settings, (name, value)| settings.with(name, value.clone()))
+    }
+
+    /// The type, such as `s3`.
+    pub fn kind(&self) -> &str {
+        &self.kind
+    }
+
+    /// The options that are given.
+    pub fn options(&self) -> &Map<String, Value> {
+        &self.options
+    }
+
+    /// An option that has to be a text; an empty one counts as not given.
+    ///
+    /// # Errors
+    ///
+    /// [`BackendsError::Option`] when it is something else.
+    pub fn text(&self, name: &str) -> Result<Option<&str>, BackendsError> {
+        match self.options.get(name) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.as_str()).filter(|text| !text.is_empty())),
+            Some(_) => Err(self.wrong(name, "it has to be a text")),
+        }
+    }
+
+    /// Refuses options that are none of these.
+    ///
+    /// # Errors
+    ///
+    /// [`BackendsError::Option`] with the names that there are.
+    pub fn only(&self, known: &[&str]) -> Result<(), BackendsError> {
+        match self.options.keys().find(|name| !known.contains(&name.as_str())) {
+            Some(unknown) => {
+                Err(self.wrong(unknown, format!("there is no such option, use {}", known.join(", "))))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// That an option cannot be used, and why.
+    pub fn wrong(&self, name: &str, why: impl Into<String>) -> BackendsError {
+        BackendsError::Option { kind: self.kind.clone(), name: name.to_owned(), why: why.into() }
+    }
+}
+
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&String> = self.options.keys().collect();
+        f.debug_struct("Settings").field("kind", &self.kind).field("options", &names).finish()
+    }
+}
