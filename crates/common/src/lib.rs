@@ -45,6 +45,7 @@ mod newtype;
 mod os;
 mod rfc3339;
 mod severity;
+mod sleeper;
 mod timestamp;
 
 pub use clock::{Clock, FixedClock};
@@ -53,6 +54,7 @@ pub use newtype::InvalidId;
 #[cfg(feature = "os")]
 pub use os::{OsIds, SystemClock};
 pub use severity::Severity;
+pub use sleeper::Sleeper;
 pub use timestamp::{Timestamp, TimestampError};
 
 /// Compiles the examples of the README.

@@ -82,7 +82,9 @@ pub use traits::{
 pub use transfer::{Migrated, export, import, migrate, planned_state_update, write_planned_state_update};
 #[cfg(feature = "tokio")]
 pub use wait::TokioSleeper;
-pub use wait::{Sleeper, Waiting, lock_with};
+pub use wait::{Waiting, lock_with};
+// Whoever waits for a lock has to name who does the sleeping.
+pub use groundstate_common::Sleeper;
 pub use wrap::{LockDisabled, ReadOnly, Retry, RetryPolicy};
 
 /// Compiles the examples of the README.

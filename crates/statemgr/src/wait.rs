@@ -1,11 +1,11 @@
 //! Waiting for a lock until a deadline, and whoever does the sleeping.
 
 use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
+#[cfg(feature = "tokio")]
 use async_trait::async_trait;
-use groundstate_common::{Clock, FixedClock, Timestamp};
+use groundstate_common::{Clock, Sleeper, Timestamp};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::holder::LockGrant;
@@ -16,28 +16,6 @@ const FIRST_DELAY: Duration = Duration::from_secs(1);
 const LONGEST_DELAY: Duration = Duration::from_secs(16);
 /// After so many races in a row the next one is waited for like any other refusal.
 const MOST_RACES: u32 = 8;
-
-/// Lets time pass; handed in, because a library does not choose the program's runtime.
-#[async_trait]
-pub trait Sleeper: fmt::Debug + Send + Sync {
-    /// Returns when `duration` has passed.
-    async fn sleep(&self, duration: Duration);
-}
-
-#[async_trait]
-impl<T: Sleeper + ?Sized> Sleeper for Arc<T> {
-    async fn sleep(&self, duration: Duration) {
-        (**self).sleep(duration).await;
-    }
-}
-
-#[async_trait]
-impl Sleeper for FixedClock {
-    /// Moves the clock forward and returns at once: time passes only for those who wait for it.
-    async fn sleep(&self, duration: Duration) {
-        self.advance(duration);
-    }
-}
 
 /// Sleeps on tokio's timer. It needs a tokio runtime with time enabled around it.
 #[cfg(feature = "tokio")]

@@ -10,7 +10,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-use groundstate_common::Clock;
+use groundstate_common::{Clock, Sleeper};
 
 pub use abandoned::{AbandonedLock, AbandonedLocks, OnAbandon};
 pub use renewal::Renewal;
@@ -20,7 +20,7 @@ use crate::guard::held::{Held, Status};
 use crate::holder::LockGrant;
 use crate::lock_info::{LockId, LockInfo};
 use crate::traits::Locker;
-use crate::wait::{Sleeper, Waiting, lock_with};
+use crate::wait::{Waiting, lock_with};
 
 /// A held lock. [`release`](Self::release) it: dropping cannot, since that would have to wait for the store.
 ///

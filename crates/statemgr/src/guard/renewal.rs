@@ -5,11 +5,10 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use groundstate_common::Clock;
+use groundstate_common::{Clock, Sleeper};
 
 use crate::error::Result;
 use crate::guard::held::{Held, is_loss};
-use crate::wait::Sleeper;
 
 /// The shortest wait between two attempts, for leases that are nearly over.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(250);

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use groundstate_common::Sleeper;
 
 use crate::capabilities::Capabilities;
 use crate::error::{ErrorKind, Result};
 use crate::holder::{LockGrant, LockHolder};
 use crate::lock_info::{LockId, LockInfo};
 use crate::store::{StateStore, Stored, Version, WriteOptions};
-use crate::wait::Sleeper;
 
 /// How often to ask again, and how long to wait before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
