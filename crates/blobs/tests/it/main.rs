@@ -1,0 +1,3 @@
+//! The tests of blob stores.
+
+mod memory;
