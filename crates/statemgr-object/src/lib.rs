@@ -1,0 +1,21 @@
+//! State in object stores, with the keys, objects and locks of Terraform's own backends.
+//!
+//! ```
+//! use groundstate_statemgr::WorkspaceName;
+//! use groundstate_statemgr_object::{Layout, S3Layout};
+//!
+//! let layout = S3Layout::new("network/prod.tfstate")?;
+//! assert_eq!(layout.lock_key(&WorkspaceName::default_name()), "network/prod.tfstate.tflock");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod layout;
+mod scheme;
+
+pub use layout::{FolderLayout, Layout, S3Layout};
+pub use scheme::{BothLocks, LockScheme, StrictLock};
+
+/// Compiles the examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
