@@ -25,6 +25,13 @@ pub(crate) fn needed(file: &DeploymentFile) -> BTreeSet<Feature> {
     features
 }
 
+/// Whether a text that is not UTF-8 stands in a resource, as far as can be seen: not inside of sealed secrets.
+///
+/// What stores such a resource apart from a whole file has to say so, because readers of the file need to know.
+pub fn has_byte_strings(resource: &Resource) -> bool {
+    resource.features().contains(&Feature::ByteString) || has_bytes(resource, &Finder::new(property::BYTES))
+}
+
 /// Whether a text that is not UTF-8 stands in properties that are still text.
 fn has_bytes(resource: &Resource, signature: &Finder<'_>) -> bool {
     let holds = |raw: &RawJson| contains(raw, signature);

@@ -27,6 +27,8 @@
 //!   `groundstate-secrets`, [`open_secrets`] and [`seal_secrets`] those of one map by any function.
 //! - [`diff`] compares two files by meaning, [`encode_resource`] writes one resource.
 //! - [`RawDeployment`] takes a deployment from one envelope to the other without a look inside.
+//! - [`PartReader`] and [`PartWriter`] do parts of deployments that stand in other documents, and [`has_byte_strings`] tells
+//!   what such a document has to say about them.
 //! - [`Offsets`] finds where each resource stands in a text, for findings that know its index alone.
 //! - [`ReadError`] has all problems of a document, each with a code, a JSON path, line and column.
 //!
@@ -48,6 +50,7 @@ mod file;
 mod intern;
 mod note;
 mod offsets;
+mod part;
 mod problem;
 mod property;
 mod raw;
@@ -62,9 +65,11 @@ pub use groundstate_json::{Escapes, Layout, Place};
 pub use decode::{DecodeOptions, EnvelopeKind, decode};
 pub use diff::{Change, ChangeKind, Diff, FieldChange, Side, Subject, diff};
 pub use encode::{EncodeError, EncodeOptions, Secrets, encode, encode_resource, encode_to};
+pub use features::has_byte_strings;
 pub use file::{Checkpoint, DeploymentFile, Envelope, Style};
 pub use note::{Note, NoteKind};
 pub use offsets::Offsets;
+pub use part::{Part, PartProblem, PartReader, PartWriter};
 pub use problem::{Code, Problem, Problems, ReadError};
 pub use property::{
     PropertyError, PropertyErrorKind, decode_map, decode_value, encode_map, encode_value, open_secrets,

@@ -3,6 +3,7 @@
 use groundstate_json::{Place, Stop, places};
 
 use crate::note::{Note, NoteKind};
+use crate::part::PartProblem;
 use crate::problem::{Code, Problem, Problems, ReadError};
 
 /// Problems beyond this many are counted, not described: a file can hold one on every line.
@@ -57,6 +58,18 @@ impl Sink {
         for found in self.found.iter_mut().skip(mark).filter(|_| !urn.is_empty()) {
             found.urn.get_or_insert_with(|| urn.to_owned());
         }
+    }
+
+    /// The problems and the notes, in the order of the text.
+    pub(crate) fn into_parts(mut self) -> (Vec<PartProblem>, Vec<Note>) {
+        self.found.sort_by_key(|found| found.offset);
+        self.notes.sort_by_key(|note| note.offset);
+        let problem = |f: Found| PartProblem { code: f.code, detail: f.detail, urn: f.urn, offset: f.offset };
+        let mut problems: Vec<PartProblem> = self.found.into_iter().map(problem).collect();
+        if let (Some(last), more @ 1..) = (problems.last_mut(), self.more) {
+            last.detail.push_str(&format!(" (and {more} more problems after this one)"));
+        }
+        (problems, self.notes)
     }
 
     /// The problems with their places, if there are any.

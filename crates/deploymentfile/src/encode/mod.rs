@@ -141,10 +141,11 @@ pub fn encode_resource(resource: &Resource, secrets: Secrets) -> Result<RawJson,
 }
 
 /// Writes the parts of a document.
-struct Encoder<W> {
-    writer: Writer<W>,
-    layout: Layout,
-    secrets: Secrets,
+#[derive(Debug)]
+pub(crate) struct Encoder<W> {
+    pub(crate) writer: Writer<W>,
+    pub(crate) layout: Layout,
+    pub(crate) secrets: Secrets,
 }
 
 impl<W: io::Write> Encoder<W> {
@@ -192,7 +193,11 @@ impl<W: io::Write> Encoder<W> {
         Ok(self.writer.close('}')?)
     }
 
-    fn deployment(&mut self, snapshot: &Snapshot, empty_metadata: bool) -> Result<(), EncodeError> {
+    pub(crate) fn deployment(
+        &mut self,
+        snapshot: &Snapshot,
+        empty_metadata: bool,
+    ) -> Result<(), EncodeError> {
         self.writer.open('{');
         self.writer.name("manifest");
         self.manifest(&snapshot.manifest)?;

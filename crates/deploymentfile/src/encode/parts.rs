@@ -40,7 +40,7 @@ impl<W: io::Write> Encoder<W> {
         self.writer.close('}')
     }
 
-    pub(super) fn secrets_provider(&mut self, provider: &SecretsProvider) -> io::Result<()> {
+    pub(crate) fn secrets_provider(&mut self, provider: &SecretsProvider) -> io::Result<()> {
         self.writer.open('{');
         self.always("type", &provider.kind);
         if let Some(state) = &provider.state {
@@ -76,7 +76,7 @@ impl<W: io::Write> Encoder<W> {
         self.writer.close('}')
     }
 
-    pub(super) fn snippet(&mut self, snippet: &Snippet) -> io::Result<()> {
+    pub(crate) fn snippet(&mut self, snippet: &Snippet) -> io::Result<()> {
         self.writer.open('{');
         self.always("uuid", snippet.uuid.as_str());
         self.always("name", &snippet.name);
@@ -109,7 +109,7 @@ impl<W: io::Write> Encoder<W> {
         self.writer.close('}')
     }
 
-    pub(super) fn extension(&mut self, extension: &Extension) -> io::Result<()> {
+    pub(crate) fn extension(&mut self, extension: &Extension) -> io::Result<()> {
         self.writer.open('{');
         self.always("name", &extension.name);
         self.always("version", &extension.version);

@@ -51,7 +51,7 @@ pub(crate) const RESOURCE_MEMBERS: [&str; 36] = [
 ];
 
 impl<W: io::Write> Encoder<W> {
-    pub(super) fn operation(&mut self, operation: &Operation) -> Result<(), EncodeError> {
+    pub(crate) fn operation(&mut self, operation: &Operation) -> Result<(), EncodeError> {
         self.writer.open('{');
         self.writer.name("resource");
         self.resource(&operation.resource)?;
@@ -61,7 +61,7 @@ impl<W: io::Write> Encoder<W> {
         Ok(self.writer.close('}')?)
     }
 
-    pub(super) fn resource(&mut self, resource: &Resource) -> Result<(), EncodeError> {
+    pub(crate) fn resource(&mut self, resource: &Resource) -> Result<(), EncodeError> {
         self.writer.open('{');
         self.writer.name("urn");
         self.writer.string(resource.urn.as_str());

@@ -2,8 +2,8 @@
 
 pub(crate) mod checkpoint;
 mod manifest;
-mod parts;
-mod resource;
+pub(crate) mod parts;
+pub(crate) mod resource;
 pub(crate) mod v1;
 pub(crate) mod v2;
 pub(crate) mod v3;

@@ -13,7 +13,7 @@ use crate::problem::Code;
 use crate::reader::{Reader, raw_json};
 
 /// Reads the secrets provider; nothing for `null`.
-pub(super) fn secrets_provider(
+pub(crate) fn secrets_provider(
     reader: &mut Reader,
     cursor: &mut Cursor<'_>,
 ) -> Result<Option<SecretsProvider>, Stop> {
@@ -81,7 +81,7 @@ fn integrity_error(
     Ok(extra.map(|extra| IntegrityErrorMetadata { extra, ..out }))
 }
 
-pub(super) fn snippet(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result<Snippet, Stop> {
+pub(crate) fn snippet(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result<Snippet, Stop> {
     let mut out = Snippet::default();
     let extra = reader.object(cursor, |reader, name, cursor| {
         Ok(Some(match name {
@@ -148,7 +148,7 @@ fn descriptor(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result<SnippetDes
 }
 
 /// Reads an extension or a parameterization; nothing for `null`.
-pub(super) fn extension(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result<Option<Extension>, Stop> {
+pub(crate) fn extension(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result<Option<Extension>, Stop> {
     let mut out = Extension::default();
     let extra = reader.object(cursor, |reader, name, cursor| {
         Ok(Some(match name {

@@ -8,7 +8,7 @@ use groundstate_json::{Cursor, Stop};
 use crate::reader::{Known, Reader};
 
 /// Reads a resource. The numbers of members are those of the order in which they are written.
-pub(super) fn resource(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result<Resource, Stop> {
+pub(crate) fn resource(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result<Resource, Stop> {
     let mark = reader.sink.len();
     let mut out = Resource::default();
     let extra =

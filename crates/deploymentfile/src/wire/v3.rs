@@ -86,7 +86,7 @@ pub(crate) fn deployment(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result
     Ok(extra.map(|extra| Deployment { snapshot: Snapshot { extra, ..out }, metadata }))
 }
 
-fn operation(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result<Operation, Stop> {
+pub(crate) fn operation(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result<Operation, Stop> {
     let mut out = Operation::new(Resource::default(), OperationType::Other(Arc::default()));
     let extra = reader.object(cursor, |reader, name, cursor| {
         Ok(Some(match name {
