@@ -1,0 +1,9 @@
+//! Journals: entries as text, replay, recorder.
+#![cfg(test)]
+
+mod codec;
+mod notation;
+mod orders;
+mod record;
+mod rules;
+mod scenarios;
