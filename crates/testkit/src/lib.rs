@@ -1,0 +1,37 @@
+//! Servers on the loopback that answer as cloud storage services do, for tests.
+//!
+//! Each keeps its objects in memory, carries every request out as one step, logs it, and does wrong what it is told to.
+//!
+//! ```
+//! use groundstate_testkit::{Fault, S3Server};
+//!
+//! let s3 = S3Server::start_blocking();
+//! s3.create_bucket("states");
+//! // The first client that takes a lock is told of an error, though it has the lock.
+//! s3.fault(Fault::after_commit_500().on("PUT", "*.tflock").nth(1));
+//! // ... let clients work on `s3.endpoint()` ...
+//! assert_eq!(s3.count("PUT", "*.tflock"), 0);
+//! ```
+//!
+//! [`S3Server`] is Amazon S3, and DynamoDB at the same address. All have what [`Server`] has: requests, traffic, faults.
+//!
+//! # What it does not do
+//!
+//! Nothing is stored on disk, and nothing listens beyond the loopback. Limits of size and rate are not enforced, and
+//! permissions only as far as a test forbids something.
+
+mod digest;
+mod dynamodb;
+mod fault;
+mod http;
+mod log;
+mod pattern;
+mod s3;
+mod store;
+mod xml;
+
+pub use fault::Fault;
+pub use http::{Answer, Request, Server};
+pub use log::{Mark, Recorded, Traffic};
+pub use s3::S3Server;
+pub use store::Stored;
