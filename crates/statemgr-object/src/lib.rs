@@ -9,11 +9,19 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod backend;
+mod digest;
+mod document;
+mod failure;
 mod layout;
 mod scheme;
+mod store;
 
+pub use backend::{Equipment, ObjectBackend};
+pub use digest::{DigestRow, Digests, RepairedDigest};
 pub use layout::{FolderLayout, Layout, S3Layout};
-pub use scheme::{BothLocks, LockScheme, StrictLock};
+pub use scheme::{BothLocks, LockFiles, LockObject, LockScheme, StrictLock};
+pub use store::ObjectStateStore;
 
 /// Compiles the examples of the README.
 #[cfg(doctest)]

@@ -44,6 +44,10 @@ impl Layout for FolderLayout {
         self.prefix.clone()
     }
 
+    fn is_flat(&self) -> bool {
+        true
+    }
+
     fn workspace(&self, key: &str) -> Option<WorkspaceName> {
         // Names have no slash, so what lies in a folder below is none.
         let name = key.strip_prefix(&self.prefix)?.strip_suffix(".tfstate")?;

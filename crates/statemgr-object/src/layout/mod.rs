@@ -21,6 +21,9 @@ pub trait Layout: fmt::Debug + Send + Sync + 'static {
     /// What the names of all states begin with but for the default one's; it may end within a part.
     fn list_prefix(&self) -> String;
 
+    /// Whether what follows that beginning has no slash, so that a list need not go into folders below.
+    fn is_flat(&self) -> bool;
+
     /// The workspace whose state an object of the list is, if it is one.
     fn workspace(&self, key: &str) -> Option<WorkspaceName>;
 }

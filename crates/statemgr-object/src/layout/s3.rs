@@ -85,6 +85,10 @@ impl Layout for S3Layout {
         if self.prefix.is_empty() { String::new() } else { format!("{}/", self.prefix) }
     }
 
+    fn is_flat(&self) -> bool {
+        false
+    }
+
     fn workspace(&self, key: &str) -> Option<WorkspaceName> {
         let (name, rest) = key.strip_prefix(&self.list_prefix())?.split_once('/')?;
         if rest != self.key {

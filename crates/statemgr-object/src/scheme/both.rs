@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use groundstate_blobs::LeaseId;
 use groundstate_statemgr::{Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Result};
 
 use crate::scheme::LockScheme;
@@ -90,6 +91,10 @@ impl LockScheme for BothLocks {
     async fn verify(&self, id: &LockId) -> Result<()> {
         self.first.verify(id).await?;
         self.second.verify(id).await
+    }
+
+    fn lease(&self, id: &LockId) -> Option<LeaseId> {
+        self.first.lease(id).or_else(|| self.second.lease(id))
     }
 }
 

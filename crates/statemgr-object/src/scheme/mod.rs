@@ -1,14 +1,17 @@
 //! How a state in an object store is locked: the seam between the store and the mechanisms of the clouds.
 
 mod both;
+mod object;
 mod strict;
 
 use std::fmt;
 
 use async_trait::async_trait;
+use groundstate_blobs::LeaseId;
 use groundstate_statemgr::{LockGrant, LockHolder, LockId, LockInfo, Result};
 
 pub use both::BothLocks;
+pub use object::{LockFiles, LockObject};
 pub use strict::StrictLock;
 
 /// One way to lock one state, for one client.
@@ -49,4 +52,7 @@ pub trait LockScheme: fmt::Debug + fmt::Display + Send + Sync + 'static {
     ///
     /// `LockLost` when it is not; those of [`holder`](Self::holder).
     async fn verify(&self, id: &LockId) -> Result<()>;
+
+    /// What a write under the lock of this id has to carry, where the service itself refuses writes without.
+    fn lease(&self, id: &LockId) -> Option<LeaseId>;
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use groundstate_blobs::LeaseId;
 use groundstate_statemgr::{Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Result};
 
 use crate::scheme::LockScheme;
@@ -81,5 +82,9 @@ impl LockScheme for StrictLock {
 
     async fn verify(&self, id: &LockId) -> Result<()> {
         self.own.verify(id).await
+    }
+
+    fn lease(&self, id: &LockId) -> Option<LeaseId> {
+        self.own.lease(id)
     }
 }

@@ -1,0 +1,379 @@
+//! The store: a state in one object, written under conditions and locked by whatever scheme its place has.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use groundstate_blobs::{
+    Attributes, Blob, BlobStore, BlobVersion, DeleteOptions, ErrorKind as BlobError, GetOptions, Key,
+    LeaseId, Precondition, PutOptions,
+};
+use groundstate_statemgr::{
+    Capabilities, Error, ErrorKind, Exclusion, Expect, LockGrant, LockHolder, LockId, LockInfo, Result,
+    StateStore, Stored, Version, WriteOptions,
+};
+
+use crate::digest::{Digests, RepairedDigest, Verdict};
+use crate::failure::failed;
+use crate::scheme::LockScheme;
+
+/// A client of a state in an object.
+///
+/// Every write says what it replaces, whether anybody locks or not. Under a lock, the lock is asked for before each write,
+/// so that a lock that was broken by force is noticed before anything is overwritten.
+pub struct ObjectStateStore {
+    blobs: Arc<dyn BlobStore>,
+    key: Key,
+    lock: Option<Arc<dyn LockScheme>>,
+    exclusion: Exclusion,
+    digests: Option<Digests>,
+    attributes: Attributes,
+    verify: bool,
+    /// The lock that this client took and has not released.
+    held: Mutex<Option<LockId>>,
+    target: Arc<str>,
+}
+
+impl ObjectStateStore {
+    /// The state in `key`, without a lock.
+    pub fn new(blobs: Arc<dyn BlobStore>, key: Key) -> Self {
+        let target = format!("{blobs}/{key}").into();
+        let attributes = if blobs.capabilities().attributes {
+            Attributes::content_type("application/json")
+        } else {
+            Attributes::default()
+        };
+        Self {
+            blobs,
+            key,
+            lock: None,
+            exclusion: Exclusion::Nobody,
+            digests: None,
+            attributes,
+            verify: true,
+            held: Mutex::default(),
+            target,
+        }
+    }
+
+    /// Sets how it is locked, and whom the lock keeps out.
+    #[must_use]
+    pub fn lock_with(mut self, scheme: Arc<dyn LockScheme>, exclusion: Exclusion) -> Self {
+        self.lock = Some(scheme);
+        self.exclusion = exclusion;
+        self
+    }
+
+    /// Sets where the digest is.
+    #[must_use]
+    pub fn digests(mut self, digests: Digests) -> Self {
+        self.digests = Some(digests);
+        self
+    }
+
+    /// Sets the content type and metadata of the state, `application/json` by default where the store keeps them.
+    #[must_use]
+    pub fn attributes(mut self, attributes: Attributes) -> Self {
+        self.attributes = attributes;
+        self
+    }
+
+    /// Sets whether each write under a lock asks for the lock first, as it does by default. Without, a write costs a
+    /// request less, and a lock that was broken is noticed only by what somebody has written meanwhile.
+    #[must_use]
+    pub fn verify_lock(mut self, yes: bool) -> Self {
+        self.verify = yes;
+        self
+    }
+
+    /// The object of the state.
+    pub fn key(&self) -> &Key {
+        &self.key
+    }
+
+    /// The container.
+    pub fn blobs(&self) -> &Arc<dyn BlobStore> {
+        &self.blobs
+    }
+
+    /// Makes the digest that of the state as it is stored. Hold the lock: a write in between would be given a wrong digest.
+    ///
+    /// # Errors
+    ///
+    /// `Unsupported` where no digest is kept, `Denied`, `Unavailable`, `Ambiguous`.
+    pub async fn repair_digest(&self) -> Result<RepairedDigest> {
+        let Some(digests) = &self.digests else {
+            return Err(Error::unsupported("repair the digest of", self).because("no digest is kept of it"));
+        };
+        let blob = self.get("read").await?;
+        digests.repair(blob.as_ref().map(|blob| &*blob.bytes)).await
+    }
+
+    /// What is stored; zero bytes are nothing.
+    async fn get(&self, op: &'static str) -> Result<Option<Blob>> {
+        let mut options = GetOptions::default();
+        options.lease = self.lease();
+        let blob = self.blobs.get(&self.key, &options).await.map_err(|error| failed(op, self, error))?;
+        Ok(blob.filter(|blob| !blob.bytes.is_empty()))
+    }
+
+    fn lease(&self) -> Option<LeaseId> {
+        let held = self.held().clone()?;
+        self.lock.as_ref()?.lease(&held)
+    }
+
+    fn held(&self) -> MutexGuard<'_, Option<LockId>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn scheme(&self, op: &'static str) -> Result<&Arc<dyn LockScheme>> {
+        self.lock
+            .as_ref()
+            .ok_or_else(|| Error::unsupported(op, self).because("it is configured without locks"))
+    }
+
+    /// Refuses what needs a capability that is not there.
+    fn check(&self, op: &'static str, options: &WriteOptions) -> Result<()> {
+        let why = if options.force {
+            "the store makes no checks that force overrides"
+        } else if options.fence.is_some() {
+            "the store has no tokens"
+        } else if options.expect != Expect::Any && !self.blobs.capabilities().conditional_put {
+            "the service has no conditional writes, or they are switched off"
+        } else {
+            return Ok(());
+        };
+        Err(Error::unsupported(op, self).because(why))
+    }
+
+    /// Asks for the lock that this client believes to hold.
+    async fn verify(&self) -> Result<()> {
+        let held = self.held().clone();
+        match (held, &self.lock) {
+            (Some(id), Some(scheme)) if self.verify => scheme.verify(&id).await,
+            _ => Ok(()),
+        }
+    }
+
+    fn precondition(&self, op: &'static str, expect: &Expect) -> Result<Precondition, Unknown> {
+        Ok(match expect {
+            Expect::Any => Precondition::Any,
+            Expect::Absent => Precondition::Absent,
+            Expect::Version(version) => {
+                Precondition::Version(version.as_str().parse::<BlobVersion>().map_err(|_| Unknown(op))?)
+            }
+        })
+    }
+
+    async fn put(
+        &self,
+        bytes: &Bytes,
+        precondition: Precondition,
+    ) -> Result<BlobVersion, groundstate_blobs::Error> {
+        let mut options = PutOptions::expecting(precondition).attributes(self.attributes.clone());
+        options.lease = self.lease();
+        self.blobs.put(&self.key, bytes.clone(), &options).await
+    }
+
+    /// Writes where nothing is, or zero bytes are.
+    async fn put_first(&self, bytes: &Bytes) -> Result<BlobVersion, groundstate_blobs::Error> {
+        let error = match self.put(bytes, Precondition::Absent).await {
+            Err(error) if error.kind() == BlobError::PreconditionFailed => error,
+            outcome => return outcome,
+        };
+        let found = match error.found() {
+            Some(blob) => Some(blob.clone()),
+            None => self.blobs.get(&self.key, &GetOptions::default()).await?,
+        };
+        match found {
+            Some(blob) if blob.bytes.is_empty() => {
+                self.put(bytes, Precondition::Version(blob.version().clone())).await
+            }
+            found => Err(error.with_found(found)),
+        }
+    }
+
+    /// The error of a write or deletion; a conflict says what is there.
+    async fn refused(&self, op: &'static str, expect: &Expect, error: groundstate_blobs::Error) -> Error {
+        if error.kind() != BlobError::PreconditionFailed {
+            return failed(op, self, error);
+        }
+        let version = match error.found() {
+            Some(blob) => Some(blob.version().clone()).filter(|_| !blob.bytes.is_empty()),
+            None => match self.blobs.head(&self.key).await {
+                Ok(meta) => meta.filter(|meta| meta.size > 0).map(|meta| meta.version),
+                Err(_) => return failed(op, self, error),
+            },
+        };
+        self.conflict(op, expect, version.as_ref()).with_source(error)
+    }
+
+    fn conflict(&self, op: &'static str, expect: &Expect, found: Option<&BlobVersion>) -> Error {
+        let found = found.map_or_else(|| "nothing".to_owned(), |version| format!("version {version}"));
+        Error::conflict(op, self, expect, found)
+    }
+
+    /// A version that the service cannot have given is not what is stored.
+    async fn never_met(&self, unknown: Unknown, expect: &Expect) -> Error {
+        match self.get(unknown.0).await {
+            Ok(found) => self.conflict(unknown.0, expect, found.as_ref().map(Blob::version)),
+            Err(error) => error,
+        }
+    }
+
+    /// Releases a lock, and says if it was this client's and somebody else has released it before.
+    async fn free(&self, op: &'static str, id: &LockId) -> Result<()> {
+        let outcome = self.scheme(op)?.unlock(id).await;
+        match outcome {
+            Ok(()) => {
+                self.held().take_if(|held| held == id);
+                Ok(())
+            }
+            Err(error)
+                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Locked)
+                    && self.held().take_if(|held| held == id).is_some() =>
+            {
+                let message = format!("the lock {id} was released by somebody else while it was held");
+                Err(Error::new(ErrorKind::LockLost, op, self).because(message).with_source(error))
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// A version of another store, in an operation of this name.
+struct Unknown(&'static str);
+
+impl fmt::Display for ObjectStateStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.target)
+    }
+}
+
+impl fmt::Debug for ObjectStateStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ObjectStateStore")
+            .field("state", &self.target)
+            .field("lock", &self.lock)
+            .field("digests", &self.digests)
+            .finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+#[deny(clippy::missing_trait_methods)]
+impl StateStore for ObjectStateStore {
+    fn capabilities(&self) -> Capabilities {
+        let mut all = Capabilities::none().delete();
+        if self.blobs.capabilities().conditional_put {
+            all = all.conditional_write();
+        }
+        if self.lock.is_some() {
+            all = all.locking(self.exclusion).force_unlock().holder();
+        }
+        all
+    }
+
+    async fn read(&self) -> Result<Option<Stored>> {
+        let stored = |blob: Blob| Stored::new(blob.bytes.to_vec(), Version::new(&blob.version().to_string()));
+        let Some(digests) = &self.digests else { return Ok(self.get("read").await?.map(stored)) };
+        let wait = digests.wait();
+        loop {
+            let blob = self.get("read").await?;
+            match wait.judge(blob.as_ref().map(|blob| &*blob.bytes), &self.target).await? {
+                Verdict::Current => return Ok(blob.map(stored)),
+                Verdict::Again => {}
+            }
+        }
+    }
+
+    async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
+        const OP: &str = "write";
+        if bytes.is_empty() {
+            let message = "there is nothing to write, delete the state instead";
+            return Err(Error::new(ErrorKind::Invalid, OP, self).because(message));
+        }
+        self.check(OP, options)?;
+        let precondition = match self.precondition(OP, &options.expect) {
+            Ok(precondition) => precondition,
+            Err(unknown) => return Err(self.never_met(unknown, &options.expect).await),
+        };
+        self.verify().await?;
+        let bytes = Bytes::copy_from_slice(bytes);
+        let written = match precondition {
+            Precondition::Absent => self.put_first(&bytes).await,
+            precondition => self.put(&bytes, precondition).await,
+        };
+        let version = match written {
+            Ok(version) => version,
+            Err(error) => return Err(self.refused(OP, &options.expect, error).await),
+        };
+        if let Some(digests) = &self.digests {
+            digests.follow(&bytes, &self.target).await?;
+        }
+        Ok(Version::new(&version.to_string()))
+    }
+
+    async fn delete(&self, options: &WriteOptions) -> Result<()> {
+        const OP: &str = "delete";
+        self.check(OP, options)?;
+        if options.expect == Expect::Absent {
+            return match self.get(OP).await? {
+                None => Ok(()),
+                Some(found) => Err(self.conflict(OP, &options.expect, Some(found.version()))),
+            };
+        }
+        let precondition = match self.precondition(OP, &options.expect) {
+            Ok(precondition) => precondition,
+            Err(unknown) => return Err(self.never_met(unknown, &options.expect).await),
+        };
+        self.verify().await?;
+        let mut how = DeleteOptions::default();
+        how.precondition = precondition;
+        how.lease = self.lease();
+        match self.blobs.delete(&self.key, &how).await {
+            Ok(false) if options.expect != Expect::Any => {
+                return Err(self.conflict(OP, &options.expect, None));
+            }
+            Ok(_) => {}
+            Err(error) => return Err(self.refused(OP, &options.expect, error).await),
+        }
+        match &self.digests {
+            Some(digests) => digests.forget(&self.target).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn lock(&self, info: &LockInfo) -> Result<LockGrant> {
+        const OP: &str = "lock";
+        let scheme = self.scheme(OP)?;
+        if info.id.is_empty() {
+            return Err(Error::new(ErrorKind::Invalid, OP, self).because("the lock has no id"));
+        }
+        // A lock of this id that is found is taken for the own one, so the holder must not ask for it a second time.
+        let again = self.held().as_ref() == Some(&info.id);
+        if again && let Some(holder) = scheme.holder().await?.filter(|holder| holder.info.id == info.id) {
+            return Err(Error::locked(OP, self, Some(holder)));
+        }
+        let grant = scheme.lock(info).await?;
+        *self.held() = Some(grant.id.clone());
+        Ok(grant)
+    }
+
+    async fn renew(&self, _: &LockId) -> Result<LockGrant> {
+        Err(Error::unsupported("renew the lock of", self))
+    }
+
+    async fn unlock(&self, id: &LockId) -> Result<()> {
+        self.free("unlock", id).await
+    }
+
+    async fn force_unlock(&self, id: &LockId) -> Result<()> {
+        self.free("unlock by force", id).await
+    }
+
+    async fn lock_holder(&self) -> Result<Option<LockHolder>> {
+        self.scheme("find the holder of the lock of")?.holder().await
+    }
+}
