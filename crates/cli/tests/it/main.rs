@@ -12,6 +12,7 @@ mod diff;
 mod fixtures;
 mod graph;
 mod help;
+mod interop;
 mod interrupted;
 mod list;
 mod locks;
