@@ -13,7 +13,7 @@
 //! assert_eq!(s3.count("PUT", "*.tflock"), 0);
 //! ```
 //!
-//! [`S3Server`] is Amazon S3, and DynamoDB at the same address. All have what [`Server`] has: requests, traffic, faults.
+//! [`S3Server`] is Amazon S3, and DynamoDB at the same address; [`GcsServer`] is Google Cloud Storage. All have what [`Server`] has: requests, traffic, faults.
 //!
 //! # What it does not do
 //!
@@ -23,6 +23,7 @@
 mod digest;
 mod dynamodb;
 mod fault;
+mod gcs;
 mod http;
 mod log;
 mod pattern;
@@ -31,6 +32,7 @@ mod store;
 mod xml;
 
 pub use fault::Fault;
+pub use gcs::GcsServer;
 pub use http::{Answer, Request, Server};
 pub use log::{Mark, Recorded, Traffic};
 pub use s3::S3Server;
