@@ -25,7 +25,7 @@ pub(super) fn server(peer: &str, variable: &str) -> Option<String> {
     let found = std::env::var(variable).ok().filter(|value| !value.is_empty());
     assert!(found.is_some() || !is_required(peer), "{variable} has to say where {peer} is");
     if found.is_none() {
-        eprintln!("not run: {variable} does not say where {peer} is; see `cargo xtask services`");
+        eprintln!("not run with {peer}: {variable} does not say where it is; see `cargo xtask services`");
     }
     found
 }

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use groundstate_testkit::S3Server;
+
 use super::http::{Answer, request};
 use super::peers::{server, terraform};
 
@@ -21,6 +23,8 @@ pub(super) struct Place {
     /// What both programs find in their environment.
     pub(super) environment: Vec<(String, String)>,
     store: Store,
+    /// The server in this process, if no other takes part.
+    fake: Option<S3Server>,
 }
 
 #[derive(Debug)]
@@ -55,6 +59,7 @@ impl Place {
             settings: Vec::new(),
             environment: Vec::new(),
             store: Store::Local,
+            fake: None,
         })
     }
 
@@ -74,8 +79,20 @@ impl Place {
     }
 
     fn s3(lockfile: bool, dynamodb: bool) -> Option<Self> {
-        let endpoint = terraform().then(|| server("moto", "GROUNDSTATE_S3_ENDPOINT"))??;
-        let at = authority(&endpoint);
+        terraform().then(|| match server("moto", "GROUNDSTATE_S3_ENDPOINT") {
+            Some(endpoint) => Self::s3_at(&endpoint, lockfile, dynamodb, None),
+            None => Self::s3_fake(lockfile, dynamodb),
+        })
+    }
+
+    /// S3 of the test kit, which counts requests and does wrong what it is told to.
+    pub(super) fn s3_fake(lockfile: bool, dynamodb: bool) -> Self {
+        let fake = S3Server::start_blocking();
+        Self::s3_at(&fake.endpoint(), lockfile, dynamodb, Some(fake))
+    }
+
+    fn s3_at(endpoint: &str, lockfile: bool, dynamodb: bool, fake: Option<S3Server>) -> Self {
+        let at = authority(endpoint);
         let bucket = fresh("interop");
         request(&at, "PUT", &format!("/{bucket}"), &[SIGNED], b"").ok();
         let mut settings = vec![
@@ -105,7 +122,7 @@ impl Place {
             });
             dynamo(&at, "CreateTable", &shape).ok();
         }
-        Some(Self { kind: "s3", settings, environment: Vec::new(), store: Store::S3(at, bucket, table) })
+        Self { kind: "s3", settings, environment: Vec::new(), store: Store::S3(at, bucket, table), fake }
     }
 
     /// Google Cloud Storage.
@@ -122,7 +139,13 @@ impl Place {
             word("storage_custom_endpoint", &format!("{endpoint}/storage/v1/")),
             word("access_token", "x"),
         ];
-        Some(Self { kind: "gcs", settings, environment: Vec::new(), store: Store::Gcs(at, bucket) })
+        Some(Self {
+            kind: "gcs",
+            settings,
+            environment: Vec::new(),
+            store: Store::Gcs(at, bucket),
+            fake: None,
+        })
     }
 
     /// The block that tells Terraform of the place.
