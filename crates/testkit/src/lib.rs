@@ -15,6 +15,8 @@
 //!
 //! [`S3Server`] is Amazon S3, and DynamoDB at the same address; [`GcsServer`] is Google Cloud Storage. All have what [`Server`] has: requests, traffic, faults.
 //!
+//! [`Place`] is a fresh place for states in such a server, or in one of others, with the settings of a `backend` block.
+//!
 //! # What it does not do
 //!
 //! Nothing is stored on disk, and nothing listens beyond the loopback. Limits of size and rate are not enforced, and
@@ -27,6 +29,7 @@ mod gcs;
 mod http;
 mod log;
 mod pattern;
+mod place;
 mod s3;
 mod store;
 mod xml;
@@ -35,5 +38,6 @@ pub use fault::Fault;
 pub use gcs::GcsServer;
 pub use http::{Answer, Request, Server};
 pub use log::{Mark, Recorded, Traffic};
+pub use place::{Place, S3Locks, is_required, server_of_peer, terraform_takes_part};
 pub use s3::S3Server;
 pub use store::Stored;

@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use super::place::Place;
+use groundstate_testkit::Place;
+
 use super::workdir::Workdir;
 
 /// Makes a test of each scenario for each place, skipped where the place is not to be had.
@@ -13,7 +14,7 @@ macro_rules! scenarios {
                 $(
                     #[test]
                     fn $place() {
-                        if let Some(place) = super::Place::$place() {
+                        if let Some(place) = crate::interop::places::$place() {
                             super::$scenario(&place);
                         }
                     }
@@ -51,7 +52,7 @@ struct Colleague<'a>(Result<Workdir, &'a Workdir>);
 
 impl<'a> Colleague<'a> {
     fn of(first: &'a Workdir, place: &Place) -> Self {
-        Self(if place.kind == "local" { Err(first) } else { Ok(Workdir::new(place)) })
+        Self(if place.kind() == "local" { Err(first) } else { Ok(Workdir::new(place)) })
     }
 
     fn dir(&self) -> &Workdir {
@@ -75,8 +76,8 @@ fn terraform_excludes_terraform(place: &Place) {
     assert!(refused.contains("Error acquiring the state lock"), "{refused}");
     assert!(refused.contains("OperationTypeApply"), "{refused}");
     let locks = place.locks();
-    assert_eq!(locks.len(), place.expected_locks());
-    assert!(locks.iter().all(|lock| lock["Operation"] == "OperationTypeApply"), "{locks:?}");
+    assert_eq!(locks.len(), place.locks_of_a_holder());
+    assert!(locks.iter().all(|lock| lock.contains(r#""Operation":"OperationTypeApply""#)), "{locks:?}");
     held.release().succeeds();
     assert_eq!(place.locks().len(), 0);
     first.plan_is_clean();

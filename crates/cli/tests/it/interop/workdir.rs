@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use super::place::Place;
+use groundstate_testkit::Place;
+
 use crate::support;
 
 /// Resources that need no plugin.
@@ -37,7 +38,8 @@ pub(super) struct Workdir {
 impl Workdir {
     /// A directory in which `terraform init` has run.
     pub(super) fn new(place: &Place) -> Self {
-        let this = Self { temporary: tempfile::tempdir().unwrap(), environment: place.environment.clone() };
+        let this =
+            Self { temporary: tempfile::tempdir().unwrap(), environment: place.environment().to_vec() };
         this.write("backend.tf", &place.block());
         this.write("main.tf", CONFIGURATION);
         this.write("terraform.rc", "");

@@ -27,7 +27,7 @@ pub(super) fn request(
     headers: &[(&str, &str)],
     body: &[u8],
 ) -> Answer {
-    let mut stream = TcpStream::connect(server).unwrap();
+    let mut stream = TcpStream::connect(server).expect("the server of the test listens");
     let mut head = format!(
         "{method} {target} HTTP/1.1\r\nHost: {server}\r\nConnection: close\r\nContent-Length: {}\r\n",
         body.len()
@@ -36,9 +36,9 @@ pub(super) fn request(
         head.push_str(&format!("{name}: {value}\r\n"));
     }
     head.push_str("\r\n");
-    stream.write_all(&[head.as_bytes(), body].concat()).unwrap();
+    stream.write_all(&[head.as_bytes(), body].concat()).expect("the server of the test reads");
     let mut text = Vec::new();
-    stream.read_to_end(&mut text).unwrap();
+    stream.read_to_end(&mut text).expect("the server of the test answers");
     parse(&text)
 }
 
@@ -56,7 +56,8 @@ fn joined(mut rest: &[u8]) -> Vec<u8> {
     let mut body = Vec::new();
     loop {
         let line = rest.windows(2).position(|window| window == b"\r\n").expect("the size of a chunk");
-        let size = usize::from_str_radix(std::str::from_utf8(&rest[..line]).unwrap().trim(), 16).unwrap();
+        let size = String::from_utf8_lossy(&rest[..line]);
+        let size = usize::from_str_radix(size.trim(), 16).expect("a size in hexadecimal digits");
         if size == 0 {
             return body;
         }
