@@ -8,5 +8,4 @@ mod step;
 pub use base::Base;
 pub use elide::{must_write, outputs_changed};
 pub use state::State;
-pub(crate) use state::StateKey;
 pub use step::{Step, StepKind};

@@ -1,6 +1,7 @@
 //! States as an engine holds them.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use groundstate_deployments::Resource;
@@ -17,7 +18,8 @@ use groundstate_deployments::Resource;
 /// let before = state.get();
 /// state.change(|resource| resource.delete = true);
 /// assert!(state.get().delete && !before.delete, "what was taken does not change");
-/// assert!(state.is(&state.clone()) && !state.is(&State::new(Resource::new("u", "t"))));
+/// assert_eq!(state, state.clone());
+/// assert_ne!(state, State::new(Resource::new("u", "t")));
 /// ```
 #[derive(Clone)]
 pub struct State(Arc<Mutex<Arc<Resource>>>);
@@ -38,16 +40,6 @@ impl State {
         change(Arc::make_mut(&mut self.lock()));
     }
 
-    /// Whether both are one state.
-    pub fn is(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-
-    /// What tells it from others, as long as it is held.
-    pub(crate) fn key(&self) -> StateKey {
-        StateKey(Arc::as_ptr(&self.0).addr())
-    }
-
     fn lock(&self) -> MutexGuard<'_, Arc<Resource>> {
         // Whoever panicked has changed it or has not; both are states.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -61,6 +53,17 @@ impl fmt::Debug for State {
     }
 }
 
-/// What tells a state from others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct StateKey(usize);
+impl PartialEq for State {
+    /// Whether both are one state.
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for State {}
+
+impl Hash for State {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        Arc::as_ptr(&self.0).hash(hasher);
+    }
+}

@@ -11,7 +11,7 @@ use groundstate_deployments::{Resource, SecretsProvider, Snippet};
 
 pub use error::RecordError;
 
-use crate::engine::{Base, State, StateKey, Step, StepKind, outputs_changed};
+use crate::engine::{Base, State, Step, StepKind, outputs_changed};
 use crate::entry::{Entry, EntryKind, Target};
 use crate::ids::{OperationId, SequenceId};
 
@@ -36,8 +36,8 @@ use crate::ids::{OperationId, SequenceId};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Recorder {
-    old: HashMap<StateKey, (usize, State)>,
-    new: HashMap<StateKey, (OperationId, State)>,
+    old: HashMap<State, usize>,
+    new: HashMap<State, OperationId>,
     /// Operations whose states were recorded since the base was rebuilt, and are still there.
     recorded: HashSet<OperationId>,
     sequence: SequenceId,
@@ -226,7 +226,7 @@ impl Recorder {
             self.recorded.remove(&gone);
         }
         if let Some(state) = effect.state {
-            self.new.insert(state.key(), (operation, state.clone()));
+            self.new.insert(state.clone(), operation);
             // What a refresh finds stays where the old state was.
             if effect.kind == EntryKind::Success {
                 self.recorded.insert(operation);
@@ -238,11 +238,11 @@ impl Recorder {
 
     /// By which number a state can be named.
     fn find(&self, state: &State) -> Result<Target, RecordError> {
-        if let Some((index, _)) = self.old.get(&state.key()) {
+        if let Some(index) = self.old.get(state) {
             return Ok(Target::Old(*index as u64));
         }
-        match self.new.get(&state.key()) {
-            Some((operation, _)) => Ok(Target::New(*operation)),
+        match self.new.get(state) {
+            Some(operation) => Ok(Target::New(*operation)),
             None => Err(RecordError::UnknownState { urn: state.get().urn.clone() }),
         }
     }
@@ -267,6 +267,6 @@ fn with_state(entry: &mut Entry, state: Arc<Resource>) {
     entry.state = Some(state);
 }
 
-fn places(base: &Base) -> HashMap<StateKey, (usize, State)> {
-    base.states.iter().enumerate().map(|(index, state)| (state.key(), (index, state.clone()))).collect()
+fn places(base: &Base) -> HashMap<State, usize> {
+    base.states.iter().enumerate().map(|(index, state)| (state.clone(), index)).collect()
 }
