@@ -1,7 +1,6 @@
 //! States as an engine holds them.
 
 use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use groundstate_deployments::Resource;
@@ -40,6 +39,11 @@ impl State {
         change(Arc::make_mut(&mut self.lock()));
     }
 
+    /// What tells it from others, as long as it is held.
+    pub fn id(&self) -> StateId {
+        StateId(Arc::as_ptr(&self.0).addr())
+    }
+
     fn lock(&self) -> MutexGuard<'_, Arc<Resource>> {
         // Whoever panicked has changed it or has not; both are states.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -62,8 +66,6 @@ impl PartialEq for State {
 
 impl Eq for State {}
 
-impl Hash for State {
-    fn hash<H: Hasher>(&self, hasher: &mut H) {
-        Arc::as_ptr(&self.0).hash(hasher);
-    }
-}
+/// What tells a state from others, as long as it is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StateId(usize);
