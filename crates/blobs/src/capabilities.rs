@@ -23,6 +23,8 @@ pub struct BlobCapabilities {
     pub attributes: bool,
     /// Versions have a [`generation`](crate::BlobVersion::generation).
     pub generations: bool,
+    /// `delete` without a condition says whether there was anything. Where it is false, it says `true` always.
+    pub tells_deletions: bool,
     /// [`BlobStore::leases`](crate::BlobStore::leases) gives something.
     pub leases: bool,
 }
@@ -36,6 +38,7 @@ impl BlobCapabilities {
             ranges: false,
             attributes: false,
             generations: false,
+            tells_deletions: false,
             leases: false,
         }
     }
@@ -48,6 +51,7 @@ impl BlobCapabilities {
             ranges: true,
             attributes: true,
             generations: true,
+            tells_deletions: true,
             leases: true,
         }
     }

@@ -39,21 +39,35 @@
 
 mod blob;
 mod capabilities;
+#[cfg(any(feature = "aws", feature = "gcp", feature = "azure"))]
+mod cloud;
+mod context;
 mod error;
 mod key;
 mod lease;
 mod memory;
 mod options;
+mod retry;
+#[cfg(feature = "aws")]
+mod s3;
+#[cfg(any(feature = "aws", feature = "gcp", feature = "azure"))]
+mod settings;
 mod store;
 mod version;
 
 pub use blob::{Attributes, Blob, BlobMeta, LeaseState, Listed, Page, PageToken};
 pub use capabilities::BlobCapabilities;
+#[cfg(any(feature = "aws", feature = "gcp", feature = "azure"))]
+pub use cloud::Reply;
+pub use context::Context;
 pub use error::{BoxError, Error, ErrorKind, Result};
 pub use key::Key;
 pub use lease::{LeaseDuration, LeaseId, Leases};
 pub use memory::MemoryBlobs;
 pub use options::{DeleteOptions, GetOptions, ListOptions, Precondition, PutOptions, Role};
+pub use retry::{Retry, RetryPolicy};
+#[cfg(feature = "aws")]
+pub use s3::{S3Blobs, S3Settings};
 pub use store::BlobStore;
 pub use version::{BlobVersion, InvalidVersion};
 

@@ -162,9 +162,14 @@ pub struct DeleteOptions {
 }
 
 impl DeleteOptions {
+    /// Deletes if the condition is fulfilled.
+    pub fn expecting(precondition: Precondition) -> Self {
+        Self { precondition, lease: None }
+    }
+
     /// Deletes this content only.
     pub fn version(version: &BlobVersion) -> Self {
-        Self { precondition: Precondition::Version(version.clone()), lease: None }
+        Self::expecting(Precondition::Version(version.clone()))
     }
 
     /// Deletes under a lease.

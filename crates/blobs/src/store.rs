@@ -25,7 +25,7 @@ use crate::version::BlobVersion;
 /// in brackets holds for stores that have it.
 ///
 /// - **`absent_is_none`**: where nothing was written and where it was deleted, `get` and `head` give `None`, and `delete`
-///   gives `false`. A missing container is `NotFound`, where the service tells the two apart.
+///   gives `false` \[tells_deletions\]. A missing container is `NotFound`, where the service tells the two apart.
 /// - **`reads_what_was_written`**: after `put` has returned, `get` and `head` of every client give those bytes, any bytes,
 ///   also none at all, and the version that `put` returned, until the next write.
 /// - **`put_is_whole`**: during a write, and after one that failed, readers get the old bytes or the new ones.

@@ -11,12 +11,10 @@ mod family;
 mod graph;
 mod interrupt;
 mod json;
-mod kept;
 mod listing;
 mod load;
 mod output;
 mod packed;
-mod place;
 mod progress;
 mod pulumi;
 mod save;
@@ -38,14 +36,9 @@ use clap::Parser;
 
 use crate::args::Cli;
 use crate::output::Messages;
-use crate::workdir::Environment;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    if let Some(workspace) = cli.workspace {
-        Environment::choose(workspace);
-    }
-    match commands::run(cli.command) {
+    match commands::run(Cli::parse().command) {
         Ok(outcome) => outcome.exit_code(),
         Err(failure) => {
             if !failure.quiet {

@@ -1,3 +1,10 @@
 //! The tests of blob stores.
 
+mod harness;
 mod memory;
+#[cfg(feature = "aws")]
+mod s3;
+
+mod memory_suite {
+    groundstate_conformance::blob_suite!(crate::harness::memory());
+}

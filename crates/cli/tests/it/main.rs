@@ -2,7 +2,6 @@
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
-    clippy::panic,
     clippy::print_stderr,
     reason = "helpers of tests fail by panicking"
 )]
@@ -13,11 +12,9 @@ mod diff;
 mod fixtures;
 mod graph;
 mod help;
-mod interop;
 mod interrupted;
 mod list;
 mod locks;
-mod migrate;
 mod odd_files;
 mod order;
 mod order_pulumi;
@@ -35,4 +32,3 @@ mod terraform;
 mod terraform_surgery;
 mod upgrade;
 mod version;
-mod workspaces;

@@ -1,6 +1,5 @@
 //! The suite on the stores in memory, and on stores that are wrong.
 
 mod broken;
-mod journals;
 mod memory;
 mod report;

@@ -7,5 +7,6 @@ mod step;
 
 pub use base::Base;
 pub use elide::{must_write, outputs_changed};
-pub use state::{State, StateId};
+pub use state::State;
+pub(crate) use state::StateKey;
 pub use step::{Step, StepKind};

@@ -1,0 +1,139 @@
+//! Amazon S3, and servers that speak its protocol.
+
+mod assume;
+mod credentials;
+mod headers;
+mod meaning;
+mod place;
+mod profile;
+mod settings;
+mod signed;
+mod store;
+
+use std::fmt;
+use std::fs;
+
+use object_store::ClientOptions;
+use object_store::aws::AwsCredentialProvider;
+
+use crate::capabilities::BlobCapabilities;
+use crate::cloud::{Wire, client_options};
+use crate::context::Context;
+use crate::error::Result;
+use crate::retry::RetryPolicy;
+
+use headers::Extras;
+use place::Place;
+use profile::Profile;
+pub use settings::S3Settings;
+
+/// A client of a bucket of S3. Each operation is one attempt: wrap it in [`Retry`](crate::Retry).
+///
+/// Requests are those of Terraform's backend, header by header, with a condition added.
+#[derive(Clone)]
+pub struct S3Blobs {
+    place: Place,
+    wire: Wire,
+    credentials: AwsCredentialProvider,
+    extras: Extras,
+    can: BlobCapabilities,
+    retries: RetryPolicy,
+}
+
+impl S3Blobs {
+    /// A client with these settings. Nothing is sent yet; files of profiles and certificates are read.
+    ///
+    /// # Errors
+    ///
+    /// `Invalid` and `Unsupported` for settings that make no sense or cannot be honoured, naming the option and the variable.
+    pub fn open(settings: &S3Settings, context: &Context) -> Result<Self> {
+        let values = &settings.0;
+        let mut profile = Profile::default();
+        if values.text("access_key").is_none() || values.text("region").is_none() {
+            profile = Profile::read(settings)?;
+        }
+        let place = Place::new(settings, profile.region.take())?;
+        let options = client(settings, &place)?;
+        let hint = format!("check the network, {}", values.how_to_set("endpoints.s3").replace("set", "and"));
+        let wire = Wire::new(&options, hint).map_err(|error| {
+            values.invalid("endpoints.s3", "no client can be made for it").with_source(error)
+        })?;
+        let credentials = credentials::provider(settings, profile, &place, &wire, &options, context)?;
+        let can = BlobCapabilities {
+            conditional_put: is_on(settings, "conditional_write")?,
+            conditional_delete: is_on(settings, "conditional_delete")?,
+            generations: false,
+            leases: false,
+            tells_deletions: false,
+            ..BlobCapabilities::all()
+        };
+        let mut retries = RetryPolicy::default();
+        if let Some(attempts) = values.number("max_retries")? {
+            retries = retries.attempts(attempts);
+        }
+        Ok(Self { extras: Extras::new(settings)?, place, wire, credentials, can, retries })
+    }
+
+    /// How often to try, from the settings.
+    pub fn retry_policy(&self) -> RetryPolicy {
+        self.retries
+    }
+
+    /// The name of the bucket.
+    pub fn bucket(&self) -> &str {
+        &self.place.bucket
+    }
+
+    /// The region that requests are signed for.
+    pub fn region(&self) -> &str {
+        &self.place.region
+    }
+}
+
+impl fmt::Display for S3Blobs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "s3://{}", self.place.bucket)
+    }
+}
+
+impl fmt::Debug for S3Blobs {
+    /// Shows the place only: the rest has keys in it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("S3Blobs").field("place", &self.place).finish_non_exhaustive()
+    }
+}
+
+fn is_on(settings: &S3Settings, name: &'static str) -> Result<bool> {
+    match settings.0.text(name) {
+        None | Some("on" | "true") => Ok(true),
+        Some("off" | "false") => Ok(false),
+        Some(_) => Err(settings.0.invalid(name, "it is neither on nor off")),
+    }
+}
+
+fn client(settings: &S3Settings, place: &Place) -> Result<ClientOptions> {
+    let values = &settings.0;
+    let mut options = client_options().with_allow_http(place.allows_http());
+    if values.flag("insecure")? {
+        options = options.with_allow_invalid_certificates(true);
+    }
+    if let Some(path) = values.text("custom_ca_bundle") {
+        let unreadable = |error: Box<dyn std::error::Error + Send + Sync>| {
+            values
+                .invalid("custom_ca_bundle", format!("{path} is not a file of certificates"))
+                .with_source(error)
+        };
+        let pem = fs::read(path).map_err(|error| unreadable(error.into()))?;
+        let certificates =
+            object_store::Certificate::from_pem_bundle(&pem).map_err(|error| unreadable(error.into()))?;
+        options = certificates.into_iter().fold(options, ClientOptions::with_root_certificate);
+    }
+    let proxy = values.text(if place.is_https() { "https_proxy" } else { "http_proxy" });
+    if let Some(proxy) = proxy {
+        options = options.with_proxy_url(proxy);
+    }
+    if let Some(excludes) = values.text("no_proxy") {
+        options = options.with_proxy_excludes(excludes);
+    }
+    Ok(options)
+}

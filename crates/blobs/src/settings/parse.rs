@@ -1,0 +1,59 @@
+//! Settings from maps, such as backend blocks as JSON.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Deserializer, de::Error as _};
+
+use super::Values;
+use crate::error::Result as BlobResult;
+
+/// What stands behind a name.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Value {
+    Nothing(()),
+    Flag(bool),
+    Number(i64),
+    Text(String),
+    Group(BTreeMap<String, Self>),
+    List(Vec<Self>),
+}
+
+impl Values {
+    pub(crate) fn read<'de, D: Deserializer<'de>>(&mut self, deserializer: D) -> Result<(), D::Error> {
+        for (name, value) in BTreeMap::<String, Value>::deserialize(deserializer)? {
+            self.read_value(&name, &value).map_err(D::Error::custom)?;
+        }
+        Ok(())
+    }
+
+    fn read_value(&mut self, name: &str, value: &Value) -> BlobResult<()> {
+        match value {
+            Value::Nothing(()) => Ok(()),
+            Value::Flag(flag) => self.set(name, if *flag { "true" } else { "false" }),
+            Value::Number(number) => self.set(name, &number.to_string()),
+            Value::Text(text) => self.set(name, text),
+            Value::Group(members) => members
+                .iter()
+                .try_for_each(|(member, value)| self.read_value(&format!("{name}.{member}"), value)),
+            // Blocks are lists of one in what Terraform leaves; lists of texts are joined.
+            Value::List(items) => match &items[..] {
+                [] => Ok(()),
+                [item] => self.read_value(name, item),
+                items => {
+                    let texts: Vec<&str> = items.iter().filter_map(Value::text).collect();
+                    self.set(name, &texts.join(","))
+                }
+            },
+        }
+    }
+}
+
+impl Value {
+    fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Lists, and the names in them.
+
+use groundstate_blobs::{BlobStore, GetOptions, ListOptions};
+
+use super::reading::{key, put};
+use super::{Answer, Cx, Step, ensure, equal};
+
+/// All names and prefixes, over all pages, in the order they came.
+async fn all(store: &dyn BlobStore, prefix: &str, options: ListOptions) -> Step<(Vec<String>, Vec<String>)> {
+    let (mut names, mut prefixes) = (Vec::new(), Vec::new());
+    let mut options = options;
+    loop {
+        let page = store.list(prefix, &options).await.succeeds("a list")?;
+        if let Some(limit) = options.limit {
+            ensure(
+                page.blobs.len() + page.prefixes.len() <= limit,
+                "a page has as many entries as asked for, at most",
+            )?;
+        }
+        names.extend(page.blobs.into_iter().map(|blob| blob.name));
+        prefixes.extend(page.prefixes);
+        let Some(next) = page.next else { return Ok((names, prefixes)) };
+        options = options.page(Some(next));
+    }
+}
+
+pub(super) async fn raw_prefix(cx: &Cx) -> Step {
+    let (a, b) = cx.two().await?;
+    equal("a list of nothing", &all(&b, "", ListOptions::default()).await?, &(vec![], vec![]))?;
+    let names = ["a", "a/b", "ab", "env:/dev/k", "env:/prod/k", "env:x", "kenv:dev", "kenv:prod", "z"];
+    for name in names {
+        put(&a, &key(name)?, name).await?;
+    }
+    for prefix in ["", "a", "a/", "env:", "env:/", "env:/p", "kenv:", "kenv", "none", "z"] {
+        let expected: Vec<&str> = names.into_iter().filter(|name| name.starts_with(prefix)).collect();
+        let (seen, _) = all(&b, prefix, ListOptions::default()).await?;
+        equal(
+            &format!("the names that begin with {prefix:?}"),
+            &seen,
+            &expected.into_iter().map(str::to_owned).collect(),
+        )?;
+    }
+    let page = b.list("env:/dev", &ListOptions::default()).await.succeeds("a list")?;
+    let head = b.head(&key("env:/dev/k")?).await.succeeds("a look")?;
+    let same = page.blobs.first().zip(head).is_some_and(|(listed, head)| {
+        listed.meta.version.same_as(&head.version) && listed.meta.size == head.size
+    });
+    ensure(same, "a list gives versions and sizes")
+}
+
+pub(super) async fn pages(cx: &Cx) -> Step {
+    let store = cx.open().await?;
+    let names: Vec<String> = (0..25).map(|at| format!("p/{at:02}")).collect();
+    for name in &names {
+        put(&store, &key(name)?, "1").await?;
+    }
+    for limit in [1, 7, 24, 25, 26] {
+        let (seen, _) = all(&store, "p/", ListOptions::default().limit(limit)).await?;
+        equal(&format!("the names in pages of {limit}"), &seen, &names)?;
+    }
+    Ok(())
+}
+
+pub(super) async fn delimiter(cx: &Cx) -> Step {
+    let store = cx.open().await?;
+    for name in ["a", "b/1", "b/2", "b/2/3", "c", "d/1", "d-", "e/f/g"] {
+        put(&store, &key(name)?, "1").await?;
+    }
+    for (prefix, names, prefixes) in [
+        ("", &["a", "c", "d-"][..], &["b/", "d/", "e/"][..]),
+        ("b/", &["b/1", "b/2"], &["b/2/"]),
+        ("e/", &[], &["e/f/"]),
+        ("d", &["d-"], &["d/"]),
+    ] {
+        for limit in [None, Some(1), Some(2)] {
+            let mut options = ListOptions::default().delimited();
+            options.limit = limit;
+            let seen = all(&store, prefix, options).await?;
+            let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+            equal(
+                &format!("the level below {prefix:?} in pages of {limit:?}"),
+                &seen,
+                &(owned(names), owned(prefixes)),
+            )?;
+        }
+    }
+    Ok(())
+}
+
+pub(super) async fn keys_are_kept(cx: &Cx) -> Step {
+    let (a, b) = cx.two().await?;
+    let mut names = vec![
+        "with space",
+        "100%",
+        "a%2Fb",
+        "a%20b",
+        "plus+plus",
+        "~tilde",
+        "env:/my~key/k",
+        "ümläut/ß",
+        "状態/テラ",
+        "a&b=c",
+        "x<y>\"z\"",
+        "q?m#h",
+        "semi;colon",
+        "(paren)'quote'!*",
+        "dots...",
+        "a.b/.c",
+        "[1]{2}|^`",
+        "@at,comma$",
+        "a\\b",
+        "trailing ",
+        "emoji-🦀",
+    ];
+    names.sort_unstable();
+    for name in &names {
+        put(&a, &key(name)?, *name).await?;
+    }
+    for name in &names {
+        let blob = b.get(&key(name)?, &GetOptions::default()).await.succeeds("a read of an odd key")?;
+        equal(
+            &format!("the content of {name:?}"),
+            &blob.map(|blob| blob.bytes),
+            &Some(bytes::Bytes::copy_from_slice(name.as_bytes())),
+        )?;
+    }
+    let (seen, _) = all(&b, "", ListOptions::default()).await?;
+    equal("the names in a list", &seen, &names.iter().map(|name| (*name).to_owned()).collect())?;
+    for name in &names {
+        let (seen, _) = all(&b, name, ListOptions::default()).await?;
+        ensure(
+            seen.first().is_some_and(|first| first == name),
+            &format!("{name:?} is listed by itself as a prefix"),
+        )?;
+        let deleted =
+            b.delete(&key(name)?, &Default::default()).await.succeeds("a deletion of an odd key")?;
+        ensure(deleted, "a deletion says that there was something")?;
+    }
+    equal("a list after all deletions", &all(&a, "", ListOptions::default()).await?.0, &vec![])
+}
