@@ -43,6 +43,8 @@ usage: cargo xtask COMMAND
   services env           print the variables by which tests find them, for `eval`
   torture fs [--kills N] [--processes N] [--steps N] [--seed N]
                          kill writers of the file store N times (500), and let N processes (16) count N steps (200) each
+  torture journal [--kills N] [--seed N]
+                         kill writers of a journal N times (500) amid their appends
   help                   print this text
 
 exit codes: 0 nothing to report, 1 a check failed, 2 wrong usage, 3 a tool or package that is needed is missing

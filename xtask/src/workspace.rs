@@ -10,8 +10,10 @@ use crate::outcome::{Failure, Outcome, stdout};
 
 /// The root of the workspace: the folder above this package.
 pub(crate) fn root() -> PathBuf {
-    let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
-    xtask.parent().unwrap_or(xtask).to_owned()
+    // Worktrees may share a folder for what is built, and then also this program: whoever started it knows better.
+    let now = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).filter(|dir| dir.ends_with("xtask"));
+    let xtask = now.unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")));
+    xtask.parent().unwrap_or(&xtask).to_owned()
 }
 
 /// A call of the cargo that started this program, in the root of the workspace.

@@ -47,7 +47,7 @@ mod url;
 mod workdir;
 
 pub use error::BackendsError;
-pub use local::LocalFactory;
+pub use local::{LocalFactory, local_path};
 pub use registry::{Context, Factory, Opened, Place, Registry};
 pub use settings::Settings;
 pub use upkeep::{Damage, DamageKind, Upkeep};

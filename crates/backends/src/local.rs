@@ -1,6 +1,6 @@
 //! The back end `local`: states in files.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use groundstate_statemgr::WorkspaceName;
@@ -58,4 +58,33 @@ impl Factory for LocalFactory {
         }
         Ok(Opened::new(Arc::new(all)))
     }
+}
+
+/// Where the state of a workspace lies that settings of the type `local` describe, in or below `directory`.
+///
+/// ```
+/// use std::path::Path;
+///
+/// use groundstate_backends::{Settings, local_path};
+/// use groundstate_statemgr::WorkspaceName;
+///
+/// let settings = Settings::new("local").with("path", "prod.tfstate");
+/// let path = local_path(&settings, &WorkspaceName::default_name(), Path::new("network"))?;
+/// assert_eq!(path, Path::new("network/prod.tfstate"));
+/// # Ok::<(), groundstate_backends::BackendsError>(())
+/// ```
+///
+/// # Errors
+///
+/// [`BackendsError::Option`] when an option is no text.
+pub fn local_path(
+    settings: &Settings,
+    workspace: &WorkspaceName,
+    directory: &Path,
+) -> Result<PathBuf, BackendsError> {
+    if workspace.is_default() {
+        return Ok(directory.join(settings.text("path")?.unwrap_or("terraform.tfstate")));
+    }
+    let folder = settings.text("workspace_dir")?.unwrap_or("terraform.tfstate.d");
+    Ok(directory.join(folder).join(workspace.as_str()).join("terraform.tfstate"))
 }

@@ -137,8 +137,19 @@ pub struct Place {
     pub settings: Settings,
     /// The workspace that is meant.
     pub workspace: WorkspaceName,
+    /// Whether the argument itself names the workspace, rather than a selection.
+    pub is_named: bool,
     /// The working directory whose back end it is, if it was named by one.
     pub directory: Option<PathBuf>,
+}
+
+impl Place {
+    /// Another workspace of the same back end.
+    #[must_use]
+    pub fn with_workspace(mut self, workspace: WorkspaceName) -> Self {
+        self.workspace = workspace;
+        self
+    }
 }
 
 /// Back ends by type and by scheme. A program composes it; whoever has a back end of its own adds that.
@@ -236,9 +247,10 @@ impl Registry {
         if PlaceUrl::is_url(argument) {
             let url = PlaceUrl::parse(argument)?;
             let (settings, named) = self.settings(&url)?;
+            let is_named = named.is_some();
             let workspace = workspace.cloned().or(named).unwrap_or_else(WorkspaceName::default_name);
             let opened = self.open(&settings, context)?;
-            return Ok(Place { opened, settings, workspace, directory: None });
+            return Ok(Place { opened, settings, workspace, is_named, directory: None });
         }
         let path = context.directory.join(argument);
         if path.is_dir() {
@@ -267,7 +279,8 @@ impl Registry {
         let settings = directory.settings().clone();
         let context = Context { data: directory.data().to_owned(), ..context.clone() };
         let opened = self.open(&settings, &context.directory(directory.root()))?;
-        Ok(Place { opened, settings, workspace, directory: Some(directory.root().to_owned()) })
+        let directory = Some(directory.root().to_owned());
+        Ok(Place { opened, settings, workspace, is_named: false, directory })
     }
 
     fn of_file(&self, path: &Path, context: &Context) -> Result<Place, BackendsError> {
@@ -278,6 +291,7 @@ impl Registry {
             .with("workspace_dir", folder.join("terraform.tfstate.d").to_string_lossy());
         let context = Context { data: folder.join(".terraform"), ..context.clone() }.directory("");
         let opened = self.open(&settings, &context)?;
-        Ok(Place { opened, settings, workspace: WorkspaceName::default_name(), directory: None })
+        let workspace = WorkspaceName::default_name();
+        Ok(Place { opened, settings, workspace, is_named: true, directory: None })
     }
 }

@@ -2,12 +2,16 @@
 
 mod change;
 mod order;
+mod places;
 mod pulumi;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use groundstate_statefile::Dialect;
+use groundstate_statemgr::WorkspaceName;
+
+use crate::place::workspace_name;
 
 pub(crate) use change::{
     AddressesArgs, ChangeArgs, EditArgs, LockArgs, LockCommandArgs, LocksArgs, MergeErroredArgs, MvArgs,
@@ -16,6 +20,11 @@ pub(crate) use change::{
 
 pub(crate) use order::{
     GraphFormat, OrderArgs, OrderBlastArgs, OrderQuestion, OrderWhyArgs, PictureArgs, RulesArgs,
+};
+
+pub(crate) use places::{
+    BackendArg, MigrateArgs, WorkspacesArgs, WorkspacesCommand, WorkspacesDeleteArgs, WorkspacesListArgs,
+    WorkspacesNewArgs,
 };
 
 pub(crate) use pulumi::{
@@ -38,16 +47,19 @@ Exit codes:
 Ended by signal N, or running a command that was: 128 + N. `lock` passes the code of its command on.";
 
 const STATE_HELP: &str = "\
-STATE is a file, a directory, or `-` for standard input. What a file holds is found from its content, \
+STATE is a file, a directory, a URL, or `-` for standard input. What is stored there is found from its content, \
 never from its name: a state of Terraform or OpenTofu, or an export or checkpoint of Pulumi, each of any version and possibly \
 compressed by gzip. A directory stands for the state that Terraform and OpenTofu use there: that of the \
-selected workspace, with the paths of a `local` backend.";
+selected workspace, in the backend that `init` chose. Options of a backend stand in the query of a URL, by Terraform's names.";
 
 /// Reads, checks, compares and changes state of Terraform, OpenTofu and Pulumi, without any of them.
 #[derive(Debug, Parser)]
 #[command(name = "groundstate", version, max_term_width = 100, after_help = EXIT_CODES)]
 #[command(after_long_help = format!("{STATE_HELP}\n\n{EXIT_CODES}"), disable_help_subcommand = true)]
 pub(crate) struct Cli {
+    /// Takes this workspace of a directory or a backend instead of the selected one
+    #[arg(long, global = true, value_name = "NAME", value_parser = workspace_name)]
+    pub(crate) workspace: Option<WorkspaceName>,
     /// What to do.
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -204,6 +216,16 @@ pub(crate) enum Command {
     Unlock(UnlockArgs),
     /// Shows who holds the locks of states
     Locks(LocksArgs),
+    /// Lists, makes and deletes the workspaces of a place
+    Workspaces(WorkspacesArgs),
+    /// Copies states to another place, with lineage and serial
+    ///
+    /// Copies states from one place to another, each under the locks of both sides. Lineage and serial stay, and so does every
+    /// byte, unless what is overwritten has a serial that is not lower: then the copy gets a higher one.
+    ///
+    /// What is copied is read back and compared. A receipt is written after each state. If the command is interrupted, the
+    /// same command goes on where it was: what has arrived already is passed over. FROM stays as it is.
+    Migrate(MigrateArgs),
     /// Prints the version, and the formats it reads and writes
     Version(VersionArgs),
     /// Prints a completion script for a shell
@@ -215,7 +237,7 @@ pub(crate) enum Command {
 /// The state to read.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct StateArg {
-    /// State to read: a file, a directory, or `-` for standard input
+    /// State to read: a file, a directory, a URL such as `s3://bucket/key`, or `-` for standard input
     #[arg(value_name = "STATE")]
     pub(crate) state: PathBuf,
 }
@@ -285,7 +307,7 @@ pub(crate) struct UpgradeArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// States to check: files, directories, or `-` for standard input
+    /// States to check: files, directories, URLs, or `-` for standard input
     #[arg(value_name = "STATE", required = true)]
     pub(crate) states: Vec<PathBuf>,
     /// Prints JSON
@@ -295,7 +317,7 @@ pub(crate) struct CheckArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
-    /// State to compare from: a file, a directory, or `-` for standard input
+    /// State to compare from: a file, a directory, a URL such as `s3://bucket/key`, or `-` for standard input
     #[arg(value_name = "A")]
     pub(crate) before: PathBuf,
     /// State to compare to

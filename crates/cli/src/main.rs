@@ -11,10 +11,12 @@ mod family;
 mod graph;
 mod interrupt;
 mod json;
+mod kept;
 mod listing;
 mod load;
 mod output;
 mod packed;
+mod place;
 mod progress;
 mod pulumi;
 mod save;
@@ -36,9 +38,14 @@ use clap::Parser;
 
 use crate::args::Cli;
 use crate::output::Messages;
+use crate::workdir::Environment;
 
 fn main() -> ExitCode {
-    match commands::run(Cli::parse().command) {
+    let cli = Cli::parse();
+    if let Some(workspace) = cli.workspace {
+        Environment::choose(workspace);
+    }
+    match commands::run(cli.command) {
         Ok(outcome) => outcome.exit_code(),
         Err(failure) => {
             if !failure.quiet {

@@ -64,6 +64,11 @@ fn overwrite(path: &Path, expected: Option<&[u8]>, bytes: &[u8]) -> Result<()> {
     })
 }
 
+/// Makes this the content of a file that nobody has open, such as a copy of a state.
+pub(crate) fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    create(path, |out| out.write_all(bytes))
+}
+
 /// Writes a new file by way of a temporary one beside it.
 fn create(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let target = follow(path)?;

@@ -1,10 +1,11 @@
 //! A piece of work on a state, under its lock.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
-use groundstate_common::SystemClock;
+use groundstate_common::{Clock, OsIds, SystemClock};
 use groundstate_statemgr::{
-    AbandonedLocks, Error, LockGuard, LockInfo, Locker, Manager, TokioSleeper, Waiting,
+    AbandonedLocks, Error, ErrorKind, LockGuard, LockInfo, Locker, Manager, TokioSleeper, Waiting,
 };
 use tokio::runtime::{Builder, Runtime};
 
@@ -14,13 +15,23 @@ use crate::interrupt::Interrupts;
 use crate::output::Messages;
 use crate::site::Site;
 use crate::trouble::{Trouble, explain};
+use crate::who::who;
 
-/// What runs the waiting parts of a command.
-pub(crate) fn runtime() -> Result<Runtime> {
-    Builder::new_current_thread()
+/// How long, and how often, a lock is looked for that a cut off request may have left.
+const LOOKS: [Duration; 3] = [Duration::ZERO, Duration::from_millis(300), Duration::from_millis(700)];
+
+/// What runs the waiting parts of a command. There is one, because connections belong to the one that made them.
+pub(crate) fn runtime() -> Result<&'static Runtime> {
+    static RUNTIME: OnceLock<Runtime> = OnceLock::new();
+    if let Some(runtime) = RUNTIME.get() {
+        return Ok(runtime);
+    }
+    let runtime = Builder::new_current_thread()
+        .enable_io()
         .enable_time()
         .build()
-        .map_err(|error| Failure::new(Kind::NoState, format!("the command cannot start: {error}")))
+        .map_err(|error| Failure::new(Kind::NoState, format!("the command cannot start: {error}")))?;
+    Ok(RUNTIME.get_or_init(|| runtime))
 }
 
 /// Does `work` while the lock is held, and releases it whatever comes of the work.
@@ -45,23 +56,101 @@ pub(crate) fn hold<T>(
     interrupts: &Interrupts,
     work: impl AsyncFnOnce() -> Result<T, Trouble>,
 ) -> Result<T> {
-    let outcome = runtime()?.block_on(async {
-        let abandoned = Arc::new(AbandonedLocks::new());
-        let guard = tokio::select! {
-            guard = acquire(site, args, info, &abandoned) => guard?,
-            failure = interrupts.wait() => return Err(failure.into()),
-        };
-        let (outcome, kept) = guard.hold_during(work(), &SystemClock, &TokioSleeper).await;
-        let released = guard.release().await;
-        let mut messages = Messages::stderr();
-        if let Err(error) = kept {
-            messages.warning(&format!("the lock of {} was lost meanwhile: {error}", site.name));
-        } else if let Err(error) = released {
-            messages.warning(&chain(&error));
+    let outcome = runtime()?.block_on(holding(site, args, info, interrupts, work));
+    outcome.map_err(|trouble| with_rescue(trouble.explain(site), site, interrupts))
+}
+
+/// The same inside of other work.
+pub(crate) async fn holding<T>(
+    site: &Site,
+    args: &LockArgs,
+    info: LockInfo,
+    interrupts: &Interrupts,
+    work: impl AsyncFnOnce() -> Result<T, Trouble>,
+) -> Result<T, Trouble> {
+    if let Some(kept) = &site.kept {
+        kept.hear(interrupts);
+    }
+    let abandoned = Arc::new(AbandonedLocks::new());
+    let guard = tokio::select! {
+        guard = acquire(site, args, info, &abandoned) => guard,
+        failure = interrupts.wait() => Err(failure),
+    };
+    let guard = match guard {
+        Ok(guard) => guard,
+        Err(failure) => return Err(leave(site, &abandoned, failure).await.into()),
+    };
+    let (outcome, kept) = guard.hold_during(work(), &SystemClock, &TokioSleeper).await;
+    let released = guard.release().await;
+    let mut messages = Messages::stderr();
+    if let Err(error) = kept {
+        messages.warning(&format!("the lock of {} was lost meanwhile: {error}", site.name));
+    } else if let Err(error) = released {
+        messages.warning(&chain(&error));
+        if site.kept.is_some() {
+            messages.note(&format!("`groundstate locks {}` shows what is left of it", site.shown()));
         }
-        outcome
-    });
-    outcome.map_err(|trouble: Trouble| trouble.explain(site))
+    }
+    outcome
+}
+
+/// Releases what a request may have locked that nobody waited for to its end.
+async fn leave(site: &Site, abandoned: &AbandonedLocks, failure: Failure) -> Failure {
+    let (locks, Some(kept)) = (abandoned.take(), &site.kept) else { return failure };
+    let store = &kept.remote().store;
+    for lock in locks {
+        for pause in LOOKS {
+            tokio::time::sleep(pause).await;
+            match store.lock_holder().await {
+                Ok(Some(holder)) if holder.info.id == lock.info.id => {
+                    return match store.force_unlock(&holder.id).await {
+                        Ok(()) => failure,
+                        Err(error) => failure.hint(format!(
+                            "the lock {} was taken and is not released: {}; `groundstate unlock {} {0}` frees it",
+                            holder.id,
+                            chain(&error),
+                            site.shown()
+                        )),
+                    };
+                }
+                // Where somebody else has it, the request has failed.
+                Ok(Some(_)) => break,
+                Ok(None) => {}
+                Err(error) => {
+                    return failure.hint(format!(
+                        "`groundstate locks {}` shows whether the lock was taken: {}",
+                        site.shown(),
+                        chain(&error)
+                    ));
+                }
+            }
+        }
+    }
+    failure
+}
+
+/// Says where the state is that could not be stored, and how a signal has ended the command.
+fn with_rescue(failure: Failure, site: &Site, interrupts: &Interrupts) -> Failure {
+    let Some(kept) = &site.kept else { return failure };
+    if kept.was_interrupted()
+        && let Err(interrupted) = interrupts.check()
+    {
+        return interrupted;
+    }
+    match kept.rescue() {
+        None => failure,
+        Some(Ok(path)) => {
+            let (verb, does) = match failure.kind {
+                Kind::Conflict => ("merge-errored", "merges it into what is stored"),
+                _ => ("push", "stores it when the reason is gone"),
+            };
+            let (path, shown) = (path.display(), site.shown());
+            failure.hint(format!(
+                "the state that could not be stored is in {path}; `groundstate {verb} {shown} {path}` {does}"
+            ))
+        }
+        Some(Err(error)) => failure.hint(format!("the state that could not be stored is lost: {error}")),
+    }
 }
 
 async fn acquire(
@@ -91,8 +180,47 @@ pub(crate) fn unlocked<T>(site: &Site, work: impl AsyncFnOnce(&Manager) -> Resul
 /// The document to lock with.
 pub(crate) fn lock_info(site: &Site, operation: &str) -> Result<LockInfo> {
     let mut info = site.manager.lock_info(operation).map_err(|error| explain(&error, site))?;
-    info.version = format!("groundstate {}", env!("CARGO_PKG_VERSION"));
+    info.version = version();
     Ok(info)
+}
+
+/// The document to lock with where no place is open yet.
+pub(crate) fn lock_document(operation: &str) -> Result<LockInfo> {
+    let info = LockInfo::new(&OsIds, SystemClock.now(), operation);
+    let info = info.map_err(|error| Failure::new(Kind::NoState, chain(&error)))?;
+    Ok(LockInfo { who: who(), version: version(), ..info })
+}
+
+fn version() -> String {
+    format!("groundstate {}", env!("CARGO_PKG_VERSION"))
+}
+
+/// Tries again while somebody else holds a lock, as long as there is time.
+pub(crate) async fn retried<T>(
+    timeout: Duration,
+    interrupts: &Interrupts,
+    mut attempt: impl AsyncFnMut() -> groundstate_statemgr::Result<T>,
+) -> Result<T, Trouble> {
+    let started = Instant::now();
+    let mut pause = Duration::from_secs(1);
+    loop {
+        let error = match attempt().await {
+            Err(error) if error.kind() == ErrorKind::Locked => error,
+            outcome => return Ok(outcome?),
+        };
+        let left = timeout.saturating_sub(started.elapsed());
+        if left.is_zero() {
+            return Err(error.into());
+        }
+        if pause == Duration::from_secs(1) {
+            Messages::stderr().note(&format!("waiting for the lock: {error}"));
+        }
+        tokio::select! {
+            () = tokio::time::sleep(pause.min(left)) => {}
+            failure = interrupts.wait() => return Err(failure.into()),
+        }
+        pause = (pause * 2).min(Duration::from_secs(16));
+    }
 }
 
 /// An error and its causes.

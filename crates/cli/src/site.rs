@@ -6,34 +6,58 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use groundstate_common::{OsIds, SystemClock};
-use groundstate_statemgr::{Manager, ManagerOptions};
+use groundstate_statemgr::{Manager, ManagerOptions, StateStore, WorkspaceName};
 use groundstate_statemgr_fs::{Backup, FsOptions, FsStore};
 
 use crate::error::{Failure, Kind, Result};
+use crate::kept::Kept;
+use crate::place::{Located, Remote, locate};
 use crate::source::{is_standard, not_found};
 use crate::who::who;
-use crate::workdir::{self, Environment};
 
 /// A state that can be locked and written.
 #[derive(Debug)]
 pub(crate) struct Site {
     /// The state as messages name it.
     pub(crate) name: String,
-    pub(crate) path: PathBuf,
+    /// What names it in a command.
+    pub(crate) argument: PathBuf,
     pub(crate) manager: Arc<Manager>,
+    /// What stands between the manager and a state that is not in a file.
+    pub(crate) kept: Option<Arc<Kept>>,
 }
 
 /// Where a state is, before anything is opened.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     name: String,
-    path: PathBuf,
-    exists: bool,
+    argument: PathBuf,
+    at: At,
+}
+
+#[derive(Clone, Debug)]
+enum At {
+    File { path: PathBuf, exists: bool },
+    Remote(Box<Remote>),
 }
 
 impl Found {
     /// Finds the place that an argument names, whether something is stored there or not.
     pub(crate) fn at(argument: &Path) -> Result<Self> {
+        Self::find(argument, false)
+    }
+
+    /// The same for commands that need a state to be there. Whether there is one elsewhere than in a file shows when it
+    /// is read.
+    pub(crate) fn existing(argument: &Path) -> Result<Self> {
+        let found = Self::find(argument, true)?;
+        if found.exists() {
+            return Ok(found);
+        }
+        Err(not_found(argument, &io::ErrorKind::NotFound.into()))
+    }
+
+    fn find(argument: &Path, must_exist: bool) -> Result<Self> {
         if is_standard(argument) {
             return Err(Failure::new(
                 Kind::Usage,
@@ -41,71 +65,112 @@ impl Found {
             )
             .hint("name the state's file or directory"));
         }
-        let metadata = match fs::metadata(argument) {
-            Ok(metadata) => metadata,
-            Err(error)
-                if error.kind() == io::ErrorKind::NotFound && !argument.to_string_lossy().contains("://") =>
-            {
-                return Ok(Self::new(argument.to_owned(), false));
+        match locate(argument, must_exist)? {
+            Located::File(path) => Self::file(path),
+            Located::Remote(remote) => {
+                Ok(Self { name: remote.name.clone(), argument: argument.to_owned(), at: At::Remote(remote) })
             }
-            Err(error) => return Err(not_found(argument, &error)),
-        };
-        if !metadata.is_dir() {
-            return Self::file(argument.to_owned());
         }
-        Self::file(workdir::state_path(argument, &Environment::of_process())?)
-    }
-
-    /// The same for commands that need a state to be there.
-    pub(crate) fn existing(argument: &Path) -> Result<Self> {
-        let found = Self::at(argument)?;
-        if found.exists {
-            return Ok(found);
-        }
-        if argument.is_dir() {
-            workdir::state_file(argument, &Environment::of_process())?;
-        }
-        Err(not_found(argument, &io::ErrorKind::NotFound.into()))
     }
 
     fn file(path: PathBuf) -> Result<Self> {
         match fs::metadata(&path) {
-            Ok(metadata) if metadata.is_file() => Ok(Self::new(path, true)),
+            Ok(metadata) if metadata.is_file() => Ok(Self::of_path(path, true)),
             Ok(_) => {
                 let message =
                     format!("{} is no regular file, so it cannot be locked or written", path.display());
                 Err(Failure::new(Kind::Usage, message))
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::new(path, false)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::of_path(path, false)),
             Err(error) => Err(Failure::unreadable(&path, &error)),
         }
     }
 
-    fn new(path: PathBuf, exists: bool) -> Self {
-        Self { name: path.display().to_string(), path, exists }
+    fn of_path(path: PathBuf, exists: bool) -> Self {
+        Self { name: path.display().to_string(), argument: path.clone(), at: At::File { path, exists } }
     }
 
-    /// The path of the state with this behind its name.
+    /// The path of the state, or that of its copies, with this behind its name.
     pub(crate) fn with_suffix(&self, suffix: &str) -> PathBuf {
-        let mut name = self.path.clone().into_os_string();
-        name.push(suffix);
-        PathBuf::from(name)
+        let path = match &self.at {
+            At::File { path, .. } => path.clone(),
+            At::Remote(remote) => remote.copy(),
+        };
+        with_suffix(&path, suffix)
     }
 
+    /// Whether there is a state, as far as that is known without asking anybody.
     pub(crate) fn exists(&self) -> bool {
-        self.exists
+        match &self.at {
+            At::File { exists, .. } => *exists,
+            At::Remote(_) => true,
+        }
+    }
+
+    /// The place, if the state is not in a file.
+    pub(crate) fn remote(&self) -> Option<&Remote> {
+        match &self.at {
+            At::File { .. } => None,
+            At::Remote(remote) => Some(remote),
+        }
     }
 
     /// Opens the place. Nothing is read, locked or written yet.
     pub(crate) fn open(self, backup: Backup, locking: bool) -> Result<Site> {
-        // Versions are digests here, and every write expects one: tokens would add nothing but a file.
-        let options = FsOptions::new().backup(backup).fencing(false);
-        let store = FsStore::with_options(&self.path, options, Arc::new(SystemClock))
-            .map_err(|error| Failure::new(Kind::Usage, error.to_string()))?;
+        let (store, kept): (Arc<dyn StateStore>, _) = match self.at {
+            At::File { path, .. } => {
+                // Versions are digests here, and every write expects one: tokens would add nothing but a file.
+                let options = FsOptions::new().backup(backup).fencing(false);
+                let store = FsStore::with_options(&path, options, Arc::new(SystemClock))
+                    .map_err(|error| Failure::new(Kind::Usage, error.to_string()))?;
+                (Arc::new(store), None)
+            }
+            At::Remote(remote) => {
+                let kept = Arc::new(Kept::new(*remote, backup));
+                (Arc::<Kept>::clone(&kept), Some(kept))
+            }
+        };
         let options = ManagerOptions::default().who(who()).locking(locking);
-        let manager = Manager::new(Arc::new(store), Arc::new(SystemClock), Arc::new(OsIds), options);
-        Ok(Site { name: self.name, path: self.path, manager: Arc::new(manager) })
+        let manager = Manager::new(store, Arc::new(SystemClock), Arc::new(OsIds), options);
+        Ok(Site { name: self.name, argument: self.argument, manager: Arc::new(manager), kept })
     }
+}
+
+impl Site {
+    /// A workspace of a back end that is open already.
+    pub(crate) fn of_workspace(
+        place: &groundstate_backends::Place,
+        workspace: &WorkspaceName,
+        argument: &Path,
+        locking: bool,
+    ) -> Result<Self> {
+        let place = place.clone().with_workspace(workspace.clone());
+        let is_local = place.settings.kind() == "local";
+        let remote = Remote::new(place, &argument.to_string_lossy())?;
+        let name = remote.name.clone();
+        let (store, kept): (Arc<dyn StateStore>, _) = match is_local {
+            true => (remote.store, None),
+            false => {
+                let copy = with_suffix(&remote.copy(), ".backup");
+                let kept = Arc::new(Kept::new(remote, Backup::At(copy)));
+                (Arc::<Kept>::clone(&kept), Some(kept))
+            }
+        };
+        let options = ManagerOptions::default().who(who()).locking(locking);
+        let manager = Manager::new(store, Arc::new(SystemClock), Arc::new(OsIds), options);
+        Ok(Self { name, argument: argument.to_owned(), manager: Arc::new(manager), kept })
+    }
+
+    /// What names it in a command that is shown.
+    pub(crate) fn shown(&self) -> String {
+        self.kept.as_ref().map_or_else(|| self.name.clone(), |kept| kept.remote().argument.clone())
+    }
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
 }
 
 /// Files beside the state that look like backups of it, the last few by their names.

@@ -13,10 +13,10 @@ use crate::error::{Failure, Kind, Result};
 use crate::family::Family;
 use crate::listing;
 use crate::packed;
+use crate::place::{Located, Remote, kind_of, locate};
 use crate::progress::{Count, Extent, Progress};
-use crate::session::unlocked;
+use crate::session::{chain, runtime, unlocked};
 use crate::site::Found;
-use crate::workdir::{self, Environment};
 
 /// The argument that stands for standard input.
 const STDIN: &str = "-";
@@ -56,19 +56,26 @@ impl Source {
             })?;
             return Self::of_bytes("<stdin>".to_owned(), None, text);
         }
-        let metadata = fs::metadata(argument).map_err(|error| not_found(argument, &error))?;
-        let path = match metadata.is_dir() {
-            true => workdir::state_file(argument, &Environment::of_process())?,
-            false => argument.to_path_buf(),
+        let path = match locate(argument, true)? {
+            Located::File(path) => path,
+            Located::Remote(remote) => return Self::of_remote(&remote),
         };
         let name = path.display().to_string();
-        let metadata = fs::metadata(&path).map_err(|error| Failure::unreadable(&path, &error))?;
+        let metadata = fs::metadata(&path).map_err(|error| not_found(&path, &error))?;
         if metadata.is_file() {
             return Self::of_file(name, path);
         }
         let text = File::open(&path).and_then(|file| read_all(file, Extent::Unknown));
         let text = text.map_err(|error| Failure::unreadable(&path, &error))?;
         Self::of_bytes(name, None, text)
+    }
+
+    /// A state that is not in a file; it is read here.
+    fn of_remote(remote: &Remote) -> Result<Self> {
+        let stored = runtime()?.block_on(remote.store.read());
+        let stored = stored.map_err(|error| Failure::new(kind_of(error.kind()), chain(&error)))?;
+        let nothing = || Failure::new(Kind::NoState, format!("no state is stored in {}", remote.name));
+        Self::of_bytes(remote.name.clone(), None, stored.ok_or_else(nothing)?.bytes)
     }
 
     /// A file, of which only the beginning is read, unless that does not tell whose state it is.
@@ -261,9 +268,5 @@ pub(crate) fn may_be_state(begin: &[u8]) -> bool {
 
 pub(crate) fn not_found(argument: &Path, error: &io::Error) -> Failure {
     let failure = Failure::unreadable(argument, error);
-    if argument.to_str().is_some_and(|text| text.contains("://")) {
-        return failure
-            .hint("addresses of the network are not read yet; fetch the state and pass it on with `-`");
-    }
     failure.hint("name a state file, a directory, or `-` for standard input")
 }

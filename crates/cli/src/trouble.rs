@@ -8,6 +8,7 @@ use groundstate_statemgr::{Error, ErrorKind, LockHolder};
 
 use crate::error::{Failure, Kind};
 use crate::load;
+use crate::place::kind_of;
 use crate::session::chain;
 use crate::site::Site;
 use crate::source::Source;
@@ -48,39 +49,41 @@ impl Trouble {
 /// The failure for what a manager or its store says.
 pub(crate) fn explain(error: &Error, site: &Site) -> Failure {
     if let Some(read) = cause::<ReadError>(error) {
-        return unreadable(read, error, &site.path);
+        return unreadable(read, error, &site.argument);
     }
     if let Some(EncodeError::Loss(losses)) = cause::<EncodeError>(error) {
         let lines: String = losses.iter().take(50).map(|loss| format!("\n  - {loss}")).collect();
         let message = format!("parts of the state would be lost, so nothing was written:{lines}");
         return Failure::new(Kind::Loss, message);
     }
-    let name = &site.name;
-    let failure = |kind| Failure::new(kind, chain(error));
+    let shown = site.shown();
+    let failure = Failure::new(kind_of(error.kind()), chain(error));
     match error.kind() {
         ErrorKind::Locked => {
-            let failure = failure(Kind::Locked);
             let failure = match error.holder() {
-                Some(holder) => failure.hint(how_to_free(holder)),
+                Some(holder) => failure.hint(way_out(holder, site)),
                 None => failure,
             };
             failure
-                .hint(format!("wait with `--lock-timeout 5m`; `groundstate locks {name}` shows who has it"))
+                .hint(format!("wait with `--lock-timeout 5m`; `groundstate locks {shown}` shows who has it"))
         }
-        ErrorKind::Conflict | ErrorKind::LineageMismatch => failure(Kind::Conflict),
-        ErrorKind::LockLost => {
-            failure(Kind::Conflict).hint("nothing more was written; look at the state first")
-        }
-        ErrorKind::Corrupt => failure(Kind::Unusable),
-        ErrorKind::Unsupported | ErrorKind::Invalid => failure(Kind::Usage),
-        ErrorKind::Denied if READING.contains(&error.op()) => failure(Kind::NoState),
-        ErrorKind::Denied => failure(Kind::NoState)
+        ErrorKind::LockLost => failure.hint("nothing more was written; look at the state first"),
+        ErrorKind::Denied if site.kept.is_none() && !READING.contains(&error.op()) => failure
             .hint("the directory has to be writable as well: lock, journal and backup lie beside the state"),
-        ErrorKind::Ambiguous => {
-            failure(Kind::NoState).hint(format!("`groundstate list {name}` finishes the write"))
+        ErrorKind::Ambiguous if site.kept.is_none() => {
+            failure.hint(format!("`groundstate list {shown}` finishes the write"))
         }
-        _ => failure(Kind::NoState),
+        ErrorKind::Ambiguous => failure.hint(format!("`groundstate pull {shown}` shows what is stored")),
+        _ => failure,
     }
+}
+
+/// How somebody's lock comes to its end.
+pub(crate) fn way_out(holder: &LockHolder, site: &Site) -> String {
+    if site.kept.is_none() {
+        return how_to_free(holder);
+    }
+    format!("if its holder is gone, `groundstate unlock {} {}` frees it", site.shown(), holder.id)
 }
 
 /// How the lock of a file comes to its end.

@@ -1,141 +1,98 @@
-//! Which state file Terraform and OpenTofu use in a directory.
+//! Where Terraform and OpenTofu keep the state of a directory.
 
 use std::fs;
-use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
 
-use serde_json::Value;
+use groundstate_backends::{
+    BackendsError, Context, Registry, Settings, Variables, WorkingDirectory, local_path,
+};
+use groundstate_common::SystemClock;
+use groundstate_statemgr::WorkspaceName;
 
 use crate::error::{Failure, Kind, Result};
+use crate::place::{Located, Remote};
 
-/// The name of the workspace that every directory has.
-const DEFAULT: &str = "default";
+/// What the command line says of the workspace; it holds for the whole run.
+static CHOSEN: OnceLock<WorkspaceName> = OnceLock::new();
 
 /// What the environment says; the products read the same variables.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Environment {
-    /// `TF_DATA_DIR`: where `.terraform` is instead.
-    pub(crate) data_dir: Option<PathBuf>,
-    /// `TF_WORKSPACE`: which workspace is selected.
-    pub(crate) workspace: Option<String>,
+    variables: Variables,
+    /// The workspace that the command line names.
+    chosen: Option<WorkspaceName>,
 }
 
 impl Environment {
     pub(crate) fn of_process() -> Self {
-        let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-        Self {
-            data_dir: set("TF_DATA_DIR").map(PathBuf::from),
-            workspace: set("TF_WORKSPACE").and_then(|name| name.into_string().ok()),
-        }
+        let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        };
+        Self { variables: std::env::vars_os().filter_map(text).collect(), chosen: CHOSEN.get().cloned() }
+    }
+
+    /// Has every place of this run mean this workspace.
+    pub(crate) fn choose(workspace: WorkspaceName) {
+        // Whoever comes second would be somebody who forgot the first.
+        CHOSEN.get_or_init(|| workspace);
+    }
+
+    /// The workspace that the command line names.
+    pub(crate) fn chosen(&self) -> Option<&WorkspaceName> {
+        self.chosen.as_ref()
+    }
+
+    /// What back ends are made with.
+    pub(crate) fn context(&self) -> Context {
+        Context::new(Arc::new(SystemClock)).variables(self.variables.clone())
     }
 }
 
-/// Finds the state file of the selected workspace, which has to exist.
-pub(crate) fn state_file(directory: &Path, environment: &Environment) -> Result<PathBuf> {
-    find(directory, environment, true)
-}
-
-/// Finds out where the state of the selected workspace is, or is going to be.
-pub(crate) fn state_path(directory: &Path, environment: &Environment) -> Result<PathBuf> {
-    find(directory, environment, false)
-}
-
-fn find(directory: &Path, environment: &Environment, must_exist: bool) -> Result<PathBuf> {
-    let data = directory.join(environment.data_dir.as_deref().unwrap_or(Path::new(".terraform")));
-    let local = backend(directory, &data.join("terraform.tfstate"))?;
-    let workspace = match &environment.workspace {
-        Some(name) => name.clone(),
-        None => selected(&data.join("environment"))?,
-    };
-    check_name(&workspace)?;
-    let file = if workspace == DEFAULT {
-        directory.join(&local.path)
+/// Finds the state of the selected workspace. One in a file has to exist if `must_exist` says so.
+pub(crate) fn locate(directory: &Path, environment: &Environment, must_exist: bool) -> Result<Located> {
+    let work = WorkingDirectory::read(directory, &environment.variables)?;
+    let settings = work.settings();
+    if settings.kind() != "local" {
+        let place = Registry::standard()
+            .of_directory(&work, environment.chosen(), &environment.context())
+            .map_err(|error| elsewhere(directory, error))?;
+        return Ok(Located::Remote(Box::new(Remote::new(place, &directory.display().to_string())?)));
+    }
+    let workspace = environment.chosen().cloned().map_or_else(|| work.workspace(), Ok)?;
+    let file = local_path(settings, &workspace, directory)?;
+    if !must_exist || file.exists() {
+        Ok(Located::File(file))
     } else {
-        directory.join(&local.workspaces).join(&workspace).join("terraform.tfstate")
-    };
-    if !must_exist || file.exists() { Ok(file) } else { Err(missing(directory, &local, &workspace, &file)) }
-}
-
-/// The settings of the `local` backend.
-#[derive(Debug)]
-struct Local {
-    path: PathBuf,
-    workspaces: PathBuf,
-}
-
-/// Reads the backend that `init` chose; without one it is the local one. Its settings may hold credentials, so
-/// nothing but its type gets into messages.
-fn backend(directory: &Path, file: &Path) -> Result<Local> {
-    let mut local = Local { path: "terraform.tfstate".into(), workspaces: "terraform.tfstate.d".into() };
-    let text = match fs::read(file) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(local),
-        Err(error) => return Err(Failure::unreadable(file, &error)),
-    };
-    let Ok(settings) = serde_json::from_slice::<Value>(&text) else {
-        let message =
-            format!("{} is not JSON, so the backend of {} is unknown", file.display(), directory.display());
-        return Err(
-            Failure::new(Kind::NotState, message).hint("run `terraform init` there, or name a state file")
-        );
-    };
-    // Before 0.9 the remote storage stood in a member of its own.
-    let backend = ["backend", "remote"].iter().find_map(|name| settings.get(name).filter(|b| b.is_object()));
-    let Some(backend) = backend else { return Ok(local) };
-    match backend.get("type").and_then(Value::as_str) {
-        None | Some("" | "local") => {}
-        Some(remote) => return Err(remote_backend(directory, remote)),
-    }
-    let setting = |name: &str| {
-        let text = backend.get("config").and_then(|config| config.get(name)).and_then(Value::as_str);
-        text.filter(|text| !text.is_empty()).map(PathBuf::from)
-    };
-    local.path = setting("path").unwrap_or(local.path);
-    local.workspaces = setting("workspace_dir").unwrap_or(local.workspaces);
-    Ok(local)
-}
-
-fn remote_backend(directory: &Path, kind: &str) -> Failure {
-    let shown = directory.display();
-    Failure::new(
-        Kind::NoState,
-        format!("the state of {shown} is kept by the backend {kind:?}, not in a file"),
-    )
-    .hint(format!("fetch it with `terraform -chdir={shown} state pull > FILE` and name FILE instead"))
-}
-
-fn selected(file: &Path) -> Result<String> {
-    match fs::read_to_string(file) {
-        Ok(text) if text.trim().is_empty() => Ok(DEFAULT.to_owned()),
-        Ok(text) => Ok(text.trim().to_owned()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(DEFAULT.to_owned()),
-        Err(error) => Err(Failure::unreadable(file, &error)),
+        Err(missing(directory, settings, &workspace, &file))
     }
 }
 
-/// A workspace is one directory below the others; anything else would lead out of there.
-fn check_name(workspace: &str) -> Result<()> {
-    let mut parts = Path::new(workspace).components();
-    match (parts.next(), parts.next()) {
-        (Some(Component::Normal(name)), None) if name == workspace => Ok(()),
-        _ => Err(Failure::new(Kind::Usage, format!("{workspace:?} is not the name of a workspace"))
-            .hint("select another one with `terraform workspace select`, or name a state file")),
+fn elsewhere(directory: &Path, error: BackendsError) -> Failure {
+    match error {
+        BackendsError::NotBuiltIn { kind, .. } | BackendsError::Unknown { kind, .. } => {
+            let shown = directory.display();
+            let message = format!("the state of {shown} is kept by the backend {kind:?}, not in a file");
+            Failure::new(Kind::NoState, message).hint(format!(
+                "fetch it with `terraform -chdir={shown} state pull > FILE` and name FILE instead"
+            ))
+        }
+        error => error.into(),
     }
 }
 
-fn missing(directory: &Path, local: &Local, workspace: &str, file: &Path) -> Failure {
+fn missing(directory: &Path, settings: &Settings, workspace: &WorkspaceName, file: &Path) -> Failure {
     let mut message = format!("{} has no state", directory.display());
-    if workspace != DEFAULT {
-        message.push_str(&format!(" in the workspace {workspace:?}"));
+    if !workspace.is_default() {
+        message.push_str(&format!(" in the workspace {:?}", workspace.as_str()));
     }
     let failure = Failure::new(Kind::NoState, format!("{message}: {} does not exist", file.display()));
-    let workspaces = directory.join(&local.workspaces);
-    match others(&workspaces) {
+    let folder = settings.text("workspace_dir").ok().flatten().unwrap_or("terraform.tfstate.d");
+    match others(&directory.join(folder)) {
         names if names.is_empty() => failure.hint("name a state file, or run `terraform apply` there first"),
         names => failure.hint(format!(
-            "these workspaces have a state: {}; name one as {}",
-            names.join(", "),
-            workspaces.join("NAME/terraform.tfstate").display()
+            "these workspaces have a state: {}; name one with `--workspace`",
+            names.join(", ")
         )),
     }
 }
@@ -156,8 +113,21 @@ mod tests {
     use std::fs;
     use std::path::{Path, PathBuf};
 
-    use super::{Environment, state_file};
-    use crate::error::{Failure, Kind};
+    use super::{Environment, locate};
+    use crate::error::{Failure, Kind, Result};
+    use crate::place::Located;
+
+    fn state_file(directory: &Path, environment: &Environment) -> Result<PathBuf> {
+        match locate(directory, environment, true)? {
+            Located::File(path) => Ok(path),
+            Located::Remote(remote) => Err(Failure::new(Kind::Usage, remote.name)),
+        }
+    }
+
+    fn environment(variables: &[(&str, &str)]) -> Environment {
+        let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        Environment { variables: variables.collect(), chosen: None }
+    }
 
     /// Makes a directory with these files.
     fn directory(files: &[(&str, &str)]) -> tempfile::TempDir {
@@ -216,10 +186,10 @@ mod tests {
 
     #[test]
     fn names_a_remote_backend_and_the_next_step_but_no_setting() {
-        let backend = r#"{"version": 3, "backend": {"type": "s3", "config": {"secret_key": "hunter2"}}}"#;
+        let backend = r#"{"version": 3, "backend": {"type": "pg", "config": {"conn_str": "hunter2"}}}"#;
         let failure = refuses(&[(".terraform/terraform.tfstate", backend), ("terraform.tfstate", "")]);
         assert_eq!(failure.kind, Kind::NoState);
-        assert!(failure.message.contains("\"s3\""), "{failure}");
+        assert!(failure.message.contains("\"pg\""), "{failure}");
         assert!(failure.hints[0].contains("state pull > FILE"), "{failure:?}");
         assert!(!format!("{failure:?}").contains("hunter2"));
     }
@@ -253,11 +223,19 @@ mod tests {
     #[test]
     fn follows_the_environment() {
         let dir = directory(&[("terraform.tfstate.d/e/terraform.tfstate", ""), ("data/environment", "x")]);
-        let environment = Environment { data_dir: None, workspace: Some("e".into()) };
-        assert_eq!(relative(&dir, &environment), Path::new("terraform.tfstate.d/e/terraform.tfstate"));
-        let environment = Environment { data_dir: Some("data".into()), workspace: None };
-        let failure = state_file(dir.path(), &environment).unwrap_err();
+        let chosen = environment(&[("TF_WORKSPACE", "e")]);
+        assert_eq!(relative(&dir, &chosen), Path::new("terraform.tfstate.d/e/terraform.tfstate"));
+        let moved = environment(&[("TF_DATA_DIR", "data")]);
+        let failure = state_file(dir.path(), &moved).unwrap_err();
         assert!(failure.message.contains("in the workspace \"x\""), "{failure}");
+    }
+
+    #[test]
+    fn the_command_line_overrules_the_environment() {
+        let dir = directory(&[("terraform.tfstate.d/e/terraform.tfstate", ""), ("terraform.tfstate", "")]);
+        let chosen = groundstate_statemgr::WorkspaceName::default_name();
+        let both = Environment { chosen: Some(chosen), ..environment(&[("TF_WORKSPACE", "e")]) };
+        assert_eq!(relative(&dir, &both), Path::new("terraform.tfstate"));
     }
 
     fn relative(dir: &tempfile::TempDir, environment: &Environment) -> PathBuf {

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use groundstate_common::{SequenceIds, Timestamp};
+use groundstate_common::{SequenceIds, Timestamp, uuid_text};
 use groundstate_statemgr::{
     Backend, Capabilities, LockId, LockInfo, Manager, ManagerOptions, StateStore, Stored, Version,
     WriteOptions,
@@ -87,10 +87,10 @@ impl Cx {
         document(serial, size)
     }
 
-    /// A document to lock with, by an id that begins with `name`.
+    /// A document to lock with, by an id that `name` decides.
     pub(crate) fn info(&self, name: &str) -> LockInfo {
         LockInfo {
-            id: LockId::new(&format!("{name}-{:08x}", self.seed & 0xffff_ffff)),
+            id: lock_id(self.seed, name),
             operation: "OperationTypeTest".to_owned(),
             who: format!("{name}@conformance"),
             version: "1.13.3".to_owned(),
@@ -157,6 +157,13 @@ impl Cx {
             slot.into_inner().unwrap_or_else(PoisonError::into_inner)
         }
     }
+}
+
+/// The id of a lock of this name. It has the form of a GUID, since some services take no other.
+pub(crate) fn lock_id(seed: u64, name: &str) -> LockId {
+    let mut rng = Rng::of(seed, name);
+    let (high, low) = (u128::from(rng.next()), u128::from(rng.next()));
+    LockId::new(&uuid_text((high << 64 | low).to_be_bytes()))
 }
 
 /// A valid state of this serial and of at least this size.

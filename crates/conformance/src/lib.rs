@@ -49,6 +49,7 @@
 //! - [`Conditions`] are how the cases run: calm, with latency, with errors, and with clients that give up.
 //! - [`Faulty`] is the store that does these things, for other tests to use.
 //! - [`MemoryHarness`] runs the suite on the store in memory.
+//! - [`journals`] has the cases of journals, which are stores of another kind, and [`journal_suite!`] makes tests of them.
 //! - [`blob_suite!`] and [`BlobHarness`] are the same for blob stores: [`BLOB_CASES`], one after the other, calm.
 //!
 //! Concurrent cases run twice: on one thread in an order that the seed decides, and on threads. A failure names the
@@ -73,6 +74,7 @@ mod failure;
 mod fault;
 mod harness;
 mod history;
+pub mod journals;
 mod linear;
 mod macros;
 mod memory;

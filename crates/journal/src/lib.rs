@@ -60,7 +60,7 @@ mod replay;
 mod wire;
 
 pub use compact::{Compacted, compact};
-pub use engine::{Base, State, Step, StepKind, must_write, outputs_changed};
+pub use engine::{Base, State, StateId, Step, StepKind, must_write, outputs_changed};
 pub use entry::{ENTRY_VERSION, Entry, EntryKind, Target};
 pub use ids::{OperationId, SequenceId};
 pub use record::{RecordError, Recorded, Recorder, Running};

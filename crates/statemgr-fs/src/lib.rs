@@ -30,6 +30,7 @@
 //!   writes and locks bytes.
 //! - [`FsOptions`] has the second path that Terraform's `-state` and `-state-out` make, where the [`Backup`] goes, and how
 //!   new states are [published](Publish).
+//! - [`Process`] says in a lock document which process holds the lock, and finds out whether it still runs.
 //! - [`FsWorkspaces`] are the states of a working directory, as Terraform's local backend lays them out.
 //!
 //! # What it promises
@@ -98,6 +99,7 @@ mod writing;
 
 pub use groundstate_statemgr::WorkspaceName;
 pub use options::{Backup, FsOptions, Publish};
+pub use process::Process;
 pub use store::FsStore;
 pub use workspaces::FsWorkspaces;
 

@@ -8,19 +8,32 @@ use std::sync::OnceLock;
 
 const OPEN: &str = "[groundstate";
 
-/// A process, as well as it can be told from others.
+/// A process, as well as it can be told from others, for the free text of lock documents.
+///
+/// ```
+/// use groundstate_statemgr_fs::Process;
+///
+/// let info = Process::this(false).tag("moving house");
+/// let (text, process) = Process::untag(&info);
+/// assert_eq!(text, "moving house");
+/// assert_eq!(process.map(|process| process.pid), Some(std::process::id()));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Process {
-    pub(crate) pid: u32,
-    pub(crate) host: Option<String>,
+#[non_exhaustive]
+pub struct Process {
+    /// Its number on its host.
+    pub pid: u32,
+    /// The host that it runs on.
+    pub host: Option<String>,
     start: Option<u64>,
     space: Option<u64>,
     /// It holds the lock for one operation only, which nobody asked to lock.
-    pub(crate) brief: bool,
+    pub brief: bool,
 }
 
 impl Process {
-    pub(crate) fn this(brief: bool) -> Self {
+    /// The process that asks.
+    pub fn this(brief: bool) -> Self {
         // Asked once, since between taking a lock and saying so there should be no time.
         static THIS: OnceLock<Process> = OnceLock::new();
         let pid = std::process::id();
@@ -31,7 +44,7 @@ impl Process {
     }
 
     /// `info` with the tag after it.
-    pub(crate) fn tag(&self, info: &str) -> String {
+    pub fn tag(&self, info: &str) -> String {
         let mut text = info.to_owned();
         if !text.is_empty() {
             text.push(' ');
@@ -52,7 +65,7 @@ impl Process {
     }
 
     /// Takes a tagged text apart.
-    pub(crate) fn untag(info: &str) -> (&str, Option<Self>) {
+    pub fn untag(info: &str) -> (&str, Option<Self>) {
         let Some(at) = info.rfind(OPEN).filter(|_| info.ends_with(']')) else { return (info, None) };
         let (text, tag) = info.split_at(at);
         let mut found = Self::default();
@@ -72,7 +85,7 @@ impl Process {
     }
 
     /// Whether it still runs, if it can be asked from here.
-    pub(crate) fn alive(&self) -> Option<bool> {
+    pub fn alive(&self) -> Option<bool> {
         if self.host.is_none() || self.host != host() || self.space != space() {
             return None;
         }

@@ -12,6 +12,7 @@ use groundstate_statemgr::{
 };
 
 use crate::failure::failed;
+use crate::history::{BlobHistory, Keeping};
 use crate::layout::Layout;
 use crate::store::ObjectStateStore;
 
@@ -50,12 +51,13 @@ pub struct ObjectBackend {
     layout: Arc<dyn Layout>,
     equipment: Option<Arc<dyn Equipment>>,
     denied_is_empty: bool,
+    keeping: Option<Keeping>,
 }
 
 impl ObjectBackend {
     /// The workspaces that the layout finds in the container. Their states have no locks yet.
     pub fn new(blobs: Arc<dyn BlobStore>, layout: Arc<dyn Layout>) -> Self {
-        Self { blobs, layout, equipment: None, denied_is_empty: false }
+        Self { blobs, layout, equipment: None, denied_is_empty: false, keeping: None }
     }
 
     /// Sets what each store has beside its state.
@@ -70,6 +72,13 @@ impl ObjectBackend {
     #[must_use]
     pub fn denied_list_is_empty(mut self, yes: bool) -> Self {
         self.denied_is_empty = yes;
+        self
+    }
+
+    /// Keeps every snapshot that is written, beside its state.
+    #[must_use]
+    pub fn keep_history(mut self, keeping: impl Into<Option<Keeping>>) -> Self {
+        self.keeping = keeping.into();
         self
     }
 
@@ -132,18 +141,22 @@ impl Backend for ObjectBackend {
     }
 
     fn store(&self, name: &WorkspaceName) -> Result<Arc<dyn StateStore>> {
-        Ok(Arc::new(self.open(name)?))
+        let store = self.open(name)?;
+        let Some(keeping) = &self.keeping else { return Ok(Arc::new(store)) };
+        let history = BlobHistory::new(Arc::clone(&self.blobs), store.key());
+        Ok(Arc::new(keeping.keep(store, history)))
     }
 
     async fn create(&self, name: &WorkspaceName, options: &CreateWorkspace) -> Result<()> {
-        create_workspace(&self.open(name)?, name, options).await
+        create_workspace(&self.store(name)?, name, options).await
     }
 
     async fn delete(&self, name: &WorkspaceName, options: &DeleteWorkspace) -> Result<()> {
-        delete_workspace(&self.open(name)?, name, options).await
+        delete_workspace(&self.store(name)?, name, options).await
     }
 
-    fn history(&self, _: &WorkspaceName) -> Result<Option<Arc<dyn History>>> {
-        Ok(None)
+    /// What is kept there, also where this client keeps nothing itself.
+    fn history(&self, name: &WorkspaceName) -> Result<Option<Arc<dyn History>>> {
+        Ok(Some(Arc::new(BlobHistory::new(Arc::clone(&self.blobs), self.open(name)?.key()))))
     }
 }

@@ -9,18 +9,21 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod azure;
 mod backend;
 mod digest;
 mod document;
 mod failure;
+pub mod history;
 mod layout;
 mod scheme;
 mod store;
 
+pub use azure::{AzureBackend, AzureStore};
 pub use backend::{Equipment, ObjectBackend};
 pub use digest::{DigestRow, Digests, RepairedDigest};
 pub use layout::{FolderLayout, Layout, S3Layout};
-pub use scheme::{BothLocks, LockFiles, LockObject, LockScheme, StrictLock};
+pub use scheme::{BothLocks, GenerationLock, GenerationLocks, LockFiles, LockObject, LockScheme, StrictLock};
 pub use store::ObjectStateStore;
 
 /// Compiles the examples of the README.

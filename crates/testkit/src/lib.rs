@@ -13,7 +13,9 @@
 //! assert_eq!(s3.count("PUT", "*.tflock"), 0);
 //! ```
 //!
-//! [`S3Server`] is Amazon S3, and DynamoDB at the same address. All have what [`Server`] has: requests, traffic, faults.
+//! [`S3Server`] is Amazon S3, and DynamoDB at the same address; [`GcsServer`] is Google Cloud Storage. All have what [`Server`] has: requests, traffic, faults.
+//!
+//! [`Place`] is a fresh place for states in such a server, or in one of others, with the settings of a `backend` block.
 //!
 //! # What it does not do
 //!
@@ -23,15 +25,19 @@
 mod digest;
 mod dynamodb;
 mod fault;
+mod gcs;
 mod http;
 mod log;
 mod pattern;
+mod place;
 mod s3;
 mod store;
 mod xml;
 
 pub use fault::Fault;
+pub use gcs::GcsServer;
 pub use http::{Answer, Request, Server};
 pub use log::{Mark, Recorded, Traffic};
+pub use place::{Place, S3Locks, is_required, server_of_peer, terraform_takes_part};
 pub use s3::S3Server;
 pub use store::Stored;

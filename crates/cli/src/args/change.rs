@@ -9,7 +9,7 @@ use clap::{ArgGroup, Args};
 /// The state to change.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct PlaceArg {
-    /// State to change: a file, or a directory whose state is in one
+    /// State to change: a file, a directory, or a URL such as `s3://bucket/key`
     #[arg(value_name = "STATE")]
     pub(crate) state: PathBuf,
 }
@@ -115,7 +115,7 @@ pub(crate) struct UndoArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct PullArgs {
-    /// State to read: a file, or a directory whose state is in one
+    /// State to read: a file, a directory, or a URL such as `s3://bucket/key`
     #[arg(value_name = "STATE")]
     pub(crate) state: PathBuf,
 }
@@ -136,7 +136,7 @@ pub(crate) struct PushArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct LockCommandArgs {
-    /// State to lock: a file, or a directory whose state is in one
+    /// State to lock: a file, a directory, or a URL such as `s3://bucket/key`
     #[arg(value_name = "STATE")]
     pub(crate) state: PathBuf,
     /// Waits so long for a lock that somebody else holds, such as `30s` or `5m`
@@ -151,7 +151,7 @@ pub(crate) struct LockCommandArgs {
 #[command(group = ArgGroup::new("which").args(["id", "force"]).required(true))]
 #[command(override_usage = "groundstate unlock <STATE> <ID|--force>")]
 pub(crate) struct UnlockArgs {
-    /// State to unlock: a file, or a directory whose state is in one
+    /// State to unlock: a file, a directory, or a URL such as `s3://bucket/key`
     #[arg(value_name = "STATE")]
     pub(crate) state: PathBuf,
     /// The id of the lock, as `locks` and the refused commands show it
@@ -164,7 +164,7 @@ pub(crate) struct UnlockArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct LocksArgs {
-    /// States to look at: files, or directories whose state is in one
+    /// States to look at: files, directories, or URLs such as `s3://bucket/key`
     #[arg(value_name = "STATE", required = true)]
     pub(crate) states: Vec<PathBuf>,
     /// Prints JSON
@@ -200,7 +200,7 @@ pub(crate) struct MergeErroredArgs {
 }
 
 /// Reads a duration as Go writes it: `1h30m`, `90s`, `1.5s`, `250ms`, `0`.
-fn duration(text: &str) -> Result<Duration, String> {
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let wrong = || format!("{text:?} is no duration; write it as `30s`, `5m` or `1h30m`");
     if text == "0" {
         return Ok(Duration::ZERO);

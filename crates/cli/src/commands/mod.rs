@@ -10,6 +10,7 @@ mod lock;
 mod locks;
 mod man;
 mod merge_errored;
+mod migrate;
 mod order;
 mod outputs;
 mod pull;
@@ -21,6 +22,7 @@ mod undo;
 mod unlock;
 mod upgrade;
 mod version;
+mod workspaces;
 
 use groundstate_integrity::Flag;
 
@@ -100,6 +102,8 @@ pub(crate) fn run(command: Command) -> Result {
         Command::Lock(args) => lock::run(&args),
         Command::Unlock(args) => unlock::run(&args),
         Command::Locks(args) => locks::run(&args),
+        Command::Workspaces(args) => workspaces::run(&args.command),
+        Command::Migrate(args) => migrate::run(&args),
         Command::Version(args) => version::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Man => man::run(),

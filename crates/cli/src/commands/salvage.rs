@@ -65,10 +65,16 @@ fn read(path: &Path) -> Result<(String, Vec<u8>)> {
     }
     let site = Found::existing(path)?.open(Backup::None, false)?;
     // What a journal can finish is no damage. Where that fails, the bytes are taken as they are.
-    if let Ok(Some(stored)) = unlocked(&site, async |manager| Ok(manager.store().read().await?)) {
-        return Ok((site.name, stored.bytes));
+    match unlocked(&site, async |manager| Ok(manager.store().read().await?)) {
+        Ok(Some(stored)) => return Ok((site.name, stored.bytes)),
+        Err(failure) if site.kept.is_some() => return Err(failure),
+        Ok(None) if site.kept.is_some() => {
+            return Err(Failure::new(Kind::NoState, format!("no state is stored in {}", site.name)));
+        }
+        _ => {}
     }
-    let text = fs::read(&site.path).map_err(|error| Failure::unreadable(&site.path, &error))?;
+    let path = &site.argument;
+    let text = fs::read(path).map_err(|error| Failure::unreadable(path, &error))?;
     Ok((site.name, text))
 }
 

@@ -7,19 +7,20 @@ use crate::args::UnlockArgs;
 use crate::error::{Failure, Kind, Outcome, Result};
 use crate::output::Output;
 use crate::session::{chain, unlocked};
-use crate::site::Found;
-use crate::trouble::{Trouble, how_to_free};
+use crate::site::{Found, Site};
+use crate::trouble::{Trouble, way_out};
 
 pub(super) fn run(args: &UnlockArgs) -> Result {
     let site = Found::existing(&args.state)?.open(Backup::None, true)?;
-    let line = unlocked(&site, async |manager| release(manager, args, &site.name).await)?;
+    let line = unlocked(&site, async |manager| release(manager, args, &site).await)?;
     let mut out = Output::stdout();
     out.line(&line)?;
     out.finish()?;
     Ok(Outcome::Clean)
 }
 
-async fn release(manager: &Manager, args: &UnlockArgs, name: &str) -> Result<String, Trouble> {
+async fn release(manager: &Manager, args: &UnlockArgs, site: &Site) -> Result<String, Trouble> {
+    let name = &site.name;
     let Some(holder) = manager.lock_holder().await? else {
         return Err(Failure::new(Kind::NotFound, format!("{name} is not locked")).into());
     };
@@ -30,7 +31,7 @@ async fn release(manager: &Manager, args: &UnlockArgs, name: &str) -> Result<Str
     match manager.force_unlock(&holder.id).await {
         Ok(()) => Ok(format!("Released the lock of {name} that was held by {holder}.")),
         Err(error) if error.kind() == ErrorKind::Unsupported => {
-            Err(Failure::new(Kind::Locked, chain(&error)).hint(how_to_free(&holder)).into())
+            Err(Failure::new(Kind::Locked, chain(&error)).hint(way_out(&holder, site)).into())
         }
         Err(error) => Err(error.into()),
     }

@@ -4,7 +4,7 @@ use std::fs;
 
 use super::support::{groundstate, workspace};
 
-const COMMANDS: [&str; 40] = [
+const COMMANDS: [&str; 45] = [
     "",
     "list",
     "show",
@@ -42,6 +42,11 @@ const COMMANDS: [&str; 40] = [
     "lock",
     "unlock",
     "locks",
+    "workspaces",
+    "workspaces list",
+    "workspaces new",
+    "workspaces delete",
+    "migrate",
     "version",
     "completions",
     "man",

@@ -2,6 +2,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
+    clippy::panic,
     clippy::print_stderr,
     reason = "helpers of tests fail by panicking"
 )]
@@ -12,9 +13,11 @@ mod diff;
 mod fixtures;
 mod graph;
 mod help;
+mod interop;
 mod interrupted;
 mod list;
 mod locks;
+mod migrate;
 mod odd_files;
 mod order;
 mod order_pulumi;
@@ -32,3 +35,4 @@ mod terraform;
 mod terraform_surgery;
 mod upgrade;
 mod version;
+mod workspaces;

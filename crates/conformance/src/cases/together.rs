@@ -4,12 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use groundstate_statemgr::{
-    ErrorKind, Expect, LockGrant, LockId, LockInfo, Result, Sleeper, Version, WriteOptions,
-};
+use groundstate_statemgr::{ErrorKind, Expect, LockGrant, LockInfo, Result, Sleeper, Version, WriteOptions};
 
 use crate::cases::locking::take;
-use crate::cx::{Client, Cx, document, put, read, reads, reads_the_same};
+use crate::cx::{Client, Cx, document, lock_id, put, read, reads, reads_the_same};
 use crate::executor::{BoxFuture, ThreadSleeper};
 use crate::failure::{Answer, Step, describe, ensure, equal, fail};
 use crate::fault::{Faults, Faulty};
@@ -292,13 +290,10 @@ fn shown<C: std::fmt::Debug>(mut events: Vec<Event<C>>) -> String {
 pub(super) async fn lock_histories(cx: &Cx) -> Step {
     for round in 0..8 {
         let shared = Arc::new(Shared::default());
-        let seed = cx.seed & 0xffff;
         let info: Arc<dyn Fn(u64) -> LockInfo + Send + Sync> = {
-            let base = cx.info("random");
-            Arc::new(move |number| {
-                let id = LockId::new(&format!("random-{seed:04x}-{round}-{number}"));
-                LockInfo { id, ..base.clone() }
-            })
+            let (base, seed) = (cx.info("random"), cx.seed);
+            let id = move |number| lock_id(seed, &format!("random {round} {number}"));
+            Arc::new(move |number| LockInfo { id: id(number), ..base.clone() })
         };
         let mut runs: Vec<BoxFuture<'static, Step<Vec<Event<Grab>>>>> = Vec::new();
         for (who, client) in cx.clients(CLIENTS).await?.into_iter().enumerate() {

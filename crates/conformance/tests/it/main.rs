@@ -1,5 +1,6 @@
 //! The suite on the stores in memory, and on stores that are wrong.
 
 mod broken;
+mod journals;
 mod memory;
 mod report;

@@ -7,6 +7,5 @@ mod step;
 
 pub use base::Base;
 pub use elide::{must_write, outputs_changed};
-pub use state::State;
-pub(crate) use state::StateKey;
+pub use state::{State, StateId};
 pub use step::{Step, StepKind};

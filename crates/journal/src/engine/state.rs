@@ -17,7 +17,8 @@ use groundstate_deployments::Resource;
 /// let before = state.get();
 /// state.change(|resource| resource.delete = true);
 /// assert!(state.get().delete && !before.delete, "what was taken does not change");
-/// assert!(state.is(&state.clone()) && !state.is(&State::new(Resource::new("u", "t"))));
+/// assert_eq!(state, state.clone());
+/// assert_ne!(state, State::new(Resource::new("u", "t")));
 /// ```
 #[derive(Clone)]
 pub struct State(Arc<Mutex<Arc<Resource>>>);
@@ -38,14 +39,9 @@ impl State {
         change(Arc::make_mut(&mut self.lock()));
     }
 
-    /// Whether both are one state.
-    pub fn is(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-
     /// What tells it from others, as long as it is held.
-    pub(crate) fn key(&self) -> StateKey {
-        StateKey(Arc::as_ptr(&self.0).addr())
+    pub fn id(&self) -> StateId {
+        StateId(Arc::as_ptr(&self.0).addr())
     }
 
     fn lock(&self) -> MutexGuard<'_, Arc<Resource>> {
@@ -61,6 +57,15 @@ impl fmt::Debug for State {
     }
 }
 
-/// What tells a state from others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct StateKey(usize);
+impl PartialEq for State {
+    /// Whether both are one state.
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for State {}
+
+/// What tells a state from others, as long as it is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StateId(usize);

@@ -11,7 +11,7 @@ use groundstate_deployments::{Resource, SecretsProvider, Snippet};
 
 pub use error::RecordError;
 
-use crate::engine::{Base, State, StateKey, Step, StepKind, outputs_changed};
+use crate::engine::{Base, State, StateId, Step, StepKind, outputs_changed};
 use crate::entry::{Entry, EntryKind, Target};
 use crate::ids::{OperationId, SequenceId};
 
@@ -36,8 +36,10 @@ use crate::ids::{OperationId, SequenceId};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Recorder {
-    old: HashMap<StateKey, (usize, State)>,
-    new: HashMap<StateKey, (OperationId, State)>,
+    old: HashMap<StateId, usize>,
+    new: HashMap<StateId, OperationId>,
+    /// Every state that has a number, so that no other one takes its place in memory.
+    held: Vec<State>,
     /// Operations whose states were recorded since the base was rebuilt, and are still there.
     recorded: HashSet<OperationId>,
     sequence: SequenceId,
@@ -83,6 +85,7 @@ impl Recorder {
         Self {
             old: places(base),
             new: HashMap::new(),
+            held: base.states.clone(),
             recorded: HashSet::new(),
             sequence: SequenceId::default(),
             operation: OperationId::default(),
@@ -126,6 +129,7 @@ impl Recorder {
             return Err(RecordError::LateWrite { operations: self.operation.get() });
         }
         self.old = places(base);
+        self.held.clone_from(&base.states);
         let snapshot = base.snapshot();
         let mut entry = self.entry(EntryKind::Write, OperationId::default());
         entry.requires_byte_string = snapshot.resources.iter().any(|resource| has_byte_strings(resource));
@@ -143,6 +147,7 @@ impl Recorder {
         self.is_used = true;
         self.is_ended = !self.recorded.is_empty();
         self.old = places(base);
+        self.held.clone_from(&base.states);
         self.new.clear();
         self.recorded.clear();
         let entry = self.entry(EntryKind::RebuiltBaseState, OperationId::default());
@@ -226,7 +231,8 @@ impl Recorder {
             self.recorded.remove(&gone);
         }
         if let Some(state) = effect.state {
-            self.new.insert(state.key(), (operation, state.clone()));
+            self.new.insert(state.id(), operation);
+            self.held.push(state.clone());
             // What a refresh finds stays where the old state was.
             if effect.kind == EntryKind::Success {
                 self.recorded.insert(operation);
@@ -238,11 +244,11 @@ impl Recorder {
 
     /// By which number a state can be named.
     fn find(&self, state: &State) -> Result<Target, RecordError> {
-        if let Some((index, _)) = self.old.get(&state.key()) {
+        if let Some(index) = self.old.get(&state.id()) {
             return Ok(Target::Old(*index as u64));
         }
-        match self.new.get(&state.key()) {
-            Some((operation, _)) => Ok(Target::New(*operation)),
+        match self.new.get(&state.id()) {
+            Some(operation) => Ok(Target::New(*operation)),
             None => Err(RecordError::UnknownState { urn: state.get().urn.clone() }),
         }
     }
@@ -267,6 +273,6 @@ fn with_state(entry: &mut Entry, state: Arc<Resource>) {
     entry.state = Some(state);
 }
 
-fn places(base: &Base) -> HashMap<StateKey, (usize, State)> {
-    base.states.iter().enumerate().map(|(index, state)| (state.key(), (index, state.clone()))).collect()
+fn places(base: &Base) -> HashMap<StateId, usize> {
+    base.states.iter().enumerate().map(|(index, state)| (state.id(), index)).collect()
 }

@@ -21,10 +21,12 @@ pub struct FolderLayout {
 
 impl FolderLayout {
     /// The objects below this prefix, with or without slashes around it; empty for the root.
+    ///
+    /// Only slashes at the beginning and one at the end do not count, as in the original. A prefix with more of them makes
+    /// names that no [`Key`](groundstate_blobs::Key) can be, so its states cannot be opened, rather than others be taken for them.
     pub fn new(prefix: &str) -> Self {
-        let parts: Vec<&str> = prefix.split('/').filter(|part| !part.is_empty()).collect();
-        let mut prefix = parts.join("/");
-        if !prefix.is_empty() {
+        let mut prefix = prefix.trim_start_matches('/').to_owned();
+        if !prefix.is_empty() && !prefix.ends_with('/') {
             prefix.push('/');
         }
         Self { prefix }
@@ -65,7 +67,13 @@ mod tests {
     #[test]
     fn slashes_around_the_prefix_do_not_count() {
         let dev = WorkspaceName::parse("dev").unwrap();
-        for (prefix, state) in [("", "dev.tfstate"), ("a", "a/dev.tfstate"), ("/a/b/", "a/b/dev.tfstate")] {
+        for (prefix, state) in [
+            ("", "dev.tfstate"),
+            ("//", "dev.tfstate"),
+            ("a", "a/dev.tfstate"),
+            ("/a/b/", "a/b/dev.tfstate"),
+            ("a//b", "a//b/dev.tfstate"),
+        ] {
             let layout = FolderLayout::new(prefix);
             assert_eq!(layout.state_key(&dev), state);
             assert_eq!(layout.lock_key(&dev), state.replace("tfstate", "tflock"));

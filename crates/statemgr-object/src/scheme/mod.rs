@@ -1,6 +1,7 @@
 //! How a state in an object store is locked: the seam between the store and the mechanisms of the clouds.
 
 mod both;
+mod generation;
 mod object;
 mod strict;
 
@@ -11,6 +12,7 @@ use groundstate_blobs::LeaseId;
 use groundstate_statemgr::{LockGrant, LockHolder, LockId, LockInfo, Result};
 
 pub use both::BothLocks;
+pub use generation::{GenerationLock, GenerationLocks};
 pub use object::{LockFiles, LockObject};
 pub use strict::StrictLock;
 

@@ -1,3 +1,5 @@
 //! Tests of states in object stores: the contract, Terraform's layouts and locks, and what happens when requests fail.
 
+mod clouds;
 mod conformance;
+mod history;

@@ -58,6 +58,12 @@ impl Answer {
         self.header("content-type", "application/xml").body(text)
     }
 
+    /// The same with a body in JSON.
+    #[must_use]
+    pub(crate) fn json(self, value: &serde_json::Value) -> Self {
+        self.header("content-type", "application/json; charset=UTF-8").body(value.to_string())
+    }
+
     /// The same without the bytes of the body, whose length is still declared.
     #[must_use]
     pub(crate) fn head(mut self) -> Self {

@@ -30,7 +30,12 @@ impl Server {
 
     /// Starts a server with this service on a free port of the loopback.
     pub(crate) fn start(service: Arc<dyn Service>) -> Self {
-        Self::from_running(run(0, service), "http")
+        Self::start_on(0, service)
+    }
+
+    /// Starts a server on this port of the loopback, or on a free one for 0.
+    pub(crate) fn start_on(port: u16, service: Arc<dyn Service>) -> Self {
+        Self::from_running(run(port, service), "http")
     }
 
     /// Where the server listens.

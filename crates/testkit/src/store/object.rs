@@ -18,6 +18,8 @@ pub(crate) struct Object {
     /// With its quotes.
     pub(crate) etag: String,
     pub(crate) generation: u64,
+    /// Grows when headers change and bytes do not.
+    pub(crate) metageneration: u64,
     pub(crate) version: Option<String>,
     pub(crate) modified: SystemTime,
     /// The digest of the customer's key, if the object is encrypted by one.
@@ -32,6 +34,7 @@ impl Object {
             bytes,
             headers: BTreeMap::new(),
             generation: 0,
+            metageneration: 1,
             version: None,
             modified: SystemTime::UNIX_EPOCH,
             key_digest: None,

@@ -13,6 +13,8 @@ pub(crate) enum After<'a> {
     Key(&'a str),
     /// After this entry of an earlier page, with all that it stands for.
     Entry(&'a str),
+    /// At this key.
+    At(&'a str),
 }
 
 /// A key, or what several have in common up to a delimiter.
@@ -69,6 +71,7 @@ pub(crate) fn page(
 ) -> Page {
     let start = match after {
         After::Start => Bound::Included(prefix),
+        After::At(key) => Bound::Included(key.max(prefix)),
         After::Key(key) | After::Entry(key) if key >= prefix => Bound::Excluded(key),
         After::Key(_) | After::Entry(_) => Bound::Included(prefix),
     };
@@ -140,9 +143,10 @@ mod tests {
     }
 
     #[test]
-    fn a_listing_may_begin_after_a_key() {
+    fn a_listing_may_begin_at_or_after_a_key() {
         let objects = objects(&["a", "b", "c"]);
         let keys = |after| page(&objects, "", "", after, 10).keys().map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(keys(After::Key("b")), ["c"]);
+        assert_eq!(keys(After::At("b")), ["b", "c"]);
     }
 }

@@ -8,9 +8,11 @@
 
 mod dynamodb;
 mod faults;
+mod gcs;
 mod s3;
 mod s3_rules;
 mod stores;
 mod support;
 mod terraform;
+mod terraform_gcs;
 mod terraform_s3;

@@ -3,8 +3,9 @@
 use std::sync::{Arc, Once};
 use std::time::Duration;
 
-use groundstate_testkit::S3Server;
+use groundstate_testkit::{GcsServer, S3Server};
 use object_store::aws::AmazonS3Builder;
+use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::{ClientOptions, ObjectStore, RetryConfig};
 
 /// Chooses a TLS library once; without one, clients are not built, even for plain HTTP.
@@ -45,5 +46,22 @@ pub(crate) async fn s3() -> (S3Server, Arc<dyn ObjectStore>) {
     let server = S3Server::start().await;
     server.create_bucket("b");
     let client = s3_builder(&server).build().unwrap();
+    (server, Arc::new(client))
+}
+
+pub(crate) fn gcs_builder(server: &GcsServer) -> GoogleCloudStorageBuilder {
+    GoogleCloudStorageBuilder::new()
+        .with_client_options(options())
+        .with_base_url(&server.endpoint())
+        .with_bucket_name("b")
+        .with_bearer_token("token")
+        .with_retry(once())
+}
+
+/// A server with the bucket `b`, and a client of it.
+pub(crate) async fn gcs() -> (GcsServer, Arc<dyn ObjectStore>) {
+    let server = GcsServer::start().await;
+    server.create_bucket("b");
+    let client = gcs_builder(&server).build().unwrap();
     (server, Arc::new(client))
 }

@@ -1,0 +1,262 @@
+//! `groundstate migrate`: states to another place, with lineage and serial.
+
+mod decide;
+mod head;
+mod receipt;
+
+use std::path::Path;
+
+use groundstate_backends::Place;
+use groundstate_statemgr::{
+    Backend, Expect, LockInfo, Manager, StateStore, Version, WorkspaceName, WriteOptions,
+};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::args::MigrateArgs;
+use crate::error::{Failure, Kind, Outcome, Result};
+use crate::interrupt::Interrupts;
+use crate::output::{Messages, Output};
+use crate::place::{backend, destination, kind_of};
+use crate::session::{chain, holding, lock_info, runtime};
+use crate::site::Site;
+use crate::trouble::Trouble;
+use decide::{Decision, decide};
+use head::Head;
+use receipt::{Entry, Receipt};
+
+/// A state, where it is and where it is to go.
+struct Move {
+    workspace: WorkspaceName,
+    from: Site,
+    to: Site,
+}
+
+/// What became of a state.
+enum Became {
+    Copied(Entry),
+    Present(Entry),
+    /// There is none.
+    Nothing,
+    /// It would be copied, or why not.
+    Would(String),
+}
+
+pub(super) fn run(args: &MigrateArgs) -> Result {
+    let (from, to) = (backend(&args.from)?, destination(&args.to)?);
+    let moves = moves(args, &from, &to)?;
+    let interrupts = Interrupts::listen()
+        .map_err(|error| Failure::new(Kind::NoState, format!("cannot listen for signals: {error}")))?;
+    let mut receipt = match args.dry_run {
+        true => None,
+        false => {
+            let names = [&from, &to].map(|place| place.opened.backend.to_string());
+            let [from, to] = names;
+            Some(Receipt::open(&args.receipt, &from, &to)?)
+        }
+    };
+    warn_of_places_without_locks(args, &moves);
+    let lines = migrate_all(args, &moves, &interrupts, receipt.as_mut())?;
+    report(args, &lines, receipt)
+}
+
+/// What is to be migrated, in the order of the names.
+fn moves(args: &MigrateArgs, from: &Place, to: &Place) -> Result<Vec<Move>> {
+    let to_file = to.is_named && to.directory.is_none();
+    if args.all_workspaces && (to_file || (from.is_named && from.directory.is_none())) {
+        let message = "one state has no workspaces, so `--all-workspaces` needs two directories or backends";
+        return Err(Failure::new(Kind::Usage, message));
+    }
+    let names = match args.all_workspaces {
+        true => runtime()?.block_on(from.opened.backend.list()).map_err(|error| refused(&error))?,
+        false => vec![from.workspace.clone()],
+    };
+    let each = |workspace: WorkspaceName| {
+        let at = if to_file { to.workspace.clone() } else { workspace.clone() };
+        let found = Move {
+            from: Site::of_workspace(from, &workspace, &args.from, !args.lock.no_lock)?,
+            to: Site::of_workspace(to, &at, &args.to, !args.lock.no_lock)?,
+            workspace,
+        };
+        if found.from.name == found.to.name {
+            let message = format!("{} is where the state is already", found.to.name);
+            return Err(Failure::new(Kind::Usage, message));
+        }
+        Ok(found)
+    };
+    names.into_iter().map(each).collect()
+}
+
+fn warn_of_places_without_locks(args: &MigrateArgs, moves: &[Move]) {
+    let Some(first) = moves.first().filter(|_| !args.dry_run && !args.lock.no_lock) else { return };
+    for site in [&first.from, &first.to] {
+        if !site.manager.store().capabilities().locking {
+            Messages::stderr()
+                .warning(&format!("{} cannot be locked: nobody may write there meanwhile", site.name));
+        }
+    }
+}
+
+fn migrate_all(
+    args: &MigrateArgs,
+    moves: &[Move],
+    interrupts: &Interrupts,
+    mut receipt: Option<&mut Receipt>,
+) -> Result<Vec<String>> {
+    let bar = bar(moves.len());
+    let mut lines = Vec::new();
+    for each in moves {
+        bar.set_message(each.workspace.to_string());
+        let became = runtime()?.block_on(migrate(args, each, interrupts)).map_err(|failure| {
+            bar.finish_and_clear();
+            match lines.len() {
+                0 => failure,
+                _ => failure.hint("the states before it are copied; the same command goes on from here"),
+            }
+        })?;
+        lines.push(line(&each.workspace, &became));
+        if let (Became::Copied(entry) | Became::Present(entry), Some(receipt)) =
+            (became, receipt.as_deref_mut())
+        {
+            receipt.add(entry)?;
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    if let Some(receipt) = receipt {
+        receipt.finish()?;
+    }
+    Ok(lines)
+}
+
+/// A bar on a terminal, if there is more than one thing to wait for.
+fn bar(count: usize) -> ProgressBar {
+    let target = if count > 1 { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let bar = ProgressBar::with_draw_target(Some(count as u64), target);
+    match ProgressStyle::with_template("migrating {wide_bar} {pos} of {len} {msg}") {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
+/// Migrates a state under both locks; a preview takes none.
+async fn migrate(args: &MigrateArgs, each: &Move, interrupts: &Interrupts) -> Result<Became> {
+    let Move { from, to, .. } = each;
+    if args.dry_run {
+        return preview(args, each).await.map_err(|trouble| trouble.explain(from));
+    }
+    let [ours, theirs] =
+        [lock_document(from, "migration source state")?, lock_document(to, "migration destination state")?];
+    let both = holding(from, &args.lock, ours, interrupts, async || {
+        let copied =
+            holding(to, &args.lock, theirs, interrupts, async || copy(args, each, interrupts).await).await;
+        // What the destination says is explained as the destination's.
+        copied.map_err(|trouble| Trouble::Own(trouble.explain(to)))
+    });
+    both.await.map_err(|trouble| trouble.explain(from))
+}
+
+fn lock_document(site: &Site, operation: &str) -> Result<LockInfo> {
+    lock_info(site, operation)
+}
+
+async fn preview(args: &MigrateArgs, each: &Move) -> Result<Became, Trouble> {
+    let Some((bytes, _)) = read(&each.from.manager).await? else { return Ok(Became::Nothing) };
+    let stored = read(&each.to.manager).await?;
+    let serial = |bytes: &[u8]| Head::read(bytes).unwrap_or_default().serial;
+    Ok(Became::Would(match decide(&bytes, stored.as_ref().map(|(bytes, _)| &**bytes), args.force) {
+        Decision::Present => format!("is there already, serial {}", serial(&bytes)),
+        Decision::Copy(copy) => {
+            let over = stored.map(|(old, _)| format!(", over serial {}", serial(&old))).unwrap_or_default();
+            format!("would be copied: serial {}, {} bytes{over}", serial(&copy), copy.len())
+        }
+        Decision::Refuse(why) => format!("would be refused: {why}"),
+    }))
+}
+
+async fn copy(args: &MigrateArgs, each: &Move, interrupts: &Interrupts) -> Result<Became, Trouble> {
+    let Move { workspace, from, to } = each;
+    let Some((bytes, _)) = read(&from.manager).await.map_err(|trouble| trouble.explain(from))? else {
+        return Ok(Became::Nothing);
+    };
+    let stored = read(&to.manager).await?;
+    let entry =
+        |outcome: &str, bytes: &[u8]| Entry::new(workspace.as_str(), [&from.name, &to.name], outcome, bytes);
+    let copy = match decide(&bytes, stored.as_ref().map(|(bytes, _)| &**bytes), args.force) {
+        Decision::Present => {
+            let stored = stored.map_or(bytes, |(bytes, _)| bytes);
+            return Ok(Became::Present(entry("present", &stored)));
+        }
+        Decision::Copy(copy) => copy,
+        Decision::Refuse(why) => {
+            return Err(Failure::new(
+                Kind::Conflict,
+                format!("{workspace} is not copied to {}: {why}", to.name),
+            )
+            .hint("compare them with `groundstate diff`; `--force` copies it all the same")
+            .into());
+        }
+    };
+    interrupts.check()?;
+    write(&to.manager, &copy, stored.map(|(_, version)| version)).await?;
+    let arrived = read(&to.manager).await?.map(|(bytes, _)| bytes);
+    if arrived.as_deref() != Some(&*copy) {
+        let message = format!(
+            "{} does not hold what was written: somebody else wrote there, or it is damaged",
+            to.name
+        );
+        return Err(Failure::new(Kind::Conflict, message)
+            .hint("look at it, and run the command once more")
+            .into());
+    }
+    Ok(Became::Copied(entry("copied", &copy)))
+}
+
+async fn read(manager: &Manager) -> Result<Option<(Vec<u8>, Version)>, Trouble> {
+    Ok(manager.store().read().await?.map(|stored| (stored.bytes, stored.version)))
+}
+
+/// Stores bytes in place of those that were looked at, as far as the place can tell.
+async fn write(manager: &Manager, bytes: &[u8], version: Option<Version>) -> Result<(), Trouble> {
+    let store = manager.store();
+    let expect = match version {
+        _ if !store.capabilities().conditional_write => Expect::Any,
+        Some(version) => Expect::Version(version),
+        None => Expect::Absent,
+    };
+    store.write(bytes, &WriteOptions::expecting(expect)).await?;
+    Ok(())
+}
+
+fn line(workspace: &WorkspaceName, became: &Became) -> String {
+    match became {
+        Became::Copied(Entry { serial, bytes, .. }) => {
+            format!("{workspace}: copied, serial {serial}, {bytes} bytes")
+        }
+        Became::Present(Entry { serial, .. }) => format!("{workspace}: is there already, serial {serial}"),
+        Became::Nothing => format!("{workspace}: no state is stored"),
+        Became::Would(what) => format!("{workspace}: {what}"),
+    }
+}
+
+fn report(args: &MigrateArgs, lines: &[String], receipt: Option<Receipt>) -> Result {
+    let mut out = Output::stdout();
+    match &receipt {
+        Some(receipt) if args.json => out.line(&receipt.json())?,
+        _ => lines.iter().try_for_each(|line| out.line(line))?,
+    }
+    out.finish()?;
+    if receipt.is_some() {
+        let mut messages = Messages::stderr();
+        messages.note(&format!("the receipt is in {}", shown(&args.receipt)));
+        messages.note("change the backend of the configuration and run `terraform init -reconfigure`; the old place is as it was");
+    }
+    Ok(Outcome::Clean)
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
+
+fn refused(error: &groundstate_statemgr::Error) -> Failure {
+    Failure::new(kind_of(error.kind()), chain(error))
+}

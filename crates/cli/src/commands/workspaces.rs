@@ -1,0 +1,113 @@
+//! `groundstate workspaces`: the workspaces of a place.
+
+use groundstate_backends::Place;
+use groundstate_common::{IdSource, OsIds};
+use groundstate_statefile::Dialect;
+use groundstate_statemgr::{Backend, CreateWorkspace, DeleteWorkspace, WorkspaceName, empty_state};
+use groundstate_states::Lineage;
+
+use crate::args::{
+    BackendArg, WorkspacesCommand, WorkspacesDeleteArgs, WorkspacesListArgs, WorkspacesNewArgs,
+};
+use crate::error::{Failure, Kind, Outcome, Result};
+use crate::interrupt::Interrupts;
+use crate::json::Json;
+use crate::output::Output;
+use crate::place::{backend, kind_of};
+use crate::session::{chain, lock_document, retried, runtime};
+use crate::trouble::Trouble;
+
+pub(super) fn run(command: &WorkspacesCommand) -> Result {
+    match command {
+        WorkspacesCommand::List(args) => list(args),
+        WorkspacesCommand::New(args) => new(args),
+        WorkspacesCommand::Delete(args) => delete(args),
+    }
+}
+
+fn list(args: &WorkspacesListArgs) -> Result {
+    let place = open(&args.at)?;
+    let names = runtime()?.block_on(place.opened.backend.list()).map_err(refused)?;
+    // An address selects nothing.
+    let is_selected = |name: &WorkspaceName| place.directory.is_some() && *name == place.workspace;
+    let mut out = Output::stdout();
+    if args.json {
+        out.line(&Json::object(|json| {
+            json.text("format_version", "1.0");
+            json.text("place", &place.opened.backend.to_string());
+            json.objects("workspaces", &names, |json, name| {
+                json.text("name", name.as_str());
+                json.raw("selected", is_selected(name));
+            });
+        }))?;
+    } else {
+        for name in &names {
+            out.line(&format!("{} {name}", if is_selected(name) { '*' } else { ' ' }))?;
+        }
+    }
+    out.finish()?;
+    Ok(Outcome::Clean)
+}
+
+fn new(args: &WorkspacesNewArgs) -> Result {
+    let place = open(&args.at)?;
+    let lineage = OsIds.uuid().map_err(|error| Failure::new(Kind::NoState, chain(&error)))?;
+    let state = empty_state(Dialect::Terraform, Lineage::new(&lineage), None).map_err(refused)?;
+    // What workspaces are made with is the operation that Terraform names so.
+    let options = CreateWorkspace::new(lock_document("init")?, state);
+    let WorkspacesNewArgs { name, .. } = args;
+    uninterrupted(async |interrupts| {
+        interrupts.check()?;
+        Ok(place.opened.backend.create(name, &options).await?)
+    })?;
+    done(&format!("Made the workspace {name} in {}.", place.opened.backend))
+}
+
+fn delete(args: &WorkspacesDeleteArgs) -> Result {
+    let place = open(&args.at)?;
+    let WorkspacesDeleteArgs { name, force, lock_timeout, .. } = args;
+    if place.directory.is_some() && place.workspace == *name && !name.is_default() {
+        let message = format!("{name} is the selected workspace of {}", args.at.place.display());
+        return Err(Failure::new(Kind::Usage, message).hint("select another one before"));
+    }
+    let options = DeleteWorkspace::new(lock_document("workspace-delete")?).force(*force);
+    uninterrupted(async |interrupts| {
+        retried(*lock_timeout, interrupts, async || place.opened.backend.delete(name, &options).await).await
+    })?;
+    done(&format!("Deleted the workspace {name} of {}.", place.opened.backend))
+}
+
+fn open(at: &BackendArg) -> Result<Place> {
+    let place = backend(&at.place)?;
+    if place.is_named && place.settings.kind() == "local" && place.directory.is_none() {
+        let message = format!("{} is a single state and has no workspaces", at.place.display());
+        return Err(Failure::new(Kind::Usage, message).hint("name its directory or its backend"));
+    }
+    Ok(place)
+}
+
+/// Does work that a signal does not cut off in the middle, since a lock would stay behind.
+fn uninterrupted(work: impl AsyncFnOnce(&Interrupts) -> Result<(), Trouble>) -> Result<()> {
+    let interrupts = Interrupts::listen()
+        .map_err(|error| Failure::new(Kind::NoState, format!("cannot listen for signals: {error}")))?;
+    runtime()?.block_on(work(&interrupts)).map_err(|trouble| match trouble {
+        Trouble::Own(failure) => failure,
+        Trouble::Manager(error) => refused(error),
+    })
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it stands in `map_err`")]
+fn refused(error: groundstate_statemgr::Error) -> Failure {
+    let failure = Failure::new(kind_of(error.kind()), chain(&error));
+    match error.holder() {
+        Some(_) => failure.hint("wait with `--lock-timeout 5m`; `groundstate locks` shows who has it"),
+        None => failure,
+    }
+}
+
+fn done(line: &str) -> Result {
+    let mut out = Output::stdout();
+    out.line(line)?;
+    out.finish()?;
+    Ok(Outcome::Clean)
+}

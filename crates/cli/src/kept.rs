@@ -1,0 +1,214 @@
+//! What stands between a manager and a state that is not in a file: copies of what is replaced and of what cannot be
+//! stored, and signals while an answer is waited for.
+
+use std::fmt;
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use async_trait::async_trait;
+use groundstate_statemgr::{
+    Capabilities, Error, ErrorKind, Expect, LockGrant, LockHolder, LockId, LockInfo, Result, StateStore,
+    Stored, Version, WriteOptions,
+};
+use groundstate_statemgr_fs::Backup;
+
+use crate::interrupt::Interrupts;
+use crate::place::Remote;
+use crate::save;
+
+/// How many files of the name of an emergency there may be.
+const MAX_EMERGENCIES: u32 = 100;
+
+/// A client of a place in the network.
+pub(crate) struct Kept {
+    remote: Remote,
+    /// Where a copy of what is replaced goes.
+    backup: Option<PathBuf>,
+    interrupts: OnceLock<Interrupts>,
+    memory: Mutex<Memory>,
+}
+
+#[derive(Default)]
+struct Memory {
+    /// What was read last, until it is replaced.
+    last: Option<Stored>,
+    /// What could not be stored.
+    unsaved: Option<Vec<u8>>,
+    /// A signal has ended the wait for an answer.
+    interrupted: bool,
+}
+
+impl Kept {
+    pub(crate) fn new(remote: Remote, backup: Backup) -> Self {
+        let backup = match backup {
+            Backup::At(path) => Some(path),
+            _ => None,
+        };
+        Self { remote, backup, interrupts: OnceLock::new(), memory: Mutex::default() }
+    }
+
+    pub(crate) fn remote(&self) -> &Remote {
+        &self.remote
+    }
+
+    /// From now on a signal ends the wait for an answer to what only reads.
+    pub(crate) fn hear(&self, interrupts: &Interrupts) {
+        self.interrupts.get_or_init(|| interrupts.clone());
+    }
+
+    /// Whether a signal has ended the wait for an answer.
+    pub(crate) fn was_interrupted(&self) -> bool {
+        self.memory().interrupted
+    }
+
+    /// Keeps what could not be stored in a file, and says where; nothing, if everything was stored.
+    pub(crate) fn rescue(&self) -> Option<io::Result<PathBuf>> {
+        let bytes = self.memory().unsaved.take()?;
+        Some(emergency(self.remote.folder(), &bytes))
+    }
+
+    fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for an answer, unless somebody asks the command to end.
+    async fn hearing<T>(&self, op: &'static str, answer: impl Future<Output = Result<T>>) -> Result<T> {
+        let Some(interrupts) = self.interrupts.get() else { return answer.await };
+        tokio::select! {
+            answer = answer => answer,
+            failure = interrupts.wait() => {
+                self.memory().interrupted = true;
+                Err(Error::new(ErrorKind::Unavailable, op, self).because(failure.message))
+            }
+        }
+    }
+
+    /// Copies what is about to be replaced. It was read just before, as a rule.
+    async fn back_up(&self, expect: &Expect) -> Result<()> {
+        let (Some(path), Expect::Version(version)) = (&self.backup, expect) else { return Ok(()) };
+        let known = self.memory().last.take().filter(|stored| stored.version == *version);
+        let stored = match known {
+            Some(stored) => Some(stored),
+            None => self.remote.store.read().await?,
+        };
+        let Some(stored) = stored else { return Ok(()) };
+        save::put(path, &stored.bytes).map_err(|error| {
+            Error::new(ErrorKind::Unavailable, "keep a copy of", self)
+                .because(format!("{} cannot be written, name another file with `--backup`", path.display()))
+                .with_source(error)
+        })
+    }
+}
+
+impl fmt::Display for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.remote.store.fmt(f)
+    }
+}
+
+impl fmt::Debug for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Kept")
+            .field("remote", &self.remote)
+            .field("backup", &self.backup)
+            .finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+#[deny(clippy::missing_trait_methods)]
+impl StateStore for Kept {
+    fn capabilities(&self) -> Capabilities {
+        self.remote.store.capabilities()
+    }
+
+    async fn read(&self) -> Result<Option<Stored>> {
+        let stored = self.hearing("read", self.remote.store.read()).await?;
+        if self.backup.is_some() {
+            self.memory().last.clone_from(&stored);
+        }
+        Ok(stored)
+    }
+
+    async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
+        self.back_up(&options.expect).await?;
+        let written = self.remote.store.write(bytes, options).await;
+        let refused = |error: &Error| matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::Invalid);
+        self.memory().unsaved = match &written {
+            Err(error) if !refused(error) => Some(bytes.to_vec()),
+            _ => None,
+        };
+        written
+    }
+
+    async fn delete(&self, options: &WriteOptions) -> Result<()> {
+        self.remote.store.delete(options).await
+    }
+
+    async fn lock(&self, info: &LockInfo) -> Result<LockGrant> {
+        self.remote.store.lock(info).await
+    }
+
+    async fn renew(&self, id: &LockId) -> Result<LockGrant> {
+        self.remote.store.renew(id).await
+    }
+
+    async fn unlock(&self, id: &LockId) -> Result<()> {
+        self.remote.store.unlock(id).await
+    }
+
+    async fn force_unlock(&self, id: &LockId) -> Result<()> {
+        self.remote.store.force_unlock(id).await
+    }
+
+    async fn lock_holder(&self) -> Result<Option<LockHolder>> {
+        self.hearing("find the holder of the lock of", self.remote.store.lock_holder()).await
+    }
+}
+
+/// Writes `errored.tfstate`, or a file of a number if somebody has not yet dealt with the last one.
+fn emergency(folder: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
+    let mut number = 0;
+    loop {
+        let name = match number {
+            0 => "errored.tfstate".to_owned(),
+            number => format!("errored.{number}.tfstate"),
+        };
+        let path = folder.join(name);
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        match options.open(&path) {
+            Ok(mut file) => {
+                file.write_all(bytes)?;
+                file.sync_all()?;
+                return Ok(path);
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < MAX_EMERGENCIES => {
+                number += 1
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::emergency;
+
+    #[test]
+    fn an_emergency_overwrites_no_other_one() {
+        let dir = tempfile::tempdir().unwrap();
+        for (bytes, name) in
+            [("one", "errored.tfstate"), ("two", "errored.1.tfstate"), ("three", "errored.2.tfstate")]
+        {
+            assert_eq!(emergency(dir.path(), bytes.as_bytes()).unwrap(), dir.path().join(name));
+        }
+        assert_eq!(fs::read(dir.path().join("errored.tfstate")).unwrap(), b"one");
+    }
+}

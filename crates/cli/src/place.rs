@@ -1,0 +1,147 @@
+//! Where an argument leads: to a file, or to a place that a back end keeps.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use groundstate_backends::{BackendsError, PlaceUrl, Registry, local_path};
+use groundstate_statemgr::{Backend, ErrorKind, StateStore, WorkspaceName};
+
+use crate::error::{Failure, Kind, Result};
+use crate::session::chain;
+use crate::workdir::{self, Environment};
+
+/// What an argument stands for.
+#[derive(Debug)]
+pub(crate) enum Located {
+    /// A file, or a path at which there is none.
+    File(PathBuf),
+    Remote(Box<Remote>),
+}
+
+/// A state that is not in a file.
+#[derive(Clone, Debug)]
+pub(crate) struct Remote {
+    /// The state as messages name it.
+    pub(crate) name: String,
+    pub(crate) place: groundstate_backends::Place,
+    pub(crate) store: Arc<dyn StateStore>,
+    /// What to write into commands that are to name it.
+    pub(crate) argument: String,
+}
+
+impl Remote {
+    pub(crate) fn new(place: groundstate_backends::Place, argument: &str) -> Result<Self> {
+        let store = place.opened.backend.store(&place.workspace).map_err(BackendsError::from)?;
+        let argument = match argument.split_once('?') {
+            // Options may be secrets.
+            Some((url, _)) if PlaceUrl::is_url(argument) => format!("{url}?…"),
+            _ => argument.to_owned(),
+        };
+        Ok(Self { name: store.to_string(), place, store, argument })
+    }
+
+    pub(crate) fn backend(&self) -> &Arc<dyn Backend> {
+        &self.place.opened.backend
+    }
+
+    /// Where files go that belong to this state: the working directory that named it, or the present one.
+    pub(crate) fn folder(&self) -> &Path {
+        self.place.directory.as_deref().unwrap_or(Path::new(""))
+    }
+
+    /// The path that a copy of this state would have in that folder.
+    pub(crate) fn copy(&self) -> PathBuf {
+        let last = self.name.rsplit('/').find(|part| !part.is_empty()).unwrap_or("terraform.tfstate");
+        let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+        let mut name: String = last.chars().map(plain).collect();
+        let workspace: String = self.place.workspace.as_str().chars().map(plain).collect();
+        if !self.place.workspace.is_default() && !name.contains(&workspace) {
+            name.push('.');
+            name.push_str(&workspace);
+        }
+        self.folder().join(name)
+    }
+}
+
+/// Finds out where an argument leads. Nobody is asked, and nothing but the working directory is read.
+pub(crate) fn locate(argument: &Path, must_exist: bool) -> Result<Located> {
+    let environment = Environment::of_process();
+    if let Some(url) = argument.to_str().filter(|text| PlaceUrl::is_url(text)) {
+        return of_url(url, &environment);
+    }
+    if argument.is_dir() {
+        return workdir::locate(argument, &environment, must_exist);
+    }
+    if let Some(workspace) = environment.chosen().filter(|workspace| !workspace.is_default()) {
+        let (place, workspace) = (argument.display().to_string(), workspace.to_string());
+        return Err(BackendsError::NoWorkspaces { place, workspace }.into());
+    }
+    Ok(Located::File(argument.to_owned()))
+}
+
+fn of_url(url: &str, environment: &Environment) -> Result<Located> {
+    let registry = Registry::standard();
+    let place = registry.place(url, environment.chosen(), &environment.context())?;
+    if place.settings.kind() == "local" {
+        return Ok(Located::File(local_path(&place.settings, &place.workspace, Path::new(""))?));
+    }
+    Ok(Located::Remote(Box::new(Remote::new(place, url)?)))
+}
+
+/// A back end with its workspaces, whatever it is that names it.
+pub(crate) fn backend(argument: &Path) -> Result<groundstate_backends::Place> {
+    open(argument, true)
+}
+
+/// The same where the workspace of the command line is not meant.
+pub(crate) fn destination(argument: &Path) -> Result<groundstate_backends::Place> {
+    open(argument, false)
+}
+
+fn open(argument: &Path, with_chosen: bool) -> Result<groundstate_backends::Place> {
+    let environment = Environment::of_process();
+    let text = argument.to_str().ok_or_else(|| {
+        Failure::new(Kind::Usage, format!("{} is no text, so it names no place", argument.display()))
+    })?;
+    Ok(Registry::standard().place(
+        text,
+        environment.chosen().filter(|_| with_chosen),
+        &environment.context(),
+    )?)
+}
+
+impl From<BackendsError> for Failure {
+    fn from(error: BackendsError) -> Self {
+        let failure = |kind| Self::new(kind, chain(&error));
+        match &error {
+            BackendsError::Scheme { .. } => failure(Kind::NoState)
+                .hint("fetch the state and pass it on with `-`, if it is kept somewhere else"),
+            BackendsError::NotBuiltIn { .. } => failure(Kind::NoState)
+                .hint("fetch the state with `terraform state pull > FILE` and name FILE instead"),
+            BackendsError::Read { .. } => failure(Kind::NoState),
+            BackendsError::WorkingDirectory { .. } => {
+                failure(Kind::NotState).hint("run `terraform init` there, or name a state file")
+            }
+            BackendsError::Workspace(_) => failure(Kind::Usage)
+                .hint("select another one with `terraform workspace select`, or name one with `--workspace`"),
+            BackendsError::Backend(store) => failure(kind_of(store.kind())),
+            _ => failure(Kind::Usage),
+        }
+    }
+}
+
+/// How a command ends that a store has refused.
+pub(crate) fn kind_of(kind: ErrorKind) -> Kind {
+    match kind {
+        ErrorKind::Locked => Kind::Locked,
+        ErrorKind::Conflict | ErrorKind::LineageMismatch | ErrorKind::LockLost => Kind::Conflict,
+        ErrorKind::Corrupt => Kind::Unusable,
+        ErrorKind::Unsupported | ErrorKind::Invalid => Kind::Usage,
+        _ => Kind::NoState,
+    }
+}
+
+/// Reads the name of a workspace.
+pub(crate) fn workspace_name(text: &str) -> Result<WorkspaceName, String> {
+    WorkspaceName::parse(text).map_err(|error| error.to_string())
+}

@@ -1,0 +1,144 @@
+//! What has to hold in every back end alike.
+
+use std::fs;
+
+use groundstate_testkit::Place;
+
+use super::workdir::Workdir;
+
+/// Makes a test of each scenario for each place, skipped where the place is not to be had.
+macro_rules! scenarios {
+    ($($scenario:ident: $($place:ident)*;)*) => {
+        $(
+            mod $scenario {
+                $(
+                    #[test]
+                    fn $place() {
+                        if let Some(place) = crate::interop::places::$place() {
+                            super::$scenario(&place);
+                        }
+                    }
+                )*
+            }
+        )*
+    };
+}
+
+scenarios! {
+    terraform_excludes_terraform: local s3_lockfile s3_dynamodb s3_both gcs;
+    terraform_blocks_us: local;
+    we_block_terraform: local;
+    terraform_goes_on_after_our_changes: local;
+}
+
+/// The configuration after the moves and removals of the tests.
+const CHANGED: &str = r#"
+resource "terraform_data" "renamed" {
+  input = "one"
+}
+
+resource "terraform_data" "many" {
+  for_each = toset(["a"])
+  input    = terraform_data.renamed.output
+}
+
+output "first" {
+  value = terraform_data.renamed.output
+}
+"#;
+
+/// Somebody else's working directory of the same place. Files are shared only by those who work in the same one.
+struct Colleague<'a>(Result<Workdir, &'a Workdir>);
+
+impl<'a> Colleague<'a> {
+    fn of(first: &'a Workdir, place: &Place) -> Self {
+        Self(if place.kind() == "local" { Err(first) } else { Ok(Workdir::new(place)) })
+    }
+
+    fn dir(&self) -> &Workdir {
+        self.0.as_ref().unwrap_or_else(|first| first)
+    }
+}
+
+/// The id by which our command knows the holder of the lock.
+fn id_of_holder(dir: &Workdir) -> String {
+    let locks = dir.groundstate(&["locks", ".", "--json"]).succeeds();
+    let locks: serde_json::Value = serde_json::from_str(&locks).unwrap();
+    locks["locks"][0]["holder"]["id"].as_str().unwrap_or_else(|| panic!("no holder in {locks}")).to_owned()
+}
+
+/// The server itself is good for the other scenarios: its conditions are kept.
+fn terraform_excludes_terraform(place: &Place) {
+    let first = Workdir::applied(place);
+    let second = Colleague::of(&first, place);
+    let held = first.terraform_holds();
+    let refused = second.dir().terraform(&["plan", "-no-color"]).fails();
+    assert!(refused.contains("Error acquiring the state lock"), "{refused}");
+    assert!(refused.contains("OperationTypeApply"), "{refused}");
+    let locks = place.locks();
+    assert_eq!(locks.len(), place.locks_of_a_holder());
+    assert!(locks.iter().all(|lock| lock.contains(r#""Operation":"OperationTypeApply""#)), "{locks:?}");
+    held.release().succeeds();
+    assert_eq!(place.locks().len(), 0);
+    first.plan_is_clean();
+    let seen = second.dir().terraform(&["state", "list"]).succeeds();
+    assert!(seen.lines().any(|address| address == "terraform_data.hold"), "{seen}");
+}
+
+fn terraform_blocks_us(place: &Place) {
+    let first = Workdir::applied(place);
+    let second = Colleague::of(&first, place);
+    let before = first.pulled();
+    let held = first.terraform_holds();
+    let remove = ["rm", ".", "terraform_data.many[\"b\"]"];
+    let refused = second.dir().groundstate(&remove).fails_with(8);
+    assert!(refused.contains("OperationTypeApply"), "{refused}");
+    let id = id_of_holder(second.dir());
+    assert!(refused.contains(&id), "{id} is not in {refused}");
+    // Reading takes no lock.
+    let listed = second.dir().groundstate(&["list", "."]).succeeds();
+    assert!(listed.contains("terraform_data.many[\"b\"]"), "{listed}");
+    held.release().succeeds();
+    second.dir().groundstate(&remove).succeeds();
+    let after = first.pulled();
+    assert_eq!(after["lineage"], before["lineage"]);
+    assert!(after["serial"].as_u64() > before["serial"].as_u64());
+    let listed = first.terraform(&["state", "list"]).succeeds();
+    assert!(!listed.contains("many[\"b\"]") && listed.contains("many[\"a\"]"), "{listed}");
+}
+
+fn we_block_terraform(place: &Place) {
+    let first = Workdir::applied(place);
+    let second = Colleague::of(&first, place);
+    let held = first.groundstate_holds();
+    let id = id_of_holder(second.dir());
+    let refused = second.dir().terraform(&["plan", "-no-color"]).fails();
+    assert!(refused.contains("Error acquiring the state lock"), "{refused}");
+    assert!(refused.contains(&id), "{id} is not in {refused}");
+    held.release().succeeds();
+    assert_eq!(place.locks().len(), 0);
+    second.dir().plan_is_clean();
+}
+
+fn terraform_goes_on_after_our_changes(place: &Place) {
+    let dir = Workdir::applied(place);
+    let before = dir.pulled();
+    dir.groundstate(&["mv", ".", "terraform_data.first", "terraform_data.renamed"]).succeeds();
+    dir.groundstate(&["rm", ".", "terraform_data.many[\"b\"]"]).succeeds();
+    dir.write("main.tf", CHANGED);
+    dir.plan_is_clean();
+    let after = dir.pulled();
+    assert_eq!(after["lineage"], before["lineage"]);
+    assert_eq!(after["serial"].as_u64().unwrap(), before["serial"].as_u64().unwrap() + 2);
+    // What is pulled can be pushed by either.
+    let pulled = dir.groundstate(&["pull", "."]).succeeds();
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&pulled).unwrap(), after);
+    let mut next = after;
+    next["serial"] = (next["serial"].as_u64().unwrap() + 5).into();
+    fs::write(dir.path().join("pushed.json"), next.to_string()).unwrap();
+    dir.groundstate(&["push", ".", "pushed.json"]).succeeds();
+    // It gets a serial above both.
+    assert_eq!(dir.pulled()["serial"].as_u64().unwrap(), next["serial"].as_u64().unwrap() + 1);
+    dir.plan_is_clean();
+    dir.terraform(&["apply", "-auto-approve"]).succeeds();
+}

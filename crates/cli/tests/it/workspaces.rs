@@ -1,0 +1,75 @@
+//! `workspaces` and `--workspace`, in directories.
+
+use std::fs;
+
+use super::support::{command, groundstate, resource, state, with_resources};
+
+fn one(name: &str) -> String {
+    with_resources(&resource("a", name, "{}"))
+}
+
+#[test]
+fn are_listed_made_and_deleted() {
+    let file = state(one("default"));
+    let dir = file.dir.path().to_str().unwrap();
+    assert_eq!(groundstate(&["workspaces", "list", dir]).clean(), "* default\n");
+    let made = groundstate(&["workspaces", "new", dir, "dev"]).clean();
+    assert_eq!(made.replace(dir, "DIR"), "Made the workspace dev in DIR.\n");
+    let again = groundstate(&["workspaces", "new", dir, "dev"]).failed(9);
+    assert!(again.contains("cannot create the workspace dev"), "{again}");
+    assert_eq!(groundstate(&["workspaces", "list", dir]).clean(), "* default\n  dev\n");
+    let json = groundstate(&["workspaces", "list", dir, "--json"]).clean();
+    assert!(
+        json.contains(r#"[{"name":"default","selected":true},{"name":"dev","selected":false}]"#),
+        "{json}"
+    );
+
+    let selected =
+        command(&["workspaces", "delete", dir, "dev"]).env("TF_WORKSPACE", "dev").output().unwrap();
+    assert_eq!(selected.status.code(), Some(2));
+    fs::write(file.dir.path().join("terraform.tfstate.d/dev/terraform.tfstate"), one("dev")).unwrap();
+    let refused = groundstate(&["workspaces", "delete", dir, "dev"]).failed(2);
+    assert!(refused.contains("it has resources"), "{refused}");
+    groundstate(&["workspaces", "delete", dir, "dev", "--force"]).clean();
+    assert_eq!(groundstate(&["workspaces", "list", dir]).clean(), "* default\n");
+    for name in ["default", "dev"] {
+        let refused = groundstate(&["workspaces", "delete", dir, name]);
+        assert!(matches!((name, refused.code), ("default", 2) | ("dev", 3)), "{name}: {refused:?}");
+    }
+}
+
+#[test]
+fn a_single_state_has_none() {
+    let file = state(one("default"));
+    let refused = groundstate(&["workspaces", "list", &file.path]).failed(2);
+    assert!(file.mask(&refused).starts_with("error: FILE is a single state"), "{refused}");
+    let refused = groundstate(&["list", &file.path, "--workspace", "dev"]).failed(2);
+    assert!(file.mask(&refused).contains("FILE is a single state and has no workspace \"dev\""), "{refused}");
+    assert_eq!(groundstate(&["list", &file.path, "--workspace", "default"]).clean(), "a.default\n");
+}
+
+#[test]
+fn the_command_line_selects_one_for_every_command() {
+    let file = state(one("default"));
+    let dir = file.dir.path();
+    fs::create_dir_all(dir.join("terraform.tfstate.d/dev")).unwrap();
+    fs::write(dir.join("terraform.tfstate.d/dev/terraform.tfstate"), one("dev")).unwrap();
+    let shown = dir.to_str().unwrap();
+    let list = |workspace| groundstate(&["list", shown, "--workspace", workspace]).clean();
+    assert_eq!((list("dev"), list("default")), ("a.dev\n".into(), "a.default\n".into()));
+    groundstate(&["--workspace", "dev", "mv", shown, "a.dev", "a.moved"]).clean();
+    assert_eq!((list("dev"), list("default")), ("a.moved\n".into(), "a.default\n".into()));
+    let missing = groundstate(&["list", shown, "--workspace", "prod"]).failed(3);
+    assert!(missing.contains("in the workspace \"prod\"") && missing.contains("`--workspace`"), "{missing}");
+    assert_eq!(groundstate(&["list", shown, "--workspace", "a/b"]).code, 2);
+}
+
+#[test]
+fn an_address_of_a_file_is_that_file() {
+    let file = state(one("default"));
+    assert_eq!(groundstate(&["list", &format!("file://{}", file.path)]).clean(), "a.default\n");
+    let unknown = groundstate(&["list", "pg://host/db"]).failed(3);
+    assert!(unknown.contains("no backend has addresses that begin with pg://"), "{unknown}");
+    let secret = groundstate(&["list", "file://me:hunter2@host/x"]).failed(2);
+    assert!(!secret.contains("hunter2"), "{secret}");
+}

@@ -1,0 +1,7 @@
+//! Managers of snapshots, through the public interface.
+#![cfg(test)]
+
+mod both;
+mod journal;
+mod support;
+mod whole;

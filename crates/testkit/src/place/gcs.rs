@@ -1,0 +1,42 @@
+//! Places in Google Cloud Storage.
+
+use serde_json::{Value, json};
+
+use super::client::request;
+use super::{Answer, Place, Store, authority, fresh, server_of_peer};
+
+/// The key of the lock on the default workspace.
+pub(super) const LOCK: &str = "team/app/default.tflock";
+const TOKEN: (&str, &str) = ("Authorization", "Bearer x");
+
+/// A bucket.
+#[derive(Debug)]
+pub(super) struct Bucket {
+    at: String,
+    name: String,
+}
+
+impl Place {
+    /// A place in Google Cloud Storage, if a server takes part.
+    pub fn gcs() -> Option<Self> {
+        let endpoint = server_of_peer("gcs", "GROUNDSTATE_GCS_ENDPOINT")?;
+        let at = authority(&endpoint);
+        let name = fresh("interop");
+        let shape = json!({ "name": name }).to_string();
+        let headers = [("Content-Type", "application/json"), TOKEN];
+        request(&at, "POST", "/storage/v1/b?project=p", &headers, shape.as_bytes()).ok();
+        let settings = json!({
+            "bucket": name, "prefix": "team/app", "access_token": "x",
+            "storage_custom_endpoint": format!("{endpoint}/storage/v1/"),
+        });
+        let Value::Object(settings) = settings else { unreachable!("it is written as an object above") };
+        let store = Store::Gcs(Bucket { at, name });
+        Some(Self { kind: "gcs", settings, environment: Vec::new(), store })
+    }
+}
+
+impl Bucket {
+    pub(super) fn request(&self, method: &str, key: &str, body: &[u8]) -> Answer {
+        request(&self.at, method, &format!("/{}/{key}", self.name), &[TOKEN], body)
+    }
+}

@@ -1,0 +1,176 @@
+//! Places in the back ends of Terraform: fresh ones, with the settings by which any program opens them.
+
+mod client;
+mod gcs;
+mod peers;
+mod s3;
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde_json::{Map, Value};
+
+use crate::S3Server;
+use client::Answer;
+pub use peers::{is_required, server_of_peer, terraform_takes_part};
+pub use s3::S3Locks;
+
+/// A place for states that nothing else uses, in a server of others if one takes part and else in one of this crate.
+///
+/// Servers of others take part when variables say where they are; `cargo xtask services env` prints those.
+///
+/// ```
+/// use groundstate_testkit::{Place, S3Locks};
+///
+/// let place = Place::s3_here(S3Locks::File);
+/// assert!(place.block().starts_with("terraform {\n  backend \"s3\" {\n    access_key = "));
+/// assert_eq!(place.settings()["use_lockfile"], true);
+/// assert_eq!(place.locks(), [""; 0]);
+/// ```
+#[derive(Debug)]
+pub struct Place {
+    kind: &'static str,
+    settings: Map<String, Value>,
+    environment: Vec<(String, String)>,
+    store: Store,
+}
+
+#[derive(Debug)]
+enum Store {
+    Local,
+    S3(s3::Bucket),
+    Gcs(gcs::Bucket),
+}
+
+impl Place {
+    /// What Terraform uses when it is told of no back end: a file in the working directory.
+    pub fn local() -> Self {
+        Self { kind: "local", settings: Map::new(), environment: Vec::new(), store: Store::Local }
+    }
+
+    /// The type of the back end.
+    pub fn kind(&self) -> &'static str {
+        self.kind
+    }
+
+    /// The settings of the back end's block.
+    pub fn settings(&self) -> &Map<String, Value> {
+        &self.settings
+    }
+
+    /// Changes a setting.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.settings.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// What programs have to find in their environment.
+    pub fn environment(&self) -> &[(String, String)] {
+        &self.environment
+    }
+
+    /// The block that tells Terraform of the place.
+    pub fn block(&self) -> String {
+        let settings = self.settings.iter().map(|(name, value)| format!("    {name} = {}\n", hcl(value)));
+        format!("terraform {{\n  backend \"{}\" {{\n{}  }}\n}}\n", self.kind, settings.collect::<String>())
+    }
+
+    /// The server of this crate that the place is in, if it is in one.
+    pub fn s3_server(&self) -> Option<&S3Server> {
+        match &self.store {
+            Store::S3(bucket) => bucket.server.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// What an object holds, asked for without any client under test.
+    pub fn object(&self, key: &str) -> Option<Vec<u8>> {
+        let answer = match &self.store {
+            Store::Local => return None,
+            Store::S3(bucket) => bucket.request("GET", key, b""),
+            Store::Gcs(bucket) => bucket.request("GET", key, b""),
+        };
+        (answer.status != 404).then(|| answer.ok())
+    }
+
+    /// The documents of the locks on the default workspace, wherever the back end keeps them.
+    pub fn locks(&self) -> Vec<String> {
+        match &self.store {
+            Store::Local => Vec::new(),
+            Store::S3(bucket) => bucket.locks(self),
+            Store::Gcs(_) => text(self.object(gcs::LOCK)).into_iter().collect(),
+        }
+    }
+
+    /// How many such documents a holder leaves.
+    pub fn locks_of_a_holder(&self) -> usize {
+        match &self.store {
+            Store::Local => 0,
+            Store::S3(bucket) => bucket.locks_of_a_holder(),
+            Store::Gcs(_) => 1,
+        }
+    }
+
+    /// The digest of the state that lies beside it, if the back end keeps one.
+    pub fn digest(&self) -> Option<String> {
+        match &self.store {
+            Store::S3(bucket) => bucket.item(&format!("{}-md5", s3::KEY), "Digest"),
+            _ => None,
+        }
+    }
+}
+
+fn text(bytes: Option<Vec<u8>>) -> Option<String> {
+    bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// A value as Terraform's language writes it.
+fn hcl(value: &Value) -> String {
+    match value {
+        Value::Object(members) => {
+            let members: Vec<String> =
+                members.iter().map(|(name, value)| format!("{name} = {}", hcl(value))).collect();
+            format!("{{ {} }}", members.join(", "))
+        }
+        other => other.to_string().replace("${", "$${"),
+    }
+}
+
+/// A name that no other test has, nor a run before on the same servers.
+fn fresh(prefix: &str) -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis());
+    format!("{prefix}-{time:x}-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// `HOST:PORT` of an endpoint.
+fn authority(endpoint: &str) -> String {
+    endpoint.trim_start_matches("http://").split('/').next().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Place, S3Locks, fresh, hcl};
+
+    #[test]
+    fn values_are_written_as_the_language_has_them() {
+        let value = serde_json::json!({"a": "x ${y} \"z\"", "b": true});
+        assert_eq!(hcl(&value), r#"{ a = "x $${y} \"z\"", b = true }"#);
+        assert_ne!(fresh("a"), fresh("a"));
+    }
+
+    #[test]
+    fn places_are_told_apart_and_begin_empty() {
+        let [one, other] = [S3Locks::Both, S3Locks::Both].map(Place::s3_here);
+        assert_ne!(one.settings()["bucket"], other.settings()["bucket"]);
+        assert_eq!((one.locks().len(), one.locks_of_a_holder(), one.digest()), (0, 2, None));
+        assert_eq!(one.object("team/app.tfstate"), None);
+        let server = one.s3_server().expect("a server of this crate");
+        let bucket = one.settings()["bucket"].as_str().expect("a name");
+        server.put_object(bucket, "team/app.tfstate.tflock", "{}");
+        assert_eq!(one.locks(), ["{}"]);
+        let named = Place::local().with("path", "a.tfstate");
+        assert_eq!(named.block(), "terraform {\n  backend \"local\" {\n    path = \"a.tfstate\"\n  }\n}\n");
+    }
+}
