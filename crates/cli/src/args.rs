@@ -23,8 +23,8 @@ pub(crate) use order::{
 };
 
 pub(crate) use places::{
-    BackendArg, MigrateArgs, WorkspacesArgs, WorkspacesCommand, WorkspacesDeleteArgs, WorkspacesListArgs,
-    WorkspacesNewArgs,
+    BackendArg, HistoryArgs, MigrateArgs, RollbackArgs, WorkspacesArgs, WorkspacesCommand,
+    WorkspacesDeleteArgs, WorkspacesListArgs, WorkspacesNewArgs,
 };
 
 pub(crate) use pulumi::{
@@ -226,6 +226,16 @@ pub(crate) enum Command {
     /// What is copied is read back and compared. A receipt is written after each state. If the command is interrupted, the
     /// same command goes on where it was: what has arrived already is passed over. FROM stays as it is.
     Migrate(MigrateArgs),
+    /// Lists the earlier snapshots of a state, the newest first
+    ///
+    /// Lists the snapshots that a place keeps of a state, the newest first. `show --at`, `diff --at` and `rollback --to` take
+    /// their ids.
+    History(HistoryArgs),
+    /// Brings an earlier snapshot back, under a new serial
+    ///
+    /// Stores an earlier snapshot once more, under a serial higher than all before it, so that everybody takes it for the newest
+    /// state. What it replaces stays in the history.
+    Rollback(RollbackArgs),
     /// Prints the version, and the formats it reads and writes
     Version(VersionArgs),
     /// Prints a completion script for a shell
@@ -261,6 +271,9 @@ pub(crate) struct ListArgs {
 pub(crate) struct ShowArgs {
     #[command(flatten)]
     pub(crate) state: StateArg,
+    /// Shows the snapshot of this id in the history
+    #[arg(long, value_name = "ID")]
+    pub(crate) at: Option<String>,
     /// A module, resource or instance to show, of Pulumi a URN or name; the whole state if there is none
     #[arg(value_name = "ADDR")]
     pub(crate) address: Option<String>,
@@ -320,9 +333,12 @@ pub(crate) struct DiffArgs {
     /// State to compare from: a file, a directory, a URL such as `s3://bucket/key`, or `-` for standard input
     #[arg(value_name = "A")]
     pub(crate) before: PathBuf,
-    /// State to compare to
-    #[arg(value_name = "B")]
-    pub(crate) after: PathBuf,
+    /// State to compare to; with `--at`, A as it is now
+    #[arg(value_name = "B", required_unless_present = "at")]
+    pub(crate) after: Option<PathBuf>,
+    /// Compares from the snapshot of A of this id in the history; a second one is what it is compared to
+    #[arg(long, value_name = "ID", conflicts_with = "after")]
+    pub(crate) at: Vec<String>,
     /// Prints JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -12,7 +12,7 @@ use groundstate_statemgr::{
     Capabilities, Error, ErrorKind, Expect, LockGrant, LockHolder, LockId, LockInfo, Result, StateStore,
     Stored, Version, WriteOptions,
 };
-use groundstate_statemgr_fs::Backup;
+use groundstate_statemgr_fs::{Backup, Process};
 
 use crate::interrupt::Interrupts;
 use crate::place::Remote;
@@ -148,7 +148,9 @@ impl StateStore for Kept {
     }
 
     async fn lock(&self, info: &LockInfo) -> Result<LockGrant> {
-        self.remote.store.lock(info).await
+        // Whoever finds the lock later learns which process took it, as files tell it.
+        let info = LockInfo { info: Process::this(false).tag(&info.info), ..info.clone() };
+        self.remote.store.lock(&info).await.map_err(with_process)
     }
 
     async fn renew(&self, id: &LockId) -> Result<LockGrant> {
@@ -164,7 +166,28 @@ impl StateStore for Kept {
     }
 
     async fn lock_holder(&self) -> Result<Option<LockHolder>> {
-        self.hearing("find the holder of the lock of", self.remote.store.lock_holder()).await
+        let holder = self.hearing("find the holder of the lock of", self.remote.store.lock_holder()).await?;
+        Ok(holder.map(of_process))
+    }
+}
+
+/// Takes what a holder says of its process out of the free text of its document.
+fn of_process(mut holder: LockHolder) -> LockHolder {
+    let (text, process) = Process::untag(&holder.info.info);
+    let Some(process) = process else { return holder };
+    holder.info.info = text.to_owned();
+    holder.host.clone_from(&process.host);
+    let alive = process.alive();
+    holder.with_process(Some(process.pid), alive)
+}
+
+/// The same for the holder that a refusal names.
+fn with_process(error: Error) -> Error {
+    match error.holder() {
+        Some(holder) if Process::untag(&holder.info.info).1.is_some() => {
+            Error::locked(error.op(), error.target(), Some(of_process(holder.clone())))
+        }
+        _ => error,
     }
 }
 

@@ -9,6 +9,7 @@ mod error;
 mod excerpt;
 mod family;
 mod graph;
+mod history;
 mod interrupt;
 mod json;
 mod kept;

@@ -11,6 +11,7 @@ use groundstate_states::OutputValue;
 
 use crate::error::{Failure, Kind, Result};
 use crate::family::Family;
+use crate::history::Kept;
 use crate::listing;
 use crate::packed;
 use crate::place::{Located, Remote, kind_of, locate};
@@ -68,6 +69,15 @@ impl Source {
         let text = File::open(&path).and_then(|file| read_all(file, Extent::Unknown));
         let text = text.map_err(|error| Failure::unreadable(&path, &error))?;
         Self::of_bytes(name, None, text)
+    }
+
+    /// The same, or a snapshot in the history of it.
+    pub(crate) fn at(argument: &Path, snapshot: Option<&str>) -> Result<Self> {
+        let Some(snapshot) = snapshot else { return Self::find(argument) };
+        let history = Kept::open(argument)?;
+        let entry = history.find(snapshot)?;
+        let name = format!("{} at {}", history.name, entry.id);
+        Self::of_bytes(name, None, history.read(&entry.id)?)
     }
 
     /// A state that is not in a file; it is read here.

@@ -148,8 +148,8 @@ pub(crate) struct LockCommandArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("which").args(["id", "force"]).required(true))]
-#[command(override_usage = "groundstate unlock <STATE> <ID|--force>")]
+#[command(group = ArgGroup::new("which").args(["id", "force", "if_stale", "break_lock"]).required(true))]
+#[command(override_usage = "groundstate unlock <STATE> <ID|--force|--if-stale|--break>")]
 pub(crate) struct UnlockArgs {
     /// State to unlock: a file, a directory, or a URL such as `s3://bucket/key`
     #[arg(value_name = "STATE")]
@@ -160,6 +160,12 @@ pub(crate) struct UnlockArgs {
     /// Releases the lock whatever its id is
     #[arg(long)]
     pub(crate) force: bool,
+    /// Releases the lock if a process of groundstate on this host has left it that is gone
+    #[arg(long)]
+    pub(crate) if_stale: bool,
+    /// Releases a lock whose holder has left no record, such as a lease of Azure without its document
+    #[arg(long = "break")]
+    pub(crate) break_lock: bool,
 }
 
 #[derive(Debug, Args)]

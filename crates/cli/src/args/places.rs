@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use groundstate_statemgr::WorkspaceName;
 
-use super::change::{LockArgs, duration};
+use super::change::{ChangeArgs, LockArgs, PlaceArg, duration};
 use crate::place::workspace_name;
 
 #[derive(Debug, Args)]
@@ -96,4 +96,28 @@ pub(crate) struct MigrateArgs {
     /// Prints the receipt, too
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HistoryArgs {
+    /// A directory, or a URL such as `s3://bucket/key`
+    #[arg(value_name = "STATE")]
+    pub(crate) state: PathBuf,
+    /// Prints JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RollbackArgs {
+    #[command(flatten)]
+    pub(crate) place: PlaceArg,
+    /// The snapshot to go back to: its id in `history`, or so much of the beginning that it is the only one
+    #[arg(long, value_name = "ID")]
+    pub(crate) to: String,
+    /// Goes back also to a snapshot of another lineage, or where the state cannot be read
+    #[arg(long)]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) change: ChangeArgs,
 }

@@ -59,10 +59,7 @@ impl Kind {
 }
 
 pub(super) fn run(args: &DiffArgs) -> Result {
-    if is_standard(&args.before) && is_standard(&args.after) {
-        return Err(Failure::new(error::Kind::Usage, "standard input can be only one of the two states"));
-    }
-    let (before, after) = (Source::find(&args.before)?, Source::find(&args.after)?);
+    let (before, after) = sources(args)?;
     let found = match (before.family, after.family) {
         (Family::Pulumi, Family::Pulumi) => pulumi::diff(args, &before, &after)?,
         (Family::Terraform, Family::Terraform) => {
@@ -83,6 +80,23 @@ pub(super) fn run(args: &DiffArgs) -> Result {
     }
     out.finish()?;
     Ok(if found.is_empty() { Outcome::Clean } else { Outcome::Found(error::Kind::Findings) })
+}
+
+/// The two states, or the snapshots of one.
+fn sources(args: &DiffArgs) -> Result<(Source, Source)> {
+    match (&args.after, args.at.as_slice()) {
+        (Some(after), _) if is_standard(&args.before) && is_standard(after) => {
+            Err(Failure::new(error::Kind::Usage, "standard input can be only one of the two states"))
+        }
+        (Some(after), _) => Ok((Source::find(&args.before)?, Source::find(after)?)),
+        (None, [from]) => Ok((Source::at(&args.before, Some(from))?, Source::find(&args.before)?)),
+        (None, [from, to]) => {
+            Ok((Source::at(&args.before, Some(from))?, Source::at(&args.before, Some(to))?))
+        }
+        (None, _) => {
+            Err(Failure::new(error::Kind::Usage, "two states are compared, so `--at` stands once or twice"))
+        }
+    }
 }
 
 fn mixed(before: &Source, after: &Source, first: Family) -> Failure {

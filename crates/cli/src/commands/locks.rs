@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use groundstate_common::{Clock, SystemClock, Timestamp};
 use groundstate_statemgr::{LockHolder, LockInfo, Locker};
 use groundstate_statemgr_fs::Backup;
 
@@ -57,10 +58,12 @@ fn lines(looked: &Looked) -> Vec<String> {
         None => pid.to_string(),
     });
     let since = (holder.info.created != LockInfo::default().created).then(|| holder.info.created.to_string());
+    let age = since.as_ref().map(|_| age(holder.info.created));
     let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
     for (label, value) in [
         ("who", some(&holder.info.who).filter(|who| who != "@")),
         ("since", since),
+        ("age", age),
         ("for", some(&holder.info.operation)),
         ("info", some(&holder.info.info)),
         ("program", some(&holder.info.version)),
@@ -72,6 +75,17 @@ fn lines(looked: &Looked) -> Vec<String> {
         lines.extend(value.map(|value| format!("    {:<9}{value}", format!("{label}:"))));
     }
     lines
+}
+
+/// How long ago, in words.
+fn age(created: Timestamp) -> String {
+    let seconds = SystemClock.now().duration_since(created).unwrap_or_default().as_secs();
+    match seconds {
+        0..=119 => format!("{seconds} seconds"),
+        120..=7_199 => format!("{} minutes", seconds / 60),
+        7_200..=172_799 => format!("{} hours", seconds / 3_600),
+        _ => format!("{} days", seconds / 86_400),
+    }
 }
 
 fn json(looked: &[Looked]) -> String {

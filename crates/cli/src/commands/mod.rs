@@ -5,6 +5,7 @@ pub(crate) mod check;
 mod completions;
 pub(crate) mod diff;
 mod graph;
+mod history;
 mod list;
 mod lock;
 mod locks;
@@ -16,6 +17,7 @@ mod outputs;
 mod pull;
 mod push;
 mod replace;
+mod rollback;
 mod salvage;
 mod show;
 mod undo;
@@ -104,6 +106,8 @@ pub(crate) fn run(command: Command) -> Result {
         Command::Locks(args) => locks::run(&args),
         Command::Workspaces(args) => workspaces::run(&args.command),
         Command::Migrate(args) => migrate::run(&args),
+        Command::History(args) => history::run(&args),
+        Command::Rollback(args) => rollback::run(&args),
         Command::Version(args) => version::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Man => man::run(),

@@ -4,7 +4,7 @@ use std::fs;
 
 use super::support::{groundstate, workspace};
 
-const COMMANDS: [&str; 45] = [
+const COMMANDS: [&str; 47] = [
     "",
     "list",
     "show",
@@ -47,6 +47,8 @@ const COMMANDS: [&str; 45] = [
     "workspaces new",
     "workspaces delete",
     "migrate",
+    "history",
+    "rollback",
     "version",
     "completions",
     "man",

@@ -41,7 +41,7 @@ struct Shown<'f> {
 }
 
 pub(super) fn run(args: &ShowArgs) -> Result {
-    let source = Source::find(&args.state.state)?;
+    let source = Source::at(&args.state.state, args.at.as_deref())?;
     match source.family {
         Family::Terraform => show(args, &source),
         Family::Pulumi => pulumi::show(args, &source),

@@ -1,0 +1,44 @@
+//! `groundstate rollback`: an earlier snapshot, under a serial higher than all before it.
+
+use std::path::Path;
+
+use groundstate_statefile::{DecodeOptions, decode};
+
+use super::replace::{Replacement, replace};
+use crate::args::RollbackArgs;
+use crate::error::{Failure, Kind, Result};
+use crate::history::Kept;
+use crate::load;
+use crate::site::Found;
+
+pub(super) fn run(args: &RollbackArgs) -> Result {
+    let history = Kept::open(&args.place.state)?;
+    let entries = history.list()?;
+    let entry = history.find(&args.to)?;
+    let bytes = history.read(&entry.id)?;
+    let name = format!("{} at {}", history.name, entry.id);
+    let mut snapshot =
+        decode(&bytes, &DecodeOptions::default()).map_err(|error| load::failure(&error, &name, &bytes))?;
+    // A serial that somebody has seen must not come again, not even one that was rolled back before.
+    let highest = entries.iter().filter_map(|entry| entry.serial).max().unwrap_or_default();
+    let how = Replacement {
+        args: &args.change,
+        operation: "state-rollback",
+        source: Path::new(""),
+        backup_suffix: ".backup",
+        force: args.force,
+        checked: false,
+    };
+    replace(Found::at(&args.place.state)?, &how, |stored| {
+        if !args.force && stored.is_some_and(|stored| stored.lineage != snapshot.lineage) {
+            let message = format!("{name} is no snapshot of this state: their lineages differ");
+            return Err(Failure::new(Kind::Conflict, message).hint("`--force` goes back to it all the same"));
+        }
+        let newest = stored.map(|stored| stored.serial).unwrap_or_default();
+        snapshot.serial = snapshot.serial.max(highest).max(newest);
+        if stored.is_none() {
+            snapshot.serial = snapshot.serial.next().unwrap_or(snapshot.serial);
+        }
+        Ok(snapshot)
+    })
+}
