@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::client::request;
 use super::{Answer, Place, Store, authority, fresh, server_of_peer};
+use crate::GcsServer;
 
 /// The key of the lock on the default workspace.
 pub(super) const LOCK: &str = "team/app/default.tflock";
@@ -14,13 +15,26 @@ const TOKEN: (&str, &str) = ("Authorization", "Bearer x");
 pub(super) struct Bucket {
     at: String,
     name: String,
+    pub(super) server: Option<GcsServer>,
 }
 
 impl Place {
-    /// A place in Google Cloud Storage, if a server takes part.
-    pub fn gcs() -> Option<Self> {
-        let endpoint = server_of_peer("gcs", "GROUNDSTATE_GCS_ENDPOINT")?;
-        let at = authority(&endpoint);
+    /// A place in Google Cloud Storage.
+    pub fn gcs() -> Self {
+        match server_of_peer("gcs", "GROUNDSTATE_GCS_ENDPOINT") {
+            Some(endpoint) => Self::gcs_at(&endpoint, None),
+            None => Self::gcs_here(),
+        }
+    }
+
+    /// A place in a server of this crate, which counts requests and does wrong what it is told to.
+    pub fn gcs_here() -> Self {
+        let server = GcsServer::start_blocking();
+        Self::gcs_at(&server.endpoint(), Some(server))
+    }
+
+    fn gcs_at(endpoint: &str, server: Option<GcsServer>) -> Self {
+        let at = authority(endpoint);
         let name = fresh("interop");
         let shape = json!({ "name": name }).to_string();
         let headers = [("Content-Type", "application/json"), TOKEN];
@@ -30,8 +44,8 @@ impl Place {
             "storage_custom_endpoint": format!("{endpoint}/storage/v1/"),
         });
         let Value::Object(settings) = settings else { unreachable!("it is written as an object above") };
-        let store = Store::Gcs(Bucket { at, name });
-        Some(Self { kind: "gcs", settings, environment: Vec::new(), store })
+        let store = Store::Gcs(Bucket { at, name, server });
+        Self { kind: "gcs", settings, environment: Vec::new(), store }
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value};
 
-use crate::S3Server;
+use crate::Server;
 use client::Answer;
 pub use peers::{is_required, server_of_peer, terraform_takes_part};
 pub use s3::S3Locks;
@@ -77,10 +77,11 @@ impl Place {
     }
 
     /// The server of this crate that the place is in, if it is in one.
-    pub fn s3_server(&self) -> Option<&S3Server> {
+    pub fn server(&self) -> Option<&Server> {
         match &self.store {
-            Store::S3(bucket) => bucket.server.as_ref(),
-            _ => None,
+            Store::Local => None,
+            Store::S3(bucket) => bucket.server.as_deref(),
+            Store::Gcs(bucket) => bucket.server.as_deref(),
         }
     }
 
@@ -151,7 +152,7 @@ fn authority(endpoint: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Place, S3Locks, fresh, hcl};
+    use super::{Place, S3Locks, Store, fresh, hcl};
 
     #[test]
     fn values_are_written_as_the_language_has_them() {
@@ -166,10 +167,10 @@ mod tests {
         assert_ne!(one.settings()["bucket"], other.settings()["bucket"]);
         assert_eq!((one.locks().len(), one.locks_of_a_holder(), one.digest()), (0, 2, None));
         assert_eq!(one.object("team/app.tfstate"), None);
-        let server = one.s3_server().expect("a server of this crate");
-        let bucket = one.settings()["bucket"].as_str().expect("a name");
-        server.put_object(bucket, "team/app.tfstate.tflock", "{}");
+        let Store::S3(bucket) = &one.store else { panic!("it is in S3") };
+        bucket.request("PUT", "team/app.tfstate.tflock", b"{}").ok();
         assert_eq!(one.locks(), ["{}"]);
+        assert_eq!(one.server().expect("a server of this crate").count("PUT", "*.tflock"), 1);
         let named = Place::local().with("path", "a.tfstate");
         assert_eq!(named.block(), "terraform {\n  backend \"local\" {\n    path = \"a.tfstate\"\n  }\n}\n");
     }

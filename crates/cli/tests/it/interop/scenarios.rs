@@ -29,6 +29,8 @@ scenarios! {
     terraform_blocks_us: local;
     we_block_terraform: local;
     terraform_goes_on_after_our_changes: local;
+    workspaces_are_seen_both_ways: local;
+    migration_keeps_lineage_and_serial: local;
 }
 
 /// The configuration after the moves and removals of the tests.
@@ -141,4 +143,58 @@ fn terraform_goes_on_after_our_changes(place: &Place) {
     assert_eq!(dir.pulled()["serial"].as_u64().unwrap(), next["serial"].as_u64().unwrap() + 1);
     dir.plan_is_clean();
     dir.terraform(&["apply", "-auto-approve"]).succeeds();
+}
+
+/// The names that Terraform and the command list, which have to be the same.
+#[track_caller]
+fn workspaces(dir: &Workdir) -> Vec<String> {
+    let theirs = dir.terraform(&["workspace", "list"]).succeeds();
+    let ours = dir.groundstate(&["workspaces", "list", "."]).succeeds();
+    let names = |text: &str| -> Vec<String> {
+        let names = text.lines().map(|line| line.trim_start_matches(['*', ' ']).to_owned());
+        names.filter(|name| !name.is_empty()).collect()
+    };
+    assert_eq!(names(&theirs), names(&ours));
+    names(&ours)
+}
+
+fn workspaces_are_seen_both_ways(place: &Place) {
+    let dir = Workdir::applied(place);
+    assert_eq!(workspaces(&dir), ["default"]);
+    dir.terraform(&["workspace", "new", "theirs"]).succeeds();
+    dir.terraform(&["apply", "-auto-approve"]).succeeds();
+    dir.groundstate(&["workspaces", "new", ".", "ours"]).succeeds();
+    assert_eq!(workspaces(&dir), ["default", "ours", "theirs"]);
+    // What Terraform has selected is what the command reads and changes.
+    dir.groundstate(&["rm", ".", "terraform_data.many"]).succeeds();
+    assert!(!dir.terraform(&["state", "list"]).succeeds().contains("many"));
+    dir.terraform(&["workspace", "select", "ours"]).succeeds();
+    assert_eq!(dir.groundstate(&["list", "."]).stdout, "");
+    dir.terraform(&["apply", "-auto-approve"]).succeeds();
+    dir.terraform(&["workspace", "select", "default"]).succeeds();
+    dir.plan_is_clean();
+    // Resources protect a workspace from both; without them either deletes it.
+    dir.groundstate(&["workspaces", "delete", ".", "ours"]).fails();
+    dir.terraform(&["workspace", "delete", "theirs"]).fails();
+    dir.groundstate(&["workspaces", "delete", "--force", ".", "theirs"]).succeeds();
+    dir.terraform(&["workspace", "delete", "-force", "ours"]).succeeds();
+    assert_eq!(workspaces(&dir), ["default"]);
+}
+
+fn migration_keeps_lineage_and_serial(place: &Place) {
+    let from = Workdir::applied(&Place::local());
+    let before = from.pulled();
+    let to = Workdir::new(place);
+    let directory = to.path().to_str().unwrap();
+    from.groundstate(&["migrate", ".", directory]).succeeds();
+    assert_eq!(to.pulled(), before);
+    to.plan_is_clean();
+    assert_eq!(place.locks().len(), 0);
+    // And back, over a state of the same lineage that is older by then.
+    to.write("more.tf", "resource \"terraform_data\" \"more\" {}\n");
+    to.terraform(&["apply", "-auto-approve"]).succeeds();
+    from.groundstate(&["migrate", "--receipt", "back.json", directory, "."]).succeeds();
+    assert_eq!(from.pulled(), to.pulled());
+    from.write("more.tf", "resource \"terraform_data\" \"more\" {}\n");
+    from.plan_is_clean();
 }
