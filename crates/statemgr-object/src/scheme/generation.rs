@@ -273,12 +273,22 @@ impl LockScheme for GenerationLock {
 pub struct GenerationLocks {
     bucket: Arc<str>,
     sleeper: Arc<dyn Sleeper>,
+    verify: bool,
 }
 
 impl GenerationLocks {
     /// Lock objects in the bucket of this name.
     pub fn new(bucket: &str, sleeper: Arc<dyn Sleeper>) -> Self {
-        Self { bucket: bucket.into(), sleeper }
+        Self { bucket: bucket.into(), sleeper, verify: false }
+    }
+
+    /// Sets whether each write under a lock asks for the lock first. By default it does not, so that a write is one request
+    /// as in the original; a lock that was broken is then noticed by what somebody has written meanwhile, or when it is
+    /// released.
+    #[must_use]
+    pub fn verify_lock(mut self, yes: bool) -> Self {
+        self.verify = yes;
+        self
     }
 }
 
@@ -286,6 +296,6 @@ impl Equipment for GenerationLocks {
     fn equip(&self, store: ObjectStateStore, lock: Key) -> Result<ObjectStateStore> {
         let path = format!("gs://{}/{lock}", self.bucket);
         let lock = GenerationLock::new(Arc::clone(store.blobs()), lock, &path, Arc::clone(&self.sleeper))?;
-        Ok(store.lock_with(Arc::new(lock), Exclusion::Global))
+        Ok(store.lock_with(Arc::new(lock), Exclusion::Global).verify_lock(self.verify))
     }
 }

@@ -2,4 +2,6 @@
 
 mod clouds;
 mod conformance;
+mod faulty;
 mod history;
+mod steps;
