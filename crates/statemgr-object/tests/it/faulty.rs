@@ -40,6 +40,7 @@ pub(crate) struct Faulty {
 struct Plan {
     asked: Vec<&'static str>,
     trouble: Option<(usize, Trouble)>,
+    meanwhile: Option<(usize, Key, Bytes)>,
 }
 
 impl Faulty {
@@ -52,6 +53,13 @@ impl Faulty {
         let mut plan = self.plan.lock().expect("nobody panics with it");
         plan.asked.clear();
         plan.trouble = Some((at, trouble));
+    }
+
+    /// Before the request with this number, somebody else stores this.
+    pub(crate) fn meanwhile(&self, at: usize, key: Key, bytes: Bytes) {
+        let mut plan = self.plan.lock().expect("nobody panics with it");
+        plan.asked.clear();
+        plan.meanwhile = Some((at, key, bytes));
     }
 
     /// What was asked since the last time, in order.
@@ -75,6 +83,14 @@ impl Faulty {
         changes: bool,
         work: impl Future<Output = Result<T>>,
     ) -> Result<T> {
+        let others = {
+            let mut plan = self.plan.lock().expect("nobody panics with it");
+            let number = plan.asked.len();
+            plan.meanwhile.take_if(|(at, _, _)| *at == number)
+        };
+        if let Some((_, key, bytes)) = others {
+            self.blobs.put(&key, bytes, &PutOptions::default()).await?;
+        }
         let error = |kind| Err(Error::new(kind, "ask", &self.blobs));
         let lost = if changes { ErrorKind::Ambiguous } else { ErrorKind::Unavailable };
         match self.next(what) {

@@ -1,7 +1,10 @@
 //! Tests of states in object stores: the contract, Terraform's layouts and locks, and what happens when requests fail.
 
+mod azure;
 mod clouds;
 mod conformance;
 mod faulty;
+mod google;
 mod history;
 mod steps;
+mod support;

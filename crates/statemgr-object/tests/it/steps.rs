@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use groundstate_blobs::MemoryBlobs;
-use groundstate_common::{FixedClock, Sleeper, Timestamp};
+use groundstate_common::{FixedClock, Timestamp};
 use groundstate_conformance::{BoxFuture, block_on};
 use groundstate_statemgr::{
     Backend, DeleteWorkspace, Error, ErrorKind, Expect, LockId, LockInfo, Result, StateStore, WorkspaceName,
@@ -14,18 +14,10 @@ use groundstate_statemgr_object::history::{Keeping, Retention};
 use groundstate_statemgr_object::{AzureBackend, FolderLayout, GenerationLocks, ObjectBackend};
 
 use crate::faulty::{Faulty, TROUBLES, Trouble};
+use crate::support::AtOnce;
 
 const OLD: &[u8] = br#"{"version":4,"serial":1,"lineage":"a"}"#;
 const NEW: &[u8] = br#"{"version":4,"serial":2,"lineage":"a"}"#;
-
-/// Does not wait.
-#[derive(Debug)]
-struct AtOnce;
-
-#[async_trait::async_trait]
-impl Sleeper for AtOnce {
-    async fn sleep(&self, _: std::time::Duration) {}
-}
 
 type Make = fn(Faulty) -> Result<Arc<dyn Backend>>;
 

@@ -1,0 +1,304 @@
+//! The scenarios of Azure, with the other program's part played by what it would send.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use groundstate_blobs::{
+    Attributes, BlobStore, GetOptions, Key, LeaseDuration, LeaseId, Leases, MemoryBlobs, Precondition,
+    PutOptions,
+};
+use groundstate_statemgr::{
+    Backend, Error, ErrorKind, Expect, LockId, LockInfo, Result, StateStore, WorkspaceName, WriteOptions,
+};
+use groundstate_statemgr_object::{AzureBackend, AzureStore};
+
+use crate::faulty::{Faulty, Trouble};
+use crate::support::{GUID, OTHER_GUID, document, lock_info, lock_info_with};
+
+const KEY: &str = "prod.tfstate";
+const STATE: &[u8] = br#"{"version":4,"serial":1,"lineage":"a"}"#;
+const NEXT: &[u8] = br#"{"version":4,"serial":2,"lineage":"a"}"#;
+
+fn key() -> Key {
+    Key::parse(KEY).expect("it is a key")
+}
+
+fn backend(blobs: impl BlobStore) -> Result<AzureBackend> {
+    AzureBackend::new(Arc::new(blobs), "states", KEY)
+}
+
+fn open(blobs: impl BlobStore) -> Result<AzureStore> {
+    backend(blobs)?.open(&WorkspaceName::default_name())
+}
+
+async fn metadata(blobs: &MemoryBlobs) -> BTreeMap<String, String> {
+    let meta = blobs.head(&key()).await.expect("it answers").expect("the blob is there");
+    meta.attributes.metadata
+}
+
+/// The other program takes the lease, and writes its document or is cut off before.
+async fn leased_by_another(blobs: &MemoryBlobs, with_document: bool) -> LeaseId {
+    let lease = LeaseId::parse(OTHER_GUID).expect("it is a GUID");
+    if blobs.head(&key()).await.expect("it answers").is_none() {
+        blobs.put(&key(), Bytes::new(), &PutOptions::default()).await.expect("it answers");
+    }
+    Leases::acquire(blobs, &key(), &lease, LeaseDuration::Infinite).await.expect("it is free");
+    if with_document {
+        let metadata =
+            BTreeMap::from([("terraformlockid".to_owned(), STANDARD.encode(document(OTHER_GUID)))]);
+        blobs
+            .set_metadata(&key(), &metadata, &Precondition::Any, Some(&lease))
+            .await
+            .expect("the lease is held");
+    }
+    lease
+}
+
+#[tokio::test]
+async fn az_tf_blocks_s() -> Result<(), Error> {
+    let blobs = MemoryBlobs::new("states");
+    leased_by_another(&blobs, true).await;
+    let store = open(blobs)?;
+    let error = store.lock(&lock_info()).await.expect_err("it is held");
+    assert_eq!(
+        error.holder().map(|holder| (holder.id.as_str(), &*holder.info.who)),
+        Some((OTHER_GUID, "other@there"))
+    );
+    store.force_unlock(&LockId::new(OTHER_GUID)).await?;
+    store.lock(&lock_info()).await.map(drop)
+}
+
+#[tokio::test]
+async fn az_metadata_format() -> Result<(), Error> {
+    let blobs = MemoryBlobs::new("states");
+    let attributes = Attributes::content_type("application/json").with_metadata("Owner", "us");
+    blobs.put(&key(), STATE.into(), &PutOptions::default().attributes(attributes)).await.expect("it answers");
+    let store = open(blobs.clone())?;
+    let grant = store.lock(&lock_info()).await?;
+    assert_eq!(grant.id.as_str(), GUID);
+    let there = metadata(&blobs).await;
+    assert_eq!(there.keys().collect::<Vec<_>>(), ["owner", "terraformlockid"]);
+    let written = STANDARD.decode(&there["terraformlockid"]).expect("it is base64");
+    let info = LockInfo { path: "states/prod.tfstate".to_owned(), ..lock_info() };
+    assert_eq!(String::from_utf8_lossy(&written), info.to_json());
+    // A write under the lock keeps both, and so does the release with what is not its own.
+    store.write(NEXT, &WriteOptions::any()).await?;
+    assert_eq!(metadata(&blobs).await, there);
+    store.unlock(&grant.id).await?;
+    assert_eq!(metadata(&blobs).await, BTreeMap::from([("owner".to_owned(), "us".to_owned())]));
+    let blob = blobs.get(&key(), &GetOptions::default()).await.expect("it answers").expect("it is there");
+    assert_eq!(
+        (&*blob.bytes, blob.meta.attributes.content_type.as_deref()),
+        (NEXT, Some("application/json"))
+    );
+    Ok(())
+}
+
+#[tokio::test]
+async fn az_lease_without_metadata() -> Result<(), Error> {
+    let blobs = MemoryBlobs::new("states");
+    leased_by_another(&blobs, false).await;
+    let store = open(blobs.clone())?;
+    let error = store.lock(&lock_info()).await.expect_err("it is held");
+    assert_eq!((error.kind(), error.holder()), (ErrorKind::Locked, None));
+    let holder = store.lock_holder().await?.expect("it is held by somebody");
+    assert!(holder.id.as_str().starts_with("break-lease"), "{holder}");
+    assert!(error.to_string().contains(holder.id.as_str()), "{error}");
+    // Only the lease's own id and the one that breaks it free it, and that one only as long as nothing has changed.
+    for wrong in [GUID, "break-lease", "break-lease-generation0", ""] {
+        let error = store.force_unlock(&LockId::new(wrong)).await.expect_err(wrong);
+        assert_eq!(error.kind(), ErrorKind::Locked, "{error}");
+    }
+    store.force_unlock(&holder.id).await?;
+    assert_eq!(store.lock_holder().await?, None);
+    let again = store.force_unlock(&holder.id).await.expect_err("nothing is locked");
+    assert_eq!(again.kind(), ErrorKind::NotFound);
+    leased_by_another(&blobs, false).await;
+    store.force_unlock(&LockId::new(OTHER_GUID)).await?;
+    store.lock(&lock_info()).await.map(drop)
+}
+
+#[tokio::test]
+async fn az_metadata_without_lease_is_no_lock() -> Result<(), Error> {
+    let blobs = MemoryBlobs::new("states");
+    leased_by_another(&blobs, true).await;
+    Leases::break_lease(&blobs, &key()).await.expect("it answers");
+    let store = open(blobs)?;
+    assert_eq!(store.lock_holder().await?, None);
+    let grant = store.lock(&lock_info()).await?;
+    assert_eq!(store.lock_holder().await?.map(|holder| holder.id), Some(grant.id));
+    Ok(())
+}
+
+#[tokio::test]
+async fn az_metadata_failure_releases() -> Result<(), Error> {
+    for trouble in [Trouble::Refused, Trouble::Denied] {
+        let blobs = Faulty::new(MemoryBlobs::new("states"));
+        let store = open(blobs.clone())?;
+        store.write(STATE, &WriteOptions::any()).await?;
+        blobs.trouble(2, trouble);
+        store.lock(&lock_info()).await.expect_err("the document cannot be written");
+        assert_eq!(blobs.asked(), ["head", "acquire", "describe", "release"]);
+        assert_eq!(store.lock_holder().await?, None);
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn az_create_race() -> Result<(), Error> {
+    let blobs = MemoryBlobs::new("states");
+    let (first, faulty) = (open(blobs.clone())?, Faulty::new(blobs.clone()));
+    // Another user stores a state just before this one makes the empty blob to lock on.
+    faulty.meanwhile(1, key(), Bytes::from(STATE));
+    let second = open(faulty.clone())?;
+    let grant = second.lock(&lock_info()).await?;
+    assert_eq!(faulty.asked()[..4], ["head", "put", "head", "acquire"]);
+    assert_eq!(first.read().await?.map(|stored| stored.bytes), Some(STATE.to_vec()));
+    second.unlock(&grant.id).await
+}
+
+#[tokio::test]
+async fn az_write_needs_lease() -> Result<(), Error> {
+    let blobs = MemoryBlobs::new("states");
+    let store = open(blobs.clone())?;
+    let version = store.write(STATE, &WriteOptions::any()).await?;
+    leased_by_another(&blobs, true).await;
+    for options in [WriteOptions::any(), WriteOptions::expecting(Expect::Version(version.clone()))] {
+        let error = store.write(NEXT, &options).await.expect_err("it is under a lease");
+        assert_eq!(error.kind(), ErrorKind::Locked, "{error}");
+        let text = error.to_string();
+        assert!(
+            text.contains("lease") && text.contains("other@there") && text.contains(OTHER_GUID),
+            "{text}"
+        );
+        let error = store.delete(&options).await.expect_err("it is under a lease");
+        assert_eq!(error.kind(), ErrorKind::Locked, "{error}");
+    }
+    assert_eq!(store.read().await?.map(|stored| stored.version), Some(version));
+    Ok(())
+}
+
+#[tokio::test]
+async fn az_lost_response_acquire() -> Result<(), Error> {
+    for trouble in [Trouble::LostAfter, Trouble::LostBefore] {
+        let blobs = Faulty::new(MemoryBlobs::new("states"));
+        let store = open(blobs.clone())?;
+        store.write(STATE, &WriteOptions::any()).await?;
+        blobs.trouble(1, trouble);
+        let grant = store.lock(&lock_info()).await?;
+        assert_eq!(blobs.asked(), ["head", "acquire", "acquire", "describe"]);
+        store.unlock(&grant.id).await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn az_broken_lease_is_noticed_at_the_next_write() -> Result<(), Error> {
+    let blobs = MemoryBlobs::new("states");
+    let store = open(blobs.clone())?;
+    let version = store.write(STATE, &WriteOptions::any()).await?;
+    let grant = store.lock(&lock_info()).await?;
+    open(blobs.clone())?.force_unlock(&grant.id).await?;
+    for options in [WriteOptions::any(), WriteOptions::expecting(Expect::Version(version))] {
+        let error = store.write(NEXT, &options).await.expect_err("the lock was broken");
+        assert_eq!(error.kind(), ErrorKind::LockLost, "{error}");
+        assert!(error.to_string().contains(GUID), "{error}");
+    }
+    leased_by_another(&blobs, true).await;
+    let error = store.unlock(&grant.id).await.expect_err("somebody else has locked");
+    assert_eq!(error.kind(), ErrorKind::LockLost, "{error}");
+    assert_eq!(store.lock_holder().await?.map(|holder| holder.info.who), Some("other@there".to_owned()));
+    Ok(())
+}
+
+#[tokio::test]
+async fn az_workspace_name() -> Result<(), Error> {
+    let blobs = MemoryBlobs::new("states");
+    let there = backend(blobs.clone())?;
+    let dev = WorkspaceName::parse("dev").expect("it is a name");
+    assert_eq!(there.open(&dev)?.key().as_str(), "prod.tfstateenv:dev");
+    let others =
+        ["prod.tfstateenv:dev.history/1", "prod.tfstateenv:a/b", "prod.tfstateenv:a b", "prod.tfstateenv:"];
+    for name in others {
+        let key = Key::parse(name).expect("it is a key");
+        blobs.put(&key, Bytes::from("{}"), &PutOptions::default()).await.expect("it answers");
+    }
+    for number in 0..5100 {
+        let key = Key::parse(&format!("prod.tfstateenv:w{number}")).expect("it is a key");
+        blobs.put(&key, Bytes::from("{}"), &PutOptions::default()).await.expect("it answers");
+    }
+    let listed = there.list().await?;
+    assert_eq!((listed.len(), listed[0].as_str()), (5101, "default"));
+    Ok(())
+}
+
+#[tokio::test]
+async fn az_snapshot_first_write() -> Result<(), Error> {
+    let blobs = MemoryBlobs::new("states");
+    let store = open(blobs.clone())?.snapshot(true);
+    let version = store.write(STATE, &WriteOptions::expecting(Expect::Absent)).await?;
+    assert!(blobs.snapshots(&key()).is_empty());
+    let grant = store.lock(&lock_info()).await?;
+    store.write(NEXT, &WriteOptions::expecting(Expect::Version(version))).await?;
+    store.unlock(&grant.id).await?;
+    let kept: Vec<Bytes> = blobs.snapshots(&key()).into_iter().map(|(_, bytes)| bytes).collect();
+    assert_eq!(kept, [Bytes::from(STATE)]);
+    Ok(())
+}
+
+#[tokio::test]
+async fn az_unlock_partial() -> Result<(), Error> {
+    let blobs = Faulty::new(MemoryBlobs::new("states"));
+    let store = open(blobs.clone())?;
+    let grant = store.lock(&lock_info()).await?;
+    blobs.trouble(2, Trouble::Down);
+    let error = store.unlock(&grant.id).await.expect_err("the lease cannot be released");
+    assert_eq!(error.kind(), ErrorKind::Ambiguous, "{error}");
+    let text = error.to_string();
+    assert!(text.contains(&format!("the lease {GUID}")) && text.contains("release it by force"), "{text}");
+    blobs.trouble(usize::MAX, Trouble::Refused);
+    // Exactly what the message says is left, and what it says frees it.
+    assert!(store.lock_holder().await?.is_some());
+    open(blobs)?.force_unlock(&grant.id).await?;
+    assert_eq!(store.lock_holder().await?, None);
+    Ok(())
+}
+
+#[tokio::test]
+async fn az_delete_workspace_held_is_refused_and_ours_is_removed_with_its_lock() -> Result<(), Error> {
+    let blobs = MemoryBlobs::new("states");
+    let store = open(blobs.clone())?;
+    store.write(STATE, &WriteOptions::any()).await?;
+    let grant = store.lock(&lock_info()).await?;
+    store.delete(&WriteOptions::any()).await?;
+    // Until it is released, the lock keeps others out although the state is gone.
+    let other = open(blobs.clone())?;
+    assert_eq!(other.read().await?, None);
+    let error = other.lock(&lock_info_with(OTHER_GUID)).await.expect_err("it is held");
+    assert_eq!(error.holder().map(|holder| holder.info.who.as_str()), Some("me@here"));
+    store.unlock(&grant.id).await?;
+    assert_eq!(blobs.head(&key()).await.expect("it answers"), None);
+    Ok(())
+}
+
+#[tokio::test]
+async fn az_lock_ids_are_guids() -> Result<(), Error> {
+    let error =
+        open(MemoryBlobs::new("states"))?.lock(&lock_info_with("mine")).await.expect_err("it is no GUID");
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    Ok(())
+}
+
+#[tokio::test]
+async fn az_versions_outlive_locks() -> Result<(), Error> {
+    let blobs = MemoryBlobs::new("states");
+    let (mine, other) = (open(blobs.clone())?, open(blobs)?);
+    let version = mine.write(STATE, &WriteOptions::any()).await?;
+    let grant = other.lock(&lock_info_with(OTHER_GUID)).await?;
+    other.unlock(&grant.id).await?;
+    // The entity tag has changed twice, and the state has not.
+    mine.write(NEXT, &WriteOptions::expecting(Expect::Version(version))).await.map(drop)
+}
