@@ -13,7 +13,8 @@
 //! assert_eq!(s3.count("PUT", "*.tflock"), 0);
 //! ```
 //!
-//! [`S3Server`] is Amazon S3, and DynamoDB at the same address; [`GcsServer`] is Google Cloud Storage. All have what [`Server`] has: requests, traffic, faults.
+//! [`S3Server`] is Amazon S3, and DynamoDB at the same address; [`GcsServer`] is Google Cloud Storage,
+//! [`AzureServer`] is Azure Blob Storage. All have what [`Server`] has: requests, traffic, faults.
 //!
 //! [`Place`] is a fresh place for states in such a server, or in one of others, with the settings of a `backend` block.
 //!
@@ -22,6 +23,7 @@
 //! Nothing is stored on disk, and nothing listens beyond the loopback. Limits of size and rate are not enforced, and
 //! permissions only as far as a test forbids something.
 
+mod azure;
 mod digest;
 mod dynamodb;
 mod fault;
@@ -34,6 +36,7 @@ mod s3;
 mod store;
 mod xml;
 
+pub use azure::AzureServer;
 pub use fault::Fault;
 pub use gcs::GcsServer;
 pub use http::{Answer, Request, Server};

@@ -6,6 +6,8 @@
     reason = "helpers outside of test functions fail the test they serve, and say what was not run"
 )]
 
+mod azure;
+mod azure_leases;
 mod dynamodb;
 mod faults;
 mod gcs;

@@ -3,8 +3,9 @@
 use std::sync::{Arc, Once};
 use std::time::Duration;
 
-use groundstate_testkit::{GcsServer, S3Server};
+use groundstate_testkit::{AzureServer, GcsServer, S3Server};
 use object_store::aws::AmazonS3Builder;
+use object_store::azure::MicrosoftAzureBuilder;
 use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::{ClientOptions, ObjectStore, RetryConfig};
 
@@ -63,5 +64,27 @@ pub(crate) async fn gcs() -> (GcsServer, Arc<dyn ObjectStore>) {
     let server = GcsServer::start().await;
     server.create_bucket("b");
     let client = gcs_builder(&server).build().unwrap();
+    (server, Arc::new(client))
+}
+
+/// The key of an account, in base64.
+pub(crate) const ACCOUNT_KEY: &str = "a2V5a2V5a2V5a2V5a2V5a2V5a2V5a2V5";
+
+pub(crate) fn azure_builder(server: &AzureServer) -> MicrosoftAzureBuilder {
+    MicrosoftAzureBuilder::new()
+        .with_client_options(options())
+        .with_endpoint(server.account_endpoint())
+        .with_allow_http(true)
+        .with_account("devstoreaccount1")
+        .with_access_key(ACCOUNT_KEY)
+        .with_container_name("b")
+        .with_retry(once())
+}
+
+/// A server with the container `b`, and a client of it.
+pub(crate) async fn azure() -> (AzureServer, Arc<dyn ObjectStore>) {
+    let server = AzureServer::start().await;
+    server.create_container("b");
+    let client = azure_builder(&server).build().unwrap();
     (server, Arc::new(client))
 }
