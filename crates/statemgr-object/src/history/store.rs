@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use groundstate_blobs::ErrorKind as BlobErrorKind;
 use groundstate_common::{Clock, Timestamp};
 use groundstate_statemgr::{
     Capabilities, Error, ErrorKind, Expect, LockGrant, LockHolder, LockId, LockInfo, Result, StateStore,
@@ -75,7 +76,7 @@ impl<S: StateStore> WithHistory<S> {
         Ok(())
     }
 
-    /// Stores an entry of these bytes unless the newest one is that; gives its name if it did.
+    /// Stores an entry of these bytes unless the newest one is that; gives its name if it is new.
     async fn keep(&self, op: &'static str, bytes: &[u8]) -> Result<Option<EntryName>> {
         let mut name = EntryName::of(bytes, self.clock.now());
         if let Some(newest) = self.known().entries.iter().flatten().next_back() {
@@ -84,18 +85,25 @@ impl<S: StateStore> WithHistory<S> {
             }
             name.kept_at = name.kept_at.max(just_after(newest.kept_at));
         }
-        self.history.keep(&name, bytes).await.map_err(|error| {
-            let error = failed("keep a snapshot in", &self.history, error);
-            // Whatever became of the entry, the state is as it was.
-            let kind = match error.kind() {
-                ErrorKind::Ambiguous | ErrorKind::Conflict => ErrorKind::Unavailable,
-                kind => kind,
-            };
-            let why = format!("its snapshot could not be kept, so nothing was changed: {error}");
-            Error::new(kind, op, self).because(why).with_source(error)
-        })?;
+        let is_new = match self.history.keep(&name, bytes).await {
+            Ok(()) => true,
+            // The name tells the content, so that is the entry: of an attempt whose answer got lost.
+            Err(error) if error.kind() == BlobErrorKind::PreconditionFailed => false,
+            Err(error) => return Err(self.not_kept(op, error)),
+        };
         self.known().entries.get_or_insert_default().push(name.clone());
-        Ok(Some(name))
+        Ok(is_new.then_some(name))
+    }
+
+    /// Whatever became of the entry, the state is as it was.
+    fn not_kept(&self, op: &'static str, error: groundstate_blobs::Error) -> Error {
+        let error = failed("keep a snapshot in", &self.history, error);
+        let kind = match error.kind() {
+            ErrorKind::Ambiguous => ErrorKind::Unavailable,
+            kind => kind,
+        };
+        let why = format!("its snapshot could not be kept, so nothing was changed: {error}");
+        Error::new(kind, op, self).because(why).with_source(error)
     }
 
     /// Keeps what is about to be replaced if nobody did, which is so for states that other programs wrote.

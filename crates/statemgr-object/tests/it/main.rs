@@ -6,5 +6,6 @@ mod conformance;
 mod faulty;
 mod google;
 mod history;
+mod rollback;
 mod steps;
 mod support;

@@ -1,0 +1,112 @@
+//! Going back to an earlier snapshot.
+
+use std::sync::Arc;
+
+use groundstate_blobs::{Key, MemoryBlobs};
+use groundstate_statemgr::{Error, ErrorKind, Expect, MemoryPlace, StateStore, WriteOptions};
+use groundstate_statemgr_object::ObjectStateStore;
+use groundstate_statemgr_object::history::{RollbackOptions, rollback};
+use groundstate_states::Serial;
+
+use crate::faulty::{Faulty, Trouble};
+
+/// A state with odd spacing and a member that nobody knows, so that rewriting it would show.
+fn state(serial: u64, lineage: &str) -> Vec<u8> {
+    let head = format!(r#"{{"version": 4,  "serial":{serial}, "lineage":"{lineage}","#);
+    format!("{head} \"future\" : [1.50], \"outputs\":{{}},\"resources\":[]}}\n\n").into_bytes()
+}
+
+#[tokio::test]
+async fn the_snapshot_is_stored_under_a_serial_above_all_others_and_otherwise_untouched() -> Result<(), Error>
+{
+    for (present, above, serial) in [
+        (Some(9), None, 10),
+        (Some(2), None, 4),
+        (Some(9), Some(20), 21),
+        (None, None, 4),
+        (None, Some(9), 10),
+    ] {
+        let store = MemoryPlace::new("prod").open();
+        if let Some(present) = present {
+            store.write(&state(present, "a"), &WriteOptions::any()).await?;
+        }
+        let options = RollbackOptions::default().above(above.map(Serial::new));
+        let back = rollback(&store, &state(3, "a"), &options).await?;
+        let told = (back.serial.get(), back.of.get(), back.replaced.map(Serial::get));
+        assert_eq!(told, (serial, 3, present));
+        let stored = store.read().await?.expect("it was just written");
+        assert_eq!((stored.bytes, stored.version), (state(serial, "a"), back.version));
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn another_lineage_and_what_is_no_state_take_force() -> Result<(), Error> {
+    let rows: [(&[u8], ErrorKind); 2] =
+        [(&state(9, "b"), ErrorKind::LineageMismatch), (b"nonsense", ErrorKind::Corrupt)];
+    for (present, kind) in rows {
+        let store = MemoryPlace::new("prod").open();
+        store.write(present, &WriteOptions::any()).await?;
+        let error =
+            rollback(&store, &state(3, "a"), &RollbackOptions::default()).await.expect_err("it is refused");
+        assert_eq!(error.kind(), kind, "{error}");
+        assert!(error.to_string().contains("force"), "{error}");
+        assert_eq!(store.read().await?.map(|stored| stored.bytes).as_deref(), Some(present));
+        rollback(&store, &state(3, "a"), &RollbackOptions::default().force(true)).await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_snapshot_that_is_no_state_is_refused_also_by_force() -> Result<(), Error> {
+    let store = MemoryPlace::new("prod").open();
+    for snapshot in [&b"nonsense"[..], b"", b"{}"] {
+        let options = RollbackOptions::default().force(true);
+        let error = rollback(&store, snapshot, &options).await.expect_err("it is no state");
+        assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+    }
+    assert_eq!(store.read().await?, None);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_snapshot_of_an_older_format_is_written_as_the_present_one() -> Result<(), Error> {
+    let store = MemoryPlace::new("prod").open();
+    let old = br#"{"version": 3, "serial": 3, "lineage": "a", "modules": [{"path": ["root"], "outputs": {}, "resources": {}}]}"#;
+    rollback(&store, old, &RollbackOptions::default()).await?;
+    let stored = String::from_utf8(store.read().await?.expect("it is there").bytes).expect("it is text");
+    assert!(stored.contains("\"version\": 4") && stored.contains("\"serial\": 4"), "{stored}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn there_is_nothing_above_the_largest_serial() -> Result<(), Error> {
+    let store = MemoryPlace::new("prod").open();
+    let error = rollback(&store, &state(u64::MAX, "a"), &RollbackOptions::default())
+        .await
+        .expect_err("it is the last");
+    assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_lost_answer_is_looked_up_and_what_came_between_is_a_conflict() -> Result<(), Error> {
+    let (blobs, key) = (MemoryBlobs::new("states"), Key::parse("a").expect("it is a key"));
+    let faulty = Faulty::new(blobs.clone());
+    let store = ObjectStateStore::new(Arc::new(faulty.clone()), key.clone());
+    store.write(&state(9, "a"), &WriteOptions::expecting(Expect::Absent)).await?;
+    faulty.trouble(1, Trouble::LostAfter);
+    let back = rollback(&store, &state(3, "a"), &RollbackOptions::default()).await?;
+    assert_eq!((back.serial.get(), faulty.asked()), (10, vec!["get", "put", "get"]));
+    faulty.trouble(1, Trouble::LostBefore);
+    let error =
+        rollback(&store, &state(3, "a"), &RollbackOptions::default()).await.expect_err("nobody knows");
+    assert_eq!(error.kind(), ErrorKind::Ambiguous);
+    faulty.trouble(usize::MAX, Trouble::Refused);
+    faulty.meanwhile(1, key, state(11, "a").into());
+    let error =
+        rollback(&store, &state(3, "a"), &RollbackOptions::default()).await.expect_err("it has changed");
+    assert_eq!(error.kind(), ErrorKind::Conflict);
+    assert_eq!(store.read().await?.map(|stored| stored.bytes), Some(state(11, "a")));
+    Ok(())
+}
