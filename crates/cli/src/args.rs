@@ -1,6 +1,7 @@
 //! The grammar of the command line.
 
 mod change;
+mod journal;
 mod order;
 mod places;
 mod pulumi;
@@ -17,6 +18,8 @@ pub(crate) use change::{
     AddressesArgs, ChangeArgs, EditArgs, LockArgs, LockCommandArgs, LocksArgs, MergeErroredArgs, MvArgs,
     PullArgs, PushArgs, ReplaceProviderArgs, SalvageArgs, UndoArgs, UnlockArgs,
 };
+
+pub(crate) use journal::{EntriesArgs, InspectArgs, JournalArgs, JournalCommand, ReplayArgs, VerifyArgs};
 
 pub(crate) use order::{
     GraphFormat, OrderArgs, OrderBlastArgs, OrderQuestion, OrderWhyArgs, PictureArgs, RulesArgs,
@@ -159,6 +162,10 @@ pub(crate) enum Command {
     Repair(RepairArgs),
     /// Deals with operations of Pulumi whose outcome is not known
     Pending(PendingArgs),
+    /// Reads journals of Pulumi's snapshots
+    ///
+    /// Reads journals: entries that say what happened to a deployment, in place of a whole snapshot for each step.
+    Journal(JournalArgs),
     /// Encrypts a value by the secrets manager of a stack of Pulumi
     ///
     /// Encrypts what stands on standard input, and prints the ciphertext. In a state a secret is JSON, so a text needs its

@@ -11,6 +11,7 @@ mod family;
 mod graph;
 mod history;
 mod interrupt;
+mod journal;
 mod json;
 mod kept;
 mod listing;

@@ -30,7 +30,7 @@ use groundstate_integrity::Flag;
 
 use crate::args::{AddressesArgs, Command, PendingCommand};
 use crate::error::Result;
-use crate::pulumi;
+use crate::{journal, pulumi};
 
 /// What to do with damaged files of Pulumi instead.
 pub(crate) const NO_SALVAGE: &str =
@@ -73,6 +73,7 @@ pub(crate) fn run(command: Command) -> Result {
             }
             pulumi::pending(&args.command)
         }
+        Command::Journal(args) => journal::run(&args.command),
         Command::Encrypt(args) => pulumi::encrypt(&args),
         Command::Decrypt(args) => pulumi::decrypt(&args),
         Command::Edit(args) => {

@@ -85,7 +85,7 @@ pub(super) fn faults(error: &ReadError) -> Vec<Fault> {
 }
 
 /// Explains why a text cannot be read.
-pub(super) fn failure(error: &ReadError, name: &str, text: &[u8]) -> Failure {
+pub(crate) fn failure(error: &ReadError, name: &str, text: &[u8]) -> Failure {
     let kind = match error {
         ReadError::Empty => {
             return Failure::new(Kind::NoState, format!("{name} is empty, so it holds no state"));

@@ -4,7 +4,7 @@ use std::fs;
 
 use super::support::{groundstate, workspace};
 
-const COMMANDS: [&str; 47] = [
+const COMMANDS: [&str; 52] = [
     "",
     "list",
     "show",
@@ -31,6 +31,11 @@ const COMMANDS: [&str; 47] = [
     "pending list",
     "pending clear",
     "pending resolve",
+    "journal",
+    "journal replay",
+    "journal inspect",
+    "journal compact",
+    "journal verify",
     "encrypt",
     "decrypt",
     "edit",

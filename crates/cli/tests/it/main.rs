@@ -15,6 +15,7 @@ mod graph;
 mod help;
 mod interop;
 mod interrupted;
+mod journal;
 mod list;
 mod locks;
 mod migrate;
