@@ -43,6 +43,8 @@ mod capabilities;
 mod cloud;
 mod context;
 mod error;
+#[cfg(feature = "gcp")]
+mod gcs;
 mod key;
 mod lease;
 mod memory;
@@ -61,6 +63,8 @@ pub use capabilities::BlobCapabilities;
 pub use cloud::Reply;
 pub use context::Context;
 pub use error::{BoxError, Error, ErrorKind, Result};
+#[cfg(feature = "gcp")]
+pub use gcs::{GcsBlobs, GcsSettings};
 pub use key::Key;
 pub use lease::{LeaseDuration, LeaseId, Leases};
 pub use memory::MemoryBlobs;

@@ -14,7 +14,9 @@ pub(crate) use encode::{encode, query};
 pub use exchange::Reply;
 pub(crate) use exchange::{Effect, Request, Wire};
 pub(crate) use failure::{Failure, Meaning};
-pub(crate) use reading::{Reading, blob_of, covers, meta_of, nothing_of, read_headers, version_of};
+pub(crate) use reading::{
+    Reading, attribute_headers, blob_of, covers, meta_of, nothing_of, read_headers, version_of,
+};
 
 #[cfg(any(feature = "aws", feature = "gcp"))]
 pub(crate) use listing::{list_page, list_query};
@@ -27,4 +29,17 @@ pub(crate) fn client_options() -> object_store::ClientOptions {
         .with_timeout_disabled()
         .with_read_timeout(SILENCE)
         .with_connect_timeout(CONNECT)
+}
+
+/// The texts of an error and all its causes, to look for words in; never shown.
+#[cfg(any(feature = "gcp", feature = "azure"))]
+pub(crate) fn causes(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        text.push('\n');
+        text.push_str(&cause.to_string());
+        next = cause.source();
+    }
+    text
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
-use super::{Reply, timestamp};
+use super::{Reply, Request, timestamp};
 use crate::blob::{Attributes, Blob, BlobMeta};
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::GetOptions;
@@ -98,4 +98,14 @@ pub(crate) fn nothing_of(meta: BlobMeta, options: &GetOptions, place: &str) -> R
     }
     let start = options.range.as_ref().map_or(0, |range| range.start.min(meta.size));
     Ok(Blob::part(Bytes::new(), start, meta))
+}
+
+/// The headers of what is kept with a content.
+pub(crate) fn attribute_headers(request: Request, attributes: &Attributes, prefix: &str) -> Result<Request> {
+    let mut request = request;
+    if let Some(content_type) = &attributes.content_type {
+        request = request.header("content-type", content_type)?;
+    }
+    let mut metadata = attributes.metadata.iter();
+    metadata.try_fold(request, |request, (name, value)| request.header(&format!("{prefix}{name}"), value))
 }

@@ -1,32 +1,8 @@
 //! The settings of the store on S3, as Terraform's backend names them.
 
-use crate::settings::{Kind, Setting, settings};
+use crate::settings::{Setting, alias, flag, ignored, number, refused, secret, settings, text};
 
 const USE_ENV: &str = "get credentials of the role first and give them as AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN";
-
-const fn text(name: &'static str, env: &'static [&'static str]) -> Setting {
-    Setting { name, env, kind: Kind::Text }
-}
-
-const fn secret(name: &'static str, env: &'static [&'static str]) -> Setting {
-    Setting { name, env, kind: Kind::Secret }
-}
-
-const fn flag(name: &'static str, env: &'static [&'static str]) -> Setting {
-    Setting { name, env, kind: Kind::Flag }
-}
-
-const fn ignored(name: &'static str, env: &'static [&'static str]) -> Setting {
-    Setting { name, env, kind: Kind::Ignored }
-}
-
-const fn refused(name: &'static str, instead: &'static str) -> Setting {
-    Setting { name, env: &[], kind: Kind::Refused(instead) }
-}
-
-const fn alias(name: &'static str, of: &'static str) -> Setting {
-    Setting { name, env: &[], kind: Kind::Alias(of) }
-}
 
 pub(super) static TABLE: &[Setting] = &[
     text("bucket", &[]),
@@ -60,7 +36,7 @@ pub(super) static TABLE: &[Setting] = &[
     flag("skip_s3_checksum", &[]),
     text("state_tags", &[]),
     text("lock_tags", &[]),
-    Setting { name: "max_retries", env: &["AWS_MAX_ATTEMPTS"], kind: Kind::Number },
+    number("max_retries", &["AWS_MAX_ATTEMPTS"]),
     ignored("retry_mode", &["AWS_RETRY_MODE"]),
     // Nothing is checked that these would skip.
     ignored("skip_credentials_validation", &[]),
@@ -112,8 +88,8 @@ pub(super) static TABLE: &[Setting] = &[
     refused("allowed_account_ids", "check the account before, this store asks for none"),
     refused("forbidden_account_ids", "check the account before, this store asks for none"),
     // For servers that speak the protocol and know no conditions.
-    Setting { name: "conditional_write", env: &[], kind: Kind::Text },
-    Setting { name: "conditional_delete", env: &[], kind: Kind::Text },
+    text("conditional_write", &[]),
+    text("conditional_delete", &[]),
 ];
 
 settings! {

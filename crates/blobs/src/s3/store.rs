@@ -8,11 +8,11 @@ use object_store::aws::AwsAuthorizer;
 use super::S3Blobs;
 use super::credentials::NO_CREDENTIALS;
 use super::meaning::meaning;
-use crate::blob::{Attributes, Blob, BlobMeta, Page};
+use crate::blob::{Blob, BlobMeta, Page};
 use crate::capabilities::BlobCapabilities;
 use crate::cloud::{
-    Effect, Failure, Reading, Reply, Request, blob_of, covers, list_page, list_query, meta_of, nothing_of,
-    read_headers, version_of,
+    Effect, Failure, Reading, Reply, Request, attribute_headers, blob_of, covers, list_page, list_query,
+    meta_of, nothing_of, read_headers, version_of,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Key;
@@ -99,16 +99,6 @@ impl S3Blobs {
             }
         }
     }
-}
-
-/// The headers of what is kept with a content.
-pub(crate) fn attribute_headers(request: Request, attributes: &Attributes, prefix: &str) -> Result<Request> {
-    let mut request = request;
-    if let Some(content_type) = &attributes.content_type {
-        request = request.header("content-type", content_type)?;
-    }
-    let mut metadata = attributes.metadata.iter();
-    metadata.try_fold(request, |request, (name, value)| request.header(&format!("{prefix}{name}"), value))
 }
 
 #[async_trait]

@@ -3,7 +3,7 @@
 mod parse;
 mod values;
 
-pub(crate) use values::{Kind, Setting, Values};
+pub(crate) use values::{Kind, Setting, Values, alias, flag, ignored, number, refused, secret, text};
 
 /// Defines a type of settings over a table of [`Setting`]s.
 macro_rules! settings {

@@ -31,6 +31,34 @@ pub(crate) enum Kind {
     Alias(&'static str),
 }
 
+pub(crate) const fn text(name: &'static str, env: &'static [&'static str]) -> Setting {
+    Setting { name, env, kind: Kind::Text }
+}
+
+pub(crate) const fn secret(name: &'static str, env: &'static [&'static str]) -> Setting {
+    Setting { name, env, kind: Kind::Secret }
+}
+
+pub(crate) const fn flag(name: &'static str, env: &'static [&'static str]) -> Setting {
+    Setting { name, env, kind: Kind::Flag }
+}
+
+pub(crate) const fn number(name: &'static str, env: &'static [&'static str]) -> Setting {
+    Setting { name, env, kind: Kind::Number }
+}
+
+pub(crate) const fn ignored(name: &'static str, env: &'static [&'static str]) -> Setting {
+    Setting { name, env, kind: Kind::Ignored }
+}
+
+pub(crate) const fn refused(name: &'static str, instead: &'static str) -> Setting {
+    Setting { name, env: &[], kind: Kind::Refused(instead) }
+}
+
+pub(crate) const fn alias(name: &'static str, of: &'static str) -> Setting {
+    Setting { name, env: &[], kind: Kind::Alias(of) }
+}
+
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Values {
     store: &'static str,

@@ -1,5 +1,7 @@
 //! The tests of blob stores.
 
+#[cfg(feature = "gcp")]
+mod gcs;
 mod harness;
 mod memory;
 #[cfg(feature = "aws")]

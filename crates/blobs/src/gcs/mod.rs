@@ -1,0 +1,137 @@
+//! Google Cloud Storage.
+
+mod credentials;
+mod keys;
+mod meaning;
+mod settings;
+mod store;
+
+use std::fmt;
+
+use object_store::gcp::GcpCredentialProvider;
+use url::Url;
+
+use crate::cloud::{Wire, client_options, encode};
+use crate::error::Result;
+use crate::retry::RetryPolicy;
+
+use keys::Keys;
+pub use settings::GcsSettings;
+
+/// A client of a bucket of Google Cloud Storage. Each operation is one attempt: wrap it in [`Retry`](crate::Retry).
+///
+/// Versions have the generation, which Terraform uses as the id of a lock. Keys of customers and of KMS go with blobs of
+/// [`Role::State`](crate::Role) only, as Terraform has it.
+#[derive(Clone)]
+pub struct GcsBlobs {
+    bucket: String,
+    /// The address of the bucket, without a slash at its end.
+    base: String,
+    wire: Wire,
+    credentials: GcpCredentialProvider,
+    keys: Keys,
+    retries: RetryPolicy,
+}
+
+impl GcsBlobs {
+    /// A client with these settings. Nothing is sent yet; files of credentials and keys are read.
+    ///
+    /// # Errors
+    ///
+    /// `Invalid` and `Unsupported` for settings that make no sense or cannot be honoured, naming the option and the variable.
+    pub fn open(settings: &GcsSettings) -> Result<Self> {
+        let values = &settings.0;
+        let bucket = values.needed("bucket")?;
+        if bucket.contains(['/', '?', '#', '@', ' ', '%', '\\']) {
+            return Err(values.invalid("bucket", "it is not the name of a bucket"));
+        }
+        let service = service(settings)?;
+        let options = client_options().with_allow_http(service.starts_with("http:"));
+        let hint = "check the network, and the option `storage_custom_endpoint` or the variable GOOGLE_BACKEND_STORAGE_CUSTOM_ENDPOINT";
+        let wire = Wire::new(&options, hint.to_owned()).map_err(|error| {
+            values.invalid("storage_custom_endpoint", "no client can be made for it").with_source(error)
+        })?;
+        let mut retries = RetryPolicy::default();
+        if let Some(attempts) = values.number("max_retries")? {
+            retries = retries.attempts(attempts);
+        }
+        Ok(Self {
+            base: format!("{service}/{}", encode(bucket, false)),
+            credentials: credentials::provider(settings, bucket, &options)?,
+            keys: Keys::new(settings)?,
+            bucket: bucket.to_owned(),
+            wire,
+            retries,
+        })
+    }
+
+    /// How often to try, from the settings.
+    pub fn retry_policy(&self) -> RetryPolicy {
+        self.retries
+    }
+
+    /// The name of the bucket.
+    pub fn bucket(&self) -> &str {
+        &self.bucket
+    }
+}
+
+/// The address of the service. Custom ones are those of the other API, whose path is not this one's.
+fn service(settings: &GcsSettings) -> Result<String> {
+    const NAME: &str = "storage_custom_endpoint";
+    let values = &settings.0;
+    let Some(text) = values.text(NAME) else {
+        let domain = values.text("universe_domain").unwrap_or("googleapis.com");
+        if !domain.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-')) {
+            return Err(values.invalid("universe_domain", "it is not a domain"));
+        }
+        return Ok(format!("https://storage.{domain}"));
+    };
+    let url =
+        Url::parse(text).map_err(|error| values.invalid(NAME, format!("it is not an address: {error}")))?;
+    let is_plain = url.username().is_empty() && url.password().is_none() && url.query().is_none();
+    if !matches!(url.scheme(), "http" | "https") || !is_plain {
+        return Err(values.invalid(NAME, "it has to be http or https with a host, without user and query"));
+    }
+    Ok(url.origin().ascii_serialization())
+}
+
+impl fmt::Display for GcsBlobs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "gs://{}", self.bucket)
+    }
+}
+
+impl fmt::Debug for GcsBlobs {
+    /// Shows the place only: the rest has keys in it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GcsBlobs").field("base", &self.base).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{GcsSettings, service};
+
+    #[test]
+    fn the_address_is_that_of_the_service_whatever_the_api() {
+        for (name, value, address) in [
+            ("bucket", "b", "https://storage.googleapis.com"),
+            ("universe_domain", "apis.example", "https://storage.apis.example"),
+            ("storage_custom_endpoint", "http://127.0.0.1:5557/storage/v1/", "http://127.0.0.1:5557"),
+            (
+                "storage_custom_endpoint",
+                "https://storage-x.p.googleapis.com/storage/v1/b",
+                "https://storage-x.p.googleapis.com",
+            ),
+        ] {
+            assert_eq!(service(&GcsSettings::new().with(name, value).unwrap()).unwrap(), address);
+        }
+        let wrong = GcsSettings::new().with("storage_custom_endpoint", "http://u:hush@h/").unwrap();
+        let error = service(&wrong).unwrap_err().to_string();
+        assert!(
+            !error.contains("hush") && error.contains("GOOGLE_BACKEND_STORAGE_CUSTOM_ENDPOINT"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,44 @@
+//! The settings of the store on Google Cloud Storage, as Terraform's backend names them.
+
+use crate::settings::{Setting, number, refused, secret, settings, text};
+
+const IMPERSONATE: &str = "run `gcloud auth print-access-token --impersonate-service-account=NAME` and give what it prints as `access_token` or GOOGLE_OAUTH_ACCESS_TOKEN";
+
+pub(super) static TABLE: &[Setting] = &[
+    text("bucket", &[]),
+    secret("credentials", &["GOOGLE_BACKEND_CREDENTIALS", "GOOGLE_CREDENTIALS"]),
+    secret("access_token", &["GOOGLE_OAUTH_ACCESS_TOKEN"]),
+    // Not one of Terraform's, but where Google's own libraries look.
+    text("application_credentials", &["GOOGLE_APPLICATION_CREDENTIALS"]),
+    Setting {
+        name: "impersonate_service_account",
+        env: &["GOOGLE_BACKEND_IMPERSONATE_SERVICE_ACCOUNT", "GOOGLE_IMPERSONATE_SERVICE_ACCOUNT"],
+        kind: crate::settings::Kind::Refused(IMPERSONATE),
+    },
+    refused("impersonate_service_account_delegates", IMPERSONATE),
+    secret("encryption_key", &["GOOGLE_ENCRYPTION_KEY"]),
+    text("kms_encryption_key", &["GOOGLE_KMS_ENCRYPTION_KEY"]),
+    text(
+        "storage_custom_endpoint",
+        &["GOOGLE_BACKEND_STORAGE_CUSTOM_ENDPOINT", "GOOGLE_STORAGE_CUSTOM_ENDPOINT"],
+    ),
+    text("universe_domain", &["GOOGLE_BACKEND_UNIVERSE_DOMAIN"]),
+    number("max_retries", &[]),
+];
+
+settings! {
+    /// Where a bucket of Google Cloud Storage is, and how to get at it.
+    ///
+    /// The names are those of Terraform's `gcs` backend. Beside them there are `application_credentials`, the file that
+    /// Google's libraries read, and `max_retries`.
+    ///
+    /// ```
+    /// use groundstate_blobs::GcsSettings;
+    ///
+    /// let environment = |name: &str| (name == "GOOGLE_OAUTH_ACCESS_TOKEN").then(|| "hidden".to_owned());
+    /// let settings = GcsSettings::new().with("bucket", "states")?.or_from(&environment)?;
+    /// assert_eq!(format!("{settings:?}"), r#"GcsSettings { access_token: "(secret)", bucket: "states" }"#);
+    /// # Ok::<(), groundstate_blobs::Error>(())
+    /// ```
+    GcsSettings, "gcs", TABLE
+}
