@@ -37,6 +37,8 @@
 //!
 //! None.
 
+#[cfg(feature = "azure")]
+mod azure;
 mod blob;
 mod capabilities;
 #[cfg(any(feature = "aws", feature = "gcp", feature = "azure"))]
@@ -57,6 +59,8 @@ mod settings;
 mod store;
 mod version;
 
+#[cfg(feature = "azure")]
+pub use azure::{AzureBlobs, AzureSettings};
 pub use blob::{Attributes, Blob, BlobMeta, LeaseState, Listed, Page, PageToken};
 pub use capabilities::BlobCapabilities;
 #[cfg(any(feature = "aws", feature = "gcp", feature = "azure"))]

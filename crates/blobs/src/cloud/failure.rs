@@ -19,6 +19,8 @@ pub(crate) struct Failure {
     pub(crate) region: Option<String>,
     pub(crate) date: Option<String>,
     request_id: Option<String>,
+    /// What Azure adds to refusals of signatures; it has parts of the request and is never shown.
+    detail: String,
 }
 
 /// What a refusal means.
@@ -36,6 +38,7 @@ struct Document {
     message: String,
     region: Option<String>,
     request_id: Option<String>,
+    authentication_error_detail: String,
 }
 
 impl Failure {
@@ -55,12 +58,19 @@ impl Failure {
             message: message.chars().take(LONGEST_MESSAGE).collect(),
             region: document.region.or_else(|| header("x-amz-bucket-region")),
             date: header("date"),
+            detail: document.authentication_error_detail,
             request_id: document
                 .request_id
                 .or_else(|| header("x-amz-request-id"))
                 .or_else(|| header("x-ms-request-id"))
                 .or_else(|| header("x-guploader-uploadid")),
         }
+    }
+
+    /// Whether the service found the date of the request to be wrong.
+    #[cfg(feature = "azure")]
+    pub(crate) fn is_about_dates(&self) -> bool {
+        [&self.detail, &self.message].into_iter().any(|text| text.to_ascii_lowercase().contains("date"))
     }
 
     /// What a status means with every service, unless its code says more.

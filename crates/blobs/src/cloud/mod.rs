@@ -32,7 +32,7 @@ pub(crate) fn client_options() -> object_store::ClientOptions {
 }
 
 /// The texts of an error and all its causes, to look for words in; never shown.
-#[cfg(any(feature = "gcp", feature = "azure"))]
+#[cfg(feature = "gcp")]
 pub(crate) fn causes(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut next = error.source();

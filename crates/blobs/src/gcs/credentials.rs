@@ -27,6 +27,9 @@ pub(super) fn provider(
         }
         return Ok(Arc::new(StaticCredentialProvider::new(GcpCredential { bearer: token.to_owned() })));
     }
+    if values.flag("anonymous")? {
+        return Ok(Arc::new(StaticCredentialProvider::new(GcpCredential { bearer: String::new() })));
+    }
     let retries =
         RetryConfig { max_retries: 2, retry_timeout: Duration::from_secs(10), ..RetryConfig::default() };
     let mut builder = GoogleCloudStorageBuilder::new()

@@ -47,6 +47,8 @@ pub(super) fn meaning(failure: &Failure, op: &str, bucket: &str, effect: Effect)
                 permission(op)
             ),
         ),
+        // Conditions of generations are the only ones that are sent.
+        (_, 412) => Meaning::plain(ErrorKind::PreconditionFailed),
         _ => failure.general(effect),
     }
 }

@@ -1,6 +1,6 @@
 //! The settings of the store on Google Cloud Storage, as Terraform's backend names them.
 
-use crate::settings::{Setting, number, refused, secret, settings, text};
+use crate::settings::{Setting, alias, flag, number, refused, secret, settings, text};
 
 const IMPERSONATE: &str = "run `gcloud auth print-access-token --impersonate-service-account=NAME` and give what it prints as `access_token` or GOOGLE_OAUTH_ACCESS_TOKEN";
 
@@ -10,12 +10,12 @@ pub(super) static TABLE: &[Setting] = &[
     secret("access_token", &["GOOGLE_OAUTH_ACCESS_TOKEN"]),
     // Not one of Terraform's, but where Google's own libraries look.
     text("application_credentials", &["GOOGLE_APPLICATION_CREDENTIALS"]),
-    Setting {
-        name: "impersonate_service_account",
-        env: &["GOOGLE_BACKEND_IMPERSONATE_SERVICE_ACCOUNT", "GOOGLE_IMPERSONATE_SERVICE_ACCOUNT"],
-        kind: crate::settings::Kind::Refused(IMPERSONATE),
-    },
-    refused("impersonate_service_account_delegates", IMPERSONATE),
+    refused(
+        "impersonate_service_account",
+        &["GOOGLE_BACKEND_IMPERSONATE_SERVICE_ACCOUNT", "GOOGLE_IMPERSONATE_SERVICE_ACCOUNT"],
+        IMPERSONATE,
+    ),
+    refused("impersonate_service_account_delegates", &[], IMPERSONATE),
     secret("encryption_key", &["GOOGLE_ENCRYPTION_KEY"]),
     text("kms_encryption_key", &["GOOGLE_KMS_ENCRYPTION_KEY"]),
     text(
@@ -23,6 +23,9 @@ pub(super) static TABLE: &[Setting] = &[
         &["GOOGLE_BACKEND_STORAGE_CUSTOM_ENDPOINT", "GOOGLE_STORAGE_CUSTOM_ENDPOINT"],
     ),
     text("universe_domain", &["GOOGLE_BACKEND_UNIVERSE_DOMAIN"]),
+    alias("endpoint", "storage_custom_endpoint"),
+    // For servers that ask for no credentials.
+    flag("anonymous", &[]),
     number("max_retries", &[]),
 ];
 
@@ -30,7 +33,8 @@ settings! {
     /// Where a bucket of Google Cloud Storage is, and how to get at it.
     ///
     /// The names are those of Terraform's `gcs` backend. Beside them there are `application_credentials`, the file that
-    /// Google's libraries read, and `max_retries`.
+    /// Google's libraries read, `anonymous` for servers that ask for no credentials, `max_retries`, and `endpoint` for
+    /// `storage_custom_endpoint`.
     ///
     /// ```
     /// use groundstate_blobs::GcsSettings;

@@ -3,7 +3,9 @@
 mod parse;
 mod values;
 
-pub(crate) use values::{Kind, Setting, Values, alias, flag, ignored, number, refused, secret, text};
+#[cfg(any(feature = "aws", feature = "azure"))]
+pub(crate) use values::ignored;
+pub(crate) use values::{Setting, Values, alias, flag, number, refused, secret, text};
 
 /// Defines a type of settings over a table of [`Setting`]s.
 macro_rules! settings {

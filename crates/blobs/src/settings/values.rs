@@ -24,6 +24,7 @@ pub(crate) enum Kind {
     Flag,
     Number,
     /// Known, and without meaning here: what it switches off is never done.
+    #[cfg(any(feature = "aws", feature = "azure"))]
     Ignored,
     /// Known, and cannot be honoured; the text says what to do instead.
     Refused(&'static str),
@@ -47,12 +48,17 @@ pub(crate) const fn number(name: &'static str, env: &'static [&'static str]) -> 
     Setting { name, env, kind: Kind::Number }
 }
 
+#[cfg(any(feature = "aws", feature = "azure"))]
 pub(crate) const fn ignored(name: &'static str, env: &'static [&'static str]) -> Setting {
     Setting { name, env, kind: Kind::Ignored }
 }
 
-pub(crate) const fn refused(name: &'static str, instead: &'static str) -> Setting {
-    Setting { name, env: &[], kind: Kind::Refused(instead) }
+pub(crate) const fn refused(
+    name: &'static str,
+    env: &'static [&'static str],
+    instead: &'static str,
+) -> Setting {
+    Setting { name, env, kind: Kind::Refused(instead) }
 }
 
 pub(crate) const fn alias(name: &'static str, of: &'static str) -> Setting {
@@ -97,7 +103,7 @@ impl Values {
                 let error = self.error(ErrorKind::Unsupported, setting.name);
                 return Err(error.because("it is not supported here").next_step(instead));
             }
-            Kind::Text | Kind::Secret | Kind::Flag | Kind::Number | Kind::Ignored => {}
+            _ => {}
         }
         self.values.insert(setting.name, value.to_owned());
         Ok(())

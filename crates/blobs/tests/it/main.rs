@@ -1,5 +1,7 @@
 //! The tests of blob stores.
 
+#[cfg(feature = "azure")]
+mod azure;
 #[cfg(feature = "gcp")]
 mod gcs;
 mod harness;

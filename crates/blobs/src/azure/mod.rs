@@ -1,0 +1,198 @@
+//! Azure Blob Storage.
+
+mod credentials;
+mod leases;
+mod listing;
+mod meaning;
+mod settings;
+mod store;
+
+use std::fmt;
+use std::time::Duration;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use object_store::azure::AzureCredentialProvider;
+use sha2::{Digest, Sha256};
+use url::Url;
+
+use crate::cloud::{Wire, client_options, encode};
+use crate::error::Result;
+use crate::retry::RetryPolicy;
+
+pub use settings::AzureSettings;
+
+/// A client of a container of Azure Blob Storage. Each operation is one attempt: wrap it in [`Retry`](crate::Retry).
+///
+/// It has [`Leases`](crate::Leases), metadata and snapshots, which are calls of their own.
+#[derive(Clone)]
+pub struct AzureBlobs {
+    account: String,
+    container: String,
+    /// The address of the container, without a slash at its end.
+    base: String,
+    wire: Wire,
+    credentials: AzureCredentialProvider,
+    /// The headers of a key that the customer provides, for every request that touches contents.
+    customer: Vec<(String, String)>,
+    scope: Option<String>,
+    retries: RetryPolicy,
+}
+
+impl AzureBlobs {
+    /// A client with these settings. Nothing is sent yet.
+    ///
+    /// # Errors
+    ///
+    /// `Invalid` and `Unsupported` for settings that make no sense or cannot be honoured, naming the option and the variable.
+    pub fn open(settings: &AzureSettings) -> Result<Self> {
+        let values = &settings.0;
+        let account = values.needed("storage_account_name")?;
+        if !(3..=24).contains(&account.len())
+            || !account.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+        {
+            return Err(
+                values.invalid("storage_account_name", "it is not 3 to 24 lower-case letters and digits")
+            );
+        }
+        let container = values.needed("container_name")?;
+        if !container
+            .bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'$'))
+        {
+            return Err(values.invalid(
+                "container_name",
+                "it has other characters than lower-case letters, digits and dashes",
+            ));
+        }
+        let service = service(settings, account)?;
+        let mut options = client_options().with_allow_http(service.starts_with("http:"));
+        if let Some(seconds) = values.number("timeout_seconds")? {
+            options = options.with_read_timeout(Duration::from_secs(u64::from(seconds.max(1))));
+        }
+        let hint = "check the network, and the option `storage_account_name`, which is part of the address, or `endpoint`";
+        let wire = Wire::new(&options, hint.to_owned())
+            .map_err(|error| values.invalid("endpoint", "no client can be made for it").with_source(error))?;
+        let mut retries = RetryPolicy::default();
+        if let Some(attempts) = values.number("max_retries")? {
+            retries = retries.attempts(attempts);
+        }
+        Ok(Self {
+            base: format!("{service}/{}", encode(container, false)),
+            credentials: credentials::provider(settings, account, container, &options)?,
+            customer: customer(settings)?,
+            scope: values.text("encryption_scope").map(str::to_owned),
+            account: account.to_owned(),
+            container: container.to_owned(),
+            wire,
+            retries,
+        })
+    }
+
+    /// How often to try, from the settings.
+    pub fn retry_policy(&self) -> RetryPolicy {
+        self.retries
+    }
+
+    /// The name of the account.
+    pub fn account(&self) -> &str {
+        &self.account
+    }
+
+    /// The name of the container.
+    pub fn container(&self) -> &str {
+        &self.container
+    }
+}
+
+/// The address of the account.
+fn service(settings: &AzureSettings, account: &str) -> Result<String> {
+    let values = &settings.0;
+    if let Some(text) = values.text("endpoint") {
+        let url = Url::parse(text)
+            .map_err(|error| values.invalid("endpoint", format!("it is not an address: {error}")))?;
+        let is_plain = url.username().is_empty() && url.password().is_none() && url.query().is_none();
+        if !matches!(url.scheme(), "http" | "https") || !is_plain {
+            return Err(
+                values.invalid("endpoint", "it has to be http or https with a host, without user and query")
+            );
+        }
+        return Ok(url.as_str().trim_end_matches('/').to_owned());
+    }
+    let suffix = match values.text("environment").unwrap_or("public") {
+        "public" => "core.windows.net",
+        "usgovernment" | "usgovernmentl4" | "usgovernmentl5" => "core.usgovcloudapi.net",
+        "china" => "core.chinacloudapi.cn",
+        _ => return Err(values.invalid("environment", "it is neither public nor usgovernment nor china")),
+    };
+    Ok(format!("https://{account}.blob.{suffix}"))
+}
+
+/// The headers of a key that the customer provides.
+fn customer(settings: &AzureSettings) -> Result<Vec<(String, String)>> {
+    const NAME: &str = "customer_provided_key";
+    let values = &settings.0;
+    let Some(key) = values.text(NAME) else { return Ok(Vec::new()) };
+    if values.text("encryption_scope").is_some() {
+        return Err(values.invalid(NAME, "`encryption_scope` is set too, and one excludes the other"));
+    }
+    let raw = BASE64_STANDARD.decode(key).ok().filter(|raw| raw.len() == 32);
+    let raw = raw.ok_or_else(|| values.invalid(NAME, "it is not 32 bytes in base64"))?;
+    let header = |name: &str, value: String| (format!("x-ms-encryption-{name}"), value);
+    Ok(vec![
+        header("key", key.to_owned()),
+        header("key-sha256", BASE64_STANDARD.encode(Sha256::digest(&raw))),
+        header("algorithm", "AES256".to_owned()),
+    ])
+}
+
+impl fmt::Display for AzureBlobs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "az://{}/{}", self.account, self.container)
+    }
+}
+
+impl fmt::Debug for AzureBlobs {
+    /// Shows the place only: the rest has keys in it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AzureBlobs").field("base", &self.base).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AzureBlobs, AzureSettings, service};
+
+    #[test]
+    fn addresses_follow_the_environment() {
+        for (name, value, address) in [
+            ("environment", "public", "https://acc.blob.core.windows.net"),
+            ("environment", "china", "https://acc.blob.core.chinacloudapi.cn"),
+            ("endpoint", "http://127.0.0.1:10000/acc/", "http://127.0.0.1:10000/acc"),
+        ] {
+            assert_eq!(service(&AzureSettings::new().with(name, value).unwrap(), "acc").unwrap(), address);
+        }
+    }
+
+    #[test]
+    fn what_is_missing_or_wrong_is_named() {
+        for (options, says) in [
+            (vec![], "`storage_account_name`"),
+            (vec![("storage_account_name", "No!")], "3 to 24"),
+            (vec![("storage_account_name", "acc")], "`container_name`"),
+            (
+                vec![("storage_account_name", "acc"), ("container_name", "c"), ("access_key", "hush!")],
+                "ARM_ACCESS_KEY",
+            ),
+            (
+                vec![("storage_account_name", "acc"), ("container_name", "c"), ("use_cli", "false")],
+                "`access_key`",
+            ),
+        ] {
+            let mut settings = AzureSettings::new();
+            options.iter().for_each(|(name, value)| settings.set(name, value).unwrap());
+            let error = AzureBlobs::open(&settings).unwrap_err().to_string();
+            assert!(error.contains(says) && !error.contains("hush"), "{error}");
+        }
+    }
+}
