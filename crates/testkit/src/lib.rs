@@ -14,7 +14,9 @@
 //! ```
 //!
 //! [`S3Server`] is Amazon S3, and DynamoDB at the same address; [`GcsServer`] is Google Cloud Storage,
-//! [`AzureServer`] is Azure Blob Storage. All have what [`Server`] has: requests, traffic, faults.
+//! [`AzureServer`] is Azure Blob Storage. All have what [`Server`] has: requests, traffic, faults. [`FaultProxy`]
+//! puts the same in front of any other server. [`ConnectProxy`] and [`Authority`] are for clients that insist on a
+//! service's own address.
 //!
 //! [`Place`] is a fresh place for states in such a server, or in one of others, with the settings of a `backend` block.
 //!
@@ -24,6 +26,7 @@
 //! permissions only as far as a test forbids something.
 
 mod azure;
+mod certificate;
 mod digest;
 mod dynamodb;
 mod fault;
@@ -32,15 +35,18 @@ mod http;
 mod log;
 mod pattern;
 mod place;
+mod proxy;
 mod s3;
 mod store;
 mod xml;
 
 pub use azure::AzureServer;
+pub use certificate::{Authority, Certificate};
 pub use fault::Fault;
 pub use gcs::GcsServer;
 pub use http::{Answer, Request, Server};
 pub use log::{Mark, Recorded, Traffic};
 pub use place::{Place, S3Locks, is_required, server_of_peer, terraform_takes_part};
+pub use proxy::{ConnectProxy, FaultProxy};
 pub use s3::S3Server;
 pub use store::Stored;

@@ -23,6 +23,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use bytes::Bytes;
 
+use crate::certificate::Certificate;
 use crate::http::{Answer, Request, Server, Service};
 use crate::store::{Backdoor, Object, Shared, Store, Stored};
 use blocks::Blocks;
@@ -84,6 +85,13 @@ impl AzureServer {
         let face = Arc::<Face>::default();
         let service: Arc<dyn Service> = Arc::<Face>::clone(&face);
         Self { server: Server::start(service), face }
+    }
+
+    /// Starts a server that speaks TLS with this certificate.
+    pub fn start_tls(certificate: &Certificate) -> Self {
+        let face = Arc::<Face>::default();
+        let service: Arc<dyn Service> = Arc::<Face>::clone(&face);
+        Self { server: Server::start_tls(certificate, service), face }
     }
 
     /// The address of the account `devstoreaccount1`, as clients of emulators want it.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
+use tokio_rustls::TlsAcceptor;
 
 use super::Service;
 use super::connection::{Connection, drive};
@@ -19,12 +20,13 @@ pub(crate) struct Running {
     pub(crate) stop: oneshot::Sender<()>,
 }
 
-pub(super) fn run(port: u16, service: Arc<dyn Service>) -> Running {
+pub(super) fn run(port: u16, service: Arc<dyn Service>, tls: Option<TlsAcceptor>) -> Running {
     let (log, faults) = (Arc::new(Log::default()), Arc::new(Faults::default()));
     let connection = Connection { service, log: Arc::clone(&log), faults: Arc::clone(&faults) };
     let (address, stop) = serve(port, move |stream| {
         let connection = connection.clone();
-        async move { drive(stream, connection).await }
+        let tls = tls.clone();
+        async move { accept(stream, tls, connection).await }
     });
     Running { address, log, faults, stop }
 }
@@ -34,7 +36,7 @@ pub(super) fn run(port: u16, service: Arc<dyn Service>) -> Running {
 /// # Panics
 ///
 /// When the port is taken, or when the machine has no thread to spare: a test cannot go on then.
-fn serve<F, T>(port: u16, handle: F) -> (SocketAddr, oneshot::Sender<()>)
+pub(crate) fn serve<F, T>(port: u16, handle: F) -> (SocketAddr, oneshot::Sender<()>)
 where
     F: Fn(TcpStream) -> T + Send + 'static,
     T: Future<Output = ()> + Send + 'static,
@@ -73,6 +75,18 @@ where
             // Small answers wait for nothing.
             drop(stream.set_nodelay(true));
             drop(tokio::spawn(handle(stream)));
+        }
+    }
+}
+
+async fn accept(stream: TcpStream, tls: Option<TlsAcceptor>, connection: Connection) {
+    match tls {
+        None => drive(stream, connection).await,
+        Some(tls) => {
+            // A client that does not trust the certificate says so itself.
+            if let Ok(stream) = tls.accept(stream).await {
+                drive(stream, connection).await;
+            }
         }
     }
 }

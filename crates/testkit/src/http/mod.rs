@@ -11,6 +11,7 @@ pub use answer::Answer;
 pub use request::Request;
 pub use server::Server;
 
+pub(crate) use listen::serve;
 pub(crate) use request::decode;
 
 use async_trait::async_trait;

@@ -8,6 +8,7 @@ use tokio::sync::oneshot;
 
 use super::Service;
 use super::listen::{Running, run};
+use crate::certificate::Certificate;
 use crate::fault::{Fault, Faults};
 use crate::log::{Log, Mark, Recorded, Traffic};
 
@@ -35,7 +36,12 @@ impl Server {
 
     /// Starts a server on this port of the loopback, or on a free one for 0.
     pub(crate) fn start_on(port: u16, service: Arc<dyn Service>) -> Self {
-        Self::from_running(run(port, service), "http")
+        Self::from_running(run(port, service, None), "http")
+    }
+
+    /// Starts a server on a free port that speaks TLS with this certificate.
+    pub(crate) fn start_tls(certificate: &Certificate, service: Arc<dyn Service>) -> Self {
+        Self::from_running(run(0, service, Some(certificate.acceptor())), "https")
     }
 
     /// Where the server listens.
