@@ -7,10 +7,16 @@ use std::net::TcpStream;
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: u16,
+    headers: Vec<(String, String)>,
     pub(super) body: Vec<u8>,
 }
 
 impl Answer {
+    /// A header, by its name in lower case.
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
+    }
+
     /// Asserts that the request was carried out.
     #[track_caller]
     pub(super) fn ok(self) -> Vec<u8> {
@@ -44,11 +50,14 @@ pub(super) fn request(
 
 fn parse(text: &[u8]) -> Answer {
     let end = text.windows(4).position(|window| window == b"\r\n\r\n").expect("a head of an answer");
-    let head = String::from_utf8_lossy(&text[..end]).to_ascii_lowercase();
+    let head = String::from_utf8_lossy(&text[..end]);
+    let fields = head.lines().skip(1).filter_map(|line| line.split_once(':'));
+    let headers: Vec<_> =
+        fields.map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned())).collect();
     let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
     let body = &text[end + 4..];
-    let body = if head.contains("transfer-encoding: chunked") { joined(body) } else { body.to_vec() };
-    Answer { status, body }
+    let chunked = headers.iter().any(|(name, value)| name == "transfer-encoding" && value == "chunked");
+    Answer { status, headers, body: if chunked { joined(body) } else { body.to_vec() } }
 }
 
 /// The chunks of a body, put together.

@@ -6,6 +6,8 @@ use super::client::request;
 use super::{Answer, Place, Store, authority, fresh, server_of_peer};
 use crate::GcsServer;
 
+/// The key of the default workspace's state.
+pub(super) const STATE: &str = "team/app/default.tfstate";
 /// The key of the lock on the default workspace.
 pub(super) const LOCK: &str = "team/app/default.tflock";
 const TOKEN: (&str, &str) = ("Authorization", "Bearer x");

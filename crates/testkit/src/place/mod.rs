@@ -1,5 +1,6 @@
 //! Places in the back ends of Terraform: fresh ones, with the settings by which any program opens them.
 
+mod azurerm;
 mod client;
 mod gcs;
 mod peers;
@@ -40,6 +41,7 @@ enum Store {
     Local,
     S3(s3::Bucket),
     Gcs(gcs::Bucket),
+    Azure(azurerm::Container),
 }
 
 impl Place {
@@ -76,12 +78,13 @@ impl Place {
         format!("terraform {{\n  backend \"{}\" {{\n{}  }}\n}}\n", self.kind, settings.collect::<String>())
     }
 
-    /// The server of this crate that the place is in, if it is in one.
+    /// The server of this crate through which requests go, if they do: it logs, counts and makes faults.
     pub fn server(&self) -> Option<&Server> {
         match &self.store {
             Store::Local => None,
             Store::S3(bucket) => bucket.server.as_deref(),
             Store::Gcs(bucket) => bucket.server.as_deref(),
+            Store::Azure(container) => Some(&container.front),
         }
     }
 
@@ -91,8 +94,23 @@ impl Place {
             Store::Local => return None,
             Store::S3(bucket) => bucket.request("GET", key, b""),
             Store::Gcs(bucket) => bucket.request("GET", key, b""),
+            Store::Azure(container) => container.get(key),
         };
         (answer.status != 404).then(|| answer.ok())
+    }
+
+    /// Stores the state of the default workspace, without any client under test.
+    ///
+    /// # Panics
+    ///
+    /// If the place is a file, or the server refuses.
+    pub fn put_state(&self, state: &[u8]) {
+        match &self.store {
+            Store::Local => panic!("files are written as files"),
+            Store::S3(bucket) => bucket.request("PUT", s3::KEY, state).ok(),
+            Store::Gcs(bucket) => bucket.request("PUT", gcs::STATE, state).ok(),
+            Store::Azure(container) => container.put_state(state).ok(),
+        };
     }
 
     /// The documents of the locks on the default workspace, wherever the back end keeps them.
@@ -101,6 +119,7 @@ impl Place {
             Store::Local => Vec::new(),
             Store::S3(bucket) => bucket.locks(self),
             Store::Gcs(_) => text(self.object(gcs::LOCK)).into_iter().collect(),
+            Store::Azure(container) => container.lock().into_iter().collect(),
         }
     }
 
@@ -109,7 +128,7 @@ impl Place {
         match &self.store {
             Store::Local => 0,
             Store::S3(bucket) => bucket.locks_of_a_holder(),
-            Store::Gcs(_) => 1,
+            Store::Gcs(_) | Store::Azure(_) => 1,
         }
     }
 

@@ -21,3 +21,7 @@ pub(super) fn s3_both() -> Option<Place> {
 pub(super) fn gcs() -> Option<Place> {
     terraform_takes_part().then(Place::gcs)
 }
+
+pub(super) fn azurerm() -> Option<Place> {
+    terraform_takes_part().then(Place::azurerm)
+}

@@ -38,9 +38,14 @@ pub(super) struct Workdir {
 impl Workdir {
     /// A directory in which `terraform init` has run.
     pub(super) fn new(place: &Place) -> Self {
+        Self::with_block(place, &place.block())
+    }
+
+    /// One whose block differs from what the place says.
+    pub(super) fn with_block(place: &Place, block: &str) -> Self {
         let this =
             Self { temporary: tempfile::tempdir().unwrap(), environment: place.environment().to_vec() };
-        this.write("backend.tf", &place.block());
+        this.write("backend.tf", block);
         this.write("main.tf", CONFIGURATION);
         this.write("terraform.rc", "");
         this.terraform(&["init", "-input=false"]).succeeds();
@@ -96,6 +101,7 @@ impl Workdir {
 
     /// Has terraform hold the lock: it applies something that takes until [`Held::release`].
     pub(super) fn terraform_holds(&self) -> Held {
+        let _removed = fs::remove_file(self.path().join("release"));
         let hold = format!(
             "resource \"terraform_data\" \"hold\" {{\n  provisioner \"local-exec\" {{\n    command = {}\n  }}\n}}\n",
             serde_json::Value::from(HOLD)
@@ -206,6 +212,15 @@ impl Held {
             let _removed = fs::remove_file(self.dir.join(name));
         }
         Ran::of("holder", &[], output)
+    }
+
+    /// Ends it as a crash would, so that its lock stays behind.
+    pub(super) fn kill(mut self) {
+        let mut child = self.child.take().unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        // What it had started ends by itself then.
+        fs::write(self.dir.join("release"), "").unwrap();
     }
 }
 
