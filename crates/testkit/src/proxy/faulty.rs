@@ -71,6 +71,10 @@ impl Forward {
         for (name, value) in request.headers.iter().filter(|(name, _)| !is_of_connection(name.as_str())) {
             outgoing = outgoing.header(name, value);
         }
+        if request.body.is_empty() && request.header("content-length").is_some() {
+            // Of an empty body the client here says nothing by itself, and some servers want to be told.
+            outgoing = outgoing.header("content-length", "0");
+        }
         let body: Full<Bytes> = Full::new(request.body.clone());
         let (head, body) = sender.send_request(outgoing.body(body).ok()?).await.ok()?.into_parts();
         let mut answer = Answer::new(head.status.as_u16()).body(body.collect().await.ok()?.to_bytes());

@@ -198,37 +198,3 @@ fn migration_keeps_lineage_and_serial(place: &Place) {
     from.write("more.tf", "resource \"terraform_data\" \"more\" {}\n");
     from.plan_is_clean();
 }
-
-/// An id of the right form that no lock has.
-const NO_LOCK: &str = "00000000-0000-0000-0000-000000000000";
-
-fn terraform_frees_our_lock(place: &Place) {
-    let first = Workdir::applied(place);
-    let second = Workdir::new(place);
-    first.groundstate_holds().kill();
-    assert_eq!(place.locks().len(), place.locks_of_a_holder());
-    let refused = second.terraform(&["plan", "-no-color"]).fails();
-    // By the id that Terraform itself shows, which is the one that the command shows.
-    let id = id_of_holder(&second);
-    assert!(refused.contains(&format!("ID: {id}")), "{id} is not in {refused}");
-    second.terraform(&["force-unlock", "-force", &id]).succeeds();
-    assert_eq!(place.locks().len(), 0);
-    second.plan_is_clean();
-    first.groundstate(&["rm", ".", "terraform_data.many"]).succeeds();
-}
-
-fn we_free_terraforms_lock(place: &Place) {
-    let first = Workdir::applied(place);
-    let second = Workdir::new(place);
-    first.terraform_holds().kill();
-    let refused = second.terraform(&["plan", "-no-color"]).fails();
-    let id = id_of_holder(&second);
-    assert!(refused.contains(&format!("ID: {id}")), "{id} is not in {refused}");
-    second.groundstate(&["unlock", ".", NO_LOCK]).fails();
-    assert_eq!(place.locks().len(), place.locks_of_a_holder());
-    second.groundstate(&["unlock", ".", &id]).succeeds();
-    assert_eq!(place.locks().len(), 0);
-    second.groundstate(&["unlock", ".", &id]).fails_with(7);
-    // What it was about to add when it was killed is not stored.
-    second.plan_is_clean();
-}
