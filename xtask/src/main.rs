@@ -9,6 +9,7 @@ mod fuzz;
 mod layers;
 mod outcome;
 mod services;
+mod simulate;
 mod source;
 mod tidy;
 mod torture;
@@ -41,6 +42,9 @@ usage: cargo xtask COMMAND
                          Google Cloud Storage, PostgreSQL
   services status        name the services, what became of them and where they listen
   services env           print the variables by which tests find them, for `eval`
+  simulate [--cases N] [--seed S] [--threads N]
+                         run engines that are made up on both managers of snapshots, N cases (1000) on N threads (1), and
+                         make the first that fails smaller
   torture fs [--kills N] [--processes N] [--steps N] [--seed N]
                          kill writers of the file store N times (500), and let N processes (16) count N steps (200) each
   torture journal [--kills N] [--seed N]
@@ -72,6 +76,7 @@ fn dispatch(args: &[String]) -> Outcome {
         "conformance" => conformance::run(args),
         "fuzz" => fuzz::run(args),
         "services" => services::run(args),
+        "simulate" => simulate::run(args),
         "torture" => torture::run(args),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");

@@ -37,7 +37,8 @@ pub(super) fn check(step: &Step) -> Result<(), RecordError> {
         () if needs_old && step.old.is_none() => "old state",
         () if needs_new && step.new.is_none() => "new state",
         () if kind == Kind::ExtendParameterize && step.extension.is_none() => "extension",
-        () => return Ok(()),
+        // Before anything is done, not after it, as the original has it.
+        () => return check_protected(step),
     };
     Err(RecordError::Incomplete { kind, what: missing })
 }
@@ -80,7 +81,6 @@ impl Recorder {
                 effect.removed = find(old)?
             }
             Kind::Delete | Kind::DeleteReplaced | Kind::Discard | Kind::DiscardReplaced => {
-                check_protected(step)?;
                 effect.state = None;
                 let target = find(old)?;
                 *(if is_pending { &mut effect.pending_replacement } else { &mut effect.removed }) = target;
@@ -111,10 +111,9 @@ fn is_elided(step: &Step) -> bool {
 }
 
 fn check_protected(step: &Step) -> Result<(), RecordError> {
+    let may = !step.kind.deletes() || step.kind.may_delete_protected() || step.ignore_protect;
     match &step.old {
-        Some(old) if old.get().protect && !step.kind.may_delete_protected() && !step.ignore_protect => {
-            Err(RecordError::Protected { urn: old.get().urn.clone() })
-        }
+        Some(old) if old.get().protect && !may => Err(RecordError::Protected { urn: old.get().urn.clone() }),
         _ => Ok(()),
     }
 }

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 use std::sync::Arc;
 
-use groundstate_deployments::{Manifest, Operation, Snapshot};
+use groundstate_deployments::{Manifest, Operation, SecretsProvider, Snapshot, Snippet};
 
 pub use error::ReplayError;
 pub use generate::{Remark, Replayed, replay};
@@ -51,6 +51,9 @@ pub struct Replayer {
     rebuilt: Option<SequenceId>,
     /// Operations that have begun and not ended.
     open: BTreeMap<OperationId, Arc<Entry>>,
+    /// What was said about secrets and snippets, which another base does not take back.
+    provider: Option<SecretsProvider>,
+    snippets: Option<Vec<Snippet>>,
     has_refresh: bool,
     has_byte_string: bool,
     base_has_byte_string: bool,
@@ -189,6 +192,7 @@ impl Replayer {
             (self.through, self.rebuilt, self.has_refresh) = (None, None, false);
             self.has_byte_string = self.base_has_byte_string;
             self.open.clear();
+            (self.provider, self.snippets) = (None, None);
         }
         loop {
             let from = self.through.map_or(Bound::Unbounded, Bound::Excluded);
@@ -228,21 +232,39 @@ impl Replayer {
                     let extensions = std::mem::take(&mut self.state.extensions);
                     self.state = Epoch::new((**snapshot).clone());
                     self.state.extensions = extensions;
+                    self.said();
                 }
             }
             EntryKind::SecretsManager => {
-                let known = &mut self.state.base.secrets_provider;
-                if let Some(provider) = entry.secrets_provider.as_deref().filter(|p| !rules::same(known, p)) {
-                    *known = Some(provider.clone());
-                }
+                self.provider = entry.secrets_provider.as_deref().cloned();
+                self.said();
             }
-            EntryKind::Snippets => self.state.base.snippets.clone_from(&entry.snippets),
+            EntryKind::Snippets => {
+                self.snippets = Some(entry.snippets.clone());
+                self.said();
+            }
             EntryKind::ExtensionParameterize => {
                 if let (Some(reference), Some(extension)) = (&entry.extension_ref, &entry.extension) {
                     self.state.extensions.insert(reference.clone(), (**extension).clone());
                 }
             }
             EntryKind::RebuiltBaseState | EntryKind::Unknown(_) => {}
+        }
+    }
+}
+
+impl Replayer {
+    /// Puts into the base what was said about secrets and snippets. The manager of the base stays if it is the same, and with
+    /// it what is not understood of it.
+    fn said(&mut self) {
+        let base = &mut self.state.base;
+        if let Some(provider) =
+            self.provider.as_ref().filter(|provider| !rules::same(&base.secrets_provider, provider))
+        {
+            base.secrets_provider = Some(provider.clone());
+        }
+        if let Some(snippets) = &self.snippets {
+            base.snippets.clone_from(snippets);
         }
     }
 }

@@ -196,7 +196,7 @@ fn faults_of_the_engine_are_errors() {
     run.step(delete(StepKind::Delete).ignore_protect(true), true, |_| {}).unwrap();
     assert_eq!(
         run.recorder.write(&run.base).unwrap_err().to_string(),
-        "the base can only be written before the first step, and there have been 3"
+        "the base can only be written before the first step, and there have been 2"
     );
 }
 

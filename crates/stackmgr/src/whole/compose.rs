@@ -41,8 +41,7 @@ impl Work {
 
     /// What is under way, and what a crash left that nobody else can settle.
     fn pending(&self) -> Vec<Operation> {
-        let open = self.operations.iter().filter(|(state, _)| !self.complete.contains(&state.id()));
-        let own = open.map(|(state, kind)| Operation::new(state.get(), kind.clone()));
+        let own = self.operations.iter().map(|(state, kind)| Operation::new(state.get(), kind.clone()));
         let left = self.base.rest.pending_operations.iter();
         own.chain(left.filter(|left| left.kind == OperationType::Creating).cloned()).collect()
     }

@@ -36,10 +36,9 @@ struct Work {
     resources: Vec<State>,
     /// States that are in the snapshot no more.
     done: HashSet<StateId>,
-    /// Operations that have begun, and states whose operations are over.
+    /// Operations that are under way, in the order in which they began.
     operations: Vec<(State, OperationType)>,
-    complete: HashSet<StateId>,
-    /// Every state that is named above, so that no other one takes its place in memory.
+    /// Every state that is done, so that no other one takes its place in memory.
     held: Vec<State>,
     is_refresh: bool,
     provider: Option<SecretsProvider>,

@@ -28,10 +28,10 @@ impl Work {
         use StepKind as Kind;
         self.gate.leave(step);
         let state = if step.kind.deletes() { &step.old } else { &step.new };
-        if let Some(state) = state.as_ref().filter(|_| step.kind != Kind::Replace) {
-            let state = state.clone();
-            self.complete.insert(state.id());
-            self.held.push(state);
+        if let (Some(state), Some(_)) = (state, step.kind.operation())
+            && let Some(at) = self.operations.iter().position(|(running, _)| running == state)
+        {
+            self.operations.remove(at);
         }
         let old = step.old.as_ref();
         let was_pending = old.is_some_and(|old| old.get().pending_replacement);
@@ -60,12 +60,7 @@ impl Work {
             }
             Kind::Import | Kind::ImportReplacement => self.resources.extend(step.new.clone()),
             Kind::RemovePendingReplace => self.gone(old),
-            _ if step.kind.deletes() => {
-                check_protected(step)?;
-                if !was_pending {
-                    self.gone(old);
-                }
-            }
+            _ if step.kind.deletes() && !was_pending => self.gone(old),
             _ => {}
         }
         Ok(Write::Now)
@@ -95,13 +90,15 @@ fn check(step: &Step) -> Result<()> {
         () if needs_old && step.old.is_none() => missing("old state"),
         () if needs_new && step.new.is_none() => missing("new state"),
         () if step.kind == StepKind::ExtendParameterize && step.extension.is_none() => missing("extension"),
-        () => Ok(()),
+        // Before anything is done, not after it, as the original has it.
+        () => check_protected(step),
     }
 }
 
 fn check_protected(step: &Step) -> Result<()> {
+    let may = !step.kind.deletes() || step.kind.may_delete_protected() || step.ignore_protect;
     match &step.old {
-        Some(old) if old.get().protect && !step.kind.may_delete_protected() && !step.ignore_protect => {
+        Some(old) if old.get().protect && !may => {
             Err(RecordError::Protected { urn: old.get().urn.clone() }.into())
         }
         _ => Ok(()),

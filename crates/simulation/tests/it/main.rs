@@ -1,0 +1,5 @@
+//! Simulated cases.
+#![cfg(test)]
+
+mod mutants;
+mod random;
