@@ -2,18 +2,19 @@
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
-    clippy::print_stderr,
-    reason = "helpers outside of test functions fail the test they serve, and say what was not run"
+    reason = "helpers outside of test functions fail the test they serve"
 )]
 
 mod azure;
 mod azure_leases;
 mod dynamodb;
 mod faults;
+mod faults_everywhere;
 mod gcs;
 mod proxies;
 mod s3;
 mod s3_rules;
+mod standin;
 mod stores;
 mod support;
 mod terraform;

@@ -3,16 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Whether terraform takes part. It has to if `GROUNDSTATE_REQUIRE` names it.
-pub(crate) fn is_there() -> bool {
-    let found = Command::new("terraform").arg("version").output().is_ok();
-    let required = std::env::var("GROUNDSTATE_REQUIRE").unwrap_or_default();
-    assert!(found || !required.split(',').any(|peer| peer == "terraform"), "terraform has to be on the PATH");
-    if !found {
-        eprintln!("not run: terraform is not on the PATH");
-    }
-    found
-}
+pub(crate) use groundstate_testkit::terraform_takes_part as is_there;
 
 /// A directory with a configuration of one resource and this backend.
 pub(crate) fn directory(backend: &str) -> tempfile::TempDir {
