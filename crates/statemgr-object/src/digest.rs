@@ -9,6 +9,7 @@ use groundstate_common::{Clock, Sleeper};
 use groundstate_statemgr::{Error, ErrorKind, Result};
 
 use crate::document::md5_hex;
+use crate::failure::reason;
 
 /// How long a reader waits for state and digest to agree, as the original does.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -108,13 +109,33 @@ impl Digests {
         Err(Error::new(ErrorKind::Ambiguous, "write", target).because(message).with_source(error))
     }
 
+    /// A write that may have happened has not been followed by its digest.
+    pub(crate) fn missed(&self, error: Error) -> Error {
+        if error.kind() != ErrorKind::Ambiguous {
+            return error;
+        }
+        let message = format!("{}; if it has, the digest in {} has to be repaired", reason(&error), self.row);
+        Error::new(error.kind(), error.op(), error.target()).because(message).with_source(error)
+    }
+
     async fn put(&self, digest: &str) -> Result<()> {
         self.persist(|| self.row.put(digest)).await
     }
 
+    /// What stands in the row.
+    #[cfg(feature = "dynamodb")]
+    pub(crate) async fn stored(&self) -> Result<Option<String>> {
+        self.row.get().await
+    }
+
+    /// Removes the digest.
+    pub(crate) async fn remove(&self) -> Result<()> {
+        self.persist(|| self.row.delete()).await
+    }
+
     /// Removes the digest of a state that was just deleted.
     pub(crate) async fn forget(&self, target: &str) -> Result<()> {
-        let Err(error) = self.persist(|| self.row.delete()).await else { return Ok(()) };
+        let Err(error) = self.remove().await else { return Ok(()) };
         let message = format!(
             "the state is deleted, but its digest is not, so that the next reader misses the state: repair the digest, or \
              delete {}; {error}",
@@ -150,7 +171,7 @@ impl Digests {
         match &repaired.now {
             _ if !repaired.changed() => {}
             Some(digest) => self.put(digest).await?,
-            None => self.persist(|| self.row.delete()).await?,
+            None => self.remove().await?,
         }
         Ok(repaired)
     }

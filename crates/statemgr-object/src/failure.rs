@@ -32,13 +32,13 @@ pub(crate) fn failed(op: &'static str, target: impl fmt::Display, error: blobs::
 pub(crate) fn left_behind(error: Error, lock: impl fmt::Display, id: impl fmt::Display) -> Error {
     let message = format!(
         "{}; {lock} may be left behind, look at it and unlock it by force under the id {id}",
-        text(&error)
+        reason(&error)
     );
     Error::new(error.kind(), error.op(), error.target()).because(message).with_source(error)
 }
 
 /// The reason in an error's text, without the words that every text begins with.
-fn text(error: &Error) -> String {
+pub(crate) fn reason(error: &Error) -> String {
     let text = error.to_string();
     let start = format!("cannot {} {}: ", error.op(), error.target());
     text.strip_prefix(&start).unwrap_or(&text).to_owned()

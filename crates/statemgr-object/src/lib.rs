@@ -13,16 +13,26 @@ mod azure;
 mod backend;
 mod digest;
 mod document;
+#[cfg(feature = "dynamodb")]
+mod dynamo;
 mod failure;
 pub mod history;
 mod layout;
+#[cfg(feature = "aws")]
+mod s3;
 mod scheme;
 mod store;
 
 pub use azure::{AzureBackend, AzureStore};
 pub use backend::{Equipment, ObjectBackend};
 pub use digest::{DigestRow, Digests, RepairedDigest};
+#[cfg(feature = "dynamodb")]
+pub use dynamo::{DynamoApi, DynamoDigest, DynamoLock, DynamoReply, DynamoTable};
 pub use layout::{FolderLayout, Layout, S3Layout};
+#[cfg(feature = "dynamodb")]
+pub use s3::{FoundLock, MigratedLock};
+#[cfg(feature = "aws")]
+pub use s3::{S3Backend, S3Options};
 pub use scheme::{BothLocks, GenerationLock, GenerationLocks, LockFiles, LockObject, LockScheme, StrictLock};
 pub use store::ObjectStateStore;
 

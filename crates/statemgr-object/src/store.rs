@@ -307,7 +307,13 @@ impl StateStore for ObjectStateStore {
         };
         let version = match written {
             Ok(version) => version,
-            Err(error) => return Err(self.refused(OP, &options.expect, error).await),
+            Err(error) => {
+                let error = self.refused(OP, &options.expect, error).await;
+                return Err(match &self.digests {
+                    Some(digests) => digests.missed(error),
+                    None => error,
+                });
+            }
         };
         if let Some(digests) = &self.digests {
             digests.follow(&bytes, &self.target).await?;

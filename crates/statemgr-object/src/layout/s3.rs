@@ -59,6 +59,11 @@ impl S3Layout {
         Ok(self)
     }
 
+    /// Whether other workspaces are below the prefix that is there when nobody sets one.
+    pub fn has_default_prefix(&self) -> bool {
+        self.prefix == DEFAULT_PREFIX
+    }
+
     /// The backend's `key`.
     pub fn key(&self) -> &str {
         &self.key

@@ -17,7 +17,7 @@ use groundstate_statemgr::{
 use crate::backend::Equipment;
 use crate::failure::{failed, left_behind};
 use crate::scheme::LockScheme;
-use crate::scheme::object::held_by;
+use crate::scheme::slot::held_by;
 use crate::store::ObjectStateStore;
 
 const LOCK: &str = "lock";

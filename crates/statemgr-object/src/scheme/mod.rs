@@ -3,6 +3,7 @@
 mod both;
 mod generation;
 mod object;
+pub(crate) mod slot;
 mod strict;
 
 use std::fmt;

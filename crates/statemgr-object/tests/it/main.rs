@@ -7,5 +7,7 @@ mod faulty;
 mod google;
 mod history;
 mod rollback;
+#[cfg(feature = "dynamodb")]
+mod s3;
 mod steps;
 mod support;

@@ -1,0 +1,13 @@
+//! Terraform's backend `s3`, against S3 and DynamoDB in the test's own process.
+
+mod conformance;
+mod contention;
+mod digests;
+mod errors;
+mod faults;
+mod locks;
+mod migration;
+mod requests;
+mod states;
+mod support;
+mod workspaces;
