@@ -57,7 +57,7 @@ impl RetryPolicy {
 /// Repeats what fails because the service does not answer, and finds out what happened when an answer got lost.
 ///
 /// A conditional write whose answer got lost may have been carried out. Whoever only repeats it is refused by its own
-/// write, and takes it for somebody else's. This one reads back: if the bytes are its own, the write has happened, and
+/// write, and takes it for somebody else's. This one reads back: if bytes and metadata are its own, the write has happened, and
 /// its version is adopted; if what was expected is still there, the write is repeated; anything else is a
 /// `PreconditionFailed` that carries what was found. Refusals are looked at in the same way, since a request may arrive
 /// twice without anybody here knowing.
@@ -132,6 +132,13 @@ macro_rules! again {
 }
 pub(crate) use again;
 
+/// Whether a content is what was sent: its bytes and its metadata, by which equal bytes of two writers can be told apart.
+fn is_ours(blob: &Blob, bytes: &Bytes, options: &PutOptions) -> bool {
+    let kept = &blob.meta.attributes.metadata;
+    blob.bytes == *bytes
+        && options.attributes.metadata.iter().all(|(name, value)| kept.get(name) == Some(value))
+}
+
 /// What a look at the store says of a write whose outcome is in doubt.
 enum Found {
     /// It has happened.
@@ -147,7 +154,7 @@ impl<S: BlobStore> Retry<S> {
         let read = GetOptions::default().role(options.role);
         let blob = again_inner(self, key, &read).await?;
         Ok(match blob {
-            Some(blob) if blob.bytes == *bytes => Found::Ours(blob.meta.version),
+            Some(blob) if is_ours(&blob, bytes, options) => Found::Ours(blob.meta.version),
             blob if options.precondition.is_met_by(blob.as_ref().map(Blob::version)) => Found::Expected,
             blob => Found::Other(blob),
         })

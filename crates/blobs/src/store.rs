@@ -35,9 +35,9 @@ use crate::version::BlobVersion;
 ///   is not. Check and write are one.
 /// - **`conditional_delete`** \[conditional_delete\]: the same for deletions, where absence gives `false`. `Absent` is
 ///   `Invalid`.
-/// - **`own_writes_are_known`**: two writers that put *equal* bytes under one condition may both be told that they
-///   succeeded. Retries recognise a write of their own by its bytes, so whoever needs one winner puts something of its
-///   own into them.
+/// - **`own_writes_are_known`**: two writers that put *equal* bytes and metadata under one condition may both be told that
+///   they succeeded. Retries recognise a write of their own by these, so whoever needs one winner puts something of its own
+///   into them.
 /// - **`ambiguity_is_said`**: when it is not known whether a write happened, the error is `Ambiguous`. Every other kind means that
 ///   it did not.
 /// - **`ranges`**: a range gives the bytes of it that there are, with the size of the whole; one that begins at or behind the end
