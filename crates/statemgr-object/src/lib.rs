@@ -22,6 +22,7 @@ mod layout;
 mod s3;
 mod scheme;
 mod store;
+mod writing;
 
 pub use azure::{AzureBackend, AzureStore};
 pub use backend::{Equipment, ObjectBackend};

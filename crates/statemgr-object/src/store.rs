@@ -4,14 +4,11 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use bytes::Bytes;
-use groundstate_blobs::{
-    Attributes, Blob, BlobStore, BlobVersion, DeleteOptions, ErrorKind as BlobError, GetOptions, Key,
-    LeaseId, Precondition, PutOptions,
-};
+use groundstate_blobs::{Attributes, Blob, BlobStore, GetOptions, Key, LeaseId};
+use groundstate_common::IdSource;
 use groundstate_statemgr::{
-    Capabilities, Error, ErrorKind, Exclusion, Expect, LockGrant, LockHolder, LockId, LockInfo, Result,
-    StateStore, Stored, Version, WriteOptions,
+    Capabilities, Error, ErrorKind, Exclusion, LockGrant, LockHolder, LockId, LockInfo, Result, StateStore,
+    Stored, Version, WriteOptions,
 };
 
 use crate::digest::{Digests, RepairedDigest, Verdict};
@@ -23,16 +20,18 @@ use crate::scheme::LockScheme;
 /// Every write says what it replaces, whether anybody locks or not. Under a lock, the lock is asked for before each write,
 /// so that a lock that was broken by force is noticed before anything is overwritten.
 pub struct ObjectStateStore {
-    blobs: Arc<dyn BlobStore>,
-    key: Key,
+    pub(crate) blobs: Arc<dyn BlobStore>,
+    pub(crate) key: Key,
     lock: Option<Arc<dyn LockScheme>>,
     exclusion: Exclusion,
-    digests: Option<Digests>,
-    attributes: Attributes,
+    pub(crate) digests: Option<Digests>,
+    pub(crate) attributes: Attributes,
+    /// Makes the marks by which writes are known again whose answers got lost.
+    pub(crate) marks: Option<Arc<dyn IdSource>>,
     verify: bool,
     /// The lock that this client took and has not released.
     held: Mutex<Option<LockId>>,
-    target: Arc<str>,
+    pub(crate) target: Arc<str>,
 }
 
 impl ObjectStateStore {
@@ -51,6 +50,7 @@ impl ObjectStateStore {
             exclusion: Exclusion::Nobody,
             digests: None,
             attributes,
+            marks: None,
             verify: true,
             held: Mutex::default(),
             target,
@@ -76,6 +76,16 @@ impl ObjectStateStore {
     #[must_use]
     pub fn attributes(mut self, attributes: Attributes) -> Self {
         self.attributes = attributes;
+        self
+    }
+
+    /// Marks each write with an id of its own, in the metadata `groundstatewrite` where the store keeps any.
+    ///
+    /// A write whose answer got lost is known again by its content. Without a mark, two clients that write equal bytes at the
+    /// same time may both be told that they did it.
+    #[must_use]
+    pub fn mark_writes(mut self, ids: Arc<dyn IdSource>) -> Self {
+        self.marks = Some(ids).filter(|_| self.blobs.capabilities().attributes);
         self
     }
 
@@ -111,19 +121,19 @@ impl ObjectStateStore {
     }
 
     /// What is stored; zero bytes are nothing.
-    async fn get(&self, op: &'static str) -> Result<Option<Blob>> {
+    pub(crate) async fn get(&self, op: &'static str) -> Result<Option<Blob>> {
         let mut options = GetOptions::default();
         options.lease = self.lease();
         let blob = self.blobs.get(&self.key, &options).await.map_err(|error| failed(op, self, error))?;
         Ok(blob.filter(|blob| !blob.bytes.is_empty()))
     }
 
-    fn lease(&self) -> Option<LeaseId> {
+    pub(crate) fn lease(&self) -> Option<LeaseId> {
         let held = self.held().clone()?;
         self.lock.as_ref()?.lease(&held)
     }
 
-    fn held(&self) -> MutexGuard<'_, Option<LockId>> {
+    pub(crate) fn held(&self) -> MutexGuard<'_, Option<LockId>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -133,92 +143,12 @@ impl ObjectStateStore {
             .ok_or_else(|| Error::unsupported(op, self).because("it is configured without locks"))
     }
 
-    /// Refuses what needs a capability that is not there.
-    fn check(&self, op: &'static str, options: &WriteOptions) -> Result<()> {
-        let why = if options.force {
-            "the store makes no checks that force overrides"
-        } else if options.fence.is_some() {
-            "the store has no tokens"
-        } else if options.expect != Expect::Any && !self.blobs.capabilities().conditional_put {
-            "the service has no conditional writes, or they are switched off"
-        } else {
-            return Ok(());
-        };
-        Err(Error::unsupported(op, self).because(why))
-    }
-
     /// Asks for the lock that this client believes to hold.
-    async fn verify(&self) -> Result<()> {
+    pub(crate) async fn verify(&self) -> Result<()> {
         let held = self.held().clone();
         match (held, &self.lock) {
             (Some(id), Some(scheme)) if self.verify => scheme.verify(&id).await,
             _ => Ok(()),
-        }
-    }
-
-    fn precondition(&self, op: &'static str, expect: &Expect) -> Result<Precondition, Unknown> {
-        Ok(match expect {
-            Expect::Any => Precondition::Any,
-            Expect::Absent => Precondition::Absent,
-            Expect::Version(version) => {
-                Precondition::Version(version.as_str().parse::<BlobVersion>().map_err(|_| Unknown(op))?)
-            }
-        })
-    }
-
-    async fn put(
-        &self,
-        bytes: &Bytes,
-        precondition: Precondition,
-    ) -> Result<BlobVersion, groundstate_blobs::Error> {
-        let mut options = PutOptions::expecting(precondition).attributes(self.attributes.clone());
-        options.lease = self.lease();
-        self.blobs.put(&self.key, bytes.clone(), &options).await
-    }
-
-    /// Writes where nothing is, or zero bytes are.
-    async fn put_first(&self, bytes: &Bytes) -> Result<BlobVersion, groundstate_blobs::Error> {
-        let error = match self.put(bytes, Precondition::Absent).await {
-            Err(error) if error.kind() == BlobError::PreconditionFailed => error,
-            outcome => return outcome,
-        };
-        let found = match error.found() {
-            Some(blob) => Some(blob.clone()),
-            None => self.blobs.get(&self.key, &GetOptions::default()).await?,
-        };
-        match found {
-            Some(blob) if blob.bytes.is_empty() => {
-                self.put(bytes, Precondition::Version(blob.version().clone())).await
-            }
-            found => Err(error.with_found(found)),
-        }
-    }
-
-    /// The error of a write or deletion; a conflict says what is there.
-    async fn refused(&self, op: &'static str, expect: &Expect, error: groundstate_blobs::Error) -> Error {
-        if error.kind() != BlobError::PreconditionFailed {
-            return failed(op, self, error);
-        }
-        let version = match error.found() {
-            Some(blob) => Some(blob.version().clone()).filter(|_| !blob.bytes.is_empty()),
-            None => match self.blobs.head(&self.key).await {
-                Ok(meta) => meta.filter(|meta| meta.size > 0).map(|meta| meta.version),
-                Err(_) => return failed(op, self, error),
-            },
-        };
-        self.conflict(op, expect, version.as_ref()).with_source(error)
-    }
-
-    fn conflict(&self, op: &'static str, expect: &Expect, found: Option<&BlobVersion>) -> Error {
-        let found = found.map_or_else(|| "nothing".to_owned(), |version| format!("version {version}"));
-        Error::conflict(op, self, expect, found)
-    }
-
-    /// A version that the service cannot have given is not what is stored.
-    async fn never_met(&self, unknown: Unknown, expect: &Expect) -> Error {
-        match self.get(unknown.0).await {
-            Ok(found) => self.conflict(unknown.0, expect, found.as_ref().map(Blob::version)),
-            Err(error) => error,
         }
     }
 
@@ -241,9 +171,6 @@ impl ObjectStateStore {
         }
     }
 }
-
-/// A version of another store, in an operation of this name.
-struct Unknown(&'static str);
 
 impl fmt::Display for ObjectStateStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -289,66 +216,11 @@ impl StateStore for ObjectStateStore {
     }
 
     async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
-        const OP: &str = "write";
-        if bytes.is_empty() {
-            let message = "there is nothing to write, delete the state instead";
-            return Err(Error::new(ErrorKind::Invalid, OP, self).because(message));
-        }
-        self.check(OP, options)?;
-        let precondition = match self.precondition(OP, &options.expect) {
-            Ok(precondition) => precondition,
-            Err(unknown) => return Err(self.never_met(unknown, &options.expect).await),
-        };
-        self.verify().await?;
-        let bytes = Bytes::copy_from_slice(bytes);
-        let written = match precondition {
-            Precondition::Absent => self.put_first(&bytes).await,
-            precondition => self.put(&bytes, precondition).await,
-        };
-        let version = match written {
-            Ok(version) => version,
-            Err(error) => {
-                let error = self.refused(OP, &options.expect, error).await;
-                return Err(match &self.digests {
-                    Some(digests) => digests.missed(error),
-                    None => error,
-                });
-            }
-        };
-        if let Some(digests) = &self.digests {
-            digests.follow(&bytes, &self.target).await?;
-        }
-        Ok(Version::new(&version.to_string()))
+        self.replace(bytes, options).await
     }
 
     async fn delete(&self, options: &WriteOptions) -> Result<()> {
-        const OP: &str = "delete";
-        self.check(OP, options)?;
-        if options.expect == Expect::Absent {
-            return match self.get(OP).await? {
-                None => Ok(()),
-                Some(found) => Err(self.conflict(OP, &options.expect, Some(found.version()))),
-            };
-        }
-        let precondition = match self.precondition(OP, &options.expect) {
-            Ok(precondition) => precondition,
-            Err(unknown) => return Err(self.never_met(unknown, &options.expect).await),
-        };
-        self.verify().await?;
-        let mut how = DeleteOptions::default();
-        how.precondition = precondition;
-        how.lease = self.lease();
-        match self.blobs.delete(&self.key, &how).await {
-            Ok(false) if options.expect != Expect::Any => {
-                return Err(self.conflict(OP, &options.expect, None));
-            }
-            Ok(_) => {}
-            Err(error) => return Err(self.refused(OP, &options.expect, error).await),
-        }
-        match &self.digests {
-            Some(digests) => digests.forget(&self.target).await,
-            None => Ok(()),
-        }
+        self.remove(options).await
     }
 
     async fn lock(&self, info: &LockInfo) -> Result<LockGrant> {

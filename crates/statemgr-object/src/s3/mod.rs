@@ -246,7 +246,8 @@ impl S3Locks {
 impl Equipment for S3Locks {
     fn equip(&self, store: ObjectStateStore, lock: Key) -> Result<ObjectStateStore> {
         let scheme = self.scheme(&store, lock);
-        let mut store = store.verify_lock(!self.options.trust_lock);
+        let mut store =
+            store.verify_lock(!self.options.trust_lock).mark_writes(Arc::clone(&self.context.ids));
         #[cfg(feature = "dynamodb")]
         if let Some(table) = &self.table {
             let digests = self.digests(&store, table);

@@ -11,7 +11,8 @@ use crate::scheme::LockScheme;
 
 /// Takes the first lock and then the second, as Terraform does with `use_lockfile` and `dynamodb_table`.
 ///
-/// If the second is refused, the first is released again. Releasing tries both, whatever becomes of either.
+/// If the second is refused, the first is released again. Releasing tries both, whatever becomes of either, and begins with
+/// the second: whoever takes both, too, then never gets the one without the other.
 #[derive(Clone, Debug)]
 pub struct BothLocks {
     first: Arc<dyn LockScheme>,
@@ -70,7 +71,9 @@ impl LockScheme for BothLocks {
     }
 
     async fn unlock(&self, id: &LockId) -> Result<()> {
-        let (first, second) = (self.first.unlock(id).await, self.second.unlock(id).await);
+        // In the other order somebody could take the first lock, be refused by the second, and meanwhile be seen as holder.
+        let second = self.second.unlock(id).await;
+        let first = self.first.unlock(id).await;
         match (first, second) {
             (Ok(()), Ok(())) => Ok(()),
             // Half a lock is what a crash between the two steps leaves; with the other half gone too it is free.

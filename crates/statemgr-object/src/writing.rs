@@ -1,0 +1,211 @@
+//! Writing and deleting: under conditions, under the lock, and with the digest behind.
+
+use bytes::Bytes;
+use groundstate_blobs::{
+    Blob, BlobVersion, DeleteOptions, Error as BlobFailure, ErrorKind as BlobError, GetOptions, Precondition,
+    PutOptions,
+};
+use groundstate_statemgr::{Error, ErrorKind, Expect, Result, Version, WriteOptions};
+
+use crate::digest::Digests;
+use crate::failure::failed;
+use crate::store::ObjectStateStore;
+
+/// The name of the metadata that holds a write's mark: letters only, which every service takes.
+const MARK: &str = "groundstatewrite";
+/// How often a digest is brought up with states that others have written meanwhile.
+const TRIES: u32 = 8;
+
+/// A version of another store, in an operation of this name.
+struct Unknown(&'static str);
+
+impl ObjectStateStore {
+    pub(crate) async fn replace(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
+        const OP: &str = "write";
+        if bytes.is_empty() {
+            let message = "there is nothing to write, delete the state instead";
+            return Err(Error::new(ErrorKind::Invalid, OP, self).because(message));
+        }
+        self.check(OP, options)?;
+        let precondition = match precondition(OP, &options.expect) {
+            Ok(precondition) => precondition,
+            Err(unknown) => return Err(self.never_met(unknown, &options.expect).await),
+        };
+        self.verify().await?;
+        let (bytes, how) = (Bytes::copy_from_slice(bytes), self.put_options()?);
+        let written = match precondition {
+            Precondition::Absent => self.put_first(&bytes, &how).await,
+            precondition => self.put(&bytes, &how, precondition).await,
+        };
+        let version = match written {
+            Ok(version) => version,
+            Err(error) => {
+                let error = self.refused(OP, &options.expect, error).await;
+                return Err(match &self.digests {
+                    Some(digests) => digests.missed(error),
+                    None => error,
+                });
+            }
+        };
+        if let Some(digests) = &self.digests {
+            digests.follow(&bytes, &self.target).await?;
+            self.settle(digests, Some(version.clone())).await?;
+        }
+        Ok(Version::new(&version.to_string()))
+    }
+
+    pub(crate) async fn remove(&self, options: &WriteOptions) -> Result<()> {
+        const OP: &str = "delete";
+        self.check(OP, options)?;
+        if options.expect == Expect::Absent {
+            return match self.get(OP).await? {
+                None => Ok(()),
+                Some(found) => Err(self.conflict(OP, &options.expect, Some(found.version()))),
+            };
+        }
+        let mut how = DeleteOptions::default();
+        how.precondition = match precondition(OP, &options.expect) {
+            Ok(precondition) => precondition,
+            Err(unknown) => return Err(self.never_met(unknown, &options.expect).await),
+        };
+        self.verify().await?;
+        how.lease = self.lease();
+        match self.blobs.delete(&self.key, &how).await {
+            Ok(false) if options.expect != Expect::Any => {
+                return Err(self.conflict(OP, &options.expect, None));
+            }
+            Ok(_) => {}
+            Err(error) => return Err(self.refused(OP, &options.expect, error).await),
+        }
+        let Some(digests) = &self.digests else { return Ok(()) };
+        digests.forget(&self.target).await?;
+        self.settle(digests, None).await
+    }
+
+    /// Sees to it that the digest is that of what is stored, after it was made that of `version` or removed.
+    ///
+    /// Two writers without a lock may write their states in one order and their digests in the other. So each looks whether
+    /// its state is still there, and whoever writes the last digest finds that it is right. Under a lock nobody comes between.
+    async fn settle(&self, digests: &Digests, version: Option<BlobVersion>) -> Result<()> {
+        if self.held().is_some() {
+            return Ok(());
+        }
+        let mut version = version;
+        for _ in 0..TRIES {
+            let stored = match self.blobs.head(&self.key).await {
+                Ok(meta) => meta.filter(|meta| meta.size > 0).map(|meta| meta.version),
+                // The write itself is done and followed; a stale digest would be said by the next reader.
+                Err(_) => return Ok(()),
+            };
+            let is_same = match (&stored, &version) {
+                (Some(stored), Some(version)) => stored.same_as(version),
+                (stored, version) => stored.is_none() && version.is_none(),
+            };
+            if is_same {
+                return Ok(());
+            }
+            let Ok(blob) = self.get("read").await else { return Ok(()) };
+            match &blob {
+                Some(blob) => digests.follow(&blob.bytes, &self.target).await?,
+                None => digests.forget(&self.target).await?,
+            }
+            version = blob.map(|blob| blob.version().clone());
+        }
+        Ok(())
+    }
+
+    /// Refuses what needs a capability that is not there.
+    fn check(&self, op: &'static str, options: &WriteOptions) -> Result<()> {
+        let why = if options.force {
+            "the store makes no checks that force overrides"
+        } else if options.fence.is_some() {
+            "the store has no tokens"
+        } else if options.expect != Expect::Any && !self.blobs.capabilities().conditional_put {
+            "the service has no conditional writes, or they are switched off"
+        } else {
+            return Ok(());
+        };
+        Err(Error::unsupported(op, self).because(why))
+    }
+
+    /// How to write; all attempts of one write go under the same mark.
+    fn put_options(&self) -> Result<PutOptions> {
+        let mut options = PutOptions::default().attributes(self.attributes.clone());
+        options.lease = self.lease();
+        if let Some(ids) = &self.marks {
+            let mark = ids.uuid().map_err(|error| {
+                let error = Error::new(ErrorKind::Internal, "write", self).with_source(error);
+                error.because("there is no id to mark the write with")
+            })?;
+            options.attributes = options.attributes.with_metadata(MARK, &mark);
+        }
+        Ok(options)
+    }
+
+    async fn put(
+        &self,
+        bytes: &Bytes,
+        how: &PutOptions,
+        precondition: Precondition,
+    ) -> Result<BlobVersion, BlobFailure> {
+        let mut options = how.clone();
+        options.precondition = precondition;
+        self.blobs.put(&self.key, bytes.clone(), &options).await
+    }
+
+    /// Writes where nothing is, or zero bytes are.
+    async fn put_first(&self, bytes: &Bytes, how: &PutOptions) -> Result<BlobVersion, BlobFailure> {
+        let error = match self.put(bytes, how, Precondition::Absent).await {
+            Err(error) if error.kind() == BlobError::PreconditionFailed => error,
+            outcome => return outcome,
+        };
+        let found = match error.found() {
+            Some(blob) => Some(blob.clone()),
+            None => self.blobs.get(&self.key, &GetOptions::default()).await?,
+        };
+        match found {
+            Some(blob) if blob.bytes.is_empty() => {
+                self.put(bytes, how, Precondition::Version(blob.version().clone())).await
+            }
+            found => Err(error.with_found(found)),
+        }
+    }
+
+    /// The error of a write or deletion; a conflict says what is there.
+    async fn refused(&self, op: &'static str, expect: &Expect, error: BlobFailure) -> Error {
+        if error.kind() != BlobError::PreconditionFailed {
+            return failed(op, self, error);
+        }
+        let version = match error.found() {
+            Some(blob) => Some(blob.version().clone()).filter(|_| !blob.bytes.is_empty()),
+            None => match self.blobs.head(&self.key).await {
+                Ok(meta) => meta.filter(|meta| meta.size > 0).map(|meta| meta.version),
+                Err(_) => return failed(op, self, error),
+            },
+        };
+        self.conflict(op, expect, version.as_ref()).with_source(error)
+    }
+
+    fn conflict(&self, op: &'static str, expect: &Expect, found: Option<&BlobVersion>) -> Error {
+        let found = found.map_or_else(|| "nothing".to_owned(), |version| format!("version {version}"));
+        Error::conflict(op, self, expect, found)
+    }
+
+    /// A version that the service cannot have given is not what is stored.
+    async fn never_met(&self, unknown: Unknown, expect: &Expect) -> Error {
+        match self.get(unknown.0).await {
+            Ok(found) => self.conflict(unknown.0, expect, found.as_ref().map(Blob::version)),
+            Err(error) => error,
+        }
+    }
+}
+
+fn precondition(op: &'static str, expect: &Expect) -> Result<Precondition, Unknown> {
+    Ok(match expect {
+        Expect::Any => Precondition::Any,
+        Expect::Absent => Precondition::Absent,
+        Expect::Version(version) => {
+            Precondition::Version(version.as_str().parse::<BlobVersion>().map_err(|_| Unknown(op))?)
+        }
+    })
+}
