@@ -139,7 +139,7 @@ impl S3Backend {
         #[cfg(feature = "dynamodb")]
         let table = |name: &Option<String>| {
             let name = name.as_deref()?;
-            Some(DynamoTable::new(api.clone(), name, Arc::clone(&context.sleeper)))
+            Some(DynamoTable::new(Arc::<S3Blobs>::clone(&api), name, Arc::clone(&context.sleeper)))
         };
         let locks = Arc::new(S3Locks {
             bucket,
@@ -246,13 +246,15 @@ impl S3Locks {
 impl Equipment for S3Locks {
     fn equip(&self, store: ObjectStateStore, lock: Key) -> Result<ObjectStateStore> {
         let scheme = self.scheme(&store, lock);
-        let mut store =
-            store.verify_lock(!self.options.trust_lock).mark_writes(Arc::clone(&self.context.ids));
+        let store = store.verify_lock(!self.options.trust_lock).mark_writes(Arc::clone(&self.context.ids));
         #[cfg(feature = "dynamodb")]
-        if let Some(table) = &self.table {
-            let digests = self.digests(&store, table);
-            store = store.digests(digests);
-        }
+        let store = match &self.table {
+            Some(table) => {
+                let digests = self.digests(&store, table);
+                store.digests(digests)
+            }
+            None => store,
+        };
         Ok(match scheme {
             Some(scheme) => store.lock_with(scheme, Exclusion::Global),
             None => store,

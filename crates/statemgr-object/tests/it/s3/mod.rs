@@ -1,5 +1,7 @@
 //! Terraform's backend `s3`, against S3 and DynamoDB in the test's own process.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
+
 mod conformance;
 mod contention;
 mod digests;
