@@ -32,6 +32,7 @@
 //!
 //! - [`SnapshotManager`] is the contract. [`Mutation`] is a step that has begun.
 //! - [`SnapshotSink`] and [`JournalSink`] are where managers put what they have; [`MemorySnapshots`] and [`MemoryEntries`] keep all.
+//! - [`StoredJournal`] puts entries into a journal store, and [`recover`] finds what a crash has left there.
 //! - [`LocalJournal`] makes snapshots of entries, for places that store nothing else.
 //! - [`Options`] has the clock, the version, and whether broken snapshots are errors.
 //!
@@ -54,6 +55,7 @@ mod memory;
 mod options;
 mod save;
 mod sink;
+mod stored;
 mod whole;
 
 pub use error::{BoxError, Error, Result};
@@ -63,6 +65,7 @@ pub use manager::{Mutation, SnapshotManager};
 pub use memory::{MemoryEntries, MemorySnapshots};
 pub use options::{Events, Options, says_yes};
 pub use sink::{AppendError, JournalSink, SnapshotSink};
+pub use stored::{RecoverError, Recovered, StoredJournal, recover};
 pub use whole::WholeManager;
 
 /// Compiles the examples of the README.

@@ -6,10 +6,11 @@ use crate::workspace::{Layer, Package};
 
 const HIGHEST: u64 = 6;
 /// The edges that may stay inside a layer, from and to.
-const INSIDE: [(&str, &str); 3] = [
+const INSIDE: [(&str, &str); 4] = [
     ("groundstate-integrity", "groundstate-deploymentfile"),
     ("groundstate-journal", "groundstate-deploymentfile"),
     ("groundstate-journal", "groundstate-integrity"),
+    ("groundstate-stackmgr", "groundstate-journal-store"),
 ];
 /// What nothing in the pure layers is built with, however far down.
 const NOT_BUILT_WITH: [&str; 2] = ["async-trait", "tokio"];

@@ -3,5 +3,6 @@
 
 mod both;
 mod journal;
+mod stored;
 mod support;
 mod whole;
