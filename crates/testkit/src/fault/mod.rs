@@ -12,7 +12,8 @@ pub(crate) use plan::Faults;
 /// Something that goes wrong with some of the requests.
 ///
 /// A new one hits every request; [`on`](Self::on), [`nth`](Self::nth), [`times`](Self::times) and
-/// [`chance`](Self::chance) narrow it down. Of several that are planned, the first that hits a request is carried out.
+/// [`chance`](Self::chance) narrow it down. Of several that are planned, the first that hits a request is carried out;
+/// the request counts for all of them.
 ///
 /// ```
 /// use groundstate_testkit::Fault;
@@ -63,7 +64,12 @@ impl Fault {
 
     /// The request is carried out, and the answer is 500.
     pub fn after_commit_500() -> Self {
-        Self::new(Kind::ErrorAfter { status: 500, code: "InternalError" })
+        Self::after_commit(500, "InternalError")
+    }
+
+    /// The request is carried out, and the answer has this status and this code of an error.
+    pub fn after_commit(status: u16, code: &'static str) -> Self {
+        Self::new(Kind::ErrorAfter { status, code })
     }
 
     /// The request is not carried out, and the answer is 500.

@@ -130,7 +130,8 @@ impl S3Server {
         self.face.rules.lock().skewed = skewed;
     }
 
-    /// Denies access to requests with this method and path, as in [`Fault::on`](crate::Fault::on).
+    /// Denies access to requests with this method and path, as in [`Fault::on`](crate::Fault::on). An operation of DynamoDB
+    /// is denied by its name in place of the method.
     pub fn deny(&self, method: &str, pattern: &str) {
         self.face.rules.lock().denied.push((method.to_owned(), pattern.to_owned()));
     }

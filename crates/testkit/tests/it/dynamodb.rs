@@ -64,6 +64,24 @@ async fn a_table_describes_itself() {
     assert_eq!(body["Table"]["KeySchema"][0]["AttributeName"], "LockID");
 }
 
+#[tokio::test]
+async fn operations_are_denied_by_name_and_keys_are_checked() {
+    let server = S3Server::start().await;
+    server.create_table("locks");
+    let get = json!({ "TableName": "locks", "Key": { "LockID": { "S": "b/k" } } });
+    server.deny("PutItem", "*");
+    let (status, body) = call(&server, "PutItem", lock("a")).await;
+    assert_eq!(status, 400);
+    assert!(body["__type"].as_str().unwrap().ends_with("#AccessDeniedException"), "{body}");
+    assert_eq!(call(&server, "GetItem", get.clone()).await.0, 200);
+    server.allow_all();
+    assert_eq!(call(&server, "PutItem", lock("a")).await.0, 200);
+    server.require_key("key", "secret");
+    let (status, body) = call(&server, "GetItem", get).await;
+    assert_eq!(status, 400);
+    assert!(body["__type"].as_str().unwrap().ends_with("#MissingAuthenticationTokenException"), "{body}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn of_many_that_create_a_row_at_once_one_does() {
     let server = std::sync::Arc::new(S3Server::start().await);

@@ -25,6 +25,7 @@ async fn put(fault: Fault) -> (Option<u16>, bool) {
 async fn each_fault_either_commits_or_not() {
     for (fault, status, stored) in [
         (Fault::after_commit_500(), Some(500), true),
+        (Fault::after_commit(503, "SlowDown"), Some(503), true),
         (Fault::before_500(), Some(500), false),
         (Fault::drop_before(), None, false),
         (Fault::drop_after_commit(), None, true),
