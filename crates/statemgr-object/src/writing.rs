@@ -1,9 +1,11 @@
 //! Writing and deleting: under conditions, under the lock, and with the digest behind.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use groundstate_blobs::{
-    Blob, BlobVersion, DeleteOptions, Error as BlobFailure, ErrorKind as BlobError, GetOptions, Precondition,
-    PutOptions,
+    Blob, BlobStore, BlobVersion, DeleteOptions, Error as BlobFailure, ErrorKind as BlobError, GetOptions,
+    Key, Precondition, PutOptions,
 };
 use groundstate_statemgr::{Error, ErrorKind, Expect, Result, Version, WriteOptions};
 
@@ -32,26 +34,27 @@ impl ObjectStateStore {
             Err(unknown) => return Err(self.never_met(unknown, &options.expect).await),
         };
         self.verify().await?;
-        let (bytes, how) = (Bytes::copy_from_slice(bytes), self.put_options()?);
-        let written = match precondition {
-            Precondition::Absent => self.put_first(&bytes, &how).await,
-            precondition => self.put(&bytes, &how, precondition).await,
-        };
-        let version = match written {
-            Ok(version) => version,
-            Err(error) => {
-                let error = self.refused(OP, &options.expect, error).await;
-                return Err(match &self.digests {
-                    Some(digests) => digests.missed(error),
-                    None => error,
-                });
+        let (change, how) = (self.change(), self.put_options()?);
+        let bytes = Bytes::copy_from_slice(bytes);
+        let written = match &self.digests {
+            None => change.put(&bytes, &how, precondition).await.map_err(Failed::Store),
+            Some(digests) => {
+                let digests = digests.clone();
+                to_the_end(async move { change.put_and_follow(&bytes, &how, precondition, &digests).await })
+                    .await
             }
         };
-        if let Some(digests) = &self.digests {
-            digests.follow(&bytes, &self.target).await?;
-            self.settle(digests, Some(version.clone())).await?;
+        match written {
+            Ok(version) => Ok(Version::new(&version.to_string())),
+            Err(Failed::Digest(error)) => Err(error),
+            Err(Failed::Store(error)) => {
+                let error = self.refused(OP, &options.expect, error).await;
+                Err(match &self.digests {
+                    Some(digests) => digests.missed(error),
+                    None => error,
+                })
+            }
         }
-        Ok(Version::new(&version.to_string()))
     }
 
     pub(crate) async fn remove(&self, options: &WriteOptions) -> Result<()> {
@@ -70,48 +73,30 @@ impl ObjectStateStore {
         };
         self.verify().await?;
         how.lease = self.lease();
-        match self.blobs.delete(&self.key, &how).await {
-            Ok(false) if options.expect != Expect::Any => {
-                return Err(self.conflict(OP, &options.expect, None));
+        let change = self.change();
+        let removed = match &self.digests {
+            None => change.delete(&how).await.map_err(Failed::Store),
+            Some(digests) => {
+                let digests = digests.clone();
+                to_the_end(async move { change.delete_and_forget(&how, &digests).await }).await
             }
-            Ok(_) => {}
-            Err(error) => return Err(self.refused(OP, &options.expect, error).await),
+        };
+        match removed {
+            Ok(false) if options.expect != Expect::Any => Err(self.conflict(OP, &options.expect, None)),
+            Ok(_) => Ok(()),
+            Err(Failed::Digest(error)) => Err(error),
+            Err(Failed::Store(error)) => Err(self.refused(OP, &options.expect, error).await),
         }
-        let Some(digests) = &self.digests else { return Ok(()) };
-        digests.forget(&self.target).await?;
-        self.settle(digests, None).await
     }
 
-    /// Sees to it that the digest is that of what is stored, after it was made that of `version` or removed.
-    ///
-    /// Two writers without a lock may write their states in one order and their digests in the other. So each looks whether
-    /// its state is still there, and whoever writes the last digest finds that it is right. Under a lock nobody comes between.
-    async fn settle(&self, digests: &Digests, version: Option<BlobVersion>) -> Result<()> {
-        if self.held().is_some() {
-            return Ok(());
+    /// What a change needs that goes on without this client.
+    fn change(&self) -> Change {
+        Change {
+            blobs: Arc::clone(&self.blobs),
+            key: self.key.clone(),
+            target: Arc::clone(&self.target),
+            is_locked: self.held().is_some(),
         }
-        let mut version = version;
-        for _ in 0..TRIES {
-            let stored = match self.blobs.head(&self.key).await {
-                Ok(meta) => meta.filter(|meta| meta.size > 0).map(|meta| meta.version),
-                // The write itself is done and followed; a stale digest would be said by the next reader.
-                Err(_) => return Ok(()),
-            };
-            let is_same = match (&stored, &version) {
-                (Some(stored), Some(version)) => stored.same_as(version),
-                (stored, version) => stored.is_none() && version.is_none(),
-            };
-            if is_same {
-                return Ok(());
-            }
-            let Ok(blob) = self.get("read").await else { return Ok(()) };
-            match &blob {
-                Some(blob) => digests.follow(&blob.bytes, &self.target).await?,
-                None => digests.forget(&self.target).await?,
-            }
-            version = blob.map(|blob| blob.version().clone());
-        }
-        Ok(())
     }
 
     /// Refuses what needs a capability that is not there.
@@ -142,35 +127,6 @@ impl ObjectStateStore {
         Ok(options)
     }
 
-    async fn put(
-        &self,
-        bytes: &Bytes,
-        how: &PutOptions,
-        precondition: Precondition,
-    ) -> Result<BlobVersion, BlobFailure> {
-        let mut options = how.clone();
-        options.precondition = precondition;
-        self.blobs.put(&self.key, bytes.clone(), &options).await
-    }
-
-    /// Writes where nothing is, or zero bytes are.
-    async fn put_first(&self, bytes: &Bytes, how: &PutOptions) -> Result<BlobVersion, BlobFailure> {
-        let error = match self.put(bytes, how, Precondition::Absent).await {
-            Err(error) if error.kind() == BlobError::PreconditionFailed => error,
-            outcome => return outcome,
-        };
-        let found = match error.found() {
-            Some(blob) => Some(blob.clone()),
-            None => self.blobs.get(&self.key, &GetOptions::default()).await?,
-        };
-        match found {
-            Some(blob) if blob.bytes.is_empty() => {
-                self.put(bytes, how, Precondition::Version(blob.version().clone())).await
-            }
-            found => Err(error.with_found(found)),
-        }
-    }
-
     /// The error of a write or deletion; a conflict says what is there.
     async fn refused(&self, op: &'static str, expect: &Expect, error: BlobFailure) -> Error {
         if error.kind() != BlobError::PreconditionFailed {
@@ -198,6 +154,129 @@ impl ObjectStateStore {
             Err(error) => error,
         }
     }
+}
+
+/// A write or deletion on its way.
+struct Change {
+    blobs: Arc<dyn BlobStore>,
+    key: Key,
+    target: Arc<str>,
+    is_locked: bool,
+}
+
+/// Which part of a change has failed.
+enum Failed {
+    /// The state, and then nothing was done to the digest.
+    Store(BlobFailure),
+    /// The digest, after the state.
+    Digest(Error),
+}
+
+impl Change {
+    async fn put(
+        &self,
+        bytes: &Bytes,
+        how: &PutOptions,
+        precondition: Precondition,
+    ) -> Result<BlobVersion, BlobFailure> {
+        let is_first = precondition == Precondition::Absent;
+        let error = match self.put_once(bytes, how, precondition).await {
+            Err(error) if is_first && error.kind() == BlobError::PreconditionFailed => error,
+            outcome => return outcome,
+        };
+        // Zero bytes are nothing, too.
+        let found = match error.found() {
+            Some(blob) => Some(blob.clone()),
+            None => self.blobs.get(&self.key, &GetOptions::default()).await?,
+        };
+        match found {
+            Some(blob) if blob.bytes.is_empty() => {
+                self.put_once(bytes, how, Precondition::Version(blob.version().clone())).await
+            }
+            found => Err(error.with_found(found)),
+        }
+    }
+
+    async fn put_once(
+        &self,
+        bytes: &Bytes,
+        how: &PutOptions,
+        precondition: Precondition,
+    ) -> Result<BlobVersion, BlobFailure> {
+        let mut options = how.clone();
+        options.precondition = precondition;
+        self.blobs.put(&self.key, bytes.clone(), &options).await
+    }
+
+    async fn delete(&self, how: &DeleteOptions) -> Result<bool, BlobFailure> {
+        self.blobs.delete(&self.key, how).await
+    }
+
+    async fn put_and_follow(
+        &self,
+        bytes: &Bytes,
+        how: &PutOptions,
+        precondition: Precondition,
+        digests: &Digests,
+    ) -> Result<BlobVersion, Failed> {
+        let version = self.put(bytes, how, precondition).await.map_err(Failed::Store)?;
+        digests.follow(bytes, &self.target).await.map_err(Failed::Digest)?;
+        self.settle(digests, Some(version.clone())).await.map_err(Failed::Digest)?;
+        Ok(version)
+    }
+
+    async fn delete_and_forget(&self, how: &DeleteOptions, digests: &Digests) -> Result<bool, Failed> {
+        let was_there = self.delete(how).await.map_err(Failed::Store)?;
+        digests.forget(&self.target).await.map_err(Failed::Digest)?;
+        self.settle(digests, None).await.map_err(Failed::Digest)?;
+        Ok(was_there)
+    }
+
+    /// Sees to it that the digest is that of what is stored, after it was made that of `version` or removed.
+    ///
+    /// Two writers without a lock may write their states in one order and their digests in the other. So each looks whether
+    /// its state is still there, and whoever writes the last digest finds that it is right. Under a lock nobody comes between.
+    async fn settle(&self, digests: &Digests, version: Option<BlobVersion>) -> Result<()> {
+        let mut version = version;
+        for _ in 0..TRIES {
+            if self.is_locked {
+                return Ok(());
+            }
+            // The write itself is done and followed; a stale digest would be said by the next reader.
+            let Ok(meta) = self.blobs.head(&self.key).await else { return Ok(()) };
+            let stored = meta.filter(|meta| meta.size > 0).map(|meta| meta.version);
+            let is_same = match (&stored, &version) {
+                (Some(stored), Some(version)) => stored.same_as(version),
+                (stored, version) => stored.is_none() && version.is_none(),
+            };
+            if is_same {
+                return Ok(());
+            }
+            let Ok(blob) = self.blobs.get(&self.key, &GetOptions::default()).await else { return Ok(()) };
+            let blob = blob.filter(|blob| !blob.bytes.is_empty());
+            match &blob {
+                Some(blob) => digests.follow(&blob.bytes, &self.target).await?,
+                None => digests.forget(&self.target).await?,
+            }
+            version = blob.map(|blob| blob.version().clone());
+        }
+        Ok(())
+    }
+}
+
+/// Has a change that consists of two steps go on when its caller gives up between them: a state without its digest is one
+/// that nobody reads. Only the end of the process stops it, or that of the runtime, where there is one.
+async fn to_the_end<T: Send + 'static>(
+    change: impl Future<Output = Result<T, Failed>> + Send + 'static,
+) -> Result<T, Failed> {
+    #[cfg(feature = "dynamodb")]
+    if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+        return runtime.spawn(change).await.unwrap_or_else(|error| {
+            let stopped = BlobFailure::new(BlobError::Ambiguous, "write", "the state and its digest");
+            Err(Failed::Store(stopped.because("the runtime has stopped meanwhile").with_source(error)))
+        });
+    }
+    change.await
 }
 
 fn precondition(op: &'static str, expect: &Expect) -> Result<Precondition, Unknown> {

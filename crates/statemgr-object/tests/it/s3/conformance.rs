@@ -107,6 +107,14 @@ mod by_object {
     groundstate_conformance::suite!(super::Buckets(super::Locks::File));
 }
 
+mod by_row {
+    groundstate_conformance::suite!(super::Buckets(super::Locks::Row); calm);
+}
+
+mod by_both {
+    groundstate_conformance::suite!(super::Buckets(super::Locks::Both); calm);
+}
+
 mod without_a_lock {
     groundstate_conformance::suite!(super::Buckets(super::Locks::None); calm);
 }
