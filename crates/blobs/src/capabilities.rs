@@ -25,6 +25,8 @@ pub struct BlobCapabilities {
     pub generations: bool,
     /// `delete` without a condition says whether there was anything. Where it is false, it says `true` always.
     pub tells_deletions: bool,
+    /// A blob may have the name of another one and a slash behind it, such as `a` and `a/b`.
+    pub nested_keys: bool,
     /// [`BlobStore::leases`](crate::BlobStore::leases) gives something.
     pub leases: bool,
 }
@@ -39,6 +41,7 @@ impl BlobCapabilities {
             attributes: false,
             generations: false,
             tells_deletions: false,
+            nested_keys: false,
             leases: false,
         }
     }
@@ -52,6 +55,7 @@ impl BlobCapabilities {
             attributes: true,
             generations: true,
             tells_deletions: true,
+            nested_keys: true,
             leases: true,
         }
     }

@@ -49,6 +49,8 @@ mod error;
 mod gcs;
 mod key;
 mod lease;
+#[cfg(feature = "local")]
+mod local;
 mod memory;
 mod options;
 mod retry;
@@ -71,6 +73,8 @@ pub use error::{BoxError, Error, ErrorKind, Result};
 pub use gcs::{GcsBlobs, GcsSettings};
 pub use key::Key;
 pub use lease::{LeaseDuration, LeaseId, Leases};
+#[cfg(feature = "local")]
+pub use local::FileBlobs;
 pub use memory::MemoryBlobs;
 pub use options::{DeleteOptions, GetOptions, ListOptions, Precondition, PutOptions, Role};
 pub use retry::{Retry, RetryPolicy};

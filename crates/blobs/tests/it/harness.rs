@@ -69,3 +69,12 @@ pub(crate) fn memory() -> Harness {
     let blobs = MemoryBlobs::new("suite");
     Harness::new(Arc::new(move |_| Ok(Arc::new(blobs.clone()))))
 }
+
+/// A directory for each container.
+#[cfg(feature = "local")]
+pub(crate) fn files() -> Harness {
+    let folder = tempfile::tempdir().expect("there is room for a directory");
+    Harness::new(Arc::new(move |name| {
+        Ok(Arc::new(groundstate_blobs::FileBlobs::create(folder.path().join(name))?))
+    }))
+}

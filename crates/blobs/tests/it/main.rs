@@ -2,6 +2,12 @@
 
 #[cfg(feature = "azure")]
 mod azure;
+#[cfg(all(feature = "aws", feature = "azure", feature = "gcp"))]
+mod errors;
+#[cfg(feature = "aws")]
+mod faults;
+#[cfg(feature = "local")]
+mod files;
 #[cfg(feature = "gcp")]
 mod gcs;
 mod harness;
@@ -11,4 +17,9 @@ mod s3;
 
 mod memory_suite {
     groundstate_conformance::blob_suite!(crate::harness::memory());
+}
+
+#[cfg(feature = "local")]
+mod files_suite {
+    groundstate_conformance::blob_suite!(crate::harness::files());
 }

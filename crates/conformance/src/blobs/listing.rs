@@ -24,15 +24,27 @@ async fn all(store: &dyn BlobStore, prefix: &str, options: ListOptions) -> Step<
     }
 }
 
+/// Leaves out the names that have another one and a slash before them, where the store cannot have both.
+fn without_nested(store: &dyn BlobStore, names: &mut Vec<&str>) {
+    if !store.capabilities().nested_keys {
+        let all = names.clone();
+        names.retain(|name| {
+            !all.iter().any(|other| name.strip_prefix(other).is_some_and(|rest| rest.starts_with('/')))
+        });
+    }
+}
+
 pub(super) async fn raw_prefix(cx: &Cx) -> Step {
     let (a, b) = cx.two().await?;
     equal("a list of nothing", &all(&b, "", ListOptions::default()).await?, &(vec![], vec![]))?;
-    let names = ["a", "a/b", "ab", "env:/dev/k", "env:/prod/k", "env:x", "kenv:dev", "kenv:prod", "z"];
-    for name in names {
-        put(&a, &key(name)?, name).await?;
+    let mut names =
+        vec!["a", "a/b", "ab", "env:/dev/k", "env:/prod/k", "env:x", "kenv:dev", "kenv:prod", "z"];
+    without_nested(&a, &mut names);
+    for name in &names {
+        put(&a, &key(name)?, *name).await?;
     }
     for prefix in ["", "a", "a/", "env:", "env:/", "env:/p", "kenv:", "kenv", "none", "z"] {
-        let expected: Vec<&str> = names.into_iter().filter(|name| name.starts_with(prefix)).collect();
+        let expected: Vec<&str> = names.iter().copied().filter(|name| name.starts_with(prefix)).collect();
         let (seen, _) = all(&b, prefix, ListOptions::default()).await?;
         equal(
             &format!("the names that begin with {prefix:?}"),
@@ -63,12 +75,12 @@ pub(super) async fn pages(cx: &Cx) -> Step {
 
 pub(super) async fn delimiter(cx: &Cx) -> Step {
     let store = cx.open().await?;
-    for name in ["a", "b/1", "b/2", "b/2/3", "c", "d/1", "d-", "e/f/g"] {
+    for name in ["a", "b/1", "b/2", "b/3/4", "c", "d/1", "d-", "e/f/g"] {
         put(&store, &key(name)?, "1").await?;
     }
     for (prefix, names, prefixes) in [
         ("", &["a", "c", "d-"][..], &["b/", "d/", "e/"][..]),
-        ("b/", &["b/1", "b/2"], &["b/2/"]),
+        ("b/", &["b/1", "b/2"], &["b/3/"]),
         ("e/", &[], &["e/f/"]),
         ("d", &["d-"], &["d/"]),
     ] {
