@@ -1,4 +1,4 @@
-//! The conformance suite on buckets, with each way to lock; on another server too, if one is named.
+//! The conformance suite on buckets, with each way to lock.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -22,7 +22,8 @@ static SERVER: LazyLock<S3Server> = LazyLock::new(|| {
     server.create_table(TABLE);
     server
 });
-static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().expect("threads can be started"));
+pub(super) static RUNTIME: LazyLock<Runtime> =
+    LazyLock::new(|| Runtime::new().expect("threads can be started"));
 static BUCKETS: AtomicUsize = AtomicUsize::new(0);
 
 /// Lets others run, and hardly any time pass.
@@ -47,7 +48,7 @@ impl Harness for Buckets {
     async fn place(&self) -> Result<Arc<dyn Place>> {
         let bucket = format!("bucket-{}", BUCKETS.fetch_add(1, Ordering::Relaxed));
         SERVER.create_bucket(&bucket);
-        Ok(Arc::new(Bucket { bucket, locks: self.0 }))
+        Ok(Arc::new(Bucket { endpoint: SERVER.endpoint(), bucket, locks: self.0 }))
     }
 
     fn block_on(&self, future: BoxFuture<'_, ()>) {
@@ -59,15 +60,17 @@ impl Harness for Buckets {
     }
 }
 
-struct Bucket {
-    bucket: String,
-    locks: Locks,
+/// A bucket of a server.
+pub(super) struct Bucket {
+    pub(super) endpoint: String,
+    pub(super) bucket: String,
+    pub(super) locks: Locks,
 }
 
 impl Bucket {
-    fn backend(&self, bucket: &str) -> Result<S3Backend> {
+    pub(super) fn backend(&self, bucket: &str) -> Result<S3Backend> {
         let context = Context::new(Arc::new(SystemClock), Arc::new(Brief), Arc::new(OsIds));
-        let blobs = S3Blobs::open(&settings(&SERVER, bucket), &context)
+        let blobs = S3Blobs::open(&settings(&self.endpoint, bucket), &context)
             .map_err(|error| Error::new(ErrorKind::Invalid, "open", bucket).with_source(error))?;
         Ok(S3Backend::new(blobs, S3Layout::new("network/prod.tfstate")?, self.locks.options(), context))
     }
@@ -94,6 +97,9 @@ impl Place for Bucket {
             Trouble::LoseAnswer => Fault::drop_after_commit(),
             _ => return Ok(false),
         };
+        if self.endpoint != SERVER.endpoint() {
+            return Ok(false);
+        }
         SERVER.fault(fault.on("*", &format!("/{}/*", self.bucket)).times(1));
         Ok(true)
     }

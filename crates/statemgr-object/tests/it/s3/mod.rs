@@ -9,6 +9,7 @@ mod errors;
 mod faults;
 mod locks;
 mod migration;
+mod moto;
 mod requests;
 mod states;
 mod support;

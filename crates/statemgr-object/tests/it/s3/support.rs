@@ -65,7 +65,7 @@ impl Cloud {
     }
 
     pub(crate) fn blobs_in(&self, bucket: &str, context: &Context) -> S3Blobs {
-        let mut settings = settings(&self.server, bucket);
+        let mut settings = settings(&self.server.endpoint(), bucket);
         for (name, value) in &self.settings {
             settings.set(name, value).unwrap();
         }
@@ -125,17 +125,16 @@ impl Cloud {
     }
 }
 
-/// Where a server of the test kit is.
-pub(crate) fn settings(server: &S3Server, bucket: &str) -> S3Settings {
-    let endpoint = server.endpoint();
+/// How to get at a bucket of a server.
+pub(crate) fn settings(endpoint: &str, bucket: &str) -> S3Settings {
     let mut settings = S3Settings::new();
     for (name, value) in [
         ("bucket", bucket),
         ("region", "us-east-1"),
         ("access_key", "test"),
         ("secret_key", "hush-hush"),
-        ("endpoints.s3", &endpoint),
-        ("endpoints.dynamodb", &endpoint),
+        ("endpoints.s3", endpoint),
+        ("endpoints.dynamodb", endpoint),
         ("use_path_style", "true"),
     ] {
         settings.set(name, value).unwrap();
