@@ -18,6 +18,7 @@ mod dynamo;
 mod failure;
 pub mod history;
 mod layout;
+mod part;
 #[cfg(feature = "aws")]
 mod s3;
 mod scheme;
