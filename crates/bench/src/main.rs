@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 use groundstate_bench::{Format, Recipe};
 
-use bench::{Failure, Outcome, child, deployment, state, steps, walk};
+use bench::{Failure, Outcome, child, deployment, journal, state, steps, walk};
 
 /// Measures groundstate on large states, beside `serde_json` and Terraform.
 #[derive(Debug, Parser)]
@@ -27,6 +27,8 @@ enum Command {
     State(state::Options),
     /// Measures what walking a plan costs for each node; exit code 1 says that the limit was missed
     Walk(walk::Options),
+    /// Measures appends to journals, and runs that store each of their changes
+    Journal(journal::Options),
     /// Measures the same for deployments of Pulumi
     Deployment(deployment::Options),
     /// Writes an invented state
@@ -62,6 +64,7 @@ fn main() -> ExitCode {
     let outcome = match Program::parse().command {
         Command::State(options) => state::run(&options),
         Command::Walk(options) => walk::run(&options),
+        Command::Journal(options) => journal::run(&options),
         Command::Deployment(options) => deployment::run(&options),
         Command::Gen(options) => generate(&options),
         Command::Child(options) => child::run(&options),

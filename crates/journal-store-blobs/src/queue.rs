@@ -1,9 +1,14 @@
 //! Batches that wait for a turn, and what became of them.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
 
 use groundstate_journal_store::{Ack, Error, Record, Result};
+
+use crate::turn::{Turn, Turns};
 
 /// How many bytes share an object at most, unless one batch alone is longer.
 const GROUP_BYTES: usize = 4 << 20;
@@ -17,7 +22,13 @@ struct Inner {
     next: u64,
     waiting: VecDeque<(u64, Vec<Record>)>,
     /// The outcomes for those that still wait for one.
-    done: BTreeMap<u64, Option<Result<Ack>>>,
+    done: BTreeMap<u64, Slot>,
+}
+
+#[derive(Debug, Default)]
+struct Slot {
+    outcome: Option<Result<Ack>>,
+    waker: Option<Waker>,
 }
 
 /// A batch in the queue. Dropping it takes the batch out, unless it is on its way already.
@@ -27,13 +38,33 @@ pub(crate) struct Ticket<'a> {
     number: u64,
 }
 
+/// What comes first.
+#[derive(Debug)]
+pub(crate) enum Either<'t> {
+    Outcome(Result<Ack>),
+    Turn(Turn<'t>),
+}
+
+/// Lets others go on for once, so that they can add what they have.
+pub(crate) async fn let_others_in() {
+    let mut is_over = false;
+    poll_fn(|context| {
+        if std::mem::replace(&mut is_over, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
 impl Queue {
     pub(crate) fn enter(&self, batch: &[Record]) -> Ticket<'_> {
         let mut inner = self.inner();
         let number = inner.next;
         inner.next += 1;
         inner.waiting.push_back((number, batch.to_vec()));
-        inner.done.insert(number, None);
+        inner.done.insert(number, Slot::default());
         Ticket { queue: self, number }
     }
 
@@ -53,8 +84,12 @@ impl Queue {
 
     /// Says what became of a batch, if somebody still waits for it.
     pub(crate) fn tell(&self, number: u64, outcome: Result<Ack>) {
-        if let Some(slot) = self.inner().done.get_mut(&number) {
-            *slot = Some(outcome);
+        let waker = self.inner().done.get_mut(&number).and_then(|slot| {
+            slot.outcome = Some(outcome);
+            slot.waker.take()
+        });
+        if let Some(waker) = waker {
+            waker.wake();
         }
     }
 
@@ -66,7 +101,22 @@ impl Queue {
 impl Ticket<'_> {
     /// What became of the batch, if that is known.
     pub(crate) fn outcome(&self) -> Option<Result<Ack>> {
-        self.queue.inner().done.get_mut(&self.number)?.take()
+        self.queue.inner().done.get_mut(&self.number)?.outcome.take()
+    }
+
+    /// Waits for a turn to send what waits, or for the outcome, if another's turn sends this batch.
+    pub(crate) async fn outcome_or_turn<'t>(&self, turns: &'t Turns) -> Either<'t> {
+        let mut turn = pin!(turns.take());
+        poll_fn(|context| {
+            if let Some(slot) = self.queue.inner().done.get_mut(&self.number) {
+                if let Some(outcome) = slot.outcome.take() {
+                    return Poll::Ready(Either::Outcome(outcome));
+                }
+                slot.waker = Some(context.waker().clone());
+            }
+            turn.as_mut().poll(context).map(Either::Turn)
+        })
+        .await
     }
 }
 

@@ -11,7 +11,7 @@ use groundstate_journal_store::{
 
 use crate::failure::failed;
 use crate::object::{Tip, encode, known_takeovers, remember, takeover_records};
-use crate::queue::{Queue, again};
+use crate::queue::{Either, Queue, again, let_others_in};
 use crate::reading::Objects;
 use crate::turn::Turns;
 
@@ -246,8 +246,13 @@ impl JournalWriter for BlobWriter {
             return Err(self.error(ErrorKind::Invalid, APPEND).because("the batch is too long, split it"));
         }
         let ticket = self.queue.enter(batch);
-        let _turn = self.turns.take().await;
-        // Whoever had a turn since may have sent this batch with its own, or more of them than fit one object.
+        let _turn = match ticket.outcome_or_turn(&self.turns).await {
+            Either::Outcome(outcome) => return outcome,
+            Either::Turn(turn) => turn,
+        };
+        // Whoever was told of the last object has more to send by now.
+        let_others_in().await;
+        // One that gave up in the middle may have sent this batch, and more may wait than fit one object.
         loop {
             if let Some(outcome) = ticket.outcome() {
                 return outcome;

@@ -49,6 +49,8 @@ async fn batches_that_wait_share_an_object() {
     trouble.plan(&[Fault::NeverAnswer]);
     let mut slow = writer.append(std::slice::from_ref(&first));
     std::future::poll_fn(|context| {
+        // Once to let others in, and once to send.
+        assert!(slow.as_mut().poll(context).is_pending());
         assert!(slow.as_mut().poll(context).is_pending());
         std::task::Poll::Ready(())
     })
