@@ -148,6 +148,17 @@ async fn w16_crash_at_every_point_in_memory() {
 }
 
 #[tokio::test]
+async fn w16_crash_at_every_point_with_a_journal_beside_the_state() {
+    for goal in GOALS {
+        crash_everywhere(Place::journaled, goal, &[]).await;
+    }
+    let answers = [("create net.a", Answer::FailsObject), ("create vm.b", Answer::FailsNull)];
+    for answer in answers {
+        crash_everywhere(Place::journaled, Goal::E8, &[answer]).await;
+    }
+}
+
+#[tokio::test]
 async fn w16_crash_at_every_point_on_disk() {
     let folders = std::sync::Mutex::new(Vec::new());
     let places = || {

@@ -217,7 +217,7 @@ async fn w15_commit_failure() {
         let client = Client { world: world.clone(), trap: Trap::never() };
         let log = FailingLog { inner: MemoryIntents::new(), left: std::sync::Mutex::new(writes) };
         let executor = Executor::new(
-            Arc::<groundstate_statemgr::Manager>::clone(&session.manager),
+            Arc::<dyn groundstate_statemgr::Full>::clone(&session.manager),
             Arc::new(client),
             Arc::new(log),
         );

@@ -5,18 +5,20 @@ use std::sync::Arc;
 
 use groundstate_common::{FixedClock, SequenceIds, Timestamp};
 use groundstate_executor::{Executor, Plan, RunReport, StoredIntents};
+use groundstate_journal_store::MemoryJournal;
 use groundstate_ordering::effects::Recovered;
 use groundstate_ordering::walk::WalkOptions;
 use groundstate_statefile::{DecodeOptions, decode};
 use groundstate_statemgr::{
-    AbandonedLocks, LockGuard, Locker, Manager, ManagerOptions, MemoryPlace, Reader, Refresher, StateStore,
+    AbandonedLocks, Full, LockGuard, LockInfo, Locker, Manager, ManagerOptions, MemoryPlace, StateStore,
     Waiting, write_and_persist,
 };
 use groundstate_statemgr_fs::FsStore;
+use groundstate_statemgr_journal::JournaledManager;
 use groundstate_states::State;
 use groundstate_states::addr::{AbsResource, AbsResourceInstance, ConfigResource, ProviderInstance};
 
-use crate::trap::{Trap, Trapped};
+use crate::trap::{Trap, Trapped, TrappedJournal};
 use crate::world::{Client, World, id};
 
 pub(crate) fn addr(text: &str) -> AbsResourceInstance {
@@ -38,13 +40,30 @@ fn clock() -> Arc<FixedClock> {
 /// Where a state and the notes beside it are.
 #[derive(Clone, Debug)]
 pub(crate) enum Place {
-    Memory { state: MemoryPlace, intents: MemoryPlace },
-    Files { state: PathBuf, intents: PathBuf },
+    Memory {
+        state: MemoryPlace,
+        intents: MemoryPlace,
+    },
+    Files {
+        state: PathBuf,
+        intents: PathBuf,
+    },
+    /// In memory, with a journal of changes beside the state.
+    Journaled {
+        state: MemoryPlace,
+        intents: MemoryPlace,
+        journal: MemoryJournal,
+    },
 }
 
 impl Place {
     pub(crate) fn memory() -> Self {
         Self::Memory { state: MemoryPlace::new("state"), intents: MemoryPlace::new("intents") }
+    }
+
+    pub(crate) fn journaled() -> Self {
+        let (state, intents) = (MemoryPlace::new("state"), MemoryPlace::new("intents"));
+        Self::Journaled { state, intents, journal: MemoryJournal::new("changes") }
     }
 
     pub(crate) fn files(folder: &tempfile::TempDir) -> Self {
@@ -57,7 +76,7 @@ impl Place {
             Arc::new(Trapped { store, name, trap: trap.clone() })
         }
         match self {
-            Self::Memory { state, intents } => {
+            Self::Memory { state, intents } | Self::Journaled { state, intents, .. } => {
                 (trapped(state.open(), "state", trap), trapped(intents.open(), "intents", trap))
             }
             Self::Files { state, intents } => {
@@ -82,7 +101,7 @@ impl Place {
 
 /// A process: a manager under a lock, and an executor.
 pub(crate) struct Session {
-    pub(crate) manager: Arc<Manager>,
+    pub(crate) manager: Arc<dyn Full>,
     pub(crate) executor: Executor,
     pub(crate) guard: LockGuard,
     pub(crate) trap: Trap,
@@ -92,21 +111,27 @@ impl Session {
     /// Frees the lock of a process that crashed, locks and refreshes.
     pub(crate) async fn begin(place: &Place, world: &World, trap: Trap) -> Self {
         let (state, intents) = place.open(&trap);
-        let options = ManagerOptions::default();
-        let manager = Arc::new(Manager::new(state, clock(), Arc::new(SequenceIds::new()), options));
+        trap.sleep(true);
+        let (options, ids) = (ManagerOptions::default(), Arc::new(SequenceIds::new()));
+        let info = LockInfo::new(&*ids, Timestamp::UNIX_EPOCH, "OperationTypeApply").unwrap();
+        let manager: Arc<dyn Full> = match place {
+            Place::Journaled { journal, .. } => {
+                let journal = Arc::new(TrappedJournal { journal: journal.clone(), trap: trap.clone() });
+                Arc::new(JournaledManager::new(state, journal, clock(), ids, options))
+            }
+            _ => Arc::new(Manager::new(state, clock(), ids, options)),
+        };
         if let Some(holder) = manager.lock_holder().await.unwrap() {
             manager.force_unlock(&holder.id).await.unwrap();
         }
-        let info = manager.lock_info("OperationTypeApply").unwrap();
         let abandoned = Arc::new(AbandonedLocks::new());
-        let guard =
-            LockGuard::acquire(Arc::<Manager>::clone(&manager), info, Waiting::not_at_all(), abandoned)
-                .await
-                .unwrap();
+        let locker: Arc<dyn Locker> = Arc::<dyn Full>::clone(&manager);
+        let guard = LockGuard::acquire(locker, info, Waiting::not_at_all(), abandoned).await.unwrap();
         manager.refresh_state().await.unwrap();
+        trap.sleep(false);
         let client = Client { world: world.clone(), trap: trap.clone() };
         let executor = Executor::new(
-            Arc::<Manager>::clone(&manager),
+            Arc::<dyn Full>::clone(&manager),
             Arc::new(client),
             Arc::new(StoredIntents::new(intents)),
         );
@@ -135,6 +160,7 @@ impl Session {
     }
 
     pub(crate) async fn end(self) {
+        self.trap.sleep(true);
         self.guard.release().await.unwrap();
     }
 }

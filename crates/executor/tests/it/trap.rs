@@ -2,10 +2,13 @@
 
 use std::fmt;
 use std::future::pending;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use groundstate_journal_store::{
+    self as journal, Ack, Cursor, Epoch, Head, JournalStore, JournalWriter, OpenOptions, Page, Record,
+};
 use groundstate_statemgr::{
     Capabilities, LockGrant, LockHolder, LockId, LockInfo, Result, StateStore, Stored, Version, WriteOptions,
 };
@@ -21,13 +24,19 @@ struct Inner {
     passed: AtomicUsize,
     points: Mutex<Vec<String>>,
     sprung: Notify,
+    asleep: AtomicBool,
 }
 
 impl Trap {
     /// A trap at the point of this number; the first is 0.
     pub(crate) fn at(at: usize) -> Self {
-        let inner =
-            Inner { at, passed: AtomicUsize::new(0), points: Mutex::default(), sprung: Notify::new() };
+        let inner = Inner {
+            at,
+            passed: AtomicUsize::new(0),
+            points: Mutex::default(),
+            sprung: Notify::new(),
+            asleep: AtomicBool::new(false),
+        };
         Self(Arc::new(inner))
     }
 
@@ -36,8 +45,16 @@ impl Trap {
         Self::at(usize::MAX)
     }
 
+    /// Whether points are passed without being counted, while a session begins or ends.
+    pub(crate) fn sleep(&self, yes: bool) {
+        self.0.asleep.store(yes, SeqCst);
+    }
+
     /// Passes a point, unless the trap springs there or has sprung before.
     pub(crate) async fn point(&self, name: &str) {
+        if self.0.asleep.load(SeqCst) {
+            return;
+        }
         let number = self.0.passed.fetch_add(1, SeqCst);
         self.0.points.lock().unwrap().push(name.to_owned());
         if number >= self.0.at {
@@ -110,5 +127,72 @@ impl<S: StateStore> StateStore for Trapped<S> {
 
     async fn lock_holder(&self) -> Result<Option<LockHolder>> {
         self.store.lock_holder().await
+    }
+}
+
+/// A journal with points before and after each change.
+#[derive(Debug)]
+pub(crate) struct TrappedJournal<J> {
+    pub(crate) journal: J,
+    pub(crate) trap: Trap,
+}
+
+#[derive(Debug)]
+struct TrappedWriter {
+    writer: Arc<dyn JournalWriter>,
+    trap: Trap,
+}
+
+impl<J: fmt::Display> fmt::Display for TrappedJournal<J> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.journal.fmt(f)
+    }
+}
+
+#[async_trait]
+impl<J: JournalStore> JournalStore for TrappedJournal<J> {
+    async fn open(&self, options: &OpenOptions) -> journal::Result<Arc<dyn JournalWriter>> {
+        let writer = self.journal.open(options).await?;
+        Ok(Arc::new(TrappedWriter { writer, trap: self.trap.clone() }))
+    }
+
+    async fn head(&self) -> journal::Result<Option<Head>> {
+        self.journal.head().await
+    }
+
+    async fn read(&self, from: &Cursor) -> journal::Result<Page> {
+        self.journal.read(from).await
+    }
+}
+
+#[async_trait]
+impl JournalWriter for TrappedWriter {
+    fn position(&self) -> Option<Cursor> {
+        self.writer.position()
+    }
+
+    async fn begin(&self, base: &Record) -> journal::Result<Epoch> {
+        self.trap.point("before an epoch").await;
+        let epoch = self.writer.begin(base).await;
+        self.trap.point("after an epoch").await;
+        epoch
+    }
+
+    async fn append(&self, batch: &[Record]) -> journal::Result<Ack> {
+        self.trap.point("before a record").await;
+        let receipt = self.writer.append(batch).await;
+        self.trap.point("after a record").await;
+        receipt
+    }
+
+    async fn clear(&self) -> journal::Result<()> {
+        self.trap.point("before clearing").await;
+        let cleared = self.writer.clear().await;
+        self.trap.point("after clearing").await;
+        cleared
+    }
+
+    async fn close(&self) -> journal::Result<()> {
+        self.writer.close().await
     }
 }
