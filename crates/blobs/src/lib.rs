@@ -59,6 +59,7 @@ mod s3;
 #[cfg(any(feature = "aws", feature = "gcp", feature = "azure"))]
 mod settings;
 mod store;
+mod url;
 mod version;
 
 #[cfg(feature = "azure")]
@@ -81,6 +82,7 @@ pub use retry::{Retry, RetryPolicy};
 #[cfg(feature = "aws")]
 pub use s3::{S3Blobs, S3Settings};
 pub use store::BlobStore;
+pub use url::BlobUrl;
 pub use version::{BlobVersion, InvalidVersion};
 
 /// Compiles the examples of the README.

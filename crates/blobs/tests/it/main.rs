@@ -14,6 +14,8 @@ mod harness;
 mod memory;
 #[cfg(feature = "aws")]
 mod s3;
+#[cfg(all(feature = "aws", feature = "azure", feature = "gcp", feature = "local"))]
+mod url;
 
 mod memory_suite {
     groundstate_conformance::blob_suite!(crate::harness::memory());
