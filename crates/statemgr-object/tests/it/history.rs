@@ -80,7 +80,7 @@ impl Kit {
     }
 
     fn open(&self, retention: Retention) -> WithHistory<ObjectStateStore> {
-        WithHistory::new(self.plain(), self.history(), retention, self.clock.clone())
+        WithHistory::new(self.plain(), self.history(), retention, Arc::<FixedClock>::clone(&self.clock))
     }
 
     fn open_with(&self, blobs: &Faulty) -> WithHistory<ObjectStateStore> {
@@ -90,7 +90,7 @@ impl Kit {
             ObjectStateStore::new(blobs, key()),
             history,
             Retention::everything(),
-            self.clock.clone(),
+            Arc::<FixedClock>::clone(&self.clock),
         )
     }
 
@@ -257,7 +257,12 @@ async fn what_cannot_be_removed_fails_no_write_and_goes_later() -> Result<(), Er
     let blobs: Arc<dyn BlobStore> = Arc::new(faulty.clone());
     let retention = Retention::everything().keep(NonZeroUsize::new(1));
     let history = BlobHistory::new(Arc::clone(&blobs), &key());
-    let store = WithHistory::new(ObjectStateStore::new(blobs, key()), history, retention, kit.clock.clone());
+    let store = WithHistory::new(
+        ObjectStateStore::new(blobs, key()),
+        history,
+        retention,
+        Arc::<FixedClock>::clone(&kit.clock),
+    );
     let first = store.write(&state(1), &WriteOptions::any()).await?;
     faulty.trouble(2, Trouble::Denied);
     let second = store.write(&state(2), &WriteOptions::expecting(Expect::Version(first))).await?;
