@@ -9,5 +9,4 @@ mod history;
 mod rollback;
 #[cfg(feature = "dynamodb")]
 mod s3;
-mod steps;
-mod support;
+mod servers;
