@@ -121,6 +121,8 @@ pub struct PutOptions {
     pub attributes: Attributes,
     /// What the blob is for.
     pub role: Role,
+    /// Whether others may write the same bytes under the same condition, and only one of them may be told that it did.
+    pub contended: bool,
 }
 
 impl PutOptions {
@@ -133,6 +135,14 @@ impl PutOptions {
     #[must_use]
     pub fn lease(mut self, lease: &LeaseId) -> Self {
         self.lease = Some(lease.clone());
+        self
+    }
+
+    /// Says that others may write the same bytes. A refusal then stands, unless an answer to this very write got lost before
+    /// it; without, bytes like these are taken for this writer's own.
+    #[must_use]
+    pub fn contended(mut self) -> Self {
+        self.contended = true;
         self
     }
 

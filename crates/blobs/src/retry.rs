@@ -218,13 +218,16 @@ impl<S: BlobStore> BlobStore for Retry<S> {
 
     async fn put(&self, key: &Key, bytes: Bytes, options: &PutOptions) -> Result<BlobVersion> {
         let mut attempts = self.attempts();
+        let mut in_doubt = !options.contended;
         loop {
             let error = match self.store.put(key, bytes.clone(), options).await {
                 Ok(version) => return Ok(version),
                 Err(error) => error,
             };
+            in_doubt |= error.kind() == ErrorKind::Ambiguous;
             let is_conditional = options.precondition != Precondition::Any;
             match error.kind() {
+                ErrorKind::PreconditionFailed if !in_doubt => return Err(error),
                 ErrorKind::Ambiguous | ErrorKind::PreconditionFailed if is_conditional => {
                     let is_certain = error.kind() == ErrorKind::PreconditionFailed;
                     // What lies between sending and this look may still arrive, so a lost answer is waited for first.

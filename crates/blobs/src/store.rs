@@ -37,7 +37,7 @@ use crate::version::BlobVersion;
 ///   `Invalid`.
 /// - **`own_writes_are_known`**: two writers that put *equal* bytes and metadata under one condition may both be told that
 ///   they succeeded. Retries recognise a write of their own by these, so whoever needs one winner puts something of its own
-///   into them.
+///   into them, or says that the write is [`contended`](PutOptions::contended).
 /// - **`ambiguity_is_said`**: when it is not known whether a write happened, the error is `Ambiguous`. Every other kind means that
 ///   it did not.
 /// - **`ranges`**: a range gives the bytes of it that there are, with the size of the whole; one that begins at or behind the end

@@ -150,7 +150,7 @@ impl BlobStore for MemoryBlobs {
     }
 
     async fn put(&self, key: &Key, bytes: Bytes, options: &PutOptions) -> Result<BlobVersion> {
-        let PutOptions { precondition, lease, attributes, role: _ } = options;
+        let PutOptions { precondition, lease, attributes, role: _, contended: _ } = options;
         self.needs(
             *precondition == Precondition::Any || self.can.conditional_put,
             "write",
