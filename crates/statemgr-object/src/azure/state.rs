@@ -160,7 +160,7 @@ impl AzureStore {
         attributes.metadata = seen.map(|seen| seen.metadata.clone()).unwrap_or_default();
         let metadata = attributes.metadata.clone();
         let condition = Precondition::of(seen.map(|seen| &seen.blob));
-        let mut options = PutOptions::expecting(condition).attributes(attributes);
+        let mut options = PutOptions::expecting(condition).attributes(attributes).contended();
         // A lease on a blob that is not there cannot be; asking under one would only hide that.
         options.lease = lease.filter(|_| seen.is_some()).cloned();
         let blob = self.blobs.put(&self.key, body, &options).await?;

@@ -70,7 +70,14 @@ impl GenerationLock {
             .attributes(Attributes::content_type("application/json"))
             .role(Role::Lock);
         let error = match self.blobs.put(&self.key, document.clone(), &options).await {
-            Ok(version) => return self.mine(&version),
+            Ok(version) => match self.mine(&version)? {
+                // Retries of the store below take a lock of this document for this attempt's.
+                Created::Mine(grant) if self.taken().as_ref() == Some(&(id.clone(), grant.id.clone())) => {
+                    let holder = LockInfo::parse(document).map(LockHolder::of).ok();
+                    return Err(Error::locked(LOCK, self, holder.map(|holder| holder.with_id(grant.id))));
+                }
+                created => return Ok(created),
+            },
             Err(error) => error,
         };
         let refused = error.kind() == BlobErrorKind::PreconditionFailed;
