@@ -117,6 +117,8 @@ impl ObjectStateStore {
     fn put_options(&self) -> Result<PutOptions> {
         let mut options = PutOptions::default().attributes(self.attributes.clone());
         options.lease = self.lease();
+        // Without a mark, equal bytes say nothing of who wrote them, so a refusal is believed.
+        options.contended = self.marks.is_none();
         if let Some(ids) = &self.marks {
             let mark = ids.uuid().map_err(|error| {
                 let error = Error::new(ErrorKind::Internal, "write", self).with_source(error);

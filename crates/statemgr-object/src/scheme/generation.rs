@@ -10,6 +10,7 @@ use groundstate_blobs::{
     Attributes, Blob, BlobStore, BlobVersion, DeleteOptions, ErrorKind as BlobErrorKind, GetOptions, Key,
     LeaseId, Precondition, PutOptions, Role,
 };
+use groundstate_common::IdSource;
 use groundstate_statemgr::{
     Error, ErrorKind, Exclusion, LockGrant, LockHolder, LockId, LockInfo, Result, Sleeper,
 };
@@ -281,12 +282,13 @@ pub struct GenerationLocks {
     bucket: Arc<str>,
     sleeper: Arc<dyn Sleeper>,
     verify: bool,
+    marks: Option<Arc<dyn IdSource>>,
 }
 
 impl GenerationLocks {
     /// Lock objects in the bucket of this name.
     pub fn new(bucket: &str, sleeper: Arc<dyn Sleeper>) -> Self {
-        Self { bucket: bucket.into(), sleeper, verify: false }
+        Self { bucket: bucket.into(), sleeper, verify: false, marks: None }
     }
 
     /// Sets whether each write under a lock asks for the lock first. By default it does not, so that a write is one request
@@ -297,12 +299,23 @@ impl GenerationLocks {
         self.verify = yes;
         self
     }
+
+    /// Marks each write with an id of its own, so that one which arrives twice is known again.
+    #[must_use]
+    pub fn mark_writes(mut self, ids: Arc<dyn IdSource>) -> Self {
+        self.marks = Some(ids);
+        self
+    }
 }
 
 impl Equipment for GenerationLocks {
     fn equip(&self, store: ObjectStateStore, lock: Key) -> Result<ObjectStateStore> {
         let path = format!("gs://{}/{lock}", self.bucket);
         let lock = GenerationLock::new(Arc::clone(store.blobs()), lock, &path, Arc::clone(&self.sleeper))?;
-        Ok(store.lock_with(Arc::new(lock), Exclusion::Global).verify_lock(self.verify))
+        let store = store.lock_with(Arc::new(lock), Exclusion::Global).verify_lock(self.verify);
+        Ok(match &self.marks {
+            Some(ids) => store.mark_writes(Arc::clone(ids)),
+            None => store,
+        })
     }
 }

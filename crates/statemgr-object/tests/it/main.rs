@@ -10,3 +10,5 @@ mod rollback;
 #[cfg(feature = "dynamodb")]
 mod s3;
 mod servers;
+mod steps;
+mod support;

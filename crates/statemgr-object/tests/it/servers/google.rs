@@ -9,7 +9,7 @@ use groundstate_statemgr::{
 };
 use groundstate_testkit::{Fault, GcsServer};
 
-use super::{faults, google, google_blobs, requests};
+use super::{count_together, faults, google, google_blobs, requests};
 use crate::support::{GUID, OTHER_GUID, document, lock_info, lock_info_with};
 
 const BUCKET: &str = "states";
@@ -194,62 +194,13 @@ async fn gcs_service_that_goes_away_leaves_nothing_stuck() -> Result<(), Error> 
 /// Eight clients count in one state, each increment under the lock, or without it and with the loser trying again.
 #[tokio::test(flavor = "multi_thread")]
 async fn gcs_contention_loses_no_increment() -> Result<(), Error> {
-    const CLIENTS: u64 = 8;
-    const EACH: u64 = 12;
     for locked in [true, false] {
         let server = start();
         server.put_object(BUCKET, STATE, "0");
-        let mut tasks = Vec::new();
-        for client in 0..CLIENTS {
-            let store = open(&server)?;
-            tasks.push(tokio::spawn(async move {
-                for step in 0..EACH {
-                    let id = format!("00000000-0000-0000-{client:04}-{step:012}");
-                    let info = LockInfo { id: LockId::new(&id), ..lock_info() };
-                    count_up(&*store, locked.then_some(&info)).await?;
-                }
-                Ok::<_, Error>(())
-            }));
-        }
-        for task in tasks {
-            task.await.expect("no task panics")?;
-        }
+        let made = count_together(|| open(&server), locked).await?;
         let found = server.object(BUCKET, STATE).expect("there is a state").bytes;
-        assert_eq!(found, (CLIENTS * EACH).to_string().as_bytes(), "locked: {locked}");
+        assert_eq!(found, made.to_string().as_bytes(), "locked: {locked}");
         assert_eq!(server.keys(BUCKET), [STATE]);
     }
     Ok(())
-}
-
-/// Adds one to the number that is stored.
-pub(super) async fn count_up(store: &dyn StateStore, lock: Option<&LockInfo>) -> Result<(), Error> {
-    let grant = match lock {
-        Some(info) => Some(take(store, info).await?),
-        None => None,
-    };
-    loop {
-        let stored = store.read().await?.expect("there is a number");
-        let number: u64 = String::from_utf8_lossy(&stored.bytes).parse().expect("it is a number");
-        let next = (number + 1).to_string();
-        match store.write(next.as_bytes(), &WriteOptions::expecting(Expect::Version(stored.version))).await {
-            Ok(_) => break,
-            // Without a lock somebody else may be quicker, and with one nobody may.
-            Err(error) if error.kind() == ErrorKind::Conflict && grant.is_none() => {}
-            Err(error) => return Err(error),
-        }
-    }
-    match grant {
-        Some(grant) => store.unlock(&grant).await,
-        None => Ok(()),
-    }
-}
-
-async fn take(store: &dyn StateStore, info: &LockInfo) -> Result<LockId, Error> {
-    loop {
-        match store.lock(info).await {
-            Ok(grant) => return Ok(grant.id),
-            Err(error) if error.kind() == ErrorKind::Locked => tokio::task::yield_now().await,
-            Err(error) => return Err(error),
-        }
-    }
 }

@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 use groundstate_conformance::{BoxFuture, Conditions, Harness, Place, Settings, Trouble, run};
 use groundstate_statemgr::{Backend, Result, StateStore, WorkspaceName};
-use groundstate_testkit::{Fault, GcsServer};
+use groundstate_statemgr_object::AzureBackend;
+use groundstate_testkit::{AzureServer, Fault, GcsServer};
 
 use super::google::create_bucket;
-use super::{RUNTIME, google, google_blobs};
+use super::{AZURE_KEY, RUNTIME, azure, azure_blobs, google, google_blobs};
 
 /// Counts the buckets that were asked for.
 static BUCKETS: AtomicU64 = AtomicU64::new(0);
@@ -20,6 +21,10 @@ enum Cloud {
     Google,
     /// Google's, at this address.
     GoogleAt(String),
+    /// Azure's, by a server of each place's own.
+    Azure,
+    /// Azure's, at this address.
+    AzureAt(String),
 }
 
 #[async_trait]
@@ -28,25 +33,39 @@ impl Harness for Cloud {
         match self {
             Self::Google => "Google Cloud Storage, test kit".to_owned(),
             Self::GoogleAt(endpoint) => format!("Google Cloud Storage at {endpoint}"),
+            Self::Azure => "Azure Blob Storage, test kit".to_owned(),
+            Self::AzureAt(endpoint) => format!("Azure Blob Storage at {endpoint}"),
         }
     }
 
     async fn place(&self) -> Result<Arc<dyn Place>> {
         let number = BUCKETS.fetch_add(1, Ordering::Relaxed);
         let bucket = format!("states-{}-{number}", std::process::id());
-        let (server, endpoint) = match self {
+        Ok(match self {
             Self::Google => {
                 let server = GcsServer::start_blocking();
                 server.create_bucket(&bucket);
                 let endpoint = server.endpoint();
-                (Some(server), endpoint)
+                Arc::new(InBucket { server: Some(server), endpoint, bucket })
             }
             Self::GoogleAt(endpoint) => {
                 create_bucket(endpoint, &bucket);
-                (None, endpoint.clone())
+                Arc::new(InBucket { server: None, endpoint: endpoint.clone(), bucket })
             }
-        };
-        Ok(Arc::new(InBucket { server, endpoint, bucket }))
+            Self::Azure => {
+                let server = AzureServer::start_blocking();
+                server.require_key("devstoreaccount1", AZURE_KEY);
+                server.create_container(&bucket);
+                let endpoint = server.account_endpoint();
+                Arc::new(InContainer { server: Some(server), endpoint, container: bucket })
+            }
+            Self::AzureAt(endpoint) => {
+                let made = groundstate_testkit::Place::azurerm();
+                let name = |name: &str| made.settings()[name].as_str().unwrap_or_default().to_owned();
+                let endpoint = format!("{}/{}", endpoint.trim_end_matches('/'), name("storage_account_name"));
+                Arc::new(InContainer { server: None, endpoint, container: name("container_name") })
+            }
+        })
     }
 
     fn block_on(&self, future: BoxFuture<'_, ()>) {
@@ -93,19 +112,77 @@ impl Place for InBucket {
     }
 }
 
+struct InContainer {
+    server: Option<AzureServer>,
+    endpoint: String,
+    container: String,
+}
+
+impl InContainer {
+    fn backend(&self) -> AzureBackend {
+        azure(azure_blobs(&self.endpoint, &self.container), &self.container)
+    }
+}
+
+#[async_trait]
+impl Place for InContainer {
+    async fn open(&self) -> Result<Arc<dyn StateStore>> {
+        self.backend().store(&WorkspaceName::default_name())
+    }
+
+    async fn put_zero_bytes(&self) -> Result<bool> {
+        let Some(server) = &self.server else { return Ok(false) };
+        server.put_blob(&self.container, "prod.tfstate", "");
+        Ok(true)
+    }
+
+    async fn open_without_container(&self) -> Result<Option<Arc<dyn StateStore>>> {
+        let backend = azure(azure_blobs(&self.endpoint, "nothing-here"), "nothing-here");
+        Ok(self.server.is_some().then(|| backend.store(&WorkspaceName::default_name())).transpose()?)
+    }
+
+    async fn disturb(&self, trouble: Trouble) -> Result<bool> {
+        let Some(server) = &self.server else { return Ok(false) };
+        server.fault(match trouble {
+            Trouble::RefuseRequest => Fault::unavailable(0).times(1),
+            Trouble::LoseAnswer => Fault::drop_after_commit().times(1),
+            _ => return Ok(false),
+        });
+        Ok(true)
+    }
+
+    async fn workspaces(&self) -> Result<Option<Arc<dyn Backend>>> {
+        Ok(Some(Arc::new(self.backend())))
+    }
+}
+
+mod azure_here {
+    groundstate_conformance::suite!(super::Cloud::Azure; calm, errors);
+}
+
 mod google_here {
     groundstate_conformance::suite!(super::Cloud::Google; calm, errors);
 }
 
-#[test]
-fn google_where_the_environment_says() -> Result<(), Box<dyn std::error::Error>> {
-    let Ok(endpoint) = std::env::var("GROUNDSTATE_GCS_ENDPOINT") else {
-        println!("not run: google_where_the_environment_says, GROUNDSTATE_GCS_ENDPOINT is not set");
+/// Runs all cases on a server that the environment names, unless it names none.
+fn run_where(variable: &str, cloud: fn(String) -> Cloud) -> Result<(), Box<dyn std::error::Error>> {
+    let Ok(endpoint) = std::env::var(variable) else {
+        println!("not run: the conformance suite, {variable} is not set");
         return Ok(());
     };
     let calm = Conditions::find("calm").ok_or("there are such conditions")?;
-    let report = run(Arc::new(Cloud::GoogleAt(endpoint)), &Settings::default().conditions(vec![calm]));
+    let report = run(Arc::new(cloud(endpoint)), &Settings::default().conditions(vec![calm]));
     let failures: Vec<String> = report.failures().map(|case| format!("{case:?}")).collect();
     assert!(report.is_success(), "{}", failures.join("\n"));
     Ok(())
+}
+
+#[test]
+fn google_where_the_environment_says() -> Result<(), Box<dyn std::error::Error>> {
+    run_where("GROUNDSTATE_GCS_ENDPOINT", Cloud::GoogleAt)
+}
+
+#[test]
+fn azure_where_the_environment_says() -> Result<(), Box<dyn std::error::Error>> {
+    run_where("GROUNDSTATE_AZURE_ENDPOINT", Cloud::AzureAt)
 }
