@@ -19,6 +19,7 @@ mod failure;
 pub mod history;
 mod layout;
 mod part;
+mod ranged;
 #[cfg(feature = "aws")]
 mod s3;
 mod scheme;
@@ -31,6 +32,7 @@ pub use digest::{DigestRow, Digests, RepairedDigest};
 #[cfg(feature = "dynamodb")]
 pub use dynamo::{DynamoApi, DynamoDigest, DynamoLock, DynamoReply, DynamoTable};
 pub use layout::{FolderLayout, Layout, S3Layout};
+pub use ranged::RangedOutputs;
 #[cfg(feature = "dynamodb")]
 pub use s3::{FoundLock, MigratedLock};
 #[cfg(feature = "aws")]

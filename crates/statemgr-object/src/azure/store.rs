@@ -75,6 +75,11 @@ impl AzureStore {
         &self.key
     }
 
+    /// The container.
+    pub fn blobs(&self) -> &Arc<dyn BlobStore> {
+        &self.blobs
+    }
+
     pub(super) fn mine(&self) -> MutexGuard<'_, Mine> {
         // Nothing that can panic runs while the lock is held, so what is inside is whole.
         self.mine.lock().unwrap_or_else(PoisonError::into_inner)

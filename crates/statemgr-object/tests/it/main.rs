@@ -6,6 +6,7 @@ mod conformance;
 mod faulty;
 mod google;
 mod history;
+mod ranged;
 mod rollback;
 #[cfg(feature = "dynamodb")]
 mod s3;

@@ -1,0 +1,99 @@
+//! Outputs without the rest of the state.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use groundstate_blobs::{BlobStore, Key, MemoryBlobs, PutOptions};
+use groundstate_statemgr::{Error, WorkspaceName};
+use groundstate_statemgr_object::{AzureBackend, FolderLayout, ObjectBackend, RangedOutputs};
+
+use crate::faulty::Faulty;
+
+/// A state whose outputs and resources have about these sizes.
+fn state(output: usize, resources: usize) -> Bytes {
+    let large = "x".repeat(output);
+    let resource = format!(
+        "{{\"mode\":\"managed\",\"type\":\"null_resource\",\"name\":\"a\",\
+         \"provider\":\"provider[\\\"registry.terraform.io/hashicorp/null\\\"]\",\
+         \"instances\":[{{\"schema_version\":0,\"attributes\":{{\"id\":\"{}\"}}}}]}}",
+        "y".repeat(resources)
+    );
+    Bytes::from(format!(
+        "{{\"version\":4,\"terraform_version\":\"1.11.4\",\"serial\":1,\"lineage\":\"a\",\"outputs\":{{\
+         \"large\":{{\"value\":\"{large}\",\"type\":\"string\"}},\"small\":{{\"value\":7,\"type\":\"number\"}}}},\
+         \"resources\":[{resource}],\"check_results\":null}}\n"
+    ))
+}
+
+fn default_name() -> WorkspaceName {
+    WorkspaceName::default_name()
+}
+
+async fn stored(bytes: Bytes) -> (Faulty, ObjectBackend) {
+    let blobs = MemoryBlobs::new("states");
+    let key = Key::parse("default.tfstate").expect("it is a key");
+    blobs.put(&key, bytes, &PutOptions::default()).await.expect("it answers");
+    let faulty = Faulty::new(blobs);
+    (faulty.clone(), ObjectBackend::new(Arc::new(faulty), Arc::new(FolderLayout::new(""))))
+}
+
+async fn names(backend: &dyn RangedOutputs, name: Option<&str>) -> Result<Option<Vec<String>>, Error> {
+    let found = backend.outputs(&default_name(), name).await?;
+    Ok(found.map(|found| found.into_iter().map(|(name, _)| name).collect()))
+}
+
+#[tokio::test]
+async fn outputs_are_read_without_the_resources_behind_them() -> Result<(), Error> {
+    for (output, resources, requests) in
+        [(10, 10, 1), (10, 5_000_000, 1), (100_000, 5_000_000, 2), (1_000_000, 5_000_000, 3)]
+    {
+        let (blobs, backend) = stored(state(output, resources)).await;
+        let both = Some(vec!["large".to_owned(), "small".to_owned()]);
+        assert_eq!(names(&backend, None).await?, both, "{output} {resources}");
+        assert_eq!(blobs.asked().len(), requests, "{output} {resources}");
+        assert_eq!(names(&backend, Some("small")).await?, Some(vec!["small".to_owned()]));
+        assert_eq!(names(&backend, Some("none")).await?, Some(Vec::new()));
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_is_no_plain_state_is_left_to_whoever_reads_it_whole() -> Result<(), Error> {
+    let rows: [&[u8]; 6] = [
+        b"",
+        b"nonsense",
+        br#"{"version":3,"serial":1,"lineage":"a","modules":[]}"#,
+        br#"{"serial":1,"lineage":"a","meta":{},"encrypted_data":"eA==","encryption_version":"v0"}"#,
+        br#"{"version":4,"outputs":{"a":"#,
+        br#"{"version":4,"outputs":{"a":{"value":1}}}"#,
+    ];
+    for bytes in rows {
+        let (_, backend) = stored(Bytes::from_static(bytes)).await;
+        let found = names(&backend, None).await?;
+        assert_eq!(found, None, "{}", String::from_utf8_lossy(bytes));
+    }
+    let nowhere = AzureBackend::new(Arc::new(MemoryBlobs::new("states")), "states", "prod.tfstate")?;
+    assert_eq!(names(&nowhere, None).await?, None);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_write_in_between_begins_it_again() -> Result<(), Error> {
+    let (blobs, backend) = stored(state(100_000, 1_000)).await;
+    let key = Key::parse("default.tfstate").expect("it is a key");
+    blobs.meanwhile(1, key, state(10, 10));
+    assert_eq!(names(&backend, Some("large")).await?, Some(vec!["large".to_owned()]));
+    assert_eq!(blobs.asked(), ["get", "get", "get"]);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_store_without_ranges_is_read_whole() -> Result<(), Error> {
+    let blobs = MemoryBlobs::new("states");
+    let mut can = blobs.capabilities();
+    can.ranges = false;
+    let layout = Arc::new(FolderLayout::new(""));
+    let backend = ObjectBackend::new(Arc::new(blobs.limited_to(can)), layout);
+    assert_eq!(names(&backend, None).await?, None);
+    Ok(())
+}
