@@ -1,13 +1,44 @@
 //! State in object stores, with the keys, objects and locks of Terraform's own backends.
 //!
 //! ```
-//! use groundstate_statemgr::WorkspaceName;
-//! use groundstate_statemgr_object::{Layout, S3Layout};
+//! use std::sync::Arc;
 //!
+//! use groundstate_blobs::MemoryBlobs;
+//! use groundstate_statemgr::{Backend, StateStore, WorkspaceName, WriteOptions};
+//! use groundstate_statemgr_object::{ObjectBackend, S3Layout};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let layout = S3Layout::new("network/prod.tfstate")?;
-//! assert_eq!(layout.lock_key(&WorkspaceName::default_name()), "network/prod.tfstate.tflock");
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! let backend = ObjectBackend::new(Arc::new(MemoryBlobs::new("states")), Arc::new(layout));
+//! let store = backend.store(&WorkspaceName::parse("dev")?)?;
+//! store.write(br#"{"version":4}"#, &WriteOptions::any()).await?;
+//! assert!(store.to_string().ends_with("env:/dev/network/prod.tfstate"));
+//! # Ok(())
+//! # }
 //! ```
+//!
+//! # Finding your way
+//!
+//! - [`ObjectStateStore`] is a state in an object of any blob store, and [`ObjectBackend`] the workspaces of a container by a
+//!   [`Layout`].
+//! - A [`LockScheme`] is a way to lock: [`LockObject`], [`GenerationLock`], two together as [`BothLocks`], one that respects
+//!   another as [`StrictLock`].
+//! - [`Digests`] are kept beside states, for readers to compare.
+//! - `S3Backend` is Terraform's backend `s3`, with the feature `aws`; `DynamoLock` and `DynamoDigest` are the rows of its table,
+//!   with the feature `dynamodb`. [`AzureBackend`] is `azurerm`.
+//! - [`history`] keeps earlier snapshots.
+//!
+//! # What is deliberately absent
+//!
+//! - Requests, credentials and retries, which are the blob stores'.
+//! - Serials and lineages, which are the manager's.
+//! - Clocks, timers and randomness of its own: they are handed in.
+//!
+//! # Features
+//!
+//! - `aws`: buckets of S3.
+//! - `dynamodb`: locks and digests in a table of DynamoDB.
 
 mod azure;
 mod backend;

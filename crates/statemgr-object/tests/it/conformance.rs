@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use groundstate_blobs::{BlobStore, MemoryBlobs, PutOptions};
+use groundstate_blobs::{BlobStore, FileBlobs, MemoryBlobs, PutOptions};
 use groundstate_conformance::{Harness, Place, ThreadSleeper};
-use groundstate_statemgr::{Backend, Exclusion, Result, StateStore, WorkspaceName};
-use groundstate_statemgr_object::{LockFiles, ObjectBackend, S3Layout};
+use groundstate_statemgr::{Backend, Error, ErrorKind, Exclusion, Result, StateStore, WorkspaceName};
+use groundstate_statemgr_object::{FolderLayout, LockFiles, ObjectBackend, S3Layout};
+use tempfile::TempDir;
 
 struct Memory;
 
@@ -21,12 +22,32 @@ impl Harness for Memory {
         let layout = Arc::new(S3Layout::new("network/prod.tfstate")?);
         let locks = LockFiles::new("tests", Exclusion::Process, Arc::new(ThreadSleeper));
         let backend = ObjectBackend::new(Arc::new(MemoryBlobs::new("tests")), layout).equip(Arc::new(locks));
-        Ok(Arc::new(Workspaces(backend)))
+        Ok(Arc::new(Workspaces(backend, None)))
     }
 }
 
-/// The clients of one back end.
-struct Workspaces(ObjectBackend);
+/// Directories of our own, with Google's layout, whose names suit all systems.
+struct Directories;
+
+#[async_trait]
+impl Harness for Directories {
+    fn name(&self) -> String {
+        "blobs in a directory".to_owned()
+    }
+
+    async fn place(&self) -> Result<Arc<dyn Place>> {
+        let folder = tempfile::tempdir().expect("temporary directories can be made");
+        let blobs = FileBlobs::open(folder.path())
+            .map_err(|error| Error::new(ErrorKind::Unavailable, "open", "a directory").with_source(error))?;
+        let locks = LockFiles::new("tests", Exclusion::Host, Arc::new(ThreadSleeper));
+        let layout = Arc::new(FolderLayout::new("network"));
+        let backend = ObjectBackend::new(Arc::new(blobs), layout).equip(Arc::new(locks));
+        Ok(Arc::new(Workspaces(backend, Some(folder))))
+    }
+}
+
+/// The clients of one back end, and the directory that goes with it.
+struct Workspaces(ObjectBackend, #[expect(dead_code, reason = "it goes when it is dropped")] Option<TempDir>);
 
 #[async_trait]
 impl Place for Workspaces {
@@ -42,6 +63,10 @@ impl Place for Workspaces {
     async fn workspaces(&self) -> Result<Option<Arc<dyn Backend>>> {
         Ok(Some(Arc::new(self.0.clone())))
     }
+}
+
+mod in_directories {
+    groundstate_conformance::suite!(super::Directories);
 }
 
 mod in_memory {
