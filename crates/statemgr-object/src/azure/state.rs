@@ -51,7 +51,7 @@ impl AzureStore {
             let lease = self.mine().lease.clone();
             let tried = match lease {
                 // The lease would go with the blob, and with it the lock.
-                Some(lease) => self.try_to_empty(&seen, &lease).await?,
+                Some(lease) => self.try_to_empty(&seen, Some(&lease)).await?,
                 None => self.try_to_delete(&seen).await?,
             };
             if let Tried::Done(()) = tried {
@@ -123,18 +123,18 @@ impl AzureStore {
         }
     }
 
-    async fn try_to_empty(&self, seen: &Seen, lease: &LeaseId) -> Result<Tried<()>> {
+    async fn try_to_empty(&self, seen: &Seen, lease: Option<&LeaseId>) -> Result<Tried<()>> {
         if seen.content == Content::Empty {
             return Ok(Tried::Done(()));
         }
-        match self.put(Bytes::new(), Some(seen), Some(lease)).await {
+        match self.put(Bytes::new(), Some(seen), lease).await {
             Ok(now) => {
                 let mut mine = self.mine();
                 mine.seen = Some(now);
-                mine.deleted = true;
+                mine.deleted = lease.is_some();
                 Ok(Tried::Done(()))
             }
-            Err(error) => self.sort(DELETE, error, Some(lease)).await,
+            Err(error) => self.sort(DELETE, error, lease).await,
         }
     }
 
@@ -145,6 +145,8 @@ impl AzureStore {
                 // Of two deletions of one state, the second finds nothing where it expects that state.
                 Ok(if was_there { Tried::Done(()) } else { Tried::Changed })
             }
+            // A blob with snapshots cannot be removed without them; zero bytes are no state either.
+            Err(error) if error.kind() == BlobErrorKind::Invalid => self.try_to_empty(seen, None).await,
             Err(error) => self.sort(DELETE, error, None).await,
         }
     }

@@ -30,8 +30,9 @@ impl AzureStore {
             let Some(lease) = self.lease_to_release(op, id, &seen)? else {
                 return self.break_lease(op, &seen).await;
             };
-            if self.is_mine(id) && self.mine().deleted {
-                return self.remove(op, &seen, &lease).await;
+            // What cannot be removed stays as zero bytes, which are no state.
+            if self.is_mine(id) && self.mine().deleted && self.remove(op, &seen, &lease).await? {
+                return Ok(());
             }
             if seen.document().is_none() {
                 return self.release_without_document(op, &lease, &seen).await;
@@ -108,22 +109,22 @@ impl AzureStore {
         }
     }
 
-    /// Removes the blob of a state that was deleted under the lock, and the lock with it.
-    async fn remove(&self, op: &'static str, seen: &Seen, lease: &LeaseId) -> Result<()> {
+    /// Removes the blob of a state that was deleted under the lock, and the lock with it; `false` where the service does not
+    /// let it go, because it has snapshots or nobody may delete.
+    async fn remove(&self, op: &'static str, seen: &Seen, lease: &LeaseId) -> Result<bool> {
         let options = DeleteOptions::version(&seen.blob).lease(lease);
-        match self.blobs.delete(&self.key, &options).await {
-            Ok(_) => {
-                self.mine().seen = None;
-                Ok(())
-            }
-            Err(error) => {
-                let why = format!(
-                    "the state was deleted, but its empty blob could not be removed and is still under the lease; \
-                     release it by force under the id {lease}"
-                );
-                Err(self.error(ErrorKind::Ambiguous, op).because(why).with_source(error))
-            }
+        let Err(error) = self.blobs.delete(&self.key, &options).await else {
+            self.mine().seen = None;
+            return Ok(true);
+        };
+        if matches!(error.kind(), BlobErrorKind::Invalid | BlobErrorKind::Denied) {
+            return Ok(false);
         }
+        let why = format!(
+            "the state was deleted, but its empty blob could not be removed and is still under the lease; \
+             release it by force under the id {lease}"
+        );
+        Err(self.error(ErrorKind::Ambiguous, op).because(why).with_source(error))
     }
 
     fn is_mine(&self, id: &LockId) -> bool {

@@ -90,6 +90,26 @@ async fn az_workspaces_are_made_listed_and_deleted() -> Result<(), Error> {
     Ok(())
 }
 
+/// The service does not remove a blob without its snapshots, and nobody asked for those to go.
+#[tokio::test(flavor = "multi_thread")]
+async fn az_workspace_with_snapshots_is_emptied() -> Result<(), Error> {
+    let server = start();
+    let there = backend(&server).snapshot(true);
+    let dev = WorkspaceName::parse("dev").expect("it is a name");
+    let store = there.store(&dev)?;
+    let version = store.write(OLD, &WriteOptions::expecting(Expect::Absent)).await?;
+    store.write(NEW, &WriteOptions::expecting(Expect::Version(version))).await?;
+    there.delete(&dev, &groundstate_statemgr::DeleteWorkspace::new(lock_info())).await?;
+    assert_eq!(there.list().await?, [WorkspaceName::default_name()]);
+    assert_eq!((store.read().await?, store.lock_holder().await?), (None, None));
+    assert_eq!(server.snapshots(CONTAINER, "prod.tfstateenv:dev"), 1);
+    // Without the lock it is the same.
+    store.write(OLD, &WriteOptions::expecting(Expect::Absent)).await?;
+    store.delete(&WriteOptions::any()).await?;
+    assert_eq!(store.read().await?, None);
+    Ok(())
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn az_requests_are_never_more_than_terraforms() -> Result<(), Error> {
     let server = start();
