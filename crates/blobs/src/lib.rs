@@ -26,16 +26,27 @@
 //! - [`BlobStore`] is the contract: one container, its blobs, [`Precondition`]s. [`Leases`] are for services that have them.
 //! - [`Key`] is a name that arrives unchanged; [`BlobVersion`] tells contents apart.
 //! - [`Error`] has a kind to act on, a place, a reason and a next step.
-//! - [`MemoryBlobs`] is the reference.
+//! - [`MemoryBlobs`] is the reference; `FileBlobs`, `S3Blobs`, `GcsBlobs` and `AzureBlobs` are the others, each with settings
+//!   under Terraform's names. [`BlobUrl`] opens any of them.
+//! - [`Retry`] asks again, and finds out what happened when an answer got lost. The clouds' own clients try once.
 //!
 //! # What is deliberately absent
 //!
 //! - States, locks and workspaces: bytes are bytes here.
-//! - Clocks, timers and randomness of its own: they are handed in.
+//! - Clocks, timers, randomness and variables of the environment: they are handed in, in a [`Context`] and a function.
+//!
+//! # How the clouds are reached
+//!
+//! Credentials, signatures and the HTTP client are those of `object_store`. Requests are made here: its interface has no place
+//! for leases, conditional deletions, customers' keys on some blobs only and lists by raw prefixes; its retries take a
+//! write of their own for somebody else's; and its errors do not say which bucket, region or clock is wrong.
 //!
 //! # Features
 //!
-//! None.
+//! All are off by default.
+//!
+//! - `local`: `FileBlobs`, a directory.
+//! - `aws`, `gcp`, `azure`: the clouds. They need a tokio runtime around them; TLS is rustls with ring.
 
 #[cfg(feature = "azure")]
 mod azure;

@@ -44,7 +44,8 @@ use crate::version::BlobVersion;
 ///   gives no bytes. `if_match` and `if_none_match` compare with what is stored at the time.
 /// - **`lists_by_raw_prefix`**: a list has exactly the blobs whose names begin with the prefix, which need not end at a slash, in
 ///   the order of bytes, each once, over however many pages.
-/// - **`keys_are_kept`**: every [`Key`] names a blob of its own, and lists give the name as it was written.
+/// - **`keys_are_kept`**: every [`Key`] names a blob of its own, or is `InvalidKey` where a service would take it for another; lists
+///   give the name as it was written.
 /// - **`attributes`** \[attributes\]: content type and metadata are those of the last write, all replaced.
 /// - **`leases`** \[leases\]: as [`Leases`] says. Writing and deleting without the lease in force is `LeaseHeld`, with another
 ///   `LeaseLost`.

@@ -41,6 +41,9 @@ pub struct BlobUrl {
     options: Vec<(String, String)>,
 }
 
+/// Looks up variables of the environment.
+type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
+
 const SCHEMES: [(&str, &str); 7] = [
     ("s3", "s3"),
     ("gs", "gs"),
@@ -167,8 +170,8 @@ impl BlobUrl {
                 Ok(Arc::new(MemoryBlobs::with_clock(&self.container, Arc::clone(&context.clock))))
             }
             _ => {
-                // Features decide which of the arguments are of use.
-                let _: (&Context, &dyn Fn(&str) -> Option<String>) = (context, variable);
+                // Without a cloud, nothing asks for it.
+                let _: Lookup<'_> = variable;
                 Err(Error::unsupported("open", self)
                     .because(format!("this build has no store for {}", self.scheme))
                     .next_step("use a build with it"))

@@ -21,7 +21,7 @@ const SECONDS: std::ops::RangeInclusive<u64> = 15..=60;
 
 impl AzureBlobs {
     fn lease_request(&self, key: &Key, action: &str) -> Result<Request> {
-        self.request(Method::PUT, key, "comp=lease").header("x-ms-lease-action", action)
+        self.request("lease", Method::PUT, key, "comp=lease")?.header("x-ms-lease-action", action)
     }
 
     async fn change(&self, op: &'static str, key: &Key, request: Request) -> Result<Reply> {
@@ -89,7 +89,7 @@ impl Leases for AzureBlobs {
     ) -> Result<BlobVersion> {
         const OP: &str = "describe";
         let attributes = Attributes { content_type: None, metadata: metadata.clone() };
-        let request = self.request(Method::PUT, key, "comp=metadata").headers(&self.customer)?;
+        let request = self.request(OP, Method::PUT, key, "comp=metadata")?.headers(&self.customer)?;
         let request = attribute_headers(request, &attributes, NAMES.metadata)?;
         let reply = self.change(OP, key, self.conditional(OP, key, request, precondition, lease)?).await?;
         Ok(version_of(&reply, NAMES))
@@ -97,7 +97,7 @@ impl Leases for AzureBlobs {
 
     async fn snapshot(&self, key: &Key, lease: Option<&LeaseId>) -> Result<String> {
         const OP: &str = "take a snapshot of";
-        let request = self.request(Method::PUT, key, "comp=snapshot").headers(&self.customer)?;
+        let request = self.request(OP, Method::PUT, key, "comp=snapshot")?.headers(&self.customer)?;
         let reply = self.change(OP, key, with_lease(request, lease)?).await?;
         let name = reply.header("x-ms-snapshot").map(str::to_owned);
         name.ok_or_else(|| {

@@ -89,6 +89,15 @@ impl AzureBlobs {
         })
     }
 
+    /// Creates the container; one that is there already is as good.
+    ///
+    /// # Errors
+    ///
+    /// Those of every call.
+    pub async fn create_container(&self) -> Result<()> {
+        self.create().await
+    }
+
     /// How often to try, from the settings.
     pub fn retry_policy(&self) -> RetryPolicy {
         self.retries

@@ -30,9 +30,20 @@ impl AzureBlobs {
         format!("{self}/{key}")
     }
 
-    pub(super) fn request(&self, method: Method, key: &Key, query: &str) -> Request {
+    pub(super) fn request(
+        &self,
+        op: &'static str,
+        method: Method,
+        key: &Key,
+        query: &str,
+    ) -> Result<Request> {
+        if key.as_str().contains('\\') {
+            return Err(Error::new(ErrorKind::InvalidKey, op, self.at(key))
+                .because("it has a backslash, which Azure takes for a slash")
+                .next_step("choose another key"));
+        }
         let separator = if query.is_empty() { "" } else { "?" };
-        Request::new(method, format!("{}/{}{separator}{query}", self.base, encode(key.as_str(), true)))
+        Ok(Request::new(method, format!("{}/{}{separator}{query}", self.base, encode(key.as_str(), true))))
     }
 
     pub(super) async fn call(
@@ -81,6 +92,18 @@ impl AzureBlobs {
         }
     }
 
+    pub(super) async fn create(&self) -> Result<()> {
+        const OP: &str = "create";
+        let place = self.to_string();
+        let request = Request::new(Method::PUT, format!("{}?restype=container", self.base));
+        let reply = self.call(OP, &place, request, Effect::Change).await?;
+        let failure = Failure::of(&reply);
+        if reply.is_success() || failure.code == "ContainerAlreadyExists" {
+            return Ok(());
+        }
+        Err(self.refused(OP, &place, failure, Effect::Change))
+    }
+
     fn meta(&self, reply: &Reply) -> BlobMeta {
         let mut meta = meta_of(reply, NAMES);
         meta.lease = reply
@@ -109,7 +132,7 @@ impl BlobStore for AzureBlobs {
         let place = self.at(key);
         if options.range.as_ref().is_none_or(covers) {
             let request = self
-                .request(Method::GET, key, "")
+                .request(OP, Method::GET, key, "")?
                 .headers(&self.customer)?
                 .headers(&read_headers(options))?;
             let request = with_lease(request, options.lease.as_ref())?;
@@ -134,7 +157,7 @@ impl BlobStore for AzureBlobs {
     async fn head(&self, key: &Key) -> Result<Option<BlobMeta>> {
         const OP: &str = "look at";
         let place = self.at(key);
-        let request = self.request(Method::HEAD, key, "").headers(&self.customer)?;
+        let request = self.request(OP, Method::HEAD, key, "")?.headers(&self.customer)?;
         let reply = self.call(OP, &place, request, Effect::Read).await?;
         let failure = Failure::of(&reply);
         match (reply.status, failure.code.as_str()) {
@@ -148,7 +171,7 @@ impl BlobStore for AzureBlobs {
         const OP: &str = "write";
         let place = self.at(key);
         let mut request = self
-            .request(Method::PUT, key, "")
+            .request(OP, Method::PUT, key, "")?
             .header("x-ms-blob-type", "BlockBlob")?
             .headers(&self.customer)?;
         if let Some(scope) = &self.scope {
@@ -182,7 +205,7 @@ impl BlobStore for AzureBlobs {
             let message = "there is nothing to delete where nothing is expected";
             return Err(Error::new(ErrorKind::Invalid, OP, &place).because(message));
         }
-        let request = self.request(Method::DELETE, key, "");
+        let request = self.request(OP, Method::DELETE, key, "")?;
         let request = self.conditional(OP, key, request, &options.precondition, options.lease.as_ref())?;
         let reply = self.call(OP, &place, request, Effect::Change).await?;
         let failure = Failure::of(&reply);

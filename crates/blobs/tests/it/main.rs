@@ -14,6 +14,8 @@ mod harness;
 mod memory;
 #[cfg(feature = "aws")]
 mod s3;
+#[cfg(all(feature = "aws", feature = "azure", feature = "gcp"))]
+mod services;
 #[cfg(all(feature = "aws", feature = "azure", feature = "gcp", feature = "local"))]
 mod url;
 

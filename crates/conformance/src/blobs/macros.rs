@@ -2,11 +2,12 @@
 
 /// Makes a `#[test]` of each case of the suite of blob stores.
 ///
-/// The argument is an expression for a [`BlobHarness`](crate::BlobHarness); each test evaluates it anew. Where it is an
-/// `Option`, `None` says that the service is not there: the tests report "not run". Use the macro once in a module.
+/// The argument is an expression for a [`BlobHarness`](crate::BlobHarness); each test evaluates it anew. With `optional` before
+/// it, it is one for an `Option`, whose `None` says that the service is not there: the tests report "not run". Use the macro
+/// once in a module.
 #[macro_export]
 macro_rules! blob_suite {
-    ($harness:expr) => {
+    (optional $harness:expr) => {
         $crate::__blob_tests! {
             [$harness]
             absent_is_none
@@ -34,6 +35,9 @@ macro_rules! blob_suite {
             display_names_the_place
         }
     };
+    ($harness:expr) => {
+        $crate::blob_suite!(optional::std::option::Option::Some($harness));
+    };
 }
 
 /// A test for each name.
@@ -45,7 +49,7 @@ macro_rules! __blob_tests {
             #[test]
             fn $case() -> ::std::result::Result<(), ::std::boxed::Box<dyn ::std::error::Error>> {
                 let name = ::std::stringify!($case);
-                let ::std::option::Option::Some(harness) = ::std::option::Option::from($harness) else {
+                let ::std::option::Option::Some(harness) = $harness else {
                     ::std::println!("not run: {name}, the service is not there");
                     return Ok(());
                 };
