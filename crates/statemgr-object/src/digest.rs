@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use groundstate_common::{Clock, Sleeper};
+use groundstate_statefile::{DecodeOptions, decode};
 use groundstate_statemgr::{Error, ErrorKind, Result};
 
 use crate::document::md5_hex;
@@ -200,10 +201,12 @@ impl Wait<'_> {
             return Ok(Verdict::Again);
         }
         let what = match bytes {
-            Some(_) => {
-                "is not that of what is stored: somebody is about to write, or died before writing the digest"
-            }
-            None => "is there, but no state is: somebody removed the state past the backend",
+            Some(bytes) => format!(
+                "is not that of what is stored, {}: somebody is about to write, or died before writing the digest, or \
+                 something else was stored past the backend",
+                described(bytes)
+            ),
+            None => "is there, but no state is: somebody removed the state past the backend".to_owned(),
         };
         let message = format!(
             "the digest in {row} {what}; once you know that what is stored is right, repair the digest"
@@ -213,6 +216,14 @@ impl Wait<'_> {
         Err(Error::new(ErrorKind::Corrupt, "read", target)
             .because(message)
             .expected_and_found(format!("a state of digest {stored}"), computed))
+    }
+}
+
+/// What a user has to know of a state to tell whether it is the right one.
+fn described(bytes: &[u8]) -> String {
+    match decode(bytes, &DecodeOptions::default()) {
+        Ok(file) => format!("a whole state of serial {} and lineage {}", file.serial, file.lineage),
+        Err(_) => "which is no whole state".to_owned(),
     }
 }
 

@@ -31,7 +31,7 @@ where
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn locked_increments_are_all_there() {
-    const EACH: u64 = 25;
+    const EACH: u64 = 100;
     for locks in Locks::LOCKING {
         let cloud = Cloud::new();
         in_parallel(&cloud, locks, |store| async move {
@@ -59,7 +59,7 @@ async fn locked_increments_are_all_there() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn unlocked_increments_are_all_there_and_conflicts_are_said() {
-    const EACH: u64 = 25;
+    const EACH: u64 = 100;
     let cloud = Cloud::new();
     let conflicts = in_parallel(&cloud, Locks::None, |store| async move {
         let mut conflicts = 0;
