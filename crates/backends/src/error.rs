@@ -51,6 +51,23 @@ pub enum BackendsError {
         /// What is wrong, and what it should be.
         why: String,
     },
+    /// Options of which one is not known to the service, or has the wrong form.
+    #[error("the options of the backend {kind:?} cannot be used: {why}")]
+    Options {
+        /// The type.
+        kind: String,
+        /// What is wrong, and what it should be.
+        why: String,
+    },
+    /// Options that make no client of a service.
+    #[cfg(feature = "cloud")]
+    #[error("the backend {kind:?} cannot be opened")]
+    Blobs {
+        /// The type.
+        kind: String,
+        /// What is wrong, and what to change.
+        source: groundstate_blobs::Error,
+    },
     /// A file of the working directory that cannot be read.
     #[error("cannot read {}", path.display())]
     Read {

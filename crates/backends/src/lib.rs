@@ -4,14 +4,16 @@
 //! use std::sync::Arc;
 //!
 //! use groundstate_backends::{Context, Registry, Settings};
-//! use groundstate_common::SystemClock;
+//! use groundstate_common::{FixedClock, OsIds, Timestamp};
 //! use groundstate_statemgr::{Backend, StateStore, WorkspaceName};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
 //! let registry = Registry::standard();
-//! let context = Context::new(Arc::new(SystemClock)).directory(folder.path());
+//! // A program has the system's clock, and what its runtime sleeps with.
+//! let clock = Arc::new(FixedClock::new(Timestamp::UNIX_EPOCH));
+//! let context = Context::new(clock.clone(), clock, Arc::new(OsIds)).directory(folder.path());
 //! let settings = Settings::new("local").with("path", "prod.tfstate");
 //! let opened = registry.open(&settings, &context)?;
 //! assert_eq!(opened.backend.list().await?, [WorkspaceName::default_name()]);
@@ -26,7 +28,7 @@
 //!   `backend` block says ([`Settings`]).
 //! - A [`Factory`] makes back ends of one type; a program adds its own with [`Registry::with`].
 //! - [`WorkingDirectory`] reads what `init` and `workspace select` leave behind.
-//! - [`Upkeep`] is for damage that the operations of a store cannot mend.
+//! - [`Upkeep`] is for what only some back ends have beside their states: digests, and second locks.
 //!
 //! # What is deliberately absent
 //!
@@ -35,22 +37,36 @@
 //!
 //! # Features
 //!
-//! None.
+//! One for each cloud, all off by default: `s3`, `gcs`, `azurerm`.
 
+#[cfg(feature = "azurerm")]
+mod azurerm;
+#[cfg(feature = "cloud")]
+mod cloud;
 mod error;
+#[cfg(feature = "gcs")]
+mod gcs;
 mod local;
 mod query;
 mod registry;
+#[cfg(feature = "s3")]
+mod s3;
 mod settings;
 mod upkeep;
 mod url;
 mod workdir;
 
+#[cfg(feature = "azurerm")]
+pub use azurerm::AzureFactory;
 pub use error::BackendsError;
+#[cfg(feature = "gcs")]
+pub use gcs::GcsFactory;
 pub use local::{LocalFactory, local_path};
 pub use registry::{Context, Factory, Opened, Place, Registry};
+#[cfg(feature = "s3")]
+pub use s3::S3Factory;
 pub use settings::Settings;
-pub use upkeep::{Damage, DamageKind, Upkeep};
+pub use upkeep::{DigestRepair, FoundLock, LockMove, Upkeep};
 pub use url::PlaceUrl;
 pub use workdir::{Variables, WorkingDirectory};
 

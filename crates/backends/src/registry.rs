@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use groundstate_common::Clock;
+use groundstate_common::{Clock, IdSource, Sleeper};
 use groundstate_statemgr::{Backend, WorkspaceName};
 
 use crate::error::BackendsError;
@@ -69,6 +69,10 @@ pub trait Factory: fmt::Debug + Send + Sync + 'static {
 pub struct Context {
     /// The time.
     pub clock: Arc<dyn Clock>,
+    /// What waits between attempts.
+    pub sleeper: Arc<dyn Sleeper>,
+    /// Randomness.
+    pub ids: Arc<dyn IdSource>,
     /// The environment, for credentials and for options that are not given.
     pub variables: Variables,
     /// What relative paths begin at.
@@ -79,9 +83,11 @@ pub struct Context {
 
 impl Context {
     /// Without an environment, in the present directory.
-    pub fn new(clock: Arc<dyn Clock>) -> Self {
+    pub fn new(clock: Arc<dyn Clock>, sleeper: Arc<dyn Sleeper>, ids: Arc<dyn IdSource>) -> Self {
         Self {
             clock,
+            sleeper,
+            ids,
             variables: Variables::none(),
             directory: PathBuf::new(),
             data: PathBuf::from(".terraform"),
@@ -109,17 +115,26 @@ impl Context {
 pub struct Opened {
     /// The back end.
     pub backend: Arc<dyn Backend>,
-    /// What looks for damage beside the states, and mends it.
+    /// What looks after digests and second locks.
     pub upkeep: Option<Arc<dyn Upkeep>>,
+    /// Whether every state that this client stores is kept in the history.
+    pub keeps_history: bool,
 }
 
 impl Opened {
     /// A back end without anything else.
     pub fn new(backend: Arc<dyn Backend>) -> Self {
-        Self { backend, upkeep: None }
+        Self { backend, upkeep: None, keeps_history: false }
     }
 
-    /// Adds what looks for damage.
+    /// Whether every state that this client stores is kept.
+    #[must_use]
+    pub fn keeps_history(mut self, yes: bool) -> Self {
+        self.keeps_history = yes;
+        self
+    }
+
+    /// Adds what looks after digests and second locks.
     #[must_use]
     pub fn upkeep(mut self, upkeep: Arc<dyn Upkeep>) -> Self {
         self.upkeep = Some(upkeep);
@@ -158,11 +173,13 @@ impl Place {
 /// use std::sync::Arc;
 ///
 /// use groundstate_backends::{Context, Registry};
-/// use groundstate_common::SystemClock;
+/// use groundstate_common::{FixedClock, OsIds, Timestamp};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// let registry = Registry::standard();
-/// let context = Context::new(Arc::new(SystemClock));
+/// // A program has the system's clock, and what its runtime sleeps with.
+/// let clock = Arc::new(FixedClock::new(Timestamp::UNIX_EPOCH));
+/// let context = Context::new(clock.clone(), clock, Arc::new(OsIds));
 /// let place = registry.place(folder.path().as_os_str().to_str().unwrap_or("."), None, &context)?;
 /// assert_eq!(place.settings.kind(), "local");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -180,7 +197,14 @@ impl Registry {
 
     /// All that the features of this crate have.
     pub fn standard() -> Self {
-        Self::empty().with(Arc::new(crate::local::LocalFactory))
+        let registry = Self::empty().with(Arc::new(crate::local::LocalFactory));
+        #[cfg(feature = "s3")]
+        let registry = registry.with(Arc::new(crate::s3::S3Factory));
+        #[cfg(feature = "azurerm")]
+        let registry = registry.with(Arc::new(crate::azurerm::AzureFactory));
+        #[cfg(feature = "gcs")]
+        let registry = registry.with(Arc::new(crate::gcs::GcsFactory));
+        registry
     }
 
     /// Adds one; of two with the same type the last one counts.

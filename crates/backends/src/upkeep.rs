@@ -1,54 +1,91 @@
-//! Damage beside the states that the operations of a store cannot mend: stale digests, locks without a holder.
+//! What only some back ends have beside their states: digests and second locks, and ways to put them right.
 
 use std::fmt;
 
 use async_trait::async_trait;
-use groundstate_statemgr::{Result, WorkspaceName};
+use groundstate_statemgr::{LockHolder, LockInfo, Result, WorkspaceName};
 
-/// Looks for damage that a back end's own programs leave behind, and mends it when it is told to.
-///
-/// Nothing is mended by looking.
+/// Looks after what a back end keeps beside its states.
 #[async_trait]
 pub trait Upkeep: fmt::Debug + Send + Sync + 'static {
-    /// What is wrong around the state of a workspace; nothing, if all is well.
+    /// Every lock that is held on the state of a workspace, also those that the settings do not use: a crash or a mixed team
+    /// may leave half of a lock.
     ///
     /// # Errors
     ///
-    /// `NotFound` for a missing container, `Denied`, `Unavailable`.
-    async fn inspect(&self, workspace: &WorkspaceName) -> Result<Vec<Damage>>;
+    /// `Denied`, `Unavailable`.
+    async fn locks(&self, workspace: &WorkspaceName) -> Result<Vec<FoundLock>>;
 
-    /// Mends damage of one kind, and says what was done.
+    /// Makes the digest beside a state that of the state, under the lock.
     ///
     /// # Errors
     ///
-    /// `NotFound` when there is no such damage, `Unsupported` when this back end has none of the kind, `Locked` when
-    /// somebody is at work there, `Denied`, `Unavailable`.
-    async fn mend(&self, workspace: &WorkspaceName, kind: DamageKind) -> Result<String>;
+    /// `Unsupported` where no digest is kept; those of locking, reading and writing.
+    async fn repair_digest(&self, workspace: &WorkspaceName, lock: &LockInfo) -> Result<DigestRepair>;
+
+    /// Moves the lock of a state from a table to an object, and takes the digest out of the table. A dry run changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// `Unsupported` where there is no table; `Locked` while either lock is held; `Corrupt` when digest and state do not agree;
+    /// those of locking and reading.
+    async fn migrate_lock(
+        &self,
+        workspace: &WorkspaceName,
+        lock: &LockInfo,
+        dry_run: bool,
+    ) -> Result<LockMove>;
 }
 
-/// What is wrong.
+/// A lock that is held, by one mechanism.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Damage {
-    /// Which kind it is.
-    pub kind: DamageKind,
-    /// What is wrong, in a sentence that names the place.
-    pub message: String,
+pub struct FoundLock {
+    /// Where it is, in words.
+    pub place: String,
+    /// Who holds it.
+    pub holder: LockHolder,
 }
 
-impl Damage {
-    /// Damage of a kind, in words.
-    pub fn new(kind: DamageKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into() }
+impl FoundLock {
+    /// A lock in a place.
+    pub fn new(place: impl Into<String>, holder: LockHolder) -> Self {
+        Self { place: place.into(), holder }
     }
 }
 
-/// The kinds of damage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// A digest that is right now.
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum DamageKind {
-    /// The digest beside a state is not that of the state, so that Terraform refuses to read it.
-    StaleDigest,
-    /// Something is locked by nobody who could be named, so that nobody can unlock it.
-    LockWithoutHolder,
+pub struct DigestRepair {
+    /// Where it stands, in words.
+    pub row: String,
+    /// What stood there.
+    pub before: Option<String>,
+    /// What stands there now; nothing where there is no state.
+    pub now: Option<String>,
+}
+
+impl DigestRepair {
+    /// What stood in a row, and what stands there now.
+    pub fn new(row: impl Into<String>, before: Option<String>, now: Option<String>) -> Self {
+        Self { row: row.into(), before, now }
+    }
+}
+
+/// A lock that went from a table to an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LockMove {
+    /// The object that locks the state from now on.
+    pub lock: String,
+    /// The digest that was in the table.
+    pub digest: Option<String>,
+}
+
+impl LockMove {
+    /// The object, and the digest that was in the table.
+    pub fn new(lock: impl Into<String>, digest: Option<String>) -> Self {
+        Self { lock: lock.into(), digest }
+    }
 }

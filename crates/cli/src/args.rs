@@ -26,8 +26,8 @@ pub(crate) use order::{
 };
 
 pub(crate) use places::{
-    BackendArg, HistoryArgs, MigrateArgs, RollbackArgs, WorkspacesArgs, WorkspacesCommand,
-    WorkspacesDeleteArgs, WorkspacesListArgs, WorkspacesNewArgs,
+    BackendArg, HistoryArgs, MigrateArgs, MigrateLockArgs, RepairDigestArgs, RollbackArgs, WorkspacesArgs,
+    WorkspacesCommand, WorkspacesDeleteArgs, WorkspacesListArgs, WorkspacesNewArgs,
 };
 
 pub(crate) use pulumi::{
@@ -233,6 +233,19 @@ pub(crate) enum Command {
     /// What is copied is read back and compared. A receipt is written after each state. If the command is interrupted, the
     /// same command goes on where it was: what has arrived already is passed over. FROM stays as it is.
     Migrate(MigrateArgs),
+    /// Moves the locks of states in S3 from a table of DynamoDB to objects
+    ///
+    /// Takes both locks of each state, makes sure that the digest in the table is that of the state, takes the digest out of the
+    /// table, and releases both. Nothing of the state is left in the table then.
+    ///
+    /// PLACE is configured with its table still (`dynamodb_table`). While some of a team use only the table, set `use_lockfile`
+    /// as well and keep both, until everybody has it.
+    MigrateLock(MigrateLockArgs),
+    /// Makes the digest of a state in a table of DynamoDB that of the state
+    ///
+    /// Terraform refuses to read a state whose digest is another one. That happens when the digest could not be written, or when
+    /// somebody has changed the object by other means. Be sure that the stored state is the right one before.
+    RepairDigest(RepairDigestArgs),
     /// Lists the earlier snapshots of a state, the newest first
     ///
     /// Lists the snapshots that a place keeps of a state, the newest first. `show --at`, `diff --at` and `rollback --to` take

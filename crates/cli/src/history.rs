@@ -6,8 +6,8 @@ use std::sync::Arc;
 use groundstate_statemgr::{Backend, History, HistoryEntry, HistoryId};
 
 use crate::error::{Failure, Kind, Result};
-use crate::place::{Located, kind_of, locate};
-use crate::session::{chain, runtime};
+use crate::place::{Located, locate, refused};
+use crate::session::runtime;
 
 /// How many snapshots are named when none of them is meant clearly.
 const MAX_NAMED: usize = 5;
@@ -75,10 +75,6 @@ fn nothing(name: &str) -> Failure {
     Failure::new(Kind::Usage, format!("no history is kept of {name}")).hint(
         "places in the network keep one with the option `history`; files have a backup, and `groundstate undo`",
     )
-}
-
-fn refused(error: &groundstate_statemgr::Error) -> Failure {
-    Failure::new(kind_of(error.kind()), chain(error))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use groundstate_backends::{BackendsError, PlaceUrl, Registry, local_path};
+use groundstate_backends::{BackendsError, PlaceUrl, Registry, Upkeep, local_path};
 use groundstate_statemgr::{Backend, ErrorKind, StateStore, WorkspaceName};
 
 use crate::error::{Failure, Kind, Result};
@@ -138,6 +138,23 @@ pub(crate) fn kind_of(kind: ErrorKind) -> Kind {
         ErrorKind::Corrupt => Kind::Unusable,
         ErrorKind::Unsupported | ErrorKind::Invalid => Kind::Usage,
         _ => Kind::NoState,
+    }
+}
+
+/// What looks after digests and second locks, where a back end has such a thing.
+pub(crate) fn upkeep(place: &groundstate_backends::Place, lacking: &str) -> Result<Arc<dyn Upkeep>> {
+    place.opened.upkeep.clone().ok_or_else(|| {
+        let message = format!("{} {lacking}", place.opened.backend);
+        Failure::new(Kind::Usage, message).hint("that is for states in S3 with a table of DynamoDB")
+    })
+}
+
+/// The failure for what a back end says.
+pub(crate) fn refused(error: &groundstate_statemgr::Error) -> Failure {
+    let failure = Failure::new(kind_of(error.kind()), chain(error));
+    match error.holder() {
+        Some(_) => failure.hint("wait with `--lock-timeout 5m`; `groundstate locks` shows who has it"),
+        None => failure,
     }
 }
 

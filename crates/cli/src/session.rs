@@ -13,6 +13,7 @@ use crate::args::LockArgs;
 use crate::error::{Failure, Kind, Result};
 use crate::interrupt::Interrupts;
 use crate::output::Messages;
+use crate::place::refused;
 use crate::site::Site;
 use crate::trouble::{Trouble, explain};
 use crate::who::who;
@@ -175,6 +176,16 @@ async fn acquire(
 /// Does `work` without a lock.
 pub(crate) fn unlocked<T>(site: &Site, work: impl AsyncFnOnce(&Manager) -> Result<T, Trouble>) -> Result<T> {
     runtime()?.block_on(work(&site.manager)).map_err(|trouble| trouble.explain(site))
+}
+
+/// Does work that a signal does not cut off in the middle, since a lock would stay behind.
+pub(crate) fn uninterrupted<T>(work: impl AsyncFnOnce(&Interrupts) -> Result<T, Trouble>) -> Result<T> {
+    let interrupts = Interrupts::listen()
+        .map_err(|error| Failure::new(Kind::NoState, format!("cannot listen for signals: {error}")))?;
+    runtime()?.block_on(work(&interrupts)).map_err(|trouble| match trouble {
+        Trouble::Own(failure) => failure,
+        Trouble::Manager(error) => refused(&error),
+    })
 }
 
 /// The document to lock with.

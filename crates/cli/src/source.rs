@@ -14,9 +14,9 @@ use crate::family::Family;
 use crate::history::Kept;
 use crate::listing;
 use crate::packed;
-use crate::place::{Located, Remote, kind_of, locate};
+use crate::place::{Located, Remote, locate, refused};
 use crate::progress::{Count, Extent, Progress};
-use crate::session::{chain, runtime, unlocked};
+use crate::session::{runtime, unlocked};
 use crate::site::Found;
 
 /// The argument that stands for standard input.
@@ -83,7 +83,7 @@ impl Source {
     /// A state that is not in a file; it is read here.
     fn of_remote(remote: &Remote) -> Result<Self> {
         let stored = runtime()?.block_on(remote.store.read());
-        let stored = stored.map_err(|error| Failure::new(kind_of(error.kind()), chain(&error)))?;
+        let stored = stored.map_err(|error| refused(&error))?;
         let nothing = || Failure::new(Kind::NoState, format!("no state is stored in {}", remote.name));
         Self::of_bytes(remote.name.clone(), None, stored.ok_or_else(nothing)?.bytes)
     }

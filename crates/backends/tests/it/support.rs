@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Arc;
 
 use groundstate_backends::{BackendsError, Context, Factory, Opened, PlaceUrl, Settings, Variables};
-use groundstate_common::SystemClock;
+use groundstate_common::{FixedClock, OsIds, Timestamp};
 use groundstate_statemgr::{MemoryBackend, WorkspaceName};
 
 /// Makes a directory with these files.
@@ -20,7 +20,9 @@ pub(crate) fn directory(files: &[(&str, &str)]) -> tempfile::TempDir {
 
 pub(crate) fn context(variables: &[(&str, &str)]) -> Context {
     let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    Context::new(Arc::new(SystemClock)).variables(variables.collect::<Variables>())
+    let clock = Arc::new(FixedClock::new(Timestamp::UNIX_EPOCH));
+    Context::new(Arc::<FixedClock>::clone(&clock), clock, Arc::new(OsIds))
+        .variables(variables.collect::<Variables>())
 }
 
 pub(crate) fn name(text: &str) -> WorkspaceName {

@@ -121,3 +121,27 @@ pub(crate) struct RollbackArgs {
     #[command(flatten)]
     pub(crate) change: ChangeArgs,
 }
+
+#[derive(Debug, Args)]
+pub(crate) struct MigrateLockArgs {
+    #[command(flatten)]
+    pub(crate) at: BackendArg,
+    /// Takes all workspaces, instead of the selected one only
+    #[arg(long)]
+    pub(crate) all_workspaces: bool,
+    /// Says what would be done, and changes nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Waits so long for a lock that somebody else holds, such as `30s` or `5m`
+    #[arg(long, value_name = "DURATION", default_value = "0s", hide_default_value = true, value_parser = duration)]
+    pub(crate) lock_timeout: Duration,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RepairDigestArgs {
+    #[command(flatten)]
+    pub(crate) at: BackendArg,
+    /// Waits so long for a lock that somebody else holds, such as `30s` or `5m`
+    #[arg(long, value_name = "DURATION", default_value = "0s", hide_default_value = true, value_parser = duration)]
+    pub(crate) lock_timeout: Duration,
+}

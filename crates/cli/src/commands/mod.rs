@@ -12,10 +12,12 @@ mod locks;
 mod man;
 mod merge_errored;
 mod migrate;
+mod migrate_lock;
 mod order;
 mod outputs;
 mod pull;
 mod push;
+mod repair_digest;
 mod replace;
 mod rollback;
 mod salvage;
@@ -107,6 +109,8 @@ pub(crate) fn run(command: Command) -> Result {
         Command::Locks(args) => locks::run(&args),
         Command::Workspaces(args) => workspaces::run(&args.command),
         Command::Migrate(args) => migrate::run(&args),
+        Command::MigrateLock(args) => migrate_lock::run(&args),
+        Command::RepairDigest(args) => repair_digest::run(&args),
         Command::History(args) => history::run(&args),
         Command::Rollback(args) => rollback::run(&args),
         Command::Version(args) => version::run(&args),

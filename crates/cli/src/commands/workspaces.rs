@@ -10,12 +10,10 @@ use crate::args::{
     BackendArg, WorkspacesCommand, WorkspacesDeleteArgs, WorkspacesListArgs, WorkspacesNewArgs,
 };
 use crate::error::{Failure, Kind, Outcome, Result};
-use crate::interrupt::Interrupts;
 use crate::json::Json;
 use crate::output::Output;
-use crate::place::{backend, kind_of};
-use crate::session::{chain, lock_document, retried, runtime};
-use crate::trouble::Trouble;
+use crate::place::{backend, refused};
+use crate::session::{chain, lock_document, retried, runtime, uninterrupted};
 
 pub(super) fn run(command: &WorkspacesCommand) -> Result {
     match command {
@@ -27,7 +25,7 @@ pub(super) fn run(command: &WorkspacesCommand) -> Result {
 
 fn list(args: &WorkspacesListArgs) -> Result {
     let place = open(&args.at)?;
-    let names = runtime()?.block_on(place.opened.backend.list()).map_err(refused)?;
+    let names = runtime()?.block_on(place.opened.backend.list()).map_err(|error| refused(&error))?;
     // An address selects nothing.
     let is_selected = |name: &WorkspaceName| place.directory.is_some() && *name == place.workspace;
     let mut out = Output::stdout();
@@ -52,7 +50,8 @@ fn list(args: &WorkspacesListArgs) -> Result {
 fn new(args: &WorkspacesNewArgs) -> Result {
     let place = open(&args.at)?;
     let lineage = OsIds.uuid().map_err(|error| Failure::new(Kind::NoState, chain(&error)))?;
-    let state = empty_state(Dialect::Terraform, Lineage::new(&lineage), None).map_err(refused)?;
+    let state =
+        empty_state(Dialect::Terraform, Lineage::new(&lineage), None).map_err(|error| refused(&error))?;
     // What workspaces are made with is the operation that Terraform names so.
     let options = CreateWorkspace::new(lock_document("init")?, state);
     let WorkspacesNewArgs { name, .. } = args;
@@ -84,25 +83,6 @@ fn open(at: &BackendArg) -> Result<Place> {
         return Err(Failure::new(Kind::Usage, message).hint("name its directory or its backend"));
     }
     Ok(place)
-}
-
-/// Does work that a signal does not cut off in the middle, since a lock would stay behind.
-fn uninterrupted(work: impl AsyncFnOnce(&Interrupts) -> Result<(), Trouble>) -> Result<()> {
-    let interrupts = Interrupts::listen()
-        .map_err(|error| Failure::new(Kind::NoState, format!("cannot listen for signals: {error}")))?;
-    runtime()?.block_on(work(&interrupts)).map_err(|trouble| match trouble {
-        Trouble::Own(failure) => failure,
-        Trouble::Manager(error) => refused(error),
-    })
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "it stands in `map_err`")]
-fn refused(error: groundstate_statemgr::Error) -> Failure {
-    let failure = Failure::new(kind_of(error.kind()), chain(&error));
-    match error.holder() {
-        Some(_) => failure.hint("wait with `--lock-timeout 5m`; `groundstate locks` shows who has it"),
-        None => failure,
-    }
 }
 
 fn done(line: &str) -> Result {

@@ -4,7 +4,7 @@ use std::fs;
 
 use super::support::{groundstate, workspace};
 
-const COMMANDS: [&str; 52] = [
+const COMMANDS: [&str; 54] = [
     "",
     "list",
     "show",
@@ -52,6 +52,8 @@ const COMMANDS: [&str; 52] = [
     "workspaces new",
     "workspaces delete",
     "migrate",
+    "migrate-lock",
+    "repair-digest",
     "history",
     "rollback",
     "version",

@@ -14,7 +14,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    fn of(output: Output) -> Self {
+    pub(crate) fn of(output: Output) -> Self {
         Self {
             code: output.status.code().expect("the command ends by itself"),
             stdout: String::from_utf8(output.stdout).unwrap(),

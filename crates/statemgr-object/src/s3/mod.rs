@@ -18,6 +18,7 @@ use crate::backend::{Equipment, ObjectBackend};
 use crate::digest::Digests;
 #[cfg(feature = "dynamodb")]
 use crate::dynamo::{DynamoDigest, DynamoLock, DynamoTable};
+use crate::history::Keeping;
 use crate::layout::S3Layout;
 #[cfg(feature = "dynamodb")]
 use crate::scheme::{BothLocks, StrictLock};
@@ -163,6 +164,13 @@ impl S3Backend {
     /// `Invalid` when the name and the settings make no key.
     pub fn open(&self, workspace: &WorkspaceName) -> Result<ObjectStateStore> {
         self.objects.open(workspace)
+    }
+
+    /// Keeps every snapshot that is written, beside its state.
+    #[must_use]
+    pub fn keep_history(mut self, keeping: impl Into<Option<Keeping>>) -> Self {
+        self.objects = self.objects.keep_history(keeping);
+        self
     }
 
     /// The back end without its name.

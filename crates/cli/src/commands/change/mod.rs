@@ -14,7 +14,6 @@ use groundstate_statemgr_fs::Backup;
 use crate::args::ChangeArgs;
 use crate::error::{Failure, Kind, Outcome, Result};
 use crate::interrupt::Interrupts;
-use crate::place::Remote;
 use crate::session::{lock_info, locked, unlocked};
 use crate::site::{Found, Site};
 use crate::trouble::Trouble;
@@ -42,16 +41,14 @@ pub(crate) fn backup(found: &Found, args: &ChangeArgs, suffix: &str) -> (Backup,
         Some(path) if path == Path::new("-") => (Backup::None, None),
         Some(path) => (Backup::At(path.to_owned()), Some(path.to_owned())),
         // A place that keeps every state needs no other copy.
-        None if found.remote().is_some_and(keeps_history) => (Backup::None, None),
+        None if found.remote().is_some_and(|remote| remote.place.opened.keeps_history) => {
+            (Backup::None, None)
+        }
         None => {
             let path = found.with_suffix(suffix);
             (Backup::At(path.clone()), Some(path))
         }
     }
-}
-
-fn keeps_history(remote: &Remote) -> bool {
-    remote.backend().history(&remote.place.workspace).is_ok_and(|history| history.is_some())
 }
 
 /// Operates on the state, and reports.

@@ -30,7 +30,10 @@ pub(super) fn decide<'s>(source: &'s [u8], destination: Option<&[u8]>, force: bo
     }
     match (Head::read(source), Head::read(destination)) {
         (Some(new), Some(old)) => {
-            if with_serial(source, old.serial).is_some_and(|copy| copy == destination) {
+            // A forced copy got a higher serial; nothing else may differ.
+            if old.serial > new.serial
+                && with_serial(source, old.serial).is_some_and(|copy| copy == destination)
+            {
                 return Decision::Present;
             }
             match obstacle(&new, &old) {
@@ -121,7 +124,8 @@ mod tests {
     fn what_is_there_already_is_left_alone() {
         let source = state(4, "l", A);
         assert_eq!(decide(&source, Some(&source), false), Decision::Present);
-        // A forced copy under a higher serial, which a second run finds.
+        // A forced copy under a higher serial, which a second run finds; a lower one is just older.
+        copies(&source, Some(&state(3, "l", A)), false, &source);
         assert_eq!(decide(&source, Some(&state(10, "l", A)), true), Decision::Present);
     }
 

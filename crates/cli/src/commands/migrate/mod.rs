@@ -16,8 +16,8 @@ use crate::args::MigrateArgs;
 use crate::error::{Failure, Kind, Outcome, Result};
 use crate::interrupt::Interrupts;
 use crate::output::{Messages, Output};
-use crate::place::{backend, destination, kind_of};
-use crate::session::{chain, holding, lock_info, runtime};
+use crate::place::{backend, destination, refused};
+use crate::session::{holding, lock_info, runtime};
 use crate::site::Site;
 use crate::trouble::Trouble;
 use decide::{Decision, decide};
@@ -255,8 +255,4 @@ fn report(args: &MigrateArgs, lines: &[String], receipt: Option<Receipt>) -> Res
 
 fn shown(path: &Path) -> String {
     path.display().to_string()
-}
-
-fn refused(error: &groundstate_statemgr::Error) -> Failure {
-    Failure::new(kind_of(error.kind()), chain(error))
 }

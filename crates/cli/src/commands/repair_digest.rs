@@ -1,0 +1,27 @@
+//! `groundstate repair-digest`: the digest of a state, as the state is.
+
+use crate::args::RepairDigestArgs;
+use crate::error::{Outcome, Result};
+use crate::output::Output;
+use crate::place::{backend, upkeep};
+use crate::session::{lock_document, retried, uninterrupted};
+
+pub(super) fn run(args: &RepairDigestArgs) -> Result {
+    let place = backend(&args.at.place)?;
+    let upkeep = upkeep(&place, "keeps no digests")?;
+    let info = lock_document("repair-digest")?;
+    let repaired = uninterrupted(async |interrupts| {
+        interrupts.check()?;
+        let attempt = async || upkeep.repair_digest(&place.workspace, &info).await;
+        retried(args.lock_timeout, interrupts, attempt).await
+    })?;
+    let shown = |digest: &Option<String>| digest.clone().unwrap_or_else(|| "nothing".to_owned());
+    let (before, now) = (shown(&repaired.before), shown(&repaired.now));
+    let mut out = Output::stdout();
+    out.line(&match before == now {
+        true => format!("Nothing to repair: {} is {now}, as the state is.", repaired.row),
+        false => format!("{} was {before} and is {now} now, as the state is.", repaired.row),
+    })?;
+    out.finish()?;
+    Ok(Outcome::Clean)
+}
