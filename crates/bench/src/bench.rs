@@ -6,6 +6,7 @@ mod figures;
 pub(crate) mod journal;
 mod machine;
 mod peer;
+pub(crate) mod replay;
 mod report;
 pub(crate) mod state;
 pub(crate) mod steps;

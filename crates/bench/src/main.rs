@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 use groundstate_bench::{Format, Recipe};
 
-use bench::{Failure, Outcome, child, deployment, journal, state, steps, walk};
+use bench::{Failure, Outcome, child, deployment, journal, replay, state, steps, walk};
 
 /// Measures groundstate on large states, beside `serde_json` and Terraform.
 #[derive(Debug, Parser)]
@@ -31,6 +31,8 @@ enum Command {
     Journal(journal::Options),
     /// Measures the same for deployments of Pulumi
     Deployment(deployment::Options),
+    /// Counts what updates of Pulumi's stacks write as journals and as whole snapshots, and measures replays
+    Replay(replay::Options),
     /// Writes an invented state
     Gen(Gen),
     /// Runs a program and says how long it took and how much memory it needed
@@ -42,6 +44,9 @@ enum Command {
     /// Does one thing with a deployment inside this process
     #[command(hide = true)]
     DeploymentStep(deployment::StepOptions),
+    /// Does one thing with a journal inside this process
+    #[command(hide = true)]
+    ReplayStep(replay::StepOptions),
 }
 
 #[derive(Debug, Args)]
@@ -66,6 +71,8 @@ fn main() -> ExitCode {
         Command::Walk(options) => walk::run(&options),
         Command::Journal(options) => journal::run(&options),
         Command::Deployment(options) => deployment::run(&options),
+        Command::Replay(options) => replay::run(&options),
+        Command::ReplayStep(options) => replay::run_step(&options),
         Command::Gen(options) => generate(&options),
         Command::Child(options) => child::run(&options),
         Command::Step(options) => steps::run(&options),

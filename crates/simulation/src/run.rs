@@ -279,7 +279,11 @@ fn end(
 /// Completes the new state of a step whose turn has come.
 fn prepare(planned: &Planned, planner: &Planner<'_>) {
     let Step { old, new: Some(new), .. } = &planned.step else { return };
-    let current = |urn: &Urn| planner.providers.get(urn).and_then(|state| state.get().provider_ref().ok());
+    let current = |urn: &Urn| {
+        let is_live = |state: &&State| state.get().urn == *urn && !state.get().delete;
+        let state = planner.providers.get(urn).or_else(|| planner.base.iter().find(is_live));
+        state.and_then(|state| state.get().provider_ref().ok())
+    };
     match &planned.prepare {
         Prepare::Nothing => {}
         Prepare::Provider(urn) => {

@@ -16,11 +16,14 @@ use crate::ids::{OperationId, SequenceId};
 pub(super) struct Epoch {
     pub(super) base: Snapshot,
     /// What was recorded since, in the order of the entries.
-    pub(super) order: Vec<(SequenceId, OperationId)>,
-    pub(super) new: HashMap<OperationId, Change>,
-    pub(super) old: HashMap<usize, Change>,
+    order: Vec<(SequenceId, usize)>,
+    /// What has become of what operations recorded, and where that of each operation is.
+    new: Vec<Change>,
+    places: HashMap<OperationId, usize>,
+    /// What has become of the base, by its indexes.
+    old: Vec<Option<Box<Change>>>,
     /// Indexes of the base that are still there.
-    pub(super) alive: Alive,
+    alive: Alive,
     pub(super) extensions: BTreeMap<ExtensionRef, Extension>,
     /// Operations that others speak of and that recorded nothing, with the first entry that says so.
     pub(super) unknown: BTreeMap<OperationId, SequenceId>,
@@ -42,7 +45,8 @@ pub(super) struct Change {
 
 impl Epoch {
     pub(super) fn new(base: Snapshot) -> Self {
-        Self { alive: Alive::new(base.resources.len()), base, ..Self::default() }
+        let length = base.resources.len();
+        Self { alive: Alive::new(length), old: vec![None; length], base, ..Self::default() }
     }
 
     /// Takes an entry into account that ends an operation well, or has other outputs.
@@ -74,10 +78,28 @@ impl Epoch {
     }
 
     fn record(&mut self, sequence: SequenceId, operation: OperationId, state: &Arc<Resource>) {
-        self.new.entry(operation).or_default().recorded = Some((sequence, Arc::clone(state)));
+        let place = self.place(operation);
+        if let Some(change) = self.new.get_mut(place) {
+            change.recorded = Some((sequence, Arc::clone(state)));
+        }
         self.unknown.remove(&operation);
-        let at = self.order.partition_point(|(known, _)| *known < sequence);
-        self.order.insert(at, (sequence, operation));
+        match self.order.last() {
+            Some((last, _)) if *last > sequence => {
+                let at = self.order.partition_point(|(known, _)| *known < sequence);
+                self.order.insert(at, (sequence, place));
+            }
+            _ => self.order.push((sequence, place)),
+        }
+    }
+
+    /// Where it stands what has become of what an operation recorded.
+    fn place(&mut self, operation: OperationId) -> usize {
+        let next = self.new.len();
+        let place = *self.places.entry(operation).or_insert(next);
+        if place == next {
+            self.new.push(Change::default());
+        }
+        place
     }
 
     fn change(&mut self, target: Option<Target>, sequence: SequenceId, change: impl FnOnce(&mut Change)) {
@@ -85,11 +107,15 @@ impl Epoch {
             None => {}
             Some(Target::Old(index)) => {
                 self.highest = self.highest.max(Some((index, sequence)));
-                // What is out of range is an error, unless another base comes that has the index.
-                change(self.old.entry(usize::try_from(index).unwrap_or(usize::MAX)).or_default());
+                // What is out of range is an error, unless another base comes; then everything is told again.
+                let known = usize::try_from(index).ok().and_then(|index| self.old.get_mut(index));
+                if let Some(known) = known {
+                    change(known.get_or_insert_default());
+                }
             }
             Some(Target::New(operation)) => {
-                let known = self.new.entry(operation).or_default();
+                let place = self.place(operation);
+                let Some(known) = self.new.get_mut(place) else { return };
                 if known.recorded.is_none() {
                     let first = self.unknown.entry(operation).or_insert(sequence);
                     *first = sequence.min(*first);
@@ -108,14 +134,13 @@ impl Epoch {
         };
         match gone {
             Some(Target::Old(_)) => {
-                self.alive.one_less(|index| self.old.get(&index).is_some_and(Change::is_gone));
+                self.alive.one_less(|index| is_gone(&self.old, index));
             }
             Some(Target::New(_)) => {
                 self.removed_new += 1;
                 if self.removed_new * 2 > self.order.len() {
-                    self.order.retain(|(_, operation)| {
-                        self.new.get(operation).is_some_and(|change| !change.is_gone())
-                    });
+                    self.order
+                        .retain(|(_, place)| self.new.get(*place).is_some_and(|change| !change.is_gone()));
                     self.removed_new = 0;
                 }
             }
@@ -125,13 +150,13 @@ impl Epoch {
 
     /// All resources: those that are new, and what is left of the base.
     pub(super) fn resources(&self) -> Vec<Arc<Resource>> {
-        let new = self.order.iter().filter_map(|(_, operation)| {
-            let change = self.new.get(operation)?;
+        let new = self.order.iter().filter_map(|(_, place)| {
+            let change = self.new.get(*place)?;
             change.applied(&change.recorded.as_ref()?.1)
         });
         let old = self.alive.iter().filter_map(|index| {
             let resource = self.base.resources.get(index)?;
-            match self.old.get(&index) {
+            match self.old.get(index).and_then(Option::as_deref) {
                 Some(change) => change.applied(resource),
                 None => Some(Arc::clone(resource)),
             }
@@ -143,8 +168,8 @@ impl Epoch {
 
     /// How many resources were recorded and are still there.
     pub(super) fn new_resources(&self) -> usize {
-        let gone = |operation| self.new.get(operation).is_some_and(Change::is_gone);
-        self.order.iter().filter(|(_, operation)| !gone(operation)).count()
+        let gone = |place: usize| self.new.get(place).is_some_and(Change::is_gone);
+        self.order.iter().filter(|(_, place)| !gone(*place)).count()
     }
 
     /// Operations of the base that nobody else can settle.
@@ -180,6 +205,11 @@ impl Change {
     fn counts(&self, sequence: SequenceId) -> bool {
         self.recorded.as_ref().is_none_or(|(recorded, _)| *recorded < sequence)
     }
+}
+
+/// Whether a resource of the base is gone.
+fn is_gone(old: &[Option<Box<Change>>], index: usize) -> bool {
+    old.get(index).and_then(Option::as_deref).is_some_and(Change::is_gone)
 }
 
 fn later(known: &mut Option<SequenceId>, sequence: SequenceId) {

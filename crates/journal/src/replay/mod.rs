@@ -146,15 +146,11 @@ impl Replayer {
 
     /// Operations that have begun and not ended, in the order of their numbers, with the entries that began them.
     pub fn open(&self) -> impl Iterator<Item = (&Arc<Entry>, Option<&Operation>)> {
-        let mut open: Vec<_> = self.spans.iter().filter(|(_, span)| span.is_open()).collect();
-        open.sort_unstable_by_key(|(operation, _)| **operation);
-        open.into_iter().filter_map(|(_, span)| {
-            let entry = self.entries.get(&span.begin?)?;
-            Some((entry, entry.operation.as_ref()))
-        })
+        self.open.values().map(|entry| (entry, entry.operation.as_ref()))
     }
 
-    fn span(&mut self, entry: &Entry) -> Result<(), ReplayError> {
+    /// Takes note that an operation begins or ends.
+    fn span(&mut self, entry: &Arc<Entry>) -> Result<(), ReplayError> {
         let ends = entry.kind.ends_operation();
         if !ends && entry.kind != EntryKind::Begin {
             return Ok(());
@@ -163,13 +159,16 @@ impl Replayer {
         let span = self.spans.entry(operation).or_default();
         let known = if ends { &mut span.end } else { &mut span.begin };
         match *known {
-            Some(first) if ends => Err(ReplayError::EndedTwice { operation, first, second }),
-            Some(first) => Err(ReplayError::BeganTwice { operation, first, second }),
-            None => {
-                *known = Some(second);
-                Ok(())
-            }
+            Some(first) if ends => return Err(ReplayError::EndedTwice { operation, first, second }),
+            Some(first) => return Err(ReplayError::BeganTwice { operation, first, second }),
+            None => *known = Some(second),
         }
+        match (span.is_open(), ends) {
+            (true, false) => drop(self.open.insert(operation, Arc::clone(entry))),
+            (false, true) => drop(self.open.remove(&operation)),
+            _ => {}
+        }
+        Ok(())
     }
 
     /// Takes an entry into account that comes after others with higher numbers.
@@ -191,40 +190,29 @@ impl Replayer {
             self.state = Epoch::new(self.base.clone());
             (self.through, self.rebuilt, self.has_refresh) = (None, None, false);
             self.has_byte_string = self.base_has_byte_string;
-            self.open.clear();
             (self.provider, self.snippets) = (None, None);
         }
-        loop {
-            let from = self.through.map_or(Bound::Unbounded, Bound::Excluded);
-            let next = self.entries.range((from, Bound::Unbounded)).next();
-            let Some((&sequence, entry)) = next else { return Ok(()) };
-            let entry = Arc::clone(entry);
+        let from = self.through.map_or(Bound::Unbounded, Bound::Excluded);
+        let rest: Vec<_> =
+            self.entries.range((from, Bound::Unbounded)).map(|(_, entry)| Arc::clone(entry)).collect();
+        for entry in rest {
             if entry.kind == EntryKind::RebuiltBaseState {
                 self.rebuild(&entry)?;
             } else {
                 self.fold(&entry);
             }
-            self.through = Some(sequence);
+            self.through = Some(entry.sequence);
         }
+        Ok(())
     }
 
     /// Takes one entry into account.
     fn fold(&mut self, entry: &Arc<Entry>) {
         self.has_byte_string |= entry.requires_byte_string;
         match entry.kind {
-            EntryKind::Begin => {
-                let ended = self.spans.get(&entry.operation_id).is_some_and(|span| !span.is_open());
-                if entry.operation.is_some() && !ended {
-                    self.open.insert(entry.operation_id, Arc::clone(entry));
-                }
-            }
             EntryKind::Success | EntryKind::RefreshSuccess => {
-                self.open.remove(&entry.operation_id);
                 self.has_refresh |= entry.is_refresh || entry.kind == EntryKind::RefreshSuccess;
                 self.state.step(entry);
-            }
-            EntryKind::Failure => {
-                self.open.remove(&entry.operation_id);
             }
             EntryKind::Outputs => self.state.step(entry),
             EntryKind::Write => {
@@ -248,7 +236,7 @@ impl Replayer {
                     self.state.extensions.insert(reference.clone(), (**extension).clone());
                 }
             }
-            EntryKind::RebuiltBaseState | EntryKind::Unknown(_) => {}
+            EntryKind::Begin | EntryKind::Failure | EntryKind::RebuiltBaseState | EntryKind::Unknown(_) => {}
         }
     }
 }
