@@ -55,6 +55,18 @@ impl RangedOutputs for ObjectBackend {
     }
 }
 
+#[cfg(feature = "aws")]
+#[async_trait]
+impl RangedOutputs for crate::s3::S3Backend {
+    async fn outputs(
+        &self,
+        workspace: &WorkspaceName,
+        name: Option<&str>,
+    ) -> Result<Option<Vec<(String, OutputValue)>>> {
+        self.objects().outputs(workspace, name).await
+    }
+}
+
 #[async_trait]
 impl RangedOutputs for AzureBackend {
     async fn outputs(
