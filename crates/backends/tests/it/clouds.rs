@@ -91,3 +91,31 @@ fn what_cannot_be_used_is_named_without_its_value() {
         assert!(!error.contains("hunter2"), "{error}");
     }
 }
+
+#[test]
+fn what_init_of_real_releases_left_is_opened() {
+    let above = || {
+        let mut parents = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+        parents.find_map(|parent| Some(parent.join("shared/fixtures")).filter(|path| path.is_dir()))
+    };
+    let Some(root) = std::env::var_os("GROUNDSTATE_FIXTURES").map(Into::into).or_else(above) else {
+        eprintln!("not run: shared fixtures not present");
+        return;
+    };
+    let variables = [
+        ("AWS_ACCESS_KEY_ID", "a"),
+        ("AWS_SECRET_ACCESS_KEY", "b"),
+        ("GOOGLE_OAUTH_ACCESS_TOKEN", "x"),
+        ("ARM_SAS_TOKEN", "sv=1"),
+    ];
+    for kind in ["azurerm", "gcs", "s3"] {
+        let text =
+            std::fs::read_to_string(root.join("terraform-1.11/backend-config").join(format!("{kind}.json")));
+        let dir = crate::support::directory(&[(".terraform/terraform.tfstate", &text.unwrap())]);
+        let place = Registry::standard().place(dir.path().to_str().unwrap(), None, &context(&variables));
+        let place =
+            place.unwrap_or_else(|error| panic!("{kind}: {error} {:?}", std::error::Error::source(&error)));
+        assert_eq!(place.settings.kind(), kind);
+        assert!(place.opened.backend.to_string().contains("://"), "{}", place.opened.backend);
+    }
+}
