@@ -8,6 +8,7 @@ use groundstate_statemgr_object::AzureBackend;
 
 use crate::cloud::{Options, blobs, refused, service_settings};
 use crate::error::BackendsError;
+use crate::outputs::Ranged;
 use crate::registry::{Context, Factory, Opened};
 use crate::settings::Settings;
 use crate::url::PlaceUrl;
@@ -55,6 +56,7 @@ impl Factory for AzureFactory {
         let (name, retries) = (container.container().to_owned(), container.retry_policy());
         let container = Arc::new(Retry::new(container, retries, blobs(context)));
         let backend = AzureBackend::new(container, &name, &key)?.snapshot(snapshot).keep_history(keeping);
-        Ok(Opened::new(Arc::new(backend)).keeps_history(keeps))
+        let outputs = Arc::new(Ranged(backend.clone()));
+        Ok(Opened::new(Arc::new(backend)).outputs(outputs).keeps_history(keeps))
     }
 }

@@ -8,6 +8,7 @@ use groundstate_statemgr_object::{FolderLayout, GenerationLocks, ObjectBackend};
 
 use crate::cloud::{Options, blobs, refused, service_settings};
 use crate::error::BackendsError;
+use crate::outputs::Ranged;
 use crate::registry::{Context, Factory, Opened};
 use crate::settings::Settings;
 use crate::url::PlaceUrl;
@@ -59,6 +60,7 @@ impl Factory for GcsFactory {
         let keeps = keeping.is_some();
         let backend =
             ObjectBackend::new(bucket, Arc::new(layout)).equip(Arc::new(locks)).keep_history(keeping);
-        Ok(Opened::new(Arc::new(backend)).keeps_history(keeps))
+        let outputs = Arc::new(Ranged(backend.clone()));
+        Ok(Opened::new(Arc::new(backend)).outputs(outputs).keeps_history(keeps))
     }
 }

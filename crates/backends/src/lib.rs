@@ -28,6 +28,7 @@
 //!   `backend` block says ([`Settings`]).
 //! - A [`Factory`] makes back ends of one type; a program adds its own with [`Registry::with`].
 //! - [`WorkingDirectory`] reads what `init` and `workspace select` leave behind.
+//! - [`Outputs`] reads outputs of large states without the rest.
 //! - [`Upkeep`] is for what only some back ends have beside their states: digests, and second locks.
 //!
 //! # What is deliberately absent
@@ -47,6 +48,7 @@ mod error;
 #[cfg(feature = "gcs")]
 mod gcs;
 mod local;
+mod outputs;
 mod query;
 mod registry;
 #[cfg(feature = "s3")]
@@ -62,6 +64,7 @@ pub use error::BackendsError;
 #[cfg(feature = "gcs")]
 pub use gcs::GcsFactory;
 pub use local::{LocalFactory, local_path};
+pub use outputs::Outputs;
 pub use registry::{Context, Factory, Opened, Place, Registry};
 #[cfg(feature = "s3")]
 pub use s3::S3Factory;

@@ -9,6 +9,7 @@ use groundstate_common::{Clock, IdSource, Sleeper};
 use groundstate_statemgr::{Backend, WorkspaceName};
 
 use crate::error::BackendsError;
+use crate::outputs::Outputs;
 use crate::settings::Settings;
 use crate::upkeep::Upkeep;
 use crate::url::PlaceUrl;
@@ -117,6 +118,8 @@ pub struct Opened {
     pub backend: Arc<dyn Backend>,
     /// What looks after digests and second locks.
     pub upkeep: Option<Arc<dyn Upkeep>>,
+    /// What reads outputs without the rest of a state.
+    pub outputs: Option<Arc<dyn Outputs>>,
     /// Whether every state that this client stores is kept in the history.
     pub keeps_history: bool,
 }
@@ -124,7 +127,14 @@ pub struct Opened {
 impl Opened {
     /// A back end without anything else.
     pub fn new(backend: Arc<dyn Backend>) -> Self {
-        Self { backend, upkeep: None, keeps_history: false }
+        Self { backend, upkeep: None, outputs: None, keeps_history: false }
+    }
+
+    /// Adds what reads outputs without the rest of a state.
+    #[must_use]
+    pub fn outputs(mut self, outputs: Arc<dyn Outputs>) -> Self {
+        self.outputs = Some(outputs);
+        self
     }
 
     /// Whether every state that this client stores is kept.

@@ -9,6 +9,7 @@ use groundstate_statemgr_object::{S3Backend, S3Layout, S3Options};
 
 use crate::cloud::{Options, blobs, refused, service_settings};
 use crate::error::BackendsError;
+use crate::outputs::Ranged;
 use crate::registry::{Context, Factory, Opened};
 use crate::settings::Settings;
 use crate::upkeep::{DigestRepair, FoundLock, LockMove, Upkeep};
@@ -54,7 +55,8 @@ impl Factory for S3Factory {
         let keeps = keeping.is_some();
         let backend = S3Backend::new(bucket, layout, locks, context).keep_history(keeping);
         let upkeep = Arc::new(S3Upkeep(backend.clone()));
-        Ok(Opened::new(Arc::new(backend)).keeps_history(keeps).upkeep(upkeep))
+        let outputs = Arc::new(Ranged(backend.clone()));
+        Ok(Opened::new(Arc::new(backend)).outputs(outputs).keeps_history(keeps).upkeep(upkeep))
     }
 }
 

@@ -11,13 +11,21 @@ use crate::family::Family;
 use crate::json::{Json, indented};
 use crate::load::load_if_any;
 use crate::output::{Messages, Output};
+use crate::place::{Located, locate, refused};
 use crate::pulumi;
-use crate::source::{ScanFailure, Source};
+use crate::session::runtime;
+use crate::source::{ScanFailure, Source, is_standard};
 use crate::value::{Hcl, Marks, Tape, concrete};
 
 type Named = (String, OutputValue);
 
 pub(super) fn run(args: &OutputsArgs) -> Result {
+    if let Some(output) = read_from_afar(args)? {
+        let mut out = Output::stdout();
+        one(args.name.as_deref().unwrap_or_default(), &output, args, &mut out)?;
+        out.finish()?;
+        return Ok(Outcome::Clean);
+    }
     let source = Source::find(&args.state.state)?;
     match source.family {
         Family::Terraform => outputs(args, &source),
@@ -45,6 +53,19 @@ fn all(outputs: &[Named], args: &OutputsArgs, source: &Source, out: &mut Output)
         Messages::stderr().warning(&format!("{} has no outputs", source.name));
     }
     all_text(outputs, args.reveal, out)
+}
+
+/// Reads one output of a state in the network, and no more of the state than that takes; nothing, if only the whole of it
+/// can tell.
+fn read_from_afar(args: &OutputsArgs) -> Result<Option<OutputValue>> {
+    let Some(name) = args.name.as_deref().filter(|_| !is_standard(&args.state.state)) else {
+        return Ok(None);
+    };
+    let Located::Remote(remote) = locate(&args.state.state, false)? else { return Ok(None) };
+    let Some(outputs) = &remote.place.opened.outputs else { return Ok(None) };
+    let found = runtime()?.block_on(outputs.outputs(&remote.place.workspace, Some(name)));
+    let found = found.map_err(|error| refused(&error))?;
+    Ok(found.and_then(|mut found| found.pop()).map(|(_, output)| output))
 }
 
 /// Reads one output, and no more of the file than that takes.

@@ -441,3 +441,22 @@ fn azure_is_a_place_like_the_others() {
     assert_eq!(server.lease_id("states", "prod.tfstate"), None);
     assert_eq!(run(&["rm", ".", "a.one"]).code, 0);
 }
+
+#[test]
+fn one_output_of_a_large_state_is_read_without_the_rest() {
+    for work in [Work::new(Place::gcs_here()), Work::new(Place::s3_here(S3Locks::File))] {
+        let padding = "x".repeat(1 << 20);
+        let text =
+            with_resources(&resource("a", "one", &format!("{{\"attributes\": {{\"id\": \"{padding}\"}}}}")));
+        let outputs = r#""outputs": {"url": {"value": "https://example.com", "type": "string"}}"#;
+        let text = text.replace("\"outputs\": {}", outputs);
+        fs::write(work.path().join("new.tfstate"), &text).unwrap();
+        assert_eq!(work.run(&["push", ".", "new.tfstate"]).code, 0);
+        let server = work.place.server().unwrap();
+        let mark = server.mark();
+        assert_eq!(work.run(&["outputs", ".", "url", "--raw"]).clean(), "https://example.com");
+        let sent = server.traffic_since(mark).sent;
+        assert!(sent < 200_000, "{sent} bytes for one output");
+        assert_eq!(work.run(&["outputs", ".", "nope"]).code, 7);
+    }
+}
