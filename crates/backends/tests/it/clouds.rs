@@ -1,7 +1,7 @@
 //! Settings of the clouds: what is the back end's, what is the service's, and what is nobody's.
 
 use groundstate_backends::{Opened, PlaceUrl, Registry, Settings};
-use groundstate_statemgr::{Backend, StateStore};
+use groundstate_statemgr::Backend;
 use serde_json::json;
 
 use crate::support::{context, name};
