@@ -460,3 +460,44 @@ fn one_output_of_a_large_state_is_read_without_the_rest() {
         assert_eq!(work.run(&["outputs", ".", "nope"]).code, 7);
     }
 }
+
+#[test]
+fn a_migration_that_was_killed_goes_on() {
+    let work = Work::new(Place::gcs_here());
+    let from = work.path().join("from");
+    let text =
+        |name: &str| with_resources(&resource("a", name, "{}")).replace("\"serial\": 1", "\"serial\": 7");
+    for name in ["b", "c"] {
+        let path = from.join("terraform.tfstate.d").join(name);
+        fs::create_dir_all(&path).unwrap();
+        fs::write(path.join("terraform.tfstate"), text(name)).unwrap();
+    }
+    fs::write(from.join("terraform.tfstate"), text("default")).unwrap();
+    let server = work.place.server().unwrap();
+    server.fault(Fault::delay(Duration::from_secs(20)).on("PUT", "*/b.tfstate"));
+    let mut killed = command(&["migrate", "from", ".", "--all-workspaces"]);
+    let mut child =
+        killed.current_dir(work.path()).stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+    wait_until(&mut child, || server.count("PUT", "*/b.tflock") > 0);
+    std::thread::sleep(Duration::from_millis(500));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    server.clear_faults();
+    let receipt = fs::read_to_string(work.path().join("groundstate-migration.json")).unwrap();
+    assert!(receipt.contains("\"default\"") && !receipt.contains("finished"), "{receipt}");
+
+    let locked = work.run(&["migrate", "from", ".", "--all-workspaces"]);
+    assert_eq!(locked.code, 8, "{}", locked.stderr);
+    assert_eq!(work.run(&["unlock", ".", "--if-stale", "--workspace", "b"]).code, 0);
+    let run = work.run(&["migrate", "from", ".", "--all-workspaces"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert!(run.stdout.starts_with("default: is there already, serial 7\nb: "), "{}", run.stdout);
+    for name in ["b", "c", "default"] {
+        assert_eq!(work.run(&["pull", ".", "--workspace", name]).clean(), text(name));
+    }
+    let receipt: Value =
+        serde_json::from_slice(&fs::read(work.path().join("groundstate-migration.json")).unwrap()).unwrap();
+    let states = receipt["states"].as_array().unwrap();
+    assert_eq!((states.len(), &states[0]["outcome"]), (3, &json!("copied")), "{receipt}");
+    assert!(receipt["finished"].is_string());
+}
