@@ -501,3 +501,36 @@ fn a_migration_that_was_killed_goes_on() {
     assert_eq!((states.len(), &states[0]["outcome"]), (3, &json!("copied")), "{receipt}");
     assert!(receipt["finished"].is_string());
 }
+
+#[test]
+fn refusals_of_a_service_say_what_to_change() {
+    let server = groundstate_testkit::S3Server::start_blocking();
+    server.create_bucket("states");
+    let list = |key: &str, region: &str| {
+        let url = format!(
+            "s3://states/a.tfstate?region={region}&endpoints.s3={}&use_path_style=true",
+            server.endpoint()
+        );
+        let mut command = command(&["list", &url]);
+        command.env("AWS_ACCESS_KEY_ID", key).env("AWS_SECRET_ACCESS_KEY", "hunter2").stdin(Stdio::null());
+        // A wrong option is one of the command line, everything else a state that is not there.
+        let code = if key == "known" && region == "us-east-1" { 2 } else { 3 };
+        let message = Run::of(command.output().unwrap()).failed(code);
+        assert!(!message.contains("hunter2"), "{message}");
+        message
+    };
+    assert!(list("a", "us-east-1").contains("no state is stored in s3://states/a.tfstate"));
+    server.require_key("known", "hunter2");
+    let message = list("unknown", "us-east-1");
+    assert!(message.contains("access_key") || message.contains("AWS_ACCESS_KEY_ID"), "{message}");
+    server.require_region("eu-west-1");
+    let message = list("known", "us-east-1");
+    assert!(message.contains("region") && message.contains("eu-west-1"), "{message}");
+    server.set_clock_skewed(true);
+    let message = list("known", "eu-west-1");
+    assert!(message.contains("clock"), "{message}");
+    server.set_clock_skewed(false);
+    server.deny("GET", "*");
+    let message = list("known", "eu-west-1");
+    assert!(message.contains("s3:GetObject") || message.contains("permission"), "{message}");
+}
