@@ -27,7 +27,7 @@ pub(super) struct Container {
     pub(super) front: FaultProxy,
     certificate: PathBuf,
     _proxy: ConnectProxy,
-    _server: Option<AzureServer>,
+    pub(super) server: Option<AzureServer>,
 }
 
 impl Place {
@@ -65,13 +65,18 @@ impl Place {
             ("HTTPS_PROXY".to_owned(), proxy.endpoint()),
             ("SSL_CERT_FILE".to_owned(), certificate.display().to_string()),
         ];
-        let container = Container { at, name, front, certificate, _proxy: proxy, _server: server };
+        let container = Container { at, name, front, certificate, _proxy: proxy, server };
         container.signed("PUT", "", "restype=container", &[], b"").ok();
         Self { kind: "azurerm", settings, environment, store: Store::Azure(container) }
     }
 }
 
 impl Container {
+    /// The address of the account, without TLS.
+    pub(super) fn endpoint(&self) -> String {
+        format!("http://{}/{ACCOUNT}", self.at)
+    }
+
     pub(super) fn get(&self, key: &str) -> Answer {
         self.signed("GET", key, "", &[], b"")
     }

@@ -60,6 +60,15 @@ impl Place {
         &self.settings
     }
 
+    /// The settings for clients that can be told an address, so that they need no environment.
+    pub fn direct_settings(&self) -> Map<String, Value> {
+        let mut settings = self.settings.clone();
+        if let Store::Azure(container) = &self.store {
+            settings.insert("endpoint".to_owned(), container.endpoint().into());
+        }
+        settings
+    }
+
     /// Changes a setting.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
@@ -85,6 +94,16 @@ impl Place {
             Store::S3(bucket) => bucket.server.as_deref(),
             Store::Gcs(bucket) => bucket.server.as_deref(),
             Store::Azure(container) => Some(&container.front),
+        }
+    }
+
+    /// Whether the place is in a server of others, which takes longer over each request.
+    pub fn is_in_a_peer(&self) -> bool {
+        match &self.store {
+            Store::Local => false,
+            Store::S3(bucket) => bucket.server.is_none(),
+            Store::Gcs(bucket) => bucket.server.is_none(),
+            Store::Azure(container) => container.server.is_none(),
         }
     }
 

@@ -2,4 +2,5 @@
 
 mod places;
 mod scenarios;
+mod traffic;
 mod workdir;

@@ -26,11 +26,13 @@ macro_rules! scenarios {
 
 scenarios! {
     terraform_excludes_terraform: local s3_lockfile s3_dynamodb s3_both gcs azurerm;
-    terraform_blocks_us: local;
-    we_block_terraform: local;
-    terraform_goes_on_after_our_changes: local;
-    workspaces_are_seen_both_ways: local;
-    migration_keeps_lineage_and_serial: local;
+    terraform_blocks_us: local s3_lockfile s3_dynamodb s3_both gcs azurerm;
+    we_block_terraform: local s3_lockfile s3_dynamodb s3_both gcs azurerm;
+    terraform_frees_our_lock: s3_lockfile s3_dynamodb s3_both gcs azurerm;
+    we_free_terraforms_lock: s3_lockfile s3_dynamodb s3_both gcs azurerm;
+    terraform_goes_on_after_our_changes: local s3_lockfile s3_dynamodb s3_both gcs azurerm;
+    workspaces_are_seen_both_ways: local s3_lockfile s3_dynamodb s3_both gcs azurerm;
+    migration_keeps_lineage_and_serial: local s3_lockfile s3_dynamodb s3_both gcs azurerm;
 }
 
 /// The configuration after the moves and removals of the tests.
@@ -185,16 +187,51 @@ fn migration_keeps_lineage_and_serial(place: &Place) {
     let from = Workdir::applied(&Place::local());
     let before = from.pulled();
     let to = Workdir::new(place);
-    let directory = to.path().to_str().unwrap();
-    from.groundstate(&["migrate", ".", directory]).succeeds();
+    // Run where the environment leads to the place.
+    let directory = from.path().to_str().unwrap();
+    to.groundstate(&["migrate", directory, "."]).succeeds();
     assert_eq!(to.pulled(), before);
     to.plan_is_clean();
     assert_eq!(place.locks().len(), 0);
     // And back, over a state of the same lineage that is older by then.
     to.write("more.tf", "resource \"terraform_data\" \"more\" {}\n");
     to.terraform(&["apply", "-auto-approve"]).succeeds();
-    from.groundstate(&["migrate", "--receipt", "back.json", directory, "."]).succeeds();
+    to.groundstate(&["migrate", "--receipt", "back.json", ".", directory]).succeeds();
     assert_eq!(from.pulled(), to.pulled());
     from.write("more.tf", "resource \"terraform_data\" \"more\" {}\n");
     from.plan_is_clean();
+}
+
+/// An id of the right form that no lock has.
+const NO_LOCK: &str = "00000000-0000-0000-0000-000000000000";
+
+fn terraform_frees_our_lock(place: &Place) {
+    let first = Workdir::applied(place);
+    let second = Workdir::new(place);
+    first.groundstate_holds().kill();
+    assert_eq!(place.locks().len(), place.locks_of_a_holder());
+    let refused = second.terraform(&["plan", "-no-color"]).fails();
+    // By the id that Terraform itself shows, which is the one that the command shows.
+    let id = id_of_holder(&second);
+    assert!(refused.contains(&format!("ID: {id}")), "{id} is not in {refused}");
+    second.terraform(&["force-unlock", "-force", &id]).succeeds();
+    assert_eq!(place.locks().len(), 0);
+    second.plan_is_clean();
+    first.groundstate(&["rm", ".", "terraform_data.many"]).succeeds();
+}
+
+fn we_free_terraforms_lock(place: &Place) {
+    let first = Workdir::applied(place);
+    let second = Workdir::new(place);
+    first.terraform_holds().kill();
+    let refused = second.terraform(&["plan", "-no-color"]).fails();
+    let id = id_of_holder(&second);
+    assert!(refused.contains(&format!("ID: {id}")), "{id} is not in {refused}");
+    second.groundstate(&["unlock", ".", NO_LOCK]).fails();
+    assert_eq!(place.locks().len(), place.locks_of_a_holder());
+    second.groundstate(&["unlock", ".", &id]).succeeds();
+    assert_eq!(place.locks().len(), 0);
+    second.groundstate(&["unlock", ".", &id]).fails_with(7);
+    // What it was about to add when it was killed is not stored.
+    second.plan_is_clean();
 }

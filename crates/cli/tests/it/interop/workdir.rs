@@ -213,6 +213,15 @@ impl Held {
         }
         Ran::of("holder", &[], output)
     }
+
+    /// Ends it as a crash would, so that its lock stays behind.
+    pub(super) fn kill(mut self) {
+        let mut child = self.child.take().unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        // What it had started ends by itself then.
+        fs::write(self.dir.join("release"), "").unwrap();
+    }
 }
 
 impl Drop for Held {
