@@ -49,7 +49,6 @@ mod dynamo;
 mod failure;
 pub mod history;
 mod layout;
-mod part;
 mod ranged;
 #[cfg(feature = "aws")]
 mod s3;

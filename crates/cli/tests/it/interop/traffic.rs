@@ -2,6 +2,8 @@
 //!
 //! `cargo test -p groundstate-cli --test it interop::traffic -- --nocapture` prints the tables of `docs/benchmarks.md`.
 
+#![expect(clippy::print_stdout, reason = "it measures, and who asks for the figures has to see them")]
+
 use groundstate_testkit::{Place, S3Locks, Traffic, terraform_takes_part};
 
 use super::workdir::{Ran, Workdir};
@@ -101,7 +103,10 @@ fn one_output(title: &str, place: &Place) {
     let ours = measured(place, || dir.groundstate(&["outputs", ".", "first", "--raw"]));
     println!("{title}: one output of a state of {} bytes", state.len());
     row("print one output", &theirs, &ours);
-    assert!(ours.sent * 10 < state.len() as u64, "{ours}");
+    // A digest is one of the whole state.
+    if place.settings().get("dynamodb_table").is_none() {
+        assert!(ours.sent * 10 < state.len() as u64, "{ours}");
+    }
     assert!(ours.requests <= theirs.requests, "{ours} of ours, {theirs} of Terraform's");
 }
 
