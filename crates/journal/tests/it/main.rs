@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod codec;
+mod fuzzed;
 mod notation;
 mod orders;
 mod record;
