@@ -16,7 +16,7 @@ use crate::place::workspace_name;
 
 pub(crate) use change::{
     AddressesArgs, ChangeArgs, EditArgs, LockArgs, LockCommandArgs, LocksArgs, MergeErroredArgs, MvArgs,
-    PullArgs, PushArgs, ReplaceProviderArgs, SalvageArgs, UndoArgs, UnlockArgs,
+    PullArgs, PushArgs, RecoverArgs, ReplaceProviderArgs, SalvageArgs, UndoArgs, UnlockArgs,
 };
 
 pub(crate) use journal::{EntriesArgs, InspectArgs, JournalArgs, JournalCommand, ReplayArgs, VerifyArgs};
@@ -209,6 +209,14 @@ pub(crate) enum Command {
     /// Whatever only one side changed since both parted is taken over. Where both changed the same thing, nothing is
     /// merged, and all such things are listed.
     MergeErrored(MergeErroredArgs),
+    /// Stores what an interrupted run has journaled beside a state
+    ///
+    /// A run that journals its changes makes each of them durable beside the state, and stores the state when it ends. If it is
+    /// interrupted, the next command that takes the lock stores them; this one does nothing else.
+    ///
+    /// If somebody else has written the state in between, nothing is stored: `--export` shows what the journal leads to, and
+    /// `--discard` removes it.
+    Recover(RecoverArgs),
     /// Holds the lock of a state while a command runs
     ///
     /// Takes the lock, runs COMMAND, and releases the lock when it has ended. The exit code is that of COMMAND.

@@ -3,6 +3,7 @@
 //! This package alone prints, reads and writes files; everything it knows of state comes from the crates below it.
 
 mod args;
+mod changes;
 mod commands;
 mod diagnostic;
 mod error;

@@ -10,6 +10,7 @@ use groundstate_statemgr::{
 use tokio::runtime::{Builder, Runtime};
 
 use crate::args::LockArgs;
+use crate::changes::bring_up_to_date;
 use crate::error::{Failure, Kind, Result};
 use crate::interrupt::Interrupts;
 use crate::output::Messages;
@@ -81,7 +82,11 @@ pub(crate) async fn holding<T>(
         Ok(guard) => guard,
         Err(failure) => return Err(leave(site, &abandoned, failure).await.into()),
     };
-    let (outcome, kept) = guard.hold_during(work(), &SystemClock, &TokioSleeper).await;
+    let work = async {
+        bring_up_to_date(site, guard.grant()).await?;
+        work().await
+    };
+    let (outcome, kept) = guard.hold_during(work, &SystemClock, &TokioSleeper).await;
     let released = guard.release().await;
     let mut messages = Messages::stderr();
     if let Err(error) = kept {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use groundstate_common::{OsIds, SystemClock};
 use groundstate_statemgr::{Manager, ManagerOptions, StateStore, WorkspaceName};
 use groundstate_statemgr_fs::{Backup, FsOptions, FsStore};
+use groundstate_statemgr_journal::journal_folder;
 
 use crate::error::{Failure, Kind, Result};
 use crate::kept::Kept;
@@ -25,6 +26,8 @@ pub(crate) struct Site {
     pub(crate) manager: Arc<Manager>,
     /// What stands between the manager and a state that is not in a file.
     pub(crate) kept: Option<Arc<Kept>>,
+    /// Where a run may have left a journal of its changes.
+    pub(crate) changes: Option<PathBuf>,
 }
 
 /// Where a state is, before anything is opened.
@@ -117,6 +120,10 @@ impl Found {
 
     /// Opens the place. Nothing is read, locked or written yet.
     pub(crate) fn open(self, backup: Backup, locking: bool) -> Result<Site> {
+        let changes = match &self.at {
+            At::File { path, .. } => Some(journal_folder(path)),
+            At::Remote(_) => None,
+        };
         let (store, kept): (Arc<dyn StateStore>, _) = match self.at {
             At::File { path, .. } => {
                 // Versions are digests here, and every write expects one: tokens would add nothing but a file.
@@ -132,7 +139,7 @@ impl Found {
         };
         let options = ManagerOptions::default().who(who()).locking(locking);
         let manager = Manager::new(store, Arc::new(SystemClock), Arc::new(OsIds), options);
-        Ok(Site { name: self.name, argument: self.argument, manager: Arc::new(manager), kept })
+        Ok(Site { name: self.name, argument: self.argument, manager: Arc::new(manager), kept, changes })
     }
 }
 
@@ -158,7 +165,7 @@ impl Site {
         };
         let options = ManagerOptions::default().who(who()).locking(locking);
         let manager = Manager::new(store, Arc::new(SystemClock), Arc::new(OsIds), options);
-        Ok(Self { name, argument: argument.to_owned(), manager: Arc::new(manager), kept })
+        Ok(Self { name, argument: argument.to_owned(), manager: Arc::new(manager), kept, changes: None })
     }
 
     /// What names it in a command that is shown.

@@ -141,6 +141,13 @@ impl JournaledManager {
         self
     }
 
+    /// Counts a lock as this manager's that was taken past it, with the same client of the store.
+    #[must_use]
+    pub fn holding(self, grant: LockGrant) -> Self {
+        self.run().grant = Some(grant);
+        self
+    }
+
     /// A document to lock with; see [`Manager::lock_info`].
     ///
     /// # Errors

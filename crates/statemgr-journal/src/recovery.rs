@@ -202,9 +202,12 @@ impl JournaledManager {
             Some(Err(_)) => "something that is no usable state".to_owned(),
             None => "nothing".to_owned(),
         };
-        let count = left.changes(0).count();
+        let count = match left.changes(0).count() {
+            1 => "1 change".to_owned(),
+            count => format!("{count} changes"),
+        };
         let message = format!(
-            "its journal holds {count} changes of an interrupted run, and somebody else has written the state since; \
+            "its journal holds {count} of an interrupted run, and somebody else has written the state since; \
              export what the journal leads to, compare, and discard the journal"
         );
         let expected = snapshot(left.base.line.serial, &left.base.line.lineage);

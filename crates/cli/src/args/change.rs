@@ -169,6 +169,22 @@ pub(crate) struct UnlockArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct RecoverArgs {
+    /// State beside which the journal lies: a file or a directory
+    #[arg(value_name = "STATE")]
+    pub(crate) state: PathBuf,
+    /// Writes the state that the journal leads to into a file, or to standard output with `-`, and changes nothing
+    #[arg(long, value_name = "FILE", conflicts_with = "discard")]
+    pub(crate) export: Option<PathBuf>,
+    /// Removes the journal with all changes in it
+    #[arg(long)]
+    pub(crate) discard: bool,
+    /// Waits so long for a lock that somebody else holds, such as `30s` or `5m`
+    #[arg(long, value_name = "DURATION", default_value = "0s", hide_default_value = true, value_parser = duration)]
+    pub(crate) lock_timeout: Duration,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct LocksArgs {
     /// States to look at: files, directories, or URLs such as `s3://bucket/key`
     #[arg(value_name = "STATE", required = true)]

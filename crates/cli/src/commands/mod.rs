@@ -17,6 +17,7 @@ mod order;
 mod outputs;
 mod pull;
 mod push;
+mod recover;
 mod repair_digest;
 mod replace;
 mod rollback;
@@ -104,6 +105,7 @@ pub(crate) fn run(command: Command) -> Result {
             }
             merge_errored::run(&args)
         }
+        Command::Recover(args) => recover::run(&args),
         Command::Lock(args) => lock::run(&args),
         Command::Unlock(args) => unlock::run(&args),
         Command::Locks(args) => locks::run(&args),

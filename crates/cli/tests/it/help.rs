@@ -4,7 +4,7 @@ use std::fs;
 
 use super::support::{groundstate, workspace};
 
-const COMMANDS: [&str; 54] = [
+const COMMANDS: [&str; 55] = [
     "",
     "list",
     "show",
@@ -44,6 +44,7 @@ const COMMANDS: [&str; 54] = [
     "push",
     "salvage",
     "merge-errored",
+    "recover",
     "lock",
     "unlock",
     "locks",

@@ -27,6 +27,7 @@ mod overwrite;
 mod pulumi;
 mod pulumi_changes;
 mod readme;
+mod recover;
 mod remote;
 mod replace;
 mod show;

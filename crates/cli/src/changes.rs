@@ -1,0 +1,63 @@
+//! The journal of changes beside a state file: what a run has left that was interrupted.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use groundstate_common::{OsIds, SystemClock};
+use groundstate_journal_store_fs::FsJournal;
+use groundstate_statemgr::{ErrorKind, LockGrant, ManagerOptions, Refresher};
+use groundstate_statemgr_journal::JournaledManager;
+
+use crate::error::{Failure, Kind};
+use crate::output::Messages;
+use crate::session::chain;
+use crate::site::Site;
+use crate::trouble::Trouble;
+use crate::who::who;
+
+/// A manager of the state and of the journal beside it; none if there is no journal.
+pub(crate) fn journaled(site: &Site) -> Option<JournaledManager> {
+    let folder: &PathBuf = site.changes.as_ref().filter(|folder| folder.is_dir())?;
+    let (store, journal) = (Arc::clone(site.manager.store()), Arc::new(FsJournal::new(folder)));
+    let options = ManagerOptions::default().who(who());
+    Some(JournaledManager::new(store, journal, Arc::new(SystemClock), Arc::new(OsIds), options))
+}
+
+/// Stores what an interrupted run has journaled, before anything is done with the state under its lock.
+pub(crate) async fn bring_up_to_date(site: &Site, grant: Option<LockGrant>) -> Result<(), Trouble> {
+    let Some(manager) = journaled(site) else { return Ok(()) };
+    let Some(grant) = grant else {
+        if manager.pending().await?.is_none() {
+            return Ok(());
+        }
+        let message = format!("a journal of an interrupted run lies beside {}", site.name);
+        let failure = Failure::new(Kind::Conflict, message);
+        return Err(failure.hint("without `--no-lock` it is recovered first").into());
+    };
+    let manager = manager.holding(grant);
+    match manager.refresh_state().await {
+        Ok(()) => {}
+        Err(error) if error.kind() == ErrorKind::Conflict => {
+            let shown = site.shown();
+            let failure = Failure::new(Kind::Conflict, chain(&error));
+            let failure = failure.hint(format!(
+                "`groundstate recover {shown} --export FILE` writes the state that the journal leads to"
+            ));
+            return Err(failure
+                .hint(format!("`groundstate recover {shown} --discard` removes the journal"))
+                .into());
+        }
+        Err(error) => return Err(error.into()),
+    }
+    if let Some(recovery) = manager.last_recovery().filter(|recovery| recovery.changes > 0) {
+        let who = if recovery.who.is_empty() { String::new() } else { format!(" of {}", recovery.who) };
+        let count = count(recovery.changes);
+        Messages::stderr().note(&format!("stored {count} of an interrupted run{who} in {}", site.name));
+    }
+    Ok(())
+}
+
+/// So many changes, in words.
+pub(crate) fn count(changes: usize) -> String {
+    if changes == 1 { "1 change".to_owned() } else { format!("{changes} changes") }
+}
