@@ -59,6 +59,7 @@ mod example {
             layer,
             rust_version: None,
             features: Vec::new(),
+            defaults: Vec::new(),
             dependencies: dependencies.iter().map(dependency).collect(),
             built_with: BTreeSet::new(),
         }

@@ -44,6 +44,8 @@ pub(crate) struct Package {
     pub(crate) layer: Option<Layer>,
     pub(crate) rust_version: Option<String>,
     pub(crate) features: Vec<String>,
+    /// The features that are on unless somebody says otherwise.
+    pub(crate) defaults: Vec<String>,
     pub(crate) dependencies: Vec<Dependency>,
     /// The names of all packages that it is built with, dev-dependencies not counted.
     pub(crate) built_with: BTreeSet<String>,
@@ -97,6 +99,10 @@ fn parse(metadata: &Value) -> Option<Vec<Package>> {
     Some(packages)
 }
 
+fn text(value: &Value) -> Option<String> {
+    value.as_str().map(str::to_owned)
+}
+
 fn parse_package(package: &Value, root: &str, built_with: BTreeSet<String>) -> Option<Package> {
     let manifest = Path::new(package["manifest_path"].as_str()?);
     let dir = manifest.parent()?.strip_prefix(root).ok()?;
@@ -109,6 +115,7 @@ fn parse_package(package: &Value, root: &str, built_with: BTreeSet<String>) -> O
         layer: layer.as_u64().map(Layer::In).or_else(|| (layer == "beside").then_some(Layer::Beside)),
         rust_version: package["rust_version"].as_str().map(str::to_owned),
         features: package["features"].as_object()?.keys().cloned().collect(),
+        defaults: package["features"]["default"].as_array().into_iter().flatten().filter_map(text).collect(),
         dependencies: package["dependencies"]
             .as_array()?
             .iter()
@@ -169,7 +176,7 @@ mod tests {
                 {"id": "x", "name": "xtask", "manifest_path": "/ws/xtask/Cargo.toml", "publish": [], "features": {},
                  "dependencies": [], "metadata": null, "description": null},
                 {"id": "a", "name": "a", "manifest_path": "/ws/crates/a/Cargo.toml", "publish": null,
-                 "features": {"os": []}, "metadata": {"groundstate": {"layer": 2}}, "description": "does a",
+                 "features": {"default": ["os"], "os": []}, "metadata": {"groundstate": {"layer": 2}}, "description": "does a",
                  "dependencies": [{"name": "b", "kind": null, "optional": true},
                                   {"name": "d", "kind": "dev", "optional": false}]},
                 {"id": "b", "name": "b"}, {"id": "c", "name": "c"}, {"id": "d", "name": "d"},
@@ -183,7 +190,10 @@ mod tests {
         let packages = parse(&metadata).unwrap();
         let [a, xtask] = packages.as_slice() else { panic!("two members, found {packages:?}") };
         assert_eq!((a.dir.as_str(), a.published, a.layer), ("crates/a", true, Some(Layer::In(2))));
-        assert_eq!((a.features.as_slice(), a.description.as_str()), (&["os".to_owned()][..], "does a"));
+        assert_eq!(
+            (a.features.join(" "), a.defaults.join(" "), &*a.description),
+            ("default os".into(), "os".into(), "does a")
+        );
         assert_eq!(a.built_with.iter().collect::<Vec<_>>(), ["b", "c"]);
         assert_eq!(
             a.dependencies.iter().map(|d| (d.dev, d.optional)).collect::<Vec<_>>(),

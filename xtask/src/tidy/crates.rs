@@ -95,6 +95,7 @@ mod tests {
             layer: None,
             rust_version: None,
             features: Vec::new(),
+            defaults: Vec::new(),
             dependencies: Vec::new(),
             built_with: BTreeSet::new(),
         }
