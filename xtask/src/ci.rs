@@ -169,6 +169,7 @@ mod tests {
             layer: None,
             rust_version: None,
             features: ["default", "os", "serde"].map(str::to_owned).to_vec(),
+            defaults: Vec::new(),
             dependencies: Vec::new(),
             built_with: BTreeSet::new(),
         };
