@@ -97,6 +97,13 @@ fn takes_the_selected_workspace_only() {
         [two.path("from"), file, two.path("r2.json")].map(|path| path.display().to_string());
     assert_eq!(groundstate(&["migrate", &from, &file, "--workspace", "dev", "--receipt", &receipt]).code, 0);
     assert_eq!(fs::read_to_string(&file).unwrap(), state(5, "m", "b"));
+    let said: serde_json::Value = serde_json::from_slice(&fs::read(&receipt).unwrap()).unwrap();
+    assert_eq!(said["to"], file.as_str());
+    // The folder of the file is not what the receipt is about.
+    let other = two.path("other.tfstate").display().to_string();
+    let refused =
+        groundstate(&["migrate", &from, &other, "--workspace", "dev", "--receipt", &receipt]).failed(2);
+    assert!(refused.contains("the receipt of another migration"), "{refused}");
     let refused = groundstate(&["migrate", &from, &file, "--all-workspaces"]).failed(2);
     assert!(refused.contains("one state has no workspaces"), "{refused}");
     let refused = groundstate(&["migrate", &from, &from]).failed(2);

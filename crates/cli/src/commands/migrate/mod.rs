@@ -49,8 +49,9 @@ pub(super) fn run(args: &MigrateArgs) -> Result {
     let mut receipt = match args.dry_run {
         true => None,
         false => {
-            let names = [&from, &to].map(|place| place.opened.backend.to_string());
-            let [from, to] = names;
+            let first = moves.first();
+            let from = name(&from, first.map(|each| &each.from));
+            let to = name(&to, first.map(|each| &each.to));
             Some(Receipt::open(&args.receipt, &from, &to)?)
         }
     };
@@ -59,10 +60,22 @@ pub(super) fn run(args: &MigrateArgs) -> Result {
     report(args, &lines, receipt)
 }
 
+/// A place as its receipt names it: a file by its own name, since the folder has others.
+fn name(place: &Place, site: Option<&Site>) -> String {
+    match site {
+        Some(site) if is_file(place) => site.name.clone(),
+        _ => place.opened.backend.to_string(),
+    }
+}
+
+fn is_file(place: &Place) -> bool {
+    place.is_named && place.directory.is_none()
+}
+
 /// What is to be migrated, in the order of the names.
 fn moves(args: &MigrateArgs, from: &Place, to: &Place) -> Result<Vec<Move>> {
-    let to_file = to.is_named && to.directory.is_none();
-    if args.all_workspaces && (to_file || (from.is_named && from.directory.is_none())) {
+    let to_file = is_file(to);
+    if args.all_workspaces && (to_file || is_file(from)) {
         let message = "one state has no workspaces, so `--all-workspaces` needs two directories or backends";
         return Err(Failure::new(Kind::Usage, message));
     }
