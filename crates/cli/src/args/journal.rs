@@ -27,8 +27,8 @@ pub(crate) enum JournalCommand {
     Inspect(InspectArgs),
     /// Makes a new base of a base and entries
     ///
-    /// Makes of a journal that is over the base of the next one. A journal directory is compacted in its place, and begins
-    /// anew with that base; of other entries the base is written, and they stay as they are.
+    /// Makes of a journal that is over the base of the next one. A journal directory, or one in an object store, is compacted in its place, and
+    /// begins anew with that base; of other entries the base is written, and they stay as they are.
     #[command(override_usage = "groundstate journal compact [OPTIONS] [BASE] <ENTRIES>")]
     Compact(ReplayArgs),
     /// Checks that entries go together, and that what they lead to is sound
@@ -43,9 +43,9 @@ pub(crate) enum JournalCommand {
 pub(crate) struct EntriesArgs {
     /// The deployment that the entries build on, and the entries
     ///
-    /// BASE is a file with an export or a checkpoint; a journal directory has its own. ENTRIES is a file with entries one
+    /// BASE is a file with an export or a checkpoint; a journal directory, like one in an object store, has its own. ENTRIES is a file with entries one
     /// after the other, by custom on a line each, or in a list, or a batch of them as it is sent to a service; a journal
-    /// directory; or `-` for standard input.
+    /// directory, or the address of a journal in an object store, such as `s3://bucket/prefix`; or `-` for standard input.
     #[arg(required = true, num_args = 1..=2, value_names = ["BASE", "ENTRIES"])]
     pub(crate) paths: Vec<PathBuf>,
     /// There is no base: the stack is new

@@ -1,12 +1,10 @@
 //! `groundstate journal compact`: a new base in place of a base and entries.
 
-use std::path::Path;
-
 use groundstate_journal_store::{JournalStore, OpenOptions, Record, read_all};
-use groundstate_journal_store_fs::FsJournal;
 
 use super::input::{self, Journal};
 use super::outcome::Led;
+use super::place::store;
 use super::replay::write;
 use crate::args::ReplayArgs;
 use crate::error::{Failure, Kind, Result};
@@ -14,26 +12,26 @@ use crate::output::Messages;
 use crate::session::runtime;
 use crate::who::who;
 
-/// Compacts a directory in its place, and writes the base of anything else.
+/// Compacts a journal of its own in its place, and writes the base of anything else.
 pub(super) fn run(args: &ReplayArgs) -> Result {
-    let Some(folder) = args.entries.paths.last().filter(|path| path.is_dir()) else {
+    let stored = args.entries.paths.last().map(|path| store(path)).transpose()?.flatten();
+    let Some(stored) = stored else {
         let journal = Journal::read(&args.entries)?;
         let led = Led::to(&journal, "journal compact")?;
         write(&led.text(&journal.name)?, args.output.as_deref())?;
         return Ok(led.report(&journal.name));
     };
     if args.output.is_some() {
-        let message = "a journal directory is compacted in its place, so there is no output";
+        let message = "a journal is compacted in its place, so there is no output";
         return Err(Failure::new(Kind::Usage, message)
             .hint("leave out `--output`, or write the deployment with `groundstate journal replay`"));
     }
-    in_place(args, folder)
+    in_place(args, &*stored)
 }
 
 /// The writer is there before anything is read, so that no entry comes in between.
-fn in_place(args: &ReplayArgs, folder: &Path) -> Result {
+fn in_place(args: &ReplayArgs, store: &dyn JournalStore) -> Result {
     let runtime = runtime()?;
-    let store = FsJournal::new(folder);
     // Becoming the writer would create a journal where there is none.
     Journal::read(&args.entries)?;
     let failed = |error: groundstate_journal_store::Error| input::failure(&error);
@@ -44,7 +42,7 @@ fn in_place(args: &ReplayArgs, folder: &Path) -> Result {
     let compacted = runtime.block_on(async {
         writer.begin(&base).await?;
         // What is acknowledged is read once more before anybody relies on it.
-        let stored = read_all(&store).await?.map(|contents| contents.head.base);
+        let stored = read_all(store).await?.map(|contents| contents.head.base);
         writer.close().await?;
         Ok(stored.as_ref() == Some(&base))
     });

@@ -1,13 +1,13 @@
-//! What the commands read: a base, and entries in a text or in a journal directory.
+//! What the commands read: a base, and entries in a text or in a journal of their own.
 
 use std::path::Path;
 
 use groundstate_deploymentfile::{DeploymentFile, Envelope};
 use groundstate_deployments::Feature;
 use groundstate_journal::{DecodeOptions, Entry, Problem, Replayer, decode, decode_entry};
-use groundstate_journal_store::{Contents, ErrorKind, read_all};
-use groundstate_journal_store_fs::FsJournal;
+use groundstate_journal_store::{Contents, ErrorKind, JournalStore, read_all};
 
+use super::place::store;
 use crate::args::EntriesArgs;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{Failure, Kind, Result};
@@ -46,9 +46,9 @@ impl Journal {
             return Err(Failure::new(Kind::Usage, message));
         }
         let given = base.map(|base| base_of(base)).transpose()?;
-        let mut journal = match entries.is_dir() {
-            true => Self::of_folder(entries, given.is_none() && !args.empty_base)?,
-            false => Self::of_text(entries)?,
+        let mut journal = match store(entries)? {
+            Some(store) => Self::stored(&*store, given.is_none() && !args.empty_base)?,
+            None => Self::of_text(entries)?,
         };
         if args.empty_base {
             journal.base = Some(DeploymentFile::new(Envelope::Deployment, None));
@@ -70,9 +70,9 @@ impl Journal {
         Ok(Self { name: source.name, base: None, entries: decoded.entries, torn })
     }
 
-    fn of_folder(path: &Path, with_base: bool) -> Result<Self> {
-        let name = path.display().to_string();
-        let contents = contents(path)?;
+    fn stored(store: &dyn JournalStore, with_base: bool) -> Result<Self> {
+        let name = store.to_string();
+        let contents = contents(store)?;
         let base = match with_base {
             true => Some(base_in(contents.head.base.as_bytes(), &format!("the base in {name}"))?),
             false => None,
@@ -142,18 +142,17 @@ fn base_in(text: &[u8], name: &str) -> Result<DeploymentFile> {
     decoded.map_err(|error| load::failure(&error, name, text))
 }
 
-/// All that a journal directory holds.
-fn contents(path: &Path) -> Result<Contents> {
-    let contents = runtime()?.block_on(read_all(&FsJournal::new(path)));
-    let contents = contents.map_err(|error| failure(&error))?;
+/// All that a journal holds.
+fn contents(store: &dyn JournalStore) -> Result<Contents> {
+    let contents = runtime()?.block_on(read_all(store)).map_err(|error| failure(&error))?;
     contents.ok_or_else(|| {
-        let message = format!("no journal is stored in {}", path.display());
+        let message = format!("no journal is stored in {store}");
         Failure::new(Kind::NoState, message)
-            .hint("name a journal directory, or a file with entries, or `-` for standard input")
+            .hint("name a journal's directory or address, or a file with entries, or `-` for standard input")
     })
 }
 
-/// What keeps a journal directory from being used.
+/// What keeps a journal from being used.
 pub(super) fn failure(error: &groundstate_journal_store::Error) -> Failure {
     let kind = match error.kind() {
         ErrorKind::Corrupt => Kind::Unusable,

@@ -5,6 +5,7 @@ mod effect;
 mod input;
 mod inspect;
 mod outcome;
+mod place;
 mod replay;
 mod verify;
 

@@ -1,10 +1,15 @@
 //! Journals of Pulumi's snapshots: the worked example of a replacement that creates first, in every form it can come in.
 
 use std::fs;
-use std::path::Path;
+use std::sync::Arc;
 
+use groundstate_blobs::{BlobUrl, Context};
+use groundstate_common::{OsIds, SystemClock};
 use groundstate_journal_store::{JournalStore, OpenOptions, Record};
+use groundstate_journal_store_blobs::BlobJournal;
 use groundstate_journal_store_fs::FsJournal;
+use groundstate_statemgr::TokioSleeper;
+use groundstate_testkit::S3Server;
 
 use super::support::{TempState, groundstate, groundstate_with, state};
 
@@ -69,11 +74,11 @@ fn beside(entries: &str) -> (TempState, String) {
     (file, path)
 }
 
-/// A journal directory with this base.
-fn folder(at: &Path, base: &str, entries: &[String]) {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+/// Fills a journal of its own with this base and these entries.
+fn fill(journal: &dyn JournalStore, base: &str, entries: &[String]) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let writer = FsJournal::new(at).open(&OpenOptions::new("test")).await.unwrap();
+        let writer = journal.open(&OpenOptions::new("test")).await.unwrap();
         writer.begin(&Record::from(base.as_bytes())).await.unwrap();
         for entry in entries {
             writer.append(&[Record::from(entry.as_bytes())]).await.unwrap();
@@ -101,7 +106,7 @@ fn replays_entries_in_any_order_and_any_form() {
         assert_eq!(run.clean(), expected);
     }
     let directory = file.dir.path().join("journal");
-    folder(&directory, &base(), &shuffled);
+    fill(&FsJournal::new(&directory), &base(), &shuffled);
     let directory = directory.to_str().unwrap();
     assert_eq!(groundstate(&["journal", "replay", directory]).clean(), expected);
     assert_eq!(groundstate(&["journal", "replay", &file.path, directory]).clean(), expected);
@@ -136,7 +141,7 @@ fn shows_what_entries_do() {
 fn compacts_a_directory_in_its_place() {
     let file = state(base());
     let directory = file.dir.path().join("journal");
-    folder(&directory, &base(), &entries());
+    fill(&FsJournal::new(&directory), &base(), &entries());
     let name = directory.to_str().unwrap();
     let before = groundstate(&["journal", "replay", name]).clean();
     let run = groundstate(&["journal", "compact", name]);
@@ -146,6 +151,31 @@ fn compacts_a_directory_in_its_place() {
     assert_eq!(groundstate(&["journal", "inspect", name]).clean().lines().count(), 1);
     let refused = groundstate(&["journal", "compact", name, "-o", &file.path]).failed(2);
     assert!(refused.contains("compacted in its place"), "{refused}");
+}
+
+#[test]
+fn reads_and_compacts_journals_in_object_stores() {
+    let server = S3Server::start_blocking();
+    server.create_bucket("stacks");
+    let endpoint = server.endpoint();
+    let options =
+        format!("region=us-east-1&endpoint={endpoint}&use_path_style=true&access_key=a&secret_key=hidden");
+    let address = format!("s3://stacks/shop/dev?{options}");
+    let context = Context::new(Arc::new(SystemClock), Arc::new(TokioSleeper), Arc::new(OsIds));
+    let blobs = BlobUrl::parse(&address).unwrap().open(&context, &|_| None).unwrap();
+    let said = groundstate(&["journal", "inspect", &address]).failed(3);
+    assert!(said.contains("no journal is stored in") && !said.contains("hidden"), "{said}");
+
+    fill(&BlobJournal::new(blobs, "shop/dev", Arc::new(OsIds)).unwrap(), &base(), &entries());
+    let (file, path) = beside(&lines(&entries()));
+    let expected = groundstate(&["journal", "replay", &file.path, &path]).clean();
+    assert_eq!(groundstate(&["journal", "replay", &address]).clean(), expected);
+    let run = groundstate(&["journal", "compact", &address]);
+    assert_eq!((run.code, &*run.stdout), (0, ""), "{}", run.stderr);
+    assert_eq!(groundstate(&["journal", "inspect", &address]).clean().lines().count(), 1);
+    assert_eq!(groundstate(&["journal", "replay", &address]).clean(), expected);
+    let bucket = groundstate(&["journal", "inspect", &format!("s3://stacks?{options}")]).failed(2);
+    assert!(bucket.contains("names no journal"), "{bucket}");
 }
 
 #[test]

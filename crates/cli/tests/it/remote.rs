@@ -223,10 +223,10 @@ fn a_signal_while_the_lock_is_taken_leaves_no_lock() {
         command.current_dir(work.path()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         wait_until(&mut child, || !work.place.locks().is_empty());
-        kill(Pid::from_raw(child.id().try_into().unwrap()), Signal::SIGINT).unwrap();
+        kill(Pid::from_raw(child.id().try_into().unwrap()), Signal::SIGTERM).unwrap();
         let output = child.wait_with_output().unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(130), "{stderr}");
+        assert_eq!(output.status.code(), Some(143), "{stderr}");
         assert!(stderr.contains("interrupted, nothing was written"), "{stderr}");
         assert_eq!(work.place.locks().len(), 0, "{stderr}");
         server.clear_faults();
