@@ -31,6 +31,7 @@ impl<'s> Options<'s> {
     }
 
     /// Whether a text is given and empty, which means something in some options.
+    #[cfg(feature = "s3")]
     pub(crate) fn is_empty_text(&self, name: &str) -> bool {
         self.rest.get(name).and_then(Value::as_str) == Some("")
     }

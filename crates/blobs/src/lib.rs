@@ -46,6 +46,7 @@
 //! All are off by default.
 //!
 //! - `local`: `FileBlobs`, a directory.
+//! - `object-store`: `ForeignBlobs`, any store of the crate `object_store`.
 //! - `aws`, `gcp`, `azure`: the clouds. They need a tokio runtime around them; TLS is rustls with ring.
 
 #[cfg(feature = "azure")]
@@ -56,6 +57,8 @@ mod capabilities;
 mod cloud;
 mod context;
 mod error;
+#[cfg(feature = "object-store")]
+mod foreign;
 #[cfg(feature = "gcp")]
 mod gcs;
 mod key;
@@ -81,6 +84,8 @@ pub use capabilities::BlobCapabilities;
 pub use cloud::Reply;
 pub use context::Context;
 pub use error::{BoxError, Error, ErrorKind, Result};
+#[cfg(feature = "object-store")]
+pub use foreign::ForeignBlobs;
 #[cfg(feature = "gcp")]
 pub use gcs::{GcsBlobs, GcsSettings};
 pub use key::Key;

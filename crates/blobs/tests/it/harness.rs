@@ -78,3 +78,14 @@ pub(crate) fn files() -> Harness {
         Ok(Arc::new(groundstate_blobs::FileBlobs::create(folder.path().join(name))?))
     }))
 }
+
+/// A store of `object_store` in memory, one for each container.
+#[cfg(feature = "object-store")]
+pub(crate) fn foreign() -> Harness {
+    let stores = std::sync::Mutex::new(std::collections::HashMap::new());
+    Harness::new(Arc::new(move |name| {
+        let mut stores = stores.lock().expect("nobody panics with it");
+        let store: &mut Arc<object_store::memory::InMemory> = stores.entry(name.to_owned()).or_default();
+        Ok(Arc::new(groundstate_blobs::ForeignBlobs::new(Arc::clone(store) as _)))
+    }))
+}

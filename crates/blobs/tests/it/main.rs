@@ -8,6 +8,8 @@ mod errors;
 mod faults;
 #[cfg(feature = "local")]
 mod files;
+#[cfg(feature = "object-store")]
+mod foreign;
 #[cfg(feature = "gcp")]
 mod gcs;
 mod harness;
@@ -18,6 +20,11 @@ mod s3;
 mod services;
 #[cfg(all(feature = "aws", feature = "azure", feature = "gcp", feature = "local"))]
 mod url;
+
+#[cfg(feature = "object-store")]
+mod foreign_suite {
+    groundstate_conformance::blob_suite!(crate::harness::foreign());
+}
 
 mod memory_suite {
     groundstate_conformance::blob_suite!(crate::harness::memory());

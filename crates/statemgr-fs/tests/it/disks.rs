@@ -53,12 +53,20 @@ impl SmallDisk {
 
     /// Leaves this much room.
     fn fill_up_to(&self, free: usize) {
-        let mut file = OpenOptions::new().append(true).create(true).open(self.0.join("filler")).unwrap();
+        let path = self.0.join("filler");
+        // A process that another test is just starting has the filler before still open, and so keeps its room.
+        let len = std::iter::repeat_with(|| Self::fill(&path)).find(|len| *len > 700_000).unwrap();
+        let file = OpenOptions::new().write(true).open(path).unwrap();
+        file.set_len((len & !4095) - free as u64).unwrap();
+    }
+
+    /// Writes a filler until there is no room, and says how long it is.
+    fn fill(path: &std::path::Path) -> u64 {
+        drop(fs::remove_file(path));
+        let mut file = OpenOptions::new().append(true).create(true).open(path).unwrap();
         while file.write_all(&[0; 4096]).is_ok() {}
         drop(file);
-        let len = fs::metadata(self.0.join("filler")).unwrap().len();
-        let file = OpenOptions::new().write(true).open(self.0.join("filler")).unwrap();
-        file.set_len((len & !4095) - free as u64).unwrap();
+        fs::metadata(path).unwrap().len()
     }
 
     fn remount(&self, how: &str) {
@@ -87,7 +95,6 @@ fn a_full_disk_is_an_error_and_the_old_state_stays() {
         let new = vec![b'n'; 100_000];
         let mut failures = 0;
         for pages in 0..64 {
-            drop(fs::remove_file(disk.0.join("filler")));
             disk.fill_up_to(pages * 4096);
             match store.write(&new) {
                 Err(error) => {
