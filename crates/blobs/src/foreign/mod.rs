@@ -149,9 +149,11 @@ impl BlobStore for ForeignBlobs {
         const OP: &str = "read";
         self.needs(options.lease.is_none(), OP, key, NO_LEASES)?;
         let path = self.path(OP, key)?;
-        let mut asked = object_store::GetOptions::default();
-        asked.if_match = options.if_match.as_ref().map(translate::e_tag);
-        asked.if_none_match = options.if_none_match.as_ref().map(translate::e_tag);
+        let mut asked = object_store::GetOptions {
+            if_match: options.if_match.as_ref().map(translate::e_tag),
+            if_none_match: options.if_none_match.as_ref().map(translate::e_tag),
+            ..object_store::GetOptions::default()
+        };
         if let Some(range) = &options.range {
             // What lies behind the end is no error here, so the size comes first.
             let Some(meta) = self.described(OP, key, &path, asked.clone()).await? else { return Ok(None) };
