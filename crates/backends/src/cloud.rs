@@ -37,6 +37,7 @@ impl<'s> Options<'s> {
     }
 
     /// Takes a text that has to be given.
+    #[cfg(any(feature = "azurerm", feature = "s3"))]
     pub(crate) fn needed(&mut self, name: &str) -> Result<String, BackendsError> {
         self.text(name)?.ok_or_else(|| self.settings.wrong(name, "it has to be given"))
     }
