@@ -60,7 +60,7 @@ pub enum BackendsError {
         why: String,
     },
     /// Options that make no client of a service.
-    #[cfg(feature = "cloud")]
+    #[cfg(any(feature = "azurerm", feature = "gcs", feature = "s3"))]
     #[error("the backend {kind:?} cannot be opened")]
     Blobs {
         /// The type.

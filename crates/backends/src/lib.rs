@@ -42,7 +42,7 @@
 
 #[cfg(feature = "azurerm")]
 mod azurerm;
-#[cfg(feature = "cloud")]
+#[cfg(any(feature = "azurerm", feature = "gcs", feature = "s3"))]
 mod cloud;
 mod error;
 #[cfg(feature = "gcs")]

@@ -22,11 +22,11 @@ pub trait Outputs: fmt::Debug + Send + Sync + 'static {
 }
 
 /// A back end that reads ranges of its objects.
-#[cfg(feature = "cloud")]
+#[cfg(any(feature = "azurerm", feature = "gcs", feature = "s3"))]
 #[derive(Debug)]
 pub(crate) struct Ranged<B>(pub(crate) B);
 
-#[cfg(feature = "cloud")]
+#[cfg(any(feature = "azurerm", feature = "gcs", feature = "s3"))]
 #[async_trait]
 impl<B: groundstate_statemgr_object::RangedOutputs> Outputs for Ranged<B> {
     async fn outputs(
