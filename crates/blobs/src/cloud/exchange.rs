@@ -6,7 +6,7 @@ use http::{HeaderMap, Method};
 use object_store::ClientOptions;
 use object_store::client::{HttpClient, HttpConnector, HttpErrorKind, HttpRequest, ReqwestConnector};
 
-use super::tls;
+use super::{address, tls};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Whether a lost reply leaves something open.
@@ -65,6 +65,10 @@ impl Request {
         let Self { method, url, headers, body } = self;
         let has_body = matches!(method, Method::PUT | Method::POST);
         let length = body.len();
+        // Signer and client parse it again, and panic if they cannot.
+        address(&url).map_err(|why| {
+            Error::new(ErrorKind::Invalid, "send", "a request to this address").because(why)
+        })?;
         let mut request = http::Request::builder()
             .method(method)
             .uri(url)

@@ -8,6 +8,7 @@ mod failure;
 mod listing;
 mod reading;
 mod tls;
+mod untrusted;
 
 pub(crate) use date::timestamp;
 pub(crate) use encode::{encode, query};
@@ -17,6 +18,10 @@ pub(crate) use failure::{Failure, Meaning};
 pub(crate) use reading::{
     Reading, attribute_headers, blob_of, covers, meta_of, nothing_of, read_headers, version_of,
 };
+
+pub(crate) use untrusted::address;
+#[cfg(feature = "aws")]
+pub(crate) use untrusted::{is_loopback, token};
 
 #[cfg(any(feature = "aws", feature = "gcp"))]
 pub(crate) use listing::{list_page, list_query};

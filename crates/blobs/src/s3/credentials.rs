@@ -11,9 +11,9 @@ use super::S3Settings;
 use super::assume::AssumedRole;
 use super::place::Place;
 use super::profile::Profile;
-use crate::cloud::Wire;
+use crate::cloud::{Wire, token};
 use crate::context::Context;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// The chain of the original: keys, the profile, and what AWS gives to programs that run on it. Then the role, if one is
 /// to be assumed.
@@ -41,18 +41,14 @@ fn base(
     let values = &settings.0;
     let (key, secret) = (values.text("access_key"), values.text("secret_key"));
     if key.is_some() || secret.is_some() {
-        let credential = AwsCredential {
-            key_id: values.needed("access_key")?.to_owned(),
-            secret_key: values.needed("secret_key")?.to_owned(),
-            token: values.text("token").map(str::to_owned),
+        // The signer puts them into headers.
+        let checked = |name| {
+            let text = token(values.needed(name)?).map_err(|why| values.invalid(name, why))?;
+            Ok::<_, Error>(text.to_owned())
         };
-        // The signer puts both into headers.
-        let is_sendable = |text: &str| text.bytes().all(|byte| byte.is_ascii_graphic());
-        for (name, text) in [("access_key", Some(&credential.key_id)), ("token", credential.token.as_ref())] {
-            if text.is_some_and(|text| !is_sendable(text)) {
-                return Err(values.invalid(name, "it has characters that no credentials have"));
-            }
-        }
+        let session = values.text("token").map(|_| checked("token")).transpose()?;
+        let (key_id, secret_key) = (checked("access_key")?, checked("secret_key")?);
+        let credential = AwsCredential { key_id, secret_key, token: session };
         return Ok(Arc::new(StaticCredentialProvider::new(credential)));
     }
     if let Some(credential) = profile.credential {

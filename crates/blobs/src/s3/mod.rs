@@ -129,7 +129,7 @@ fn client(settings: &S3Settings, place: &Place) -> Result<ClientOptions> {
         options = certificates.into_iter().fold(options, ClientOptions::with_root_certificate);
     }
     let proxy = values.text(if place.is_https() { "https_proxy" } else { "http_proxy" });
-    if let Some(proxy) = proxy {
+    if let Some(proxy) = proxy.filter(|_| !place.is_local()) {
         options = options.with_proxy_url(proxy);
     }
     if let Some(excludes) = values.text("no_proxy") {

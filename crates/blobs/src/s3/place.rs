@@ -3,7 +3,7 @@
 use url::{Host, Url};
 
 use super::S3Settings;
-use crate::cloud::encode;
+use crate::cloud::{address, encode, is_loopback};
 use crate::error::Result;
 
 /// The addresses of one bucket.
@@ -72,6 +72,11 @@ impl Place {
         [&self.base, &self.dynamodb, &self.sts].into_iter().any(|url| url.starts_with("http:"))
     }
 
+    /// Whether the bucket is on this machine, which no proxy leads to.
+    pub(super) fn is_local(&self) -> bool {
+        Url::parse(&self.base).is_ok_and(|url| is_loopback(&url))
+    }
+
     pub(super) fn is_https(&self) -> bool {
         self.base.starts_with("https:")
     }
@@ -82,11 +87,9 @@ fn endpoint(settings: &S3Settings, name: &'static str) -> Result<Option<Url>> {
     let values = &settings.0;
     let Some(text) = values.text(name) else { return Ok(None) };
     let with_scheme = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
-    let url = Url::parse(&with_scheme)
-        .map_err(|error| values.invalid(name, format!("it is not an address: {error}")))?;
-    let is_plain = url.username().is_empty() && url.password().is_none() && url.query().is_none();
-    if !matches!(url.scheme(), "http" | "https") || url.host().is_none() || !is_plain {
-        return Err(values.invalid(name, "it has to be http or https with a host, without user and query"));
+    let url = address(&with_scheme).map_err(|why| values.invalid(name, why))?;
+    if url.query().is_some() {
+        return Err(values.invalid(name, "an endpoint has no query"));
     }
     Ok(Some(url))
 }
