@@ -41,6 +41,7 @@
 mod clock;
 mod ids;
 mod newtype;
+mod origin;
 #[cfg(feature = "os")]
 mod os;
 mod rfc3339;
@@ -51,6 +52,7 @@ mod timestamp;
 pub use clock::{Clock, FixedClock};
 pub use ids::{IdSource, IdSourceError, SequenceIds, uuid_text};
 pub use newtype::InvalidId;
+pub use origin::Origin;
 #[cfg(feature = "os")]
 pub use os::{OsIds, SystemClock};
 pub use severity::Severity;

@@ -15,7 +15,7 @@
 //!
 //! [`S3Server`] is Amazon S3, and DynamoDB at the same address; [`GcsServer`] is Google Cloud Storage,
 //! [`AzureServer`] is Azure Blob Storage. All have what [`Server`] has: requests, traffic, faults. [`FaultProxy`]
-//! puts the same in front of any other server. [`ConnectProxy`] and [`Authority`] are for clients that insist on a
+//! puts the same in front of any other server; [`Recorder`] only records. [`ConnectProxy`] and [`Authority`] are for clients that insist on a
 //! service's own address.
 //!
 //! [`Place`] is a fresh place for states in such a server, or in one of others, with the settings of a `backend` block.
@@ -36,6 +36,7 @@ mod log;
 mod pattern;
 mod place;
 mod proxy;
+mod recorder;
 mod s3;
 mod store;
 mod xml;
@@ -48,5 +49,6 @@ pub use http::{Answer, Request, Server};
 pub use log::{Mark, Recorded, Traffic};
 pub use place::{Place, S3Locks, is_required, server_of_peer, terraform_takes_part};
 pub use proxy::{ConnectProxy, FaultProxy};
+pub use recorder::Recorder;
 pub use s3::S3Server;
 pub use store::Stored;

@@ -1,6 +1,6 @@
 //! The settings of the store on Azure Blob Storage, as Terraform's backend names them.
 
-use crate::settings::{Setting, alias, flag, ignored, number, refused, secret, settings, text};
+use crate::settings::{Setting, alias, flag, ignored, number, refused, secret, settings, text, user};
 
 const NO_CERTIFICATE: &str = "use `client_secret` or ARM_CLIENT_SECRET, or a file with a token of OIDC";
 const TOKEN_FILE: &str =
@@ -13,9 +13,9 @@ pub(super) static TABLE: &[Setting] = &[
     secret("access_key", &["ARM_ACCESS_KEY"]),
     secret("sas_token", &["ARM_SAS_TOKEN"]),
     // Not one of Terraform's: the address up to the container, with the account in it where the server wants that.
-    text("endpoint", &["GROUNDSTATE_AZURE_BLOB_ENDPOINT"]),
+    user(text("endpoint", &["GROUNDSTATE_AZURE_BLOB_ENDPOINT"])),
     text("environment", &["ARM_ENVIRONMENT"]),
-    refused("metadata_host", &[], "set the option `environment`, or `endpoint`"),
+    user(refused("metadata_host", &[], "set the option `environment`, or `endpoint`")),
     ignored("resource_group_name", &[]),
     ignored("subscription_id", &["ARM_SUBSCRIPTION_ID"]),
     // Without a key, the identity is always what opens the data.
@@ -29,13 +29,13 @@ pub(super) static TABLE: &[Setting] = &[
     refused("client_certificate_path", &[], NO_CERTIFICATE),
     refused("client_certificate_password", &[], NO_CERTIFICATE),
     flag("use_msi", &["ARM_USE_MSI"]),
-    text("msi_endpoint", &["ARM_MSI_ENDPOINT"]),
+    user(text("msi_endpoint", &["ARM_MSI_ENDPOINT"])),
     text("use_cli", &["ARM_USE_CLI"]),
     flag("use_oidc", &["ARM_USE_OIDC"]),
     flag("use_aks_workload_identity", &["ARM_USE_AKS_WORKLOAD_IDENTITY"]),
     text("oidc_token_file_path", &["ARM_OIDC_TOKEN_FILE_PATH", "AZURE_FEDERATED_TOKEN_FILE"]),
     refused("oidc_token", &[], TOKEN_FILE),
-    refused("oidc_request_url", &[], TOKEN_FILE),
+    user(refused("oidc_request_url", &[], TOKEN_FILE)),
     refused("oidc_request_token", &[], TOKEN_FILE),
     refused("ado_pipeline_service_connection_id", &[], TOKEN_FILE),
     refused("ado_service_connection_id", &[], TOKEN_FILE),
@@ -44,8 +44,8 @@ pub(super) static TABLE: &[Setting] = &[
     secret("customer_provided_key", &["ARM_CUSTOMER_PROVIDED_KEY"]),
     // The variable is misspelt in OpenTofu, too.
     text("encryption_scope", &["ARM_ENCYRPTION_SCOPE", "ARM_ENCRYPTION_SCOPE"]),
-    number("max_retries", &[]),
-    alias("account", "storage_account_name"),
+    user(number("max_retries", &[])),
+    user(alias("account", "storage_account_name")),
 ];
 
 settings! {

@@ -1,6 +1,6 @@
 //! The settings of the store on Google Cloud Storage, as Terraform's backend names them.
 
-use crate::settings::{Setting, alias, flag, number, refused, secret, settings, text};
+use crate::settings::{Setting, alias, flag, number, refused, secret, settings, text, user};
 
 const IMPERSONATE: &str = "run `gcloud auth print-access-token --impersonate-service-account=NAME` and give what it prints as `access_token` or GOOGLE_OAUTH_ACCESS_TOKEN";
 
@@ -9,7 +9,7 @@ pub(super) static TABLE: &[Setting] = &[
     secret("credentials", &["GOOGLE_BACKEND_CREDENTIALS", "GOOGLE_CREDENTIALS"]),
     secret("access_token", &["GOOGLE_OAUTH_ACCESS_TOKEN"]),
     // Not one of Terraform's, but where Google's own libraries look.
-    text("application_credentials", &["GOOGLE_APPLICATION_CREDENTIALS"]),
+    user(text("application_credentials", &["GOOGLE_APPLICATION_CREDENTIALS"])),
     refused(
         "impersonate_service_account",
         &["GOOGLE_BACKEND_IMPERSONATE_SERVICE_ACCOUNT", "GOOGLE_IMPERSONATE_SERVICE_ACCOUNT"],
@@ -23,10 +23,10 @@ pub(super) static TABLE: &[Setting] = &[
         &["GOOGLE_BACKEND_STORAGE_CUSTOM_ENDPOINT", "GOOGLE_STORAGE_CUSTOM_ENDPOINT"],
     ),
     text("universe_domain", &["GOOGLE_BACKEND_UNIVERSE_DOMAIN"]),
-    alias("endpoint", "storage_custom_endpoint"),
+    user(alias("endpoint", "storage_custom_endpoint")),
     // For servers that ask for no credentials.
-    flag("anonymous", &[]),
-    number("max_retries", &[]),
+    user(flag("anonymous", &[])),
+    user(number("max_retries", &[])),
 ];
 
 settings! {

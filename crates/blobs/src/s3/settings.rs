@@ -1,6 +1,6 @@
 //! The settings of the store on S3, as Terraform's backend names them.
 
-use crate::settings::{Setting, alias, flag, ignored, number, refused, secret, settings, text};
+use crate::settings::{Setting, alias, flag, ignored, number, refused, secret, settings, text, user};
 
 const USE_ENV: &str = "get credentials of the role first and give them as AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN";
 
@@ -15,7 +15,7 @@ pub(super) static TABLE: &[Setting] = &[
     alias("shared_credentials_file", "shared_credentials_files"),
     text("shared_config_files", &["AWS_CONFIG_FILE", "AWS_SHARED_CONFIG_FILE"]),
     // Where `.aws` is looked for.
-    text("home", &["HOME", "USERPROFILE"]),
+    user(text("home", &["HOME", "USERPROFILE"])),
     text("endpoints.s3", &["AWS_ENDPOINT_URL_S3", "AWS_S3_ENDPOINT", "AWS_ENDPOINT_URL"]),
     alias("endpoint", "endpoints.s3"),
     text("endpoints.dynamodb", &["AWS_ENDPOINT_URL_DYNAMODB", "AWS_DYNAMODB_ENDPOINT", "AWS_ENDPOINT_URL"]),
@@ -43,7 +43,7 @@ pub(super) static TABLE: &[Setting] = &[
     ignored("skip_requesting_account_id", &[]),
     ignored("skip_region_validation", &[]),
     flag("skip_metadata_api_check", &["AWS_EC2_METADATA_DISABLED"]),
-    text("ec2_metadata_service_endpoint", &["AWS_EC2_METADATA_SERVICE_ENDPOINT", "AWS_METADATA_URL"]),
+    user(text("ec2_metadata_service_endpoint", &["AWS_EC2_METADATA_SERVICE_ENDPOINT", "AWS_METADATA_URL"])),
     ignored("ec2_metadata_service_endpoint_mode", &["AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE"]),
     text("custom_ca_bundle", &["AWS_CA_BUNDLE"]),
     flag("insecure", &[]),
@@ -51,9 +51,9 @@ pub(super) static TABLE: &[Setting] = &[
     text("https_proxy", &[]),
     text("no_proxy", &[]),
     // Credentials that services of AWS give to what runs on them.
-    text("web_identity_token_file", &["AWS_WEB_IDENTITY_TOKEN_FILE"]),
-    text("web_identity_role_arn", &["AWS_ROLE_ARN"]),
-    text("web_identity_session_name", &["AWS_ROLE_SESSION_NAME"]),
+    user(text("web_identity_token_file", &["AWS_WEB_IDENTITY_TOKEN_FILE"])),
+    user(text("web_identity_role_arn", &["AWS_ROLE_ARN"])),
+    user(text("web_identity_session_name", &["AWS_ROLE_SESSION_NAME"])),
     alias("assume_role_with_web_identity.role_arn", "web_identity_role_arn"),
     alias("assume_role_with_web_identity.session_name", "web_identity_session_name"),
     alias("assume_role_with_web_identity.web_identity_token_file", "web_identity_token_file"),
@@ -65,9 +65,9 @@ pub(super) static TABLE: &[Setting] = &[
     refused("assume_role_with_web_identity.duration", &[], "remove it, the duration is the role's own"),
     refused("assume_role_with_web_identity.policy", &[], USE_ENV),
     refused("assume_role_with_web_identity.policy_arns", &[], USE_ENV),
-    text("container_credentials_relative_uri", &["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"]),
-    text("container_credentials_full_uri", &["AWS_CONTAINER_CREDENTIALS_FULL_URI"]),
-    text("container_authorization_token_file", &["AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"]),
+    user(text("container_credentials_relative_uri", &["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"])),
+    user(text("container_credentials_full_uri", &["AWS_CONTAINER_CREDENTIALS_FULL_URI"])),
+    user(text("container_authorization_token_file", &["AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"])),
     text("assume_role.role_arn", &[]),
     text("assume_role.session_name", &[]),
     text("assume_role.external_id", &[]),
@@ -89,8 +89,8 @@ pub(super) static TABLE: &[Setting] = &[
     refused("allowed_account_ids", &[], "check the account before, this store asks for none"),
     refused("forbidden_account_ids", &[], "check the account before, this store asks for none"),
     // For servers that speak the protocol and know no conditions.
-    text("conditional_write", &[]),
-    text("conditional_delete", &[]),
+    user(text("conditional_write", &[])),
+    user(text("conditional_delete", &[])),
 ];
 
 settings! {

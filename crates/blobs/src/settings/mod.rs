@@ -5,7 +5,7 @@ mod values;
 
 #[cfg(any(feature = "aws", feature = "azure"))]
 pub(crate) use values::ignored;
-pub(crate) use values::{Setting, Values, alias, flag, number, refused, secret, text};
+pub(crate) use values::{Setting, Values, alias, flag, number, refused, secret, text, user};
 
 /// Defines a type of settings over a table of [`Setting`]s.
 macro_rules! settings {
@@ -33,7 +33,25 @@ macro_rules! settings {
             /// `Invalid` for a name that is not known, `Unsupported` for one that is known and cannot be honoured; both say what
             /// to do.
             pub fn set(&mut self, name: &str, value: &str) -> $crate::Result<()> {
-                self.0.set(name, value)
+                self.0.set(name, value, groundstate_common::Origin::CommandLine)
+            }
+
+            /// Reads a map as `Deserialize` does, into settings that are there already; all of it has this origin.
+            ///
+            /// # Errors
+            ///
+            /// Those of [`set`](Self::set), and `Unsupported` for settings that the origin may not set.
+            pub fn read_from<'de, D: serde::Deserializer<'de>>(
+                &mut self,
+                deserializer: D,
+                origin: groundstate_common::Origin,
+            ) -> Result<(), D::Error> {
+                self.0.read(deserializer, origin)
+            }
+
+            /// Where the value under a name comes from, if one is set.
+            pub fn origin(&self, name: &str) -> Option<groundstate_common::Origin> {
+                self.0.origin(name)
             }
 
             /// Sets one by its name, like [`set`](Self::set).
@@ -80,7 +98,7 @@ macro_rules! settings {
             /// Nulls are as good as none.
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let mut settings = Self::new();
-                settings.0.read(deserializer)?;
+                settings.0.read(deserializer, groundstate_common::Origin::CommandLine)?;
                 Ok(settings)
             }
         }

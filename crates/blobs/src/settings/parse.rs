@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use groundstate_common::Origin;
 use serde::{Deserialize, Deserializer, de::Error as _};
 
 use super::Values;
@@ -20,29 +21,33 @@ enum Value {
 }
 
 impl Values {
-    pub(crate) fn read<'de, D: Deserializer<'de>>(&mut self, deserializer: D) -> Result<(), D::Error> {
+    pub(crate) fn read<'de, D: Deserializer<'de>>(
+        &mut self,
+        deserializer: D,
+        origin: Origin,
+    ) -> Result<(), D::Error> {
         for (name, value) in BTreeMap::<String, Value>::deserialize(deserializer)? {
-            self.read_value(&name, &value).map_err(D::Error::custom)?;
+            self.read_value(&name, &value, origin).map_err(D::Error::custom)?;
         }
         Ok(())
     }
 
-    fn read_value(&mut self, name: &str, value: &Value) -> BlobResult<()> {
+    fn read_value(&mut self, name: &str, value: &Value, origin: Origin) -> BlobResult<()> {
         match value {
             Value::Nothing(()) => Ok(()),
-            Value::Flag(flag) => self.set(name, if *flag { "true" } else { "false" }),
-            Value::Number(number) => self.set(name, &number.to_string()),
-            Value::Text(text) => self.set(name, text),
+            Value::Flag(flag) => self.set(name, if *flag { "true" } else { "false" }, origin),
+            Value::Number(number) => self.set(name, &number.to_string(), origin),
+            Value::Text(text) => self.set(name, text, origin),
             Value::Group(members) => members
                 .iter()
-                .try_for_each(|(member, value)| self.read_value(&format!("{name}.{member}"), value)),
+                .try_for_each(|(member, value)| self.read_value(&format!("{name}.{member}"), value, origin)),
             // Blocks are lists of one in what Terraform leaves; lists of texts are joined.
             Value::List(items) => match &items[..] {
                 [] => Ok(()),
-                [item] => self.read_value(name, item),
+                [item] => self.read_value(name, item, origin),
                 items => {
                     let texts: Vec<&str> = items.iter().filter_map(Value::text).collect();
-                    self.set(name, &texts.join(","))
+                    self.set(name, &texts.join(","), origin)
                 }
             },
         }

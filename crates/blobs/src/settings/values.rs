@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use groundstate_common::Origin;
+
 use crate::error::{Error, ErrorKind, Result};
 
 /// One thing that can be set.
@@ -13,6 +15,14 @@ pub(crate) struct Setting {
     /// The variables that stand in for it, the first that is set wins.
     pub(crate) env: &'static [&'static str],
     pub(crate) kind: Kind,
+    /// The least trusted origin that may set it.
+    pub(crate) least: Origin,
+}
+
+impl Setting {
+    const fn new(name: &'static str, env: &'static [&'static str], kind: Kind) -> Self {
+        Self { name, env, kind, least: Origin::Directory }
+    }
 }
 
 /// What a setting is.
@@ -33,24 +43,24 @@ pub(crate) enum Kind {
 }
 
 pub(crate) const fn text(name: &'static str, env: &'static [&'static str]) -> Setting {
-    Setting { name, env, kind: Kind::Text }
+    Setting::new(name, env, Kind::Text)
 }
 
 pub(crate) const fn secret(name: &'static str, env: &'static [&'static str]) -> Setting {
-    Setting { name, env, kind: Kind::Secret }
+    Setting::new(name, env, Kind::Secret)
 }
 
 pub(crate) const fn flag(name: &'static str, env: &'static [&'static str]) -> Setting {
-    Setting { name, env, kind: Kind::Flag }
+    Setting::new(name, env, Kind::Flag)
 }
 
 pub(crate) const fn number(name: &'static str, env: &'static [&'static str]) -> Setting {
-    Setting { name, env, kind: Kind::Number }
+    Setting::new(name, env, Kind::Number)
 }
 
 #[cfg(any(feature = "aws", feature = "azure"))]
 pub(crate) const fn ignored(name: &'static str, env: &'static [&'static str]) -> Setting {
-    Setting { name, env, kind: Kind::Ignored }
+    Setting::new(name, env, Kind::Ignored)
 }
 
 pub(crate) const fn refused(
@@ -58,18 +68,29 @@ pub(crate) const fn refused(
     env: &'static [&'static str],
     instead: &'static str,
 ) -> Setting {
-    Setting { name, env, kind: Kind::Refused(instead) }
+    Setting::new(name, env, Kind::Refused(instead))
 }
 
 pub(crate) const fn alias(name: &'static str, of: &'static str) -> Setting {
-    Setting { name, env: &[], kind: Kind::Alias(of) }
+    Setting::new(name, &[], Kind::Alias(of))
+}
+
+/// A setting that no directory may set: Terraform has no such option, or it says who is asked for credentials.
+pub(crate) const fn user(setting: Setting) -> Setting {
+    Setting { least: Origin::Environment, ..setting }
+}
+
+#[derive(Clone, PartialEq, Eq)]
+struct Value {
+    text: String,
+    origin: Origin,
 }
 
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Values {
     store: &'static str,
     table: &'static [Setting],
-    values: BTreeMap<&'static str, String>,
+    values: BTreeMap<&'static str, Value>,
 }
 
 impl Values {
@@ -81,50 +102,64 @@ impl Values {
         self.table.iter().find(|setting| setting.name == name)
     }
 
-    pub(crate) fn set(&mut self, name: &str, value: &str) -> Result<()> {
+    pub(crate) fn set(&mut self, name: &str, value: &str, origin: Origin) -> Result<()> {
         let Some(setting) = self.find(name) else {
             return Err(self
                 .error(ErrorKind::Invalid, name)
                 .because("there is no such option")
                 .next_step("remove it"));
         };
-        self.put(setting, value)
+        self.put(setting, value, origin)
     }
 
-    fn put(&mut self, setting: &'static Setting, value: &str) -> Result<()> {
+    fn put(&mut self, setting: &'static Setting, value: &str, origin: Origin) -> Result<()> {
         if value.is_empty() {
             return Ok(());
         }
-        match setting.kind {
-            Kind::Alias(name) => return self.set(name, value),
+        if origin < setting.least && !matches!(setting.kind, Kind::Refused(_)) {
+            let error = self.error(ErrorKind::Unsupported, setting.name);
+            let error = error.because("a directory does not decide it");
+            return Err(error.next_step(match setting.env {
+                [] => "name the place by its URL with this option".to_owned(),
+                [variable, ..] => format!("set the variable {variable}"),
+            }));
+        }
+        let name = match setting.kind {
+            // The other name may be the user's alone where this one is not.
+            Kind::Alias(name) => name,
             // A flag that is off asks for nothing.
             Kind::Refused(_) if value == "false" => return Ok(()),
             Kind::Refused(instead) => {
                 let error = self.error(ErrorKind::Unsupported, setting.name);
                 return Err(error.because("it is not supported here").next_step(instead));
             }
-            _ => {}
-        }
-        self.values.insert(setting.name, value.to_owned());
+            _ => setting.name,
+        };
+        self.values.insert(name, Value { text: value.to_owned(), origin });
         Ok(())
     }
 
     pub(crate) fn fill(&mut self, variable: &dyn Fn(&str) -> Option<String>) -> Result<()> {
         for setting in self.table {
-            if self.values.contains_key(setting.name) {
-                continue;
-            }
-            if let Some(value) =
-                setting.env.iter().find_map(|name| variable(name).filter(|text| !text.is_empty()))
-            {
-                self.put(setting, &value)?;
+            let found = setting.env.iter().find_map(|name| variable(name).filter(|text| !text.is_empty()));
+            let Some(text) = found else { continue };
+            match self.values.get_mut(setting.name) {
+                None => self.put(setting, &text, Origin::Environment)?,
+                // What the user says too is the user's.
+                Some(value) if value.text == text => value.origin = value.origin.max(Origin::Environment),
+                Some(_) => {}
             }
         }
         Ok(())
     }
 
+    /// Where the value of a setting comes from.
+    pub(crate) fn origin(&self, name: &str) -> Option<Origin> {
+        self.values.get(name).map(|value| value.origin)
+    }
+
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
-        self.values.get(name).map(String::as_str)
+        self.values.get(name).map(|value| value.text.as_str())
     }
 
     /// The text of what is no secret.
