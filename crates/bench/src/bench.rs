@@ -3,6 +3,7 @@
 pub(crate) mod child;
 pub(crate) mod deployment;
 mod figures;
+pub(crate) mod hostile;
 pub(crate) mod journal;
 mod machine;
 mod peer;

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 use groundstate_bench::{Format, Recipe};
 
-use bench::{Failure, Outcome, child, deployment, journal, replay, state, steps, walk};
+use bench::{Failure, Outcome, child, deployment, hostile, journal, replay, state, steps, walk};
 
 /// Measures groundstate on large states, beside `serde_json` and Terraform.
 #[derive(Debug, Parser)]
@@ -33,6 +33,8 @@ enum Command {
     Deployment(deployment::Options),
     /// Counts what updates of Pulumi's stacks write as journals and as whole snapshots, and measures replays
     Replay(replay::Options),
+    /// Measures how time and memory grow with inputs made to be expensive; exit code 1 says that a limit was missed
+    Hostile(hostile::Options),
     /// Writes an invented state
     Gen(Gen),
     /// Runs a program and says how long it took and how much memory it needed
@@ -73,6 +75,7 @@ fn main() -> ExitCode {
         Command::Deployment(options) => deployment::run(&options),
         Command::Replay(options) => replay::run(&options),
         Command::ReplayStep(options) => replay::run_step(&options),
+        Command::Hostile(options) => hostile::run(&options),
         Command::Gen(options) => generate(&options),
         Command::Child(options) => child::run(&options),
         Command::Step(options) => steps::run(&options),

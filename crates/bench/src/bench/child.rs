@@ -18,9 +18,29 @@ pub(crate) struct Options {
     /// Pass on what the program prints, instead of dropping it
     #[arg(long)]
     keep: bool,
+    /// The exit code that the program ends with
+    #[arg(long, default_value_t = 0)]
+    code: i32,
+    /// Seconds of the processor after which the program is stopped
+    #[arg(long)]
+    seconds: Option<u64>,
+    /// Bytes of addresses that the program may have
+    #[arg(long)]
+    memory: Option<u64>,
     /// The program and its arguments
     #[arg(last = true, required = true)]
     command: Vec<OsString>,
+}
+
+/// What a program may take, and how it ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// The exit code that says that it did what it was run for.
+    pub(crate) code: i32,
+    /// Seconds of the processor.
+    pub(crate) seconds: u64,
+    /// Bytes of addresses.
+    pub(crate) memory: u64,
 }
 
 /// What a run cost.
@@ -49,10 +69,11 @@ pub(crate) fn run(options: &Options) -> Outcome {
     command.args(arguments).stdin(Stdio::null());
     command.stdout(if options.keep { Stdio::inherit() } else { Stdio::null() });
     let name = program.to_string_lossy().into_owned();
+    confine(options).map_err(|source| Failure::Start { program: name.clone(), source })?;
     let start = Instant::now();
     let status = command.status().map_err(|source| Failure::Start { program: name.clone(), source })?;
     let wall = start.elapsed();
-    if !status.success() {
+    if status.code() != Some(options.code) {
         return Err(Failure::Child { command: name, status: status.to_string(), stderr: String::new() });
     }
     println!("{}", line("cost", wall, peak_of_children()));
@@ -72,12 +93,24 @@ fn line(name: &str, time: Duration, peak: u64) -> String {
 
 /// Runs a program in a child of a child, and reads what it cost.
 pub(crate) fn measure(command: &Command, keep: bool) -> Outcome<Cost> {
+    measured(command, keep, &[])
+}
+
+/// Runs a program that may take so much and no more; what it prints is dropped.
+pub(crate) fn measure_within(command: &Command, limits: &Limits) -> Outcome<Cost> {
+    let Limits { code, seconds, memory } = limits;
+    let options = [format!("--code={code}"), format!("--seconds={seconds}"), format!("--memory={memory}")];
+    measured(command, false, &options)
+}
+
+fn measured(command: &Command, keep: bool, options: &[String]) -> Outcome<Cost> {
     let program = command.get_program().to_string_lossy().into_owned();
     let start = |source| Failure::Start { program: program.clone(), source };
     let mut helper = Command::new(std::env::current_exe().map_err(start)?);
     helper
         .arg("child")
         .args(keep.then_some("--keep"))
+        .args(options)
         .arg("--")
         .arg(command.get_program())
         .args(command.get_args());
@@ -118,6 +151,25 @@ fn parse(text: &str) -> Option<Cost> {
         }
     }
     (cost.wall > Duration::ZERO).then_some(cost)
+}
+
+/// Limits this process, whose children inherit the limits.
+#[cfg(unix)]
+fn confine(options: &Options) -> std::io::Result<()> {
+    use nix::sys::resource::{Resource, setrlimit};
+    if let Some(seconds) = options.seconds {
+        setrlimit(Resource::RLIMIT_CPU, seconds, seconds)?;
+    }
+    if let Some(memory) = options.memory {
+        setrlimit(Resource::RLIMIT_AS, memory, memory)?;
+    }
+    Ok(())
+}
+
+/// Not known here: a run ends when it ends.
+#[cfg(not(unix))]
+fn confine(_options: &Options) -> std::io::Result<()> {
+    Ok(())
 }
 
 #[cfg(unix)]

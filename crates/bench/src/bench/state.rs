@@ -76,7 +76,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
 }
 
 /// Builds the command for release, and says where it is.
-fn built() -> Outcome<PathBuf> {
+pub(crate) fn built() -> Outcome<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let arguments = ["build", "--release", "--quiet", "--package", "groundstate-cli", "--bin", "groundstate"];
     let start = |source| Failure::Start { program: "cargo build".to_owned(), source };
