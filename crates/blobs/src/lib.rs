@@ -66,6 +66,8 @@ mod lease;
 #[cfg(feature = "local")]
 mod local;
 mod memory;
+#[cfg(any(feature = "aws", feature = "local"))]
+mod offload;
 mod options;
 mod retry;
 #[cfg(feature = "aws")]

@@ -22,24 +22,29 @@ use crate::http::{Answer, Request, Server, Service};
 #[derive(Debug)]
 pub struct Recorder(Server);
 
-struct Always(Answer);
+struct Script(Box<dyn Fn(&Request) -> Answer + Send + Sync>);
 
 #[async_trait]
-impl Service for Always {
-    async fn answer(&self, _: &Request) -> Option<Answer> {
-        Some(self.0.clone())
+impl Service for Script {
+    async fn answer(&self, request: &Request) -> Option<Answer> {
+        Some((self.0)(request))
     }
 }
 
 impl Recorder {
     /// Starts a server on a free port of the loopback that gives this answer to everything.
     pub fn start(answer: Answer) -> Self {
-        Self(Server::start(Arc::new(Always(answer))))
+        Self::answering(move |_| answer.clone())
+    }
+
+    /// The same with an answer for each request, such as that of a service of tokens.
+    pub fn answering(answer: impl Fn(&Request) -> Answer + Send + Sync + 'static) -> Self {
+        Self(Server::start(Arc::new(Script(Box::new(answer)))))
     }
 
     /// The same over TLS.
     pub fn start_tls(certificate: &Certificate, answer: Answer) -> Self {
-        Self(Server::start_tls(certificate, Arc::new(Always(answer))))
+        Self(Server::start_tls(certificate, Arc::new(Script(Box::new(move |_| answer.clone())))))
     }
 
     /// Whether a text arrived in a path, a query, a header or a body.

@@ -21,7 +21,7 @@ pub(crate) use reading::{
 
 pub(crate) use untrusted::address;
 #[cfg(feature = "aws")]
-pub(crate) use untrusted::{is_loopback, token};
+pub(crate) use untrusted::{header_text, is_loopback, token};
 
 #[cfg(any(feature = "aws", feature = "gcp"))]
 pub(crate) use listing::{list_page, list_query};

@@ -6,6 +6,20 @@
 use url::Host;
 use url::Url;
 
+/// A text that a header can carry, without the white space and line breaks around it.
+///
+/// # Errors
+///
+/// Why not, without the text.
+#[cfg(feature = "aws")]
+pub(crate) fn header_text(text: &str) -> Result<&str, &'static str> {
+    let text = text.trim();
+    match text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        true => Ok(text),
+        false => Err("it has characters that no header can have"),
+    }
+}
+
 /// A key, a token, or the content of a file with one, without the white space and line breaks around it.
 ///
 /// # Errors
@@ -64,11 +78,13 @@ pub(crate) fn is_loopback(url: &Url) -> bool {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{address, is_loopback, token};
+    use super::{address, header_text, is_loopback, token};
 
     #[test]
     fn line_breaks_around_a_token_are_left_out_and_inside_refused() {
         assert_eq!(token("t0ken\r\n"), Ok("t0ken"));
+        assert_eq!(header_text("Basic dTpw \n"), Ok("Basic dTpw"));
+        assert!(header_text("a\r\nx-evil: 1").is_err());
         for text in ["", "\n", "a\nb", "a b", "ä", "a\0"] {
             assert!(token(text).is_err(), "{text:?}");
         }
@@ -115,6 +131,9 @@ mod tests {
             if let Ok(url) = address(&text) {
                 let uri: http::Uri = url.as_str().parse().unwrap();
                 prop_assert!(url::Url::parse(&uri.to_string()).is_ok());
+            }
+            if let Ok(text) = header_text(&text) {
+                prop_assert!(http::HeaderValue::from_str(text).is_ok());
             }
             if let Ok(text) = token(&text) {
                 prop_assert!(http::HeaderValue::from_str(text).is_ok());

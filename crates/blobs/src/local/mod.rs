@@ -2,7 +2,6 @@
 
 mod guard;
 mod listing;
-mod offload;
 mod tree;
 
 use std::fmt;
@@ -17,11 +16,11 @@ use crate::capabilities::BlobCapabilities;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Key;
 use crate::lease::{LeaseId, Leases};
+use crate::offload::offload;
 use crate::options::{DeleteOptions, GetOptions, ListOptions, Precondition, PutOptions};
 use crate::store::BlobStore;
 use crate::version::BlobVersion;
 
-use offload::offload;
 use tree::Tree;
 
 /// A client of a directory whose files are the blobs.

@@ -1,8 +1,8 @@
 //! Amazon S3, and servers that speak its protocol.
 
-mod assume;
 mod credentials;
 mod headers;
+mod ini;
 mod meaning;
 mod place;
 mod profile;
@@ -14,7 +14,6 @@ use std::fmt;
 use std::fs;
 
 use object_store::ClientOptions;
-use object_store::aws::AwsCredentialProvider;
 
 use crate::capabilities::BlobCapabilities;
 use crate::cloud::{Wire, client_options};
@@ -22,9 +21,10 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::retry::RetryPolicy;
 
+use credentials::Credentials;
 use headers::Extras;
 use place::Place;
-use profile::Profile;
+use profile::SharedConfig;
 pub use settings::S3Settings;
 
 /// A client of a bucket of S3. Each operation is one attempt: wrap it in [`Retry`](crate::Retry).
@@ -34,7 +34,7 @@ pub use settings::S3Settings;
 pub struct S3Blobs {
     place: Place,
     wire: Wire,
-    credentials: AwsCredentialProvider,
+    credentials: Credentials,
     extras: Extras,
     can: BlobCapabilities,
     retries: RetryPolicy,
@@ -47,18 +47,16 @@ impl S3Blobs {
     ///
     /// `Invalid` and `Unsupported` for settings that make no sense or cannot be honoured, naming the option and the variable.
     pub fn open(settings: &S3Settings, context: &Context) -> Result<Self> {
+        let config = SharedConfig::read(settings)?;
+        let settings = &config.complete(settings)?;
         let values = &settings.0;
-        let mut profile = Profile::default();
-        if values.text("access_key").is_none() || values.text("region").is_none() {
-            profile = Profile::read(settings)?;
-        }
-        let place = Place::new(settings, profile.region.take())?;
+        let place = Place::new(settings)?;
         let options = client(settings, &place)?;
         let hint = format!("check the network, {}", values.how_to_set("endpoints.s3").replace("set", "and"));
         let wire = Wire::new(&options, hint).map_err(|error| {
             values.invalid("endpoints.s3", "no client can be made for it").with_source(error)
         })?;
-        let credentials = credentials::provider(settings, profile, &place, &wire, &options, context)?;
+        let credentials = credentials::provider(settings, &config, &place, &wire, context)?;
         let can = BlobCapabilities {
             conditional_put: is_on(settings, "conditional_write")?,
             conditional_delete: is_on(settings, "conditional_delete")?,

@@ -4,7 +4,7 @@ use url::{Host, Url};
 
 use super::S3Settings;
 use crate::cloud::{address, encode, is_loopback};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// The addresses of one bucket.
 #[derive(Clone, Debug)]
@@ -15,35 +15,42 @@ pub(super) struct Place {
     base: String,
     dynamodb: String,
     pub(super) sts: String,
+    /// An address that stands in for that of logins.
+    pub(super) sso: Option<String>,
 }
 
 impl Place {
-    /// `profile_region` is that of the profile, which counts after option and variables.
-    pub(super) fn new(settings: &S3Settings, profile_region: Option<String>) -> Result<Self> {
+    pub(super) fn new(settings: &S3Settings) -> Result<Self> {
         let values = &settings.0;
         let bucket = values.needed("bucket")?;
         if bucket.is_empty() || bucket.contains(['/', '?', '#', '@', ':', ' ', '%', '\\']) {
             return Err(values.invalid("bucket", "it is not the name of a bucket"));
         }
         let custom = endpoint(settings, "endpoints.s3")?;
-        let region = match values.text("region").map(str::to_owned).or(profile_region) {
+        let region = match values.text("region").map(str::to_owned) {
             Some(region) => region,
             // Other servers take any region, and this is the one they are called with when nobody says otherwise.
             None if custom.is_some() => "us-east-1".to_owned(),
             None => values.needed("region")?.to_owned(),
         };
-        if !region.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
-            return Err(values.invalid("region", "it is not the name of a region"));
+        let sts_region = values.text("sts_region").unwrap_or(&region);
+        for (name, region) in [("region", region.as_str()), ("sts_region", sts_region)] {
+            if !region.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
+                return Err(values.invalid(name, "it is not the name of a region"));
+            }
         }
         let fips = if values.flag("use_fips_endpoint")? { "-fips" } else { "" };
         let dual = if values.flag("use_dualstack_endpoint")? { ".dualstack" } else { "" };
         let suffix = if region.starts_with("cn-") { "amazonaws.com.cn" } else { "amazonaws.com" };
-        let standard = |service: &str| format!("https://{service}{fips}.{region}.{suffix}");
-        let or_standard = |name, service| {
-            Ok(endpoint(settings, name)?.map_or_else(|| standard(service), |url| trimmed(&url)))
+        let standard = |service: &str, region: &str| format!("https://{service}{fips}.{region}.{suffix}");
+        let or_standard = |name, service, region: &str| {
+            Ok::<_, Error>(
+                endpoint(settings, name)?.map_or_else(|| standard(service, region), |url| trimmed(&url)),
+            )
         };
-        let (dynamodb, sts) =
-            (or_standard("endpoints.dynamodb", "dynamodb")?, or_standard("endpoints.sts", "sts")?);
+        let dynamodb = or_standard("endpoints.dynamodb", "dynamodb", &region)?;
+        let sts = or_standard("endpoints.sts", "sts", sts_region)?;
+        let sso = endpoint(settings, "endpoints.sso")?.map(|url| trimmed(&url));
         let service = match &custom {
             Some(url) => trimmed(url),
             None => format!("https://s3{fips}{dual}.{region}.{suffix}"),
@@ -53,7 +60,7 @@ impl Place {
             Some((scheme, rest)) if !needs_path => format!("{scheme}://{bucket}.{rest}"),
             _ => format!("{service}/{}", encode(bucket, false)),
         };
-        Ok(Self { bucket: bucket.to_owned(), region, base, dynamodb, sts })
+        Ok(Self { bucket: bucket.to_owned(), region, base, dynamodb, sts, sso })
     }
 
     pub(super) fn blob(&self, key: &str) -> String {
@@ -69,7 +76,8 @@ impl Place {
     }
 
     pub(super) fn allows_http(&self) -> bool {
-        [&self.base, &self.dynamodb, &self.sts].into_iter().any(|url| url.starts_with("http:"))
+        let others = self.sso.as_ref();
+        [&self.base, &self.dynamodb, &self.sts].into_iter().chain(others).any(|url| url.starts_with("http:"))
     }
 
     /// Whether the bucket is on this machine, which no proxy leads to.
@@ -118,7 +126,7 @@ mod tests {
         for (name, value) in options {
             settings.set(name, value).unwrap();
         }
-        Place::new(&settings, None).unwrap()
+        Place::new(&settings).unwrap()
     }
 
     #[test]
@@ -154,7 +162,7 @@ mod tests {
         let error = |options: &[(&str, &str)]| {
             let mut settings = S3Settings::new();
             options.iter().for_each(|(name, value)| settings.set(name, value).unwrap());
-            Place::new(&settings, None).unwrap_err().to_string()
+            Place::new(&settings).unwrap_err().to_string()
         };
         for (options, text) in [
             (

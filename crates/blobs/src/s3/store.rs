@@ -38,10 +38,9 @@ impl S3Blobs {
         request: Request,
         digest: Option<&[u8]>,
     ) -> Result<object_store::client::HttpRequest> {
-        let credential = self.credentials.get_credential().await.map_err(|error| {
-            let failed =
-                Error::new(ErrorKind::Unauthenticated, op, place).because("no credentials can be had");
-            failed.next_step(NO_CREDENTIALS).with_source(error)
+        let credential = self.credentials.get().await.map_err(|error| {
+            let failed = Error::new(error.kind(), op, place).because("no credentials can be had");
+            failed.next_step(error.step().unwrap_or(NO_CREDENTIALS).to_owned()).with_source(error)
         })?;
         let mut request = request.build()?;
         AwsAuthorizer::new(&credential, service, &self.place.region)

@@ -5,6 +5,8 @@ mod values;
 
 #[cfg(any(feature = "aws", feature = "azure"))]
 pub(crate) use values::ignored;
+#[cfg(feature = "aws")]
+pub(crate) use values::map;
 pub(crate) use values::{Setting, Values, alias, flag, number, refused, secret, text, user};
 
 /// Defines a type of settings over a table of [`Setting`]s.

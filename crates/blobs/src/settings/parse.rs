@@ -46,7 +46,8 @@ impl Values {
                 [] => Ok(()),
                 [item] => self.read_value(name, item, origin),
                 items => {
-                    let texts: Vec<&str> = items.iter().filter_map(Value::text).collect();
+                    let texts: Option<Vec<String>> = items.iter().map(Value::text).collect();
+                    let texts = texts.ok_or_else(|| self.no_list(name))?;
                     self.set(name, &texts.join(","), origin)
                 }
             },
@@ -55,10 +56,12 @@ impl Values {
 }
 
 impl Value {
-    fn text(&self) -> Option<&str> {
+    fn text(&self) -> Option<String> {
         match self {
-            Self::Text(text) => Some(text),
-            _ => None,
+            Self::Text(text) => Some(text.clone()),
+            Self::Number(number) => Some(number.to_string()),
+            Self::Flag(flag) => Some(flag.to_string()),
+            Self::Nothing(()) | Self::Group(_) | Self::List(_) => None,
         }
     }
 }

@@ -33,6 +33,9 @@ pub(crate) enum Kind {
     Secret,
     Flag,
     Number,
+    /// Names and values that are the user's own, such as tags: `NAME.MEMBER` each.
+    #[cfg(feature = "aws")]
+    Map,
     /// Known, and without meaning here: what it switches off is never done.
     #[cfg(any(feature = "aws", feature = "azure"))]
     Ignored,
@@ -63,6 +66,11 @@ pub(crate) const fn ignored(name: &'static str, env: &'static [&'static str]) ->
     Setting::new(name, env, Kind::Ignored)
 }
 
+#[cfg(feature = "aws")]
+pub(crate) const fn map(name: &'static str) -> Setting {
+    Setting::new(name, &[], Kind::Map)
+}
+
 pub(crate) const fn refused(
     name: &'static str,
     env: &'static [&'static str],
@@ -84,6 +92,8 @@ pub(crate) const fn user(setting: Setting) -> Setting {
 struct Value {
     text: String,
     origin: Origin,
+    /// An option has it, and not only a variable.
+    is_option: bool,
 }
 
 #[derive(Clone, PartialEq, Eq)]
@@ -91,11 +101,12 @@ pub(crate) struct Values {
     store: &'static str,
     table: &'static [Setting],
     values: BTreeMap<&'static str, Value>,
+    maps: BTreeMap<&'static str, BTreeMap<String, String>>,
 }
 
 impl Values {
     pub(crate) fn new(store: &'static str, table: &'static [Setting]) -> Self {
-        Self { store, table, values: BTreeMap::new() }
+        Self { store, table, values: BTreeMap::new(), maps: BTreeMap::new() }
     }
 
     fn find(&self, name: &str) -> Option<&'static Setting> {
@@ -104,15 +115,55 @@ impl Values {
 
     pub(crate) fn set(&mut self, name: &str, value: &str, origin: Origin) -> Result<()> {
         let Some(setting) = self.find(name) else {
+            #[cfg(feature = "aws")]
+            if let Some((map, member)) = self.member(name) {
+                self.maps.entry(map).or_default().insert(member.to_owned(), value.to_owned());
+                return Ok(());
+            }
             return Err(self
                 .error(ErrorKind::Invalid, name)
                 .because("there is no such option")
                 .next_step("remove it"));
         };
-        self.put(setting, value, origin)
+        self.put(setting, value, origin, true)
     }
 
-    fn put(&mut self, setting: &'static Setting, value: &str, origin: Origin) -> Result<()> {
+    /// The map that a dotted name is a member of.
+    #[cfg(feature = "aws")]
+    fn member<'n>(&self, name: &'n str) -> Option<(&'static str, &'n str)> {
+        name.match_indices('.').find_map(|(dot, _)| {
+            let setting = self.find(&name[..dot])?;
+            let setting = match setting.kind {
+                Kind::Alias(other) => self.find(other)?,
+                _ => setting,
+            };
+            (setting.kind == Kind::Map).then(|| (setting.name, &name[dot + 1..]))
+        })
+    }
+
+    /// The members of a map.
+    #[cfg(feature = "aws")]
+    pub(crate) fn map(&self, name: &str) -> impl Iterator<Item = (&str, &str)> {
+        let members = self.maps.get(name).into_iter().flatten();
+        members.map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// Sets what neither an option nor a variable has set.
+    #[cfg(feature = "aws")]
+    pub(crate) fn or_set(&mut self, name: &'static str, value: &str, origin: Origin) -> Result<()> {
+        match self.find(name) {
+            Some(setting) if !self.values.contains_key(name) => self.put(setting, value, origin, false),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether an option sets it, rather than a variable.
+    #[cfg(feature = "aws")]
+    pub(crate) fn is_option(&self, name: &str) -> bool {
+        self.values.get(name).is_some_and(|value| value.is_option)
+    }
+
+    fn put(&mut self, setting: &'static Setting, value: &str, origin: Origin, is_option: bool) -> Result<()> {
         if value.is_empty() {
             return Ok(());
         }
@@ -127,6 +178,8 @@ impl Values {
         let name = match setting.kind {
             // The other name may be the user's alone where this one is not.
             Kind::Alias(name) => name,
+            #[cfg(feature = "aws")]
+            Kind::Map => return Err(self.invalid(setting.name, "its members have to be given one by one")),
             // A flag that is off asks for nothing.
             Kind::Refused(_) if value == "false" => return Ok(()),
             Kind::Refused(instead) => {
@@ -135,7 +188,7 @@ impl Values {
             }
             _ => setting.name,
         };
-        self.values.insert(name, Value { text: value.to_owned(), origin });
+        self.values.insert(name, Value { text: value.to_owned(), origin, is_option });
         Ok(())
     }
 
@@ -144,7 +197,7 @@ impl Values {
             let found = setting.env.iter().find_map(|name| variable(name).filter(|text| !text.is_empty()));
             let Some(text) = found else { continue };
             match self.values.get_mut(setting.name) {
-                None => self.put(setting, &text, Origin::Environment)?,
+                None => self.put(setting, &text, Origin::Environment, false)?,
                 // What the user says too is the user's.
                 Some(value) if value.text == text => value.origin = value.origin.max(Origin::Environment),
                 Some(_) => {}
@@ -178,8 +231,8 @@ impl Values {
     pub(crate) fn flag(&self, name: &'static str) -> Result<bool> {
         match self.text(name) {
             None => Ok(false),
-            Some("true" | "1") => Ok(true),
-            Some("false" | "0") => Ok(false),
+            Some(text) if text == "1" || text.eq_ignore_ascii_case("true") => Ok(true),
+            Some(text) if text == "0" || text.eq_ignore_ascii_case("false") => Ok(false),
             Some(_) => Err(self.invalid(name, "it is neither true nor false")),
         }
     }
@@ -202,6 +255,12 @@ impl Values {
         self.error(ErrorKind::Invalid, name).because(why).next_step(self.how_to_set(name))
     }
 
+    /// That a list has elements that are no texts.
+    pub(crate) fn no_list(&self, name: &str) -> Error {
+        let error = self.error(ErrorKind::Invalid, name).because("it is not a list of texts");
+        error.next_step("correct it")
+    }
+
     fn error(&self, kind: ErrorKind, name: &str) -> Error {
         Error::new(kind, "use", format_args!("the option `{name}` of the {} store", self.store))
     }
@@ -210,6 +269,9 @@ impl Values {
         let mut shown = f.debug_struct(name);
         for name in self.values.keys() {
             shown.field(name, &self.shown(name).unwrap_or("(secret)"));
+        }
+        for (name, members) in &self.maps {
+            shown.field(name, &members.keys());
         }
         shown.finish()
     }

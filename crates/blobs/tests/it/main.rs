@@ -2,6 +2,8 @@
 
 #[cfg(feature = "azure")]
 mod azure;
+#[cfg(feature = "aws")]
+mod credentials;
 #[cfg(all(feature = "aws", feature = "azure", feature = "gcp"))]
 mod errors;
 #[cfg(feature = "aws")]

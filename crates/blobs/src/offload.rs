@@ -26,7 +26,7 @@ impl<T> Drop for Teller<T> {
 }
 
 /// The outcome of `work`, which runs to its end also when nobody waits for it any more.
-pub(super) async fn offload<T: Send + 'static>(
+pub(crate) async fn offload<T: Send + 'static>(
     op: &'static str,
     place: &str,
     work: impl FnOnce() -> Result<T> + Send + 'static,
