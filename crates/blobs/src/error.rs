@@ -1,6 +1,7 @@
 //! The error of blob stores: a coarse kind for callers to act on, the place, the reason and the next step.
 
 use std::fmt;
+use std::time::Duration;
 
 use crate::blob::Blob;
 
@@ -25,6 +26,7 @@ struct Inner {
     message: Option<String>,
     next_step: Option<String>,
     found: Option<Blob>,
+    retry_after: Option<Duration>,
     source: Option<BoxError>,
 }
 
@@ -102,8 +104,8 @@ impl Error {
     /// An error of `kind`: `op` is a verb such as `write`, `place` names the place without secrets.
     pub fn new(kind: ErrorKind, op: &'static str, place: impl fmt::Display) -> Self {
         let place = place.to_string();
-        let inner = Inner { kind, op, place, message: None, next_step: None, found: None, source: None };
-        Self(Box::new(inner))
+        let (message, next_step, found, retry_after, source) = (None, None, None, None, None);
+        Self(Box::new(Inner { kind, op, place, message, next_step, found, retry_after, source }))
     }
 
     /// The store has no capability for this.
@@ -167,6 +169,18 @@ impl Error {
     /// What is stored instead of what the condition asked for, if it was read. `None` is not knowledge of absence.
     pub fn found(&self) -> Option<&Blob> {
         self.0.found.as_ref()
+    }
+
+    /// How long the service asks to wait before the next attempt.
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.0.retry_after
+    }
+
+    /// Says how long to wait before the next attempt.
+    #[must_use]
+    pub fn with_retry_after(mut self, wait: Duration) -> Self {
+        self.0.retry_after = Some(wait);
+        self
     }
 
     /// The first error of this type in `error` and its causes.

@@ -26,14 +26,21 @@ pub struct RetryPolicy {
     pub attempts: u32,
     /// The wait before the second attempt; it doubles each time. Half of every wait is random.
     pub first_delay: Duration,
-    /// The longest wait.
+    /// The longest wait that is our own choice.
     pub longest_delay: Duration,
+    /// The longest wait that a service may ask for by `Retry-After`. If it asks for more, there is no further attempt.
+    pub longest_asked: Duration,
 }
 
 impl Default for RetryPolicy {
     /// Five attempts in about six seconds.
     fn default() -> Self {
-        Self { attempts: 5, first_delay: Duration::from_millis(400), longest_delay: Duration::from_secs(8) }
+        Self {
+            attempts: 5,
+            first_delay: Duration::from_millis(400),
+            longest_delay: Duration::from_secs(8),
+            longest_asked: Duration::from_secs(60),
+        }
     }
 }
 
@@ -50,6 +57,13 @@ impl RetryPolicy {
     pub fn delays(mut self, first: Duration, longest: Duration) -> Self {
         self.first_delay = first;
         self.longest_delay = longest;
+        self
+    }
+
+    /// Sets the longest wait that a service may ask for.
+    #[must_use]
+    pub fn longest_asked(mut self, longest: Duration) -> Self {
+        self.longest_asked = longest;
         self
     }
 }
@@ -98,9 +112,10 @@ struct Attempts<'a> {
 }
 
 impl Attempts<'_> {
-    /// Waits before the next attempt; `false` if there is none.
-    async fn next(&mut self) -> bool {
-        if self.left == 0 {
+    /// Waits before the next attempt, at least for as long as the service asks for; `false` if there is none.
+    async fn next(&mut self, error: &Error) -> bool {
+        let asked = error.retry_after().unwrap_or_default();
+        if self.left == 0 || asked > self.policy.longest_asked {
             return false;
         }
         self.left -= 1;
@@ -109,7 +124,8 @@ impl Attempts<'_> {
         // Without a random number everybody waits the same time, which is all that is lost.
         let share = self.context.ids.number().unwrap_or(u32::MAX);
         let jitter = (delay / 2).mul_f64(f64::from(share) / f64::from(u32::MAX));
-        self.context.sleeper.sleep(delay / 2 + jitter).await;
+        // Many may have been told the same time, so the random part comes on top.
+        self.context.sleeper.sleep(asked.max(delay / 2) + jitter).await;
         true
     }
 }
@@ -121,7 +137,7 @@ macro_rules! again {
         loop {
             match $call.await {
                 Err(error) if (error.kind().is_transient() || error.kind() == ErrorKind::Ambiguous) => {
-                    if !attempts.next().await {
+                    if !attempts.next(&error).await {
                         return Err(error);
                     }
                 }
@@ -231,7 +247,7 @@ impl<S: BlobStore> BlobStore for Retry<S> {
                 ErrorKind::Ambiguous | ErrorKind::PreconditionFailed if is_conditional => {
                     let is_certain = error.kind() == ErrorKind::PreconditionFailed;
                     // What lies between sending and this look may still arrive, so a lost answer is waited for first.
-                    if !is_certain && !attempts.next().await {
+                    if !is_certain && !attempts.next(&error).await {
                         return match self.settle(key, &bytes, options, error).await? {
                             Some(version) => Ok(version),
                             None => Err(unknown("write", format!("{self}/{key}"))),
@@ -242,7 +258,7 @@ impl<S: BlobStore> BlobStore for Retry<S> {
                     }
                 }
                 kind if kind.is_transient() || kind == ErrorKind::Ambiguous => {
-                    if !attempts.next().await {
+                    if !attempts.next(&error).await {
                         return Err(error);
                     }
                 }
@@ -260,7 +276,7 @@ impl<S: BlobStore> BlobStore for Retry<S> {
                 Ok(was_there) => return Ok(was_there || was_lost),
                 Err(error) if error.kind().is_transient() || error.kind() == ErrorKind::Ambiguous => {
                     was_lost |= error.kind() == ErrorKind::Ambiguous;
-                    if !attempts.next().await {
+                    if !attempts.next(&error).await {
                         return Err(error);
                     }
                 }

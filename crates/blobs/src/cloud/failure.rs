@@ -1,10 +1,12 @@
 //! What a service says when it refuses, and what that means for the caller.
 
 use std::fmt;
+use std::time::Duration;
 
 use serde::Deserialize;
 
 use super::exchange::{Effect, Reply};
+use super::timestamp;
 use crate::error::{Error, ErrorKind};
 
 /// More of a message than this is not worth showing.
@@ -19,6 +21,7 @@ pub(crate) struct Failure {
     pub(crate) region: Option<String>,
     pub(crate) date: Option<String>,
     request_id: Option<String>,
+    retry_after: Option<Duration>,
     /// What Azure adds to refusals of signatures; it has parts of the request and is never shown.
     detail: String,
 }
@@ -39,6 +42,14 @@ struct Document {
     region: Option<String>,
     request_id: Option<String>,
     authentication_error_detail: String,
+    error: Option<Inner>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+struct Inner {
+    code: String,
+    message: String,
 }
 
 impl Failure {
@@ -47,11 +58,16 @@ impl Failure {
         let document: Document =
             quick_xml::de::from_str(text.trim_start_matches('\u{feff}')).unwrap_or_default();
         let header = |name| reply.header(name).map(str::to_owned);
-        let code = match document.code {
+        // The service of tokens puts both below another element.
+        let (code, message) = match document.error {
+            Some(inner) => (inner.code, inner.message),
+            None => (document.code, document.message),
+        };
+        let code = match code {
             code if code.is_empty() => header("x-ms-error-code").unwrap_or_default(),
             code => code,
         };
-        let message = document.message.lines().next().unwrap_or_default();
+        let message = message.lines().next().unwrap_or_default();
         Self {
             status: reply.status,
             code,
@@ -59,6 +75,7 @@ impl Failure {
             region: document.region.or_else(|| header("x-amz-bucket-region")),
             date: header("date"),
             detail: document.authentication_error_detail,
+            retry_after: retry_after(reply),
             request_id: document
                 .request_id
                 .or_else(|| header("x-amz-request-id"))
@@ -105,11 +122,22 @@ impl Failure {
         if let Some(why) = why {
             error = error.because(why);
         }
+        if let Some(wait) = self.retry_after.filter(|_| matches!(self.status, 408 | 429 | 500..)) {
+            let asked = format!("the service asks to wait for {} seconds", wait.as_secs());
+            error = error.with_retry_after(wait).next_step(asked);
+        }
         if let Some(step) = step {
             error = error.next_step(step);
         }
         error.with_source(self)
     }
+}
+
+/// A number of seconds, or a date that counts from that of the service.
+fn retry_after(reply: &Reply) -> Option<Duration> {
+    let text = reply.header("retry-after")?.trim();
+    let seconds = || text.parse().ok().map(Duration::from_secs);
+    seconds().or_else(|| timestamp(text)?.duration_since(timestamp(reply.header("date")?)?))
 }
 
 impl Meaning {

@@ -43,7 +43,7 @@ impl<S: BlobStore> Leases for Retry<S> {
                 Err(error) if was_lost && error.kind() == ErrorKind::LeaseLost => return Ok(()),
                 Err(error) if error.kind().is_transient() || error.kind() == ErrorKind::Ambiguous => {
                     was_lost |= error.kind() == ErrorKind::Ambiguous;
-                    if !attempts.next().await {
+                    if !attempts.next(&error).await {
                         return Err(error);
                     }
                 }
@@ -61,7 +61,7 @@ impl<S: BlobStore> Leases for Retry<S> {
                 Ok(was_held) => return Ok(was_held || was_lost),
                 Err(error) if error.kind().is_transient() || error.kind() == ErrorKind::Ambiguous => {
                     was_lost |= error.kind() == ErrorKind::Ambiguous;
-                    if !attempts.next().await {
+                    if !attempts.next(&error).await {
                         return Err(error);
                     }
                 }
@@ -93,7 +93,7 @@ impl<S: BlobStore> Leases for Retry<S> {
                 };
             }
             let may_repeat = error.kind().is_transient() || error.kind() == ErrorKind::Ambiguous;
-            if !may_repeat || !attempts.next().await {
+            if !may_repeat || !attempts.next(&error).await {
                 return Err(error);
             }
         }

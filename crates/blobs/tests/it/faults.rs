@@ -6,7 +6,7 @@ use groundstate_blobs::{
     BlobStore, Context, DeleteOptions, ErrorKind, GetOptions, Key, Precondition, PutOptions, Retry, S3Blobs,
 };
 use groundstate_common::{FixedClock, OsIds, Timestamp};
-use groundstate_testkit::{Fault, S3Server};
+use groundstate_testkit::{Answer, Fault, Recorder, S3Server};
 
 use crate::s3::settings;
 
@@ -129,5 +129,50 @@ async fn a_write_is_one_request_when_nothing_goes_wrong() -> Outcome {
     store.get(&key, &GetOptions::default()).await?;
     store.delete(&key, &DeleteOptions::version(&version)).await?;
     assert_eq!(server.requests().len(), 3);
+    Ok(())
+}
+
+/// The seconds that a read waits in all whose answers are those, and what comes of it.
+async fn wait_of_read(
+    answers: Vec<Answer>,
+) -> Result<(u64, Option<String>, usize), Box<dyn std::error::Error>> {
+    let answers = std::sync::Mutex::new(answers.into_iter());
+    let server = Recorder::answering(move |_| {
+        let next = answers.lock().expect("nothing panics with it").next();
+        next.unwrap_or_else(|| Answer::new(404).body("<Error><Code>NoSuchKey</Code></Error>"))
+    });
+    let clock = Arc::new(FixedClock::new(Timestamp::UNIX_EPOCH));
+    let context = Context::new(Arc::clone(&clock) as _, Arc::clone(&clock) as _, Arc::new(OsIds));
+    let blobs = S3Blobs::open(&settings(&server.endpoint(), "b"), &context)?;
+    let store = Retry::new(blobs, groundstate_blobs::RetryPolicy::default(), context);
+    let outcome = store.get(&Key::parse("k")?, &GetOptions::default()).await;
+    let waited = groundstate_common::Clock::now(&*clock).seconds();
+    Ok((u64::try_from(waited)?, outcome.err().map(|error| error.to_string()), server.requests().len()))
+}
+
+#[tokio::test]
+async fn waits_as_long_as_the_service_asks_for() -> Outcome {
+    let busy = |header: &str| Answer::new(503).header("retry-after", header);
+    let (waited, error, requests) = wait_of_read(vec![busy("30"), busy("20")]).await?;
+    assert_eq!((error, requests), (None, 3));
+    assert!((50..55).contains(&waited), "{waited}");
+    let date = busy("Sat, 21 Nov 2026 00:32:24 GMT").header("date", "Sat, 21 Nov 2026 00:32:00 GMT");
+    let (waited, error, _) = wait_of_read(vec![date]).await?;
+    assert!(error.is_none() && (24..26).contains(&waited), "{waited}");
+    // What is no wait leaves the usual one.
+    for text in ["soon", "-1", "99999999999999999999999", "", "Sat, 21 Nov 2026 00:32:24 GMT"] {
+        let (waited, error, requests) = wait_of_read(vec![busy(text)]).await?;
+        assert_eq!((error, requests), (None, 2), "{text}");
+        assert!(waited < 2, "{text}: {waited}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn gives_up_when_the_service_asks_for_too_long_a_wait() -> Outcome {
+    let (waited, error, requests) =
+        wait_of_read(vec![Answer::new(503).header("retry-after", "3600")]).await?;
+    assert_eq!((waited, requests), (0, 1));
+    assert!(error.ok_or("it succeeded")?.contains("3600 seconds"));
     Ok(())
 }

@@ -17,9 +17,15 @@ mod gcs;
 mod harness;
 mod memory;
 #[cfg(feature = "aws")]
+mod moto;
+#[cfg(feature = "aws")]
+mod roles;
+#[cfg(feature = "aws")]
 mod s3;
 #[cfg(all(feature = "aws", feature = "azure", feature = "gcp"))]
 mod services;
+#[cfg(all(feature = "aws", feature = "azure", feature = "gcp", feature = "local"))]
+mod untrusted;
 #[cfg(all(feature = "aws", feature = "azure", feature = "gcp", feature = "local"))]
 mod url;
 
