@@ -119,3 +119,28 @@ fn what_init_of_real_releases_left_is_opened() {
         assert!(place.opened.backend.to_string().contains("://"), "{}", place.opened.backend);
     }
 }
+
+#[test]
+fn blocks_with_roles_and_accounts_are_opened_as_terraform_records_them() {
+    let block = json!({
+        "bucket": "states", "key": "k", "region": "us-east-1", "use_path_style": true, "profile": null,
+        "allowed_account_ids": ["210987654321", "123456789012"], "forbidden_account_ids": null,
+        "assume_role": {
+            "duration": "30m", "external_id": null, "policy": null,
+            "policy_arns": ["arn:aws:iam::aws:policy/ReadOnlyAccess", "arn:aws:iam::aws:policy/SecurityAudit"],
+            "role_arn": "arn:aws:iam::210987654321:role/states", "session_name": null, "source_identity": null,
+            "tags": {"Team": "a,b", "k.x": "y"}, "transitive_tag_keys": ["Team", "k.x"],
+        },
+        "assume_role_with_web_identity": null, "endpoints": null, "http_proxy": null,
+    });
+    let serde_json::Value::Object(block) = block else { unreachable!("it is an object") };
+    let keys = [("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "b")];
+    let settings = Settings::new("s3").with_all(&block);
+    assert_eq!(store(&open(&settings, &keys).unwrap(), "default"), "s3://states/k");
+    // An account that is no text is not dropped: without it, every account would do.
+    let error =
+        open(&settings.clone().with("allowed_account_ids", json!([["1"], {"a": 1}])), &keys).unwrap_err();
+    assert!(error.contains("allowed_account_ids"), "{error}");
+    let error = open(&settings.with("allowed_account_ids", json!([12])), &keys).unwrap_err();
+    assert!(error.contains("12 digits"), "{error}");
+}

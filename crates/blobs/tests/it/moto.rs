@@ -8,17 +8,8 @@ use crate::harness::context;
 
 const ROLE: &str = "arn:aws:iam::210987654321:role/states";
 
-/// The address of moto, if the servers that run are moto's.
-#[expect(clippy::print_stderr, reason = "who runs the tests has to know what was not tried")]
 fn moto() -> Option<String> {
-    let peers = std::env::var("GROUNDSTATE_PEERS").unwrap_or_default();
-    let endpoint = std::env::var("GROUNDSTATE_S3_ENDPOINT").ok().filter(|text| !text.is_empty());
-    let endpoint = endpoint.filter(|_| peers.split(',').any(|peer| peer.trim() == "moto"));
-    if endpoint.is_none() {
-        assert!(!groundstate_testkit::is_required("moto"), "moto is required and does not run");
-        eprintln!("not run: moto does not run");
-    }
-    endpoint
+    groundstate_testkit::server_of_peer("moto", "GROUNDSTATE_S3_ENDPOINT")
 }
 
 fn settings(endpoint: &str, bucket: &str) -> S3Settings {
