@@ -54,9 +54,10 @@ impl Factory for AzureFactory {
         let container =
             azure.or_from(&variable).and_then(|azure| AzureBlobs::open(&azure)).map_err(refused(settings))?;
         let (name, retries) = (container.container().to_owned(), container.retry_policy());
+        let warnings = container.warnings().to_vec();
         let container = Arc::new(Retry::new(container, retries, blobs(context)));
         let backend = AzureBackend::new(container, &name, &key)?.snapshot(snapshot).keep_history(keeping);
         let outputs = Arc::new(Ranged(backend.clone()));
-        Ok(Opened::new(Arc::new(backend)).outputs(outputs).keeps_history(keeps))
+        Ok(Opened::new(Arc::new(backend)).outputs(outputs).keeps_history(keeps).warnings(&warnings))
     }
 }

@@ -55,12 +55,12 @@ impl Factory for GcsFactory {
         let bucket =
             gcs.or_from(&variable).and_then(|gcs| GcsBlobs::open(&gcs)).map_err(refused(settings))?;
         let locks = GenerationLocks::new(bucket.bucket(), Arc::clone(&context.sleeper)).verify_lock(verify);
-        let retries = bucket.retry_policy();
+        let (retries, warnings) = (bucket.retry_policy(), bucket.warnings().to_vec());
         let bucket = Arc::new(Retry::new(bucket, retries, blobs(context)));
         let keeps = keeping.is_some();
         let backend =
             ObjectBackend::new(bucket, Arc::new(layout)).equip(Arc::new(locks)).keep_history(keeping);
         let outputs = Arc::new(Ranged(backend.clone()));
-        Ok(Opened::new(Arc::new(backend)).outputs(outputs).keeps_history(keeps))
+        Ok(Opened::new(Arc::new(backend)).outputs(outputs).keeps_history(keeps).warnings(&warnings))
     }
 }

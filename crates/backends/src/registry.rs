@@ -122,12 +122,14 @@ pub struct Opened {
     pub outputs: Option<Arc<dyn Outputs>>,
     /// Whether every state that this client stores is kept in the history.
     pub keeps_history: bool,
+    /// What a user should know of its settings, one line each: a program shows them.
+    pub warnings: Vec<String>,
 }
 
 impl Opened {
     /// A back end without anything else.
     pub fn new(backend: Arc<dyn Backend>) -> Self {
-        Self { backend, upkeep: None, outputs: None, keeps_history: false }
+        Self { backend, upkeep: None, outputs: None, keeps_history: false, warnings: Vec::new() }
     }
 
     /// Adds what reads outputs without the rest of a state.
@@ -141,6 +143,13 @@ impl Opened {
     #[must_use]
     pub fn keeps_history(mut self, yes: bool) -> Self {
         self.keeps_history = yes;
+        self
+    }
+
+    /// Adds what a user should know of the settings.
+    #[must_use]
+    pub fn warnings(mut self, warnings: &[String]) -> Self {
+        self.warnings = warnings.to_vec();
         self
     }
 

@@ -52,11 +52,15 @@ impl Factory for S3Factory {
         let context = blobs(context);
         let bucket =
             s3.or_from(&variable).and_then(|s3| S3Blobs::open(&s3, &context)).map_err(refused(settings))?;
-        let keeps = keeping.is_some();
+        let (keeps, warnings) = (keeping.is_some(), bucket.warnings().to_vec());
         let backend = S3Backend::new(bucket, layout, locks, context).keep_history(keeping);
         let upkeep = Arc::new(S3Upkeep(backend.clone()));
         let outputs = Arc::new(Ranged(backend.clone()));
-        Ok(Opened::new(Arc::new(backend)).outputs(outputs).keeps_history(keeps).upkeep(upkeep))
+        Ok(Opened::new(Arc::new(backend))
+            .outputs(outputs)
+            .keeps_history(keeps)
+            .upkeep(upkeep)
+            .warnings(&warnings))
     }
 }
 

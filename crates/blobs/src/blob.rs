@@ -153,16 +153,28 @@ pub struct Page {
 
 /// Where a list goes on; meaningful only to the store that gave it, for the same prefix and delimiter.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct PageToken(String);
+pub struct PageToken {
+    text: String,
+    /// The number of pages before.
+    pages: usize,
+}
 
 impl PageToken {
     /// A token for implementers of stores.
     pub fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
+        Self { text: text.into(), pages: 1 }
     }
 
     /// The text that was given to [`new`](Self::new).
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.text
+    }
+
+    /// The same as the token of the page that follows `before`, and how many pages there were so far.
+    #[cfg(feature = "cloud")]
+    pub(crate) fn after(mut self, before: Option<&Self>) -> (Self, usize) {
+        self.pages = before.map_or(0, |before| before.pages) + 1;
+        let pages = self.pages;
+        (self, pages)
     }
 }

@@ -62,6 +62,8 @@ pub enum ErrorKind {
     Unsupported,
     /// The name cannot be a key everywhere. Choose another.
     InvalidKey,
+    /// The answer is longer than it may be, or takes longer. Raise the limit if it is right, or look at who answers.
+    LimitExceeded,
     /// The caller's arguments or settings make no sense. Fix them.
     Invalid,
     /// What arrived is not what was stored or sent. Retry; if it stays, bring back a backup.
@@ -88,6 +90,7 @@ impl ErrorKind {
             Self::Unavailable => "the service is not available",
             Self::Unsupported => "the store cannot do this",
             Self::InvalidKey => "the key is not valid",
+            Self::LimitExceeded => "the answer exceeds a limit",
             Self::Invalid => "the arguments are not valid",
             Self::Corrupt => "what arrived is damaged",
             Self::Internal => "there is a defect in the store or the service",

@@ -1,12 +1,14 @@
 //! Where an argument leads: to a file, or to a place that a back end keeps.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use groundstate_backends::{BackendsError, PlaceUrl, Registry, Upkeep, local_path};
 use groundstate_statemgr::{Backend, ErrorKind, StateStore, WorkspaceName};
 
 use crate::error::{Failure, Kind, Result};
+use crate::output::Messages;
 use crate::session::chain;
 use crate::workdir::{self, Environment};
 
@@ -31,6 +33,7 @@ pub(crate) struct Remote {
 
 impl Remote {
     pub(crate) fn new(place: groundstate_backends::Place, argument: &str) -> Result<Self> {
+        warn(&place);
         let store = place.opened.backend.store(&place.workspace).map_err(BackendsError::from)?;
         let argument = match argument.split_once('?') {
             // Options may be secrets.
@@ -60,6 +63,17 @@ impl Remote {
             name.push_str(&workspace);
         }
         self.folder().join(name)
+    }
+}
+
+/// Shows what a user should know of the settings of a place, each line once in a run.
+fn warn(place: &groundstate_backends::Place) {
+    static SHOWN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let mut shown = SHOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    for warning in &place.opened.warnings {
+        if shown.insert(warning.clone()) {
+            Messages::stderr().warning(warning);
+        }
     }
 }
 
@@ -103,11 +117,10 @@ fn open(argument: &Path, with_chosen: bool) -> Result<groundstate_backends::Plac
     let text = argument.to_str().ok_or_else(|| {
         Failure::new(Kind::Usage, format!("{} is no text, so it names no place", argument.display()))
     })?;
-    Ok(Registry::standard().place(
-        text,
-        environment.chosen().filter(|_| with_chosen),
-        &environment.context(),
-    )?)
+    let chosen = environment.chosen().filter(|_| with_chosen);
+    let place = Registry::standard().place(text, chosen, &environment.context())?;
+    warn(&place);
+    Ok(place)
 }
 
 impl From<BackendsError> for Failure {

@@ -1,6 +1,10 @@
 //! A piece of work on a state, under its lock.
 
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::pin;
 use std::sync::{Arc, OnceLock};
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use groundstate_common::{Clock, OsIds, SystemClock};
@@ -86,7 +90,7 @@ pub(crate) async fn holding<T>(
         bring_up_to_date(site, guard.grant()).await?;
         work().await
     };
-    let (outcome, kept) = guard.hold_during(work, &SystemClock, &TokioSleeper).await;
+    let (outcome, kept) = guard.hold_during(caught(work), &SystemClock, &TokioSleeper).await;
     let released = guard.release().await;
     let mut messages = Messages::stderr();
     if let Err(error) = kept {
@@ -97,7 +101,18 @@ pub(crate) async fn holding<T>(
             messages.note(&format!("`groundstate locks {}` shows what is left of it", site.shown()));
         }
     }
-    outcome
+    outcome.unwrap_or_else(|panic| resume_unwind(panic))
+}
+
+/// Does work, and gives a panic back as a value, so that a lock can be released before the panic goes on.
+async fn caught<T>(work: impl Future<Output = T>) -> std::thread::Result<T> {
+    let mut work = pin!(work);
+    poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context))) {
+        Ok(Poll::Pending) => Poll::Pending,
+        Ok(Poll::Ready(done)) => Poll::Ready(Ok(done)),
+        Err(panic) => Poll::Ready(Err(panic)),
+    })
+    .await
 }
 
 /// Releases what a request may have locked that nobody waited for to its end.
@@ -253,4 +268,39 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
         next = cause.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::path::PathBuf;
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use groundstate_common::{OsIds, SystemClock};
+    use groundstate_statemgr::{Manager, ManagerOptions, MemoryPlace, StateStore};
+
+    use super::{Interrupts, hold, lock_info, runtime};
+    use crate::args::LockArgs;
+    use crate::site::Site;
+
+    #[test]
+    fn a_panic_under_the_lock_releases_it() {
+        let place = MemoryPlace::new("prod");
+        let options = ManagerOptions::default();
+        let manager = Manager::new(Arc::new(place.open()), Arc::new(SystemClock), Arc::new(OsIds), options);
+        let (name, argument) = ("prod".to_owned(), PathBuf::from("prod"));
+        let site = Site { name, argument, manager: Arc::new(manager), kept: None, changes: None };
+        let args = LockArgs { lock_timeout: Duration::ZERO, no_lock: false };
+        let holder = || runtime().unwrap().block_on(async { place.open().lock_holder().await.unwrap() });
+        let info = lock_info(&site, "test").unwrap();
+        let work = async || {
+            assert!(place.open().lock_holder().await.unwrap().is_some());
+            panic!("the work fails in a way that it did not foresee");
+        };
+        let outcome =
+            catch_unwind(AssertUnwindSafe(|| hold::<()>(&site, &args, info, &Interrupts::default(), work)));
+        assert!(outcome.is_err());
+        assert_eq!(holder(), None);
+    }
 }

@@ -18,7 +18,8 @@ pub(crate) fn failed(op: &'static str, target: impl fmt::Display, error: blobs::
         Blob::Throttled | Blob::Unavailable => ErrorKind::Unavailable,
         Blob::Unsupported => ErrorKind::Unsupported,
         Blob::InvalidKey | Blob::Invalid | Blob::WrongRegion => ErrorKind::Invalid,
-        Blob::Corrupt => ErrorKind::Corrupt,
+        // What is stored is not what it may be.
+        Blob::Corrupt | Blob::LimitExceeded => ErrorKind::Corrupt,
         _ => ErrorKind::Internal,
     };
     let message = match error.step() {

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 
-use crate::http::{Answer, Request};
+use crate::http::{Answer, Flow, Request};
 use crate::pattern::fits_request;
 
 /// A request that arrived, and what came of it.
@@ -118,7 +118,10 @@ impl Log {
         self.change(id, |entry| {
             let size = answer.body.len();
             entry.status = Some(answer.status);
-            entry.answered = answer.cut.map_or(size, |cut| cut.min(size)) as u64;
+            entry.answered = match answer.flow {
+                Flow::Cut(after) => after.min(size) as u64,
+                _ => size as u64,
+            };
         });
     }
 

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use object_store::RetryConfig;
 use object_store::azure::{AzureConfigKey, AzureCredentialProvider, MicrosoftAzureBuilder, authority_hosts};
-use object_store::{ClientOptions, RetryConfig};
 
 use super::AzureSettings;
+use crate::cloud::Transport;
 use crate::error::Result;
 
 /// What to do without credentials.
@@ -18,7 +19,7 @@ pub(super) fn provider(
     settings: &AzureSettings,
     account: &str,
     container: &str,
-    options: &ClientOptions,
+    transport: &Transport,
 ) -> Result<AzureCredentialProvider> {
     let values = &settings.0;
     let has = |name| values.text(name).is_some();
@@ -51,7 +52,7 @@ pub(super) fn provider(
         .with_container_name(container)
         .with_credential_type(kind)
         .with_authority_host(authority)
-        .with_client_options(options.clone())
+        .with_http_connector(transport.clone())
         .with_retry(retries);
     let pairs = [
         ("access_key", AzureConfigKey::AccessKey),

@@ -8,8 +8,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::options::ListOptions;
 use crate::version::BlobVersion;
 
-/// As many as the service gives at most.
-const PAGE: usize = 5000;
+/// The service gives 5000, of which an answer would be longer than lists may be.
+pub(super) const PAGE: usize = 500;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]

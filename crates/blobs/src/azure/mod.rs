@@ -16,7 +16,7 @@ use object_store::azure::AzureCredentialProvider;
 use sha2::{Digest, Sha256};
 use url::Url;
 
-use crate::cloud::{Wire, client_options, encode};
+use crate::cloud::{HttpOptions, Transport, Wire, encode, no_client};
 use crate::error::Result;
 use crate::retry::RetryPolicy;
 
@@ -37,6 +37,7 @@ pub struct AzureBlobs {
     customer: Vec<(String, String)>,
     scope: Option<String>,
     retries: RetryPolicy,
+    warnings: Vec<String>,
 }
 
 impl AzureBlobs {
@@ -66,25 +67,25 @@ impl AzureBlobs {
             ));
         }
         let service = service(settings, account)?;
-        let mut options = client_options().with_allow_http(service.starts_with("http:"));
+        let mut options = HttpOptions::of(values)?;
         if let Some(seconds) = values.number("timeout_seconds")? {
-            options = options.with_read_timeout(Duration::from_secs(u64::from(seconds.max(1))));
+            options = options.silence(Duration::from_secs(u64::from(seconds.max(1))));
         }
         let hint = "check the network, and the option `storage_account_name`, which is part of the address, or `endpoint`";
-        let wire = Wire::new(&options, hint.to_owned())
-            .map_err(|error| values.invalid("endpoint", "no client can be made for it").with_source(error))?;
+        let transport = Transport::new(options).map_err(|error| no_client(values, "endpoint", error))?;
         let mut retries = RetryPolicy::default();
         if let Some(attempts) = values.number("max_retries")? {
             retries = retries.attempts(attempts);
         }
         Ok(Self {
             base: format!("{service}/{}", encode(container, false)),
-            credentials: credentials::provider(settings, account, container, &options)?,
+            credentials: credentials::provider(settings, account, container, &transport)?,
             customer: customer(settings)?,
             scope: values.text("encryption_scope").map(str::to_owned),
             account: account.to_owned(),
             container: container.to_owned(),
-            wire,
+            warnings: transport.warnings(&[&service]),
+            wire: Wire::new(transport, hint.to_owned()),
             retries,
         })
     }
@@ -101,6 +102,11 @@ impl AzureBlobs {
     /// How often to try, from the settings.
     pub fn retry_policy(&self) -> RetryPolicy {
         self.retries
+    }
+
+    /// What a user should know of the settings, one line each.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 
     /// The name of the account.

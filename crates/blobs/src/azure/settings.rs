@@ -1,6 +1,9 @@
 //! The settings of the store on Azure Blob Storage, as Terraform's backend names them.
 
-use crate::settings::{Setting, alias, flag, ignored, number, refused, secret, settings, text, user};
+use crate::settings::{
+    ALLOW_PLAIN_HTTP, MAX_STATE_SIZE, REQUEST_TIMEOUT, Setting, alias, flag, ignored, number, refused,
+    secret, settings, text, user,
+};
 
 const NO_CERTIFICATE: &str = "use `client_secret` or ARM_CLIENT_SECRET, or a file with a token of OIDC";
 const TOKEN_FILE: &str =
@@ -46,6 +49,10 @@ pub(super) static TABLE: &[Setting] = &[
     text("encryption_scope", &["ARM_ENCYRPTION_SCOPE", "ARM_ENCRYPTION_SCOPE"]),
     user(number("max_retries", &[])),
     user(alias("account", "storage_account_name")),
+    // Not the original's either: what may leave, how long a request may take, how much may arrive.
+    ALLOW_PLAIN_HTTP,
+    REQUEST_TIMEOUT,
+    MAX_STATE_SIZE,
 ];
 
 settings! {

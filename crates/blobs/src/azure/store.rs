@@ -7,13 +7,13 @@ use object_store::azure::AzureAuthorizer;
 
 use super::AzureBlobs;
 use super::credentials::NO_CREDENTIALS;
-use super::listing::{lease_state, list_page, list_query};
+use super::listing::{PAGE, lease_state, list_page, list_query};
 use super::meaning::meaning;
 use crate::blob::{Blob, BlobMeta, Page};
 use crate::capabilities::BlobCapabilities;
 use crate::cloud::{
-    Effect, Failure, Reading, Reply, Request, attribute_headers, blob_of, covers, encode, meta_of,
-    nothing_of, read_headers, version_of,
+    Effect, Expected, Failure, Reading, Reply, Request, attribute_headers, blob_of, covers, encode, meta_of,
+    next, nothing_of, read_headers, shorter, version_of,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Key;
@@ -111,6 +111,15 @@ impl AzureBlobs {
             .map(|status| lease_state(status, reply.header("x-ms-lease-duration")));
         meta
     }
+
+    async fn page(&self, place: &str, prefix: &str, options: &ListOptions) -> Result<Page> {
+        let request = Request::new(Method::GET, format!("{}?{}", self.base, list_query(prefix, options)));
+        let reply = self.call("list", place, request, Effect::Read).await?;
+        if !reply.is_success() {
+            return Err(self.refused("list", place, Failure::of(&reply), Effect::Read));
+        }
+        list_page(place, &reply.body)
+    }
 }
 
 pub(super) fn with_lease(request: Request, lease: Option<&LeaseId>) -> Result<Request> {
@@ -133,6 +142,7 @@ impl BlobStore for AzureBlobs {
         if options.range.as_ref().is_none_or(covers) {
             let request = self
                 .request(OP, Method::GET, key, "")?
+                .expects(Expected::of(options.role))
                 .headers(&self.customer)?
                 .headers(&read_headers(options))?;
             let request = with_lease(request, options.lease.as_ref())?;
@@ -219,12 +229,14 @@ impl BlobStore for AzureBlobs {
 
     async fn list(&self, prefix: &str, options: &ListOptions) -> Result<Page> {
         let place = self.to_string();
-        let request = Request::new(Method::GET, format!("{}?{}", self.base, list_query(prefix, options)));
-        let reply = self.call("list", &place, request, Effect::Read).await?;
-        if !reply.is_success() {
-            return Err(self.refused("list", &place, Failure::of(&reply), Effect::Read));
+        let mut asked = options.clone();
+        loop {
+            let page = self.page(&place, prefix, &asked).await;
+            match shorter(&asked, PAGE, &page) {
+                Some(shorter) => asked = shorter,
+                None => return next(page?, options, &place),
+            }
         }
-        list_page(&place, &reply.body)
     }
 
     fn leases(&self) -> Option<&dyn Leases> {

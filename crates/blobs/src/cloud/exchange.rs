@@ -3,10 +3,11 @@
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, HeaderName, HeaderValue};
 use http::{HeaderMap, Method};
-use object_store::ClientOptions;
-use object_store::client::{HttpClient, HttpConnector, HttpErrorKind, HttpRequest, ReqwestConnector};
+use http_body_util::BodyExt;
+use object_store::client::{HttpError, HttpErrorKind, HttpRequest, HttpResponseBody, HttpService};
 
-use super::{address, tls};
+use super::address;
+use super::transport::{DeadlineExceeded, Expected, NotSent, SMALL_LIMIT, TooLarge, Transport, cause_of};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Whether a lost reply leaves something open.
@@ -23,6 +24,8 @@ pub(crate) struct Request {
     pub(crate) url: String,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
+    /// What is asked for, which limits the answer.
+    pub(crate) expected: Expected,
 }
 
 /// What a service answered, whatever it means.
@@ -38,7 +41,13 @@ pub struct Reply {
 
 impl Request {
     pub(crate) fn new(method: Method, url: String) -> Self {
-        Self { method, url, headers: HeaderMap::new(), body: Bytes::new() }
+        Self { method, url, headers: HeaderMap::new(), body: Bytes::new(), expected: Expected::Small }
+    }
+
+    /// Says what is asked for; lists, errors and the like without it.
+    pub(crate) fn expects(mut self, expected: Expected) -> Self {
+        self.expected = expected;
+        self
     }
 
     /// Adds a header. Names come from this crate; a value that no header can have is refused when the request is built.
@@ -62,7 +71,7 @@ impl Request {
 
     /// The same for the client and for signers, which want to know the length.
     pub(crate) fn build(self) -> Result<HttpRequest> {
-        let Self { method, url, headers, body } = self;
+        let Self { method, url, headers, body, expected } = self;
         let has_body = matches!(method, Method::PUT | Method::POST);
         let length = body.len();
         // Signer and client parse it again, and panic if they cannot.
@@ -75,6 +84,7 @@ impl Request {
             .body(body.into())
             .map_err(|error| unsendable("address", error))?;
         *request.headers_mut() = headers;
+        request.extensions_mut().insert(expected);
         if has_body {
             request.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(length));
         }
@@ -110,16 +120,14 @@ impl Reply {
 /// Sends requests, each once.
 #[derive(Clone, Debug)]
 pub(crate) struct Wire {
-    http: HttpClient,
+    transport: Transport,
     /// What to check when nobody answers.
     endpoint_hint: String,
 }
 
 impl Wire {
-    pub(crate) fn new(options: &ClientOptions, endpoint_hint: String) -> Result<Self, object_store::Error> {
-        tls::choose_provider();
-        let http = ReqwestConnector::default().connect(options)?;
-        Ok(Self { http, endpoint_hint })
+    pub(crate) fn new(transport: Transport, endpoint_hint: String) -> Self {
+        Self { transport, endpoint_hint }
     }
 
     /// Sends a signed request, and says what a missing reply means.
@@ -131,33 +139,76 @@ impl Wire {
         effect: Effect,
     ) -> Result<Reply> {
         let host = request.uri().host().unwrap_or_default().to_owned();
-        let reply = match self.http.execute(request).await {
+        let reply = match self.transport.call(request).await {
             Ok(reply) => reply,
-            Err(error) if error.kind() == HttpErrorKind::Connect => {
-                return Err(Error::new(ErrorKind::Unavailable, op, place)
-                    .because(format!("no connection to {host} can be made"))
-                    .next_step(self.endpoint_hint.clone())
-                    .with_source(error));
-            }
-            Err(error) => return Err(lost(op, place, effect).with_source(error)),
+            Err(error) => return Err(self.failed(op, place, &host, effect, error)),
         };
         let (parts, body) = reply.into_parts();
         let status = parts.status.as_u16();
-        let body = match body.bytes().await {
+        let body = match whole(body).await {
             Ok(body) => body,
             // What a change did stands in the status and the headers, which are here.
             Err(_) if effect == Effect::Change && parts.status.is_success() => Bytes::new(),
-            Err(error) => return Err(lost(op, place, effect).with_source(error)),
+            Err(error) => return Err(self.failed(op, place, &host, effect, error)),
         };
         Ok(Reply { status, headers: parts.headers, body })
     }
+
+    fn failed(&self, op: &'static str, place: &str, host: &str, effect: Effect, error: HttpError) -> Error {
+        if let Some(why) = cause_of::<NotSent>(&error) {
+            return Error::new(ErrorKind::Invalid, op, place).because(why.to_string());
+        }
+        if error.kind() == HttpErrorKind::Connect {
+            let through = self.transport.proxy().map(|proxy| format!(" through the proxy {proxy}"));
+            return Error::new(ErrorKind::Unavailable, op, place)
+                .because(format!("no connection to {host} can be made{}", through.unwrap_or_default()))
+                .next_step(self.endpoint_hint.clone())
+                .with_source(error);
+        }
+        let refusal = if let Some(TooLarge { limit }) = cause_of(&error) {
+            let step = match *limit {
+                SMALL_LIMIT => self.endpoint_hint.clone(),
+                _ => "if it is a state of that size, set the option `max_state_size` or the variable GROUNDSTATE_MAX_STATE_SIZE".to_owned(),
+            };
+            Some((format!("{host} sends more than {limit} bytes"), step))
+        } else if let Some(DeadlineExceeded { seconds }) = cause_of(&error) {
+            let step = "if the line is that slow, set the option `request_timeout` or the variable GROUNDSTATE_REQUEST_TIMEOUT";
+            Some((format!("the answer was not complete after {seconds} seconds"), step.to_owned()))
+        } else {
+            None
+        };
+        match (refusal, effect) {
+            (None, Effect::Change) => Error::new(ErrorKind::Ambiguous, op, place),
+            (None, Effect::Read) => {
+                Error::new(ErrorKind::Unavailable, op, place).because("the answer did not arrive whole")
+            }
+            // The change may have been made.
+            (Some((why, step)), Effect::Change) => {
+                Error::new(ErrorKind::Ambiguous, op, place).because(why).next_step(step)
+            }
+            // Asking again would take as long.
+            (Some((why, step)), Effect::Read) => {
+                Error::new(ErrorKind::LimitExceeded, op, place).because(why).next_step(step)
+            }
+        }
+        .with_source(error)
+    }
 }
 
-fn lost(op: &'static str, place: &str, effect: Effect) -> Error {
-    match effect {
-        Effect::Read => {
-            Error::new(ErrorKind::Unavailable, op, place).because("the answer did not arrive whole")
+/// All of a body. Nothing is reserved before it has arrived, and memory may not be there.
+async fn whole(mut body: HttpResponseBody) -> Result<Bytes, HttpError> {
+    let mut first = Bytes::new();
+    let mut rest: Vec<u8> = Vec::new();
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame?.into_data() else { continue };
+        if first.is_empty() && rest.is_empty() {
+            first = data;
+            continue;
         }
-        Effect::Change => Error::new(ErrorKind::Ambiguous, op, place),
+        let needed = if rest.is_empty() { first.len() + data.len() } else { data.len() };
+        rest.try_reserve(needed).map_err(|error| HttpError::new(HttpErrorKind::Decode, error))?;
+        rest.extend_from_slice(&std::mem::take(&mut first));
+        rest.extend_from_slice(&data);
     }
+    Ok(if rest.is_empty() { first } else { rest.into() })
 }

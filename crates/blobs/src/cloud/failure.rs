@@ -22,6 +22,8 @@ pub(crate) struct Failure {
     pub(crate) date: Option<String>,
     request_id: Option<String>,
     retry_after: Option<Duration>,
+    /// The host that a redirect names.
+    location: Option<String>,
     /// What Azure adds to refusals of signatures; it has parts of the request and is never shown.
     detail: String,
 }
@@ -76,6 +78,8 @@ impl Failure {
             date: header("date"),
             detail: document.authentication_error_detail,
             retry_after: retry_after(reply),
+            location: header("location")
+                .and_then(|text| Some(url::Url::parse(&text).ok()?.host()?.to_string())),
             request_id: document
                 .request_id
                 .or_else(|| header("x-amz-request-id"))
@@ -94,6 +98,7 @@ impl Failure {
     pub(crate) fn general(&self, effect: Effect) -> Meaning {
         let kind = match (self.status, effect) {
             (304, _) => ErrorKind::NotModified,
+            (300..400, _) => return self.redirected(),
             (401, _) => ErrorKind::Unauthenticated,
             (403, _) => ErrorKind::Denied,
             (404, _) => ErrorKind::NotFound,
@@ -113,6 +118,16 @@ impl Failure {
             _ => None,
         };
         Meaning { kind, why, step: None }
+    }
+
+    /// A redirect, which is not followed: it would take the request, with all that is in it, to another host.
+    fn redirected(&self) -> Meaning {
+        let host = self.location.as_deref().unwrap_or("another address");
+        Meaning::new(
+            ErrorKind::Invalid,
+            format!("the service redirects to {host}, and redirects are not followed"),
+            "correct the address of the service, or the proxy before it",
+        )
     }
 
     /// The error for the caller, with this as its cause.

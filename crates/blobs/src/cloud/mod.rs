@@ -6,8 +6,11 @@ mod exchange;
 mod failure;
 #[cfg(any(feature = "aws", feature = "gcp"))]
 mod listing;
+mod pages;
 mod reading;
+mod secrets;
 mod tls;
+mod transport;
 mod untrusted;
 
 pub(crate) use date::timestamp;
@@ -15,26 +18,18 @@ pub(crate) use encode::{encode, query};
 pub use exchange::Reply;
 pub(crate) use exchange::{Effect, Request, Wire};
 pub(crate) use failure::{Failure, Meaning};
+pub(crate) use pages::{next, shorter};
 pub(crate) use reading::{
     Reading, attribute_headers, blob_of, covers, meta_of, nothing_of, read_headers, version_of,
 };
 
-pub(crate) use untrusted::address;
+pub(crate) use transport::{Expected, HttpOptions, Transport, no_client};
 #[cfg(feature = "aws")]
-pub(crate) use untrusted::{header_text, is_loopback, token};
+pub(crate) use untrusted::header_text;
+pub(crate) use untrusted::{address, is_loopback, token};
 
 #[cfg(any(feature = "aws", feature = "gcp"))]
-pub(crate) use listing::{list_page, list_query};
-
-/// How long to wait for services: states may be large and lines slow, so it is silence that ends a request.
-pub(crate) fn client_options() -> object_store::ClientOptions {
-    const SILENCE: std::time::Duration = std::time::Duration::from_secs(60);
-    const CONNECT: std::time::Duration = std::time::Duration::from_secs(10);
-    object_store::ClientOptions::new()
-        .with_timeout_disabled()
-        .with_read_timeout(SILENCE)
-        .with_connect_timeout(CONNECT)
-}
+pub(crate) use listing::{PAGE, list_page, list_query};
 
 /// The texts of an error and all its causes, to look for words in; never shown.
 #[cfg(feature = "gcp")]

@@ -2,9 +2,7 @@
 //!
 //! The HTTP client and the signers below panic on texts that no header or address can have, so nothing reaches them unchecked.
 
-#[cfg(feature = "aws")]
-use url::Host;
-use url::Url;
+use url::{Host, Url};
 
 /// A text that a header can carry, without the white space and line breaks around it.
 ///
@@ -25,7 +23,6 @@ pub(crate) fn header_text(text: &str) -> Result<&str, &'static str> {
 /// # Errors
 ///
 /// Why not, without the text.
-#[cfg(feature = "aws")]
 pub(crate) fn token(text: &str) -> Result<&str, &'static str> {
     let text = text.trim();
     if text.is_empty() {
@@ -61,7 +58,6 @@ pub(crate) fn address(text: &str) -> Result<Url, &'static str> {
 }
 
 /// Whether an address is of this machine itself.
-#[cfg(feature = "aws")]
 pub(crate) fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(ip)) => ip.is_loopback(),

@@ -4,11 +4,12 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
+use object_store::RetryConfig;
 use object_store::client::StaticCredentialProvider;
 use object_store::gcp::{GcpCredential, GcpCredentialProvider, GoogleCloudStorageBuilder};
-use object_store::{ClientOptions, RetryConfig};
 
 use super::GcsSettings;
+use crate::cloud::Transport;
 use crate::error::{Error, Result};
 
 /// What to do without credentials.
@@ -18,7 +19,7 @@ pub(super) const NO_CREDENTIALS: &str = "set `credentials` or GOOGLE_CREDENTIALS
 pub(super) fn provider(
     settings: &GcsSettings,
     bucket: &str,
-    options: &ClientOptions,
+    transport: &Transport,
 ) -> Result<GcpCredentialProvider> {
     let values = &settings.0;
     if let Some(token) = values.text("access_token") {
@@ -34,7 +35,7 @@ pub(super) fn provider(
         RetryConfig { max_retries: 2, retry_timeout: Duration::from_secs(10), ..RetryConfig::default() };
     let mut builder = GoogleCloudStorageBuilder::new()
         .with_bucket_name(bucket)
-        .with_client_options(options.clone())
+        .with_http_connector(transport.clone())
         .with_retry(retries);
     if let Some(given) = values.text("credentials") {
         let unreadable =
@@ -81,6 +82,7 @@ fn kind_of(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::provider;
+    use crate::cloud::{HttpOptions, Transport};
     use crate::gcs::GcsSettings;
 
     #[test]
@@ -92,7 +94,8 @@ mod tests {
             ("/no/such/hush.json", "GOOGLE_BACKEND_CREDENTIALS"),
         ] {
             let settings = GcsSettings::new().with("credentials", text).unwrap();
-            let error = provider(&settings, "b", &crate::cloud::client_options()).err().unwrap().to_string();
+            let transport = Transport::new(HttpOptions::of(&settings.0).unwrap()).unwrap();
+            let error = provider(&settings, "b", &transport).err().unwrap().to_string();
             assert!(error.contains(says) && !error.contains("hush"), "{error}");
         }
     }

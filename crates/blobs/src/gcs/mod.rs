@@ -11,7 +11,7 @@ use std::fmt;
 use object_store::gcp::GcpCredentialProvider;
 use url::Url;
 
-use crate::cloud::{Wire, client_options, encode};
+use crate::cloud::{HttpOptions, Transport, Wire, encode, no_client};
 use crate::error::Result;
 use crate::retry::RetryPolicy;
 
@@ -31,6 +31,7 @@ pub struct GcsBlobs {
     credentials: GcpCredentialProvider,
     keys: Keys,
     retries: RetryPolicy,
+    warnings: Vec<String>,
 }
 
 impl GcsBlobs {
@@ -46,21 +47,20 @@ impl GcsBlobs {
             return Err(values.invalid("bucket", "it is not the name of a bucket"));
         }
         let service = service(settings)?;
-        let options = client_options().with_allow_http(service.starts_with("http:"));
+        let transport = Transport::new(HttpOptions::of(values)?)
+            .map_err(|error| no_client(values, "storage_custom_endpoint", error))?;
         let hint = "check the network, and the option `storage_custom_endpoint` or the variable GOOGLE_BACKEND_STORAGE_CUSTOM_ENDPOINT";
-        let wire = Wire::new(&options, hint.to_owned()).map_err(|error| {
-            values.invalid("storage_custom_endpoint", "no client can be made for it").with_source(error)
-        })?;
         let mut retries = RetryPolicy::default();
         if let Some(attempts) = values.number("max_retries")? {
             retries = retries.attempts(attempts);
         }
         Ok(Self {
             base: format!("{service}/{}", encode(bucket, false)),
-            credentials: credentials::provider(settings, bucket, &options)?,
+            credentials: credentials::provider(settings, bucket, &transport)?,
             keys: Keys::new(settings)?,
             bucket: bucket.to_owned(),
-            wire,
+            warnings: transport.warnings(&[&service]),
+            wire: Wire::new(transport, hint.to_owned()),
             retries,
         })
     }
@@ -68,6 +68,11 @@ impl GcsBlobs {
     /// How often to try, from the settings.
     pub fn retry_policy(&self) -> RetryPolicy {
         self.retries
+    }
+
+    /// What a user should know of the settings, one line each.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 
     /// The name of the bucket.

@@ -1,6 +1,9 @@
 //! The settings of the store on Google Cloud Storage, as Terraform's backend names them.
 
-use crate::settings::{Setting, alias, flag, number, refused, secret, settings, text, user};
+use crate::settings::{
+    ALLOW_PLAIN_HTTP, MAX_STATE_SIZE, REQUEST_TIMEOUT, Setting, alias, flag, number, refused, secret,
+    settings, text, user,
+};
 
 const IMPERSONATE: &str = "run `gcloud auth print-access-token --impersonate-service-account=NAME` and give what it prints as `access_token` or GOOGLE_OAUTH_ACCESS_TOKEN";
 
@@ -27,6 +30,10 @@ pub(super) static TABLE: &[Setting] = &[
     // For servers that ask for no credentials.
     user(flag("anonymous", &[])),
     user(number("max_retries", &[])),
+    // Not the original's either: what may leave, how long a request may take, how much may arrive.
+    ALLOW_PLAIN_HTTP,
+    REQUEST_TIMEOUT,
+    MAX_STATE_SIZE,
 ];
 
 settings! {

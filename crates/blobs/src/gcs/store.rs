@@ -10,8 +10,8 @@ use super::meaning::meaning;
 use crate::blob::{Blob, BlobMeta, Page};
 use crate::capabilities::BlobCapabilities;
 use crate::cloud::{
-    Effect, Failure, Meaning, Reading, Reply, Request, attribute_headers, blob_of, covers, encode, list_page,
-    list_query, meta_of, nothing_of, read_headers, version_of,
+    Effect, Expected, Failure, Meaning, PAGE, Reading, Reply, Request, attribute_headers, blob_of, covers,
+    encode, list_page, list_query, meta_of, next, nothing_of, read_headers, shorter, version_of,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Key;
@@ -76,6 +76,15 @@ impl GcsBlobs {
             }
         }
     }
+
+    async fn page(&self, place: &str, prefix: &str, options: &ListOptions) -> Result<Page> {
+        let request = Request::new(Method::GET, format!("{}?{}", self.base, list_query(prefix, options)));
+        let reply = self.call("list", place, request, Effect::Read).await?;
+        if !reply.is_success() {
+            return Err(self.refused("list", place, Failure::of(&reply), Effect::Read));
+        }
+        list_page(place, &reply.body)
+    }
 }
 
 /// Why there is no token. The clock is what tokens of service accounts most often fail for.
@@ -106,7 +115,8 @@ impl BlobStore for GcsBlobs {
         self.needs_no_lease(OP, key, options.lease.as_ref())?;
         let place = self.at(key);
         if options.range.as_ref().is_none_or(covers) {
-            let request = self.request(Method::GET, key).headers(self.keys.read(options.role))?;
+            let request = self.request(Method::GET, key).expects(Expected::of(options.role));
+            let request = request.headers(self.keys.read(options.role))?;
             let reply = self.call(OP, &place, request.headers(&read_headers(options))?, Effect::Read).await?;
             if reply.is_success() {
                 return blob_of(&reply, NAMES, options, &place).map(Some);
@@ -172,12 +182,14 @@ impl BlobStore for GcsBlobs {
 
     async fn list(&self, prefix: &str, options: &ListOptions) -> Result<Page> {
         let place = self.to_string();
-        let request = Request::new(Method::GET, format!("{}?{}", self.base, list_query(prefix, options)));
-        let reply = self.call("list", &place, request, Effect::Read).await?;
-        if !reply.is_success() {
-            return Err(self.refused("list", &place, Failure::of(&reply), Effect::Read));
+        let mut asked = options.clone();
+        loop {
+            let page = self.page(&place, prefix, &asked).await;
+            match shorter(&asked, PAGE, &page) {
+                Some(shorter) => asked = shorter,
+                None => return next(page?, options, &place),
+            }
         }
-        list_page(&place, &reply.body)
     }
 
     fn leases(&self) -> Option<&dyn Leases> {

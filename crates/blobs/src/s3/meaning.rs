@@ -45,9 +45,9 @@ pub(super) fn meaning(failure: &Failure, op: &str, place: &Place, effect: Effect
             )
         }
         ("PermanentRedirect" | "AuthorizationHeaderMalformed" | "IllegalLocationConstraintException", _)
-        | (_, 301 | 307) => wrong_region(place, elsewhere),
+        | (_, 301) => wrong_region(place, elsewhere),
         // A HEAD has no body to say more in.
-        (_, 400) if elsewhere.is_some() => wrong_region(place, elsewhere),
+        (_, 307 | 400) if elsewhere.is_some() => wrong_region(place, elsewhere),
         ("AccessDenied" | "AccessDeniedException" | "AllAccessDisabled" | "", 403) => Meaning::new(
             ErrorKind::Denied,
             "permission was denied",

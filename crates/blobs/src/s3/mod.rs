@@ -13,10 +13,8 @@ mod store;
 use std::fmt;
 use std::fs;
 
-use object_store::ClientOptions;
-
 use crate::capabilities::BlobCapabilities;
-use crate::cloud::{Wire, client_options};
+use crate::cloud::{HttpOptions, Transport, Wire, no_client};
 use crate::context::Context;
 use crate::error::Result;
 use crate::retry::RetryPolicy;
@@ -38,6 +36,7 @@ pub struct S3Blobs {
     extras: Extras,
     can: BlobCapabilities,
     retries: RetryPolicy,
+    warnings: Vec<String>,
 }
 
 impl S3Blobs {
@@ -51,11 +50,10 @@ impl S3Blobs {
         let settings = &config.complete(settings)?;
         let values = &settings.0;
         let place = Place::new(settings)?;
-        let options = client(settings, &place)?;
+        let transport = transport(settings, &place)?;
+        let warnings = transport.warnings(&place.addresses());
         let hint = format!("check the network, {}", values.how_to_set("endpoints.s3").replace("set", "and"));
-        let wire = Wire::new(&options, hint).map_err(|error| {
-            values.invalid("endpoints.s3", "no client can be made for it").with_source(error)
-        })?;
+        let wire = Wire::new(transport, hint);
         let credentials = credentials::provider(settings, &config, &place, &wire, context)?;
         let can = BlobCapabilities {
             conditional_put: is_on(settings, "conditional_write")?,
@@ -69,12 +67,17 @@ impl S3Blobs {
         if let Some(attempts) = values.number("max_retries")? {
             retries = retries.attempts(attempts);
         }
-        Ok(Self { extras: Extras::new(settings)?, place, wire, credentials, can, retries })
+        Ok(Self { extras: Extras::new(settings)?, place, wire, credentials, can, retries, warnings })
     }
 
     /// How often to try, from the settings.
     pub fn retry_policy(&self) -> RetryPolicy {
         self.retries
+    }
+
+    /// What a user should know of the settings, one line each.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 
     /// The name of the bucket.
@@ -109,12 +112,9 @@ fn is_on(settings: &S3Settings, name: &'static str) -> Result<bool> {
     }
 }
 
-fn client(settings: &S3Settings, place: &Place) -> Result<ClientOptions> {
+fn transport(settings: &S3Settings, place: &Place) -> Result<Transport> {
     let values = &settings.0;
-    let mut options = client_options().with_allow_http(place.allows_http());
-    if values.flag("insecure")? {
-        options = options.with_allow_invalid_certificates(true);
-    }
+    let mut options = HttpOptions::of(values)?.insecure(values.flag("insecure")?);
     if let Some(path) = values.text("custom_ca_bundle") {
         let unreadable = |error: Box<dyn std::error::Error + Send + Sync>| {
             values
@@ -122,16 +122,11 @@ fn client(settings: &S3Settings, place: &Place) -> Result<ClientOptions> {
                 .with_source(error)
         };
         let pem = fs::read(path).map_err(|error| unreadable(error.into()))?;
-        let certificates =
-            object_store::Certificate::from_pem_bundle(&pem).map_err(|error| unreadable(error.into()))?;
-        options = certificates.into_iter().fold(options, ClientOptions::with_root_certificate);
+        options = options.certificates(&pem).map_err(|error| unreadable(error.into()))?;
     }
-    let proxy = values.text(if place.is_https() { "https_proxy" } else { "http_proxy" });
-    if let Some(proxy) = proxy.filter(|_| !place.is_local()) {
-        options = options.with_proxy_url(proxy);
+    let proxy = if place.is_https() { "https_proxy" } else { "http_proxy" };
+    if let Some(url) = values.text(proxy).filter(|_| !place.is_local()) {
+        options = options.proxy(proxy, url, values.text("no_proxy"));
     }
-    if let Some(excludes) = values.text("no_proxy") {
-        options = options.with_proxy_excludes(excludes);
-    }
-    Ok(options)
+    Transport::new(options).map_err(|error| no_client(values, proxy, error))
 }

@@ -75,9 +75,10 @@ impl Place {
         format!("{}/", self.dynamodb)
     }
 
-    pub(super) fn allows_http(&self) -> bool {
-        let others = self.sso.as_ref();
-        [&self.base, &self.dynamodb, &self.sts].into_iter().chain(others).any(|url| url.starts_with("http:"))
+    /// The addresses of the services that requests go to.
+    pub(super) fn addresses(&self) -> Vec<&str> {
+        let all = [&self.base, &self.dynamodb, &self.sts].into_iter().chain(self.sso.as_ref());
+        all.map(String::as_str).collect()
     }
 
     /// Whether the bucket is on this machine, which no proxy leads to.

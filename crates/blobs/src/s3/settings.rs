@@ -1,6 +1,9 @@
 //! The settings of the store on S3, as Terraform's backend names them.
 
-use crate::settings::{Setting, alias, flag, ignored, map, number, secret, settings, text, user};
+use crate::settings::{
+    ALLOW_PLAIN_HTTP, MAX_STATE_SIZE, REQUEST_TIMEOUT, Setting, alias, flag, ignored, map, number, secret,
+    settings, text, user,
+};
 
 pub(super) static TABLE: &[Setting] = &[
     text("bucket", &[]),
@@ -90,6 +93,10 @@ pub(super) static TABLE: &[Setting] = &[
     // For servers that speak the protocol and know no conditions.
     user(text("conditional_write", &[])),
     user(text("conditional_delete", &[])),
+    // Not the original's either: what may leave, how long a request may take, how much may arrive.
+    ALLOW_PLAIN_HTTP,
+    REQUEST_TIMEOUT,
+    MAX_STATE_SIZE,
 ];
 
 settings! {

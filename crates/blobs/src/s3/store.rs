@@ -11,8 +11,8 @@ use super::meaning::meaning;
 use crate::blob::{Blob, BlobMeta, Page};
 use crate::capabilities::BlobCapabilities;
 use crate::cloud::{
-    Effect, Failure, Reading, Reply, Request, attribute_headers, blob_of, covers, list_page, list_query,
-    meta_of, nothing_of, read_headers, version_of,
+    Effect, Expected, Failure, PAGE, Reading, Reply, Request, attribute_headers, blob_of, covers, list_page,
+    list_query, meta_of, next, nothing_of, read_headers, shorter, version_of,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Key;
@@ -98,6 +98,15 @@ impl S3Blobs {
             }
         }
     }
+
+    async fn page(&self, place: &str, prefix: &str, options: &ListOptions) -> Result<Page> {
+        let request = Request::new(Method::GET, self.place.list(&list_query(prefix, options)));
+        let reply = self.call("list", place, request, None, Effect::Read).await?;
+        if !reply.is_success() {
+            return Err(self.refused("list", place, Failure::of(&reply), Effect::Read));
+        }
+        list_page(place, &reply.body)
+    }
 }
 
 #[async_trait]
@@ -112,7 +121,8 @@ impl BlobStore for S3Blobs {
         self.needs_no_lease(OP, key, options.lease.as_ref())?;
         let place = self.at(key);
         if options.range.as_ref().is_none_or(covers) {
-            let request = Request::new(Method::GET, self.place.blob(key.as_str()));
+            let request =
+                Request::new(Method::GET, self.place.blob(key.as_str())).expects(Expected::of(options.role));
             let request = request.headers(self.extras.read())?.headers(&read_headers(options))?;
             let reply = self.call(OP, &place, request, None, Effect::Read).await?;
             if reply.is_success() {
@@ -192,12 +202,14 @@ impl BlobStore for S3Blobs {
 
     async fn list(&self, prefix: &str, options: &ListOptions) -> Result<Page> {
         let place = self.to_string();
-        let request = Request::new(Method::GET, self.place.list(&list_query(prefix, options)));
-        let reply = self.call("list", &place, request, None, Effect::Read).await?;
-        if !reply.is_success() {
-            return Err(self.refused("list", &place, Failure::of(&reply), Effect::Read));
+        let mut asked = options.clone();
+        loop {
+            let page = self.page(&place, prefix, &asked).await;
+            match shorter(&asked, PAGE, &page) {
+                Some(shorter) => asked = shorter,
+                None => return next(page?, options, &place),
+            }
         }
-        list_page(&place, &reply.body)
     }
 
     fn leases(&self) -> Option<&dyn Leases> {

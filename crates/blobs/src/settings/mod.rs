@@ -7,7 +7,10 @@ mod values;
 pub(crate) use values::ignored;
 #[cfg(feature = "aws")]
 pub(crate) use values::map;
-pub(crate) use values::{Setting, Values, alias, flag, number, refused, secret, text, user};
+pub(crate) use values::{
+    ALLOW_PLAIN_HTTP, MAX_STATE_SIZE, REQUEST_TIMEOUT, Setting, Values, alias, flag, number, refused, secret,
+    text, user,
+};
 
 /// Defines a type of settings over a table of [`Setting`]s.
 macro_rules! settings {

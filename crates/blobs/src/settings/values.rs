@@ -79,6 +79,14 @@ pub(crate) const fn refused(
     Setting::new(name, env, Kind::Refused(instead))
 }
 
+/// Whether secrets may leave by plain http.
+pub(crate) const ALLOW_PLAIN_HTTP: Setting =
+    user(flag("allow_plain_http", &["GROUNDSTATE_ALLOW_PLAIN_HTTP"]));
+/// How many seconds a request may take from its beginning to the end of its answer.
+pub(crate) const REQUEST_TIMEOUT: Setting = user(number("request_timeout", &["GROUNDSTATE_REQUEST_TIMEOUT"]));
+/// The largest state that is read, in bytes or with a unit.
+pub(crate) const MAX_STATE_SIZE: Setting = user(text("max_state_size", &["GROUNDSTATE_MAX_STATE_SIZE"]));
+
 pub(crate) const fn alias(name: &'static str, of: &'static str) -> Setting {
     Setting::new(name, &[], Kind::Alias(of))
 }
@@ -107,6 +115,12 @@ pub(crate) struct Values {
 impl Values {
     pub(crate) fn new(store: &'static str, table: &'static [Setting]) -> Self {
         Self { store, table, values: BTreeMap::new(), maps: BTreeMap::new() }
+    }
+
+    /// The store whose settings these are.
+    #[cfg(feature = "cloud")]
+    pub(crate) fn store(&self) -> &'static str {
+        self.store
     }
 
     fn find(&self, name: &str) -> Option<&'static Setting> {

@@ -16,6 +16,8 @@ mod foreign;
 mod gcs;
 mod harness;
 mod memory;
+#[cfg(all(feature = "aws", feature = "azure", feature = "gcp"))]
+mod network;
 #[cfg(feature = "aws")]
 mod moto;
 #[cfg(feature = "aws")]

@@ -13,6 +13,7 @@ mod diff;
 mod fixtures;
 mod graph;
 mod help;
+mod hostile;
 mod interop;
 mod interrupted;
 mod journal;

@@ -32,8 +32,13 @@ impl Work {
 
     /// Runs the command in the directory, on itself: `.` in the arguments is it.
     pub(crate) fn run(&self, args: &[&str]) -> Run {
+        self.run_with(args, &[])
+    }
+
+    /// The same with variables of the environment.
+    pub(crate) fn run_with(&self, args: &[&str], variables: &[(&str, &str)]) -> Run {
         let mut command = command(args);
-        command.current_dir(self.path()).stdin(Stdio::null());
+        command.current_dir(self.path()).stdin(Stdio::null()).envs(variables.iter().copied());
         command.envs(self.place.environment().iter().cloned());
         Run::of(command.output().expect("the program is there"))
     }

@@ -1,7 +1,7 @@
 //! Carrying a request out, with what was planned to go wrong.
 
 use super::{Faults, Kind};
-use crate::http::{Answer, Request, Service};
+use crate::http::{Answer, Flow, Request, Service};
 use crate::log::Log;
 
 /// Answers the request, or not.
@@ -23,6 +23,7 @@ pub(crate) async fn carry_out(
             drop(service.answer(request).await);
             Some(service.refusal(request, status, code))
         }
+        Kind::Instead(answer) => Some(answer),
         Kind::DropBefore => None,
         Kind::DropAfter => {
             drop(service.answer(request).await);
@@ -30,7 +31,7 @@ pub(crate) async fn carry_out(
         }
         Kind::Cut(after) => {
             let mut answer = service.answer(request).await?;
-            answer.cut = Some(after);
+            answer.flow = Flow::Cut(after);
             Some(answer)
         }
         Kind::DelayBefore(by) => {

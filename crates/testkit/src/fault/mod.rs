@@ -6,6 +6,8 @@ mod random;
 
 use std::time::Duration;
 
+use crate::http::Answer;
+
 pub(crate) use carry_out::carry_out;
 pub(crate) use plan::Faults;
 
@@ -48,6 +50,7 @@ pub(crate) enum Kind {
         status: u16,
         code: &'static str,
     },
+    Instead(Answer),
     DropBefore,
     DropAfter,
     Cut(usize),
@@ -75,6 +78,11 @@ impl Fault {
     /// The request is not carried out, and the answer is 500.
     pub fn before_500() -> Self {
         Self::refuse(500, "InternalError", None)
+    }
+
+    /// The answer is this one, and nothing is done: what a hostile server sends.
+    pub fn instead(answer: Answer) -> Self {
+        Self::new(Kind::Instead(answer))
     }
 
     /// The connection is closed without an answer, and nothing is done.
@@ -172,6 +180,7 @@ impl Kind {
         match self {
             Self::Refuse { code, .. } => code,
             Self::ErrorAfter { .. } => "error after commit",
+            Self::Instead(_) => "another answer",
             Self::DropBefore => "drop before",
             Self::DropAfter => "drop after commit",
             Self::Cut(_) => "cut body",

@@ -1,6 +1,7 @@
 //! What a face answers.
 
 use std::fmt;
+use std::time::Duration;
 
 use bytes::Bytes;
 
@@ -12,14 +13,27 @@ pub struct Answer {
     pub(crate) body: Bytes,
     /// The length that an answer to HEAD declares.
     pub(crate) declared: Option<u64>,
-    /// How many bytes of the body are sent before the connection is closed.
-    pub(crate) cut: Option<usize>,
+    /// How the body is sent.
+    pub(crate) flow: Flow,
+}
+
+/// How a body is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flow {
+    /// At once and to its end.
+    Whole,
+    /// So many bytes, before the connection is closed.
+    Cut(usize),
+    /// Again and again, until the client has enough.
+    Endless,
+    /// The same with a pause before each time.
+    Drip(Duration),
 }
 
 impl Answer {
     /// An answer without a body.
     pub fn new(status: u16) -> Self {
-        Self { status, headers: Vec::new(), body: Bytes::new(), declared: None, cut: None }
+        Self { status, headers: Vec::new(), body: Bytes::new(), declared: None, flow: Flow::Whole }
     }
 
     /// The same with a header more.
@@ -62,6 +76,27 @@ impl Answer {
     #[must_use]
     pub(crate) fn json(self, value: &serde_json::Value) -> Self {
         self.header("content-type", "application/json; charset=UTF-8").body(value.to_string())
+    }
+
+    /// The same with a length that the body need not have.
+    #[must_use]
+    pub fn declaring(mut self, length: u64) -> Self {
+        self.declared = Some(length);
+        self
+    }
+
+    /// The same with its body again and again, until the client has enough.
+    #[must_use]
+    pub fn endless(mut self) -> Self {
+        self.flow = Flow::Endless;
+        self
+    }
+
+    /// The same with its body again and again, with a pause before each time.
+    #[must_use]
+    pub fn dripping(mut self, pause: Duration) -> Self {
+        self.flow = Flow::Drip(pause);
+        self
     }
 
     /// The same without the bytes of the body, whose length is still declared.

@@ -1,4 +1,4 @@
-//! The body of an answer, which may end before its declared length.
+//! The body of an answer, which may end before its declared length, or never.
 
 use std::io;
 use std::pin::Pin;
@@ -6,26 +6,41 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
+use tokio::time::{Sleep, sleep};
 
-/// The bytes of an answer, whole or cut off.
+use super::{Answer, Flow};
+
+/// The bytes of an answer, and how they are sent.
 pub(super) struct AnswerBody {
     bytes: Bytes,
-    declared: u64,
+    left: Option<u64>,
+    flow: Flow,
     /// How often the connection gets a turn to send what it has before it is closed.
     turns: u8,
+    pause: Option<Pin<Box<Sleep>>>,
 }
 
 impl AnswerBody {
-    pub(super) fn whole(bytes: Bytes) -> Self {
-        Self { declared: bytes.len() as u64, bytes, turns: 0 }
+    pub(super) fn of(answer: &Answer) -> Self {
+        let bytes = match answer.flow {
+            Flow::Cut(after) => answer.body.slice(..after.min(answer.body.len())),
+            _ => answer.body.clone(),
+        };
+        let left = match answer.flow {
+            Flow::Whole | Flow::Cut(_) => Some(answer.body.len() as u64),
+            Flow::Endless | Flow::Drip(_) => answer.declared,
+        };
+        Self { bytes, left, flow: answer.flow, turns: 8, pause: None }
     }
 
-    pub(super) fn cut(bytes: Bytes, after: usize) -> Self {
-        Self { declared: bytes.len() as u64, bytes: bytes.slice(..after.min(bytes.len())), turns: 8 }
-    }
-
-    fn is_cut(&self) -> bool {
-        self.turns > 0
+    /// What is sent again and again, after the pause that goes before it.
+    fn again(&mut self, context: &mut Context<'_>) -> Poll<Bytes> {
+        if let Flow::Drip(time) = self.flow {
+            let pause = self.pause.get_or_insert_with(|| Box::pin(sleep(time)));
+            std::task::ready!(pause.as_mut().poll(context));
+            self.pause = None;
+        }
+        Poll::Ready(self.bytes.clone())
     }
 }
 
@@ -37,12 +52,15 @@ impl Body for AnswerBody {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
-        if !self.bytes.is_empty() {
-            let bytes = std::mem::take(&mut self.bytes);
-            self.declared -= bytes.len() as u64;
+        let bytes = match self.flow {
+            Flow::Endless | Flow::Drip(_) => std::task::ready!(self.again(context)),
+            Flow::Whole | Flow::Cut(_) => std::mem::take(&mut self.bytes),
+        };
+        if !bytes.is_empty() {
+            self.left = self.left.map(|left| left.saturating_sub(bytes.len() as u64));
             return Poll::Ready(Some(Ok(Frame::data(bytes))));
         }
-        if !self.is_cut() {
+        if !matches!(self.flow, Flow::Cut(_)) {
             return Poll::Ready(None);
         }
         // An error at once would throw away what waits to be written.
@@ -55,10 +73,10 @@ impl Body for AnswerBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.bytes.is_empty() && !self.is_cut()
+        self.bytes.is_empty() && !matches!(self.flow, Flow::Cut(_))
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.declared)
+        self.left.map_or_else(SizeHint::default, SizeHint::with_exact)
     }
 }

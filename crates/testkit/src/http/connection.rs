@@ -57,9 +57,5 @@ fn response(answer: Answer) -> Result<hyper::Response<AnswerBody>, io::Error> {
     if let Some(declared) = answer.declared {
         response = response.header("content-length", declared);
     }
-    let body = match answer.cut {
-        Some(after) => AnswerBody::cut(answer.body, after),
-        None => AnswerBody::whole(answer.body),
-    };
-    response.body(body).map_err(io::Error::other)
+    response.body(AnswerBody::of(&answer)).map_err(io::Error::other)
 }

@@ -8,6 +8,7 @@ mod request;
 mod server;
 
 pub use answer::Answer;
+pub(crate) use answer::Flow;
 pub use request::Request;
 pub use server::Server;
 

@@ -1,0 +1,38 @@
+//! Lists in pages that are short enough, and in no more of them than a service can need.
+
+use super::transport::{TooLarge, cause_of};
+use crate::blob::Page;
+use crate::error::{Error, ErrorKind, Result};
+use crate::options::ListOptions;
+
+/// The most pages of a list: two million entries of S3.
+const MOST_PAGES: usize = 2000;
+
+/// What to ask for instead of a page whose answer was too long, if that can be shorter.
+pub(crate) fn shorter(options: &ListOptions, most: usize, page: &Result<Page>) -> Option<ListOptions> {
+    let error = page.as_ref().err()?;
+    cause_of::<TooLarge>(error)?;
+    let limit = options.limit.unwrap_or(most).min(most);
+    (limit > 1).then(|| options.clone().limit(limit.div_ceil(4)))
+}
+
+/// A page that follows the one that was asked for.
+///
+/// # Errors
+///
+/// `Internal` where a list does not go on, and `LimitExceeded` where it does not end.
+pub(crate) fn next(page: Page, options: &ListOptions, place: &str) -> Result<Page> {
+    let Page { blobs, prefixes, next } = page;
+    let Some(token) = next else { return Ok(Page { blobs, prefixes, next: None }) };
+    let before = options.page.as_ref();
+    if before.is_some_and(|before| before.as_str() == token.as_str()) {
+        let error = Error::new(ErrorKind::Internal, "list", place);
+        return Err(error.because("the service gives the same page of its list again"));
+    }
+    let (token, pages) = token.after(before);
+    if pages > MOST_PAGES {
+        let error = Error::new(ErrorKind::LimitExceeded, "list", place);
+        return Err(error.because(format!("the list has more than {MOST_PAGES} pages")));
+    }
+    Ok(Page { blobs, prefixes, next: Some(token) })
+}

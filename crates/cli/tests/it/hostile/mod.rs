@@ -1,0 +1,3 @@
+//! Servers, directories and files of somebody who means harm.
+
+mod network;
