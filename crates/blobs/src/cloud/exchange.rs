@@ -139,8 +139,15 @@ impl Wire {
         effect: Effect,
     ) -> Result<Reply> {
         let host = request.uri().host().unwrap_or_default().to_owned();
+        let proxy = self.transport.proxy_hint(request.uri());
         let reply = match self.transport.call(request).await {
             Ok(reply) => reply,
+            Err(error) if error.kind() == HttpErrorKind::Connect => {
+                return Err(Error::new(ErrorKind::Unavailable, op, place)
+                    .because(format!("no connection to {host} can be made"))
+                    .next_step(proxy.unwrap_or_else(|| self.endpoint_hint.clone()))
+                    .with_source(error));
+            }
             Err(error) => return Err(self.failed(op, place, &host, effect, error)),
         };
         let (parts, body) = reply.into_parts();
@@ -157,13 +164,6 @@ impl Wire {
     fn failed(&self, op: &'static str, place: &str, host: &str, effect: Effect, error: HttpError) -> Error {
         if let Some(why) = cause_of::<NotSent>(&error) {
             return Error::new(ErrorKind::Invalid, op, place).because(why.to_string());
-        }
-        if error.kind() == HttpErrorKind::Connect {
-            let through = self.transport.proxy().map(|proxy| format!(" through the proxy {proxy}"));
-            return Error::new(ErrorKind::Unavailable, op, place)
-                .because(format!("no connection to {host} can be made{}", through.unwrap_or_default()))
-                .next_step(self.endpoint_hint.clone())
-                .with_source(error);
         }
         let refusal = if let Some(TooLarge { limit }) = cause_of(&error) {
             let step = match *limit {

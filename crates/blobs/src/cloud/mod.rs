@@ -7,6 +7,8 @@ mod failure;
 #[cfg(any(feature = "aws", feature = "gcp"))]
 mod listing;
 mod pages;
+#[cfg(feature = "aws")]
+mod proxy;
 mod reading;
 mod secrets;
 mod tls;
@@ -19,6 +21,8 @@ pub use exchange::Reply;
 pub(crate) use exchange::{Effect, Request, Wire};
 pub(crate) use failure::{Failure, Meaning};
 pub(crate) use pages::{next, shorter};
+#[cfg(feature = "aws")]
+pub(crate) use proxy::Proxies;
 pub(crate) use reading::{
     Reading, attribute_headers, blob_of, covers, meta_of, nothing_of, read_headers, version_of,
 };

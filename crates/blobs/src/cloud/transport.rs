@@ -20,6 +20,8 @@ use object_store::client::{
 };
 use url::Url;
 
+#[cfg(feature = "aws")]
+use super::proxy::Proxies;
 use super::secrets::{carries_secret, is_near};
 use super::{address, is_loopback, tls};
 use crate::error::{Error, Result};
@@ -34,6 +36,9 @@ const SILENCE: Duration = Duration::from_secs(60);
 const DEADLINE: Duration = Duration::from_secs(15 * 60);
 /// The same for requests of which neither the body nor the answer is a state.
 const SHORT_DEADLINE: Duration = Duration::from_secs(120);
+/// The same for the metadata of a machine.
+#[cfg(feature = "aws")]
+const METADATA_DEADLINE: Duration = Duration::from_secs(5);
 /// The longest lock document.
 const LOCK_LIMIT: u64 = 64 << 10;
 /// The longest answer that is neither a state nor the document of a lock: lists, errors, tokens.
@@ -51,6 +56,9 @@ pub(crate) enum Expected {
     Lock,
     /// A state, or something else as large.
     State,
+    /// The metadata of a machine, which most machines do not have.
+    #[cfg(feature = "aws")]
+    Metadata,
 }
 
 impl Expected {
@@ -73,8 +81,9 @@ pub(crate) struct HttpOptions {
     allows_plain_http: bool,
     insecure: bool,
     certificates: Vec<reqwest::Certificate>,
-    proxy: Option<(&'static str, String)>,
-    no_proxy: Option<String>,
+    /// Without, the environment of the process decides.
+    #[cfg(feature = "aws")]
+    proxies: Option<Proxies>,
 }
 
 impl HttpOptions {
@@ -98,8 +107,8 @@ impl HttpOptions {
             allows_plain_http: values.flag("allow_plain_http")?,
             insecure: false,
             certificates: Vec::new(),
-            proxy: None,
-            no_proxy: None,
+            #[cfg(feature = "aws")]
+            proxies: None,
         })
     }
 
@@ -124,11 +133,10 @@ impl HttpOptions {
         Ok(self)
     }
 
-    /// Sends requests through a proxy, which the option of this name gives, but to the hosts of `excludes`.
+    /// Sends requests through these proxies and no others.
     #[cfg(feature = "aws")]
-    pub(crate) fn proxy(mut self, option: &'static str, url: &str, excludes: Option<&str>) -> Self {
-        self.proxy = Some((option, url.to_owned()));
-        self.no_proxy = excludes.map(str::to_owned);
+    pub(crate) fn proxies(mut self, proxies: Proxies) -> Self {
+        self.proxies = Some(proxies);
         self
     }
 
@@ -140,8 +148,8 @@ impl HttpOptions {
             let insecure = option("insecure");
             warnings.push(format!("{insecure} is set: certificates are not checked, so any host on the way can read and change the state"));
         }
-        if let Some((name, url)) = &self.proxy {
-            let proxy = host_of(url).unwrap_or_else(|| "an address that cannot be read".to_owned());
+        #[cfg(feature = "aws")]
+        for (name, proxy) in self.proxies.iter().flat_map(Proxies::named) {
             warnings.push(format!("{} is set: requests go through {proxy}", option(name)));
         }
         let mut plain: Vec<String> = endpoints
@@ -189,7 +197,8 @@ pub(crate) struct Transport(Arc<Clients>);
 
 struct Clients {
     options: HttpOptions,
-    proxy: Option<reqwest::Proxy>,
+    /// Without, the environment of the process decides.
+    proxies: Option<Vec<reqwest::Proxy>>,
     /// For most services, through a proxy where one is set.
     outer: OnceLock<reqwest::Client>,
     /// For this machine and the services that a cloud gives its machines: no proxy leads there.
@@ -202,18 +211,26 @@ impl Transport {
     /// Those of a proxy that is no address.
     pub(crate) fn new(options: HttpOptions) -> Result<Self, reqwest::Error> {
         tls::choose_provider();
-        let proxy = options.proxy.as_ref().map(|(_, url)| {
-            let excludes = options.no_proxy.as_deref().and_then(reqwest::NoProxy::from_string);
-            Ok(reqwest::Proxy::all(url)?.no_proxy(excludes))
-        });
-        let proxy = proxy.transpose()?;
+        #[cfg(feature = "aws")]
+        let proxies = options.proxies.as_ref().map(Proxies::for_client).transpose()?;
+        #[cfg(not(feature = "aws"))]
+        let proxies = None;
         let (outer, near) = (OnceLock::new(), OnceLock::new());
-        Ok(Self(Arc::new(Clients { options, proxy, outer, near })))
+        Ok(Self(Arc::new(Clients { options, proxies, outer, near })))
     }
 
-    /// The proxy that an option names, without user and password.
-    pub(crate) fn proxy(&self) -> Option<String> {
-        host_of(&self.0.options.proxy.as_ref()?.1)
+    /// What to say of the proxy that may lead to an address, without user and password.
+    #[cfg(feature = "aws")]
+    pub(crate) fn proxy_hint(&self, uri: &http::Uri) -> Option<String> {
+        let url = address(&uri.to_string()).ok().filter(|url| !is_near(url))?;
+        self.0.options.proxies.as_ref()?.hint(url.scheme())
+    }
+
+    /// No option names a proxy.
+    #[cfg(not(feature = "aws"))]
+    #[expect(clippy::unused_self, reason = "it is a question to the client where options name proxies")]
+    pub(crate) fn proxy_hint(&self, _: &http::Uri) -> Option<String> {
+        None
     }
 
     /// What a user should know, as [`HttpOptions::warnings`] says.
@@ -236,13 +253,15 @@ impl Transport {
             Expected::Small => (SMALL_LIMIT, options.deadline.min(SHORT_DEADLINE)),
             Expected::Lock => (LOCK_LIMIT, options.deadline.min(SHORT_DEADLINE)),
             Expected::State => (options.state_limit, options.deadline),
+            #[cfg(feature = "aws")]
+            Expected::Metadata => (SMALL_LIMIT, options.deadline.min(METADATA_DEADLINE)),
         }
     }
 }
 
 impl Clients {
     fn build(&self, is_near: bool) -> Result<reqwest::Client, reqwest::Error> {
-        let Self { options, proxy, .. } = self;
+        let Self { options, proxies, .. } = self;
         let mut builder = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .referer(false)
@@ -254,10 +273,11 @@ impl Clients {
         if options.insecure {
             builder = builder.tls_danger_accept_invalid_certs(true);
         }
-        match proxy {
-            _ if is_near => builder = builder.no_proxy(),
-            Some(proxy) => builder = builder.proxy(proxy.clone()),
-            None => {}
+        if is_near || proxies.is_some() {
+            builder = builder.no_proxy();
+        }
+        if let Some(proxies) = proxies.as_ref().filter(|_| !is_near) {
+            builder = proxies.iter().cloned().fold(builder, reqwest::ClientBuilder::proxy);
         }
         builder.build()
     }

@@ -14,7 +14,7 @@ use std::fmt;
 use std::fs;
 
 use crate::capabilities::BlobCapabilities;
-use crate::cloud::{HttpOptions, Transport, Wire, no_client};
+use crate::cloud::{HttpOptions, Proxies, Transport, Wire, no_client};
 use crate::context::Context;
 use crate::error::Result;
 use crate::retry::RetryPolicy;
@@ -50,7 +50,7 @@ impl S3Blobs {
         let settings = &config.complete(settings)?;
         let values = &settings.0;
         let place = Place::new(settings)?;
-        let transport = transport(settings, &place)?;
+        let transport = transport(settings)?;
         let warnings = transport.warnings(&place.addresses());
         let hint = format!("check the network, {}", values.how_to_set("endpoints.s3").replace("set", "and"));
         let wire = Wire::new(transport, hint);
@@ -112,7 +112,7 @@ fn is_on(settings: &S3Settings, name: &'static str) -> Result<bool> {
     }
 }
 
-fn transport(settings: &S3Settings, place: &Place) -> Result<Transport> {
+fn transport(settings: &S3Settings) -> Result<Transport> {
     let values = &settings.0;
     let mut options = HttpOptions::of(values)?.insecure(values.flag("insecure")?);
     if let Some(path) = values.text("custom_ca_bundle") {
@@ -124,9 +124,6 @@ fn transport(settings: &S3Settings, place: &Place) -> Result<Transport> {
         let pem = fs::read(path).map_err(|error| unreadable(error.into()))?;
         options = options.certificates(&pem).map_err(|error| unreadable(error.into()))?;
     }
-    let proxy = if place.is_https() { "https_proxy" } else { "http_proxy" };
-    if let Some(url) = values.text(proxy).filter(|_| !place.is_local()) {
-        options = options.proxy(proxy, url, values.text("no_proxy"));
-    }
-    Transport::new(options).map_err(|error| no_client(values, proxy, error))
+    options = options.proxies(Proxies::of(values)?);
+    Transport::new(options).map_err(|error| no_client(values, "https_proxy", error))
 }

@@ -3,7 +3,7 @@
 use url::{Host, Url};
 
 use super::S3Settings;
-use crate::cloud::{address, encode, is_loopback};
+use crate::cloud::{address, encode};
 use crate::error::{Error, Result};
 
 /// The addresses of one bucket.
@@ -79,15 +79,6 @@ impl Place {
     pub(super) fn addresses(&self) -> Vec<&str> {
         let all = [&self.base, &self.dynamodb, &self.sts].into_iter().chain(self.sso.as_ref());
         all.map(String::as_str).collect()
-    }
-
-    /// Whether the bucket is on this machine, which no proxy leads to.
-    pub(super) fn is_local(&self) -> bool {
-        Url::parse(&self.base).is_ok_and(|url| is_loopback(&url))
-    }
-
-    pub(super) fn is_https(&self) -> bool {
-        self.base.starts_with("https:")
     }
 }
 

@@ -51,9 +51,9 @@ pub(super) static TABLE: &[Setting] = &[
     text("ec2_metadata_service_endpoint_mode", &["AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE"]),
     text("custom_ca_bundle", &["AWS_CA_BUNDLE"]),
     flag("insecure", &[]),
-    text("http_proxy", &[]),
-    text("https_proxy", &[]),
-    text("no_proxy", &[]),
+    text("http_proxy", &["HTTP_PROXY", "http_proxy"]),
+    text("https_proxy", &["HTTPS_PROXY", "https_proxy"]),
+    text("no_proxy", &["NO_PROXY", "no_proxy"]),
     // Credentials that services of AWS give to what runs on them.
     user(text("web_identity_token_file", &["AWS_WEB_IDENTITY_TOKEN_FILE"])),
     user(text("web_identity_role_arn", &["AWS_ROLE_ARN"])),

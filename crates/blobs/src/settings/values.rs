@@ -1,6 +1,6 @@
 //! A table of what can be set, and what is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use groundstate_common::Origin;
@@ -110,11 +110,13 @@ pub(crate) struct Values {
     table: &'static [Setting],
     values: BTreeMap<&'static str, Value>,
     maps: BTreeMap<&'static str, BTreeMap<String, String>>,
+    /// Options that are set to an empty text, which few of them tell from not being set.
+    emptied: BTreeSet<&'static str>,
 }
 
 impl Values {
     pub(crate) fn new(store: &'static str, table: &'static [Setting]) -> Self {
-        Self { store, table, values: BTreeMap::new(), maps: BTreeMap::new() }
+        Self { store, table, values: BTreeMap::new(), maps: BTreeMap::new(), emptied: BTreeSet::new() }
     }
 
     /// The store whose settings these are.
@@ -171,6 +173,12 @@ impl Values {
         }
     }
 
+    /// Whether an option sets it to an empty text.
+    #[cfg(feature = "aws")]
+    pub(crate) fn is_emptied(&self, name: &str) -> bool {
+        self.emptied.contains(name)
+    }
+
     /// Whether an option sets it, rather than a variable.
     #[cfg(feature = "aws")]
     pub(crate) fn is_option(&self, name: &str) -> bool {
@@ -179,6 +187,7 @@ impl Values {
 
     fn put(&mut self, setting: &'static Setting, value: &str, origin: Origin, is_option: bool) -> Result<()> {
         if value.is_empty() {
+            self.emptied.extend(is_option.then_some(setting.name));
             return Ok(());
         }
         if origin < setting.least && !matches!(setting.kind, Kind::Refused(_)) {

@@ -16,10 +16,10 @@ mod foreign;
 mod gcs;
 mod harness;
 mod memory;
-#[cfg(all(feature = "aws", feature = "azure", feature = "gcp"))]
-mod network;
 #[cfg(feature = "aws")]
 mod moto;
+#[cfg(all(feature = "aws", feature = "azure", feature = "gcp"))]
+mod network;
 #[cfg(feature = "aws")]
 mod roles;
 #[cfg(feature = "aws")]

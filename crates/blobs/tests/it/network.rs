@@ -251,3 +251,68 @@ async fn warnings_name_what_weakens_the_connection() -> Outcome {
     assert_eq!(S3Blobs::open(&s3::settings("http://127.0.0.1:1", "b"), &context())?.warnings(), [""; 0]);
     Ok(())
 }
+
+/// The errors of a read of a bucket at an address, with these options and variables.
+async fn error_with(
+    endpoint: &str,
+    options: &[(&str, &str)],
+    variables: &[(&str, &str)],
+) -> Result<String, Box<dyn std::error::Error>> {
+    let mut settings = s3::settings(endpoint, "b");
+    for (name, value) in options {
+        settings.set(name, value)?;
+    }
+    let find = |name: &str| {
+        let found = variables.iter().find(|(known, _)| *known == name);
+        found.map(|(_, value)| (*value).to_owned())
+    };
+    let store = S3Blobs::open(&settings.or_from(&find)?, &context())?;
+    let error = store.get(&Key::parse("k")?, &GetOptions::default()).await.err();
+    Ok(error.map(|error| error.to_string()).unwrap_or_default())
+}
+
+#[tokio::test]
+async fn proxies_are_chosen_by_scheme_as_terraform_does() -> Outcome {
+    let proxy = Recorder::start(Answer::new(502));
+    let (url, host) = (proxy.endpoint(), proxy.address().to_string());
+    let dead = "http://127.0.0.1:9";
+    let plain = "http://bucket.test:7";
+    let tls = "https://bucket.test:7";
+    for (endpoint, options, variables, is_asked) in [
+        (plain, vec![("http_proxy", url.as_str())], vec![], true),
+        (plain, vec![], vec![("HTTP_PROXY", url.as_str())], true),
+        (plain, vec![("http_proxy", host.as_str())], vec![], true),
+        (plain, vec![("https_proxy", &url), ("http_proxy", dead)], vec![], false),
+        (tls, vec![("http_proxy", &url)], vec![], true),
+        (tls, vec![("http_proxy", &url), ("https_proxy", dead)], vec![], false),
+        (tls, vec![("http_proxy", dead)], vec![("HTTPS_PROXY", url.as_str())], true),
+        (tls, vec![("http_proxy", &url), ("https_proxy", "")], vec![("HTTPS_PROXY", url.as_str())], false),
+        (tls, vec![], vec![("http_proxy", url.as_str())], false),
+        (plain, vec![("http_proxy", &url), ("no_proxy", "bucket.test")], vec![], false),
+        (plain, vec![("http_proxy", &url)], vec![("NO_PROXY", ".test")], false),
+        (dead, vec![("http_proxy", &url)], vec![("http_proxy", url.as_str())], false),
+    ] {
+        let before = proxy.requests().len();
+        error_with(endpoint, &options, &variables).await?;
+        let said = format!("{endpoint} {options:?} {variables:?}");
+        assert_eq!(proxy.requests().len() > before, is_asked, "{said}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_proxy_that_does_not_answer_is_named_without_its_password() -> Outcome {
+    let dead = "http://user:hush@127.0.0.1:9";
+    for options in [vec![("http_proxy", dead)], vec![("http_proxy", dead), ("no_proxy", "other.test")]] {
+        let error = error_with("http://bucket.test:7", &options, &[]).await?;
+        assert!(error.contains("the proxy 127.0.0.1:9") && !error.contains("hush"), "{error}");
+    }
+    // None leads to this machine.
+    let error = error_with("http://127.0.0.1:9", &[("http_proxy", dead)], &[]).await?;
+    assert!(error.contains("AWS_ENDPOINT_URL_S3") && !error.contains("proxy"), "{error}");
+    for wrong in ["ftp://p", "http://[x", "http://a b", "p\n:1x", "http://"] {
+        let error = error_with("http://127.0.0.1:9", &[("http_proxy", wrong)], &[]).await.unwrap_err();
+        assert!(error.to_string().contains("`http_proxy`"), "{error}");
+    }
+    Ok(())
+}

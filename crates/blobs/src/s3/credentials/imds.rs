@@ -5,7 +5,7 @@ use http::Method;
 
 use super::container::document;
 use super::{Fetched, NO_CREDENTIALS, OP, Source, unreadable};
-use crate::cloud::{Effect, Failure, Reply, Request, Wire, address, encode, token};
+use crate::cloud::{Effect, Expected, Failure, Reply, Request, Wire, address, encode, token};
 use crate::error::{Error, ErrorKind, Result};
 use crate::s3::S3Settings;
 
@@ -40,7 +40,7 @@ impl Machine {
     }
 
     async fn ask(&self, request: Request) -> Result<Reply> {
-        let request = request.build()?;
+        let request = request.expects(Expected::Metadata).build()?;
         self.wire.send(OP, FROM, request, Effect::Read).await.map_err(|error| {
             // Most machines have no such service, so asking again would only take longer.
             let failed = Error::new(ErrorKind::Unauthenticated, OP, FROM);
