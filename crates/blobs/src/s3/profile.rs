@@ -50,7 +50,7 @@ impl SharedConfig {
         {
             let is_foreign = values.origin(option).is_some_and(|origin| !origin.is_user());
             for path in paths(settings, option, file) {
-                let text = match read(&path) {
+                let text = match read(&path, values.text(option).is_some(), is_foreign) {
                     Ok(Some(text)) => text,
                     Ok(None) => continue,
                     Err(error) => {
@@ -240,6 +240,14 @@ impl Profile {
     }
 }
 
+/// Refuses pipes and devices, which a directory may name to stop whoever reads them. What is not there is left to the reader.
+pub(super) fn only_regular(path: &Path) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(metadata) if !metadata.is_file() => Err(io::Error::other("it is not a regular file")),
+        _ => Ok(()),
+    }
+}
+
 fn paths(settings: &S3Settings, option: &'static str, file: &str) -> Vec<PathBuf> {
     let values = &settings.0;
     let home = values.text("home").map(Path::new);
@@ -250,10 +258,15 @@ fn paths(settings: &S3Settings, option: &'static str, file: &str) -> Vec<PathBuf
     paths.split(',').map(str::trim).map(|path| of_home(path).unwrap_or_else(|| path.into())).collect()
 }
 
-fn read(path: &Path) -> io::Result<Option<String>> {
+/// The text of a file, if it is there. One in the home that cannot be opened counts as not there, as with the SDKs.
+fn read(path: &Path, is_named: bool, is_foreign: bool) -> io::Result<Option<String>> {
+    use io::ErrorKind::{NotADirectory, NotFound};
     use io::Read as _;
+    if is_foreign {
+        only_regular(path)?;
+    }
     let file = match fs::File::open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if !is_named || matches!(error.kind(), NotFound | NotADirectory) => return Ok(None),
         file => file?,
     };
     let mut bytes = Vec::new();

@@ -78,7 +78,7 @@ impl World {
 
     fn with_variables(&self, settings: S3Settings) -> BlobResult<S3Settings> {
         let find = |name: &str| {
-            let found = self.variables.iter().find(|(known, _)| *known == name);
+            let found = self.variables.iter().rev().find(|(known, _)| *known == name);
             let home = (name == "HOME").then(|| self.home.path().display().to_string());
             found.map(|(_, value)| value.clone()).or(home)
         };
@@ -348,5 +348,46 @@ async fn logins_by_sso_give_the_role_of_the_profile() -> Outcome {
     }
     let world = World::new().await.file(".aws/config", SSO).option("profile", "a");
     assert!(world.error().await.to_string().contains("aws sso login --profile a"));
+    Ok(())
+}
+
+#[tokio::test]
+async fn files_of_profiles_that_cannot_be_opened_are_only_missed_where_they_are_named() -> Outcome {
+    let with = |world: World| world.option("access_key", GIVEN.0).option("secret_key", GIVEN.1);
+    // A home that is no directory, as services have it.
+    let world = with(World::new().await).file("home", "");
+    let home = world.path("home");
+    read(&world.variable("HOME", &home).open()?).await?;
+    // A file that is not there may be named, and something else than a file may not.
+    let world = with(World::new().await);
+    let missing = world.path("home/none");
+    read(&world.variable("AWS_CONFIG_FILE", &missing).open()?).await?;
+    let world = with(World::new().await);
+    let folder = world.home.path().display().to_string();
+    let error = world.variable("AWS_CONFIG_FILE", &folder).error().await;
+    assert!(error.to_string().contains("cannot be read"), "{error}");
+    Ok(())
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn pipes_that_a_directory_names_are_not_waited_for() -> Outcome {
+    let world = World::new().await;
+    let pipe = world.path("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status()?.success());
+    for option in ["shared_config_files", "shared_credentials_files", "web_identity_token_file"] {
+        let mut block = serde_json::json!({"bucket": "b", "region": "us-east-1"});
+        match option {
+            "web_identity_token_file" => {
+                block["assume_role_with_web_identity"] =
+                    serde_json::json!({"role_arn": "arn:r", option: pipe});
+            }
+            _ => block[option] = serde_json::json!([pipe]),
+        }
+        let mut settings = S3Settings::new();
+        settings.read_from(block, Origin::Block)?;
+        let error = S3Blobs::open(&world.with_variables(settings)?, &world.context()).expect_err(option);
+        assert!(words(&error).contains("not a regular file"), "{}", words(&error));
+    }
     Ok(())
 }

@@ -1,8 +1,9 @@
 //! Which source credentials come from: the order of the SDK for Go, with which Terraform and OpenTofu are built.
 
+use std::path::Path;
 use std::sync::Arc;
 
-use groundstate_common::Clock;
+use groundstate_common::{Clock, Origin};
 use object_store::aws::AwsCredential;
 
 use super::container::Container;
@@ -18,7 +19,7 @@ use crate::context::Context;
 use crate::error::{Error, ErrorKind, Result};
 use crate::s3::S3Settings;
 use crate::s3::place::Place;
-use crate::s3::profile::{Profile, SharedConfig};
+use crate::s3::profile::{Profile, SharedConfig, only_regular};
 use crate::settings::Values;
 
 /// Chains of profiles that are longer than this do not end.
@@ -100,6 +101,7 @@ impl Chain<'_> {
     }
 
     fn web_identity(&self) -> Result<Credentials> {
+        const FILE: &str = "web_identity_token_file";
         let role = self.values.needed("web_identity_role_arn")?;
         let file = self.values.text("web_identity_token_file");
         let token = match (file, self.values.text("web_identity_token")) {
@@ -113,7 +115,14 @@ impl Chain<'_> {
             (Some(_), Some(text)) if self.values.is_option("web_identity_token") => {
                 Token::Text(text.to_owned())
             }
-            (Some(path), _) => Token::File(path.to_owned()),
+            (Some(path), _) => {
+                let is_users = self.values.origin(FILE).is_some_and(Origin::is_user);
+                if !is_users {
+                    let wrong = |error| self.values.invalid(FILE, "it cannot be read").with_source(error);
+                    only_regular(Path::new(path)).map_err(wrong)?;
+                }
+                Token::File(path.to_owned())
+            }
             (None, Some(text)) => Token::Text(text.to_owned()),
             (None, None) => {
                 let why = "there is a role and no token for it";
