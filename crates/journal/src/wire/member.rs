@@ -43,6 +43,9 @@ const MEMBERS: [&[u8]; 19] = [
     b"requiresByteString",
 ];
 
+/// What every entry has, by the numbers of the members. `null` is as good as nothing.
+const REQUIRED: [&str; 3] = ["version", "kind", "sequence ID"];
+
 impl EntryReader {
     pub(super) fn problem(&mut self, code: Code, offset: usize, detail: impl Into<String>) {
         if self.found.len() < MAX_PROBLEMS {
@@ -88,7 +91,7 @@ impl EntryReader {
                 _ => self.part_member(&mut entry, number, cursor)?,
             }
         }
-        for (number, what) in [(0, "version"), (1, "kind"), (2, "sequence ID")] {
+        for (number, what) in REQUIRED.iter().enumerate() {
             if seen & (1 << number) == 0 {
                 self.problem(Code::Missing, start, format!("the entry has no {what}"));
             }
@@ -117,7 +120,7 @@ impl EntryReader {
         member: usize,
         cursor: &mut Cursor<'_>,
     ) -> Result<(), Stop> {
-        let Some((value, offset)) = self.number(cursor)? else { return Ok(()) };
+        let Some((value, offset)) = self.number(cursor, member)? else { return Ok(()) };
         let old = Target::Old(value);
         let new = Target::New(OperationId::new(value));
         match member {
@@ -169,13 +172,18 @@ impl EntryReader {
         Ok(())
     }
 
-    /// A whole number that is not negative, with its place; nothing for `null`.
-    fn number(&mut self, cursor: &mut Cursor<'_>) -> Result<Option<(u64, usize)>, Stop> {
+    /// A whole number that is not negative, with its place; nothing for `null`, which a required member cannot be.
+    fn number(&mut self, cursor: &mut Cursor<'_>, member: usize) -> Result<Option<(u64, usize)>, Stop> {
         let kind = cursor.kind()?;
         let offset = cursor.offset();
         let raw = cursor.raw()?;
         let value = match kind {
-            Kind::Null => return Ok(None),
+            Kind::Null => {
+                if let Some(what) = REQUIRED.get(member) {
+                    self.problem(Code::Missing, offset, format!("the entry has no {what}"));
+                }
+                return Ok(None);
+            }
             // Go's 64-bit integers have a sign.
             Kind::Number => str::from_utf8(raw).ok().and_then(|text| text.parse::<u64>().ok()),
             _ => None,
