@@ -1,10 +1,11 @@
 //! Entries that are to be deleted, taken together where one deletion takes others along.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use groundstate_dag::Graph;
 
 use super::{DeletedWith, StackIndex};
+use crate::network::{Link, Network};
 
 /// How the deletion of one entry goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +31,9 @@ pub(super) struct Unit {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Units {
     pub(super) units: Vec<Unit>,
+    /// Numbers behind those of units are barriers, each of which stands for all pairs of what leads to it and what it leads to.
     pub(super) edges: Vec<(usize, usize)>,
+    pub(super) barriers: usize,
 }
 
 impl Units {
@@ -89,43 +92,54 @@ impl Units {
             units[unit].members.push(member);
             unit_of.insert(member, unit);
         }
-        let mut edges = BTreeSet::new();
-        for at in verdicts.keys() {
-            for on in index.dependencies_of(*at) {
-                if let Some(&on) = unit_of.get(&on).filter(|on| **on != unit_of[at]) {
-                    edges.insert((on, unit_of[at]));
-                }
-            }
-        }
-        Self { units, edges: edges.into_iter().collect() }
+        let (edges, barriers) = super::waits::waits(index, &units, &unit_of);
+        Self { units, edges, barriers }
     }
 
     /// The units in an order that can be followed one by one: by position from the back, as far as possible.
     pub(super) fn order(&self) -> Vec<usize> {
+        let edge = |&(from, to): &(usize, usize)| (from as u32, to as u32, Link::default());
+        let nodes = self.units.len() + self.barriers;
+        let network = Network::new(self.units.len(), nodes, self.edges.iter().map(edge).collect());
         // A cycle cannot be left: tangled units were taken apart, and the list itself has none.
-        let order = self.graph().reversed().topo_order().unwrap_or_default();
-        order.into_iter().map(|node| node.index()).collect()
+        network.order().unwrap_or_default().into_iter().map(|unit| unit as usize).collect()
     }
 
     /// The units in batches: those that nothing waits before, then those that waited for them at most, and so on.
     pub(super) fn batches(&self) -> Vec<Vec<usize>> {
-        // Levels count from what refers to nothing, and that goes last.
-        let mut levels = self.graph().levels().unwrap_or_default();
+        // Levels count from what refers to nothing, and that goes last. Barriers take no level.
+        let graph = self.graph();
+        let mut level = vec![0; graph.node_count()];
+        for node in graph.topo_order().unwrap_or_default() {
+            let at = node.index();
+            let next = level[at] + usize::from(at < self.units.len());
+            for on in graph.successors(node) {
+                level[on.index()] = next.max(level[on.index()]);
+            }
+        }
+        let count = (0..self.units.len()).map(|unit| level[unit] + 1).max().unwrap_or(0);
+        let mut levels = vec![Vec::new(); count];
+        (0..self.units.len()).for_each(|unit| levels[level[unit]].push(unit));
         levels.reverse();
-        levels.into_iter().map(|level| level.into_iter().map(|node| node.index()).collect()).collect()
+        levels
     }
 
     /// Members of units that wait for each other in a circle.
     fn tangled(&self) -> HashSet<usize> {
         let components = self.graph().strongly_connected_components();
         let circles = components.into_iter().filter(|component| component.len() > 1).flatten();
-        circles.flat_map(|node| &self.units[node.index()].members).copied().collect()
+        circles
+            .filter_map(|node| self.units.get(node.index()))
+            .flat_map(|unit| &unit.members)
+            .copied()
+            .collect()
     }
 
     /// An edge leads from who waits to whom for.
     fn graph(&self) -> Graph<()> {
-        let mut graph = Graph::with_capacity(self.units.len());
-        let nodes: Vec<_> = self.units.iter().map(|_| graph.add_node(())).collect();
+        let nodes = self.units.len() + self.barriers;
+        let mut graph = Graph::with_capacity(nodes);
+        let nodes: Vec<_> = (0..nodes).map(|_| graph.add_node(())).collect();
         for &(from, to) in &self.edges {
             graph.add_edge(nodes[from], nodes[to]);
         }

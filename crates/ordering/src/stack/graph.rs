@@ -3,6 +3,7 @@
 use groundstate_dag::{Cycle, Graph};
 
 use super::{Goal, StackError, Step, StepId};
+use crate::network::{Link, Network};
 use crate::walk::{OnFailure, Relation, WalkGraph, WalkGraphError, WalkOptions};
 
 /// Steps and what they wait for.
@@ -176,7 +177,16 @@ impl StackGraph {
     /// # Errors
     /// Never for a graph that the planner has made.
     pub fn order(&self) -> Result<Vec<StepId>, Cycle> {
-        let order = self.to_dag().reversed().topo_order()?;
-        Ok(order.into_iter().map(|node| StepId(node.index())).filter(|id| id.0 < self.steps.len()).collect())
+        let waits = self.edges.iter().filter(|edge| edge.reason.relation().waits());
+        let edges = waits.map(|edge| (edge.from as u32, edge.to as u32, Link::default())).collect();
+        // Barriers take no place in the order: what they let through competes for the next one at once.
+        match Network::new(self.steps.len(), self.steps.len() + self.barriers, edges).order() {
+            Some(order) => Ok(order.into_iter().map(|step| StepId(step as usize)).collect()),
+            None => {
+                let order = self.to_dag().reversed().topo_order()?;
+                let steps = order.into_iter().map(|node| StepId(node.index()));
+                Ok(steps.filter(|id| id.0 < self.steps.len()).collect())
+            }
+        }
     }
 }

@@ -57,6 +57,11 @@ impl<'a> StackIndex<'a> {
         self.waiters.get(urn).map_or(&[], Vec::as_slice)
     }
 
+    /// Whether anything belongs to this name.
+    pub(super) fn has_children(&self, urn: &Urn) -> bool {
+        self.children.contains_key(urn)
+    }
+
     /// The entries behind any of these that depend on them, directly or not, in the order of the list. What is ignored
     /// does not count, and neither does what depends only on that. Children count as dependents if that is asked for.
     #[must_use]

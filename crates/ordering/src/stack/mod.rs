@@ -69,6 +69,7 @@ mod snapshot;
 mod step;
 mod targets;
 mod verify;
+mod waits;
 
 pub use deployment::entries_of;
 pub use destruction::{

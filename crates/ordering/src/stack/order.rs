@@ -39,8 +39,16 @@ impl StackPlanner<'_> {
 
         let units = self.units(&condemned, &mut end);
         let step_of = self.add_finals(&condemned, &units, &mut end);
-        for &(from, to) in &units.edges {
-            self.wait(end.finals[from].0, end.finals[to].0, StackReason::Delete);
+        let first = FIRST_BARRIER + end.barriers;
+        end.barriers += units.barriers;
+        let node = |unit: usize| match end.finals.get(unit) {
+            Some(step) => step.0,
+            None => first + (unit - end.finals.len()),
+        };
+        let edges: Vec<(usize, usize)> =
+            units.edges.iter().map(|(from, to)| (node(*from), node(*to))).collect();
+        for (from, to) in edges {
+            self.wait(from, to, StackReason::Delete);
         }
         for step in end.finals.clone() {
             self.wait(step.0, last, StackReason::End);

@@ -16,11 +16,12 @@ pub(super) fn build(
 ) -> Result<Destruction, Vec<StackError>> {
     let options = StackOptions { destroy: true, ..options.clone() };
     let graph = StackPlanner::new(&entries, &options)?.finish(Program::Finished)?;
-    let number: HashMap<usize, usize> =
+    let mut number: HashMap<usize, usize> =
         graph.finals().iter().enumerate().map(|(node, step)| (step.index(), node)).collect();
+    let joins = number_barriers(&graph, &mut number);
     let waits = pairs(&graph, &number, StackReason::Delete);
     let mut edges = with_reasons(&entries, &graph, &waits);
-    let barriers = batch_edges(&graph, &number, &mut edges);
+    let barriers = joins + batch_edges(&graph, &number, joins, &mut edges);
     let stays = waits.into_iter().chain(pairs(&graph, &number, StackReason::Needed));
     let removals = removals(&entries, &graph, stays);
     let nodes = removals.len();
@@ -42,6 +43,17 @@ pub(super) fn build(
         labels,
         by_urn,
     })
+}
+
+/// Gives the barriers of deletions numbers behind those of removals, and tells how many there are.
+fn number_barriers(graph: &StackGraph, number: &mut HashMap<usize, usize>) -> usize {
+    let removals = number.len();
+    let deletions = graph.edges().iter().filter(|edge| edge.reason == StackReason::Delete);
+    for at in deletions.flat_map(|edge| [edge.from, edge.to]).filter(|at| *at >= graph.steps().len()) {
+        let next = number.len();
+        number.entry(at).or_insert(next);
+    }
+    number.len() - removals
 }
 
 /// The edges of a kind between removals: who waits, or stays, and because of whom.
@@ -68,18 +80,23 @@ fn with_reasons(entries: &[StackEntry], graph: &StackGraph, waits: &[(usize, usi
             }
         }
     }
-    // What is not named itself belongs to a component that is.
+    // What is not named itself belongs to a component that is, and so does what leads to a barrier.
     let link = |set: u16| Link::of_set(if set == 0 { RemovalReason::Component.bit() } else { set });
     sets.into_iter().map(|((from, to), set)| (from as u32, to as u32, link(set))).collect()
 }
 
 /// Lets each batch wait for the one before by way of a barrier; tells how many there are.
-fn batch_edges(graph: &StackGraph, number: &HashMap<usize, usize>, edges: &mut Vec<RawEdge>) -> usize {
+fn batch_edges(
+    graph: &StackGraph,
+    number: &HashMap<usize, usize>,
+    joins: usize,
+    edges: &mut Vec<RawEdge>,
+) -> usize {
     let link = Link::of_set(RemovalReason::Batch.bit());
     let node = |step: &StepId| number[&step.index()] as u32;
     let batches = graph.batches().unwrap_or_default();
     for (number, pair) in batches.windows(2).enumerate() {
-        let barrier = (graph.finals().len() + number) as u32;
+        let barrier = (graph.finals().len() + joins + number) as u32;
         edges.extend(pair[0].iter().map(|step| (barrier, node(step), link)));
         edges.extend(pair[1].iter().map(|step| (node(step), barrier, link)));
     }
@@ -108,7 +125,10 @@ fn removals(
     let mut work: Vec<usize> = removals.iter().enumerate().filter_map(refused).collect();
     while let Some(node) = work.pop() {
         for other in because.remove(&node).unwrap_or_default() {
-            if !std::mem::replace(&mut removals[other].blocked, true) {
+            // A barrier is met once, since what stays because of it is taken out.
+            let again =
+                removals.get_mut(other).is_some_and(|removal| std::mem::replace(&mut removal.blocked, true));
+            if !again {
                 work.push(other);
             }
         }

@@ -4,15 +4,21 @@ use std::io;
 
 use groundstate_json::{Escapes, Layout, Writer};
 
-use super::Destruction;
+use super::{Destruction, RemovalReasons};
 use crate::network::Network;
 use crate::render::DotStyle;
 use crate::render::dot::{PlainEdge, picture, plain};
 use crate::render::json::{Json, flag, strings, text};
 use crate::render::mermaid::flowchart;
 
+/// Edges that follow from each edge and node of the compact form, up to which they are written one by one.
+const MOST_PAIRS: u64 = 10;
+
 impl Destruction {
     /// The removals as JSON: nodes, edges, order and waves, the same bytes for the same list.
+    ///
+    /// Where whole groups wait for whole groups, nodes of the kind `group` stand for the pairs: each that waits for a group waits
+    /// for all that the group waits for. Groups have no place in the order, and no wave.
     #[must_use]
     pub fn to_json(&self) -> String {
         let bytes = self.write_json().expect("a vector takes all that is written");
@@ -65,16 +71,26 @@ impl Destruction {
         for node in 0..self.removals.len() {
             self.write_node(&mut json, node, waves.earliest.get(node).copied())?;
         }
+        if self.has_groups() {
+            for group in self.removals.len()..self.network.len() as usize {
+                json.open('{');
+                text(&mut json, "id", &self.name_of(group));
+                text(&mut json, "kind", "group");
+                json.close('}')?;
+            }
+        }
         json.close(']')?;
         json.name("edges");
         json.open('[');
-        for step in self.edges() {
-            json.open('{');
-            text(&mut json, "from", &self.labels[step.from]);
-            text(&mut json, "to", &self.labels[step.to]);
-            json.name("reasons");
-            strings(&mut json, step.reasons.iter().map(|reason| reason.name()))?;
-            json.close('}')?;
+        if self.has_groups() {
+            for (from, to, reasons) in self.grouped_edges() {
+                self.write_edge(&mut json, (&self.name_of(from), &self.name_of(to)), reasons)?;
+            }
+        } else {
+            for step in self.edges() {
+                let ends = (self.labels[step.from].as_str(), self.labels[step.to].as_str());
+                self.write_edge(&mut json, ends, step.reasons)?;
+            }
         }
         json.close(']')?;
         json.name("order");
@@ -87,6 +103,42 @@ impl Destruction {
         json.close(']')?;
         json.close('}')?;
         json.finish()
+    }
+
+    /// Whether pairs of removals are so many that groups stand for them in the document.
+    fn has_groups(&self) -> bool {
+        let compact = u64::from(self.network.len()) + self.network.graph().edge_count() as u64;
+        self.network.edge_bound() > MOST_PAIRS * compact
+    }
+
+    /// The edges of the compact form, with groups as they are.
+    fn grouped_edges(&self) -> impl Iterator<Item = (usize, usize, RemovalReasons)> {
+        (0..self.network.len()).flat_map(|from| {
+            let links = self.network.links(from);
+            links.map(move |(to, link)| (from as usize, to as usize, RemovalReasons(link.set())))
+        })
+    }
+
+    /// The label of a removal, or the name of a group.
+    fn name_of(&self, node: usize) -> String {
+        match self.labels.get(node) {
+            Some(label) => label.clone(),
+            None => format!("group {}", node - self.labels.len() + 1),
+        }
+    }
+
+    fn write_edge(
+        &self,
+        json: &mut Json,
+        (from, to): (&str, &str),
+        reasons: RemovalReasons,
+    ) -> io::Result<()> {
+        json.open('{');
+        text(json, "from", from);
+        text(json, "to", to);
+        json.name("reasons");
+        strings(json, reasons.iter().map(|reason| reason.name()))?;
+        json.close('}')
     }
 
     fn write_node(&self, json: &mut Json, node: usize, wave: Option<u32>) -> io::Result<()> {

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use groundstate_ordering::stack::{
-    DeletedWith, Deletes, Diff, Differ, Goal, StackEntry, StackOptions, StepKind, plan_stack, verify,
+    DeletedWith, Deletes, Destruction, Diff, Differ, Goal, StackEntry, StackOptions, StepKind, plan_stack,
+    verify,
 };
 use proptest::prelude::*;
 
@@ -222,6 +223,23 @@ proptest! {
         }
         let ended = run(&base, &graph, &How::failing(&[]));
         prop_assert_eq!(ended.show(), "");
+    }
+
+    #[test]
+    fn barriers_stand_for_the_pairs_of_the_list_and_no_others(shapes in shapes(14)) {
+        let base = entries(&list_text(&shapes));
+        prop_assume!(verify(&base).is_ok());
+        let mut options = StackOptions::default();
+        options.deleted_with = DeletedWith::Compat;
+        let destruction = Destruction::plan(base.clone(), &options).unwrap();
+        let entry = |node: usize| destruction.removals()[node].entry;
+        let found: BTreeSet<(usize, usize)> =
+            destruction.edges().map(|step| (entry(step.from), entry(step.to))).collect();
+        let index = groundstate_ordering::stack::StackIndex::new(&base);
+        let expected: BTreeSet<(usize, usize)> = (0..base.len())
+            .flat_map(|at| index.dependencies_of(at).into_iter().map(move |on| (on, at)))
+            .collect();
+        prop_assert_eq!(found, expected, "{}", list_text(&shapes));
     }
 
     #[test]

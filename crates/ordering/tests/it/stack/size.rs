@@ -1,6 +1,6 @@
 //! Q12, in small: long lists are planned, walked and ordered without recursion and without quadratic work.
 
-use groundstate_ordering::stack::{Deletes, Goal, StackEntry, plan_stack};
+use groundstate_ordering::stack::{Deletes, Destruction, Goal, StackEntry, StackOptions, plan_stack};
 
 use super::notation::{Script, urn};
 use super::options;
@@ -53,4 +53,38 @@ fn long_cascades_of_replacements_are_planned() {
     let graph = plan_stack(&base, &goals, &mut script, &options(|_| ())).unwrap();
     assert_eq!(graph.steps().len(), 3 * ENTRIES);
     assert!(graph.walk_graph().is_ok());
+}
+
+#[test]
+fn a_component_costs_no_more_edges_than_references() {
+    // All that belongs to it waits for all that depends on it: a product, for which barriers stand.
+    const HALF: usize = 3_000;
+    let mut base = vec![Goal::component(urn("all"), "t").entry(None)];
+    for at in 0..HALF {
+        let mut child = Goal::custom(urn(&format!("c{at}")), "t");
+        child.parent = Some(urn("all"));
+        base.push(child.entry(Some(at.to_string())));
+    }
+    for at in 0..HALF {
+        let mut dependent = Goal::custom(urn(&format!("d{at}")), "t");
+        dependent.dependencies.push(urn("all"));
+        base.push(dependent.entry(Some(at.to_string())));
+    }
+    for deletes in [Deletes::Precise, Deletes::Batches] {
+        let options = options(|options| options.deletes = deletes);
+        let graph = plan_stack(&base, &[], &mut Script::default(), &options).unwrap();
+        assert!(graph.edges().len() < 12 * HALF, "{} edges", graph.edges().len());
+        let order: Vec<usize> = graph.order().unwrap().into_iter().map(|step| step.index()).collect();
+        assert_eq!(order, (0..base.len()).collect::<Vec<_>>(), "from the last entry to the first");
+        if deletes == Deletes::Batches {
+            let sizes: Vec<usize> = graph.batches().unwrap().iter().map(Vec::len).collect();
+            assert_eq!(sizes, [HALF, HALF, 1]);
+        }
+    }
+    let destruction = Destruction::plan(base, &StackOptions::default()).unwrap();
+    let json = destruction.to_json();
+    assert!(json.len() < 2_000 * HALF, "{} bytes", json.len());
+    assert!(json.contains(r#"{"id":"group 1","kind":"group"}"#), "groups stand for the pairs");
+    assert_eq!(destruction.waves().count, 3);
+    assert_eq!(destruction.dependencies(HALF).len(), HALF, "the pairs are there all the same");
 }
