@@ -5,6 +5,7 @@
 //! optimisation, so that any build of the command can be judged.
 
 mod growth;
+mod pulumi;
 mod shape;
 mod terraform;
 
@@ -46,7 +47,7 @@ pub(crate) struct Options {
 
 /// All shapes.
 fn shapes() -> impl Iterator<Item = &'static Shape> {
-    [terraform::SHAPES].into_iter().flatten()
+    [terraform::SHAPES, pulumi::SHAPES].into_iter().flatten()
 }
 
 /// Measures, prints a table, and fails when something grows faster than it may.
