@@ -155,13 +155,14 @@ impl Drawing {
         let mut inner: Vec<Vec<usize>> = vec![Vec::new(); self.groups.len()];
         let mut outermost = Vec::new();
         let depths = self.depths();
-        let place = |group: usize| -> usize {
-            let mut at = group;
-            while depths.get(at).is_some_and(|depth| *depth > MAX_DEPTH) {
-                at = self.groups.get(at).and_then(|group| group.outer).unwrap_or(0);
-            }
-            at
-        };
+        // What lies too deep is drawn in the last group around it that is not; that one stands before it.
+        let mut drawn_in: Vec<usize> = Vec::with_capacity(self.groups.len());
+        for (index, group) in self.groups.iter().enumerate() {
+            let is_deep = depths.get(index).is_some_and(|depth| *depth > MAX_DEPTH);
+            let outer = group.outer.filter(|_| is_deep).and_then(|outer| drawn_in.get(outer).copied());
+            drawn_in.push(outer.unwrap_or(index));
+        }
+        let place = |group: usize| drawn_in.get(group).copied().unwrap_or(group);
         for (index, item) in self.nodes.iter().enumerate() {
             match item.group.filter(|_| grouped).map(place).and_then(|group| nodes.get_mut(group)) {
                 Some(inside) => inside.push(index),
