@@ -60,7 +60,7 @@ pub fn decode(text: &[u8], options: &DecodeOptions) -> Result<DeploymentFile, Re
     let outer = read_outer(&mut reader, text)?;
     let kind = match options.envelope {
         Some(kind) => kind,
-        None => envelope_of(text, &outer)?,
+        None => envelope_of(text, &outer).map_err(|error| newer(text, &outer).unwrap_or(error))?,
     };
     let version = version_of(text, &outer, kind)?;
     match kind {
@@ -144,6 +144,14 @@ fn envelope_of(text: &[u8], outer: &Outer<'_>) -> Result<EnvelopeKind, ReadError
             Err(not_a_deployment(text, Code::EnvelopeUnknown, 0, detail))
         }
     }
+}
+
+/// That a document of a later version is too new, where only its features tell that it is one of Pulumi.
+fn newer(text: &[u8], outer: &Outer<'_>) -> Option<ReadError> {
+    let (_, _, offset) = outer.version.filter(|_| outer.features.is_some())?;
+    let has_body = outer.deployment.is_some() || outer.checkpoint.is_some();
+    let version = version_of(text, outer, EnvelopeKind::Deployment).ok()?;
+    (version > LATEST && !has_body).then(|| ReadError::TooNew { version, place: Place::of(text, offset) })
 }
 
 /// The version; 0 if there is none, as Go reads it.

@@ -72,12 +72,14 @@ pub use offsets::Offsets;
 pub use part::{Part, PartProblem, PartReader, PartWriter};
 pub use problem::{Code, Problem, Problems, ReadError};
 pub use property::{
-    PropertyError, PropertyErrorKind, decode_map, decode_value, encode_map, encode_value, open_secrets,
-    rewrite_references, seal_secrets, sealed_secrets, unsealed_secrets,
+    CiphertextCheck, PropertyError, PropertyErrorKind, Salvaged, UNREADABLE, decode_map, decode_value,
+    encode_map, encode_value, open_secrets, rewrite_references, salvage_map, salvage_value, seal_secrets,
+    sealed_secrets, unsealed_secrets,
 };
 pub use raw::RawDeployment;
 pub use secrets::{
-    SecretsError, forget_ciphertexts, open_snapshot, seal_snapshot, secrets_providers, stack_outputs,
+    SealedReferences, SecretsError, forget_ciphertexts, open_snapshot, rewrite_sealed_references,
+    seal_snapshot, secrets_providers, stack_outputs,
 };
 
 /// Compiles the examples of the README.

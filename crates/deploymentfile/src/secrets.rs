@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use groundstate_deployments::{
     Ciphertext, Properties, PropertyMap, PropertyValue, RawJson, Resource, SecretsProvider, Snapshot,
-    StoredValue,
+    StoredValue, Urn,
 };
 use groundstate_json::{Escapes, push_json_string_as};
 use groundstate_secrets::{
@@ -13,8 +13,8 @@ use groundstate_secrets::{
 };
 
 use crate::property::{
-    PropertyError, SECRET, decode_map, decode_value, forget, open_secrets, seal_secrets, sealed_secrets,
-    unsealed_secrets,
+    PropertyError, SECRET, SecretText, decode_map, decode_value, forget, open_secrets, rewrite_sealed,
+    seal_secrets, sealed_secrets, unsealed_secrets,
 };
 
 /// Why the secrets of a snapshot cannot be opened or sealed. Nothing has been changed then.
@@ -106,6 +106,86 @@ pub fn forget_ciphertexts(snapshot: &mut Snapshot) -> Result<usize, SecretsError
     }
     put_back(snapshot, all);
     Ok(count)
+}
+
+/// What became of encrypted secrets in which names were to be changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SealedReferences {
+    /// Secrets that were encrypted anew, because a name in them has changed.
+    pub changed: usize,
+    /// Secrets that could not be decrypted, or not encrypted again, so that old names may stand in them.
+    pub unopened: usize,
+}
+
+/// Changes the names in references to resources that stand inside of encrypted secrets, those of pending operations too.
+/// Secrets in which nothing changes keep their ciphertexts, and so do those that cannot be decrypted, which are counted.
+///
+/// # Errors
+///
+/// Properties nest too deep. The snapshot is as it was.
+pub fn rewrite_sealed_references(
+    snapshot: &mut Snapshot,
+    (decrypter, encrypter): (&dyn Decrypter, &dyn Encrypter),
+    rewrite: &mut dyn FnMut(&Urn) -> Option<Urn>,
+) -> Result<SealedReferences, SecretsError> {
+    let mut crypt = Crypt { decrypter, encrypter, found: SealedReferences::default() };
+    let mut changed = snapshot.clone();
+    let operations = changed.pending_operations.iter_mut().map(|operation| &mut operation.resource);
+    for shared in changed.resources.iter_mut().chain(operations) {
+        let mut one = |raw: Option<&RawJson>| match raw.filter(|raw| has_secret(raw)) {
+            Some(raw) => rewrite_sealed(raw, &mut crypt, rewrite)
+                .map_err(|source| SecretsError::Property { urn: shared.urn.to_string(), source }),
+            None => Ok(None),
+        };
+        let (inputs, outputs) = (one(shared.inputs.as_raw())?, one(shared.outputs.as_raw())?);
+        let trigger = one(match &shared.replacement_trigger {
+            Some(StoredValue::Raw(raw)) => Some(raw),
+            _ => None,
+        })?;
+        if inputs.is_none() && outputs.is_none() && trigger.is_none() {
+            continue;
+        }
+        let resource = Arc::make_mut(shared);
+        if let Some(inputs) = inputs {
+            resource.inputs = Properties::Raw(inputs);
+        }
+        if let Some(outputs) = outputs {
+            resource.outputs = Properties::Raw(outputs);
+        }
+        if let Some(trigger) = trigger {
+            resource.replacement_trigger = Some(StoredValue::Raw(trigger));
+        }
+    }
+    *snapshot = changed;
+    Ok(crypt.found)
+}
+
+struct Crypt<'c> {
+    decrypter: &'c dyn Decrypter,
+    encrypter: &'c dyn Encrypter,
+    found: SealedReferences,
+}
+
+impl SecretText for Crypt<'_> {
+    fn open(&mut self, ciphertext: &str) -> Option<Plaintext> {
+        let opened = self.decrypter.decrypt(&Ciphertext::new(ciphertext)).ok();
+        self.found.unopened += usize::from(opened.is_none());
+        opened
+    }
+
+    fn seal(&mut self, text: &Plaintext) -> Option<String> {
+        match self.encrypter.encrypt(text) {
+            Ok(ciphertext) => {
+                self.found.changed += 1;
+                Some(ciphertext.as_str().to_owned())
+            }
+            Err(_) => {
+                self.found.unopened += 1;
+                None
+            }
+        }
+    }
 }
 
 /// The outputs of the stack: those of its root resource, which alone are decoded and, with a decrypter, decrypted.

@@ -13,7 +13,7 @@ pub(crate) const ENGINE: GeneralPurpose =
 /// # Errors
 ///
 /// The place of the byte that cannot stand there, as Go names it.
-pub(crate) fn decode(text: &str) -> Result<Vec<u8>, usize> {
+pub fn decode(text: &str) -> Result<Vec<u8>, usize> {
     let decoded = if text.contains(['\r', '\n']) {
         ENGINE.decode(text.replace(['\r', '\n'], ""))
     } else {

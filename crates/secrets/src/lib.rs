@@ -55,6 +55,7 @@ mod cache;
 mod crypter;
 mod entropy;
 mod error;
+mod inspect;
 mod manager;
 #[cfg(feature = "os")]
 mod os;
@@ -65,11 +66,13 @@ mod simple;
 mod state;
 mod symmetric;
 
+pub use self::base64::decode as decode_base64;
 pub use batch::{BATCH, BatchError, DecryptBatch, EncryptBatch};
 pub use cache::{CachedCrypter, SecretCache, SecretId};
 pub use crypter::{Crypter, Decrypter, Encrypter, each};
 pub use entropy::{Entropy, EntropyError};
 pub use error::{BoxError, CryptError, Operation, Part};
+pub use inspect::{inspect_ciphertext, inspect_provider};
 pub use manager::{CachePolicy, Manager};
 #[cfg(feature = "os")]
 pub use os::OsEntropy;

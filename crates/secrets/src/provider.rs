@@ -64,7 +64,7 @@ impl ProviderError {
 }
 
 /// The types that Pulumi knows and this crate does not open by itself.
-const ELSEWHERE: [&str; 2] = ["cloud", "service"];
+pub(crate) const ELSEWHERE: [&str; 2] = ["cloud", "service"];
 
 /// Opens managers of the type `passphrase`, and of other types through providers that are added.
 ///

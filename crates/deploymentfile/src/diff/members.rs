@@ -8,7 +8,9 @@ use groundstate_json::{Cursor, Kind, Stop};
 use super::values::{self, Fields};
 use super::{FieldChange, Side};
 use crate::encode::{EncodeError, Secrets, encode_resource};
-use crate::property::{PropertyError, decode_map, decode_value};
+use crate::property::{
+    CiphertextCheck, PropertyError, UNREADABLE, decode_map, decode_value, salvage_map, salvage_value,
+};
 
 /// Members whose order says nothing.
 const SETS: [&str; 7] = [
@@ -131,17 +133,34 @@ fn properties(
         }
         let map = |resource: Option<&Resource>| match resource {
             Some(resource) => decoded(of(resource)).map_err(|source| error(resource, source)),
-            None => Ok(PropertyMap::new()),
+            None => Ok(Readable::default()),
         };
-        values::maps(name, &map(before)?, &map(after)?, fields);
+        let (a, b) = (map(before)?, map(after)?);
+        let found = fields.0.len();
+        values::maps(name, &a.value, &b.value, fields);
+        fields.unreadable(name, found, (before.is_some(), after.is_some()), a.partly || b.partly);
     }
     let trigger = |resource: Option<&Resource>| match resource {
         Some(resource) => stored(resource).map_err(|source| error(resource, source)),
-        None => Ok(None),
+        None => Ok(Readable::default()),
     };
+    if before.zip(after).is_some_and(|(a, b)| a.replacement_trigger == b.replacement_trigger) {
+        return Ok(());
+    }
     let (a, b) = (trigger(before)?, trigger(after)?);
-    values::optional("replacementTrigger", a.as_ref(), b.as_ref(), fields);
+    let found = fields.0.len();
+    values::optional("replacementTrigger", a.value.as_ref(), b.value.as_ref(), fields);
+    let sides = (before.is_some(), after.is_some());
+    fields.unreadable("replacementTrigger", found, sides, a.partly || b.partly);
     Ok(())
+}
+
+/// A value, with something in place of what cannot be read.
+#[derive(Default)]
+struct Readable<V> {
+    value: V,
+    /// Not all of it could be read.
+    partly: bool,
 }
 
 fn inputs(resource: &Resource) -> &Properties {
@@ -152,19 +171,31 @@ fn outputs(resource: &Resource) -> &Properties {
     &resource.outputs
 }
 
-fn decoded(properties: &Properties) -> Result<PropertyMap, PropertyError> {
+fn decoded(properties: &Properties) -> Result<Readable<PropertyMap>, PropertyError> {
+    let whole = |value| Readable { value, partly: false };
     match properties {
-        Properties::Absent => Ok(PropertyMap::new()),
-        Properties::Raw(raw) => decode_map(raw),
-        Properties::Map(map) => Ok(map.clone()),
+        Properties::Absent => Ok(Readable::default()),
+        Properties::Raw(raw) => match decode_map(raw) {
+            Ok(map) => Ok(whole(map)),
+            Err(_) => salvage_map(raw, CiphertextCheck::Unchecked)
+                .map(|salvaged| Readable { value: salvaged.value, partly: true }),
+        },
+        Properties::Map(map) => Ok(whole(map.clone())),
     }
 }
 
-fn stored(resource: &Resource) -> Result<Option<PropertyValue>, PropertyError> {
+fn stored(resource: &Resource) -> Result<Readable<Option<PropertyValue>>, PropertyError> {
+    let whole = |value| Readable { value: Some(value), partly: false };
     match &resource.replacement_trigger {
-        None => Ok(None),
-        Some(StoredValue::Raw(raw)) => decode_value(raw).map(Some),
-        Some(StoredValue::Value(value)) => Ok(Some(value.clone())),
+        None => Ok(Readable::default()),
+        Some(StoredValue::Raw(raw)) => match decode_value(raw) {
+            Ok(value) => Ok(whole(value)),
+            Err(_) => salvage_value(raw, CiphertextCheck::Unchecked).map(|salvaged| {
+                let unreadable = || PropertyValue::String(UNREADABLE.into());
+                Readable { value: Some(salvaged.value.unwrap_or_else(unreadable)), partly: true }
+            }),
+        },
+        Some(StoredValue::Value(value)) => Ok(whole(value.clone())),
     }
 }
 
@@ -173,6 +204,14 @@ fn error(resource: &Resource, source: PropertyError) -> EncodeError {
 }
 
 impl Fields {
+    /// Notes a difference of two texts that shows in nothing that can be read of them; values that cannot are not shown.
+    fn unreadable(&mut self, path: &str, found: usize, (before, after): (bool, bool), partly: bool) {
+        if partly && self.0.len() == found {
+            let side = |is_there: bool| is_there.then_some(Side::Secret(None));
+            self.0.push(FieldChange { path: path.to_owned(), before: side(before), after: side(after) });
+        }
+    }
+
     /// Compares two texts; what is the same text means the same.
     fn whole(&mut self, path: &str, before: Option<RawJson>, after: Option<RawJson>) {
         if before != after {

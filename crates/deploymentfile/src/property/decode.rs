@@ -3,8 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use groundstate_deployments::{
     Archive, ArchiveContent, Asset, Ciphertext, Number, PropertyMap, PropertyValue, RawJson, ResourceId,
     ResourceReference, Secret, UNKNOWN, Urn,
@@ -12,6 +10,7 @@ use groundstate_deployments::{
 use groundstate_json::{Cursor, Kind, Stop};
 
 use super::error::{PropertyError, PropertyErrorKind as Wrong};
+use super::salvage::{CiphertextCheck, Salvaged, salvage_map, salvage_text};
 use super::{ARCHIVE, ASSET, BYTES, FLOAT, MAX_DEPTH, REFERENCE, SECRET, SIGNATURE};
 
 /// Reads inputs or outputs.
@@ -36,9 +35,12 @@ pub fn decode_map(raw: &RawJson) -> Result<PropertyMap, PropertyError> {
         return Err(Wrong::NotAnObject.into());
     }
     let reader = Reader { secrets: Secrets::Sealed };
-    let map = reader.members(&mut cursor, 0)?;
-    cursor.end().map_err(syntax)?;
-    Ok(map)
+    let read = reader.members(&mut cursor, 0).and_then(|map| cursor.end().map_err(syntax).map(|()| map));
+    // Of members of one name only the last has to be readable.
+    read.or_else(|error| match salvage_map(raw, CiphertextCheck::Unchecked)? {
+        Salvaged { faults, value, .. } if faults.is_empty() => Ok(value),
+        Salvaged { faults, .. } => Err(faults.into_iter().next().unwrap_or(error)),
+    })
 }
 
 /// Reads a value that stands alone, such as a replacement trigger.
@@ -61,30 +63,38 @@ pub(super) fn secret_content(inside: &str, depth: usize) -> Result<PropertyValue
 
 fn text(text: &str, secrets: Secrets, depth: usize) -> Result<PropertyValue, PropertyError> {
     let mut cursor = Cursor::new(text.as_bytes());
-    let value = Reader { secrets }.value(&mut cursor, depth)?;
-    cursor.end().map_err(syntax)?;
-    Ok(value)
+    let read = Reader { secrets }.value(&mut cursor, depth);
+    let read = read.and_then(|value| cursor.end().map_err(syntax).map(|()| value));
+    // Of members of one name only the last has to be readable.
+    read.or_else(|error| match salvage_text(text, secrets, depth)? {
+        Salvaged { faults, value: Some(value), .. } if faults.is_empty() => Ok(value),
+        Salvaged { faults, .. } => Err(faults.into_iter().next().unwrap_or(error)),
+    })
 }
 
-fn syntax(stop: Stop) -> PropertyError {
+pub(super) fn syntax(stop: Stop) -> PropertyError {
     Wrong::Syntax(stop.offset).into()
 }
 
 /// What the text in `ciphertext` is.
-#[derive(Clone, Copy)]
-enum Secrets {
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Secrets {
     /// Encrypted.
     Sealed,
     /// The value itself, because it stands inside of another secret.
     Plain,
 }
 
-struct Reader {
-    secrets: Secrets,
+pub(super) struct Reader {
+    pub(super) secrets: Secrets,
 }
 
 impl Reader {
-    fn value(&self, cursor: &mut Cursor<'_>, depth: usize) -> Result<PropertyValue, PropertyError> {
+    pub(super) fn value(
+        &self,
+        cursor: &mut Cursor<'_>,
+        depth: usize,
+    ) -> Result<PropertyValue, PropertyError> {
         if depth > MAX_DEPTH {
             return Err(Wrong::TooDeep.into());
         }
@@ -125,7 +135,7 @@ impl Reader {
     }
 
     /// What an object is, by its signature.
-    fn object(&self, mut map: PropertyMap, depth: usize) -> Result<PropertyValue, PropertyError> {
+    pub(super) fn object(&self, mut map: PropertyMap, depth: usize) -> Result<PropertyValue, PropertyError> {
         let Some(signature) = map.remove(SIGNATURE) else { return Ok(PropertyValue::Object(map)) };
         match signature.as_str() {
             Some(SECRET) => self.secret(&map, depth),
@@ -134,7 +144,7 @@ impl Reader {
             Some(REFERENCE) => reference(map),
             Some(BYTES) => {
                 let value = map.get("value").and_then(PropertyValue::as_str).ok_or(Wrong::BytesMissing)?;
-                let bytes = STANDARD.decode(value.as_bytes()).map_err(|_| Wrong::Bytes)?;
+                let bytes = groundstate_secrets::decode_base64(value).map_err(|_| Wrong::Bytes)?;
                 Ok(PropertyValue::bytes(&bytes))
             }
             Some(FLOAT) => {
@@ -164,9 +174,9 @@ impl Reader {
     }
 }
 
-/// Sixteen hexadecimal digits.
+/// Hexadecimal digits, of which writers write sixteen.
 fn bits(text: &str) -> Option<u64> {
-    let digits = text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit());
+    let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_hexdigit());
     digits.then(|| u64::from_str_radix(text, 16).ok()).flatten()
 }
 
@@ -188,10 +198,23 @@ fn take(
     member: &'static str,
 ) -> Result<Option<Arc<str>>, PropertyError> {
     match map.remove(member) {
-        None | Some(PropertyValue::Null) => Ok(None),
+        None => Ok(None),
         Some(PropertyValue::String(text)) => Ok(Some(text)),
-        Some(_) => Err(Wrong::Content { what, member }.into()),
+        Some(other) => Err(Wrong::Content { what, member, found: go_type(&other) }.into()),
     }
+}
+
+/// The type that Go names where it found this instead of something else.
+fn go_type(value: &PropertyValue) -> Option<&'static str> {
+    Some(match value {
+        PropertyValue::Null => "<nil>",
+        PropertyValue::Bool(_) => "bool",
+        PropertyValue::Number(_) => "float64",
+        PropertyValue::String(_) => "string",
+        PropertyValue::Array(_) => "[]interface {}",
+        PropertyValue::Object(_) => "map[string]interface {}",
+        _ => return None,
+    })
 }
 
 fn asset(mut map: PropertyMap) -> Result<PropertyValue, PropertyError> {
@@ -216,11 +239,17 @@ fn archive(mut map: PropertyMap) -> Result<PropertyValue, PropertyError> {
         ArchiveContent::Uri(uri)
     } else {
         match map.remove("assets") {
-            None | Some(PropertyValue::Null) => ArchiveContent::Unknown,
+            None => ArchiveContent::Unknown,
             Some(PropertyValue::Object(assets)) => {
+                let part = |value: &PropertyValue| {
+                    matches!(value, PropertyValue::Asset(_) | PropertyValue::Archive(_))
+                };
+                if let Some((name, _)) = assets.iter().find(|(_, value)| !part(value)) {
+                    return Err(Wrong::ArchiveMember(name.to_owned()).into());
+                }
                 ArchiveContent::Assets(assets.into_iter().collect::<BTreeMap<_, _>>())
             }
-            Some(_) => return Err(Wrong::Assets.into()),
+            Some(other) => return Err(Wrong::Assets { found: go_type(&other) }.into()),
         }
     };
     Ok(PropertyValue::Archive(Box::new(Archive { hash, content, extra: map })))
@@ -237,7 +266,8 @@ fn reference(mut map: PropertyMap) -> Result<PropertyValue, PropertyError> {
         None => None,
         Some(PropertyValue::String(id)) => Some(ResourceId::from(id)),
         // Release 2.18.0 wrote identifiers inside of an object.
-        Some(PropertyValue::Object(wrapped)) if wrapped.len() == 1 => match wrapped.get("V") {
+        Some(PropertyValue::Object(wrapped)) if wrapped.len() <= 1 => match wrapped.get("V") {
+            None if wrapped.is_empty() => None,
             Some(PropertyValue::Null) => None,
             Some(PropertyValue::String(id)) => Some(ResourceId::new(Arc::clone(id))),
             Some(PropertyValue::Object(_)) => Some(ResourceId::default()),

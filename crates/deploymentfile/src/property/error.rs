@@ -71,10 +71,27 @@ pub enum PropertyErrorKind {
         what: &'static str,
         /// The member.
         member: &'static str,
+        /// What it is instead, as Go names its type; nothing if that is not known.
+        found: Option<&'static str>,
     },
     /// The assets of an archive are not an object.
     #[error("malformed archive: assets must be an object")]
-    Assets,
+    Assets {
+        /// What they are instead, as Go names its type; nothing if that is not known.
+        found: Option<&'static str>,
+    },
+    /// Something in an archive that is no asset and no archive.
+    #[error("malformed archive: {0:?} is not an asset or archive")]
+    ArchiveMember(String),
+    /// A number beyond the range of a double.
+    #[error("the number is beyond the range of a double")]
+    NumberRange,
+    /// A secret that is encrypted, where the deployment names no secrets manager.
+    #[error("the secret is encrypted, and the deployment names no secrets provider")]
+    NoManager,
+    /// A ciphertext that no secrets manager of the deployment's kind has written.
+    #[error("the ciphertext cannot be decrypted by any key: {0}")]
+    Ciphertext(String),
     /// A secret without its ciphertext, where values are written encrypted.
     #[error("the secret has not been encrypted; seal it first")]
     Unsealed,
@@ -100,6 +117,12 @@ impl PropertyError {
     /// The same error, seen from the list that has the value at this place.
     pub(crate) fn at(mut self, index: usize) -> Self {
         self.steps.push(PropertyPathStep::Index(index as u64));
+        self
+    }
+
+    /// The same error, seen from where this path begins that leads to the value.
+    pub(crate) fn below(mut self, path: &[PropertyPathStep]) -> Self {
+        self.steps.extend(path.iter().rev().cloned());
         self
     }
 

@@ -4,12 +4,15 @@ mod decode;
 mod encode;
 mod error;
 mod references;
+mod salvage;
 mod secrets;
 
 pub use decode::{decode_map, decode_value};
 pub use encode::{encode_map, encode_value};
 pub use error::{PropertyError, PropertyErrorKind};
 pub use references::rewrite_references;
+pub(crate) use references::{SecretText, rewrite_sealed};
+pub use salvage::{CiphertextCheck, Salvaged, UNREADABLE, salvage_map, salvage_value};
 pub(crate) use secrets::forget;
 pub use secrets::{open_secrets, seal_secrets, sealed_secrets, unsealed_secrets};
 

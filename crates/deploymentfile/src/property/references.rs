@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use groundstate_deployments::{RawJson, Urn};
 use groundstate_json::{Cursor, Escapes, Kind, Stop, push_json_string_as};
+use groundstate_secrets::Plaintext;
 
 use super::error::{PropertyError, PropertyErrorKind as Wrong};
 use super::{MAX_DEPTH, OUTPUT, REFERENCE, SECRET, SIGNATURE};
@@ -31,7 +32,25 @@ pub fn rewrite_references(
     raw: &RawJson,
     rewrite: &mut dyn FnMut(&Urn) -> Option<Urn>,
 ) -> Result<Option<RawJson>, PropertyError> {
-    let text = rewritten(raw.as_str(), Escapes::Plain, rewrite, 0)?;
+    let text = rewritten(raw.as_str(), Escapes::Plain, rewrite, None, 0)?;
+    Ok(text.map(|text| RawJson::from_validated(&text)))
+}
+
+/// What opens the ciphertexts of secrets, and closes them again.
+pub(crate) trait SecretText {
+    /// What a ciphertext holds, if it can be decrypted.
+    fn open(&mut self, ciphertext: &str) -> Option<Plaintext>;
+    /// The ciphertext of a text, if it can be encrypted.
+    fn seal(&mut self, text: &Plaintext) -> Option<String>;
+}
+
+/// The same, with what is encrypted.
+pub(crate) fn rewrite_sealed(
+    raw: &RawJson,
+    secrets: &mut dyn SecretText,
+    rewrite: &mut dyn FnMut(&Urn) -> Option<Urn>,
+) -> Result<Option<RawJson>, PropertyError> {
+    let text = rewritten(raw.as_str(), Escapes::Plain, rewrite, Some(secrets), 0)?;
     Ok(text.map(|text| RawJson::from_validated(&text)))
 }
 
@@ -39,13 +58,14 @@ fn rewritten(
     text: &str,
     escapes: Escapes,
     rewrite: &mut dyn FnMut(&Urn) -> Option<Urn>,
+    secrets: Option<&mut dyn SecretText>,
     depth: usize,
 ) -> Result<Option<String>, PropertyError> {
     // Most properties have no signature at all, and need no second look.
     if memchr::memmem::find(text.as_bytes(), SIGNATURE.as_bytes()).is_none() {
         return Ok(None);
     }
-    let mut walk = Walk { patches: Vec::new(), escapes, rewrite };
+    let mut walk = Walk { patches: Vec::new(), escapes, rewrite, secrets };
     let mut cursor = Cursor::new(text.as_bytes());
     walk.value(&mut cursor, depth)?;
     cursor.end().map_err(syntax)?;
@@ -68,14 +88,16 @@ fn syntax(stop: Stop) -> PropertyError {
     Wrong::Syntax(stop.offset).into()
 }
 
-struct Walk<'w> {
+struct Walk<'w, 's> {
+    /// What opens ciphertexts, where there are any.
+    secrets: Option<&'s mut dyn SecretText>,
     /// Ranges of the text and what takes their place, in order.
     patches: Vec<(Range<usize>, String)>,
     escapes: Escapes,
     rewrite: &'w mut dyn FnMut(&Urn) -> Option<Urn>,
 }
 
-impl Walk<'_> {
+impl Walk<'_, '_> {
     fn value(&mut self, cursor: &mut Cursor<'_>, depth: usize) -> Result<(), PropertyError> {
         if depth > MAX_DEPTH {
             return Err(Wrong::TooDeep.into());
@@ -103,7 +125,9 @@ impl Walk<'_> {
             let is_text = cursor.kind().map_err(syntax)? == Kind::String;
             match (signature.as_deref(), &*name) {
                 (Some(REFERENCE), "urn") if is_text => self.name(cursor)?,
-                (Some(SECRET), "plaintext" | "ciphertext") if is_text => self.secret(cursor, depth)?,
+                (Some(SECRET), "plaintext" | "ciphertext") if is_text => {
+                    self.secret(cursor, name == "ciphertext", depth)?;
+                }
                 (Some(OUTPUT), "dependencies") => self.names(cursor, depth)?,
                 _ => self.value(cursor, depth + 1)?,
             }
@@ -141,10 +165,16 @@ impl Walk<'_> {
     }
 
     /// The text of a secret, if it can be read. What is inside always has HTML escapes.
-    fn secret(&mut self, cursor: &mut Cursor<'_>, depth: usize) -> Result<(), PropertyError> {
+    fn secret(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        is_ciphertext: bool,
+        depth: usize,
+    ) -> Result<(), PropertyError> {
         let start = cursor.offset();
         let text = cursor.string().map_err(syntax)?.decode();
-        let inside = match rewritten(&text, Escapes::Html, self.rewrite, depth + 1) {
+        let inside = match rewritten(&text, Escapes::Html, self.rewrite, None, depth + 1) {
+            Ok(None) if is_ciphertext => self.sealed(&text, depth)?,
             Ok(inside) => inside,
             // An encrypted text is not JSON.
             Err(error) if matches!(error.kind(), Wrong::Syntax(_)) => None,
@@ -156,6 +186,21 @@ impl Walk<'_> {
             self.patches.push((start..cursor.offset(), literal));
         }
         Ok(())
+    }
+}
+
+impl Walk<'_, '_> {
+    /// The ciphertext with other names inside, if it can be opened and anything in it changes.
+    fn sealed(&mut self, ciphertext: &str, depth: usize) -> Result<Option<String>, PropertyError> {
+        let Some(secrets) = self.secrets.as_deref_mut() else { return Ok(None) };
+        let Some(text) = secrets.open(ciphertext) else { return Ok(None) };
+        let inside = match rewritten(text.expose(), Escapes::Html, self.rewrite, None, depth + 1) {
+            Ok(inside) => inside,
+            // What was encrypted is no value, which is for others to find.
+            Err(error) if matches!(error.kind(), Wrong::Syntax(_)) => None,
+            Err(error) => return Err(error),
+        };
+        Ok(inside.and_then(|inside| secrets.seal(&Plaintext::new(inside))))
     }
 }
 

@@ -18,6 +18,7 @@ mod props;
 mod raw;
 mod references;
 mod render;
+mod salvage;
 mod scenarios;
 mod secrets;
 mod shared;

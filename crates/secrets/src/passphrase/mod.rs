@@ -4,8 +4,8 @@ mod open;
 mod salt;
 mod source;
 
-pub(crate) use open::open_with;
 pub use open::{OpenError, UnlockError, create, create_from_source, open, unlock};
+pub(crate) use open::{inspect, open_with};
 pub use salt::{ITERATIONS, Salt, SaltError};
 pub use source::{
     Answer, GivenPassphrase, PassphraseRequest, PassphraseSource, PassphraseSourceError, Purpose,

@@ -83,6 +83,12 @@ pub(crate) fn open_with(
     }
 }
 
+/// Whether a state is one that managers can be opened from, whatever the passphrase.
+pub(crate) fn inspect(providers: &SecretsProviders) -> Result<(), OpenError> {
+    Salt::parse(&salt_text(providers)?).map_err(UnlockError::from)?;
+    Ok(())
+}
+
 /// The salt text of a state `{"salt":"v1:…"}`. Without one it is empty, which is then malformed, as in the original.
 fn salt_text(providers: &SecretsProviders) -> Result<String, OpenError> {
     let state = providers.state().ok_or(OpenError::State(None))?;
