@@ -64,6 +64,11 @@ impl Write for Output {
     }
 }
 
+/// So many of a thing, in words.
+pub(crate) fn count(number: usize, thing: &str) -> String {
+    if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
+}
+
 /// Whether a character moves the cursor, changes colours, or turns the direction of the text around it.
 pub(crate) fn steers_terminals(c: char) -> bool {
     c.is_control()

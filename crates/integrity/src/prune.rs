@@ -7,6 +7,7 @@ use groundstate_deployments::{PropertyDependencies, Resource, Snapshot, Urn};
 
 use crate::reference::{Reference, ReferenceKind};
 use crate::rewrite::{Renames, provider_names};
+use crate::verify::is_below;
 
 /// What pruning did to a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,11 +33,24 @@ pub struct Pruned {
 /// resource whose name does not match its parent. All that refers to them follows, references to providers included. A
 /// name that another resource has is not given away: the resource keeps the one it had. Providers stay as they are.
 pub fn prune(snapshot: &mut Snapshot) -> Vec<Pruned> {
+    pruned(snapshot, None)
+}
+
+/// The same, but no URN changes that need not: one that does not match its parent stays, and that of a resource whose parent
+/// is gone changes if the function says so, which is given its index and that parent. What lies below follows.
+pub(crate) fn prune_choosing(snapshot: &mut Snapshot, renames: &mut Chooser<'_>) -> Vec<Pruned> {
+    pruned(snapshot, Some(renames))
+}
+
+/// Whether the resource at an index loses the types of its parent, which is gone, from its URN.
+pub(crate) type Chooser<'c> = dyn FnMut(usize, &Urn) -> bool + 'c;
+
+fn pruned(snapshot: &mut Snapshot, mut renames: Option<&mut Chooser<'_>>) -> Vec<Pruned> {
     let taken = snapshot.resources.iter().map(|resource| resource.urn.clone()).collect();
     let mut pruner = Pruner { taken, ..Pruner::default() };
     let mut results = Vec::new();
     for (index, resource) in snapshot.resources.iter_mut().enumerate() {
-        results.extend(pruner.resource(index, resource));
+        results.extend(pruner.resource(index, resource, renames.as_deref_mut()));
     }
     if pruner.renamed {
         pruner.follow(snapshot);
@@ -66,13 +80,34 @@ impl Pruner {
         if from_deleted { deleted.as_ref().or(live.as_ref()) } else { live.as_ref().or(deleted.as_ref()) }
     }
 
-    fn resource(&mut self, index: usize, shared: &mut Arc<Resource>) -> Option<Pruned> {
+    fn resource(
+        &mut self,
+        index: usize,
+        shared: &mut Arc<Resource>,
+        renames: Option<&mut Chooser<'_>>,
+    ) -> Option<Pruned> {
         let (old, delete) = (shared.urn.clone(), shared.delete);
         let mut removed = Vec::new();
         let mut wanted = old.clone();
         if let Some(parent) = shared.parent().cloned() {
             let present = self.present(&parent, delete).cloned();
-            wanted = old.below(present.as_ref().map_or("", |parent| parent.qualified_type()));
+            let below = || old.below(present.as_ref().map_or("", |parent| parent.qualified_type()));
+            wanted = match (renames, &present) {
+                (None, _) => below(),
+                (Some(renames), None) if below() != old => {
+                    if renames(index, &parent) {
+                        below()
+                    } else {
+                        old.clone()
+                    }
+                }
+                (Some(_), Some(new))
+                    if *new != parent && is_below(&old, &parent, shared.resource_type.as_str()) =>
+                {
+                    below()
+                }
+                (Some(_), _) => old.clone(),
+            };
             if present.as_ref() != Some(&parent) {
                 Arc::make_mut(shared).parent = present.clone();
             }

@@ -126,6 +126,9 @@ rules! {
     /// An operation is pending.
     PendingOperation = 635, Warning, "pending operation",
         "find out what became of the resource, then resolve or clear the operation";
+    /// Values that nest deeper than the check goes.
+    ValuesTooDeep = 636, Warning, "values that nest too deep to be checked",
+        "look at the value: nothing that deep comes from a provider";
     /// Aliases that each write should remove.
     AliasesLeft = 640, Info, "aliases in a stored snapshot",
         "nothing has to be done; the next write rewrites the references and removes them";
@@ -135,9 +138,53 @@ rules! {
     /// The snapshot says that it was written although it was broken.
     RecordedError = 642, Info, "integrity error on record",
         "nothing has to be done once the snapshot is sound; the next write removes the record";
+    /// An object whose signature is not known.
+    UnknownSignature = 650, Error, "value of an unknown kind",
+        "take the value out, as the repair does, or the resource with `rm`: Pulumi loads nothing of the snapshot with it";
+    /// A secret without, or with both, of its forms.
+    SecretMalformed = 651, Error, "secret without a value",
+        "take the value out, as the repair does, or the resource with `rm`: Pulumi loads nothing of the snapshot with it";
+    /// A secret that holds no JSON.
+    SecretContent = 652, Error, "secret that holds no value",
+        "write the value as JSON, strings in quotes, or take it out, as the repair does";
+    /// An asset with a member that is not text.
+    AssetMalformed = 653, Error, "malformed asset",
+        "take the asset out, as the repair does; the next update writes it anew";
+    /// An archive with a member that is not what it has to be.
+    ArchiveMalformed = 654, Error, "malformed archive",
+        "take the archive out, as the repair does; the next update writes it anew";
+    /// A reference to a resource that does not name it.
+    ReferenceMalformed = 655, Error, "malformed reference to a resource",
+        "write the URN of the resource, or take the reference out, as the repair does";
+    /// A number that JSON has no form for, with bits that are none.
+    FloatMalformed = 656, Error, "malformed number",
+        "write 16 hexadecimal digits, or take the number out, as the repair does";
+    /// A text that is not UTF-8, with bytes that are not base64.
+    BytesMalformed = 657, Error, "malformed byte string",
+        "write the bytes in standard base64, or take them out, as the repair does";
+    /// A number beyond the range of a double.
+    NumberRange = 658, Error, "number beyond the range of a double",
+        "write a number that a double can hold, or take it out, as the repair does";
+    /// An encrypted secret, where no secrets manager is named.
+    SecretWithoutManager = 659, Error, "encrypted secret without a secrets provider",
+        "restore \"secrets_providers\" from a backup: without it nothing can be decrypted";
+    /// A ciphertext that no manager of the kind has written.
+    CiphertextDamaged = 660, Error, "damaged ciphertext",
+        "take the ciphertext from a backup, or take the secret out, as the repair does";
+    /// A secrets provider that is not known.
+    SecretsProviderUnknown = 661, Error, "unknown secrets provider",
+        "restore \"secrets_providers\" from a backup: Pulumi knows passphrase, service and cloud";
+    /// A state from which no secrets manager can be made.
+    SecretsProviderState = 662, Error, "malformed state of a secrets provider",
+        "restore \"secrets_providers\" from a backup, or the salt from the configuration of the stack";
 }
 
 impl Rule {
+    /// Whether it is about values or the secrets provider, which Pulumi reads before it looks at anything else.
+    pub fn is_of_values(self) -> bool {
+        (650..=662).contains(&(self as u16))
+    }
+
     /// The printed code: `GS0601` and so on.
     pub fn id(self) -> String {
         format!("GS{:04}", self as u16)

@@ -18,9 +18,12 @@ pub(crate) struct RmArgs {
     /// Of Pulumi: forgets what depends on the resources as well
     #[arg(long)]
     pub(crate) target_dependents: bool,
-    /// Of Pulumi: of several resources of one name, forgets the one with this identifier
+    /// Of Pulumi: of several resources of one name, forgets the one with this identifier; `''` is one without any
     #[arg(long, value_name = "ID")]
     pub(crate) id: Option<String>,
+    /// Of Pulumi: of several resources of one name, forgets the one that has this number in the list of them
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) copy: Option<usize>,
 }
 
 #[derive(Debug, Args)]
@@ -113,7 +116,8 @@ pub(crate) enum PendingCommand {
     Clear(PendingClearArgs),
     /// Says that a creation has succeeded
     ///
-    /// Says that what was being created exists, and which identifier it has. The next refresh takes it over.
+    /// Says that what was being created exists, and which identifier it has. The next refresh takes it over, but not from an
+    /// export: `pulumi stack import` clears pending operations.
     Resolve(PendingResolveArgs),
 }
 

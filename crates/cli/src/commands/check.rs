@@ -11,7 +11,7 @@ use crate::diagnostic::{self, Diagnostic};
 use crate::error::{Failure, Kind, Outcome, Result};
 use crate::family::Family;
 use crate::json::Json;
-use crate::output::{Messages, Output};
+use crate::output::{Messages, Output, count};
 use crate::pulumi;
 use crate::source::{Source, is_standard};
 use crate::spot::Spot;
@@ -164,7 +164,7 @@ fn summary(checked: &Checked) -> String {
     let Checked { name, counts, .. } = checked;
     if checked.findings.is_empty() {
         let counts: Vec<String> =
-            counts.iter().map(|(thing, count)| format!("{count} {}", thing.replace('_', " "))).collect();
+            counts.iter().map(|(things, number)| counted(*number, &things.replace('_', " "))).collect();
         let all = match counts.split_last() {
             Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
             _ => counts.concat(),
@@ -178,6 +178,11 @@ fn summary(checked: &Checked) -> String {
         _ => format!("{count} {word}s"),
     });
     format!("{name}: {}", counts.collect::<Vec<_>>().join(", "))
+}
+
+/// So many of what has this name for programs.
+fn counted(number: usize, things: &str) -> String {
+    count(number, things.strip_suffix('s').unwrap_or(things))
 }
 
 fn json(files: &[Checked]) -> String {

@@ -1,8 +1,9 @@
 //! `groundstate check`: the rules of Pulumi's snapshots.
 
 use groundstate_common::Severity;
-use groundstate_deploymentfile::{DecodeOptions, ReadError, decode};
+use groundstate_deploymentfile::{DecodeOptions, DeploymentFile, NoteKind, ReadError, decode};
 use groundstate_integrity::{VerifyOptions, verify};
+use groundstate_json::places;
 
 use super::load::{envelope, faults, snapshot};
 use super::locate::locate;
@@ -18,7 +19,7 @@ pub(crate) fn check(source: &Source, text: &[u8]) -> Result<Checked> {
         Err(error) => return Ok(Checked { findings: unreadable(&error), ..checked }),
     };
     let snapshot = snapshot(&file);
-    let report = verify(&snapshot, &VerifyOptions::default());
+    let report = verify(&snapshot, &VerifyOptions::default().loading(true));
     let places = locate(text, report.findings.iter().map(|finding| finding.path.as_str()));
     let found = report.findings.into_iter().zip(places).map(|(finding, place)| Found {
         code: Some(finding.rule.id()),
@@ -38,9 +39,26 @@ pub(crate) fn check(source: &Source, text: &[u8]) -> Result<Checked> {
             ("resources", snapshot.resources.len()),
             ("pending_operations", snapshot.pending_operations.len()),
         ],
-        findings: found.collect(),
+        findings: losses(&file, text).into_iter().chain(found).collect(),
         ..checked
     })
+}
+
+/// What the file says twice in different ways, or in a way that no writer can keep.
+fn losses(file: &DeploymentFile, text: &[u8]) -> Vec<Found> {
+    let lost: Vec<_> = file.notes.iter().filter(|note| note.kind == NoteKind::Lost).collect();
+    let offsets: Vec<usize> = lost.iter().map(|note| note.offset).collect();
+    let found = lost.iter().zip(places(text, &offsets)).map(|(note, place)| Found {
+        code: Some("GS0515".to_owned()),
+        severity: Severity::Warning,
+        title: "content that is not kept".to_owned(),
+        message: note.message.clone(),
+        help: Some("say it once: Pulumi reads the last one, and a changed file keeps no other".to_owned()),
+        address: None,
+        original: None,
+        place: Some(place),
+    });
+    found.collect()
 }
 
 fn unreadable(error: &ReadError) -> Vec<Found> {

@@ -1,12 +1,17 @@
 //! Reads a deployment of any version, and explains why it cannot be.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
-use groundstate_deploymentfile::{DecodeOptions, DeploymentFile, Envelope, Place, ReadError, decode};
-use groundstate_deployments::Snapshot;
+use groundstate_deploymentfile::{
+    CiphertextCheck, DecodeOptions, DeploymentFile, Envelope, Place, PropertyError, ReadError, UNREADABLE,
+    decode, decode_map, decode_value, salvage_map, salvage_value,
+};
+use groundstate_deployments::{Properties, PropertyValue, Resource, Snapshot, StoredValue};
 
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::error::{Failure, Kind, Result};
+use crate::error::{Failure, Kind, Outcome, Result};
+use crate::output::Messages;
 use crate::source::Source;
 use crate::spot::Spot;
 
@@ -29,6 +34,78 @@ pub(crate) fn load(source: &Source) -> Result<Loaded<'_>> {
 /// The snapshot of a file; an empty one for a stack that has never been updated.
 pub(crate) fn snapshot(file: &DeploymentFile) -> Cow<'_, Snapshot> {
     file.snapshot.as_ref().map_or_else(|| Cow::Owned(Snapshot::default()), Cow::Borrowed)
+}
+
+/// A value that cannot be read.
+#[derive(Debug)]
+pub(super) struct Unreadable {
+    /// The index of its resource, unless that is the resource of a pending operation.
+    pub(super) resource: Option<usize>,
+    /// What it is, and why it cannot be read.
+    pub(super) text: String,
+}
+
+/// Puts a mark in place of each value that cannot be read, for commands that show the rest, and tells what they are.
+pub(super) fn settle(file: &mut DeploymentFile) -> Vec<Unreadable> {
+    let Some(snapshot) = file.snapshot.as_mut() else { return Vec::new() };
+    let resources = snapshot.resources.iter_mut().enumerate().map(|(at, resource)| (Some(at), resource));
+    let operations = snapshot.pending_operations.iter_mut().map(|operation| (None, &mut operation.resource));
+    let mut out = Vec::new();
+    for (index, resource) in resources.chain(operations) {
+        out.extend(settle_one(resource).into_iter().map(|text| Unreadable { resource: index, text }));
+    }
+    out
+}
+
+fn settle_one(shared: &mut Arc<Resource>) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut say = |member: &str, faults: &[PropertyError], more: usize| {
+        let text = |error: &PropertyError| format!("{}: cannot read {member}.{error}", shared.urn);
+        out.extend(faults.iter().map(text));
+        if more > 0 {
+            out.push(format!("{}: cannot read {more} more values of {member}", shared.urn));
+        }
+    };
+    let mut map = |member: &str, properties: &Properties| {
+        let raw = properties.as_raw().filter(|raw| decode_map(raw).is_err())?;
+        let salvaged = salvage_map(raw, CiphertextCheck::Unchecked).ok()?;
+        say(member, &salvaged.faults, salvaged.more);
+        Some(Properties::Map(salvaged.value))
+    };
+    let (inputs, outputs) = (map("inputs", &shared.inputs), map("outputs", &shared.outputs));
+    let trigger = match &shared.replacement_trigger {
+        Some(StoredValue::Raw(raw)) if decode_value(raw).is_err() => {
+            salvage_value(raw, CiphertextCheck::Unchecked).ok().map(|salvaged| {
+                say("replacementTrigger", &salvaged.faults, salvaged.more);
+                salvaged.value.unwrap_or_else(|| PropertyValue::String(UNREADABLE.into()))
+            })
+        }
+        _ => None,
+    };
+    if inputs.is_some() || outputs.is_some() || trigger.is_some() {
+        let resource = Arc::make_mut(shared);
+        resource.inputs = inputs.unwrap_or_else(|| std::mem::take(&mut resource.inputs));
+        resource.outputs = outputs.unwrap_or_else(|| std::mem::take(&mut resource.outputs));
+        resource.replacement_trigger =
+            trigger.map(StoredValue::Value).or_else(|| resource.replacement_trigger.take());
+    }
+    out
+}
+
+/// Says what cannot be read, and that this is a finding.
+pub(super) fn told<'u>(unreadable: impl Iterator<Item = &'u Unreadable>, name: &str) -> Outcome {
+    let mut messages = Messages::stderr();
+    let mut outcome = Outcome::Clean;
+    for one in unreadable {
+        messages.warning(&one.text);
+        outcome = Outcome::Found(Kind::Findings);
+    }
+    if outcome != Outcome::Clean {
+        messages.note(&format!(
+            "`groundstate check {name}` shows where they stand, `groundstate repair {name}` takes them out"
+        ));
+    }
+    outcome
 }
 
 /// What people call the envelope.

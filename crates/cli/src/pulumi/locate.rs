@@ -1,5 +1,7 @@
 //! Where findings stand in a text: paths in the deployment, followed into the file around it.
 
+use std::collections::{BTreeMap, HashMap};
+
 use groundstate_deploymentfile::{Offsets, Place};
 use groundstate_json::{Cursor, Kind, Stop, places};
 
@@ -9,8 +11,91 @@ use groundstate_json::{Cursor, Kind, Stop, places};
 pub(super) fn locate<'p>(text: &[u8], paths: impl Iterator<Item = &'p str>) -> Vec<Place> {
     let known = Offsets::find(text).unwrap_or_default();
     let body = body(&mut Cursor::new(text), 0).ok().flatten().unwrap_or(0);
-    let offsets: Vec<usize> = paths.map(|path| offset(text, body, &known, path)).collect();
+    let mut starts: BTreeMap<usize, Wanted> = BTreeMap::new();
+    let mut offsets = Vec::new();
+    for path in paths {
+        let (start, steps) = begin(body, &known, path);
+        starts.entry(start).or_default().add(steps, offsets.len());
+        offsets.push(start);
+    }
+    for (start, wanted) in starts {
+        // What cannot be followed to its end is found as far as it leads.
+        let _ended = wanted.find(&mut Cursor::at(text, start, 0), &mut offsets);
+    }
     places(text, &offsets)
+}
+
+/// Paths from one value inwards, so that all are followed in one pass over the text.
+#[derive(Default)]
+struct Wanted {
+    /// Which paths end here.
+    ends: Vec<usize>,
+    names: HashMap<String, Self>,
+    indexes: HashMap<usize, Self>,
+}
+
+impl Wanted {
+    fn add(&mut self, steps: Vec<Step>, path: usize) {
+        let mut at = self;
+        for step in steps {
+            at = match step {
+                Step::Name(name) => at.names.entry(name).or_default(),
+                Step::Index(index) => at.indexes.entry(index).or_default(),
+            };
+        }
+        at.ends.push(path);
+    }
+
+    /// Everything in here begins at this place, unless it is found further inside.
+    fn mark(&self, offset: usize, offsets: &mut [usize]) {
+        let mut open = vec![self];
+        while let Some(wanted) = open.pop() {
+            for path in &wanted.ends {
+                if let Some(place) = offsets.get_mut(*path) {
+                    *place = offset;
+                }
+            }
+            open.extend(wanted.names.values().chain(wanted.indexes.values()));
+        }
+    }
+
+    /// Follows the paths from the value at the cursor. Of members of one name the last counts.
+    fn find(&self, cursor: &mut Cursor<'_>, offsets: &mut [usize]) -> Result<(), Stop> {
+        let mut first = true;
+        match cursor.kind()? {
+            Kind::Object if !self.names.is_empty() => {
+                cursor.open(b'{')?;
+                while let Some(name) = cursor.member(&mut first)? {
+                    cursor.kind()?;
+                    match self.names.get(&*name.decode()) {
+                        Some(inside) => {
+                            inside.mark(cursor.offset(), offsets);
+                            inside.find(cursor, offsets)?;
+                        }
+                        None => cursor.skip()?,
+                    }
+                }
+                Ok(())
+            }
+            Kind::Array if !self.indexes.is_empty() => {
+                cursor.open(b'[')?;
+                let mut index = 0;
+                while cursor.element(&mut first)? {
+                    cursor.kind()?;
+                    match self.indexes.get(&index) {
+                        Some(inside) => {
+                            inside.mark(cursor.offset(), offsets);
+                            inside.find(cursor, offsets)?;
+                        }
+                        None => cursor.skip()?,
+                    }
+                    index += 1;
+                }
+                Ok(())
+            }
+            _ => cursor.skip(),
+        }
+    }
 }
 
 /// Where the deployment begins.
@@ -37,7 +122,8 @@ fn body(cursor: &mut Cursor<'_>, depth: usize) -> Result<Option<usize>, Stop> {
     Ok(found)
 }
 
-fn offset(text: &[u8], body: usize, known: &Offsets, path: &str) -> usize {
+/// Where a path begins to be followed, and the steps from there.
+fn begin(body: usize, known: &Offsets, path: &str) -> (usize, Vec<Step>) {
     let mut steps = steps(path);
     let start = match (steps.first(), steps.get(1)) {
         (Some(Step::Name(name)), Some(Step::Index(index))) => {
@@ -51,8 +137,8 @@ fn offset(text: &[u8], body: usize, known: &Offsets, path: &str) -> usize {
         _ => None,
     };
     match start {
-        Some(start) => follow(text, start, &steps.split_off(2)),
-        None => follow(text, body, &steps),
+        Some(start) => (start, steps.split_off(2)),
+        None => (body, steps),
     }
 }
 
@@ -104,49 +190,6 @@ fn quoted(text: &str) -> (String, usize) {
         escaped = false;
     }
     (name, text.len())
-}
-
-/// Follows steps from a value inwards as far as they lead.
-fn follow(text: &[u8], start: usize, steps: &[Step]) -> usize {
-    let mut at = start;
-    for step in steps {
-        match inside(&mut Cursor::at(text, at, 0), step) {
-            Ok(Some(next)) => at = next,
-            _ => break,
-        }
-    }
-    at
-}
-
-/// Where the value begins to which a step leads; of members of one name, the last.
-fn inside(cursor: &mut Cursor<'_>, step: &Step) -> Result<Option<usize>, Stop> {
-    let (mut first, mut found) = (true, None);
-    match (step, cursor.kind()?) {
-        (Step::Name(wanted), Kind::Object) => {
-            cursor.open(b'{')?;
-            while let Some(name) = cursor.member(&mut first)? {
-                cursor.kind()?;
-                if name.decode() == wanted.as_str() {
-                    found = Some(cursor.offset());
-                }
-                cursor.skip()?;
-            }
-        }
-        (Step::Index(wanted), Kind::Array) => {
-            cursor.open(b'[')?;
-            let mut index = 0;
-            while cursor.element(&mut first)? {
-                cursor.kind()?;
-                if index == *wanted {
-                    return Ok(Some(cursor.offset()));
-                }
-                cursor.skip()?;
-                index += 1;
-            }
-        }
-        _ => {}
-    }
-    Ok(found)
 }
 
 #[cfg(test)]

@@ -5,11 +5,11 @@ use std::io::{self, Write};
 use groundstate_deploymentfile::stack_outputs;
 use groundstate_deployments::{PropertyMap, PropertyValue};
 
-use super::load::{load, snapshot};
+use super::load::{load, settle, snapshot, told};
 use super::secrets;
 use super::shown::{Secrets, hcl, json};
 use crate::args::OutputsArgs;
-use crate::error::{Failure, Kind, Outcome, Result};
+use crate::error::{Failure, Kind, Result};
 use crate::json::indented;
 use crate::output::{Messages, Output};
 use crate::source::Source;
@@ -17,11 +17,17 @@ use crate::source::Source;
 /// Prints the outputs, or one of them.
 pub(crate) fn outputs(args: &OutputsArgs, source: &Source) -> Result {
     let mut loaded = load(source)?;
+    let root = snapshot(&loaded.file).root_stack().map(|(index, _)| index);
+    let mut unreadable = settle(&mut loaded.file);
+    // Outputs are those of the root of the stack, and all are read before one of them is shown.
+    unreadable
+        .retain(|one| one.resource == root && root.is_some() && one.text.contains("cannot read outputs"));
     if args.reveal {
         secrets::open_outputs(&mut loaded.file)?;
     }
     let secrets = Secrets::of(args.reveal);
     let outputs = stack_outputs(&snapshot(&loaded.file), None).map_err(secrets::failure)?.unwrap_or_default();
+    let outcome = told(unreadable.iter(), &source.name);
     let mut out = Output::stdout();
     match args.name.as_deref() {
         Some(name) => {
@@ -32,7 +38,7 @@ pub(crate) fn outputs(args: &OutputsArgs, source: &Source) -> Result {
         None => all(&outputs, source, secrets, &mut out)?,
     }
     out.finish()?;
-    Ok(Outcome::Clean)
+    Ok(outcome)
 }
 
 fn all(outputs: &PropertyMap, source: &Source, secrets: Secrets, out: &mut Output) -> io::Result<()> {

@@ -7,15 +7,20 @@ use groundstate_secrets::passphrase::GivenPassphrase;
 
 /// Passphrases as Pulumi finds them: a variable, a file, a question.
 pub(super) fn source() -> GivenPassphrase {
+    #[cfg(unix)]
+    if terminal::is_there() {
+        return given().with_prompt(terminal::Prompt);
+    }
+    given()
+}
+
+/// Passphrases that are there without a question: a variable, a file.
+pub(super) fn given() -> GivenPassphrase {
     let variable = std::env::var_os("PULUMI_CONFIG_PASSPHRASE").map(bytes);
     let mut source = GivenPassphrase::new().with_variable(variable);
     if let Some(path) = std::env::var_os("PULUMI_CONFIG_PASSPHRASE_FILE").filter(|path| !path.is_empty()) {
         let path = PathBuf::from(path);
         source = source.with_file(move || Ok(fs::read(&path)?));
-    }
-    #[cfg(unix)]
-    if terminal::is_there() {
-        source = source.with_prompt(terminal::Prompt);
     }
     source
 }

@@ -1,11 +1,14 @@
 //! Opening the secrets of a deployment, for those who ask to see them and have the passphrase.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use groundstate_deploymentfile::{
-    DeploymentFile, SecretsError, decode_map, decode_value, open_snapshot, sealed_secrets, secrets_providers,
+    DeploymentFile, SecretsError, decode_map, decode_value, open_snapshot, rewrite_sealed_references,
+    sealed_secrets, secrets_providers,
 };
-use groundstate_deployments::{Properties, PropertyMap, Resource, Snapshot, StoredValue};
+use groundstate_deployments::{Properties, PropertyMap, Resource, Snapshot, StoredValue, Urn};
+use groundstate_secrets::passphrase::GivenPassphrase;
 use groundstate_secrets::{DefaultProvider, ErrorCrypter, Manager, OsEntropy, Provider};
 
 use super::passphrase;
@@ -53,15 +56,52 @@ pub(super) fn open_outputs(file: &mut DeploymentFile) -> Result<()> {
 
 /// The manager that the snapshot names, if it names one.
 pub(super) fn manager(snapshot: &Snapshot, stack: Option<String>) -> Result<Option<Manager>> {
+    manager_by(snapshot, stack, passphrase::source())
+}
+
+fn manager_by(
+    snapshot: &Snapshot,
+    stack: Option<String>,
+    passphrase: GivenPassphrase,
+) -> Result<Option<Manager>> {
     let named = snapshot.secrets_provider.as_ref().filter(|provider| !provider.kind.is_empty());
     let Some(provider) = named else { return Ok(None) };
     let unusable = |error: &dyn std::error::Error| Failure::new(Kind::Unusable, chain(error));
     let providers = secrets_providers(provider).map_err(|error| unusable(&error))?;
-    let mut default = DefaultProvider::new(Arc::new(passphrase::source()), Arc::new(OsEntropy));
+    let mut default = DefaultProvider::new(Arc::new(passphrase), Arc::new(OsEntropy));
     if let Some(stack) = stack {
         default = default.for_stack(stack);
     }
     default.of_type(&providers).map(Some).map_err(|error| unusable(&error))
+}
+
+/// Lets references inside of encrypted secrets follow the resources that have new names, if there is a passphrase that opens
+/// them. Nobody is asked for one. Gives warnings.
+pub(super) fn follow(snapshot: &mut Snapshot, renamed: &[(Urn, Urn)]) -> Result<Vec<String>> {
+    let Some((first, _)) = renamed.first() else { return Ok(Vec::new()) };
+    let names: HashMap<&Urn, &Urn> = renamed.iter().map(|(old, new)| (old, new)).collect();
+    let mut rename = |urn: &Urn| names.get(urn).map(|new| (*new).clone());
+    let none = ErrorCrypter::new(NO_MANAGER);
+    let sealed = rewrite_sealed_references(snapshot, (&none, &none), &mut rename).map_err(failure)?;
+    if sealed.unopened == 0 {
+        return Ok(Vec::new());
+    }
+    let manager = manager_by(snapshot, None, passphrase::given()).ok().flatten();
+    let found = match &manager {
+        Some(manager) => {
+            let crypters = (manager.decrypter(), manager.encrypter());
+            rewrite_sealed_references(snapshot, crypters, &mut rename).map_err(failure)?
+        }
+        None => sealed,
+    };
+    if found.unopened == 0 {
+        return Ok(Vec::new());
+    }
+    Ok(vec![format!(
+        "{} encrypted values cannot be opened, so references to {first} may be left in them; to change those too, go back \
+         with `groundstate undo` and do it again with PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE set",
+        found.unopened
+    )])
 }
 
 /// Why secrets cannot be opened or sealed.

@@ -11,13 +11,13 @@ use groundstate_deployments::{
     Properties, PropertyMap, PropertyValue, RawJson, Resource, Snapshot, StoredValue,
 };
 
-use super::load::{envelope, load, snapshot};
+use super::load::{envelope, load, settle, snapshot, told};
 use super::shown::{self, Secrets};
 use super::{secrets, select};
 use crate::args::ShowArgs;
-use crate::error::{Failure, Kind, Outcome, Result};
+use crate::error::{Failure, Kind, Result};
 use crate::json::Json;
-use crate::output::Output;
+use crate::output::{Output, count};
 use crate::session::chain;
 use crate::source::Source;
 use crate::value::{Hcl, Tape, quoted};
@@ -32,9 +32,15 @@ pub(crate) fn show(args: &ShowArgs, source: &Source) -> Result {
         Some(word) => Some(select::find(&snapshot(&loaded.file), word, &source.name)?),
         None => None,
     };
+    let unreadable = settle(&mut loaded.file);
     if args.reveal {
         secrets::open(&mut loaded.file)?;
     }
+    let shown = unreadable.iter().filter(|one| match (&chosen, one.resource) {
+        (Some(chosen), Some(index)) => chosen.contains(&index),
+        (chosen, _) => chosen.is_none(),
+    });
+    let outcome = told(shown, &source.name);
     let file = &loaded.file;
     let snapshot = snapshot(file);
     let view = View { file, snapshot, chosen, secrets: Secrets::of(args.reveal) };
@@ -45,7 +51,7 @@ pub(crate) fn show(args: &ShowArgs, source: &Source) -> Result {
         view.print(&source.name, &mut out)?;
     }
     out.finish()?;
-    Ok(Outcome::Clean)
+    Ok(outcome)
 }
 
 /// What is shown of a deployment.
@@ -161,10 +167,6 @@ impl View<'_> {
         }
         Ok(())
     }
-}
-
-fn count(number: usize, thing: &str) -> String {
-    if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
 }
 
 /// One resource as a block of its members.

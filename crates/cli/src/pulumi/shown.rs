@@ -2,7 +2,7 @@
 
 use groundstate_deploymentfile::{Escapes, encode_value};
 use groundstate_deployments::{Archive, ArchiveContent, Asset, PropertyMap, PropertyValue};
-use groundstate_statefile::push_json_string;
+use groundstate_json::push_json_string_as;
 
 use crate::value::{Hcl, Marks, Tape};
 
@@ -55,6 +55,11 @@ pub(super) fn hcl(value: &PropertyValue, secrets: Secrets, level: usize) -> Stri
     Hcl::value(&tape, &marks(&tape), level)
 }
 
+/// A text as Pulumi prints it: `<`, `>` and `&` stand as they are.
+fn push_json_string(out: &mut String, text: &str) {
+    push_json_string_as(out, text, Escapes::Plain);
+}
+
 struct Writer {
     out: String,
     secrets: Secrets,
@@ -102,7 +107,7 @@ impl Writer {
 
     /// A value in the form of files.
     fn stored(&mut self, value: &PropertyValue) {
-        match encode_value(value, Escapes::Html, groundstate_deploymentfile::Secrets::Shown) {
+        match encode_value(value, Escapes::Plain, groundstate_deploymentfile::Secrets::Shown) {
             Ok(raw) => self.out.push_str(raw.as_str()),
             // A secret inside that has not been opened.
             Err(_) => self.hidden(),

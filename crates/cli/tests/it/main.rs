@@ -26,6 +26,7 @@ mod order_pulumi;
 mod outputs;
 mod overwrite;
 mod pulumi;
+mod pulumi_broken;
 mod pulumi_changes;
 mod readme;
 mod recover;

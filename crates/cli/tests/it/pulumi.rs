@@ -217,7 +217,7 @@ fn checks_every_rule_and_points_into_the_file() {
         assert!(finding["line"].as_u64().unwrap() >= 1 && finding["path"].is_string(), "{finding}");
     }
     assert!(findings.iter().any(|finding| finding["original"].is_string()));
-    let said = groundstate(&["check", &state(SECRETS).path]).clean();
+    let said = groundstate(&["check", &state(sealed()).path]).clean();
     assert!(said.ends_with(": nothing found in 2 resources and 0 pending operations\n"), "{said}");
 }
 

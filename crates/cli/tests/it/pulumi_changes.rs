@@ -224,13 +224,15 @@ fn deals_with_pending_operations() {
     assert_eq!(list(), format!("creating {WEB}\nupdating {NET}\n"));
     let json = groundstate(&["pending", "list", &file.path, "--json"]).clean();
     assert!(json.contains(r#"{"type":"creating","urn":"urn:pulumi:dev::shop::t:t:Web::web"}"#), "{json}");
-    let said = groundstate(&["pending", "resolve", &file.path, "web", "w-1"]).clean();
+    let run = groundstate(&["pending", "resolve", &file.path, "web", "w-1"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let said = run.stdout;
     assert!(said.contains("exists as w-1") && said.contains("Pending operation resolved"), "{said}");
     assert!(list().starts_with(&format!("importing {WEB}\n")));
     groundstate(&["pending", "resolve", &file.path, "net", "n-1"]).failed(9);
     groundstate(&["pending", "resolve", &file.path, "nope", "n-1"]).failed(7);
     let said = groundstate(&["pending", "clear", &file.path, "net"]).clean();
-    assert!(said.contains("1 pending operations cleared"), "{said}");
+    assert!(said.contains("1 pending operation cleared"), "{said}");
     groundstate(&["pending", "clear", &file.path]).clean();
     assert_eq!(list(), "");
     assert_eq!(groundstate(&["pending", "clear", &file.path]).clean(), "Nothing to change.\n");

@@ -36,6 +36,7 @@ pub struct Renamed {
 ///
 /// References follow in members, to providers, in properties, in pending operations and in snippets. Resources below keep
 /// their names, because only types of parents stand in them. What does not refer to the resource is not touched.
+/// Neither is what is encrypted: `groundstate_deploymentfile::rewrite_sealed_references` follows there.
 ///
 /// # Errors
 ///

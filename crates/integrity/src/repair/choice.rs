@@ -23,6 +23,14 @@ pub enum QuestionId {
     Cycle(usize),
     /// What becomes of the pending operation at this index.
     Pending(usize),
+    /// Which URNs the resources get that lose their parent: the one at this index, and all that name the same parent.
+    Orphan(usize),
+    /// What becomes of the provider at this index, which no reference can name.
+    Unreferenceable(usize),
+    /// What becomes of a secrets provider that no manager can be made of.
+    SecretsProvider,
+    /// What becomes of encrypted secrets that nothing can decrypt.
+    Secrets,
 }
 
 /// An answer to a question.
@@ -58,6 +66,14 @@ pub enum Choice {
     Leave,
     /// Forget the operation.
     Clear,
+    /// Leave the URN as it is, with the types of the parents in it.
+    KeepUrn,
+    /// Give the resource the URN of one without a parent, and what lies below it the URNs that belong there.
+    UrnWithoutParent,
+    /// Forget the secrets provider. What it encrypted can be decrypted no more.
+    DropSecretsProvider,
+    /// Take the encrypted values out.
+    DropSecrets,
 }
 
 /// A question, and the answer that the plan goes by.
@@ -74,6 +90,9 @@ pub struct Question {
     pub default: usize,
     /// Which of them the plan goes by.
     pub chosen: usize,
+    /// The plan must not be carried out before this is answered: it loses values, or gives a resource that exists another
+    /// URN, which makes the next update delete what it stands for.
+    pub open: bool,
 }
 
 /// Options of a repair: answers, and rules for what is not asked.
@@ -125,6 +144,16 @@ impl fmt::Display for Choice {
             }
             Self::Leave => f.write_str("leave it"),
             Self::Clear => f.write_str("forget it"),
+            Self::KeepUrn => {
+                f.write_str("keep the URN: a program that still has the parent finds the resource")
+            }
+            Self::UrnWithoutParent => f.write_str(
+                "take the parent out of the URN: a program that still has the parent replaces the resource",
+            ),
+            Self::DropSecretsProvider => {
+                f.write_str("forget the secrets provider: what it encrypted can be decrypted no more")
+            }
+            Self::DropSecrets => f.write_str("take the encrypted values out"),
         }
     }
 }

@@ -175,7 +175,7 @@ impl Work<'_> {
             resource.replace_with.retain(keep);
         });
         if before.parent().is_some_and(|parent| names.contains(parent)) {
-            self.reparent(index, None, why);
+            self.orphan(index, why);
         }
     }
 }

@@ -84,6 +84,9 @@ impl Work<'_> {
             let urn = self.provider_urn(index, &resource);
             let named = Resource { urn: urn.clone(), ..Resource::default() };
             if named.provider_ref().is_ok() {
+                let text = format!("The provider {} cannot be referred to by its URN.", resource.urn);
+                let id = QuestionId::Unreferenceable(self.origin(index));
+                self.ask_openly(id, text, vec![Choice::Rename(urn.clone())]);
                 self.step(index, Action::Rename(urn.clone()));
                 self.rename(index, &urn);
             } else {

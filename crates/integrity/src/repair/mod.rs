@@ -9,6 +9,7 @@ mod parents;
 mod providers;
 mod rest;
 mod step;
+mod values;
 mod work;
 
 pub use choice::{Choice, Question, QuestionId, RepairOptions};
@@ -45,6 +46,12 @@ impl Plan {
         self.steps.is_empty()
     }
 
+    /// The questions that have to be answered before the plan may be carried out: by the default, values would be lost, or
+    /// what a resource stands for would be deleted by the next update.
+    pub fn open_questions(&self) -> impl Iterator<Item = &Question> {
+        self.questions.iter().filter(|question| question.open)
+    }
+
     /// The snapshot as it is when all steps have been done.
     pub fn result(&self) -> &Snapshot {
         &self.repaired
@@ -74,7 +81,7 @@ impl Plan {
 /// assert!(verify(&plan.apply(), &VerifyOptions::default()).is_valid());
 /// ```
 pub fn repair(snapshot: &Snapshot, options: &RepairOptions) -> Plan {
-    let check = |snapshot: &Snapshot| verify(snapshot, &VerifyOptions::default());
+    let check = |snapshot: &Snapshot| verify(snapshot, &VerifyOptions::default().loading(true));
     let before = check(snapshot);
     let mut work = Work::new(snapshot, options);
     work.unloadable_operations();

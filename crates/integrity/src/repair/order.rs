@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::step::{Action, DropReason, Step};
 use super::work::Work;
-use crate::prune::prune;
+use crate::prune::prune_choosing;
 use crate::reference::ReferenceKind;
 use crate::sort;
 
@@ -21,8 +21,12 @@ impl Work<'_> {
         self.origins = order.iter().filter_map(|from| self.origins.get(*from).copied()).collect();
     }
 
+    /// Takes references out that lead nowhere. What has its parent keeps its URN, whether that matches the parent or not.
     pub(super) fn missing(&mut self) {
-        for pruned in prune(&mut self.snapshot) {
+        let mut snapshot = std::mem::take(&mut self.snapshot);
+        let pruned = prune_choosing(&mut snapshot, &mut |index, parent| self.renames_orphan(index, parent));
+        self.snapshot = snapshot;
+        for pruned in pruned {
             let origin = self.origins.get(pruned.resource).copied().flatten();
             let mut step = |action| {
                 let (urn, delete) = (pruned.old.clone(), pruned.delete);

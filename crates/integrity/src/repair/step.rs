@@ -1,6 +1,7 @@
 //! The steps of a repair: what each does, as data and in words.
 
 use std::fmt;
+use std::sync::Arc;
 
 use groundstate_deployments::{OperationType, ProviderRef, ResourceId, SnippetId, TypeToken, Urn};
 
@@ -80,6 +81,12 @@ pub enum Action {
     ClearPending(usize, OperationType),
     /// Removes the record of an integrity error.
     ForgetRecord,
+    /// Takes a value out that cannot be loaded. Its path is that of a finding, without the resource: `inputs.tags[0]`.
+    DropValue(String),
+    /// Takes more such values out than are named one by one, of this member.
+    DropMoreValues(usize, &'static str),
+    /// Removes a secrets provider of this type.
+    DropSecretsProvider(Arc<str>),
 }
 
 /// Why a resource is taken out.
@@ -104,8 +111,6 @@ pub enum DropReason {
     Itself,
     /// It closes a circle.
     Cycle,
-    /// All that is left there waits for its deletion.
-    Deleted,
 }
 
 impl Action {
@@ -131,6 +136,8 @@ impl Action {
             Self::RemoveSnippet(..) => "remove-snippet",
             Self::ClearPending(..) => "clear-pending",
             Self::ForgetRecord => "forget-record",
+            Self::DropValue(_) | Self::DropMoreValues(..) => "drop-value",
+            Self::DropSecretsProvider(_) => "drop-secrets-provider",
         }
     }
 }
@@ -176,6 +183,11 @@ impl fmt::Display for Action {
             }
             Self::ClearPending(at, kind) => write!(f, "forget the pending operation at {at} ({kind})"),
             Self::ForgetRecord => f.write_str("remove the record of an integrity error"),
+            Self::DropValue(path) => write!(f, "remove the value {path}, which cannot be loaded"),
+            Self::DropMoreValues(count, member) => {
+                write!(f, "remove {count} more values of {member} that cannot be loaded")
+            }
+            Self::DropSecretsProvider(kind) => write!(f, "remove the secrets provider {kind:?}"),
         }
     }
 }
@@ -196,7 +208,6 @@ impl fmt::Display for DropReason {
             Self::Missing => "which is not there",
             Self::Itself => "which is the resource itself",
             Self::Cycle => "which closes a circle",
-            Self::Deleted => "of which only what waits for its deletion is left",
         })
     }
 }

@@ -23,6 +23,8 @@ pub(super) struct Work<'o> {
     /// How many circles have been broken.
     pub(super) circles: usize,
     asked: HashSet<QuestionId>,
+    /// The questions about resources that lose their parents, by the parents.
+    pub(super) orphans: HashMap<Urn, QuestionId>,
     /// How many resources have each name.
     names: HashMap<Urn, usize>,
     /// New names that references do not follow yet, by the old ones.
@@ -44,6 +46,7 @@ impl<'o> Work<'o> {
             options,
             circles: 0,
             asked: HashSet::new(),
+            orphans: HashMap::new(),
             names,
             renamed: HashMap::new(),
         }
@@ -51,6 +54,7 @@ impl<'o> Work<'o> {
 
     /// Does all repairs once, each on what the ones before it have left.
     pub(super) fn mend(&mut self) {
+        self.values();
         self.magic();
         self.identities();
         self.snippets();
@@ -59,8 +63,6 @@ impl<'o> Work<'o> {
         self.duplicates();
         self.follow();
         self.unknown_providers();
-        self.lost_parents();
-        self.follow();
         self.references_to_itself();
         self.follow();
         self.cycles();
@@ -108,10 +110,33 @@ impl<'o> Work<'o> {
         choices: Vec<Choice>,
         default: usize,
     ) -> Option<Choice> {
-        let chosen = self.options.chosen(id, &choices).unwrap_or(default);
+        self.question(id, text, choices, default, false)
+    }
+
+    /// The answer to a question without which the plan must not be carried out.
+    pub(super) fn ask_openly(
+        &mut self,
+        id: QuestionId,
+        text: String,
+        choices: Vec<Choice>,
+    ) -> Option<Choice> {
+        self.question(id, text, choices, 0, true)
+    }
+
+    fn question(
+        &mut self,
+        id: QuestionId,
+        text: String,
+        choices: Vec<Choice>,
+        default: usize,
+        needs_answer: bool,
+    ) -> Option<Choice> {
+        let answered = self.options.chosen(id, &choices);
+        let chosen = answered.unwrap_or(default);
         let answer = choices.get(chosen).cloned();
         if self.asked.insert(id) {
-            self.questions.push(Question { id, text, choices, default, chosen });
+            let open = needs_answer && answered.is_none();
+            self.questions.push(Question { id, text, choices, default, chosen, open });
         }
         answer
     }

@@ -87,7 +87,9 @@ impl Report {
     /// Pulumi can refuse what is no error here ([`Rule::AmbiguousProviderId`]), and the other way round ([`Rule::Cycle`],
     /// which never comes without another error).
     pub fn original_error(&self) -> Option<&str> {
-        self.findings.iter().find_map(|finding| finding.original.as_deref())
+        // Nothing is known of what Pulumi says if it stops at a value whose error has words that depend on its release.
+        let first = self.findings.iter().find(|one| one.original.is_some() || one.rule.is_of_values())?;
+        first.original.as_deref()
     }
 }
 

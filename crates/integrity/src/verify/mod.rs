@@ -6,6 +6,7 @@
 mod edges;
 mod error;
 mod finding;
+mod loading;
 mod providers;
 mod resources;
 mod rest;
@@ -15,8 +16,10 @@ use std::collections::HashMap;
 use groundstate_common::Severity;
 use groundstate_deployments::{ProviderRef, Resource, Snapshot};
 
+pub(crate) use edges::is_below;
 pub use error::{IntegrityError, IntegrityOperation};
 pub use finding::{Finding, Report};
+pub(crate) use loading::{Faults, Values, ciphertext_check, faults, path_of, unusable_provider};
 pub(crate) use rest::unloadable;
 
 use crate::rule::Rule;
@@ -29,6 +32,9 @@ pub struct VerifyOptions {
     pub lenient: bool,
     /// A view of something that is missing is an error.
     pub strict_views: bool,
+    /// What keeps Pulumi from loading the snapshot is looked for as well, before all else: values that cannot be read, and
+    /// the secrets provider.
+    pub loading: bool,
 }
 
 impl VerifyOptions {
@@ -43,6 +49,14 @@ impl VerifyOptions {
     #[must_use]
     pub fn strict_views(mut self, strict: bool) -> Self {
         self.strict_views = strict;
+        self
+    }
+
+    /// Sets whether what keeps Pulumi from loading the snapshot is looked for, before all else: values that cannot be read,
+    /// and the secrets provider. Values are looked at as they were read from a file; decoded ones have been read.
+    #[must_use]
+    pub fn loading(mut self, loading: bool) -> Self {
+        self.loading = loading;
         self
     }
 }
@@ -67,6 +81,7 @@ impl VerifyOptions {
 /// ```
 pub fn verify(snapshot: &Snapshot, options: &VerifyOptions) -> Report {
     let mut checker = Checker::new(snapshot, options);
+    checker.loading();
     checker.magic();
     for (index, resource) in snapshot.indexed() {
         checker.resource(index, resource);

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use groundstate_deployments::Resource;
+use groundstate_deployments::{Operation, Resource};
 
 use super::{Checker, Finding};
 use crate::rule::Rule;
@@ -61,16 +61,23 @@ impl Checker<'_> {
     pub(super) fn pending_operations(&mut self) {
         for (index, operation) in self.snapshot.pending_operations.iter().enumerate() {
             let urn = &operation.resource.urn;
-            if let Some((message, original)) = unloadable(&operation.resource) {
-                let path = format!("pending_operations[{index}].resource");
-                let finding = Finding::new(Rule::PendingUnreadable, message, path).original(original);
-                let urn = (!urn.is_empty()).then(|| urn.clone());
-                self.findings.push(Finding { urn, pending: Some(index), ..finding });
+            if !self.options.loading {
+                self.unloadable_operation(index, operation);
             }
             let message = format!("{} was interrupted, and nobody knows how it ended", operation.kind);
             let finding =
                 Finding::new(Rule::PendingOperation, message, format!("pending_operations[{index}]"));
             self.findings.push(Finding { urn: Some(urn.clone()), pending: Some(index), ..finding });
+        }
+    }
+
+    pub(super) fn unloadable_operation(&mut self, index: usize, operation: &Operation) {
+        let urn = &operation.resource.urn;
+        if let Some((message, original)) = unloadable(&operation.resource) {
+            let path = format!("pending_operations[{index}].resource");
+            let finding = Finding::new(Rule::PendingUnreadable, message, path).original(original);
+            let urn = (!urn.is_empty()).then(|| urn.clone());
+            self.findings.push(Finding { urn, pending: Some(index), ..finding });
         }
     }
 

@@ -3,6 +3,7 @@
 mod delete;
 mod edit_props;
 mod flags;
+mod loading;
 mod moving;
 mod normalize;
 mod order;

@@ -9,7 +9,7 @@ use groundstate_states::addr::ResourceMode;
 use groundstate_states::{Generation, ObjectStatus};
 
 use super::{Shown, View, attributes, marks};
-use crate::output::Output;
+use crate::output::{Output, count};
 use crate::value::{Hcl, Marks, Tape, quoted};
 
 /// Prints what the view shows.
@@ -54,10 +54,6 @@ fn summary(file: &File, name: &str, out: &mut Output) -> io::Result<()> {
     ];
     let [instances, resources, modules, outputs] = counts;
     writeln!(out, "{}", paint.dim(&format!("# {instances} of {resources} in {modules}, {outputs}")))
-}
-
-fn count(number: usize, thing: &str) -> String {
-    if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
 }
 
 fn object(shown: &Shown<'_>, reveal: bool, out: &mut Output) -> io::Result<()> {

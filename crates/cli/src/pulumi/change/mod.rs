@@ -8,7 +8,9 @@ mod verbs;
 
 use std::path::Path;
 
-use groundstate_deploymentfile::{DecodeOptions, DeploymentFile, EncodeOptions, decode, diff, encode};
+use groundstate_deploymentfile::{
+    DecodeOptions, DeploymentFile, EncodeOptions, Envelope, decode, diff, encode,
+};
 use groundstate_deployments::Snapshot;
 use groundstate_integrity::{IntegrityError, IntegrityOperation, VerifyOptions, verify};
 use groundstate_statemgr::{Expect, Manager, WriteOptions};
@@ -65,6 +67,14 @@ struct Changed {
     written: bool,
 }
 
+/// What is changed.
+struct Subject<'n> {
+    /// What people call it.
+    name: &'n str,
+    /// It is what `pulumi stack export` prints, and gets back by `pulumi stack import`.
+    is_export: bool,
+}
+
 /// Whether the snapshot has to be sound before it is changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Soundness {
@@ -79,7 +89,7 @@ fn run(
     args: &ChangeArgs,
     operation: &str,
     soundness: Soundness,
-    work: impl FnOnce(&mut Snapshot, &str) -> Result<Done>,
+    work: impl FnOnce(&mut Snapshot, &Subject<'_>) -> Result<Done>,
 ) -> Result {
     run_keeping(state, args, (operation, ".backup"), None, soundness, work)
 }
@@ -92,7 +102,7 @@ fn run_keeping(
     (operation, suffix): (&str, &str),
     instead: Option<DeploymentFile>,
     soundness: Soundness,
-    work: impl FnOnce(&mut Snapshot, &str) -> Result<Done>,
+    work: impl FnOnce(&mut Snapshot, &Subject<'_>) -> Result<Done>,
 ) -> Result {
     let found = Found::existing(state)?;
     let (keep, path) = backup(&found, args, suffix);
@@ -119,7 +129,7 @@ async fn change(
     manager: &Manager,
     name: &str,
     (operation, soundness, instead): (&str, Soundness, Option<DeploymentFile>),
-    work: impl FnOnce(&mut Snapshot, &str) -> Result<Done>,
+    work: impl FnOnce(&mut Snapshot, &Subject<'_>) -> Result<Done>,
     interrupts: Option<&Interrupts>,
 ) -> Result<Changed, Trouble> {
     let store = manager.store();
@@ -174,7 +184,7 @@ fn edit(
     before: DeploymentFile,
     name: &str,
     (operation, soundness): (&str, Soundness),
-    work: impl FnOnce(&mut Snapshot, &str) -> Result<Done>,
+    work: impl FnOnce(&mut Snapshot, &Subject<'_>) -> Result<Done>,
 ) -> Result<Edited> {
     let mut file = before.clone();
     let Some(snapshot) = file.snapshot.as_mut() else {
@@ -186,7 +196,8 @@ fn edit(
         IntegrityError::check(snapshot, IntegrityOperation::Read).map_err(|error| refused(&error, name))?;
     }
     let was_sound = is_sound(snapshot);
-    let done = work(snapshot, name)?;
+    let is_export = matches!(before.envelope, Envelope::Deployment);
+    let done = work(snapshot, &Subject { name, is_export })?;
     if before.snapshot.as_ref() != Some(&*snapshot) {
         // Whoever reads it later is told that it was broken, and that nobody looked away.
         let command = format!("groundstate {} {operation}", env!("CARGO_PKG_VERSION"));

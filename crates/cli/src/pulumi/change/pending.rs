@@ -7,7 +7,7 @@ use super::{Change, Done, Soundness, run};
 use crate::args::{PendingClearArgs, PendingCommand, PendingListArgs, PendingResolveArgs};
 use crate::error::{Failure, Kind, Outcome, Result};
 use crate::json::Json;
-use crate::output::Output;
+use crate::output::{Output, count};
 use crate::pulumi::load::{load, snapshot};
 use crate::source::Source;
 
@@ -47,7 +47,8 @@ fn list(args: &PendingListArgs) -> Result {
 }
 
 fn clear(args: &PendingClearArgs) -> Result {
-    run(&args.place.state, &args.change, "state-pending-clear", Soundness::Whatever, |snapshot, name| {
+    run(&args.place.state, &args.change, "state-pending-clear", Soundness::Whatever, |snapshot, subject| {
+        let name = subject.name;
         let mut indexes: Vec<usize> = match args.addresses.as_slice() {
             [] => (0..snapshot.pending_operations.len()).collect(),
             _ => Vec::new(),
@@ -67,13 +68,14 @@ fn clear(args: &PendingClearArgs) -> Result {
             change.members.push(("type", kind.to_string()));
             change
         };
-        let success = format!("{} pending operations cleared", cleared.len());
+        let success = format!("{} cleared", count(cleared.len(), "pending operation"));
         Ok(Done { changes: cleared.iter().map(change).collect(), warnings: Vec::new(), success })
     })
 }
 
 fn resolve(args: &PendingResolveArgs) -> Result {
-    run(&args.place.state, &args.change, "state-pending-resolve", Soundness::Whatever, |snapshot, name| {
+    run(&args.place.state, &args.change, "state-pending-resolve", Soundness::Whatever, |snapshot, subject| {
+        let name = subject.name;
         let found = find(snapshot, &args.address, name)?;
         let [index] = found.as_slice() else {
             let message = format!("{} has {} pending operations in {name}", args.address, found.len());
@@ -88,12 +90,21 @@ fn resolve(args: &PendingResolveArgs) -> Result {
             Failure::new(kind, error.to_string())
         })?;
         let id = &args.id;
-        let done = format!("{urn} exists as {id}, and the next refresh takes it over");
+        let done = match subject.is_export {
+            true => format!("{urn} exists as {id}"),
+            false => format!("{urn} exists as {id}, and the next refresh takes it over"),
+        };
+        let dropped = subject.is_export.then(|| {
+            format!(
+                "{name} is an export, and `pulumi stack import` clears all pending operations, so it forgets this; import the \
+                 file, then take the resource over with `pulumi import` and the identifier {id}"
+            )
+        });
         let mut change = Change::new("resolve", &urn, done, format!("Would note that {urn} exists as {id}"));
         change.members.push(("id", id.clone()));
         Ok(Done {
             changes: vec![change],
-            warnings: Vec::new(),
+            warnings: dropped.into_iter().collect(),
             success: "Pending operation resolved".to_owned(),
         })
     })

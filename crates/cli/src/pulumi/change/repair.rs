@@ -3,27 +3,34 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use groundstate_deployments::Snapshot;
-use groundstate_integrity::{Plan, Question, RepairOptions};
+use groundstate_deployments::{Snapshot, Urn};
+use groundstate_integrity::{Action, Plan, Question, RepairOptions};
 
-use super::{Change, Done, Soundness, edit, encoded, read, run};
+use super::{Change, Done, Soundness, Subject, edit, encoded, read, run};
 use crate::args::{ChangeArgs, RepairArgs};
 use crate::error::{Failure, Kind, Outcome, Result};
 use crate::output::{Messages, Output};
+use crate::pulumi::secrets;
 use crate::save;
 use crate::source::{Source, is_standard};
 
 /// Repairs a snapshot, or shows how.
 pub(crate) fn repair(args: &RepairArgs) -> Result {
     let mut steps = 0;
-    let work = |snapshot: &mut Snapshot, _: &str| {
+    let writes = !args.change.dry_run && (args.yes || args.output.is_some());
+    let work = |snapshot: &mut Snapshot, _: &Subject<'_>| {
         let plan = plan(snapshot, args)?;
         steps = plan.steps.len();
         if !args.change.json {
             ask(&plan);
         }
-        let done = done(&plan);
+        if writes {
+            all_answered(&plan)?;
+        }
+        let mut done = done(&plan);
+        let renamed = renamed(&plan);
         *snapshot = plan.apply();
+        done.warnings.extend(secrets::follow(snapshot, &renamed)?);
         Ok(done)
     };
     match args.output.as_deref() {
@@ -62,6 +69,30 @@ fn plan(snapshot: &Snapshot, args: &RepairArgs) -> Result<Plan> {
     Ok(plan)
 }
 
+/// Refuses to carry a plan out by default that loses values, or gives a resource another URN.
+fn all_answered(plan: &Plan) -> Result<()> {
+    let numbered = plan.questions.iter().enumerate().map(|(at, question)| (at + 1, question));
+    let open: Vec<String> = numbered
+        .filter(|(_, question)| question.open)
+        .map(|(number, question)| format!("\n  question {number}: {}", question.text))
+        .collect();
+    if open.is_empty() {
+        return Ok(());
+    }
+    let message = format!("the repair needs an answer first, so nothing was written:{}", open.concat());
+    Err(Failure::new(Kind::Conflict, message)
+        .hint("`--answer QUESTION=ANSWER` gives one, by the numbers that are shown without `--yes`"))
+}
+
+/// The old and the new URNs of the resources that the plan renames.
+fn renamed(plan: &Plan) -> Vec<(Urn, Urn)> {
+    let renamed = plan.steps.iter().filter_map(|step| match &step.action {
+        Action::Rename(new) => Some((step.urn.clone(), new.clone())),
+        _ => None,
+    });
+    renamed.collect()
+}
+
 /// Says what could be decided otherwise, and how.
 fn ask(plan: &Plan) {
     let mut messages = Messages::stderr();
@@ -72,7 +103,7 @@ fn ask(plan: &Plan) {
 
 fn text_of(number: usize, question: &Question) -> String {
     let choices = question.choices.iter().enumerate().map(|(at, choice)| {
-        let mark = if at == question.chosen { "*" } else { " " };
+        let mark = if at == question.chosen && !question.open { "*" } else { " " };
         format!("\n  {mark} {}: {choice}", at + 1)
     });
     let choices: String = choices.collect();
@@ -97,7 +128,7 @@ fn done(plan: &Plan) -> Done {
 fn into(
     output: &Path,
     args: &RepairArgs,
-    work: impl FnOnce(&mut Snapshot, &str) -> Result<Done>,
+    work: impl FnOnce(&mut Snapshot, &Subject<'_>) -> Result<Done>,
 ) -> Result<()> {
     let source = Source::find(&args.place.state)?;
     if source.is_in(output) {

@@ -41,7 +41,8 @@ pub(crate) fn undo(args: &UndoArgs) -> Result {
     let names = ("state-undo", if is_lost { ".unreadable" } else { ".undone" });
     let instead = is_lost.then_some(instead);
     let (state, change) = (&args.place.state, &args.change);
-    run_keeping(state, change, names, instead, Soundness::Whatever, |snapshot, name| {
+    run_keeping(state, change, names, instead, Soundness::Whatever, |snapshot, subject| {
+        let name = subject.name;
         if !args.force && stack(snapshot) != stack(&backup) {
             let message = format!("{} is no backup of {name}: it is of another stack", source.name);
             return Err(Failure::new(Kind::Conflict, message).hint("`--force` goes back to it all the same"));
