@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use groundstate_statefile::{DecodeOptions, Document, File, ReadError, decode};
+use groundstate_statefile::{DecodeOptions, Dialect, Document, File, ReadError, decode};
 use groundstate_states::addr::AbsResource;
 
 use crate::diagnostic::Diagnostic;
@@ -19,12 +19,27 @@ pub(crate) struct Loaded<'s> {
 
 /// Reads the state of any version.
 pub(crate) fn load(source: &Source) -> Result<Loaded<'_>> {
+    load_with(source, &DecodeOptions::default())
+}
+
+/// Reads the state of any version, and upgrades an older one for this product: its provider addresses have no registry.
+pub(crate) fn load_upgraded(source: &Source, dialect: Option<Dialect>) -> Result<Loaded<'_>> {
+    let loaded = load(source)?;
+    match dialect {
+        Some(dialect) if loaded.file.style.source_version < 4 => {
+            load_with(source, &DecodeOptions::default().dialect(dialect))
+        }
+        _ => Ok(loaded),
+    }
+}
+
+fn load_with<'s>(source: &'s Source, options: &DecodeOptions) -> Result<Loaded<'s>> {
     if source.family == Family::Pulumi {
         let message = format!("{} is Pulumi's, and this command is for states of Terraform", source.name);
         return Err(Failure::new(Kind::Usage, message));
     }
     let text = source.text()?;
-    match decode(&text, &DecodeOptions::default()) {
+    match decode(&text, options) {
         Ok(file) => Ok(Loaded { file, text }),
         Err(error) => Err(failure(&error, &source.name, &text)),
     }

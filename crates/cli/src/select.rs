@@ -12,7 +12,7 @@ pub(crate) fn parse(addresses: &[String]) -> Result<Vec<Target>> {
 
 /// Reads an address of a command line.
 pub(crate) fn parse_one(text: &str) -> Result<Target> {
-    Target::parse(text).map_err(|error| {
+    Target::parse_argument(text).map_err(|error| {
         let failure = Failure::new(Kind::Usage, error.to_string());
         // Shells take the quotes of `x["key"]` away unless the whole address is quoted.
         let bare = text.split_once('[').is_some_and(|(_, key)| {

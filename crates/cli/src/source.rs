@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::fs::{self, File, Metadata};
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use groundstate_statefile::{Listing, ScanError};
@@ -141,13 +141,17 @@ impl Source {
                 let open = Open::at(path)?;
                 let extent = Extent::Bytes(open.before.len());
                 let input = Progress::new(&open.file, extent, Count::default());
-                let outputs = groundstate_statefile::outputs(input, name);
+                let end = read_end(&open.file, open.before.len())
+                    .map_err(|error| Failure::unreadable(path, &error))?;
+                let outputs = groundstate_statefile::leading_outputs(input, &end, name);
                 if !open.is_steady() {
                     return Err(ScanFailure::Whole);
                 }
                 outputs
             }
-            Place::Text(text) | Place::Packed { text, .. } => groundstate_statefile::outputs(&**text, name),
+            Place::Text(text) | Place::Packed { text, .. } => {
+                groundstate_statefile::leading_outputs(&**text, text, name)
+            }
         };
         outputs.map_err(|error| self.scan_failure(error))
     }
@@ -182,6 +186,15 @@ impl Source {
             _ => ScanFailure::Whole,
         }
     }
+}
+
+/// Reads the end of a file, and leaves the file at its beginning.
+fn read_end(mut file: &File, size: u64) -> io::Result<Vec<u8>> {
+    let mut end = Vec::new();
+    file.seek(SeekFrom::Start(size.saturating_sub(groundstate_statefile::END as u64)))?;
+    file.take(groundstate_statefile::END as u64).read_to_end(&mut end)?;
+    file.rewind()?;
+    Ok(end)
 }
 
 /// Why a state could not be read in pieces.

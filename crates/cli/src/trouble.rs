@@ -171,7 +171,8 @@ fn of_taint(error: &TaintError) -> Kind {
 
 fn of_provider(error: &ReplaceProviderError) -> Kind {
     match error {
-        ReplaceProviderError::Same { .. } => Kind::Usage,
+        ReplaceProviderError::Same { .. } | ReplaceProviderError::Unread { .. } => Kind::Usage,
+        ReplaceProviderError::NothingMatched { .. } => Kind::NotFound,
         _ => Kind::Unusable,
     }
 }

@@ -76,6 +76,8 @@ pub(crate) fn list_scan(data: &[u8]) {
     assert_eq!(listed, addresses, "the index and the list differ");
     let file = decode(data, &DecodeOptions::default()).expect("what can be listed can be decoded");
     assert_eq!(listed.len(), instances(&file.state), "the model and the list differ");
+    let names = file.state.outputs().keys().map(|name| name.to_string()).collect();
+    assert_eq!(found(data), Some(names), "the model and the outputs differ");
 }
 
 /// Cuts where a resource seems to begin: the parts give the same list, or none.
@@ -108,7 +110,8 @@ pub(crate) fn document_edit(data: &[u8]) {
         let output = document.output(name).expect("outputs were checked");
         let mut edit = document.edit();
         edit.output(name, None).output("fuzzed", output.clone());
-        let changed = reopened(&edit.to_vec().expect("an output of the document can be written"));
+        let written = edit.to_vec().expect("an output of the document can be written");
+        let changed = reopened(&document, &written);
         assert_eq!(changed.output(name).expect("opened"), output.clone().filter(|_| name == "fuzzed"));
         assert_eq!(changed.output("fuzzed").expect("opened"), output);
     }
@@ -118,7 +121,7 @@ fn header(document: &Document, seed: usize) {
     let (serial, lineage) = (Serial::new(seed as u64), Lineage::new("<l>\"\\\n"));
     let mut edit = document.edit();
     edit.serial(serial).lineage(&lineage);
-    let changed = reopened(&edit.to_vec().expect("headers can be written"));
+    let changed = reopened(document, &edit.to_vec().expect("headers can be written"));
     assert_eq!((changed.serial(), changed.lineage()), (serial, lineage));
     assert!(changed.instances().eq(document.instances()), "instances changed with the header");
 }
@@ -138,7 +141,7 @@ fn removal(document: &Document, address: &AbsResource, all: &[AbsResource]) {
         let blank = new.iter().all(|byte| byte.is_ascii_whitespace() || *byte == b',');
         assert!(blank, "removing {address} also wrote {:?}", text(new));
     }
-    let changed = reopened(&written);
+    let changed = reopened(document, &written);
     assert_eq!(changed.resource(address).expect("opened"), None, "{address} is still there");
     for other in all.iter().filter(|other| *other != address) {
         assert_eq!(changed.resource(other), document.resource(other), "{other} changed");
@@ -156,14 +159,15 @@ fn replacement(document: &Document, address: &AbsResource, other: Option<&AbsRes
         edit.resource(address.clone(), resource.clone());
         // What the document notes as lost cannot be written again.
         let Ok(written) = edit.to_vec() else { continue };
-        let changed = reopened(&written);
+        let changed = reopened(document, &written);
         let now = changed.resource(address).expect("opened");
         assert_eq!(now, resource, "{address} changed on its way through the file");
     }
 }
 
-fn reopened(written: &[u8]) -> Document {
-    let document = Document::open(written.to_vec());
+/// A changed document follows the rules of the one that it comes from.
+fn reopened(before: &Document, written: &[u8]) -> Document {
+    let document = Document::open_as(written.to_vec(), before.dialect());
     assert!(document.is_ok(), "{:?} in what was written: {}", document.err(), text(written));
     document.expect("asserted above")
 }

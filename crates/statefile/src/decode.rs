@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use groundstate_states::addr::{
-    AbsResource, ModuleInstance, ProviderConfig, ProviderInstance, Resource, ResourceMode,
+    AbsResource, InstanceKey, ModuleInstance, ProviderConfig, ProviderInstance, Resource, ResourceMode,
+    TERRAFORM_REGISTRY,
 };
 use groundstate_states::{CheckResults, Lineage, OutputValue, Serial, State};
 
@@ -122,19 +123,10 @@ struct Builder {
     extra: Vec<(String, Vec<u8>)>,
     pending: Vec<Pending>,
     objects: Objects,
-    providers: HashMap<String, Provider>,
+    providers: HashMap<String, ProviderConfig>,
     module: (String, ModuleInstance),
-    /// Resources whose provider address leaves the registry to the dialect.
-    short_providers: Vec<AbsResource>,
     forced: Option<Dialect>,
     traces: Traces,
-}
-
-/// A provider address that has been read before.
-#[derive(Clone)]
-struct Provider {
-    config: ProviderConfig,
-    short: bool,
 }
 
 impl Builder {
@@ -151,7 +143,6 @@ impl Builder {
             objects: Objects::default(),
             providers: HashMap::new(),
             module: (String::new(), ModuleInstance::root()),
-            short_providers: Vec::new(),
             forced,
             traces: Traces::default(),
         }
@@ -162,9 +153,8 @@ impl Builder {
             self.drop_legacy_references(sink);
         }
         let dialect = self.forced.unwrap_or_else(|| self.traces.dialect(self.writer.as_ref()));
-        if dialect == Dialect::OpenTofu {
-            self.use_opentofu_registry();
-        }
+        // Until the dialect is known, addresses without a registry are completed as Terraform's.
+        self.state.complete_providers(dialect.default_registry());
         let root = self.state.root_mut();
         for (name, output) in self.outputs {
             root.outputs.insert(name, Arc::new(output));
@@ -186,20 +176,6 @@ impl Builder {
             style,
             extra: extra(&self.extra),
             notes: Vec::new(),
-        }
-    }
-
-    /// Addresses without a registry were read as Terraform's until the dialect was known.
-    fn use_opentofu_registry(&mut self) {
-        for address in std::mem::take(&mut self.short_providers) {
-            let module = self.state.module_mut(&address.module);
-            if let Some(resource) = module.and_then(|m| m.resources.get_mut(&address.resource)).map(Arc::make_mut)
-                && !resource.provider.source.is_builtin()
-                // The registry's own name is always a valid host.
-                && let Ok(source) = resource.provider.source.with_host(Dialect::OpenTofu.default_registry())
-            {
-                resource.provider.source = source;
-            }
         }
     }
 
@@ -232,21 +208,23 @@ impl Builder {
         Some(module)
     }
 
-    fn provider(&mut self, text: &Text, sink: &mut Sink) -> Option<Provider> {
+    fn provider(&mut self, text: &Text, sink: &mut Sink) -> Option<ProviderConfig> {
         if let Some(known) = self.providers.get(&text.value) {
             return Some(known.clone());
         }
-        let host = self.forced.unwrap_or(Dialect::Terraform).default_registry();
-        let config = provider_address(text, host, sink)?;
+        let config = provider_address(text, sink)?;
         self.traces.provider(&config);
-        let short = self.forced.is_none() && !text.value.contains(config.source.host());
-        let provider = Provider { config, short };
-        self.providers.insert(text.value.clone(), provider.clone());
-        Some(provider)
+        self.providers.insert(text.value.clone(), config.clone());
+        Some(config)
     }
 
     /// The resource's provider and, for OpenTofu's form, the key of each instance.
-    fn resource_provider(&mut self, head: &Head, pending: &[Pending], sink: &mut Sink) -> Option<Provider> {
+    fn resource_provider(
+        &mut self,
+        head: &Head,
+        pending: &[Pending],
+        sink: &mut Sink,
+    ) -> Option<ProviderConfig> {
         let own = match head.provider.value.is_empty() {
             true => None,
             false => Some(self.provider(&head.provider, sink)?),
@@ -272,11 +250,11 @@ impl Builder {
         }
         match (agreed, own) {
             (Some(config), own) => {
-                if own.is_some_and(|own| own.config != *config) {
+                if own.is_some_and(|own| own != *config) {
                     let message = "the instances' provider counts, not the different one of the resource";
                     sink.note_at(NoteKind::Lost, head.provider.offset, message);
                 }
-                Some(Provider { config: config.clone(), short: false })
+                Some(config.clone())
             }
             (None, Some(own)) => Some(own),
             (None, None) => {
@@ -292,16 +270,13 @@ impl Builder {
     fn insert(
         &mut self,
         address: AbsResource,
-        provider: Provider,
+        provider: ProviderConfig,
         head: &Head,
         pending: Vec<Pending>,
         sink: &mut Sink,
     ) {
-        if provider.short {
-            self.short_providers.push(address.clone());
-        }
-        let existing = self.state.resource(&address).map(|known| known.provider.clone());
-        if existing.as_ref().is_some_and(|known| *known != provider.config) {
+        let replaced = self.state.resource(&address).is_some_and(|known| known.provider != provider);
+        if replaced {
             let message = format!(
                 "{address} stands twice with different providers; the last one counts, as in Terraform"
             );
@@ -310,10 +285,14 @@ impl Builder {
         let module = self.state.ensure_module(&address.module);
         let resource = module.resources.entry(address.resource.clone()).or_insert_with(|| {
             let (instances, extra) = Default::default();
-            Arc::new(groundstate_states::Resource { provider: provider.config.clone(), instances, extra })
+            Arc::new(groundstate_states::Resource { provider: provider.clone(), instances, extra })
         });
         let resource = Arc::make_mut(resource);
-        resource.provider = provider.config;
+        resource.provider = provider;
+        if replaced {
+            // They are keys of the other provider configuration.
+            resource.instances.values_mut().for_each(|instance| instance.provider_key = InstanceKey::None);
+        }
         for (name, raw) in &head.extra {
             if let Some(raw) = compact(raw.as_bytes()) {
                 resource.extra.push(name.as_str(), raw);
@@ -361,11 +340,20 @@ impl Visitor for Builder {
     fn output(&mut self, wire: &OutputWire<'_>, sink: &mut Sink) -> Flow {
         let name = wire.name.decode();
         self.traces.output(wire);
-        if let Some(output) = output_value::decode(wire, sink)
-            && self.outputs.insert(Arc::from(&*name), output).is_some()
-        {
-            let message = format!("output {name:?} stands twice; the last one counts, as in Terraform");
-            sink.note(NoteKind::Lost, wire.name.offset, message);
+        if let Some(output) = output_value::decode(wire, sink) {
+            match self.outputs.get(&*name) {
+                None => {}
+                Some(before) if *before == output => {
+                    let message = format!("output {name:?} stands twice with the same value");
+                    sink.note(NoteKind::Normalized, wire.name.offset, message);
+                }
+                Some(_) => {
+                    let message =
+                        format!("output {name:?} stands twice; the last one counts, as in Terraform");
+                    sink.note(NoteKind::Lost, wire.name.offset, message);
+                }
+            }
+            self.outputs.insert(Arc::from(&*name), output);
         }
         sink.name_from(sink.base + wire.name.offset, || format!("output.{name}"));
         Flow::On
@@ -379,8 +367,7 @@ impl Visitor for Builder {
         self.traces.instance(wire, precise.then_some(sink.base + wire.offset));
         let provider = wire.provider.filter(|text| !text.raw.is_empty()).map(|text| {
             let at = sink.base + text.offset;
-            let host = Dialect::OpenTofu.default_registry();
-            match ProviderInstance::parse(&text.decode(), host) {
+            match ProviderInstance::parse(&text.decode(), READ_WITH) {
                 Ok(provider) => Some((provider, at)),
                 Err(error) => {
                     sink.problem(
@@ -489,11 +476,14 @@ pub(crate) fn resource_address(head: &Head, sink: &mut Sink) -> Option<Resource>
     })
 }
 
+/// The registry that provider addresses are read with, whatever the dialect: what can be read must not depend on it.
+pub(crate) const READ_WITH: &str = TERRAFORM_REGISTRY;
+
 /// Reads a provider address in its present form or in that of Terraform 0.12.
-pub(crate) fn provider_address(text: &Text, host: &str, sink: &mut Sink) -> Option<ProviderConfig> {
-    match ProviderConfig::parse(&text.value, host) {
+pub(crate) fn provider_address(text: &Text, sink: &mut Sink) -> Option<ProviderConfig> {
+    match ProviderConfig::parse(&text.value, READ_WITH) {
         Ok(config) => Some(config),
-        Err(error) => match ProviderConfig::parse_legacy(&text.value, host) {
+        Err(error) => match ProviderConfig::parse_legacy(&text.value, READ_WITH) {
             Ok(config) => Some(config),
             Err(_) => {
                 sink.problem_at(Code::ProviderAddress, text.offset, error.to_string());

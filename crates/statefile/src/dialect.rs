@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use groundstate_states::addr::{OPENTOFU_REGISTRY, ProviderConfig, TERRAFORM_REGISTRY};
+use groundstate_states::addr::{OPENTOFU_REGISTRY, ProviderConfig, ProviderSource, TERRAFORM_REGISTRY};
 
 use crate::walk::OutputWire;
 use crate::wire::v4::InstanceWire;
@@ -24,6 +24,28 @@ impl Dialect {
             Self::Terraform => TERRAFORM_REGISTRY,
             Self::OpenTofu => OPENTOFU_REGISTRY,
         }
+    }
+
+    /// Whether the product can read this provider of a resource. It drops the resource otherwise, and most releases do
+    /// not say so.
+    ///
+    /// The legacy namespace `-` is part of each product's own registry only, and takes no type that the present form of
+    /// addresses cannot hold.
+    pub fn reads(self, provider: &ProviderSource) -> bool {
+        if provider.is_legacy() {
+            let unquoted = provider.is_short() || provider.is_quotable();
+            return unquoted && provider.host() == self.default_registry();
+        }
+        self != Self::OpenTofu || !provider.type_name().starts_with("opentofu-")
+    }
+
+    /// What to write in place of a provider that the product does not read.
+    pub(crate) fn instead_of(self, provider: &ProviderSource) -> String {
+        if !provider.is_legacy() {
+            return "leave the product's name out of the provider's type".to_owned();
+        }
+        let own = self.default_registry();
+        format!("write `{own}/-/{}`, or the namespace that publishes the provider", provider.type_name())
     }
 
     /// The product's name.

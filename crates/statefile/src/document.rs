@@ -37,6 +37,7 @@ use crate::writer_version::WriterVersion;
 pub struct Document {
     text: Vec<u8>,
     index: Index,
+    dialect: Dialect,
 }
 
 /// Sizes only: the text may be huge, and holds secrets.
@@ -51,12 +52,26 @@ impl fmt::Debug for Document {
 }
 
 impl Document {
-    /// Indexes a document.
+    /// Indexes a document. Whose rules it follows is decided here, by all that it holds.
     ///
     /// # Errors
     ///
     /// As [`decode`], and [`ReadError::Unusable`] for a document of an older version: those are read with [`decode`].
     pub fn open(text: Vec<u8>) -> Result<Self, ReadError> {
+        Self::index_text(text, None)
+    }
+
+    /// Indexes a document that is known to follow the rules of this product, such as one that was read before and has
+    /// changed since: provider addresses without a registry mean what they meant then.
+    ///
+    /// # Errors
+    ///
+    /// As [`Document::open`].
+    pub fn open_as(text: Vec<u8>, dialect: Dialect) -> Result<Self, ReadError> {
+        Self::index_text(text, Some(dialect))
+    }
+
+    fn index_text(text: Vec<u8>, dialect: Option<Dialect>) -> Result<Self, ReadError> {
         let version = sniff::version(&text)?;
         if version != 4 {
             return Err(sniff::not_current(&text, version));
@@ -73,7 +88,7 @@ impl Document {
         index.check_entries(&index.in_list_order(), &mut sink);
         match sink.into_problems(&text) {
             Some(problems) => Err(ReadError::Unusable(problems)),
-            None => Ok(Self { text, index }),
+            None => Ok(Self { dialect: dialect.unwrap_or_else(|| index.dialect()), text, index }),
         }
     }
 
@@ -104,7 +119,7 @@ impl Document {
 
     /// Whose rules the document follows; see [`decode`].
     pub fn dialect(&self) -> Dialect {
-        self.index.dialect()
+        self.dialect
     }
 
     /// Every instance once, in the order of `terraform state list`.
@@ -161,7 +176,7 @@ impl Document {
     ///
     /// None that [`Document::open`] has not found before.
     pub fn to_file(&self) -> Result<File, ReadError> {
-        decode(&self.text, &DecodeOptions::default())
+        decode(&self.text, &DecodeOptions::default().dialect(self.dialect()))
     }
 
     /// Begins a change.

@@ -114,6 +114,7 @@ impl<'d> Edit<'d> {
             }
         }
         if !self.outputs.is_empty() {
+            self.join_outputs(&mut patches);
             self.section("outputs", b"{}", self.output_items()?, &mut patches, &mut missing);
         }
         if !self.resources.is_empty() {
@@ -122,12 +123,26 @@ impl<'d> Edit<'d> {
         if !missing.is_empty() {
             patches.push(self.insertion(&missing));
         }
+        if ends_lines_with_crlf(self.document.text()) {
+            patches.iter_mut().for_each(|(_, new)| *new = with_crlf(new));
+        }
         Ok(Patches::new(patches))
+    }
+
+    /// Empties the members `outputs` in front of the last one, which takes all outputs.
+    fn join_outputs(&self, patches: &mut Vec<(Range<usize>, Vec<u8>)>) {
+        let earlier = self.document.index().earlier_outputs.iter();
+        patches.extend(earlier.filter_map(|span| Some((self.value_of(span)?, b"{}".to_vec()))));
     }
 
     /// Where the value of a top-level member stands.
     fn value_span(&self, name: &str) -> Option<Range<usize>> {
         let (_, span) = self.document.index().members.iter().find(|(known, _)| known == name)?;
+        self.value_of(span)
+    }
+
+    /// Where the value of the member stands that takes this space.
+    fn value_of(&self, span: &Range<usize>) -> Option<Range<usize>> {
         let text = self.document.slice(span);
         let mut cursor = crate::json::Cursor::at(text, 0, 1);
         cursor.member(&mut true).ok()??;
@@ -212,8 +227,9 @@ impl<'d> Edit<'d> {
             return;
         };
         let value = self.document.slice(&span);
-        // `null` has no brackets to stay inside of.
-        if value.first() != empty.first() {
+        // `null` has no brackets to stay inside of, and outputs of several members leave theirs.
+        let joined = name == "outputs" && !self.document.index().earlier_outputs.is_empty();
+        if joined || value.first() != empty.first() {
             patches.push((span, list(empty, open, close, items, self.document.text())));
             return;
         }
@@ -234,6 +250,25 @@ impl<'d> Edit<'d> {
         }
         (at..at, new)
     }
+}
+
+/// Whether the lines of a document end as those of Windows do, going by the first.
+fn ends_lines_with_crlf(text: &[u8]) -> bool {
+    memchr::memchr(b'\n', text)
+        .and_then(|at| at.checked_sub(1))
+        .is_some_and(|before| text.get(before) == Some(&b'\r'))
+}
+
+/// The text with such line ends; what was copied from the document has them already. No string holds a raw line break.
+fn with_crlf(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len() + text.len() / 16);
+    for &byte in text {
+        if byte == b'\n' && out.last() != Some(&b'\r') {
+            out.push(b'\r');
+        }
+        out.push(byte);
+    }
+    out
 }
 
 /// Removes and gives the new text of this address; the list is sorted from the last of the file to the first.

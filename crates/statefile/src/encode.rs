@@ -17,6 +17,7 @@ use crate::dialect::Dialect;
 use crate::file::File;
 use crate::json::{Writer, layout, push_json_string};
 use crate::loss::{self, Loss};
+use crate::readable;
 use crate::sensitive;
 use crate::value::{encode_type, encode_value};
 
@@ -67,6 +68,14 @@ pub enum EncodeError {
     /// A key in a sensitive path does not conform to its type.
     #[error("a sensitive path of {0} cannot be stored: the key of a step does not conform to the key's type")]
     SensitivePath(String),
+    /// An address in the state has no text that can be read again.
+    #[error("{address} cannot be stored: {what} cannot be read again")]
+    Unreadable {
+        /// The resource.
+        address: String,
+        /// What has no such text.
+        what: String,
+    },
     /// Writing failed.
     #[error("cannot write the state")]
     Io(#[from] io::Error),
@@ -76,8 +85,8 @@ pub enum EncodeError {
 ///
 /// # Errors
 ///
-/// [`EncodeError::Loss`] unless losses are allowed, [`EncodeError::Planned`] for placeholders. Nothing has been
-/// written then.
+/// [`EncodeError::Loss`] unless losses are allowed, [`EncodeError::Planned`] for placeholders, and
+/// [`EncodeError::Unreadable`] for what could not be decoded again. Nothing has been written then.
 pub fn encode(file: &File, options: &EncodeOptions) -> Result<Vec<u8>, EncodeError> {
     encode_to(file, options, Vec::new())
 }
@@ -177,6 +186,7 @@ fn refuse(file: &File, allow_loss: bool) -> Result<(), EncodeError> {
             return Err(EncodeError::SensitivePath(address.to_string()));
         }
     }
+    readable::check(&file.state)?;
     planned(&file.state).map_or(Ok(()), |address| Err(EncodeError::Planned(address)))
 }
 
@@ -278,7 +288,7 @@ impl<W: io::Write> Encoder<'_, W> {
         // OpenTofu names the provider on each instance as soon as one of them has a key of its own.
         let keyed = self.file.dialect == Dialect::OpenTofu
             && resource.instances.values().any(|instance| instance.provider_key != InstanceKey::None);
-        let provider = resource.provider.to_string();
+        let provider = resource.provider.spelled();
         if !keyed {
             self.text("provider", &provider);
         }
@@ -287,7 +297,7 @@ impl<W: io::Write> Encoder<'_, W> {
         for (key, instance) in &resource.instances {
             let own = keyed.then(|| {
                 let (config, key) = (resource.provider.clone(), instance.provider_key.clone());
-                ProviderInstance { config, key }.to_string()
+                ProviderInstance { config, key }.spelled()
             });
             if let Some(object) = &instance.current {
                 self.object(key, None, own.as_deref(), object)?;

@@ -9,7 +9,7 @@ use groundstate_states::DeposedKey;
 use groundstate_states::addr::{AbsResource, InstanceKey, ModuleInstance, ProviderInstance};
 
 use crate::checks;
-use crate::decode::{module_address, provider_address, resource_address, writer_version};
+use crate::decode::{READ_WITH, module_address, provider_address, resource_address, writer_version};
 use crate::dialect::{Dialect, Traces};
 use crate::instance::{self, ObjectKey, object_key};
 use crate::json::{Cursor, Stop};
@@ -29,6 +29,8 @@ pub(crate) struct Index {
     pub(crate) traces: Traces,
     /// Names and values of the known members at the top, in their order.
     pub(crate) members: Vec<(String, Range<usize>)>,
+    /// Members `outputs` in front of the last one, which readers add to it.
+    pub(crate) earlier_outputs: Vec<Range<usize>>,
     /// Each output's name and value.
     pub(crate) outputs: Vec<(Arc<str>, Range<usize>)>,
     pub(crate) resources: Vec<ResourceEntry>,
@@ -135,6 +137,7 @@ impl Index {
             entry
         }));
         self.members.extend(later.members);
+        self.earlier_outputs.extend(later.earlier_outputs);
         self.outputs.extend(later.outputs);
         Some(self)
     }
@@ -194,8 +197,7 @@ impl Indexer {
     fn provider_is_fine(&mut self, head: &Head, sink: &mut Sink) {
         let own = !head.provider.value.is_empty();
         if own && self.providers.get(&head.provider.value) != Some(&true) {
-            let host = Dialect::Terraform.default_registry();
-            let provider = provider_address(&head.provider, host, sink);
+            let provider = provider_address(&head.provider, sink);
             self.providers.insert(head.provider.value.clone(), provider.is_some());
             if let Some(provider) = provider {
                 self.index.traces.provider(&provider);
@@ -260,7 +262,7 @@ impl Visitor for Indexer {
         let precise = instance::check(wire, legacy, sink);
         self.index.traces.instance(wire, precise.then_some(sink.base + wire.offset));
         if let Some(text) = wire.provider.filter(|text| !text.raw.is_empty()) {
-            let parsed = ProviderInstance::parse(&text.decode(), Dialect::OpenTofu.default_registry());
+            let parsed = ProviderInstance::parse(&text.decode(), READ_WITH);
             match parsed {
                 Ok(provider) => self.named.push((provider, sink.base + text.offset)),
                 Err(error) => {
@@ -307,7 +309,12 @@ impl Visitor for Indexer {
     }
 
     fn member(&mut self, name: &str, span: (usize, usize)) -> Flow {
-        self.index.members.retain(|(known, _)| known != name);
+        let earlier = self.index.members.iter().position(|(known, _)| known == name);
+        if let Some((_, span)) = earlier.map(|at| self.index.members.remove(at))
+            && name == "outputs"
+        {
+            self.index.earlier_outputs.push(span);
+        }
         self.index.members.push((name.to_owned(), span.0..span.1));
         Flow::On
     }

@@ -27,7 +27,7 @@
 //! - [`Document`] and [`Edit`]: parts of a document, and changes that leave the rest alone.
 //! - [`list()`], [`outputs`]: reading in pieces.
 //! - [`ReadError`], [`Problem`], [`Code`], [`Place`]: what is wrong and where.
-//! - [`Note`], [`Loss`], [`losses_in`]: what changed and what would be lost.
+//! - [`Note`], [`Loss`], [`losses_in`], [`unread_by`]: what changed and what would be lost.
 //! - [`surgery`]: moves, removals, scripts, salvage of damaged files, merges.
 //! - [`Dialect`], [`Style`], [`WriterVersion`]: who wrote it, and how.
 
@@ -48,6 +48,7 @@ mod note;
 mod output_value;
 mod patches;
 mod problem;
+mod readable;
 mod scan;
 mod sensitive;
 mod sink;
@@ -69,12 +70,13 @@ pub use edit::Edit;
 pub use encode::{EncodeError, EncodeOptions, encode, encode_to, states_marshal_equal};
 pub use file::{File, Style};
 pub use json::{Place, push_json_string};
-pub use loss::{Loss, losses_in};
+pub use loss::{Loss, losses_in, unread_by};
 pub use note::{Note, NoteKind};
 pub use patches::Patches;
 pub use problem::{Code, Problem, Problems, ReadError};
 pub use scan::{
-    Block, Blocks, Listed, Listing, ListingPart, ScanError, expect_resource, list, list_part, outputs,
+    Block, Blocks, END, Listed, Listing, ListingPart, ScanError, expect_resource, leading_outputs, list,
+    list_part, outputs,
 };
 pub use text::{type_json, value_json};
 pub use verify::{Finding, Report, Rule, Severity, VerifyOptions, verify};

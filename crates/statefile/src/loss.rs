@@ -35,6 +35,7 @@ pub(crate) fn of(file: &File) -> Vec<Loss> {
 /// Unknown members count too: only groundstate keeps them.
 pub fn losses_in(file: &File, dialect: Dialect) -> Vec<Loss> {
     let mut losses = dropped_by(file, dialect);
+    losses.extend(unread_by(file, dialect));
     let mut unknown = |address: &str, extra: &groundstate_states::Extra| {
         for (name, _) in extra.iter() {
             let what = format!("the unknown member {name:?}");
@@ -51,6 +52,19 @@ pub fn losses_in(file: &File, dialect: Dialect) -> Vec<Loss> {
             for object in instance.current.iter().chain(instance.deposed.values()) {
                 unknown(&address.instance(key.clone()).to_string(), &object.extra);
             }
+        }
+    });
+    losses
+}
+
+/// Lists the resources that a product drops when it reads this file, because it refuses the address of their provider.
+pub fn unread_by(file: &File, dialect: Dialect) -> Vec<Loss> {
+    let mut losses = Vec::new();
+    for_each_resource(file, |address, resource| {
+        let source = resource.provider.source.read_with(dialect.default_registry());
+        if !dialect.reads(&source) {
+            let what = format!("{address}, because {dialect} cannot read its provider {source}");
+            losses.push(Loss { address: String::new(), what, offset: None });
         }
     });
     losses

@@ -8,10 +8,11 @@ use groundstate_states::OutputValue;
 use groundstate_states::addr::{AbsResource, AbsResourceInstance, InstanceKey};
 
 use crate::index::{Index, Indexer, Order};
+use crate::json::Cursor;
 use crate::output_value;
 use crate::sink::Sink;
 use crate::sniff;
-use crate::walk::{Feed, Flow, Halt, OutputWire, Start, Visitor, walk_part};
+use crate::walk::{Feed, Flow, Halt, OutputWire, Section, Start, Visitor, walk_part};
 
 /// Why a document could not be read in pieces.
 #[derive(Debug, thiserror::Error)]
@@ -161,21 +162,72 @@ pub fn expect_resource(piece: &[u8]) -> Option<usize> {
     memchr::memmem::find(piece, b"\n    {\n      \"").map(|at| at + 5)
 }
 
-/// Reads the outputs, or the one with this name, and stops behind them.
-///
-/// What follows the outputs in the file is neither read nor checked, so the time does not depend on the file's size.
+/// Reads the outputs, or the one with this name.
 ///
 /// # Errors
 ///
 /// [`ScanError::Whole`] if what was read is not flawless, or is not of format 4.
 pub fn outputs<B: Blocks>(input: B, name: Option<&str>) -> Result<Vec<(String, OutputValue)>, ScanError> {
+    scan_outputs(input, false, name)
+}
+
+/// Reads the outputs, or the one with this name, and stops behind them, if the document is laid out as both products lay
+/// it out: then the time does not depend on the document's size. What follows the outputs is neither read nor checked.
+///
+/// `end` is the end of the same document, [`END`] bytes or all of it. Terraform adds the outputs of a second member
+/// `outputs`, which no product writes: the document is read on where `resources` does not follow the first one, and to
+/// its end where `end` does not show how the resources end. Two such members with resources in front of the second and
+/// behind it are not noticed.
+///
+/// # Errors
+///
+/// As [`outputs()`].
+pub fn leading_outputs<B: Blocks>(
+    input: B,
+    end: &[u8],
+    name: Option<&str>,
+) -> Result<Vec<(String, OutputValue)>, ScanError> {
+    scan_outputs(input, ends_with_resources(end), name)
+}
+
+/// How much of a document's end [`leading_outputs`] looks at.
+pub const END: usize = 1 << 14;
+
+fn scan_outputs<B: Blocks>(
+    input: B,
+    early: bool,
+    name: Option<&str>,
+) -> Result<Vec<(String, OutputValue)>, ScanError> {
     let mut sink = Sink::default();
-    let mut outputs = Outputs { name, found: BTreeMap::new() };
+    let mut outputs = Outputs { name, early, found: BTreeMap::new() };
     scan(input, &mut outputs, &mut sink, 0, None)?;
     if !sink.is_clean() {
         return Err(ScanError::Whole);
     }
     Ok(outputs.found.into_iter().collect())
+}
+
+/// Whether a document ends with a list and at most `check_results` behind it: then no second member `outputs` is last.
+fn ends_with_resources(end: &[u8]) -> bool {
+    const CHECKS: &[u8] = b"\"check_results\"";
+    let end = end.get(end.len().saturating_sub(END)..).unwrap_or_default();
+    // Inside of a string the quotes would be escaped.
+    let begins = |at: &usize| at.checked_sub(1).and_then(|before| end.get(before)) != Some(&b'\\');
+    let before = match memchr::memmem::rfind(end, CHECKS).filter(begins) {
+        Some(at) if ends_document(end.get(at..).unwrap_or_default()) => {
+            let before = end.get(..at).unwrap_or_default().trim_ascii_end();
+            before.strip_suffix(b",")
+        }
+        _ => end.trim_ascii_end().strip_suffix(b"}"),
+    };
+    before.is_some_and(|before| before.trim_ascii_end().ends_with(b"]"))
+}
+
+/// Whether this is one member, and then the end of the document.
+fn ends_document(text: &[u8]) -> bool {
+    let mut cursor = Cursor::at(text, 0, 1);
+    let read = cursor.member(&mut true).and_then(|_| cursor.skip()).and_then(|()| cursor.member(&mut false));
+    matches!(read, Ok(None)) && cursor.end().is_ok()
 }
 
 /// Walks the part and gives the place of the resource that ended it, if one did.
@@ -202,11 +254,19 @@ fn scan<B: Blocks, V: Visitor>(
 
 struct Outputs<'n> {
     name: Option<&'n str>,
+    /// Stops behind the outputs.
+    early: bool,
     /// Of two with one name the later counts.
     found: BTreeMap<String, OutputValue>,
 }
 
 impl Visitor for Outputs<'_> {
+    fn restart(&mut self, section: Section) {
+        if section == Section::Outputs {
+            self.found.clear();
+        }
+    }
+
     fn output(&mut self, wire: &OutputWire<'_>, sink: &mut Sink) -> Flow {
         let name = wire.name.decode();
         if self.name.is_some_and(|wanted| wanted != name) {
@@ -218,7 +278,7 @@ impl Visitor for Outputs<'_> {
     }
 
     fn member(&mut self, name: &str, _: (usize, usize)) -> Flow {
-        if name == "outputs" { Flow::Enough } else { Flow::On }
+        if self.early && name == "outputs" { Flow::Enough } else { Flow::On }
     }
 }
 
@@ -339,6 +399,10 @@ impl<B: Blocks> Feed for Window<B> {
         self.last
     }
 
+    fn earlier(&self, _: std::ops::Range<usize>) -> Option<&[u8]> {
+        None
+    }
+
     fn more(&mut self, done: usize) -> io::Result<()> {
         let done = done.min(self.text().len());
         self.block.start += done;
@@ -380,7 +444,28 @@ impl<B: Blocks> Feed for Window<B> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Block, list};
+    use super::{Block, END, ends_with_resources, list};
+
+    #[test]
+    fn the_end_of_a_document_shows_whether_resources_come_last() {
+        for (end, plain) in [
+            (r#"{"version":4,"outputs":{},"resources":[],"check_results":null}"#, true),
+            ("…}\n  ],\n  \"check_results\": [\n {\"a\": {}} ]\n}\n\n", true),
+            (r#"…],"check_results":null}"#, true),
+            ("…}]}\n", true),
+            (r#"…],"check_results":null,"outputs":{}}"#, false),
+            (r#"…],"\u006futputs":{"a":{"value":1,"type":"number"}}}"#, false),
+            (r#"…},"check_results":null}"#, false),
+            (r#"…],"outputs":{"a":{"value":"],\"check_results\":null}","type":"string"}}}"#, false),
+            (r#"…],"check_results":null}}"#, false),
+            (r#"…],"check_results":null"#, false),
+            ("", false),
+        ] {
+            assert_eq!(ends_with_resources(end.as_bytes()), plain, "{end}");
+        }
+        let long = format!("],\"check_results\":[{}]}}", " ".repeat(END));
+        assert!(ends_with_resources(long.as_bytes()), "the list that ends it is as good");
+    }
 
     #[test]
     fn debug_texts_show_no_attributes() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use groundstate_blobs::{Blob, BlobStore, ErrorKind as BlobErrorKind, GetOptions, Key};
-use groundstate_statefile::{ScanError, outputs};
+use groundstate_statefile::{END, ScanError, leading_outputs};
 use groundstate_statemgr::{Result, WorkspaceName};
 use groundstate_states::OutputValue;
 
@@ -107,6 +107,7 @@ async fn read_once(
 ) -> Result<Option<Vec<(String, OutputValue)>>, groundstate_blobs::Error> {
     let mut text: Vec<u8> = Vec::new();
     let mut first: Option<Blob> = None;
+    let mut tail: Option<Vec<u8>> = None;
     loop {
         let start = text.len() as u64;
         let end = start.saturating_mul(GROWTH).max(FIRST);
@@ -119,13 +120,33 @@ async fn read_once(
         text.truncate(usize::try_from(piece.range.start).unwrap_or(usize::MAX));
         text.extend_from_slice(&piece.bytes);
         let is_whole = text.len() as u64 >= piece.meta.size;
-        match outputs(Begun { rest: &text, is_whole }, name) {
+        let is_empty = piece.bytes.is_empty();
+        let first = first.get_or_insert(piece);
+        if tail.is_none() {
+            tail = Some(read_end(blobs, key, first, is_whole.then_some(&text[..])).await?);
+        }
+        match leading_outputs(Begun { rest: &text, is_whole }, tail.as_deref().unwrap_or_default(), name) {
             Ok(found) => return Ok(Some(found)),
-            Err(ScanError::Io(_)) if !is_whole && !piece.bytes.is_empty() => {}
+            Err(ScanError::Io(_)) if !is_whole && !is_empty => {}
             Err(_) => return Ok(None),
         }
-        first.get_or_insert(piece);
     }
+}
+
+/// The end of the content that the first piece belongs to; nothing if the store has another one by now.
+async fn read_end(
+    blobs: &Arc<dyn BlobStore>,
+    key: &Key,
+    first: &Blob,
+    whole: Option<&[u8]>,
+) -> Result<Vec<u8>, groundstate_blobs::Error> {
+    if let Some(text) = whole {
+        return Ok(text.get(text.len().saturating_sub(END)..).unwrap_or_default().to_vec());
+    }
+    let size = first.meta.size;
+    let options =
+        GetOptions::default().range(size.saturating_sub(END as u64)..size).if_match(first.version());
+    Ok(blobs.get(key, &options).await?.map(|piece| piece.bytes.to_vec()).unwrap_or_default())
 }
 
 /// A document of which the beginning is there. Whoever reads on gets an error instead of an end.

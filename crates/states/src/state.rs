@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
-use crate::addr::ModuleInstance;
-use crate::{CheckResults, Module, OutputValue};
+use crate::addr::{ModuleInstance, ProviderSource};
+use crate::{CheckResults, Module, OutputValue, Resource};
 
 /// All that is known of remote objects, without lineage and serial.
 ///
@@ -73,6 +73,38 @@ impl State {
             return self.root_mut();
         }
         Arc::make_mut(self.descendants.entry(addr.clone()).or_default())
+    }
+
+    /// Completes the provider addresses that leave the registry out by another default; see [`ProviderSource::read_with`].
+    pub fn complete_providers(&mut self, default_host: &str) {
+        self.each_source(|source| {
+            let differs = source.is_short() && source.host() != default_host;
+            differs.then(|| source.read_with(default_host))
+        });
+    }
+
+    /// Writes the registry out in all provider addresses that leave it out, except for types that no product reads in
+    /// that form.
+    pub fn write_out_providers(&mut self) {
+        self.each_source(|source| {
+            let differs = source.is_short() && source.is_quotable();
+            differs.then(|| source.written_out())
+        });
+    }
+
+    /// Replaces the providers of resources where there is another one.
+    fn each_source(&mut self, replace: impl Fn(&ProviderSource) -> Option<ProviderSource>) {
+        let differs = |resource: &Arc<Resource>| replace(&resource.provider.source).is_some();
+        for module in std::iter::once(&mut self.root).chain(self.descendants.values_mut()) {
+            if !module.resources.values().any(differs) {
+                continue;
+            }
+            for resource in Arc::make_mut(module).resources.values_mut() {
+                if let Some(source) = replace(&resource.provider.source) {
+                    Arc::make_mut(resource).provider.source = source;
+                }
+            }
+        }
     }
 
     /// Removes the module if it is empty and not the root.

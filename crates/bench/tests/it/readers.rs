@@ -1,7 +1,9 @@
 //! Our readers on invented states: nothing is lost, and the ways of reading agree.
 
 use groundstate_bench::{Format, KNOWN_OUTPUT, KNOWN_RESOURCE, Recipe};
-use groundstate_statefile::{DecodeOptions, Dialect, Document, EncodeOptions, decode, encode, list, outputs};
+use groundstate_statefile::{
+    DecodeOptions, Dialect, Document, EncodeOptions, decode, encode, leading_outputs, list,
+};
 
 use super::state;
 
@@ -35,7 +37,7 @@ fn lists_agree_with_the_index_and_the_number_asked_for() {
 #[test]
 fn what_measurements_ask_for_is_there() {
     let text = state(Recipe::new(1), Format::Terraform);
-    assert_eq!(outputs(&text[..], Some(KNOWN_OUTPUT)).unwrap().len(), 1);
+    assert_eq!(leading_outputs(&text[..], &text, Some(KNOWN_OUTPUT)).unwrap().len(), 1);
     let document = Document::open(text).unwrap();
     assert!(document.resource(&KNOWN_RESOURCE.parse().unwrap()).unwrap().is_some());
 }

@@ -4,14 +4,14 @@ use std::io;
 use std::path::Path;
 
 use groundstate_statefile::{
-    Dialect, EncodeError, EncodeOptions, File, Loss, Note, NoteKind, Style, encode_to, losses_in,
+    Dialect, EncodeError, EncodeOptions, File, Loss, Note, NoteKind, Style, encode_to, losses_in, unread_by,
 };
 
 use crate::args::UpgradeArgs;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{Failure, Kind, Outcome, Result};
 use crate::family::Family;
-use crate::load::{Loaded, load};
+use crate::load::{Loaded, load_upgraded};
 use crate::output::{Messages, Output};
 use crate::packed;
 use crate::pulumi;
@@ -31,10 +31,17 @@ pub(super) fn run(args: &UpgradeArgs) -> Result {
 }
 
 fn upgrade(args: &UpgradeArgs, source: &Source) -> Result {
-    let mut loaded = load(source)?;
+    let asked = args.dialect.map(Dialect::from);
+    let mut loaded = load_upgraded(source, asked)?;
     print_notes(&loaded, source);
-    let dialect = args.dialect.map(Dialect::from).filter(|dialect| *dialect != loaded.file.dialect);
-    if let Some(dialect) = dialect {
+    if let Some(dialect) = asked.filter(|dialect| *dialect == loaded.file.dialect) {
+        let losses = unread_by(&loaded.file, dialect);
+        if !args.lossy && !losses.is_empty() {
+            return Err(refusal(&losses, &format!("{dialect} would drop resources of {}", source.name)));
+        }
+        print_losses(&losses, &format!("{dialect} drops"));
+    }
+    if let Some(dialect) = asked.filter(|dialect| *dialect != loaded.file.dialect) {
         let losses = losses_in(&loaded.file, dialect);
         if !args.lossy && !losses.is_empty() {
             return Err(refusal(&losses, &format!("{dialect} would drop parts of {}", source.name)));
@@ -43,6 +50,10 @@ fn upgrade(args: &UpgradeArgs, source: &Source) -> Result {
         adopt(&mut loaded.file, dialect);
     } else if args.lossy {
         print_losses(&own_losses(&loaded.file), "lost");
+    }
+    if asked.is_some() {
+        // Whoever names the product says which registry is meant.
+        loaded.file.state.write_out_providers();
     }
     write(&loaded, args, source)?;
     Ok(Outcome::Clean)
@@ -56,6 +67,7 @@ fn adopt(file: &mut File, dialect: Dialect) {
     file.style.indented |= dialect == Dialect::Terraform;
     file.style.second_line_break &= dialect == Dialect::OpenTofu;
     file.dialect = dialect;
+    file.state.complete_providers(dialect.default_registry());
 }
 
 /// What writing the file in its own dialect loses.

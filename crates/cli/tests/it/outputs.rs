@@ -1,6 +1,7 @@
 //! `groundstate outputs`.
 
 use super::support::{groundstate, groundstate_with, state, with_resources};
+use super::terraform::terraform;
 
 const OUTPUTS: &str = r#"{
     "flag": {"value": true, "type": "bool"},
@@ -100,10 +101,11 @@ fn prints_the_outputs_of_old_formats() {
 
 #[test]
 fn does_not_read_what_follows_the_outputs() {
-    let text = with_outputs();
+    let text = with_outputs().replace("\"resources\": []", "\"resources\": [damaged, {]");
+    assert_eq!(groundstate_with(&["outputs", "-", "flag"], text.as_bytes()).clean(), "true\n");
+    // Without its end, the file does not show that no other outputs follow.
     let cut = text.find("\"resources\"").unwrap();
-    let run = groundstate_with(&["outputs", "-", "flag"], &text.as_bytes()[..cut + 12]);
-    assert_eq!(run.clean(), "true\n");
+    groundstate_with(&["outputs", "-", "flag"], &text.as_bytes()[..cut + 12]).failed(4);
 }
 
 #[test]
@@ -113,7 +115,7 @@ fn reads_the_whole_file_before_it_says_that_there_is_no_output() {
     groundstate_with(&["outputs", "-", "nope"], cut).failed(4);
     groundstate_with(&["outputs", "-"], cut).failed(4);
     groundstate_with(&["outputs", "-", "--json"], cut).failed(4);
-    assert_eq!(groundstate_with(&["outputs", "-", "flag"], cut).clean(), "true\n");
+    groundstate_with(&["outputs", "-", "flag"], cut).failed(4);
 }
 
 #[test]
@@ -172,4 +174,26 @@ fn prints_very_many_outputs_in_a_time_that_grows_with_their_number() {
     assert_eq!((text.lines().count(), text.lines().last()), (60_000, Some("o59999 = 59999")));
     // Looking up each by its name takes minutes here.
     assert!(start.elapsed().as_secs() < 30, "{:?}", start.elapsed());
+}
+
+#[test]
+fn outputs_of_two_members_are_added_by_every_verb() {
+    let two = r#""outputs": {"a": {"value": 1, "type": "number"}, "b": {"value": 1, "type": "number"}},
+        "\u006futputs": {"b": {"value": 2, "type": "number"}}"#;
+    for text in [
+        with_resources("").replace("\"outputs\": {}", two),
+        with_resources("").replace("\"resources\": []", &format!("\"resources\": [], {two}")),
+    ] {
+        let file = state(text);
+        assert_eq!(groundstate(&["outputs", &file.path]).clean(), "a = 1\nb = 2\n");
+        assert_eq!(groundstate(&["outputs", &file.path, "b"]).clean(), "2\n");
+        assert_eq!(groundstate(&["outputs", &file.path, "a"]).clean(), "1\n");
+        let shown = groundstate(&["show", &file.path]).clean();
+        assert!(shown.contains("a = 1") && shown.contains("b = 2"), "{shown}");
+        let one = with_resources("")
+            .replace("{}", r#"{"a": {"value": 1, "type": "number"}, "b": {"value": 2, "type": "number"}}"#);
+        assert_eq!(groundstate(&["diff", &file.path, &state(one).path]).code, 0);
+        let Some(theirs) = terraform(file.dir.path(), &["output", "-no-color"]) else { continue };
+        assert_eq!(String::from_utf8_lossy(&theirs.stdout), "a = 1\nb = 2\n");
+    }
 }

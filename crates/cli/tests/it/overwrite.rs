@@ -163,3 +163,14 @@ fn force_also_gets_past_the_last_serial_there_is() {
     groundstate(&["push", &file.path, &other.path, "--force"]).clean();
     assert_eq!(serial(&file.path), 89);
 }
+
+#[test]
+fn equal_content_of_a_newer_serial_is_stored_under_that_serial() {
+    let text = super::support::with_resources("");
+    let at = |serial: u64| text.replace("\"serial\": 1", &format!("\"serial\": {serial}"));
+    let (file, newer) = (state(at(0)), state(at(5)));
+    groundstate(&["push", &file.path, &newer.path]).clean();
+    assert_eq!(serial(&file.path), 5);
+    groundstate(&["push", &file.path, &newer.path]).clean();
+    assert_eq!(serial(&file.path), 5, "nothing is left to store");
+}

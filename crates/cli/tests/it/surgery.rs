@@ -158,8 +158,8 @@ fn replaces_providers_and_finds_nothing_to_replace() {
     let file = webshop();
     let text = groundstate(&["replace-provider", &file.path, "hashicorp/random", "example/random"]).clean();
     assert!(text.contains("Successfully replaced provider for 3 resources."), "{text}");
-    let text = groundstate(&["replace-provider", &file.path, "hashicorp/random", "example/random"]).clean();
-    assert_eq!(text, "Nothing to change.\n");
+    let text = groundstate(&["replace-provider", &file.path, "hashicorp/random", "example/random"]).failed(7);
+    assert!(text.contains("registry.terraform.io/hashicorp/random"), "{text}");
     assert_eq!(serial(&file.path), 88);
 }
 
@@ -199,4 +199,29 @@ fn explains_a_damaged_state_with_its_place() {
     let message = groundstate(&["rm", &state("").path, "a_b.c"]).failed(3);
     assert!(message.contains("no state"), "{message}");
     groundstate(&["rm", &state("[]").path, "a_b.c"]).failed(4);
+}
+
+#[test]
+fn refuses_providers_that_the_product_would_drop() {
+    let file = webshop();
+    for to in ["acme_corp/aws", "acme/a_ws", "registry.opentofu.org/-/aws"] {
+        groundstate(&["replace-provider", &file.path, "hashicorp/aws", to]).failed(2);
+    }
+    assert_eq!(serial(&file.path), 87);
+}
+
+#[test]
+fn words_of_expressions_are_no_resources() {
+    let file = webshop();
+    for word in ["count", "each", "path", "self", "terraform", "var", "local", "template", "lazy", "arg"] {
+        for address in [format!("{word}.x"), format!("module.network.{word}.x[0]")] {
+            let message = groundstate(&["rm", &file.path, &address]).failed(2);
+            assert!(message.contains("is a word of expressions"), "{message}");
+        }
+        groundstate(&["mv", &file.path, "random_id.suffix", &format!("{word}.x")]).failed(2);
+        // A resource may have such a type all the same, and then it can be named.
+        groundstate(&["rm", &file.path, &format!("resource.{word}.x")]).failed(7);
+    }
+    groundstate(&["rm", &file.path, "data.count.x"]).failed(7);
+    groundstate_with(&["edit", &file.path, "--script", "-"], b"rm count.x\n").failed(2);
 }

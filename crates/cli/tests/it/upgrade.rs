@@ -102,3 +102,45 @@ fn refuses_to_lose_what_it_cannot_keep() {
     assert_eq!(run.code, 0, "{}", run.stderr);
     assert!(run.stderr.contains("warning: lost: "), "{}", run.stderr);
 }
+
+/// A state of format 3 with a resource of this provider.
+fn v3() -> &'static str {
+    r#"{"version": 3, "terraform_version": "0.11.14", "serial": 1, "lineage": "l", "modules": [
+  {"path": ["root"], "outputs": {}, "depends_on": [], "resources": {
+    "null_resource.c": {"type": "null_resource", "provider": "provider.null", "depends_on": [],
+      "primary": {"id": "i", "attributes": {"id": "i"}, "meta": {}, "tainted": false}, "deposed": []}}}]}"#
+}
+
+#[test]
+fn an_old_state_is_upgraded_for_the_product_that_is_named() {
+    let file = state(v3());
+    for (product, host) in [("terraform", "registry.terraform.io"), ("opentofu", "registry.opentofu.org")] {
+        let text = groundstate(&["upgrade", &file.path, "--dialect", product]).clean();
+        assert!(text.contains(&format!("provider[\\\"{host}/-/null\\\"]")), "{text}");
+    }
+}
+
+#[test]
+fn resources_that_the_named_product_drops_are_refused() {
+    let tofu = resource("a", "b", "{}").replace("registry.terraform.io/hashicorp", "registry.opentofu.org/-");
+    let file = state(with_resources(&tofu));
+    let message = groundstate(&["upgrade", &file.path, "--dialect", "terraform"]).failed(6);
+    assert!(message.contains("a.b, because Terraform cannot read its provider"), "{message}");
+    groundstate(&["upgrade", &file.path, "--dialect", "opentofu"]).clean();
+    let run = groundstate(&["upgrade", &file.path, "--dialect", "terraform", "--lossy"]);
+    assert!(run.code == 0 && run.stderr.contains("Terraform drops"), "{}", run.stderr);
+    let run = groundstate(&["check", &file.path]);
+    assert!(run.stdout.contains("GS0082"), "{}", run.stdout);
+}
+
+#[test]
+fn addresses_without_a_registry_are_written_out_for_a_product_only() {
+    let short = resource("a", "b", "{}").replace("registry.terraform.io/", "");
+    let file = state(with_resources(&short));
+    let text = groundstate(&["upgrade", &file.path]).clean();
+    assert!(text.contains(r#""provider[\"hashicorp/test\"]""#), "{text}");
+    for (product, host) in [("terraform", "registry.terraform.io"), ("opentofu", "registry.opentofu.org")] {
+        let text = groundstate(&["upgrade", &file.path, "--dialect", product]).clean();
+        assert!(text.contains(&format!("provider[\\\"{host}/hashicorp/test\\\"]")), "{text}");
+    }
+}

@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use groundstate_states::addr::{AbsResource, AbsResourceInstance, CheckableKind};
-use groundstate_states::{DeposedKey, RawJson};
+use groundstate_states::{DeposedKey, RawJson, State};
 
 use crate::file::File;
 
@@ -156,9 +156,19 @@ pub fn diff(a: &File, b: &File) -> Diff {
     let mut entries = Vec::new();
     parts::document(a, b, &mut entries);
     parts::outputs(&a.state, &b.state, &mut entries);
-    parts::resources(&a.state, &b.state, &mut entries);
+    parts::resources(&a.state, &alike(a, b), &mut entries);
     parts::checks(&a.state, &b.state, &mut entries);
     Diff { entries }
+}
+
+/// The second state with its providers as the product of the first completes them: two that leave the registry out are
+/// the same, whatever the rest of the files looks like.
+fn alike(a: &File, b: &File) -> State {
+    let mut state = b.state.clone();
+    if a.dialect != b.dialect {
+        state.complete_providers(a.dialect.default_registry());
+    }
+    state
 }
 
 #[cfg(test)]

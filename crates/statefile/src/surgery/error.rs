@@ -2,6 +2,7 @@
 
 use groundstate_states::addr::{AbsResourceInstance, ProviderSource, Target};
 
+use crate::dialect::Dialect;
 use crate::encode::EncodeError;
 use crate::problem::ReadError;
 
@@ -154,9 +155,27 @@ pub enum ReplaceProviderError {
         /// The provider.
         provider: ProviderSource,
     },
+    /// No resource has it.
+    #[error("nothing to replace: no resource has the provider {}", either(.providers))]
+    NothingMatched {
+        /// What was looked for.
+        providers: Vec<ProviderSource>,
+    },
+    /// The product of the state refuses the address, and then drops the resource.
+    #[error("cannot give resources the provider {provider}: {dialect} drops resources with this address; {}", .dialect.instead_of(.provider))]
+    Unread {
+        /// The new provider.
+        provider: ProviderSource,
+        /// The product.
+        dialect: Dialect,
+    },
     /// A part of the document could not be decoded.
     #[error(transparent)]
     Read(#[from] ReadError),
+}
+
+fn either(providers: &[ProviderSource]) -> String {
+    providers.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ")
 }
 
 /// A change of an object's status that was refused.

@@ -6,6 +6,7 @@ use super::Surgery;
 use super::bench::{Bench, Source};
 use super::error::ReplaceProviderError;
 use super::summary::{Change, Summary};
+use crate::dialect::Dialect;
 use crate::document::Document;
 use crate::problem::ReadError;
 use crate::sink::Sink;
@@ -14,34 +15,80 @@ use crate::wire::v4::InstanceWire;
 
 impl Surgery<'_> {
     /// Replaces a provider in every resource that has it, whatever the alias and the module of its configuration are;
-    /// those stay. The summary is empty if no resource has it.
+    /// those stay.
+    ///
+    /// A provider that [was read without a registry](ProviderSource::is_short) means that of either product, since a file
+    /// can hold both: resources of both are replaced, and a new provider without a registry stays in the registry of the
+    /// old one.
     ///
     /// # Errors
     ///
-    /// When both are the same.
+    /// When both are the same, no resource has the provider, or the product of the state would drop the resources.
     pub fn replace_provider(
         &mut self,
         from: &ProviderSource,
         to: &ProviderSource,
     ) -> Result<Summary, ReplaceProviderError> {
-        if from == to {
+        let pairs = pairs(from, to);
+        if pairs.is_empty() {
             return Err(ReplaceProviderError::Same { provider: from.clone() });
         }
+        let dialect = self.dialect();
         self.attempt(|surgery| {
             let mut summary = Summary::default();
-            for address in candidates(&surgery.bench, from) {
-                let has =
-                    surgery.bench.resource(&address)?.is_some_and(|known| known.provider.source == *from);
-                if has && let Some(resource) = surgery.bench.edit(&address)? {
-                    resource.provider.source = to.clone();
-                    let (from, to) = (from.clone(), to.clone());
-                    summary.changes.push(Change::ProviderReplaced { resource: address, from, to });
-                }
+            for (from, to) in &pairs {
+                surgery.replace_source(from, to, &mut summary)?;
             }
-            Ok::<_, ReadError>(summary)
+            let unread = |change: &Change| match change {
+                Change::ProviderReplaced { to, .. } => !dialect.reads(to),
+                _ => false,
+            };
+            if let Some(Change::ProviderReplaced { to, .. }) =
+                summary.changes.iter().find(|change| unread(change))
+            {
+                return Err(ReplaceProviderError::Unread { provider: to.clone(), dialect });
+            }
+            if summary.changes.is_empty() {
+                let providers = pairs.iter().map(|(from, _)| from.clone()).collect();
+                return Err(ReplaceProviderError::NothingMatched { providers });
+            }
+            Ok(summary)
         })
-        .map_err(Into::into)
     }
+
+    fn replace_source(
+        &mut self,
+        from: &ProviderSource,
+        to: &ProviderSource,
+        summary: &mut Summary,
+    ) -> Result<(), ReadError> {
+        for address in candidates(&self.bench, from) {
+            let has = self.bench.resource(&address)?.is_some_and(|known| known.provider.source == *from);
+            if has && let Some(resource) = self.bench.edit(&address)? {
+                let source = &mut resource.provider.source;
+                // What was spelled without a registry stays so.
+                *source = if source.is_short() { to.clone() } else { to.written_out() };
+                let (from, to) = (from.clone(), to.clone());
+                summary.changes.push(Change::ProviderReplaced { resource: address, from, to });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What is replaced by what: one pair for each registry that a provider without one can mean.
+fn pairs(from: &ProviderSource, to: &ProviderSource) -> Vec<(ProviderSource, ProviderSource)> {
+    let defaults = [Dialect::Terraform, Dialect::OpenTofu].map(Dialect::default_registry);
+    let mut olds = vec![from.clone()];
+    if from.is_short() {
+        let others = defaults.into_iter().filter(|host| *host != from.host());
+        olds.extend(others.map(|host| from.read_with(host)));
+    }
+    let with_new = |old: ProviderSource| {
+        let new = if defaults.contains(&old.host()) { to.read_with(old.host()) } else { to.clone() };
+        (old, new)
+    };
+    olds.into_iter().map(with_new).filter(|(old, new)| old != new).collect()
 }
 
 /// The resources that may have the provider, in the order of lists.

@@ -43,7 +43,12 @@ pub(super) fn provider(text: &str, module: &Module, host: &str) -> Result<Provid
         true => ProviderConfig::parse_legacy(text, host),
         false => ProviderConfig::from_compact(text, module.clone(), host),
     };
-    parsed.map_err(|error| {
+    let written_out = |config: ProviderConfig| match config.source.is_quotable() {
+        true => ProviderConfig { source: config.source.written_out(), ..config },
+        // Both products read this type only in the old form, which has no place for a registry.
+        false => config,
+    };
+    parsed.map(written_out).map_err(|error| {
         if text.contains("${") {
             format!(
                 "provider {text:?} has an alias with an interpolation, which Terraform 0.11 never supported but did \

@@ -8,7 +8,7 @@ use super::members::{self, Level, offset_in};
 use super::rule::Rule;
 use super::{objects, outputs};
 use crate::WriterVersion;
-use crate::decode::{module_address, provider_address, resource_address};
+use crate::decode::{READ_WITH, module_address, provider_address, resource_address};
 use crate::dialect::Dialect;
 use crate::instance::object_key;
 use crate::sink::Sink;
@@ -108,12 +108,13 @@ impl<'t> Collector<'t> {
         if let Some(&known) = self.providers.get(&text) {
             return known;
         }
-        let host = self.dialect.unwrap_or(Dialect::Terraform).default_registry();
         let config: Option<ProviderConfig> = match self.own_provider {
-            Some(_) => ProviderInstance::parse(&text, host).ok().map(|provider| provider.config),
-            None => provider_address(&head.provider, host, &mut Sink::default()),
+            Some(_) => ProviderInstance::parse(&text, READ_WITH).ok().map(|provider| provider.config),
+            None => provider_address(&head.provider, &mut Sink::default()),
         };
+        let host = self.dialect.unwrap_or(Dialect::Terraform).default_registry();
         let position = config.map(|config| {
+            let config = ProviderConfig { source: config.source.read_with(host), ..config };
             self.facts.providers.push(ProviderFact { text: text.clone(), config, offset, resources: 0 });
             self.facts.providers.len() - 1
         });

@@ -142,7 +142,7 @@ fn current(
     if version == Some(4) || damaged {
         let Collected { facts, drafts: found, sink } = collect(text, report.dialect.or(options.dialect));
         drafts.extend(found);
-        judge(&facts, text.len(), options, &mut drafts);
+        judge(&facts, text.len(), report.dialect, options, &mut drafts);
         report.count(&facts);
         if damaged {
             drafts.extend(sink.notes.iter().map(note));
@@ -182,7 +182,7 @@ fn older(
     let mut findings = finding::finish(drafts, Some(source));
     if !upgraded.is_empty() {
         let Collected { facts, drafts: mut found, .. } = collect(&upgraded, report.dialect);
-        judge(&facts, source.text().len(), options, &mut found);
+        judge(&facts, source.text().len(), report.dialect, options, &mut found);
         report.count(&facts);
         found.retain(|draft| !comes_with_age(draft.rule, version));
         findings.extend(finding::finish(found, None));
@@ -191,10 +191,16 @@ fn older(
 }
 
 /// The rules that compare parts of the document with each other.
-fn judge(facts: &facts::Facts, size: usize, options: &VerifyOptions, out: &mut Vec<Draft>) {
+fn judge(
+    facts: &facts::Facts,
+    size: usize,
+    dialect: Option<Dialect>,
+    options: &VerifyOptions,
+    out: &mut Vec<Draft>,
+) {
     document::check(facts, size, options, out);
     resources::check(facts, out);
-    providers::check(facts, out);
+    providers::check(facts, dialect.or(options.dialect).unwrap_or(Dialect::Terraform), out);
     dependencies::check(facts, out);
 }
 

@@ -5,11 +5,38 @@ use std::collections::BTreeMap;
 use super::facts::{Facts, ProviderFact};
 use super::finding::Draft;
 use super::rule::Rule;
+use crate::dialect::Dialect;
 
-pub(super) fn check(facts: &Facts, out: &mut Vec<Draft>) {
+pub(super) fn check(facts: &Facts, dialect: Dialect, out: &mut Vec<Draft>) {
+    out.extend(facts.providers.iter().filter_map(|provider| unread(provider, dialect)));
     out.extend(facts.providers.iter().filter_map(form));
     hosts(facts, out);
     sources(facts, out);
+}
+
+/// Addresses that Terraform refuses, or the product of the state. In a file of Terraform it is no news that OpenTofu
+/// refuses what Terraform 0.13 made of older addresses.
+fn unread(provider: &ProviderFact, dialect: Dialect) -> Option<Draft> {
+    let ProviderFact { text, config, resources, .. } = provider;
+    let refuses = |product: &Dialect| {
+        let short = config.source.is_short() && *product != dialect;
+        !short && !product.reads(&config.source)
+    };
+    let mut products: Vec<&str> = Vec::new();
+    for product in [Dialect::Terraform, Dialect::OpenTofu] {
+        if (product == Dialect::Terraform || product == dialect) && refuses(&product) {
+            products.push(product.product());
+        }
+    }
+    if products.is_empty() {
+        return None;
+    }
+    let users = match *resources {
+        1 => "the resource that has it".to_owned(),
+        more => format!("the {more} resources that have it"),
+    };
+    let message = format!("{} cannot read {text} and drops {users}", products.join(" and "));
+    Some(Draft::new(Rule::UnreadProvider, provider.offset, message))
 }
 
 /// Addresses in an older or shorter form than the present one; each once, however many resources have it.

@@ -187,6 +187,9 @@ rules! {
     /// Instances that name their provider themselves.
     InstanceProvider = 81, Warning, "resource that Terraform deletes from the state",
         "never let Terraform write this state: releases before 1.17 drop the whole resource without a word";
+    /// A provider address that only one of the products reads, or neither.
+    UnreadProvider = 82, Warning, "provider address that drops its resources",
+        "replace it by an address with a namespace, such as hashicorp/aws (replace-provider), before the product writes";
 }
 
 impl fmt::Display for Rule {

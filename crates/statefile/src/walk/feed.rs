@@ -10,6 +10,8 @@ pub(crate) trait Feed {
     fn base(&self) -> usize;
     /// Whether the text at hand reaches the document's end.
     fn is_last(&self) -> bool;
+    /// A part of the document that was read before, if it is still there.
+    fn earlier(&self, part: std::ops::Range<usize>) -> Option<&[u8]>;
     /// Forgets the first `done` bytes and gets more.
     fn more(&mut self, done: usize) -> Result<(), Self::Error>;
 }
@@ -31,6 +33,10 @@ impl Feed for Whole<'_> {
 
     fn is_last(&self) -> bool {
         true
+    }
+
+    fn earlier(&self, part: std::ops::Range<usize>) -> Option<&[u8]> {
+        self.0.get(part)
     }
 
     fn more(&mut self, _: usize) -> Result<(), Self::Error> {

@@ -7,7 +7,10 @@ mod feed;
 mod parts;
 mod visitor;
 
+use std::ops::Range;
+
 use crate::json::{Cursor, Kind, Stop, SyntaxError};
+use crate::note::NoteKind;
 use crate::sink::Sink;
 use crate::wire::v4::{InstanceWire, enter_item, note_duplicate};
 
@@ -111,17 +114,68 @@ impl Top {
         }
     }
 
-    /// One bit each, to see members that stand twice.
-    fn bit(self) -> u8 {
+    /// A number for each, to see members that stand twice.
+    fn slot(self) -> Option<usize> {
         match self {
-            Self::Version => 1,
-            Self::Serial => 2,
-            Self::Text(HeaderText::TerraformVersion) => 4,
-            Self::Text(HeaderText::Lineage) => 8,
-            Self::Section(Section::Outputs) => 16,
-            Self::Section(Section::Resources) => 32,
-            Self::Section(_) => 64,
-            Self::Unknown => 0,
+            Self::Version => Some(0),
+            Self::Serial => Some(1),
+            Self::Text(HeaderText::TerraformVersion) => Some(2),
+            Self::Text(HeaderText::Lineage) => Some(3),
+            Self::Section(Section::Outputs) => Some(4),
+            Self::Section(Section::Resources) => Some(5),
+            Self::Section(_) => Some(6),
+            Self::Unknown => None,
+        }
+    }
+}
+
+/// A member at the top, before its value is read.
+struct Member {
+    top: Top,
+    name: String,
+    /// Where the name begins in the document.
+    start: usize,
+    /// Where the value begins.
+    value: usize,
+    kind: Kind,
+}
+
+/// The members at the top that were read, and where their values stand.
+#[derive(Default)]
+struct Seen([Option<Range<usize>>; 7]);
+
+impl Seen {
+    fn before(&self, top: Top) -> Option<Range<usize>> {
+        self.0.get(top.slot()?)?.clone()
+    }
+
+    fn add(&mut self, top: Top, value: Range<usize>) {
+        if let Some(slot) = top.slot().and_then(|slot| self.0.get_mut(slot)) {
+            *slot = Some(value);
+        }
+    }
+}
+
+/// What there is to say of a member at the top that stands twice.
+fn second_member(member: &Member, same: bool) -> (NoteKind, String) {
+    let name = &member.name;
+    if same {
+        return (NoteKind::Normalized, format!("member {name:?} stands twice with the same value"));
+    }
+    match (member.top, member.kind) {
+        (Top::Section(Section::Outputs), Kind::Object) => (
+            NoteKind::Normalized,
+            format!("member {name:?} stands twice; Terraform adds the outputs of both"),
+        ),
+        (Top::Serial | Top::Text(_), Kind::Null) => (
+            NoteKind::Normalized,
+            format!("member {name:?} stands twice; the second is null and changes nothing"),
+        ),
+        _ => {
+            let message = format!(
+                "member {name:?} stands twice with different values; the last one counts, as in Terraform"
+            );
+            (NoteKind::Lost, message)
         }
     }
 }
@@ -167,28 +221,24 @@ impl<F: Feed> Walker<'_, F> {
 
     /// Reads the members of the document, all of them or those that are left.
     fn members<V: Visitor>(&mut self, visitor: &mut V, mut first: bool) -> Result<(), Halt<F::Error>> {
-        let mut seen = 0;
+        let mut seen = Seen::default();
         loop {
             let next = self.step(|cursor, sink| {
                 let mut begin = first;
                 let Some(name) = cursor.member(&mut begin)? else { return Ok(None) };
                 // The value's first byte decides what comes next, so it has to be there too.
-                cursor.kind()?;
+                let kind = cursor.kind()?;
+                let (value, start) = (sink.base + cursor.offset(), sink.base + name.offset);
                 let top = Top::of(&name.decode());
-                if seen & top.bit() != 0 {
-                    note_duplicate(sink, &name, false);
-                }
-                Ok(Some((top, name.decode().into_owned(), sink.base + name.offset)))
+                Ok(Some(Member { top, name: name.decode().into_owned(), start, value, kind }))
             })?;
-            let Some((top, name, start)) = next else { return Ok(()) };
+            let Some(member) = next else { return Ok(()) };
             first = false;
-            if let Top::Section(section) = top
-                && seen & top.bit() != 0
-            {
-                visitor.restart(section);
+            let before = seen.before(member.top);
+            if before.is_some() {
+                self.begin_again(&member, visitor);
             }
-            seen |= top.bit();
-            match top {
+            match member.top {
                 Top::Section(Section::Outputs) => self.outputs(visitor)?,
                 Top::Section(Section::Resources) => {
                     if self.step(|cursor, sink| sink.array(cursor))? {
@@ -196,17 +246,57 @@ impl<F: Feed> Walker<'_, F> {
                     }
                 }
                 Top::Section(_) => self.checks(visitor)?,
-                scalar => self.scalar(scalar, &name, visitor)?,
+                scalar => self.scalar(scalar, &member, before.is_some(), visitor)?,
             }
-            if top != Top::Unknown
-                && visitor.member(&name, (start, self.feed.base() + self.pos)) == Flow::Enough
+            let end = self.feed.base() + self.pos;
+            if let Some(before) = before {
+                self.note_second(&member, before, member.value..end);
+            }
+            seen.add(member.top, member.value..end);
+            if member.top != Top::Unknown
+                && visitor.member(&member.name, (member.start, end)) == Flow::Enough
+                && self.resources_follow()?
             {
                 return Err(Halt::Enough);
             }
         }
     }
 
-    fn scalar<V: Visitor>(&mut self, top: Top, name: &str, visitor: &mut V) -> Result<(), Halt<F::Error>> {
+    /// Whether resources are the next member, or there is no other one.
+    fn resources_follow(&mut self) -> Result<bool, Halt<F::Error>> {
+        self.step(|cursor, _| {
+            Ok(cursor.clone().member(&mut false)?.is_none_or(|name| name.raw == b"resources"))
+        })
+    }
+
+    /// A section that stands twice: Terraform adds the outputs of both, unless the second is null, and takes the later
+    /// one of the others.
+    fn begin_again<V: Visitor>(&mut self, member: &Member, visitor: &mut V) {
+        if let Top::Section(section) = member.top
+            && (section != Section::Outputs || member.kind == Kind::Null)
+        {
+            visitor.restart(section);
+        }
+    }
+
+    /// Notes a member at the top that stands twice.
+    fn note_second(&mut self, member: &Member, before: Range<usize>, now: Range<usize>) {
+        let same = self.feed.earlier(before).is_some_and(|before| self.feed.earlier(now) == Some(before));
+        let (kind, message) = second_member(member, same);
+        self.sink.note_at(kind, member.start, message);
+    }
+
+    fn scalar<V: Visitor>(
+        &mut self,
+        top: Top,
+        member: &Member,
+        again: bool,
+        visitor: &mut V,
+    ) -> Result<(), Halt<F::Error>> {
+        // Null leaves what an earlier member of the name has said.
+        if again && member.kind == Kind::Null && top != Top::Version {
+            return self.step(|cursor, _| cursor.skip());
+        }
         match top {
             Top::Version => {
                 if self.step(|cursor, sink| sink.unsigned(cursor))? != Some(4) {
@@ -229,7 +319,7 @@ impl<F: Feed> Walker<'_, F> {
             _ => {
                 self.step(|cursor, _| {
                     let raw = cursor.raw()?;
-                    visitor.unknown(name, raw);
+                    visitor.unknown(&member.name, raw);
                     Ok(())
                 })?;
             }

@@ -429,25 +429,47 @@ fn the_each_mode_of_old_releases_is_dropped_with_a_note() {
 
 // scenario: builtin-provider, legacy-namespace-other-host, provider-spaces
 #[test]
-fn provider_addresses_are_written_in_full() {
+fn provider_addresses_keep_their_registry_or_leave_it_out() {
     let cases = [
-        ("provider.aws", r#"provider[\"registry.terraform.io/-/aws\"]"#),
-        ("provider.aws.west", r#"provider[\"registry.terraform.io/-/aws\"].west"#),
-        ("module.x.provider.aws", r#"module.x.provider[\"registry.terraform.io/-/aws\"]"#),
+        ("provider.aws", "provider.aws", r#"provider[\"registry.terraform.io/-/aws\"]"#),
+        ("provider.aws.west", "provider.aws.west", r#"provider[\"registry.terraform.io/-/aws\"].west"#),
+        (
+            "module.x.provider.aws",
+            "module.x.provider.aws",
+            r#"module.x.provider[\"registry.terraform.io/-/aws\"]"#,
+        ),
+        ("provider. null", "provider.null", r#"provider[\"registry.terraform.io/-/null\"]"#),
+        // Terraform and OpenTofu cannot read this type in the present form.
+        ("provider.my_own", "provider.my_own", "provider.my_own"),
+        (
+            r#"provider[\"aws\"]"#,
+            r#"provider[\"hashicorp/aws\"]"#,
+            r#"provider[\"registry.terraform.io/hashicorp/aws\"]"#,
+        ),
+        (
+            r#"provider[\"HashiCorp/AWS\"].a"#,
+            r#"provider[\"hashicorp/aws\"].a"#,
+            r#"provider[\"registry.terraform.io/hashicorp/aws\"].a"#,
+        ),
+    ];
+    let complete = [
         ("provider.terraform", r#"provider[\"terraform.io/builtin/terraform\"]"#),
-        ("provider. null", r#"provider[\"registry.terraform.io/-/null\"]"#),
-        (r#"provider[\"aws\"]"#, r#"provider[\"registry.terraform.io/hashicorp/aws\"]"#),
-        (r#"provider[\"HashiCorp/AWS\"]"#, r#"provider[\"registry.terraform.io/hashicorp/aws\"]"#),
         (r#"provider[\"registry.terraform.io/-/aws\"]"#, r#"provider[\"registry.terraform.io/-/aws\"]"#),
         (r#"provider[\"registry.opentofu.org/-/aws\"]"#, r#"provider[\"registry.opentofu.org/-/aws\"]"#),
         (r#"provider[\"example.com/corp/thing\"].a"#, r#"provider[\"example.com/corp/thing\"].a"#),
     ];
-    for (given, expected) in cases {
+    let complete = complete.into_iter().map(|(given, expected)| (given, expected, expected));
+    for (given, kept, in_full) in cases.into_iter().chain(complete) {
         let text = with_resource(&format!(
             r#""mode":"data","type":"t","name":"n","provider":"{given}","instances":[]"#
         ));
         let written = again(&text);
-        assert!(written.contains(&format!(r#""provider":"{expected}""#)), "{given}: {written}");
+        assert!(written.contains(&format!(r#""provider":"{kept}""#)), "{given}: {written}");
+        let mut file = read(&text);
+        file.state.write_out_providers();
+        let written = encode(&file, &EncodeOptions::default().indented(false)).unwrap();
+        let written = String::from_utf8(written).unwrap();
+        assert!(written.contains(&format!(r#""provider":"{in_full}""#)), "{given}: {written}");
         assert!(strict_verdict(text.as_bytes()));
     }
 }

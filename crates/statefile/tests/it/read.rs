@@ -220,6 +220,9 @@ fn a_bad_provider_address_is_refused_and_never_drops_the_resource() {
         r#"provider[\"a/b\"][0]"#,
         "provider.a.b.c",
         r#"provider[\"a/b\"].x[\"k\"]"#,
+        // Neither product reads an underscore in either part.
+        r#"provider[\"a_b/c\"]"#,
+        r#"provider[\"registry.terraform.io/a/b_c\"]"#,
     ] {
         let text = with_resource(&format!(
             r#""mode":"data","type":"t","name":"n","provider":"{provider}","instances":[]"#

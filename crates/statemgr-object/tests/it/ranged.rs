@@ -45,7 +45,8 @@ async fn names(backend: &dyn RangedOutputs, name: Option<&str>) -> Result<Option
 #[tokio::test]
 async fn outputs_are_read_without_the_resources_behind_them() -> Result<(), Error> {
     for (output, resources, requests) in
-        [(10, 10, 1), (10, 5_000_000, 1), (100_000, 5_000_000, 2), (1_000_000, 5_000_000, 3)]
+        // The end of what is larger than the first piece is fetched as well.
+        [(10, 10, 1), (10, 5_000_000, 2), (100_000, 5_000_000, 3), (1_000_000, 5_000_000, 4)]
     {
         let (blobs, backend) = stored(state(output, resources)).await;
         let both = Some(vec!["large".to_owned(), "small".to_owned()]);
@@ -74,6 +75,21 @@ async fn what_is_no_plain_state_is_left_to_whoever_reads_it_whole() -> Result<()
     }
     let nowhere = AzureBackend::new(Arc::new(MemoryBlobs::new("states")), "states", "prod.tfstate")?;
     assert_eq!(names(&nowhere, None).await?, None);
+    Ok(())
+}
+
+#[tokio::test]
+async fn outputs_in_a_second_member_are_not_missed() -> Result<(), Error> {
+    for resources in [10, 5_000_000] {
+        let text = String::from_utf8(state(10, resources).to_vec()).expect("it is text");
+        let second = r#""check_results":null,"\u006futputs":{"more":{"value":1,"type":"number"}}}"#;
+        let text = text.replace("\"check_results\":null}", second);
+        let (_, backend) = stored(Bytes::from(text)).await;
+        let found = names(&backend, None).await?;
+        let all = ["large", "more", "small"].map(str::to_owned).to_vec();
+        // Nothing means that the state is read as a whole.
+        assert!(found.is_none() || found == Some(all), "{resources}: {found:?}");
+    }
     Ok(())
 }
 

@@ -85,7 +85,8 @@ impl Manager {
         };
         match &reference {
             Some(stored) => {
-                if file.serial == stored.serial && says_the_same(&file, stored) {
+                let same = says_the_same(&file, stored);
+                if same && file.serial == stored.serial {
                     self.memory().unchanged(at);
                     return Ok(None);
                 }
@@ -93,7 +94,10 @@ impl Manager {
                 if !force && file.lineage == stored.lineage {
                     file.serial = file.serial.max(stored.serial);
                 }
-                file.serial = self.next(file.serial)?;
+                // A newer snapshot that says the same is stored as it is.
+                if !(imported && same && file.serial > stored.serial) {
+                    file.serial = self.next(file.serial)?;
+                }
             }
             None => {
                 let is_new = !imported || file.lineage.is_empty() && file.serial == Serial::default();

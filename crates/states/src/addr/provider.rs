@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::AddrErrorKind::{KeyNotAllowed, ProviderConfig as Kind};
 use super::error::{AddrError, Fault};
 use super::grammar::{self, parse_whole};
+use super::ident::is_identifier;
 use super::lexer::{StepKind, Steps};
 use super::quote::write_escaped;
 use super::source::read;
@@ -106,6 +107,28 @@ impl ProviderConfig {
         plain::is_provider_config(text.as_ref())
     }
 
+    /// The text as files hold it: with the registry only where it was written, and without one in the form of
+    /// Terraform 0.12 for a legacy provider.
+    ///
+    /// # Examples
+    /// ```
+    /// use groundstate_states::addr::{OPENTOFU_REGISTRY, ProviderConfig};
+    ///
+    /// let config = ProviderConfig::parse(r#"provider["acme/x"]"#, OPENTOFU_REGISTRY)?;
+    /// assert_eq!(config.to_string(), r#"provider["registry.opentofu.org/acme/x"]"#);
+    /// assert_eq!(config.spelled(), r#"provider["acme/x"]"#);
+    /// # Ok::<(), groundstate_states::addr::AddrError>(())
+    /// ```
+    #[must_use]
+    pub fn spelled(&self) -> String {
+        if !self.source.is_short() {
+            return self.to_string();
+        }
+        // No other text can be read in that form.
+        let legacy = self.to_legacy().filter(|_| is_identifier(self.source.type_name()));
+        legacy.unwrap_or_else(|| Short(self).to_string())
+    }
+
     /// The text in the form of Terraform 0.12; nothing for a provider that this form cannot name.
     #[must_use]
     pub fn to_legacy(&self) -> Option<String> {
@@ -136,6 +159,40 @@ impl ProviderInstance {
             let key = steps.take_key()?.map(|(key, _)| key).unwrap_or_default();
             Ok(Self { config, key })
         })
+    }
+
+    /// The text as files hold it; see [`ProviderConfig::spelled`].
+    #[must_use]
+    pub fn spelled(&self) -> String {
+        // Only the present form can have a key.
+        if self.config.source.is_short() {
+            format!("{}{}", Short(&self.config), self.key)
+        } else {
+            self.to_string()
+        }
+    }
+}
+
+/// Prints a configuration address without the registry.
+struct Short<'c>(&'c ProviderConfig);
+
+impl fmt::Display for Short<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.print(None, f)
+    }
+}
+
+impl ProviderConfig {
+    fn print(&self, host: Option<&str>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.module.is_root() {
+            write!(f, "{}.", self.module)?;
+        }
+        f.write_str("provider[\"")?;
+        host.iter().try_for_each(|host| write!(f, "{host}/"))?;
+        write!(f, "{}/", self.source.namespace)?;
+        write_escaped(f, &self.source.type_name)?;
+        f.write_str("\"]")?;
+        self.alias.iter().try_for_each(|alias| write!(f, ".{alias}"))
     }
 }
 
@@ -184,13 +241,7 @@ fn legacy_alias(steps: &mut Steps<'_>, form: &'static str) -> Result<Option<Arc<
 
 impl fmt::Display for ProviderConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.module.is_root() {
-            write!(f, "{}.", self.module)?;
-        }
-        write!(f, "provider[\"{}/{}/", self.source.host, self.source.namespace)?;
-        write_escaped(f, &self.source.type_name)?;
-        f.write_str("\"]")?;
-        self.alias.iter().try_for_each(|alias| write!(f, ".{alias}"))
+        self.print(Some(&self.source.host), f)
     }
 }
 

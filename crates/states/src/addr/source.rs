@@ -1,7 +1,9 @@
 //! Provider source addresses: where a provider comes from.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use idna::uts46::{AsciiDenyList, Hyphens, Uts46};
@@ -22,11 +24,13 @@ const WANTED: &str = "provider source address";
 const LEGACY_NAMESPACE: &str = "-";
 const BUILTIN: [&str; 3] = ["terraform.io", "builtin", "terraform"];
 
-/// Letters, digits, `-`, `_` and the dot, which cannot be denied; no other ASCII character.
-const PART: AsciiDenyList = AsciiDenyList::new(true, " !\"#$%&'()*+,/:;<=>?@[\\]^`{|}~");
+/// Letters, digits, `-` and the dot, which cannot be denied; no other ASCII character.
+const PART: AsciiDenyList = AsciiDenyList::new(true, " !\"#$%&'()*+,/:;<=>?@[\\]^_`{|}~");
 
 /// Where a provider comes from: `host/namespace/type`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+///
+/// Two are equal if they name the same provider, whether or not the registry was written out.
+#[derive(Clone, Debug)]
 pub struct ProviderSource {
     /// Registry host, in Unicode form, with a port if there is one.
     pub(crate) host: Arc<str>,
@@ -34,6 +38,8 @@ pub struct ProviderSource {
     pub(crate) namespace: Arc<str>,
     /// Provider type.
     pub(crate) type_name: Arc<str>,
+    /// The text left the registry out, so `host` is the default of the product.
+    short: bool,
 }
 
 impl ProviderSource {
@@ -70,6 +76,7 @@ impl ProviderSource {
             host: default_host.into(),
             namespace: LEGACY_NAMESPACE.into(),
             type_name: normalized(type_name.into()).into(),
+            short: true,
         }
     }
 
@@ -77,7 +84,7 @@ impl ProviderSource {
     #[must_use]
     pub fn builtin() -> Self {
         let [host, namespace, type_name] = BUILTIN.map(Arc::from);
-        Self { host, namespace, type_name }
+        Self { host, namespace, type_name, short: false }
     }
 
     /// Registry host, in Unicode form, with a port if there is one.
@@ -111,7 +118,35 @@ impl ProviderSource {
         &*self.host == host && &*self.namespace == namespace
     }
 
-    /// The same provider from another registry.
+    /// Whether the text left the registry out. Then the product that reads the text decides which one is meant, and
+    /// [`host`](Self::host) is the default that the text was read with.
+    #[must_use]
+    pub fn is_short(&self) -> bool {
+        self.short
+    }
+
+    /// The same text read with another default registry.
+    #[must_use]
+    pub fn read_with(&self, default_host: &str) -> Self {
+        if !self.short || *self.host == *default_host {
+            return self.clone();
+        }
+        Self { host: default_host.into(), ..self.clone() }
+    }
+
+    /// The same provider with the registry written out.
+    #[must_use]
+    pub fn written_out(&self) -> Self {
+        Self { short: false, ..self.clone() }
+    }
+
+    /// The text with the registry only where it was written: what the product that reads it completes.
+    #[must_use]
+    pub fn spelled(&self) -> String {
+        if self.short { format!("{}/{}", self.namespace, self.type_name) } else { self.to_string() }
+    }
+
+    /// The same provider from another registry, which is written out.
     ///
     /// # Errors
     /// Why `host` is no host name, or cannot hold a legacy provider.
@@ -122,7 +157,46 @@ impl ProviderSource {
             Ok(host.into())
         };
         let host = normal().map_err(|fault: Fault| fault.in_text("registry host", host))?;
-        Ok(Self { host, ..self.clone() })
+        Ok(Self { host, short: false, ..self.clone() })
+    }
+}
+
+impl ProviderSource {
+    /// Whether both products read the quoted form of this provider's type. Terraform 0.12 had types that neither reads.
+    #[must_use]
+    pub fn is_quotable(&self) -> bool {
+        read_part(&self.type_name, 0, "provider type").is_ok()
+    }
+
+    /// What tells providers apart.
+    fn parts(&self) -> (&str, &str, &str) {
+        (&self.host, &self.namespace, &self.type_name)
+    }
+}
+
+impl PartialEq for ProviderSource {
+    fn eq(&self, other: &Self) -> bool {
+        self.parts() == other.parts()
+    }
+}
+
+impl Eq for ProviderSource {}
+
+impl PartialOrd for ProviderSource {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for ProviderSource {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.parts().cmp(&other.parts())
+    }
+}
+
+impl Hash for ProviderSource {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.parts().hash(state);
     }
 }
 
@@ -146,6 +220,7 @@ pub(super) fn read(text: &str, default_host: &str) -> Result<ProviderSource, Fau
     };
     let type_at = text.len() - type_name.len();
     let namespace_at = namespace.map_or(type_at, |namespace| type_at - 1 - namespace.len());
+    let short = host.is_none();
     let host = match host {
         None => Cow::Borrowed(default_host),
         Some(host) => read_host(host)?,
@@ -164,7 +239,7 @@ pub(super) fn read(text: &str, default_host: &str) -> Result<ProviderSource, Fau
         refuse_product_prefix(&name, type_at, default_host)?;
         name
     };
-    Ok(ProviderSource { host: host.into(), namespace: namespace.into(), type_name: type_name.into() })
+    Ok(ProviderSource { host: host.into(), namespace: namespace.into(), type_name: type_name.into(), short })
 }
 
 fn check_legacy_host(host: &str, namespace: &str) -> Result<(), Fault> {
@@ -203,7 +278,7 @@ fn read_part<'a>(part: &'a str, at: usize, what: &str) -> Result<Cow<'a, str>, F
     let (name, result) = Uts46::new().to_unicode(part.as_bytes(), PART, Hyphens::Check);
     // The mapping can bring forth or remove characters, so dots and dashes are judged before and after it.
     if result.is_err() || !is_well_formed(part) || !is_well_formed(&name) {
-        let next = "use letters and digits, with single dashes or underscores between them";
+        let next = "use letters and digits, with single dashes between them";
         return Err(Fault::new(Kind, at, format!("the {what} is not a valid name"), next));
     }
     Ok(Cow::Owned(name.into_owned()))
@@ -211,7 +286,7 @@ fn read_part<'a>(part: &'a str, at: usize, what: &str) -> Result<Cow<'a, str>, F
 
 fn is_well_formed(part: &str) -> bool {
     let words = |sign| part.split(sign).all(|word: &str| !word.is_empty());
-    !part.contains('.') && words('-') && words('_')
+    !part.contains('.') && words('-')
 }
 
 /// A host in Unicode form, with its port unless that is the one of HTTPS.

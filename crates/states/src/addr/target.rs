@@ -3,8 +3,15 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::error::Fault;
 use super::grammar::{self, parse_whole};
-use super::{AbsResource, AbsResourceInstance, AddrError, ConfigResource, ModuleInstance};
+use super::{
+    AbsResource, AbsResourceInstance, AddrError, AddrErrorKind, ConfigResource, ModuleInstance, ResourceMode,
+};
+
+/// What expressions of a configuration begin with. Neither product takes it for a resource type in an argument.
+const RESERVED: [&str; 10] =
+    ["arg", "count", "each", "lazy", "local", "path", "self", "template", "terraform", "var"];
 
 /// A parsed address argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +51,36 @@ impl Target {
                 Some(key) => Self::Instance(AbsResourceInstance { resource, key }),
             })
         })
+    }
+
+    /// Reads an address argument as Terraform and OpenTofu take it: the names of their expressions, such as `count.x` and
+    /// `path.x`, are no managed resources, unless `resource.` stands in front.
+    ///
+    /// # Errors
+    /// As [`Target::parse`], and for such a name.
+    pub fn parse_argument(text: &str) -> Result<Self, AddrError> {
+        let target = Self::parse(text)?;
+        let (Self::Resource(AbsResource { resource, .. })
+        | Self::Instance(AbsResourceInstance { resource: AbsResource { resource, .. }, .. })) = &target
+        else {
+            return Ok(target);
+        };
+        if resource.mode != ResourceMode::Managed || !RESERVED.contains(&&*resource.type_name) {
+            return Ok(target);
+        }
+        parse_whole("address", text, |steps| {
+            grammar::module_instance(steps)?;
+            let at = steps.peek()?.map_or(0, |step| step.at);
+            if !steps.take_keyword(&resource.type_name)? {
+                // `resource.` stands in front.
+                while steps.next()?.is_some() {}
+                return Ok(());
+            }
+            let reason = format!("`{}` is a word of expressions and no resource type", resource.type_name);
+            let next = format!("write `resource.{resource}` if a resource has that type");
+            Err(Fault::new(AddrErrorKind::OtherKind, at, reason, next))
+        })?;
+        Ok(target)
     }
 
     /// The module instance that the address is, or that contains it.

@@ -41,7 +41,7 @@ fn keeps_full_addresses_whatever_the_dialect() {
         r#"provider["registry.opentofu.org/-/aws"].west"#,
         r#"provider["registry.terraform.io/-/AWS_x"]"#,
         r#"provider["example.com/corp/thing"].a"#,
-        r#"provider["example.com:8443/corp/my_thing"]"#,
+        r#"provider["example.com:8443/corp/my-thing"]"#,
         r#"provider["terraform.io/builtin/terraform"].west"#,
         r#"module.a.module.b.provider["bücher.example/größe/日本"].west"#,
     ];
@@ -132,8 +132,8 @@ fn the_old_form_is_printed_only_for_what_it_can_name() -> Outcome {
     Ok(())
 }
 
-// What is accepted and refused here was tried on Terraform 1.11, except for underscores in types, which newer
-// versions allow, and for characters that the mapping of names turns into dots or into nothing.
+// What is accepted and refused here was tried on Terraform 1.11, except for characters that the mapping of names turns
+// into dots or into nothing.
 #[test]
 fn normalises_sources() -> Outcome {
     let cases = [
@@ -153,7 +153,6 @@ fn normalises_sources() -> Outcome {
         ("BÜCHER.example/GRÖSSE/b", "bücher.example/grösse/b"),
         ("a/e\u{301}", "registry.terraform.io/a/é"),
         ("a/b\u{ad}c", "registry.terraform.io/a/bc"),
-        ("a/b_c", "registry.terraform.io/a/b_c"),
         ("-/aws", "registry.terraform.io/-/aws"),
         ("terraform", "registry.terraform.io/hashicorp/terraform"),
         ("terraform.io/builtin/terraform", "terraform.io/builtin/terraform"),
@@ -181,7 +180,9 @@ fn refuses_bad_sources_with_their_place() {
         ("a/b-", 2),
         ("a--b/c", 0),
         ("a/xn--bcher-kva", 2),
-        ("a/b__c", 2),
+        ("a/b_c", 2),
+        ("a_b/c", 0),
+        ("example.com/a_b/c", 12),
         ("a/_b", 2),
         ("a/b c", 2),
         ("a/\u{ad}", 2),
@@ -225,5 +226,28 @@ fn a_source_moves_to_another_host() -> Outcome {
     assert!(legacy.is_legacy() && !legacy.is_builtin());
     assert_eq!(legacy.with_host(OT)?, ProviderSource::legacy("aws", OT));
     assert!(legacy.with_host("example.com").is_err());
+    Ok(())
+}
+
+#[test]
+fn an_address_without_a_registry_stays_without_one() -> Outcome {
+    for (text, spelled) in [
+        (r#"provider["aws"]"#, r#"provider["hashicorp/aws"]"#),
+        (r#"module.a.provider["Acme/x"].west"#, r#"module.a.provider["acme/x"].west"#),
+        (r#"provider["example.com/corp/thing"].a"#, r#"provider["example.com/corp/thing"].a"#),
+        (r#"provider["-/aws"]"#, "provider.aws"),
+        (r#"provider["-/terraform"]"#, r#"provider["-/terraform"]"#),
+        (r#"provider["registry.opentofu.org/acme/x"]"#, r#"provider["registry.opentofu.org/acme/x"]"#),
+    ] {
+        let (terraform, tofu) = (ProviderConfig::parse(text, TF)?, ProviderConfig::parse(text, OT)?);
+        assert_eq!(terraform.spelled(), spelled);
+        assert_eq!(tofu.spelled(), spelled);
+        assert_eq!(terraform.source.read_with(OT), tofu.source, "{text}");
+        assert_eq!(tofu.source.written_out().to_string(), tofu.source.to_string());
+        assert!(!tofu.source.written_out().is_short());
+        let again =
+            ProviderConfig::parse(spelled, OT).or_else(|_| ProviderConfig::parse_legacy(spelled, OT))?;
+        assert_eq!((again.source.is_short(), &again), (tofu.source.is_short(), &tofu));
+    }
     Ok(())
 }

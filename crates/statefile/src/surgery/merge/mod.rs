@@ -177,9 +177,17 @@ pub fn merge_errored(stored: &File, errored: &File, base: MergeBase<'_>) -> Resu
         Found::Stored => (BaseUsed::Stored, stored),
         Found::Other(file) => (BaseUsed::Other(file.serial), file),
     };
-    let mut file = unite(origin, stored, errored).map_err(MergeError::Conflicts)?;
+    let (origin, ours) = (like(origin, stored), like(errored, stored));
+    let mut file = unite(&origin, stored, &ours).map_err(MergeError::Conflicts)?;
     file.serial = stored.serial.max(errored.serial);
     Ok(finish(stored, errored, used, file))
+}
+
+/// A file with its providers as the product of the stored state completes them.
+fn like(file: &File, stored: &File) -> File {
+    let mut file = file.clone();
+    file.state.complete_providers(stored.dialect.default_registry());
+    file
 }
 
 fn finish(stored: &File, errored: &File, base: BaseUsed, file: File) -> Merged {

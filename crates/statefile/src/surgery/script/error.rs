@@ -106,6 +106,7 @@ impl ScriptFault {
                 | Self::Mv(MvError::SourceMissing { .. })
                 | Self::Rm(RmError::NothingMatched { .. })
                 | Self::Taint(TaintError::Missing { .. })
+                | Self::ReplaceProvider(ReplaceProviderError::NothingMatched { .. })
         )
     }
 }

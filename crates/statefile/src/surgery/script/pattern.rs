@@ -97,7 +97,8 @@ impl Source {
 
 /// Reads an address without wildcards.
 pub(super) fn plain(word: &Word<'_>, text: &str) -> Result<Target, Misplaced> {
-    Target::parse(text).map_err(|error| (word.column_of(error.position()), ScriptFault::Address(error)))
+    Target::parse_argument(text)
+        .map_err(|error| (word.column_of(error.position()), ScriptFault::Address(error)))
 }
 
 impl Pattern {

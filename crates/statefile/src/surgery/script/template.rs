@@ -87,7 +87,7 @@ impl Template {
                 }
             }
         }
-        Target::parse(&out.join(".")).map_err(ScriptFault::Address)
+        Target::parse_argument(&out.join(".")).map_err(ScriptFault::Address)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Removals, providers and taints.
 
-use groundstate_statefile::surgery::{Change, Surgery, TaintError};
+use groundstate_statefile::surgery::{Change, ReplaceProviderError, Surgery, TaintError};
 use groundstate_statefile::{ChangeKind, Document, diff};
 use groundstate_states::addr::{ProviderSource, TERRAFORM_REGISTRY};
 
@@ -93,9 +93,8 @@ fn a_provider_is_replaced_with_alias_and_module_kept() {
     let after = operate(&odd(), |surgery| {
         let summary = surgery.replace_provider(&source("hashicorp/test"), &source("acme/test")).unwrap();
         assert_eq!(summary.len(), 4);
-        assert!(
-            surgery.replace_provider(&source("hashicorp/test"), &source("acme/test")).unwrap().is_empty()
-        );
+        let gone = surgery.replace_provider(&source("hashicorp/test"), &source("acme/test"));
+        assert!(matches!(gone, Err(ReplaceProviderError::NothingMatched { .. })), "{gone:?}");
         surgery.replace_provider(&source("acme/test"), &source("acme/test")).unwrap_err();
     });
     let provider = after.state.resource_provider(&instance("t.a").resource).unwrap();

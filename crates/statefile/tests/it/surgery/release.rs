@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use groundstate_statefile::surgery::{Change, MvOptions, Summary, Surgery};
+use groundstate_statefile::surgery::{Change, MvOptions, ReplaceProviderError, Summary, Surgery};
 use groundstate_statefile::{Document, EncodeOptions, encode};
 use groundstate_states::Serial;
 use groundstate_states::addr::{ProviderSource, TERRAFORM_REGISTRY, Target};
@@ -29,7 +29,11 @@ fn run(surgery: &mut Surgery<'_>, args: &[&str], compat: bool) -> Result<Summary
         }
         ["replace-provider", from, to] => {
             let source = |text| ProviderSource::parse(text, TERRAFORM_REGISTRY).unwrap();
-            surgery.replace_provider(&source(from), &source(to)).map_err(|error| error.to_string())
+            match surgery.replace_provider(&source(from), &source(to)) {
+                // The release succeeds, and says that there was nothing to do.
+                Err(ReplaceProviderError::NothingMatched { .. }) => Ok(Summary::default()),
+                result => result.map_err(|error| error.to_string()),
+            }
         }
         _ => Err(format!("not a command: {args:?}")),
     }
