@@ -1,24 +1,28 @@
 //! Azure Blob Storage.
 
 mod credentials;
+mod identity;
 mod leases;
 mod listing;
+mod location;
 mod meaning;
 mod settings;
 mod store;
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use object_store::azure::AzureCredentialProvider;
 use sha2::{Digest, Sha256};
-use url::Url;
 
-use crate::cloud::{HttpOptions, Transport, Wire, encode, no_client};
+use crate::cloud::{HttpOptions, Transport, Wire, no_client};
 use crate::error::Result;
 use crate::retry::RetryPolicy;
+
+use identity::Credentials;
+use location::Location;
 
 pub use settings::AzureSettings;
 
@@ -29,10 +33,9 @@ pub use settings::AzureSettings;
 pub struct AzureBlobs {
     account: String,
     container: String,
-    /// The address of the container, without a slash at its end.
-    base: String,
+    location: Arc<Location>,
     wire: Wire,
-    credentials: AzureCredentialProvider,
+    credentials: Credentials,
     /// The headers of a key that the customer provides, for every request that touches contents.
     customer: Vec<(String, String)>,
     scope: Option<String>,
@@ -66,7 +69,7 @@ impl AzureBlobs {
                 "it has other characters than lower-case letters, digits and dashes",
             ));
         }
-        let service = service(settings, account)?;
+        let location = Location::new(values, account, container)?;
         let mut options = HttpOptions::of(values)?;
         if let Some(seconds) = values.number("timeout_seconds")? {
             options = options.silence(Duration::from_secs(u64::from(seconds.max(1))));
@@ -78,13 +81,13 @@ impl AzureBlobs {
             retries = retries.attempts(attempts);
         }
         Ok(Self {
-            base: format!("{service}/{}", encode(container, false)),
-            credentials: credentials::provider(settings, account, container, &transport)?,
+            credentials: credentials::credentials(settings)?,
             customer: customer(settings)?,
             scope: values.text("encryption_scope").map(str::to_owned),
             account: account.to_owned(),
             container: container.to_owned(),
-            warnings: transport.warnings(&[&service]),
+            warnings: transport.warnings(&Vec::from_iter(location.known())),
+            location: Arc::new(location),
             wire: Wire::new(transport, hint.to_owned()),
             retries,
         })
@@ -120,29 +123,6 @@ impl AzureBlobs {
     }
 }
 
-/// The address of the account.
-fn service(settings: &AzureSettings, account: &str) -> Result<String> {
-    let values = &settings.0;
-    if let Some(text) = values.text("endpoint") {
-        let url = Url::parse(text)
-            .map_err(|error| values.invalid("endpoint", format!("it is not an address: {error}")))?;
-        let is_plain = url.username().is_empty() && url.password().is_none() && url.query().is_none();
-        if !matches!(url.scheme(), "http" | "https") || !is_plain {
-            return Err(
-                values.invalid("endpoint", "it has to be http or https with a host, without user and query")
-            );
-        }
-        return Ok(url.as_str().trim_end_matches('/').to_owned());
-    }
-    let suffix = match values.text("environment").unwrap_or("public") {
-        "public" => "core.windows.net",
-        "usgovernment" | "usgovernmentl4" | "usgovernmentl5" => "core.usgovcloudapi.net",
-        "china" => "core.chinacloudapi.cn",
-        _ => return Err(values.invalid("environment", "it is neither public nor usgovernment nor china")),
-    };
-    Ok(format!("https://{account}.blob.{suffix}"))
-}
-
 /// The headers of a key that the customer provides.
 fn customer(settings: &AzureSettings) -> Result<Vec<(String, String)>> {
     const NAME: &str = "customer_provided_key";
@@ -170,24 +150,13 @@ impl fmt::Display for AzureBlobs {
 impl fmt::Debug for AzureBlobs {
     /// Shows the place only: the rest has keys in it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AzureBlobs").field("base", &self.base).finish_non_exhaustive()
+        f.debug_struct("AzureBlobs").field("location", &self.location).finish_non_exhaustive()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{AzureBlobs, AzureSettings, service};
-
-    #[test]
-    fn addresses_follow_the_environment() {
-        for (name, value, address) in [
-            ("environment", "public", "https://acc.blob.core.windows.net"),
-            ("environment", "china", "https://acc.blob.core.chinacloudapi.cn"),
-            ("endpoint", "http://127.0.0.1:10000/acc/", "http://127.0.0.1:10000/acc"),
-        ] {
-            assert_eq!(service(&AzureSettings::new().with(name, value).unwrap(), "acc").unwrap(), address);
-        }
-    }
+    use super::{AzureBlobs, AzureSettings};
 
     #[test]
     fn what_is_missing_or_wrong_is_named() {

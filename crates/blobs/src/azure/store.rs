@@ -13,7 +13,7 @@ use crate::blob::{Blob, BlobMeta, Page};
 use crate::capabilities::BlobCapabilities;
 use crate::cloud::{
     Effect, Expected, Failure, Reading, Reply, Request, attribute_headers, blob_of, covers, encode, meta_of,
-    next, nothing_of, read_headers, shorter, version_of,
+    next, nothing_of, read_headers, shorter, unauthenticated, version_of,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Key;
@@ -43,22 +43,22 @@ impl AzureBlobs {
                 .next_step("choose another key"));
         }
         let separator = if query.is_empty() { "" } else { "?" };
-        Ok(Request::new(method, format!("{}/{}{separator}{query}", self.base, encode(key.as_str(), true))))
+        Ok(Request::new(method, format!("/{}{separator}{query}", encode(key.as_str(), true))))
     }
 
+    /// Sends a request for what stands behind the address of the container.
     pub(super) async fn call(
         &self,
         op: &'static str,
         place: &str,
-        request: Request,
+        mut request: Request,
         effect: Effect,
     ) -> Result<Reply> {
-        let credential = self.credentials.get_credential().await.map_err(|error| {
-            let failed =
-                Error::new(ErrorKind::Unauthenticated, op, place).because("no credentials can be had");
-            failed.next_step(NO_CREDENTIALS).with_source(error)
-        })?;
+        let unknown = |error| unauthenticated(op, place, error, NO_CREDENTIALS);
+        let base = self.location.base(&self.wire).await.map_err(unknown)?;
+        request.url.insert_str(0, base);
         let mut request = request.build()?;
+        let credential = self.credentials.get(&self.wire, &self.location).await.map_err(unknown)?;
         AzureAuthorizer::new(&credential, &self.account)
             .try_authorize(&mut request)
             .map_err(|error| Error::new(ErrorKind::Internal, op, place).with_source(error))?;
@@ -95,7 +95,7 @@ impl AzureBlobs {
     pub(super) async fn create(&self) -> Result<()> {
         const OP: &str = "create";
         let place = self.to_string();
-        let request = Request::new(Method::PUT, format!("{}?restype=container", self.base));
+        let request = Request::new(Method::PUT, "?restype=container".to_owned());
         let reply = self.call(OP, &place, request, Effect::Change).await?;
         let failure = Failure::of(&reply);
         if reply.is_success() || failure.code == "ContainerAlreadyExists" {
@@ -113,7 +113,7 @@ impl AzureBlobs {
     }
 
     async fn page(&self, place: &str, prefix: &str, options: &ListOptions) -> Result<Page> {
-        let request = Request::new(Method::GET, format!("{}?{}", self.base, list_query(prefix, options)));
+        let request = Request::new(Method::GET, format!("?{}", list_query(prefix, options)));
         let reply = self.call("list", place, request, Effect::Read).await?;
         if !reply.is_success() {
             return Err(self.refused("list", place, Failure::of(&reply), Effect::Read));

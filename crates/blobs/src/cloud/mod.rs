@@ -12,6 +12,8 @@ mod proxy;
 mod reading;
 mod secrets;
 mod tls;
+#[cfg(any(feature = "azure", feature = "gcp"))]
+mod tokens;
 mod transport;
 mod untrusted;
 
@@ -27,6 +29,12 @@ pub(crate) use reading::{
     Reading, attribute_headers, blob_of, covers, meta_of, nothing_of, read_headers, version_of,
 };
 
+#[cfg(feature = "gcp")]
+pub(crate) use tokens::ask_text;
+#[cfg(any(feature = "azure", feature = "gcp"))]
+pub(crate) use tokens::{
+    OAuthAnswer, SHORT, Seconds, Token, TokenCache, ask, form, token_of, unauthenticated,
+};
 pub(crate) use transport::{Expected, HttpOptions, Transport, no_client};
 #[cfg(feature = "aws")]
 pub(crate) use untrusted::header_text;

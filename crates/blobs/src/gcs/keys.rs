@@ -47,6 +47,11 @@ impl Keys {
         Ok(Self { write: read.iter().cloned().chain(kms).collect(), read })
     }
 
+    /// Whether there is a key of the customer, which goes with requests as it is.
+    pub(super) fn has_secret(&self) -> bool {
+        !self.read.is_empty()
+    }
+
     pub(super) fn write(&self, role: Role) -> &[(String, String)] {
         if role == Role::State { &self.write } else { &[] }
     }

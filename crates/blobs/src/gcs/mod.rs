@@ -1,20 +1,23 @@
 //! Google Cloud Storage.
 
 mod credentials;
+mod identity;
 mod keys;
 mod meaning;
 mod settings;
 mod store;
+mod workload;
 
 use std::fmt;
+use std::sync::Arc;
 
-use object_store::gcp::GcpCredentialProvider;
 use url::Url;
 
 use crate::cloud::{HttpOptions, Transport, Wire, encode, no_client};
 use crate::error::Result;
 use crate::retry::RetryPolicy;
 
+use identity::Identity;
 use keys::Keys;
 pub use settings::GcsSettings;
 
@@ -28,7 +31,7 @@ pub struct GcsBlobs {
     /// The address of the bucket, without a slash at its end.
     base: String,
     wire: Wire,
-    credentials: GcpCredentialProvider,
+    identity: Arc<Identity>,
     keys: Keys,
     retries: RetryPolicy,
     warnings: Vec<String>,
@@ -54,10 +57,15 @@ impl GcsBlobs {
         if let Some(attempts) = values.number("max_retries")? {
             retries = retries.attempts(attempts);
         }
+        let identity = credentials::identity(settings, bucket, &transport)?;
+        let keys = Keys::new(settings)?;
+        if identity.has_token() || keys.has_secret() {
+            is_trusted(settings, &service)?;
+        }
         Ok(Self {
             base: format!("{service}/{}", encode(bucket, false)),
-            credentials: credentials::provider(settings, bucket, &transport)?,
-            keys: Keys::new(settings)?,
+            identity: Arc::new(identity),
+            keys,
             bucket: bucket.to_owned(),
             warnings: transport.warnings(&[&service]),
             wire: Wire::new(transport, hint.to_owned()),
@@ -99,6 +107,22 @@ fn service(settings: &GcsSettings) -> Result<String> {
         return Err(values.invalid(NAME, "it has to be http or https with a host, without user and query"));
     }
     Ok(url.origin().ascii_serialization())
+}
+
+/// Refuses to send tokens and customers' keys, which anybody can use who receives them, to a host that a directory chose.
+fn is_trusted(settings: &GcsSettings, service: &str) -> Result<()> {
+    let host = Url::parse(service).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
+    if service.starts_with("https:") && host.ends_with(".googleapis.com") {
+        return Ok(());
+    }
+    let values = &settings.0;
+    let by_directory = |name: &&'static str| values.origin(name).is_some_and(|origin| !origin.is_user());
+    match ["storage_custom_endpoint", "universe_domain"].into_iter().find(by_directory) {
+        Some(name) => {
+            Err(values.invalid(name, format!("a directory does not decide that credentials go to {host}")))
+        }
+        None => Ok(()),
+    }
 }
 
 impl fmt::Display for GcsBlobs {

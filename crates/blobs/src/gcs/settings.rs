@@ -1,11 +1,9 @@
 //! The settings of the store on Google Cloud Storage, as Terraform's backend names them.
 
 use crate::settings::{
-    ALLOW_PLAIN_HTTP, MAX_STATE_SIZE, REQUEST_TIMEOUT, Setting, alias, flag, number, refused, secret,
-    settings, text, user,
+    ALLOW_PLAIN_HTTP, MAX_STATE_SIZE, REQUEST_TIMEOUT, Setting, alias, flag, number, secret, settings, text,
+    user,
 };
-
-const IMPERSONATE: &str = "run `gcloud auth print-access-token --impersonate-service-account=NAME` and give what it prints as `access_token` or GOOGLE_OAUTH_ACCESS_TOKEN";
 
 pub(super) static TABLE: &[Setting] = &[
     text("bucket", &[]),
@@ -13,12 +11,13 @@ pub(super) static TABLE: &[Setting] = &[
     secret("access_token", &["GOOGLE_OAUTH_ACCESS_TOKEN"]),
     // Not one of Terraform's, but where Google's own libraries look.
     user(text("application_credentials", &["GOOGLE_APPLICATION_CREDENTIALS"])),
-    refused(
+    text(
         "impersonate_service_account",
         &["GOOGLE_BACKEND_IMPERSONATE_SERVICE_ACCOUNT", "GOOGLE_IMPERSONATE_SERVICE_ACCOUNT"],
-        IMPERSONATE,
     ),
-    refused("impersonate_service_account_delegates", &[], IMPERSONATE),
+    text("impersonate_service_account_delegates", &[]),
+    // An option of Terraform's provider, not of its backend.
+    user(text("iam_credentials_custom_endpoint", &["GOOGLE_IAM_CREDENTIALS_CUSTOM_ENDPOINT"])),
     secret("encryption_key", &["GOOGLE_ENCRYPTION_KEY"]),
     text("kms_encryption_key", &["GOOGLE_KMS_ENCRYPTION_KEY"]),
     text(
@@ -27,6 +26,10 @@ pub(super) static TABLE: &[Setting] = &[
     ),
     text("universe_domain", &["GOOGLE_BACKEND_UNIVERSE_DOMAIN"]),
     user(alias("endpoint", "storage_custom_endpoint")),
+    // Where the credentials of `gcloud` and of machines are looked for.
+    user(text("home", &["HOME", "USERPROFILE"])),
+    user(text("cloudsdk_config", &["CLOUDSDK_CONFIG"])),
+    user(text("metadata_host", &["GCE_METADATA_HOST"])),
     // For servers that ask for no credentials.
     user(flag("anonymous", &[])),
     user(number("max_retries", &[])),

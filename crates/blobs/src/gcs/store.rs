@@ -11,7 +11,8 @@ use crate::blob::{Blob, BlobMeta, Page};
 use crate::capabilities::BlobCapabilities;
 use crate::cloud::{
     Effect, Expected, Failure, Meaning, PAGE, Reading, Reply, Request, attribute_headers, blob_of, covers,
-    encode, list_page, list_query, meta_of, next, nothing_of, read_headers, shorter, version_of,
+    encode, list_page, list_query, meta_of, next, nothing_of, read_headers, shorter, unauthenticated,
+    version_of,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Key;
@@ -34,11 +35,10 @@ impl GcsBlobs {
     }
 
     async fn call(&self, op: &'static str, place: &str, request: Request, effect: Effect) -> Result<Reply> {
-        let credential =
-            self.credentials.get_credential().await.map_err(|error| no_token(op, place, error))?;
-        let request = match credential.bearer.as_str() {
-            "" => request,
-            bearer => request.header("authorization", &format!("Bearer {bearer}"))?,
+        let bearer = self.identity.bearer(&self.wire).await.map_err(|error| no_token(op, place, error))?;
+        let request = match bearer {
+            None => request,
+            Some(bearer) => request.header("authorization", &format!("Bearer {bearer}"))?,
         };
         self.wire.send(op, place, request.build()?, effect).await
     }
@@ -88,7 +88,7 @@ impl GcsBlobs {
 }
 
 /// Why there is no token. The clock is what tokens of service accounts most often fail for.
-fn no_token(op: &'static str, place: &str, error: object_store::Error) -> Error {
+fn no_token(op: &'static str, place: &str, error: Error) -> Error {
     let text = crate::cloud::causes(&error);
     if text.contains("invalid_grant") && (text.contains("short-lived") || text.contains("iat")) {
         let Meaning { kind, why, step } = Meaning::clock_skew(None);
@@ -97,10 +97,7 @@ fn no_token(op: &'static str, place: &str, error: object_store::Error) -> Error 
             .next_step(step.unwrap_or_default())
             .with_source(error);
     }
-    Error::new(ErrorKind::Unauthenticated, op, place)
-        .because("no credentials can be had")
-        .next_step(NO_CREDENTIALS)
-        .with_source(error)
+    unauthenticated(op, place, error, NO_CREDENTIALS)
 }
 
 #[async_trait]

@@ -3,13 +3,13 @@
 mod parse;
 mod values;
 
-#[cfg(any(feature = "aws", feature = "azure"))]
+#[cfg(feature = "aws")]
 pub(crate) use values::ignored;
 #[cfg(feature = "aws")]
 pub(crate) use values::map;
 pub(crate) use values::{
-    ALLOW_PLAIN_HTTP, MAX_STATE_SIZE, REQUEST_TIMEOUT, Setting, Values, alias, flag, number, refused, secret,
-    text, user,
+    ALLOW_PLAIN_HTTP, MAX_STATE_SIZE, REQUEST_TIMEOUT, Setting, Values, alias, flag, number, secret, text,
+    user,
 };
 
 /// Defines a type of settings over a table of [`Setting`]s.

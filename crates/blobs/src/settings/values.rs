@@ -37,10 +37,8 @@ pub(crate) enum Kind {
     #[cfg(feature = "aws")]
     Map,
     /// Known, and without meaning here: what it switches off is never done.
-    #[cfg(any(feature = "aws", feature = "azure"))]
+    #[cfg(feature = "aws")]
     Ignored,
-    /// Known, and cannot be honoured; the text says what to do instead.
-    Refused(&'static str),
     /// Another name of a setting, from earlier releases.
     Alias(&'static str),
 }
@@ -61,7 +59,7 @@ pub(crate) const fn number(name: &'static str, env: &'static [&'static str]) -> 
     Setting::new(name, env, Kind::Number)
 }
 
-#[cfg(any(feature = "aws", feature = "azure"))]
+#[cfg(feature = "aws")]
 pub(crate) const fn ignored(name: &'static str, env: &'static [&'static str]) -> Setting {
     Setting::new(name, env, Kind::Ignored)
 }
@@ -69,14 +67,6 @@ pub(crate) const fn ignored(name: &'static str, env: &'static [&'static str]) ->
 #[cfg(feature = "aws")]
 pub(crate) const fn map(name: &'static str) -> Setting {
     Setting::new(name, &[], Kind::Map)
-}
-
-pub(crate) const fn refused(
-    name: &'static str,
-    env: &'static [&'static str],
-    instead: &'static str,
-) -> Setting {
-    Setting::new(name, env, Kind::Refused(instead))
 }
 
 /// Whether secrets may leave by plain http.
@@ -190,7 +180,7 @@ impl Values {
             self.emptied.extend(is_option.then_some(setting.name));
             return Ok(());
         }
-        if origin < setting.least && !matches!(setting.kind, Kind::Refused(_)) {
+        if origin < setting.least {
             let error = self.error(ErrorKind::Unsupported, setting.name);
             let error = error.because("a directory does not decide it");
             return Err(error.next_step(match setting.env {
@@ -203,12 +193,6 @@ impl Values {
             Kind::Alias(name) => name,
             #[cfg(feature = "aws")]
             Kind::Map => return Err(self.invalid(setting.name, "its members have to be given one by one")),
-            // A flag that is off asks for nothing.
-            Kind::Refused(_) if value == "false" => return Ok(()),
-            Kind::Refused(instead) => {
-                let error = self.error(ErrorKind::Unsupported, setting.name);
-                return Err(error.because("it is not supported here").next_step(instead));
-            }
             _ => setting.name,
         };
         self.values.insert(name, Value { text: value.to_owned(), origin, is_option });

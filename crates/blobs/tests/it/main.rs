@@ -15,6 +15,8 @@ mod foreign;
 #[cfg(feature = "gcp")]
 mod gcs;
 mod harness;
+#[cfg(all(feature = "azure", feature = "gcp"))]
+mod identities;
 mod memory;
 #[cfg(feature = "aws")]
 mod moto;
