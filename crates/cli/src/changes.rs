@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use groundstate_common::{OsIds, SystemClock};
+use groundstate_common::{OsIds, SystemClock, shell_command};
 use groundstate_journal_store_fs::FsJournal;
 use groundstate_statemgr::{ErrorKind, LockGrant, ManagerOptions, Refresher};
 use groundstate_statemgr_journal::JournaledManager;
@@ -40,12 +40,10 @@ pub(crate) async fn bring_up_to_date(site: &Site, grant: Option<LockGrant>) -> R
         Err(error) if error.kind() == ErrorKind::Conflict => {
             let shown = site.shown();
             let failure = Failure::new(Kind::Conflict, chain(&error));
-            let failure = failure.hint(format!(
-                "`groundstate recover {shown} --export FILE` writes the state that the journal leads to"
-            ));
-            return Err(failure
-                .hint(format!("`groundstate recover {shown} --discard` removes the journal"))
-                .into());
+            let command = |options: &str| shell_command(&format!("groundstate recover {options}"), &[&shown]);
+            let failure = failure
+                .hint(format!("`{}` writes the state that the journal leads to", command("--export FILE")));
+            return Err(failure.hint(format!("`{}` removes the journal", command("--discard"))).into());
         }
         Err(error) => return Err(error.into()),
     }

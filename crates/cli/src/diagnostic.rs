@@ -4,7 +4,7 @@ use anstyle::AnsiColor;
 use groundstate_statefile::Problem;
 
 use crate::excerpt::Excerpt;
-use crate::output::{Paint, steers_terminals};
+use crate::output::{Paint, message};
 use crate::spot::Spot;
 
 /// How bad it is.
@@ -85,22 +85,22 @@ impl Diagnostic {
     pub(crate) fn render(&self, paint: Paint) -> String {
         let code = self.code.as_deref().map(|code| format!("[{code}]")).unwrap_or_default();
         let head = paint.strong(self.severity.colour(), &format!("{}{code}", self.severity.id()));
-        let mut out = format!("{head}{}\n", paint.bold(&format!(": {}", clean(&self.title))));
+        let mut out = format!("{head}{}\n", paint.bold(&format!(": {}", message(&self.title))));
         let Some(spot) = &self.place else {
-            out.push_str(&format!(" {} {}\n", paint.frame("-->"), clean(&self.file)));
+            out.push_str(&format!(" {} {}\n", paint.frame("-->"), message(&self.file)));
             self.remarks(&mut out, "", paint, true);
             return out;
         };
         let number = spot.line.to_string();
         let margin = " ".repeat(number.len());
         let bar = paint.frame("|");
-        let (file, column) = (clean(&self.file), spot.column);
+        let (file, column) = (message(&self.file), spot.column);
         out.push_str(&format!("{margin}{} {file}:{number}:{column}\n", paint.frame("-->")));
         if let Some(excerpt) = &spot.excerpt {
             let Excerpt { text, mark } = excerpt;
             let before = text.get(..mark.start).unwrap_or_default().chars().count();
             let length = text.get(mark.clone()).unwrap_or_default().chars().count().max(1);
-            let carets = format!("{} {}", "^".repeat(length), clean(&self.detail));
+            let carets = format!("{} {}", "^".repeat(length), message(&self.detail));
             let carets = paint.strong(self.severity.colour(), carets.trim_end());
             out.push_str(&format!("{margin} {bar}\n{} {bar} {text}\n", paint.frame(&number)));
             out.push_str(&format!("{margin} {bar} {}{carets}\n", " ".repeat(before)));
@@ -113,18 +113,13 @@ impl Diagnostic {
     fn remarks(&self, out: &mut String, margin: &str, paint: Paint, with_detail: bool) {
         let path = self.place.as_ref().map(|spot| spot.path.as_str()).filter(|path| !path.is_empty());
         let remarks = [
-            (with_detail && !self.detail.is_empty()).then(|| clean(&self.detail)),
-            path.map(|path| format!("at {}", clean(path))),
-            self.address.as_deref().map(|address| format!("in {}", clean(address))),
-            self.help.as_deref().map(|help| format!("{}: {}", paint.bold("help"), clean(help))),
+            (with_detail && !self.detail.is_empty()).then(|| message(&self.detail)),
+            path.map(|path| format!("at {}", message(path))),
+            self.address.as_deref().map(|address| format!("in {}", message(address))),
+            self.help.as_deref().map(|help| format!("{}: {}", paint.bold("help"), message(help))),
         ];
         for remark in remarks.into_iter().flatten() {
             out.push_str(&format!("{margin} {} {remark}\n", paint.frame("=")));
         }
     }
-}
-
-/// Text from files without characters that steer terminals. Line breaks are ours.
-pub(crate) fn clean(text: &str) -> String {
-    text.chars().map(|c| if c != '\n' && steers_terminals(c) { '\u{fffd}' } else { c }).collect()
 }

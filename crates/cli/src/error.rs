@@ -62,6 +62,8 @@ pub(crate) struct Failure {
     pub(crate) kind: Kind,
     /// The error, lower case and without full stop. Empty if the diagnostics say everything.
     pub(crate) message: String,
+    /// What belongs to the message, a line each.
+    pub(crate) details: Vec<String>,
     /// What to do next, one sentence each.
     pub(crate) hints: Vec<String>,
     pub(crate) diagnostics: Vec<Diagnostic>,
@@ -76,11 +78,18 @@ impl Failure {
         Self {
             kind,
             message: message.into(),
+            details: Vec::new(),
             hints: Vec::new(),
             diagnostics: Vec::new(),
             quiet: false,
             no_snapshot: false,
         }
+    }
+
+    #[must_use]
+    pub(crate) fn details(mut self, lines: impl IntoIterator<Item = String>) -> Self {
+        self.details.extend(lines);
+        self
     }
 
     /// A failure that diagnostics describe.

@@ -5,8 +5,8 @@
 
 use std::ops::Range;
 
-use crate::output::steers_terminals;
 use crate::tokens::{Token, TokenKind, walk};
+use groundstate_common::is_hidden;
 
 /// Characters that are shown to the left and to the right of the place, at most.
 const REACH: usize = 60;
@@ -97,7 +97,7 @@ impl<'t> Builder<'t> {
         let here = self.shown.len();
         match token.kind {
             TokenKind::Stray => self.stray(start..end),
-            TokenKind::Value if !open => self.masked(&token.span),
+            TokenKind::Value | TokenKind::Name if !open => self.masked(&token.span),
             _ => {
                 if token.kind != TokenKind::Plain && start > token.span.start && !self.shown.ends_with('…')
                 {
@@ -118,7 +118,7 @@ impl<'t> Builder<'t> {
     fn push(&mut self, span: Range<usize>) {
         let bytes = self.text.get(span).unwrap_or_default();
         for c in String::from_utf8_lossy(bytes).chars() {
-            self.shown.push(if steers_terminals(c) { ' ' } else { c });
+            self.shown.push(if is_hidden(c) { ' ' } else { c });
         }
     }
 
@@ -128,7 +128,7 @@ impl<'t> Builder<'t> {
         let text = String::from_utf8_lossy(bytes);
         let mut chars = text.chars();
         if let Some(c) = chars.next() {
-            self.shown.push(if steers_terminals(c) { '\u{fffd}' } else { c });
+            self.shown.push(if is_hidden(c) { '\u{fffd}' } else { c });
         }
         if chars.next().is_some() {
             self.shown.push('…');
@@ -205,7 +205,13 @@ mod tests {
 
     #[test]
     fn hides_every_value_that_may_be_a_secret() {
-        let hidden: [&[u8]; 12] = [
+        let hidden: [&[u8]; 18] = [
+            br#"{"outputs": {"o": {"value": {"hunter2": 1}, "type": ["map", "string"]}}}"#,
+            br#"{"resources": [{"instances": [{"attributes": {"tags": {"hunter2": "x"}}}]}]}"#,
+            br#"{"resources": [{"instances": [{"attributes": {"list": [{"hunter2": "x"}]}}]}]}"#,
+            br#"{"resources": [{"instances": [{"attributes_flat": {"tags.hunter2": "x"}}]}]}"#,
+            br#"{"deployment": {"resources": [{"inputs": {"tags": {"hunter2": "x"}}}]}}"#,
+            br#"{"unknown": {"hunter2": 1}}"#,
             br#"{"outputs": {"o": {"value": "hunter2", "type": "string"}}}"#,
             br#"{"outputs": {"o": "hunter2"}}"#,
             br#"{"outputs": {"serial": "hunter2"}}"#,
@@ -231,7 +237,9 @@ mod tests {
 
     #[test]
     fn shows_names_addresses_and_versions_in_every_format() {
-        let shown: [&[u8]; 6] = [
+        let shown: [&[u8]; 8] = [
+            br#"{"resources": [{"instances": [{"attributes": {"needle": {"a": 1}}}]}]}"#,
+            br#"{"deployment": {"resources": [{"inputs": {"needle": 1}}]}}"#,
             br#"{"terraform_version": "needle"}"#,
             br#"{"resources": [{"type": "needle"}]}"#,
             br#"{"resources": [{"instances": [{"attributes": {"a": [1, {}]}, "status": "needle"}]}]}"#,

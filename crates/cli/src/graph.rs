@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use groundstate_common::one_line;
+
 use crate::json::Json;
 
 /// Groups inside each other that are drawn; what lies deeper is drawn in the last of them.
@@ -228,10 +230,9 @@ impl Node {
 /// Text between the quotes of a DOT string.
 fn dot_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in one_line(text).chars() {
         match c {
             '"' | '\\' => out.extend(['\\', c]),
-            c if c.is_control() => out.push('\u{fffd}'),
             c => out.push(c),
         }
     }
@@ -241,14 +242,13 @@ fn dot_text(text: &str) -> String {
 /// Text between the quotes of a Mermaid label.
 fn mermaid_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in one_line(text).chars() {
         match c {
             '"' => out.push_str("#quot;"),
             '#' => out.push_str("#35;"),
             '<' => out.push_str("#lt;"),
             '>' => out.push_str("#gt;"),
             '`' => out.push_str("#96;"),
-            c if c.is_control() => out.push('\u{fffd}'),
             c => out.push(c),
         }
     }
@@ -266,16 +266,8 @@ mod tests {
     #[test]
     fn escapes_what_ends_a_label() {
         let drawing = Drawing { nodes: vec![node("a\"\\\n<b>#`", None)], ..Drawing::default() };
-        assert!(
-            drawing.dot(true).contains("n0 [label=\"a\\\"\\\\\u{fffd}<b>#`\"];"),
-            "{}",
-            drawing.dot(true)
-        );
-        assert!(
-            drawing.mermaid().contains("n0(\"a#quot;\\\u{fffd}#lt;b#gt;#35;#96;\")"),
-            "{}",
-            drawing.mermaid()
-        );
+        assert!(drawing.dot(true).contains("n0 [label=\"a\\\"\\\\\\\\n<b>#`\"];"), "{}", drawing.dot(true));
+        assert!(drawing.mermaid().contains("n0(\"a#quot;\\\\n#lt;b#gt;#35;#96;\")"), "{}", drawing.mermaid());
     }
 
     #[test]

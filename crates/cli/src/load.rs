@@ -8,6 +8,7 @@ use groundstate_states::addr::AbsResource;
 use crate::diagnostic::Diagnostic;
 use crate::error::{Failure, Kind, Result};
 use crate::family::Family;
+use crate::packed;
 use crate::source::Source;
 
 /// A state and the text it was read from.
@@ -72,6 +73,9 @@ pub(crate) fn load_resource(source: &Source, address: &AbsResource) -> Result<Op
 
 /// Explains why a text cannot be read.
 pub(crate) fn failure(error: &ReadError, name: &str, text: &[u8]) -> Failure {
+    if let Some(failure) = packed::damage(text, name) {
+        return failure;
+    }
     let kind = match error {
         ReadError::NotState(_) => Kind::NotState,
         ReadError::NoState => {

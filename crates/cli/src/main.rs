@@ -10,6 +10,7 @@ mod error;
 mod excerpt;
 mod family;
 mod graph;
+mod hardening;
 mod history;
 mod interrupt;
 mod journal;
@@ -19,6 +20,7 @@ mod listing;
 mod load;
 mod output;
 mod packed;
+mod paths;
 mod place;
 mod progress;
 mod pulumi;
@@ -44,6 +46,7 @@ use crate::output::Messages;
 use crate::workdir::Environment;
 
 fn main() -> ExitCode {
+    hardening::protect_memory();
     let cli = Cli::parse();
     if let Some(workspace) = cli.workspace {
         Environment::choose(workspace);

@@ -1,11 +1,20 @@
 //! States that are compressed by gzip, as some backends store them.
 
+use std::fmt;
 use std::io::{self, Read, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use async_trait::async_trait;
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
+use groundstate_statemgr::{
+    Capabilities, Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Result, StateStore, Stored,
+    Version, WriteOptions,
+};
 
+use crate::error::{Failure, Kind};
 use crate::source::may_be_state;
 
 /// What compressed bytes begin with.
@@ -58,6 +67,97 @@ pub(crate) fn pack(text: &[u8]) -> io::Result<Vec<u8>> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(text)?;
     encoder.finish()
+}
+
+/// Why compressed bytes cannot be read, unless they can be unpacked.
+pub(crate) fn damage(bytes: &[u8], name: &str) -> Option<Failure> {
+    let error = unpack(bytes).err().filter(|_| is_packed(bytes))?;
+    let message = format!("{name} is compressed by gzip and cannot be unpacked: {error}");
+    Some(Failure::new(Kind::NotState, message))
+}
+
+/// As much as can be unpacked, and why that is not everything.
+pub(crate) fn unpack_damaged(bytes: &[u8]) -> (Vec<u8>, Option<io::Error>) {
+    let mut text = Vec::new();
+    let mut decoder = MultiGzDecoder::new(bytes).take(largest(bytes.len() as u64));
+    let damage = io::copy(&mut decoder, &mut text).err();
+    (text, damage)
+}
+
+/// A store whose states may be compressed: reading unpacks them, and what was compressed is compressed again when it is
+/// written. Versions and conditions are those of the bytes that are stored.
+#[derive(Debug)]
+pub(crate) struct PackedStore {
+    store: Arc<dyn StateStore>,
+    /// What was read last was compressed.
+    is_packed: AtomicBool,
+}
+
+impl PackedStore {
+    pub(crate) fn new(store: Arc<dyn StateStore>) -> Self {
+        Self { store, is_packed: AtomicBool::new(false) }
+    }
+}
+
+impl fmt::Display for PackedStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.store.fmt(f)
+    }
+}
+
+#[async_trait]
+#[deny(clippy::missing_trait_methods)]
+impl StateStore for PackedStore {
+    fn capabilities(&self) -> Capabilities {
+        self.store.capabilities()
+    }
+
+    async fn read(&self) -> Result<Option<Stored>> {
+        let stored = self.store.read().await?;
+        let packed = stored.as_ref().is_some_and(|stored| is_packed(&stored.bytes));
+        self.is_packed.store(packed, Ordering::Release);
+        match stored {
+            // What is damaged goes on as it is: no reader takes it for a state, and it can still be replaced by force.
+            Some(stored) if packed => Ok(Some(match unpack(&stored.bytes) {
+                Ok(text) => Stored::new(text, stored.version),
+                Err(_) => stored,
+            })),
+            stored => Ok(stored),
+        }
+    }
+
+    async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
+        if !self.is_packed.load(Ordering::Acquire) {
+            return self.store.write(bytes, options).await;
+        }
+        let packed = pack(bytes)
+            .map_err(|error| Error::new(ErrorKind::Internal, "compress", self).with_source(error))?;
+        self.store.write(&packed, options).await
+    }
+
+    async fn delete(&self, options: &WriteOptions) -> Result<()> {
+        self.store.delete(options).await
+    }
+
+    async fn lock(&self, info: &LockInfo) -> Result<LockGrant> {
+        self.store.lock(info).await
+    }
+
+    async fn renew(&self, id: &LockId) -> Result<LockGrant> {
+        self.store.renew(id).await
+    }
+
+    async fn unlock(&self, id: &LockId) -> Result<()> {
+        self.store.unlock(id).await
+    }
+
+    async fn force_unlock(&self, id: &LockId) -> Result<()> {
+        self.store.force_unlock(id).await
+    }
+
+    async fn lock_holder(&self) -> Result<Option<LockHolder>> {
+        self.store.lock_holder().await
+    }
 }
 
 #[cfg(test)]

@@ -2,24 +2,24 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use groundstate_statemgr::{ErrorKind, Expect, WriteOptions};
 use groundstate_statemgr_fs::Backup;
 
 use crate::error::{Failure, Kind, Result};
+use crate::paths;
 use crate::session::{chain, unlocked};
 use crate::site::Found;
 use crate::trouble::how_to_free;
-
-/// Links that are followed before the path counts as a circle.
-const MAX_LINKS: usize = 40;
 
 /// Writes `path`, so that the content is the old or the new one at any time, and synced before this returns.
 ///
 /// What exists may be a state that others have open and locked, so it is written as states are: under the lock, in
 /// place, behind a journal. If it has to hold `expected` still and does not, it is left alone. Symbolic links are
-/// followed. An existing file keeps its permissions and its owner; a new one can be read by its owner only.
+/// followed unless they are another user's. An existing file keeps its permissions and its owner; a new one can be read
+/// by its owner only. Pipes with a name, devices and sockets are refused; an open descriptor such as `/dev/stdout` takes
+/// the bytes.
 pub(crate) fn replace(
     path: &Path,
     expected: Option<&[u8]>,
@@ -27,13 +27,17 @@ pub(crate) fn replace(
 ) -> Result<()> {
     let written = match fs::metadata(path) {
         Ok(metadata) if metadata.is_file() => {
+            paths::follow(path).map_err(|error| Failure::unwritable(path, &error))?;
             let mut bytes = Vec::new();
             write(&mut bytes).map_err(|error| Failure::unwritable(path, &error))?;
             return overwrite(path, expected, &bytes);
         }
-        // Links to pipes, such as `/dev/stdout`, lead to no path.
-        Ok(_) => write_into(path, write),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => create(path, write),
+        // Links to open pipes, such as `/dev/stdout`, lead to no path.
+        Ok(_) if paths::takes_output(path) => write_into(path, write),
+        Ok(metadata) => Err(paths::special(&metadata)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            paths::follow(path).and_then(|target| create(&target, write))
+        }
         Err(error) => Err(error),
     };
     written.map_err(|error| Failure::unwritable(path, &error))
@@ -41,7 +45,7 @@ pub(crate) fn replace(
 
 /// Overwrites a file that exists.
 fn overwrite(path: &Path, expected: Option<&[u8]>, bytes: &[u8]) -> Result<()> {
-    let site = Found::at(path)?.open(Backup::None, false)?;
+    let site = Found::at(path)?.open_raw(Backup::None, false)?;
     unlocked(&site, async |manager| {
         let store = manager.store();
         let mut options = WriteOptions::any();
@@ -65,13 +69,36 @@ fn overwrite(path: &Path, expected: Option<&[u8]>, bytes: &[u8]) -> Result<()> {
 }
 
 /// Makes this the content of a file that nobody has open, such as a copy of a state.
+///
+/// Its owner alone may read it, whatever was there before. A link is not followed, and the file of another user is not
+/// replaced.
 pub(crate) fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) => replaceable(&metadata)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
     create(path, |out| out.write_all(bytes))
 }
 
-/// Writes a new file by way of a temporary one beside it.
-fn create(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let target = follow(path)?;
+/// Whether a copy may take the place of this.
+fn replaceable(metadata: &fs::Metadata) -> io::Result<()> {
+    let refuse = |message| Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
+    if metadata.is_symlink() {
+        return refuse("it is a symbolic link, which is not followed");
+    }
+    if !metadata.is_file() {
+        return Err(paths::special(metadata));
+    }
+    #[cfg(unix)]
+    if std::os::unix::fs::MetadataExt::uid(metadata) != nix::unistd::geteuid().as_raw() {
+        return refuse("it belongs to another user");
+    }
+    Ok(())
+}
+
+/// Writes a new file by way of a temporary one beside it, which no other user can read.
+fn create(target: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let directory = match target.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
@@ -84,7 +111,7 @@ fn create(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> 
     out.flush()?;
     drop(out);
     temporary.as_file().sync_all()?;
-    temporary.persist(&target).map_err(|error| error.error)?;
+    temporary.persist(target).map_err(|error| error.error)?;
     sync_directory(directory)
 }
 
@@ -104,17 +131,6 @@ fn without_path(error: io::Error) -> io::Error {
         }
         _ => error,
     }
-}
-
-fn follow(path: &Path) -> io::Result<PathBuf> {
-    let mut target = path.to_path_buf();
-    for _ in 0..MAX_LINKS {
-        match fs::read_link(&target) {
-            Ok(next) => target = target.parent().unwrap_or(Path::new("")).join(next),
-            Err(_) => return Ok(target),
-        }
-    }
-    Err(io::Error::other("too many symbolic links"))
 }
 
 #[cfg(unix)]

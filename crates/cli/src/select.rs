@@ -1,5 +1,6 @@
 //! Which instances the addresses on a command line stand for.
 
+use groundstate_common::shell_command;
 use groundstate_states::State;
 use groundstate_states::addr::{AbsResourceInstance, ModuleInstance, Target};
 
@@ -59,7 +60,7 @@ pub(crate) fn unknown(target: &Target, source: &str) -> Failure {
         Target::Instance(instance) => ("resource instance", instance.to_string()),
     };
     Failure::new(Kind::NotFound, format!("{source} has no {kind} {address}"))
-        .hint(format!("`groundstate list {source}` shows what there is"))
+        .hint(format!("`{}` shows what there is", shell_command("groundstate list", &[source])))
 }
 
 #[cfg(test)]

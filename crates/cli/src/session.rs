@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use groundstate_common::{Clock, OsIds, SystemClock};
+use groundstate_common::{Clock, OsIds, SystemClock, shell_command};
 use groundstate_statemgr::{
     AbandonedLocks, Error, ErrorKind, LockGuard, LockInfo, Locker, Manager, TokioSleeper, Waiting,
 };
@@ -20,7 +20,7 @@ use crate::interrupt::Interrupts;
 use crate::output::Messages;
 use crate::place::refused;
 use crate::site::Site;
-use crate::trouble::{Trouble, explain};
+use crate::trouble::{Trouble, explain, unlock};
 use crate::who::who;
 
 /// How long, and how often, a lock is looked for that a cut off request may have left.
@@ -98,7 +98,7 @@ pub(crate) async fn holding<T>(
     } else if let Err(error) = released {
         messages.warning(&chain(&error));
         if site.kept.is_some() {
-            messages.note(&format!("`groundstate locks {}` shows what is left of it", site.shown()));
+            messages.note(&format!("`{}` shows what is left of it", command(site, "locks")));
         }
     }
     outcome.unwrap_or_else(|panic| resume_unwind(panic))
@@ -115,6 +115,11 @@ async fn caught<T>(work: impl Future<Output = T>) -> std::thread::Result<T> {
     .await
 }
 
+/// A command on this state.
+fn command(site: &Site, verb: &str) -> String {
+    shell_command(&format!("groundstate {verb}"), &[&site.shown()])
+}
+
 /// Releases what a request may have locked that nobody waited for to its end.
 async fn leave(site: &Site, abandoned: &AbandonedLocks, failure: Failure) -> Failure {
     let (locks, Some(kept)) = (abandoned.take(), &site.kept) else { return failure };
@@ -127,10 +132,10 @@ async fn leave(site: &Site, abandoned: &AbandonedLocks, failure: Failure) -> Fai
                     return match store.force_unlock(&holder.id).await {
                         Ok(()) => failure,
                         Err(error) => failure.hint(format!(
-                            "the lock {} was taken and is not released: {}; `groundstate unlock {} {0}` frees it",
+                            "the lock {} was taken and is not released: {}; `{}` frees it",
                             holder.id,
                             chain(&error),
-                            site.shown()
+                            unlock(site, &holder.id)
                         )),
                     };
                 }
@@ -139,8 +144,8 @@ async fn leave(site: &Site, abandoned: &AbandonedLocks, failure: Failure) -> Fai
                 Ok(None) => {}
                 Err(error) => {
                     return failure.hint(format!(
-                        "`groundstate locks {}` shows whether the lock was taken: {}",
-                        site.shown(),
+                        "`{}` shows whether the lock was taken: {}",
+                        command(site, "locks"),
                         chain(&error)
                     ));
                 }
@@ -165,10 +170,9 @@ fn with_rescue(failure: Failure, site: &Site, interrupts: &Interrupts) -> Failur
                 Kind::Conflict => ("merge-errored", "merges it into what is stored"),
                 _ => ("push", "stores it when the reason is gone"),
             };
-            let (path, shown) = (path.display(), site.shown());
-            failure.hint(format!(
-                "the state that could not be stored is in {path}; `groundstate {verb} {shown} {path}` {does}"
-            ))
+            let path = path.display().to_string();
+            let command = shell_command(&format!("groundstate {verb}"), &[&site.shown(), &path]);
+            failure.hint(format!("the state that could not be stored is in {path}; `{command}` {does}"))
         }
         Some(Err(error)) => failure.hint(format!("the state that could not be stored is lost: {error}")),
     }

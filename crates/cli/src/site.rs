@@ -12,6 +12,8 @@ use groundstate_statemgr_journal::journal_folder;
 
 use crate::error::{Failure, Kind, Result};
 use crate::kept::Kept;
+use crate::packed::PackedStore;
+use crate::paths;
 use crate::place::{Located, Remote, locate};
 use crate::source::{is_standard, not_found};
 use crate::who::who;
@@ -77,11 +79,12 @@ impl Found {
     }
 
     fn file(path: PathBuf) -> Result<Self> {
+        paths::follow(&path).map_err(|error| Failure::unreadable(&path, &error))?;
         match fs::metadata(&path) {
             Ok(metadata) if metadata.is_file() => Ok(Self::of_path(path, true)),
-            Ok(_) => {
-                let message =
-                    format!("{} is no regular file, so it cannot be locked or written", path.display());
+            Ok(metadata) => {
+                let (path, why) = (path.display(), paths::special(&metadata));
+                let message = format!("{path} is no regular file, so it cannot be locked or written: {why}");
                 Err(Failure::new(Kind::Usage, message))
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::of_path(path, false)),
@@ -91,6 +94,11 @@ impl Found {
 
     fn of_path(path: PathBuf, exists: bool) -> Self {
         Self { name: path.display().to_string(), argument: path.clone(), at: At::File { path, exists } }
+    }
+
+    /// The state as messages name it.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
     }
 
     /// The path of the state, or that of its copies, with this behind its name.
@@ -118,8 +126,23 @@ impl Found {
         }
     }
 
-    /// Opens the place. Nothing is read, locked or written yet.
+    /// Opens the place. Nothing is read, locked or written yet. Where the state is compressed, it is read and written as
+    /// if it were not.
     pub(crate) fn open(self, backup: Backup, locking: bool) -> Result<Site> {
+        self.open_with(backup, locking, |store| Arc::new(PackedStore::new(store)))
+    }
+
+    /// The same for what handles the very bytes that are stored.
+    pub(crate) fn open_raw(self, backup: Backup, locking: bool) -> Result<Site> {
+        self.open_with(backup, locking, |store| store)
+    }
+
+    fn open_with(
+        self,
+        backup: Backup,
+        locking: bool,
+        wrap: impl FnOnce(Arc<dyn StateStore>) -> Arc<dyn StateStore>,
+    ) -> Result<Site> {
         let changes = match &self.at {
             At::File { path, .. } => Some(journal_folder(path)),
             At::Remote(_) => None,
@@ -138,7 +161,7 @@ impl Found {
             }
         };
         let options = ManagerOptions::default().who(who()).locking(locking);
-        let manager = Manager::new(store, Arc::new(SystemClock), Arc::new(OsIds), options);
+        let manager = Manager::new(wrap(store), Arc::new(SystemClock), Arc::new(OsIds), options);
         Ok(Site { name: self.name, argument: self.argument, manager: Arc::new(manager), kept, changes })
     }
 }

@@ -14,6 +14,7 @@ use crate::family::Family;
 use crate::history::Kept;
 use crate::listing;
 use crate::packed;
+use crate::paths;
 use crate::place::{Located, Remote, locate, refused};
 use crate::progress::{Count, Extent, Progress};
 use crate::session::{runtime, unlocked};
@@ -62,12 +63,11 @@ impl Source {
             Located::Remote(remote) => return Self::of_remote(&remote),
         };
         let name = path.display().to_string();
-        let metadata = fs::metadata(&path).map_err(|error| not_found(&path, &error))?;
+        let (file, metadata) = paths::open(&path).map_err(|error| not_found(&path, &error))?;
         if metadata.is_file() {
             return Self::of_file(name, path);
         }
-        let text = File::open(&path).and_then(|file| read_all(file, Extent::Unknown));
-        let text = text.map_err(|error| Failure::unreadable(&path, &error))?;
+        let text = read_all(file, Extent::Unknown).map_err(|error| Failure::unreadable(&path, &error))?;
         Self::of_bytes(name, None, text)
     }
 
@@ -91,7 +91,7 @@ impl Source {
     /// A file, of which only the beginning is read, unless that does not tell whose state it is.
     fn of_file(name: String, path: PathBuf) -> Result<Self> {
         let mut begin = Vec::new();
-        let read = File::open(&path).and_then(|file| file.take(FIRST as u64).read_to_end(&mut begin));
+        let read = paths::open(&path).and_then(|(file, _)| file.take(FIRST as u64).read_to_end(&mut begin));
         read.map_err(|error| Failure::unreadable(&path, &error))?;
         if packed::is_packed(&begin) {
             let stored = read_file(&path)?;
@@ -231,8 +231,7 @@ struct Open {
 impl Open {
     fn at(path: &Path) -> Result<Self> {
         let open = || {
-            let file = File::open(path)?;
-            let before = file.metadata()?;
+            let (file, before) = paths::open(path)?;
             Ok(Self { file, before })
         };
         open().map_err(|error| Failure::unreadable(path, &error))
@@ -258,7 +257,7 @@ fn read_file(path: &Path) -> Result<Vec<u8>> {
 
 /// Reads through the store, which finishes a write that was interrupted, and waits for one that is under way.
 fn stored(path: &Path) -> Result<Vec<u8>> {
-    let site = Found::at(path)?.open(Backup::None, false)?;
+    let site = Found::at(path)?.open_raw(Backup::None, false)?;
     let stored = unlocked(&site, async |manager| Ok(manager.store().read().await?))?;
     Ok(stored.map(|stored| stored.bytes).unwrap_or_default())
 }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::panic;
 use std::thread;
 
+use groundstate_common::push_escaped;
 use layout::core::format::{ClipHandle, RenderBackend};
 use layout::core::geometry::Point;
 use layout::core::style::StyleAttr;
@@ -216,8 +217,8 @@ fn escaped(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             // XML has no form for these.
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
-            c => out.push(c),
+            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            c => push_escaped(&mut out, c),
         }
     }
     out
@@ -230,6 +231,6 @@ mod tests {
     #[test]
     fn what_xml_has_no_form_for_is_replaced() {
         assert_eq!(escaped("a[\"<&>\"] é\u{1f600}"), "a[\"&lt;&amp;&gt;\"] é\u{1f600}");
-        assert_eq!(escaped("\u{1}\u{ffff}\u{fffe}\n"), "\u{fffd}\u{fffd}\u{fffd}\u{fffd}");
+        assert_eq!(escaped("\u{1}\u{ffff}\u{fffe}\n"), "\\u0001\u{fffd}\u{fffd}\\n");
     }
 }

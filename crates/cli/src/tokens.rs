@@ -88,6 +88,8 @@ struct Frame {
     scalar: bool,
     /// Its members are named by users, as outputs are, so their names decide nothing.
     named: bool,
+    /// The names of its members may be shown. Below attributes they are keys of maps, which may be secrets.
+    names: bool,
     /// It lies in a resource, where outputs are those of Pulumi: values, and nothing about them.
     resource: bool,
 }
@@ -101,7 +103,9 @@ fn is_name(text: &[u8], end: usize) -> bool {
 
 /// Calls `each` with every token that begins before `end`, and whether it may be shown.
 pub(crate) fn walk(text: &[u8], end: usize, mut each: impl FnMut(Token, bool)) {
-    let document = Frame { object: true, open: true, scalar: false, named: false, resource: false };
+    let document =
+        Frame { object: true, open: true, scalar: false, named: false, names: true, resource: false };
+    let hidden_value = Frame { open: false, names: false, ..document };
     let mut frames: Vec<Frame> = Vec::new();
     let mut hidden = 0_usize;
     let mut member = document;
@@ -126,15 +130,16 @@ pub(crate) fn walk(text: &[u8], end: usize, mut each: impl FnMut(Token, bool)) {
             Some(b',') => expects_name = frames.last().is_some_and(|frame| frame.object),
             Some(b':') if expects_name => {
                 // The name is missing, so nothing is known of the value.
-                (member, expects_name) = (Frame { open: false, ..document }, false);
+                (member, expects_name) = (hidden_value, false);
             }
             Some(b':' | b' ' | b'\t' | b'\n' | b'\r') => {}
             Some(b'"') if expects_name && hidden == 0 && !is_name(text, stop) => {
                 kind = TokenKind::Value;
-                (member, open, expects_name) = (Frame { open: false, ..document }, false, false);
+                (member, open, expects_name) = (hidden_value, false, false);
             }
             Some(b'"') if expects_name && hidden == 0 => {
                 kind = TokenKind::Name;
+                open = frames.last().is_none_or(|frame| frame.names);
                 member = inside(frames.last().copied().unwrap_or(document), token);
                 expects_name = false;
             }
@@ -162,7 +167,9 @@ fn inside(outer: Frame, quoted: &[u8]) -> Frame {
     let is_value = outer.resource && name == b"outputs";
     let open = outer.open && !is_value && (named || OPEN.iter().any(|known| known.as_bytes() == name));
     let resource = outer.resource || name == b"resources";
-    Frame { object: true, open, scalar: true, named, resource }
+    // What the schema of a provider names.
+    let schema = outer.open && (is_value || name == b"attributes" || name == b"inputs");
+    Frame { object: true, open, scalar: true, named, names: open || schema, resource }
 }
 
 /// Whether a token is a string, a number or a keyword of JSON.

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use groundstate_common::{shell_command, shortened};
 use groundstate_statefile::surgery::{MvError, ReplaceProviderError, RmError, ScriptFault, TaintError};
 use groundstate_statefile::{EncodeError, ReadError};
-use groundstate_statemgr::{Error, ErrorKind, LockHolder};
+use groundstate_statemgr::{Error, ErrorKind, LockHolder, LockId};
 
 use crate::error::{Failure, Kind};
 use crate::load;
@@ -15,6 +16,9 @@ use crate::source::Source;
 
 /// What stores call operations that only read.
 const READING: [&str; 2] = ["read", "find the holder of the lock of"];
+
+/// Characters of a lock id that is named in a command, at most.
+const MAX_ID: usize = 200;
 
 /// Why work on a place has ended.
 #[derive(Debug)]
@@ -52,11 +56,11 @@ pub(crate) fn explain(error: &Error, site: &Site) -> Failure {
         return unreadable(read, error, &site.argument);
     }
     if let Some(EncodeError::Loss(losses)) = cause::<EncodeError>(error) {
-        let lines: String = losses.iter().take(50).map(|loss| format!("\n  - {loss}")).collect();
-        let message = format!("parts of the state would be lost, so nothing was written:{lines}");
-        return Failure::new(Kind::Loss, message);
+        let message = "parts of the state would be lost, so nothing was written:";
+        let lines = losses.iter().take(50).map(|loss| format!("- {loss}"));
+        return Failure::new(Kind::Loss, message).details(lines);
     }
-    let shown = site.shown();
+    let command = |verb: &str| shell_command(&format!("groundstate {verb}"), &[&site.shown()]);
     let failure = Failure::new(kind_of(error.kind()), chain(error));
     match error.kind() {
         ErrorKind::Locked => {
@@ -64,16 +68,15 @@ pub(crate) fn explain(error: &Error, site: &Site) -> Failure {
                 Some(holder) => failure.hint(way_out(holder, site)),
                 None => failure,
             };
-            failure
-                .hint(format!("wait with `--lock-timeout 5m`; `groundstate locks {shown}` shows who has it"))
+            failure.hint(format!("wait with `--lock-timeout 5m`; `{}` shows who has it", command("locks")))
         }
         ErrorKind::LockLost => failure.hint("nothing more was written; look at the state first"),
         ErrorKind::Denied if site.kept.is_none() && !READING.contains(&error.op()) => failure
             .hint("the directory has to be writable as well: lock, journal and backup lie beside the state"),
         ErrorKind::Ambiguous if site.kept.is_none() => {
-            failure.hint(format!("`groundstate list {shown}` finishes the write"))
+            failure.hint(format!("`{}` finishes the write", command("list")))
         }
-        ErrorKind::Ambiguous => failure.hint(format!("`groundstate pull {shown}` shows what is stored")),
+        ErrorKind::Ambiguous => failure.hint(format!("`{}` shows what is stored", command("pull"))),
         _ => failure,
     }
 }
@@ -83,12 +86,23 @@ pub(crate) fn way_out(holder: &LockHolder, site: &Site) -> String {
     if site.kept.is_none() {
         return how_to_free(holder);
     }
-    format!("if its holder is gone, `groundstate unlock {} {}` frees it", site.shown(), holder.id)
+    format!("if its holder is gone, `{}` frees it", unlock(site, &holder.id))
+}
+
+/// The command that frees the lock of this id.
+pub(crate) fn unlock(site: &Site, id: &LockId) -> String {
+    let (place, id) = (site.shown(), id.as_str());
+    match id.chars().nth(MAX_ID) {
+        // Nobody can check such an id before it is pasted.
+        Some(_) => shell_command("groundstate unlock --force", &[&place]),
+        None => shell_command("groundstate unlock", &[&place, id]),
+    }
 }
 
 /// How the lock of a file comes to its end.
 pub(crate) fn how_to_free(holder: &LockHolder) -> String {
-    let host = holder.host.as_deref().map(|host| format!(" on {host}")).unwrap_or_default();
+    let host =
+        holder.host.as_deref().map(|host| format!(" on {}", shortened(host, MAX_ID))).unwrap_or_default();
     match holder.pid {
         Some(pid) => format!("the lock ends when process {pid}{host} is done or gone"),
         None => format!("the lock ends when the process that holds it{host} is done or gone"),
@@ -112,6 +126,8 @@ fn unreadable(read: &ReadError, error: &Error, path: &Path) -> Failure {
     let text = Source::find(path).and_then(|source| Ok((source.text()?.into_owned(), source)));
     match text {
         Ok((text, source)) => load::failure(read, &source.name, &text),
+        // It is compressed, and damaged.
+        Err(failure) if failure.kind == Kind::NotState => failure,
         Err(_) => Failure::new(Kind::Unusable, chain(error)),
     }
 }

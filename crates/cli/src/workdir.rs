@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use groundstate_backends::{
     BackendsError, Context, Registry, Settings, Variables, WorkingDirectory, local_path,
 };
-use groundstate_common::{OsIds, SystemClock};
+use groundstate_common::{OsIds, SystemClock, shell_word};
 use groundstate_statemgr::{TokioSleeper, WorkspaceName};
 
 use crate::error::{Failure, Kind, Result};
@@ -75,7 +75,8 @@ fn elsewhere(directory: &Path, error: BackendsError) -> Failure {
             let shown = directory.display();
             let message = format!("the state of {shown} is kept by the backend {kind:?}, not in a file");
             Failure::new(Kind::NoState, message).hint(format!(
-                "fetch it with `terraform -chdir={shown} state pull > FILE` and name FILE instead"
+                "fetch it with `terraform -chdir={} state pull > FILE` and name FILE instead",
+                shell_word(&shown.to_string())
             ))
         }
         error => error.into(),

@@ -1,4 +1,4 @@
-//! Clocks, id sources and the identifier macro of the groundstate crates.
+//! Clocks, id sources, text on one line and the identifier macro of the groundstate crates.
 //!
 //! Time and randomness are arguments here: pure crates take a [`Clock`] and an [`IdSource`], programs hand them the
 //! machine's, tests hand them fixed ones.
@@ -47,6 +47,7 @@ mod os;
 mod rfc3339;
 mod severity;
 mod sleeper;
+mod text;
 mod timestamp;
 
 pub use clock::{Clock, FixedClock};
@@ -57,6 +58,7 @@ pub use origin::Origin;
 pub use os::{OsIds, SystemClock};
 pub use severity::Severity;
 pub use sleeper::Sleeper;
+pub use text::{is_hidden, one_line, push_escaped, shell_command, shell_word, shortened};
 pub use timestamp::{Timestamp, TimestampError};
 
 /// Compiles the examples of the README.

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use groundstate_common::one_line;
+
 use crate::edge::{EdgeReason, Reasons};
 
 /// How many members and how many steps a message shows.
@@ -55,7 +57,7 @@ impl<N: fmt::Display> fmt::Display for CycleReport<N> {
             if at > 0 {
                 f.write_str(", ")?;
             }
-            member.fmt(f)?;
+            f.write_str(&one_line(&member.to_string()))?;
         }
         if let Some(more) = more(self.members.len()) {
             write!(f, ", {more}")?;
@@ -87,6 +89,7 @@ fn more(count: usize) -> Option<String> {
 
 impl<N: fmt::Display> fmt::Display for CycleStep<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} waits for {} ({})", self.from, self.to, self.reasons)
+        let text = format!("{} waits for {} ({})", self.from, self.to, self.reasons);
+        f.write_str(&one_line(&text))
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use groundstate_statemgr::LockInfo;
 
-use crate::files::read_text;
+use crate::files::{plainly, read_text};
 use crate::process::Process;
 
 /// A lock document and what its tag says.
@@ -64,7 +64,9 @@ fn create(path: &Path) -> io::Result<File> {
     match create() {
         // In a folder that cannot be written, the document of another holder may still be.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && !path.is_symlink() => {
-            OpenOptions::new().write(true).truncate(true).open(path)
+            let mut options = OpenOptions::new();
+            plainly(options.write(true).truncate(true));
+            options.open(path)
         }
         other => other,
     }

@@ -17,7 +17,7 @@ pub(crate) struct EarlyCopy(JoinHandle<io::Result<(Stamp, Staged)>>);
 impl EarlyCopy {
     /// Begins to copy the state to the disk of the backup. Whatever is in the way is told when the backup is due.
     pub(crate) fn begin(state: &Place, backup: &Place) -> Option<Self> {
-        if backup.is_same_as(state) || !parent(&backup.target()).is_dir() {
+        if backup.is_same_as(state) || !parent(backup.path()).is_dir() {
             return None;
         }
         let (state, backup) = (state.target(), backup.clone());

@@ -1,6 +1,6 @@
 //! Small steps on files that several parts share.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
@@ -72,9 +72,29 @@ pub(crate) fn link(_: &File, _: &Path) -> io::Result<()> {
 
 /// Gives `file` the permissions of `model`, and its owner as far as that is allowed.
 pub(crate) fn copy_access(model: &File, file: &File) -> io::Result<()> {
-    let meta = model.metadata()?;
+    copy_owner(model, file)?;
+    file.set_permissions(model.metadata()?.permissions())
+}
+
+/// Gives `file` the owner of `model` as far as that is allowed, who alone may read it; not even that if `before`, whose
+/// place it takes, is narrower.
+pub(crate) fn make_private(model: &File, file: &File, before: Option<&Metadata>) -> io::Result<()> {
+    copy_owner(model, file)?;
     #[cfg(unix)]
     {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = before.map_or(0o600, |before| before.permissions().mode() & 0o600);
+        file.set_permissions(PermissionsExt::from_mode(mode))?;
+    }
+    #[cfg(not(unix))]
+    let _ = before;
+    Ok(())
+}
+
+fn copy_owner(model: &File, file: &File) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        let meta = model.metadata()?;
         use std::os::unix::fs::{MetadataExt, fchown};
         let own = file.metadata()?;
         if (own.uid(), own.gid()) != (meta.uid(), meta.gid()) {
@@ -85,7 +105,9 @@ pub(crate) fn copy_access(model: &File, file: &File) -> io::Result<()> {
             );
         }
     }
-    file.set_permissions(meta.permissions())
+    #[cfg(not(unix))]
+    let _ = (model, file);
+    Ok(())
 }
 
 /// Lets everybody read the file, and its owner write it.
@@ -105,7 +127,21 @@ pub(crate) fn sync_parent(path: &Path) -> io::Result<()> {
 
 /// The file at `path`; none if it does not exist, an error if it is something else than a file.
 pub(crate) fn open(path: &Path) -> io::Result<Option<File>> {
-    if exists(path)? { absent_is_none(File::open(path)) } else { Ok(None) }
+    if !exists(path)? {
+        return Ok(None);
+    }
+    let mut options = OpenOptions::new();
+    plainly(options.read(true));
+    absent_is_none(options.open(path))
+}
+
+/// Has `options` follow no link at the end of a path, and wait for no other side of a pipe: where links lead is known
+/// before, and what else comes there was put there meanwhile.
+pub(crate) fn plainly(options: &mut OpenOptions) {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(options, nix::libc::O_NOFOLLOW | nix::libc::O_NONBLOCK);
+    #[cfg(not(unix))]
+    let _ = options;
 }
 
 /// Whether there is a file, which is an error for anything else: devices and pipes cannot be replaced, and opening one

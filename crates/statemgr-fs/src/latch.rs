@@ -162,7 +162,9 @@ fn open(target: &Path) -> io::Result<(File, bool)> {
     // Others may make the file or remove it between two looks.
     for _ in 0..ATTEMPTS {
         let outcome = if files::exists(target)? {
-            OpenOptions::new().read(true).write(true).open(target).map(|file| (file, false))
+            let mut options = OpenOptions::new();
+            files::plainly(options.read(true).write(true));
+            options.open(target).map(|file| (file, false))
         } else {
             create_parent(target)?;
             files::create_new(target).map(|file| (file, true))

@@ -30,7 +30,8 @@ pub struct FsOptions {
 /// Where the state goes that a write replaces.
 ///
 /// A backup is made by the first write that changes something after the client was opened, and by the first one after
-/// each release of its lock. It is a copy of the bytes, readable for those who may read the state.
+/// each release of its lock. It is a copy of the bytes that the owner of the state alone can read, whatever the
+/// permissions of the state are. A symbolic link at its path is not followed, and another user's file is not replaced.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Backup {

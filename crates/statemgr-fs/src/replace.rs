@@ -1,10 +1,10 @@
 //! Replacing a file by renaming a new one over it: for files that only this crate opens.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::files::{exists, sync_parent};
+use crate::files::{absent_is_none, sync_parent};
 use crate::in_place::Stopped;
 use crate::latch::{Latch, lock_own};
 use crate::place::{Place, beside};
@@ -42,9 +42,8 @@ pub(crate) fn copy(from: &File, to: &Place) -> io::Result<()> {
 ///
 /// What is no regular file is refused: renaming would put a file in the place of `/dev/null` itself.
 pub(crate) fn stage_copy(from: &File, to: &Place) -> io::Result<Staged> {
-    let target = to.target();
-    exists(&target).map_err(|error| io::Error::new(error.kind(), format!("{to}: {error}")))?;
-    let mut staged = Staged::create(&target, false)?;
+    replaceable(from, to)?;
+    let mut staged = Staged::create(to.path(), false)?;
     staged.append_file(from)?;
     staged.sync()?;
     Ok(staged)
@@ -52,12 +51,41 @@ pub(crate) fn stage_copy(from: &File, to: &Place) -> io::Result<Staged> {
 
 /// Gives the copy of `from` the name of `to`.
 pub(crate) fn publish_copy(staged: Staged, from: &File, to: &Place) -> io::Result<()> {
-    let target = to.target();
-    let mut named = staged.name(new_name(&target), from)?;
+    let before = replaceable(from, to)?;
+    let mut named = staged.name_private(new_name(to.path()), from, before.as_ref())?;
     named.file().sync_all()?;
-    fs::rename(named.path(), &target)?;
+    fs::rename(named.path(), to.path())?;
     named.keep();
-    sync_parent(&target)
+    sync_parent(to.path())
+}
+
+/// What the copy of `from` takes the place of, if that may be.
+///
+/// Others may write in the folder too, so a link is not followed, and only a file of this user or of the owner of `from`
+/// is replaced.
+fn replaceable(from: &File, to: &Place) -> io::Result<Option<Metadata>> {
+    let Some(before) = absent_is_none(fs::symlink_metadata(to.path()))? else { return Ok(None) };
+    let refuse = |why: &str| Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{to}: {why}")));
+    if before.is_symlink() {
+        return refuse(
+            "it is a symbolic link, which is not followed; remove it, or give the backup another path",
+        );
+    }
+    if before.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    if !before.is_file() {
+        return refuse("it is no regular file");
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let owners = [nix::unistd::geteuid().as_raw(), from.metadata()?.uid()];
+        if !owners.contains(&before.uid()) {
+            return refuse("it belongs to another user; remove it, or give the backup another path");
+        }
+    }
+    Ok(Some(before))
 }
 
 /// Puts a few bytes into a file, all or none of them.

@@ -1,6 +1,6 @@
 //! New content on its way to the disk, before anything of what is stored is touched.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -70,6 +70,17 @@ impl Staged {
     /// Gives it a name, in place of what has it. Whoever may read `model` may read it; nobody else.
     pub(crate) fn name(self, path: PathBuf, model: &File) -> io::Result<Named> {
         files::copy_access(model, &self.file)?;
+        self.link(path)
+    }
+
+    /// Gives it a name, in place of `before`. The owner of `model` may read it; nobody else.
+    pub(crate) fn name_private(
+        self,
+        path: PathBuf,
+        model: &File,
+        before: Option<&Metadata>,
+    ) -> io::Result<Named> {
+        files::make_private(model, &self.file, before)?;
         self.link(path)
     }
 

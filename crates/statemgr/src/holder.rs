@@ -2,9 +2,12 @@
 
 use std::fmt;
 
-use groundstate_common::Timestamp;
+use groundstate_common::{Timestamp, one_line, shortened};
 
 use crate::lock_info::{LockId, LockInfo};
+
+/// Characters of a member of a document that are shown, at most.
+const MAX_SHOWN: usize = 200;
 
 /// A number that grows with each lock granted at a place.
 ///
@@ -112,16 +115,21 @@ impl LockHolder {
     }
 }
 
+/// A part of a document that another program wrote, on one line that is not too long to be read.
+fn shown(text: &str) -> String {
+    shortened(&one_line(text), MAX_SHOWN).into_owned()
+}
+
 impl fmt::Display for LockHolder {
+    /// In one line, whatever the document contains.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let or_unknown = |text: &str| if text.is_empty() { "somebody" } else { text }.to_owned();
-        f.write_str(&or_unknown(&self.info.who))?;
+        f.write_str(&shown(if self.info.who.is_empty() { "somebody" } else { &self.info.who }))?;
         // Documents without a time have the one that means none.
         if self.info.created != LockInfo::default().created {
             write!(f, " since {}", self.info.created)?;
         }
         if !self.info.operation.is_empty() {
-            write!(f, " for {}", self.info.operation)?;
+            write!(f, " for {}", shown(&self.info.operation))?;
         }
         if let Some(pid) = self.pid {
             write!(f, " in process {pid}")?;
@@ -129,6 +137,6 @@ impl fmt::Display for LockHolder {
         if self.alive == Some(false) {
             f.write_str(" which no longer runs")?;
         }
-        write!(f, " (lock id {})", if self.id.is_empty() { "unknown" } else { self.id.as_str() })
+        write!(f, " (lock id {})", shown(if self.id.is_empty() { "unknown" } else { self.id.as_str() }))
     }
 }

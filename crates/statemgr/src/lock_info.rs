@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use groundstate_common::{IdSource, Timestamp};
+use groundstate_common::{IdSource, Timestamp, one_line};
 use groundstate_statefile::push_json_string;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 
@@ -146,7 +146,7 @@ impl fmt::Display for LockInfo {
             ("Info:", &self.info),
         ];
         f.write_str("Lock Info:\n")?;
-        lines.into_iter().try_for_each(|(label, value)| writeln!(f, "  {label:<11}{value}"))
+        lines.into_iter().try_for_each(|(label, value)| writeln!(f, "  {label:<11}{}", one_line(value)))
     }
 }
 

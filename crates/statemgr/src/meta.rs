@@ -74,7 +74,7 @@ pub enum ImportError {
     },
     /// They have the same serial and are different states.
     #[error(
-        "both states have the serial {serial} and they differ, so neither is newer; refresh, or force it if that is meant"
+        "both states have the same serial, {serial}, and they differ, so neither is newer; refresh, or force it if that is meant"
     )]
     SameSerial {
         /// The serial of both.

@@ -109,6 +109,9 @@ pub(crate) struct UndoArgs {
     /// Goes back also where backup and state do not belong together, or the state cannot be read
     #[arg(long)]
     pub(crate) force: bool,
+    /// With `--force`: plain text may take the place of a state that is encrypted
+    #[arg(long, requires = "force")]
+    pub(crate) over_encrypted: bool,
     #[command(flatten)]
     pub(crate) change: ChangeArgs,
 }
@@ -130,6 +133,9 @@ pub(crate) struct PushArgs {
     /// Stores it whatever its lineage and serial are, and whatever it replaces
     #[arg(long)]
     pub(crate) force: bool,
+    /// With `--force`: plain text may take the place of a state that is encrypted
+    #[arg(long, requires = "force")]
+    pub(crate) over_encrypted: bool,
     #[command(flatten)]
     pub(crate) change: ChangeArgs,
 }

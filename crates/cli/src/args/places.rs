@@ -118,6 +118,9 @@ pub(crate) struct RollbackArgs {
     /// Goes back also to a snapshot of another lineage, or where the state cannot be read
     #[arg(long)]
     pub(crate) force: bool,
+    /// With `--force`: plain text may take the place of a state that is encrypted
+    #[arg(long, requires = "force")]
+    pub(crate) over_encrypted: bool,
     #[command(flatten)]
     pub(crate) change: ChangeArgs,
 }

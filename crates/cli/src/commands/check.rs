@@ -41,7 +41,7 @@ pub(super) fn run(args: &CheckArgs) -> Result {
         }
     }
     if args.json {
-        out.line(&json(&checked))?;
+        out.json(&json(&checked))?;
     }
     out.finish()?;
     Ok(outcome)

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use anstyle::AnsiColor;
+use groundstate_common::one_line;
 use groundstate_statefile::{ChangeKind, Diff, DiffValue, Entry, FieldChange, Subject, diff};
 
 use crate::args::DiffArgs;
@@ -71,7 +72,7 @@ pub(super) fn run(args: &DiffArgs) -> Result {
     };
     let mut out = Output::stdout();
     if args.json {
-        out.line(&Json::object(|json| {
+        out.json(&Json::object(|json| {
             json.text("format_version", "1.0");
             members(json, &found);
         }))?
@@ -124,7 +125,7 @@ pub(crate) fn text(found: &[Difference], out: &mut Output) -> io::Result<()> {
             Kind::Removed => ("-", AnsiColor::Red),
             Kind::Changed => ("~", AnsiColor::Yellow),
         };
-        let heading = format!("{sign} {}", out.visible(&entry.subject));
+        let heading = format!("{sign} {}", one_line(&entry.subject));
         writeln!(out, "{}", out.paint().colour(colour, &heading))?;
         for field in &entry.fields {
             out.line(&format!("    {}", line(field, entry.sign)))?;

@@ -1,6 +1,7 @@
 //! `groundstate graph`: who needs whom, as a state records it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
 
 use groundstate_states::State;
 use groundstate_states::addr::{ConfigResource, Module};
@@ -35,7 +36,11 @@ pub(super) fn run(args: &DependencyGraphArgs) -> Result {
         Some(path) => save::replace(path, None, |out| out.write_all(text.as_bytes()))?,
         None => {
             let mut out = Output::stdout();
-            text.lines().try_for_each(|line| out.line(line))?;
+            // Whatever a drawing takes from a file is escaped where it is drawn.
+            match args.format {
+                Format::Json => out.json(text.trim_end())?,
+                _ => out.write_all(text.as_bytes())?,
+            }
             out.finish()?;
         }
     }

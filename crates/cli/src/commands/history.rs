@@ -13,7 +13,7 @@ pub(super) fn run(args: &HistoryArgs) -> Result {
     let entries = history.list()?;
     let mut out = Output::stdout();
     if args.json {
-        out.line(&Json::object(|json| {
+        out.json(&Json::object(|json| {
             json.text("format_version", "1.0");
             json.text("state", &history.name);
             json.objects("snapshots", &entries, describe);

@@ -122,7 +122,7 @@ fn print(each: impl FnOnce(Line<'_>) -> io::Result<()>, as_json: bool) -> Result
             json.text("format_version", "1.0");
             json.texts("instances", addresses);
         });
-        out.line(&document)?;
+        out.json(&document)?;
     } else {
         each(&mut |address| out.line(address))?;
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use groundstate_common::{Clock, SystemClock, Timestamp};
+use groundstate_common::{Clock, SystemClock, Timestamp, shortened};
 use groundstate_statemgr::{LockHolder, LockInfo, Locker};
 use groundstate_statemgr_fs::Backup;
 
@@ -12,6 +12,9 @@ use crate::json::Json;
 use crate::output::{Messages, Output};
 use crate::session::unlocked;
 use crate::site::Found;
+
+/// Characters of a member of a lock document that are shown, at most.
+const MAX_SHOWN: usize = 1000;
 
 /// A state, and who has it locked.
 struct Looked {
@@ -34,7 +37,7 @@ pub(super) fn run(args: &LocksArgs) -> Result {
         }
     }
     if args.json {
-        out.line(&json(&looked))?;
+        out.json(&json(&looked))?;
     } else {
         looked.iter().flat_map(lines).try_for_each(|line| out.line(&line))?;
     }
@@ -59,7 +62,7 @@ fn lines(looked: &Looked) -> Vec<String> {
     });
     let since = (holder.info.created != LockInfo::default().created).then(|| holder.info.created.to_string());
     let age = since.as_ref().map(|_| age(holder.info.created));
-    let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+    let some = |text: &str| Some(shortened(text, MAX_SHOWN).into_owned()).filter(|text| !text.is_empty());
     for (label, value) in [
         ("who", some(&holder.info.who).filter(|who| who != "@")),
         ("since", since),
@@ -67,7 +70,7 @@ fn lines(looked: &Looked) -> Vec<String> {
         ("for", some(&holder.info.operation)),
         ("info", some(&holder.info.info)),
         ("program", some(&holder.info.version)),
-        ("host", holder.host.clone()),
+        ("host", holder.host.as_deref().and_then(some)),
         ("process", process),
         ("until", holder.expires.map(|end| end.to_string())),
         ("lock id", some(holder.id.as_str())),

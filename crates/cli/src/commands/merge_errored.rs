@@ -26,6 +26,7 @@ pub(super) fn run(args: &MergeErroredArgs) -> Result {
         source: &args.errored,
         backup_suffix: ".backup",
         force: false,
+        over_encrypted: false,
         checked: false,
     };
     replace(found, &how, |stored| {

@@ -19,7 +19,7 @@ mod pull;
 mod push;
 mod recover;
 mod repair_digest;
-mod replace;
+pub(crate) mod replace;
 mod rollback;
 mod salvage;
 mod show;

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use groundstate_common::{one_line, shell_command};
 use groundstate_statefile::{Document, type_json, value_json};
 use groundstate_states::{OutputValue, Value};
 
@@ -47,7 +48,7 @@ fn outputs(args: &OutputsArgs, source: &Source) -> Result {
 
 fn all(outputs: &[Named], args: &OutputsArgs, source: &Source, out: &mut Output) -> io::Result<()> {
     if args.json {
-        return out.line(&indented(&all_json(outputs)));
+        return out.json(&indented(&all_json(outputs)));
     }
     if outputs.is_empty() {
         Messages::stderr().warning(&format!("{} has no outputs", source.name));
@@ -93,14 +94,14 @@ fn read_all(source: &Source) -> Result<Vec<Named>> {
 
 fn unknown(name: &str, source: &Source) -> Failure {
     Failure::new(Kind::NotFound, format!("{} has no output {name:?}", source.name))
-        .hint(format!("`groundstate outputs {}` shows what there is", source.name))
+        .hint(format!("`{}` shows what there is", shell_command("groundstate outputs", &[&source.name])))
 }
 
 fn one(name: &str, output: &OutputValue, args: &OutputsArgs, out: &mut Output) -> Result<()> {
     if args.raw {
         out.write_all(raw(name, &output.value)?.as_bytes())?;
     } else if args.json {
-        out.line(&json_of(output))?;
+        out.json(&json_of(output))?;
     } else {
         out.write_all(pretty(output).as_bytes())?;
         out.write_all(b"\n")?;
@@ -143,7 +144,7 @@ fn pretty(output: &OutputValue) -> String {
 fn all_text(outputs: &[Named], reveal: bool, out: &mut Output) -> io::Result<()> {
     for (name, output) in outputs {
         let value = if output.sensitive && !reveal { "<sensitive>".to_owned() } else { pretty(output) };
-        let name = out.visible(name).into_owned();
+        let name = one_line(name);
         writeln!(out, "{name} = {value}")?;
     }
     Ok(())

@@ -1,7 +1,5 @@
 //! `groundstate pull`: the stored state in the current format.
 
-use std::io::Write;
-
 use groundstate_statefile::surgery::Opened;
 use groundstate_statefile::{EncodeError, EncodeOptions, encode_to};
 use groundstate_statemgr::Manager;
@@ -28,14 +26,14 @@ pub(super) fn run(args: &PullArgs) -> Result {
     };
     let mut out = Output::stdout();
     match opened {
-        Opened::Document(document) => out.write_all(document.text())?,
-        Opened::File(file) => {
-            encode_to(&file, &EncodeOptions::default(), &mut out).map(drop).map_err(|error| match error {
+        Opened::Document(document) => out.document(document.text())?,
+        Opened::File(file) => out
+            .streamed(|out| encode_to(&file, &EncodeOptions::default(), out).map(drop))
+            .map_err(|error| match error {
                 EncodeError::Io(error) => error.into(),
                 error => Failure::new(Kind::Loss, error.to_string())
                     .hint("`groundstate upgrade --lossy` writes it all the same, and lists what is lost"),
-            })?
-        }
+            })?,
         _ => return Err(Failure::new(Kind::Unusable, format!("{} is of an unknown kind", site.name))),
     }
     out.finish()?;

@@ -16,6 +16,7 @@ pub(super) fn run(args: &PushArgs) -> Result {
         source: &args.file,
         backup_suffix: ".backup",
         force: args.force,
+        over_encrypted: args.over_encrypted,
         checked: true,
     };
     replace(Found::at(&args.place.state)?, &how, |_| Ok(file))

@@ -1,6 +1,5 @@
 //! `groundstate recover`: stores what an interrupted run has journaled, or shows or discards it.
 
-use std::io::Write;
 use std::path::Path;
 
 use groundstate_statemgr::Locker;
@@ -81,7 +80,7 @@ fn export(site: &Site, file: &Path) -> Result {
     };
     if is_standard(file) {
         let mut out = Output::stdout();
-        out.write_all(&bytes)?;
+        out.document(&bytes)?;
         out.finish()?;
     } else {
         replace(file, None, |out| out.write_all(&bytes))?;

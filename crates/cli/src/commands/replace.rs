@@ -1,5 +1,6 @@
 //! Storing a whole state in place of another: what `push` and `undo` have in common.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use groundstate_statefile::surgery::salvage;
@@ -10,6 +11,7 @@ use groundstate_statemgr::{
 };
 use groundstate_statemgr_fs::Backup;
 use groundstate_states::{Lineage, Serial};
+use serde_json::Value;
 
 use super::change::backup;
 use super::diff as show;
@@ -23,6 +25,9 @@ use crate::site::{Found, Site};
 use crate::source::is_same_file;
 use crate::trouble::Trouble;
 
+/// How many states that cannot be read are kept beside one.
+const MAX_UNREADABLE: u32 = 100;
+
 /// How a state is replaced.
 pub(super) struct Replacement<'a> {
     pub(super) args: &'a ChangeArgs,
@@ -34,6 +39,8 @@ pub(super) struct Replacement<'a> {
     pub(super) backup_suffix: &'static str,
     /// Whether lineage and serial count, and whether the stored state has to be readable.
     pub(super) force: bool,
+    /// Whether an encrypted state may be replaced by plain text.
+    pub(super) over_encrypted: bool,
     /// Whether the rules of an import are checked; otherwise `make` has seen to everything.
     pub(super) checked: bool,
 }
@@ -54,7 +61,7 @@ pub(super) fn replace(
     make: impl FnOnce(Option<&File>) -> Result<File>,
 ) -> Result {
     let args = how.args;
-    let (keep, path) = backup(&found, args, suffix(&found, how)?);
+    let (keep, path) = backup(&found, args, &suffix(&found, how)?);
     let site = found.open(keep, !args.lock.no_lock)?;
     let stored = match args.dry_run {
         true => unlocked(&site, async |manager| store(manager, how, make, None).await)?,
@@ -74,22 +81,35 @@ pub(super) fn replace(
 ///
 /// Between the backup and the write the command may be killed, so neither the file that is to be stored nor the
 /// backup of a better day is overwritten.
-fn suffix(found: &Found, how: &Replacement<'_>) -> Result<&'static str> {
+fn suffix(found: &Found, how: &Replacement<'_>) -> Result<String> {
     let is_source = |path: &Path| path == how.source || is_same_file(path, how.source);
     if let Some(path) = how.args.backup.as_deref() {
         if is_source(path) && path != Path::new("-") {
             let message = format!("the backup would overwrite {}, which is to be stored", path.display());
             return Err(Failure::new(Kind::Usage, message).hint("name another file with `--backup`"));
         }
-        return Ok(how.backup_suffix);
+        return Ok(how.backup_suffix.to_owned());
     }
     if how.force && found.exists() && !is_readable(found)? {
-        return Ok(".unreadable");
+        return unreadable_suffix(found);
     }
     let free = [how.backup_suffix, ".backup", ".undone"]
         .into_iter()
         .find(|suffix| !is_source(&found.with_suffix(suffix)));
-    Ok(free.unwrap_or(how.backup_suffix))
+    Ok(free.unwrap_or(how.backup_suffix).to_owned())
+}
+
+/// What comes after the name of a state that cannot be read: it may be all that is left, so none takes the place of an
+/// earlier one.
+pub(crate) fn unreadable_suffix(found: &Found) -> Result<String> {
+    let numbered = (1..MAX_UNREADABLE).map(|number| format!(".unreadable.{number}"));
+    std::iter::once(".unreadable".to_owned())
+        .chain(numbered)
+        .find(|suffix| fs::symlink_metadata(found.with_suffix(suffix)).is_err())
+        .ok_or_else(|| {
+            let message = format!("{MAX_UNREADABLE} unreadable states lie beside {}", found.name());
+            Failure::new(Kind::Conflict, message).hint("remove some, or name a file with `--backup`")
+        })
 }
 
 /// Whether what is stored can be read; anything else that is wrong is told later.
@@ -107,7 +127,9 @@ async fn store(
     interrupts: Option<&Interrupts>,
 ) -> Result<Stored, Trouble> {
     let newest = match manager.refresh_state().await {
-        Err(error) if how.force && error.kind() == ErrorKind::Corrupt => Some(serial_above(manager).await),
+        Err(error) if how.force && error.kind() == ErrorKind::Corrupt => {
+            Some(serial_above(manager, how.over_encrypted).await?)
+        }
         outcome => outcome.map(|()| None)?,
     };
     let current = manager.state_for_migration();
@@ -139,18 +161,32 @@ async fn store(
 }
 
 /// A serial above that of a state which cannot be read, as far as it tells one.
-async fn serial_above(manager: &Manager) -> Serial {
-    let text = manager.store().read().await.ok().flatten().map(|stored| stored.bytes);
-    text.and_then(|text| salvage(&text).ok())
-        .and_then(|salvaged| salvaged.file.serial.next())
-        .unwrap_or_default()
+async fn serial_above(manager: &Manager, over_encrypted: bool) -> Result<Serial, Trouble> {
+    let Some(text) = manager.store().read().await.ok().flatten().map(|stored| stored.bytes) else {
+        return Ok(Serial::default());
+    };
+    let salvaged = salvage(&text).ok().map(|salvaged| salvaged.file.serial);
+    // Of encrypted states, and of versions to come, nothing else can be read.
+    let json = match salvaged {
+        None => serde_json::from_slice::<Value>(&text).ok(),
+        Some(_) => None,
+    };
+    let member = |name| json.as_ref().and_then(|json| json.get(name));
+    if member("encryption_version").is_some() && !over_encrypted {
+        let message = format!("{} is encrypted, and would be replaced by plain text", manager.store());
+        let failure = Failure::new(Kind::Loss, message);
+        let failure = failure.hint("read and write it with `tofu`, which has the key; nothing was written");
+        return Err(failure.hint("if plain text is meant, say so with `--over-encrypted`").into());
+    }
+    let serial = salvaged.or_else(|| member("serial").and_then(Value::as_u64).map(Serial::new));
+    Ok(serial.unwrap_or_default().next().unwrap_or_else(|| serial.unwrap_or_default()))
 }
 
 fn report(site: &Site, args: &ChangeArgs, stored: &Stored, backup: Option<PathBuf>) -> Result<()> {
     let Stored { meta, written, diff, .. } = stored;
     let mut out = Output::stdout();
     if args.json {
-        out.line(&Json::object(|json| {
+        out.json(&Json::object(|json| {
             json.text("format_version", "1.0");
             json.text("state", &site.name);
             json.raw("dry_run", args.dry_run);

@@ -27,6 +27,7 @@ pub(super) fn run(args: &RollbackArgs) -> Result {
         source: Path::new(""),
         backup_suffix: ".backup",
         force: args.force,
+        over_encrypted: args.over_encrypted,
         checked: false,
     };
     replace(Found::at(&args.place.state)?, &how, |stored| {

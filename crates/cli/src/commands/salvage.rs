@@ -1,7 +1,6 @@
 //! `groundstate salvage`: what can be read of a damaged state.
 
-use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::Path;
 
 use groundstate_statefile::surgery::{Lost, SalvageError, Salvaged, salvage};
@@ -15,6 +14,8 @@ use crate::family::Family;
 use crate::json::Json;
 use crate::load;
 use crate::output::{Messages, Output};
+use crate::packed;
+use crate::paths;
 use crate::pulumi;
 use crate::save;
 use crate::session::unlocked;
@@ -32,7 +33,8 @@ pub(super) fn run(args: &SalvageArgs) -> Result {
             format!("{} would be overwritten, and it is what is to be salvaged", args.file.display());
         return Err(Failure::new(Kind::Usage, message).hint("name another file with `--output`"));
     }
-    let (name, text) = read(&args.file)?;
+    let (name, stored) = read(&args.file)?;
+    let text = unpacked(&name, stored)?;
     let salvaged = salvage(&text).map_err(|error| match error {
         SalvageError::Read(error) => load::failure(&error, &name, &text),
         error => Failure::new(Kind::NotState, format!("{name}: {error}")),
@@ -41,7 +43,7 @@ pub(super) fn run(args: &SalvageArgs) -> Result {
     if args.json {
         write(args, &state)?;
         let mut out = Output::stdout();
-        out.line(&json(&salvaged, &name))?;
+        out.json(&json(&salvaged, &name))?;
         out.finish()?;
     } else {
         print(&salvaged, &name, &text);
@@ -58,9 +60,6 @@ fn read(path: &Path) -> Result<(String, Vec<u8>)> {
             .lock()
             .read_to_end(&mut text)
             .map_err(|error| Failure::new(Kind::NoState, format!("cannot read standard input: {error}")))?;
-        if Family::of(&text) == Family::Pulumi {
-            return Err(pulumi::not_theirs("<stdin>", "salvage", NO_SALVAGE));
-        }
         return Ok(("<stdin>".to_owned(), text));
     }
     let site = Found::existing(path)?.open(Backup::None, false)?;
@@ -74,8 +73,30 @@ fn read(path: &Path) -> Result<(String, Vec<u8>)> {
         _ => {}
     }
     let path = &site.argument;
-    let text = fs::read(path).map_err(|error| Failure::unreadable(path, &error))?;
+    let text = paths::read(path).map_err(|error| Failure::unreadable(path, &error))?;
     Ok((site.name, text))
+}
+
+/// The text of what was compressed, as far as it can be unpacked.
+fn unpacked(name: &str, stored: Vec<u8>) -> Result<Vec<u8>> {
+    let text = match packed::is_packed(&stored) {
+        true => {
+            let (text, damage) = packed::unpack_damaged(&stored);
+            if let Some(error) = damage {
+                let warning = format!(
+                    "{name} is compressed by gzip and is damaged after {} bytes: {error}",
+                    text.len()
+                );
+                Messages::stderr().warning(&warning);
+            }
+            text
+        }
+        false => stored,
+    };
+    if Family::of(&text) == Family::Pulumi {
+        return Err(pulumi::not_theirs(name, "salvage", NO_SALVAGE));
+    }
+    Ok(text)
 }
 
 fn write(args: &SalvageArgs, state: &[u8]) -> Result<()> {
@@ -83,7 +104,7 @@ fn write(args: &SalvageArgs, state: &[u8]) -> Result<()> {
         Some(path) => save::replace(path, None, |out| out.write_all(state)),
         None => {
             let mut out = Output::stdout();
-            out.write_all(state)?;
+            out.document(state)?;
             Ok(out.finish()?)
         }
     }

@@ -26,6 +26,7 @@ pub(super) fn run(args: &UndoArgs) -> Result {
         // Not the backup itself: it stays what it is until the state is safely stored, and after.
         backup_suffix: ".undone",
         force: args.force,
+        over_encrypted: args.over_encrypted,
         checked: false,
     };
     replace(found, &how, |stored| newer(backup, stored, args, &source.name))

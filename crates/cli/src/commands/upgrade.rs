@@ -82,11 +82,11 @@ fn write(loaded: &Loaded<'_>, args: &UpgradeArgs, source: &Source) -> Result<()>
     let options = EncodeOptions::default().allow_loss(args.lossy);
     let Some(path) = args.output.as_deref().filter(|path| !is_standard(path)) else {
         let mut out = Output::stdout();
-        match encode_to(&loaded.file, &options, &mut out) {
-            Ok(_) => return Ok(out.finish()?),
-            Err(EncodeError::Io(error)) => return Err(error.into()),
-            Err(error) => return Err(refused(error, source)),
-        }
+        return match out.streamed(|out| encode_to(&loaded.file, &options, out).map(drop)) {
+            Ok(()) => Ok(out.finish()?),
+            Err(EncodeError::Io(error)) => Err(error.into()),
+            Err(error) => Err(refused(error, source)),
+        };
     };
     write_file(loaded, &options, path, source)
 }
@@ -127,10 +127,9 @@ fn refused(error: EncodeError, source: &Source) -> Failure {
 }
 
 fn refusal(losses: &[Loss], message: &str) -> Failure {
-    let lines = lines(losses).map(|line| format!("\n  - {line}"));
-    let message: String =
-        std::iter::once(format!("{message}, so nothing was written:")).chain(lines).collect();
-    Failure::new(Kind::Loss, message).hint("write all the same with `--lossy`")
+    let lines = lines(losses).map(|line| format!("- {line}"));
+    let message = format!("{message}, so nothing was written:");
+    Failure::new(Kind::Loss, message).details(lines).hint("write all the same with `--lossy`")
 }
 
 fn print_losses(losses: &[Loss], verb: &str) {

@@ -30,7 +30,7 @@ fn list(args: &WorkspacesListArgs) -> Result {
     let is_selected = |name: &WorkspaceName| place.directory.is_some() && *name == place.workspace;
     let mut out = Output::stdout();
     if args.json {
-        out.line(&Json::object(|json| {
+        out.json(&Json::object(|json| {
             json.text("format_version", "1.0");
             json.text("place", &place.opened.backend.to_string());
             json.objects("workspaces", &names, |json, name| {

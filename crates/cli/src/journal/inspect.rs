@@ -21,7 +21,7 @@ pub(super) fn run(args: &InspectArgs) -> Result {
     }
     let mut out = Output::stdout();
     if args.json {
-        out.line(&json(&journal))?;
+        out.json(&json(&journal))?;
     } else {
         text(&journal, &mut out)?;
     }

@@ -1,6 +1,5 @@
 //! `groundstate journal replay`: the deployment that a base and entries stand for.
 
-use std::io::Write;
 use std::path::Path;
 
 use super::input::Journal;
@@ -25,7 +24,7 @@ pub(super) fn write(text: &[u8], output: Option<&Path>) -> Result<()> {
         Some(path) => save::replace(path, None, |out| out.write_all(text)),
         None => {
             let mut out = Output::stdout();
-            out.write_all(text)?;
+            out.document(text)?;
             Ok(out.finish()?)
         }
     }

@@ -28,7 +28,7 @@ pub(super) fn run(args: &VerifyArgs) -> Result {
     let remarks: Vec<String> = journal.torn.iter().cloned().chain(gaps(&journal)).collect();
     let mut out = Output::stdout();
     if args.json {
-        out.line(&json(&journal, &wrong, &remarks))?;
+        out.json(&json(&journal, &wrong, &remarks))?;
     } else {
         text(&journal, &wrong, &remarks, &mut out)?;
     }

@@ -32,7 +32,7 @@ pub(crate) fn list(args: &ListArgs, source: &Source) -> Result {
             json.text("format_version", "1.0");
             json.objects("resources", resources, item);
         });
-        out.line(&document)?;
+        out.json(&document)?;
     } else {
         for resource in resources {
             out.line(resource.urn.as_str())?;

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use groundstate_common::shell_command;
 use groundstate_deploymentfile::{
     CiphertextCheck, DecodeOptions, DeploymentFile, Envelope, Place, PropertyError, ReadError, UNREADABLE,
     decode, decode_map, decode_value, salvage_map, salvage_value,
@@ -12,6 +13,7 @@ use groundstate_deployments::{Properties, PropertyValue, Resource, Snapshot, Sto
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{Failure, Kind, Outcome, Result};
 use crate::output::Messages;
+use crate::packed;
 use crate::source::Source;
 use crate::spot::Spot;
 
@@ -102,7 +104,9 @@ pub(super) fn told<'u>(unreadable: impl Iterator<Item = &'u Unreadable>, name: &
     }
     if outcome != Outcome::Clean {
         messages.note(&format!(
-            "`groundstate check {name}` shows where they stand, `groundstate repair {name}` takes them out"
+            "`{}` shows where they stand, `{}` takes them out",
+            shell_command("groundstate check", &[name]),
+            shell_command("groundstate repair", &[name])
         ));
     }
     outcome
@@ -163,6 +167,9 @@ pub(super) fn faults(error: &ReadError) -> Vec<Fault> {
 
 /// Explains why a text cannot be read.
 pub(crate) fn failure(error: &ReadError, name: &str, text: &[u8]) -> Failure {
+    if let Some(failure) = packed::damage(text, name) {
+        return failure;
+    }
     let kind = match error {
         ReadError::Empty => {
             return Failure::new(Kind::NoState, format!("{name} is empty, so it holds no state"));

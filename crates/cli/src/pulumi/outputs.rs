@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use groundstate_common::{one_line, shell_command};
 use groundstate_deploymentfile::stack_outputs;
 use groundstate_deployments::{PropertyMap, PropertyValue};
 
@@ -34,7 +35,7 @@ pub(crate) fn outputs(args: &OutputsArgs, source: &Source) -> Result {
             let Some(value) = outputs.get(name) else { return Err(unknown(name, source)) };
             one(name, value, args, secrets, &mut out)?;
         }
-        None if args.json => out.line(&indented(&json(&PropertyValue::Object(outputs), secrets)))?,
+        None if args.json => out.json(&indented(&json(&PropertyValue::Object(outputs), secrets)))?,
         None => all(&outputs, source, secrets, &mut out)?,
     }
     out.finish()?;
@@ -46,7 +47,7 @@ fn all(outputs: &PropertyMap, source: &Source, secrets: Secrets, out: &mut Outpu
         Messages::stderr().warning(&format!("{} has no outputs", source.name));
     }
     for (name, value) in outputs.iter() {
-        let name = out.visible(name).into_owned();
+        let name = one_line(name);
         writeln!(out, "{name} = {}", hcl(value, secrets, 0))?;
     }
     Ok(())
@@ -62,7 +63,7 @@ fn one(
     if args.raw {
         out.write_all(raw(name, value, secrets)?.as_bytes())?;
     } else if args.json {
-        out.line(&json(value, secrets))?;
+        out.json(&json(value, secrets))?;
     } else {
         writeln!(out, "{}", hcl(value, secrets, 0))?;
     }
@@ -93,5 +94,5 @@ fn raw(name: &str, value: &PropertyValue, secrets: Secrets) -> Result<String> {
 
 fn unknown(name: &str, source: &Source) -> Failure {
     Failure::new(Kind::NotFound, format!("{} has no output {name:?}", source.name))
-        .hint(format!("`groundstate outputs {}` shows what there is", source.name))
+        .hint(format!("`{}` shows what there is", shell_command("groundstate outputs", &[&source.name])))
 }

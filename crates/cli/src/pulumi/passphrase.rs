@@ -1,6 +1,5 @@
 //! The passphrase of a stack: from the environment, from a file, or from whoever sits at the terminal.
 
-use std::fs;
 use std::path::PathBuf;
 
 use groundstate_secrets::passphrase::GivenPassphrase;
@@ -20,7 +19,7 @@ pub(super) fn given() -> GivenPassphrase {
     let mut source = GivenPassphrase::new().with_variable(variable);
     if let Some(path) = std::env::var_os("PULUMI_CONFIG_PASSPHRASE_FILE").filter(|path| !path.is_empty()) {
         let path = PathBuf::from(path);
-        source = source.with_file(move || Ok(fs::read(&path)?));
+        source = source.with_file(move || Ok(crate::paths::read(&path)?));
     }
     source
 }
@@ -41,6 +40,7 @@ mod terminal {
     use std::fs::{File, OpenOptions};
     use std::io::{self, BufRead, BufReader, IsTerminal, Write};
 
+    use groundstate_common::one_line;
     use groundstate_secrets::Passphrase;
     use groundstate_secrets::passphrase::{
         Answer, PassphraseRequest, PassphraseSource, PassphraseSourceError,
@@ -69,7 +69,11 @@ mod terminal {
         if let Some(complaint) = request.complaint() {
             writeln!(terminal, "{complaint}")?;
         }
-        write!(terminal, "{}: ", request.prompt())?;
+        // The name of the stack comes from the file.
+        let stack = request.stack.map(one_line);
+        let mut question = *request;
+        question.stack = stack.as_deref();
+        write!(terminal, "{}: ", question.prompt())?;
         terminal.flush()?;
         let hidden = Hidden::on(&terminal)?;
         let mut line = Vec::new();

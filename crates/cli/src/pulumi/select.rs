@@ -1,5 +1,6 @@
 //! Which resources a word on the command line stands for: a URN, or a name.
 
+use groundstate_common::shell_command;
 use groundstate_deployments::{Snapshot, Urn};
 use groundstate_integrity::closest;
 
@@ -98,7 +99,7 @@ impl<'a> Pattern<'a> {
 }
 
 fn lists(source: &str) -> String {
-    format!("`groundstate list {source}` shows what there is")
+    format!("`{}` shows what there is", shell_command("groundstate list", &[source]))
 }
 
 fn unknown(snapshot: &Snapshot, word: &str, source: &str) -> Failure {

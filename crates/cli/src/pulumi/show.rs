@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use anstyle::AnsiColor;
+use groundstate_common::one_line;
 use groundstate_deploymentfile::{
     DeploymentFile, PropertyError, decode_map, decode_value, encode_resource, stack_outputs,
 };
@@ -46,7 +47,7 @@ pub(crate) fn show(args: &ShowArgs, source: &Source) -> Result {
     let view = View { file, snapshot, chosen, secrets: Secrets::of(args.reveal) };
     let mut out = Output::stdout();
     if args.json {
-        out.line(&view.document()?)?;
+        out.json(&view.document()?)?;
     } else {
         view.print(&source.name, &mut out)?;
     }
@@ -134,7 +135,7 @@ impl View<'_> {
             let heading = out.paint().bold("Outputs:");
             writeln!(out, "\n{heading}\n")?;
             for (name, value) in outputs.iter() {
-                let name = out.visible(name).into_owned();
+                let name = one_line(name);
                 writeln!(out, "{name} = {}", shown::hcl(value, self.secrets, 0))?;
             }
         }
@@ -162,7 +163,7 @@ impl View<'_> {
             count(self.snapshot.pending_operations.len(), "pending operation")
         );
         for line in [about, counts] {
-            let line = out.paint().dim(&out.visible(&line));
+            let line = out.paint().dim(&one_line(&line));
             writeln!(out, "{line}")?;
         }
         Ok(())
@@ -172,7 +173,7 @@ impl View<'_> {
 /// One resource as a block of its members.
 fn block(resource: &Resource, remark: &str, secrets: Secrets, out: &mut Output) -> Result<()> {
     let paint = out.paint();
-    let mut heading = format!("{}:", paint.bold(&out.visible(&format!("# {}", resource.urn))));
+    let mut heading = format!("{}:", paint.bold(&one_line(&format!("# {}", resource.urn))));
     let words = [
         (remark, AnsiColor::Yellow),
         (if resource.delete { "waits for its deletion" } else { "" }, AnsiColor::Yellow),
@@ -181,7 +182,7 @@ fn block(resource: &Resource, remark: &str, secrets: Secrets, out: &mut Output) 
         (if resource.protect { "protected" } else { "" }, AnsiColor::Green),
     ];
     for (word, colour) in words.iter().filter(|(word, _)| !word.is_empty()) {
-        heading.push_str(&format!(" ({})", paint.colour(*colour, &out.visible(word))));
+        heading.push_str(&format!(" ({})", paint.colour(*colour, &one_line(word))));
     }
     let text = text_of(resource, secrets, shown::marked)?;
     let tape = Tape::new(&text);

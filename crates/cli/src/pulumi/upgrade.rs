@@ -1,6 +1,5 @@
 //! `groundstate upgrade`: any version in, the current one out, in the envelope that was found.
 
-use std::io;
 use std::path::Path;
 
 use groundstate_deploymentfile::{EncodeError, EncodeOptions, NoteKind, encode};
@@ -33,7 +32,7 @@ pub(crate) fn upgrade(args: &UpgradeArgs, source: &Source) -> Result {
         Some(path) => write_file(&text, &loaded, path, source)?,
         None => {
             let mut out = Output::stdout();
-            io::Write::write_all(&mut out, &text)?;
+            out.document(&text)?;
             out.finish()?;
         }
     }

@@ -1,6 +1,6 @@
 //! Values in the syntax of configuration, as `show` prints them.
 
-use crate::output::steers_terminals;
+use groundstate_common::{is_hidden, push_escaped};
 
 use super::{Event, Events, Kind, Marks, Tape};
 
@@ -11,6 +11,9 @@ const MAX_INDENTED: usize = 100;
 
 /// What stands where a value is hidden.
 const HIDDEN: &str = "(sensitive value)";
+
+/// What ends a text over several lines.
+const END: &str = "EOT";
 
 /// Prints values over several lines.
 #[derive(Debug)]
@@ -111,7 +114,9 @@ impl<'a> Hcl<'a> {
 
     fn name(&self, token: usize) -> String {
         let name = self.tape.string(token);
-        if groundstate_states::addr::is_identifier(&name) { name } else { quoted(&name) }
+        // Identifiers of the language may have letters that cannot be seen.
+        let is_plain = groundstate_states::addr::is_identifier(&name) && !name.chars().any(is_hidden);
+        if is_plain { name } else { quoted(&name) }
     }
 
     fn indent(&self) -> String {
@@ -154,18 +159,19 @@ impl<'a> Hcl<'a> {
             return;
         }
         let text = self.tape.string(token);
-        let printable = text.chars().all(|c| c == '\n' || c == '\t' || !steers_terminals(c));
+        let printable = text.chars().all(|c| c == '\n' || c == '\t' || !is_hidden(c))
+            && text.lines().all(|line| line.trim() != END);
         if !text.trim_end_matches('\n').contains('\n') || !printable {
             self.out.push_str(&quoted(&text));
             return;
         }
         let indent = self.indent();
-        self.out.push_str("<<-EOT\n");
+        self.out.push_str(&format!("<<-{END}\n"));
         for line in text.strip_suffix('\n').unwrap_or(&text).split('\n') {
             let inner = if line.is_empty() { "" } else { &format!("{indent}{INDENT}") };
             self.out.push_str(&format!("{inner}{line}\n"));
         }
-        self.out.push_str(&format!("{indent}EOT"));
+        self.out.push_str(&format!("{indent}{END}"));
     }
 }
 
@@ -177,11 +183,7 @@ pub(crate) fn quoted(text: &str) -> String {
         match c {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            c if steers_terminals(c) => out.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c => out.push(c),
+            c => push_escaped(&mut out, c),
         }
     }
     out.push('"');
@@ -238,13 +240,15 @@ mod tests {
 
     #[test]
     fn writes_long_texts_as_they_are() {
-        insta::assert_snapshot!(block(r#"{"script":"one\n\n two\n","x":"a\nb\u001b"}"#, &[]), @r#"
+        let text = r#"{"script":"one\n\n two\n","x":"a\nb\u001b","y":"a\n EOT\nb"}"#;
+        insta::assert_snapshot!(block(text, &[]), @r#"
             script = <<-EOT
                 one
 
                  two
             EOT
             x      = "a\nb\u001b"
+            y      = "a\n EOT\nb"
         "#);
     }
 

@@ -43,6 +43,45 @@ fn shows_what_is_in_one_state_only() {
 }
 
 #[test]
+fn hides_members_that_nobody_knows() {
+    let with = |secret: &str| {
+        let instance = format!(r#"{{"attributes": {{"id": "1"}}, "x_token": "{secret}"}}"#);
+        let text = with_resources(&resource("a", "b", &instance)).replacen(
+            '{',
+            &format!(r#"{{"x_top": ["{secret}"], "#),
+            1,
+        );
+        let text = text.replace(
+            "\"outputs\": {}",
+            &format!(r#""outputs": {{"o": {{"value": 1, "type": "number", "x_out": "{secret}"}}}}"#),
+        );
+        state(text.replace("\"mode\"", &format!(r#""x_resource": {{"k": "{secret}"}}, "mode""#)))
+    };
+    let (a, b) = (with("hunter2"), with("hunter3"));
+    for args in [&["diff", &*a.path, &b.path][..], &["diff", &a.path, &b.path, "--json"]] {
+        let run = groundstate(args);
+        assert_eq!(run.code, 1, "{}", run.stderr);
+        assert!(!run.stdout.contains("hunter"), "{}", run.stdout);
+        for member in ["x_top", "x_resource", "x_out"] {
+            assert!(run.stdout.contains(member), "{member}: {}", run.stdout);
+        }
+    }
+    assert!(groundstate(&["diff", &a.path, &b.path, "--reveal"]).stdout.contains("hunter3"));
+    let deployment = |secret: &str| {
+        state(format!(
+            r#"{{"version": 3, "deployment": {{"manifest": {{"time": "2026-01-01T00:00:00Z", "magic": "", "version": "v3.1.0"}}, "resources": [{{"urn": "urn:pulumi:d::p::t:t:T::r", "custom": false, "type": "t:t:T", "x_secret": "{secret}"}}]}}}}"#
+        ))
+    };
+    let (a, b) = (deployment("hunter2"), deployment("hunter3"));
+    let run = groundstate(&["diff", &a.path, &b.path]);
+    assert!(
+        run.stdout.contains("x_secret: (sensitive value)") && !run.stdout.contains("hunter"),
+        "{}",
+        run.stdout
+    );
+}
+
+#[test]
 fn compares_states_of_different_versions() {
     let run = groundstate(&["diff", "webshop-v2.tfstate", "webshop-v4-opentofu.tfstate"]);
     assert_eq!((run.code, &*run.stderr), (1, ""));

@@ -8,6 +8,7 @@
 )]
 
 mod check;
+mod compressed;
 mod diagnostics;
 mod diff;
 mod fixtures;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::support::{TempState, groundstate, state, workspace};
+use super::support::{TempState, groundstate, resource, state, with_resources, workspace};
 use super::surgery::{everything, serial, webshop};
 
 /// A state after a change, beside the backup of what it was before.
@@ -70,12 +70,15 @@ fn a_state_that_cannot_be_read_takes_the_place_of_no_good_backup() {
     file.damage();
     let (backup, undone) =
         (fs::read(file.beside(".backup")).unwrap(), fs::read(file.beside(".undone")).unwrap());
-    for args in [&["push", &file.path, &good.path, "--force"][..], &["undo", &file.path, "--force"]] {
+    for (args, kept) in [
+        (&["push", &file.path, &good.path, "--force"][..], ".unreadable"),
+        (&["undo", &file.path, "--force"], ".unreadable.1"),
+    ] {
         file.damage();
         let damaged = fs::read(&file.path).unwrap();
         let text = groundstate(args).clean();
-        assert!(text.contains(&file.beside(".unreadable")), "{text}");
-        assert_eq!(fs::read(file.beside(".unreadable")).unwrap(), damaged);
+        assert!(text.contains(&format!("{}.\n", file.beside(kept))), "{text}");
+        assert_eq!(fs::read(file.beside(kept)).unwrap(), damaged);
         assert_eq!(fs::read(file.beside(".backup")).unwrap(), backup);
         assert_eq!(fs::read(file.beside(".undone")).unwrap(), undone);
     }
@@ -173,4 +176,63 @@ fn equal_content_of_a_newer_serial_is_stored_under_that_serial() {
     assert_eq!(serial(&file.path), 5);
     groundstate(&["push", &file.path, &newer.path]).clean();
     assert_eq!(serial(&file.path), 5, "nothing is left to store");
+}
+
+/// What OpenTofu writes with encryption; nothing but these members is readable.
+fn envelope(serial: u64) -> String {
+    format!(
+        r#"{{"serial":{serial},"lineage":"l","meta":{{"key_provider.pbkdf2.k":"e30="}},"encrypted_data":"AAAA","encryption_version":"v0"}}"#
+    )
+}
+
+#[test]
+fn no_unreadable_state_takes_the_place_of_an_earlier_one() {
+    let place = state("{ first");
+    let new = state(with_resources(&resource("a", "b", "{}")));
+    for (damaged, suffix) in
+        [("{ first", ".unreadable"), ("{ second", ".unreadable.1"), ("{ third", ".unreadable.2")]
+    {
+        fs::write(&place.path, damaged).unwrap();
+        let text = groundstate(&["push", &place.path, &new.path, "--force"]).clean();
+        assert!(text.contains(&format!("terraform.tfstate{suffix}.")), "{text}");
+    }
+    for (damaged, suffix) in
+        [("{ first", ".unreadable"), ("{ second", ".unreadable.1"), ("{ third", ".unreadable.2")]
+    {
+        assert_eq!(fs::read_to_string(format!("{}{suffix}", place.path)).unwrap(), damaged);
+    }
+}
+
+#[test]
+fn an_encrypted_state_is_replaced_by_plain_text_only_on_express_demand() {
+    let place = state(envelope(41));
+    let new = state(with_resources(&resource("a", "b", "{}")));
+    fs::copy(&new.path, format!("{}.backup", place.path)).unwrap();
+    assert_ne!(groundstate(&["push", &place.path, &new.path]).code, 0);
+    for args in [&["push", &*place.path, &*new.path, "--force"][..], &["undo", &place.path, "--force"]] {
+        let said = groundstate(args).failed(6);
+        assert!(said.contains("is encrypted, and would be replaced by plain text"), "{said}");
+        assert!(said.contains("`--over-encrypted`"), "{said}");
+        assert_eq!(fs::read_to_string(&place.path).unwrap(), envelope(41));
+    }
+    groundstate(&["push", &place.path, &new.path, "--over-encrypted"]).failed(2);
+    let text = groundstate(&["push", &place.path, &new.path, "--force", "--over-encrypted"]).clean();
+    assert!(text.contains("has serial 42 now"), "{text}");
+    assert_eq!(fs::read_to_string(format!("{}.unreadable", place.path)).unwrap(), envelope(41));
+}
+
+#[test]
+fn the_serial_of_a_version_to_come_counts_when_it_is_replaced() {
+    let place = state(r#"{"version":5,"serial":70,"lineage":"l","resources":{}}"#);
+    let new = state(with_resources(&resource("a", "b", "{}")));
+    let text = groundstate(&["push", &place.path, &new.path, "--force"]).clean();
+    assert!(text.contains("has serial 71 now"), "{text}");
+}
+
+#[test]
+fn the_error_has_the_words_that_users_search_for() {
+    let place = state(with_resources(&resource("a", "b", "{}")));
+    let other = state(with_resources(&resource("a", "c", "{}")));
+    let said = groundstate(&["push", &place.path, &other.path]).failed(9);
+    assert!(said.contains("both states have the same serial, 1, and they differ"), "{said}");
 }

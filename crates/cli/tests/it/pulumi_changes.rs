@@ -71,7 +71,7 @@ fn refuses_to_remove_what_is_needed_or_protected() {
     assert!(message.contains("can't be safely deleted because it is protected"), "{message}");
     let message = groundstate(&["rm", &file.path, "net", "--force"]).failed(9);
     assert!(
-        message.contains("the following resources depend on it:\n * \"web\"           (urn:"),
+        message.contains("the following resources depend on it:\n  * \"web\"           (urn:"),
         "{message}"
     );
     assert_eq!(stored(&file), shop());

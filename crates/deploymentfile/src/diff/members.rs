@@ -39,17 +39,22 @@ pub(super) fn compare(
     let (a, b): (BTreeMap<_, _>, BTreeMap<_, _>) =
         (a.iter().map(|(n, v)| (n, v)).collect(), b.iter().map(|(n, v)| (n, v)).collect());
     for name in names {
-        let (before, after) = (a.get(name).copied(), b.get(name).copied());
+        let (from, to) = (a.get(name).copied(), b.get(name).copied());
         match &**name {
-            "propertyDependencies" => property_dependencies(before, after, &mut fields),
-            name if SETS.contains(&name) => {
-                fields.whole(name, before.and_then(sorted), after.and_then(sorted))
-            }
-            name => fields.whole(name, before.cloned(), after.cloned()),
+            // Nothing says whether they are secret.
+            name if is_unknown(before, name) || is_unknown(after, name) => fields.hidden(name, from, to),
+            "propertyDependencies" => property_dependencies(from, to, &mut fields),
+            name if SETS.contains(&name) => fields.whole(name, from.and_then(sorted), to.and_then(sorted)),
+            name => fields.whole(name, from.cloned(), to.cloned()),
         }
     }
     properties(before, after, &mut fields)?;
     Ok(fields.0)
+}
+
+/// Whether a resource has a member of this name that is not understood.
+fn is_unknown(resource: Option<&Resource>, name: &str) -> bool {
+    resource.is_some_and(|resource| resource.extra.iter().any(|(unknown, _)| unknown == name))
 }
 
 /// All members but those that are compared as values, in their order.
@@ -209,6 +214,18 @@ impl Fields {
         if partly && self.0.len() == found {
             let side = |is_there: bool| is_there.then_some(Side::Secret(None));
             self.0.push(FieldChange { path: path.to_owned(), before: side(before), after: side(after) });
+        }
+    }
+
+    /// Compares two texts that may be secrets.
+    fn hidden(&mut self, path: &str, before: Option<&RawJson>, after: Option<&RawJson>) {
+        if before != after {
+            let side = |raw: &RawJson| Side::Secret(Some(raw.clone()));
+            self.0.push(FieldChange {
+                path: path.to_owned(),
+                before: before.map(side),
+                after: after.map(side),
+            });
         }
     }
 

@@ -18,6 +18,7 @@ use crate::input::Input;
 use crate::network::{Link, Network};
 use crate::node::NodeKey;
 use crate::options::Options;
+use crate::render::dot::escaped;
 
 /// What the full graph needs besides the input of the operations.
 #[derive(Clone, Debug, Default)]
@@ -183,10 +184,7 @@ impl FullGraph {
     /// A drawing as `terraform graph` makes it.
     #[must_use]
     pub fn to_dot(&self) -> String {
-        let label = |node: usize| {
-            let text = self.nodes[node].key.to_string();
-            text.replace('\\', "\\\\").replace('"', "\\\"")
-        };
+        let label = |node: usize| escaped(&self.nodes[node].key.to_string());
         let mut lines: Vec<String> = Vec::new();
         for (number, node) in self.nodes.iter().enumerate() {
             let shape = match node.role {

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use groundstate_common::one_line;
+
 use super::picture::{Picture, Tint};
 use crate::graph::OperationGraph;
 use crate::network::RawEdge;
@@ -120,13 +122,11 @@ pub(crate) fn plain(
 }
 
 /// Text between the quotes of a DOT string.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in one_line(text).chars() {
         match c {
             '"' | '\\' => out.extend(['\\', c]),
-            '\n' => out.push_str("\\n"),
-            '\0' => out.push('\u{fffd}'),
             c => out.push(c),
         }
     }

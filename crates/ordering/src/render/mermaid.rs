@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use groundstate_common::one_line;
+
 use super::picture::{Picture, Tint};
 use crate::graph::OperationGraph;
 
@@ -75,7 +77,7 @@ fn subgraphs(text: &mut String, picture: &Picture) {
 /// Text between the quotes of a Mermaid label.
 fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in one_line(text).chars() {
         match c {
             '"' => out.push_str("#quot;"),
             '#' => out.push_str("#35;"),
@@ -83,7 +85,6 @@ fn quoted(text: &str) -> String {
             '>' => out.push_str("#gt;"),
             '&' => out.push_str("#amp;"),
             '`' => out.push_str("#96;"),
-            '\n' | '\r' | '\0' => out.push(' '),
             c => out.push(c),
         }
     }

@@ -58,7 +58,8 @@ impl Fields {
         self.whole(path, set_of(a), set_of(b), false);
     }
 
-    /// Compares members that are not understood, of the object at `path`.
+    /// Compares members that are not understood, of the object at `path`. Nothing says whether they are secret, so they are
+    /// hidden.
     pub(super) fn extra(&mut self, path: &str, a: &Extra, b: &Extra) {
         if a == b {
             return;
@@ -74,7 +75,7 @@ impl Fields {
         for (name, [a, b]) in members {
             let mut path = path.to_owned();
             push_name(&mut path, name);
-            self.optional_json(&path, a, b, &[]);
+            self.optional_json(&path, a, b, &[Secret::default()]);
         }
     }
 

@@ -292,7 +292,7 @@ pub(super) fn checks(a: &State, b: &State, out: &mut Vec<Entry>) {
         let texts: Vec<&str> = raw.iter().map(RawJson::as_str).collect();
         (!texts.is_empty()).then(|| RawJson::from_validated(&format!("[{}]", texts.join(","))))
     };
-    fields.whole("check_results", opaque(&a.opaque), opaque(&b.opaque), false);
+    fields.whole("check_results", opaque(&a.opaque), opaque(&b.opaque), true);
     out.extend(fields.into_change(Subject::Document));
 }
 

@@ -12,13 +12,13 @@ use crate::child;
 use crate::support::{Calls, Folder, open};
 
 #[test]
-fn permissions_of_a_file_stay_and_backups_get_them() {
+fn permissions_of_a_file_stay_and_backups_are_private() {
     for (publish, mode) in [(Publish::InPlace, 0o640), (Publish::InPlace, 0o666), (Publish::Rename, 0o644)] {
         let folder = Folder::new();
         fs::write(folder.state(), b"old").unwrap();
         fs::set_permissions(folder.state(), Permissions::from_mode(mode)).unwrap();
         Calls(folder.store_with(FsOptions::new().publish(publish))).write(b"new").unwrap();
-        for name in ["terraform.tfstate", "terraform.tfstate.backup"] {
+        for (name, mode) in [("terraform.tfstate", mode), ("terraform.tfstate.backup", 0o600)] {
             assert_eq!(fs::metadata(folder.join(name)).unwrap().mode() & 0o777, mode, "{name}");
         }
     }

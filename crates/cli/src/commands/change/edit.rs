@@ -1,6 +1,5 @@
 //! `groundstate edit`: many changes from a script.
 
-use std::fs;
 use std::io::{self, Read};
 
 use groundstate_statefile::surgery::{MvOptions, Script, ScriptError, ScriptOptions, ScriptReport, Summary};
@@ -10,6 +9,7 @@ use crate::args::EditArgs;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{Failure, Kind, Result};
 use crate::excerpt::Excerpt;
+use crate::paths;
 use crate::source::is_standard;
 use crate::spot::Spot;
 use crate::trouble::of_script;
@@ -40,7 +40,7 @@ fn read(args: &EditArgs) -> Result<(String, String)> {
             ("<stdin>".to_owned(), bytes)
         }
         false => {
-            let bytes = fs::read(path).map_err(|error| Failure::unreadable(path, &error))?;
+            let bytes = paths::read(path).map_err(|error| Failure::unreadable(path, &error))?;
             (path.display().to_string(), bytes)
         }
     };

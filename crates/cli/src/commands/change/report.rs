@@ -34,7 +34,7 @@ impl Report<'_> {
         drop(messages);
         let mut out = Output::stdout();
         if as_json {
-            out.line(&self.json())?
+            out.json(&self.json())?
         } else {
             self.text(&mut out)?
         }

@@ -36,6 +36,11 @@ pub(super) fn decide<'s>(source: &'s [u8], destination: Option<&[u8]>, force: bo
             {
                 return Decision::Present;
             }
+            if old.is_encrypted && !new.is_encrypted {
+                return Decision::Refuse(
+                    "an encrypted state is stored there, and this one is plain text".to_owned(),
+                );
+            }
             match obstacle(&new, &old) {
                 Some(why) if !force => Decision::Refuse(why),
                 _ => Decision::Copy(above(source, &new, &old)),
@@ -136,6 +141,9 @@ mod tests {
         refuses(&source, Some(&state(9, "l", B)), "a newer state");
         refuses(&source, Some(&state(1, "other", B)), "another lineage");
         refuses(&source, Some(b"{"), "cannot be read");
+        let encrypted = br#"{"serial": 3, "lineage": "l", "meta": {}, "encrypted_data": "abc", "encryption_version": "v0"}"#;
+        refuses(&source, Some(encrypted), "an encrypted state is stored there");
+        assert!(matches!(decide(&source, Some(encrypted), true), Decision::Refuse(_)));
         refuses(b"{", None, "damaged");
         refuses(b"{", Some(&source), "damaged");
         copies(&source, Some(&state(4, "l", B)), true, &state(5, "l", A));

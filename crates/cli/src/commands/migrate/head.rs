@@ -9,6 +9,8 @@ use groundstate_states::Serial;
 pub(super) struct Head {
     pub(super) serial: u64,
     pub(super) lineage: String,
+    /// It is encrypted.
+    pub(super) is_encrypted: bool,
     /// There are neither resources nor outputs, so nobody misses it.
     pub(super) is_empty: bool,
 }
@@ -31,6 +33,7 @@ fn members(cursor: &mut Cursor<'_>) -> Result<Head, Stop> {
     let mut first = true;
     while let Some(name) = cursor.member(&mut first)? {
         match (&*name.decode(), cursor.kind()?) {
+            ("encryption_version", Kind::String) => head.is_encrypted = !cursor.string()?.raw.is_empty(),
             ("serial", Kind::Number) => head.serial = cursor.number()?.parse().unwrap_or(0),
             ("lineage", Kind::String) => head.lineage = cursor.string()?.decode().into_owned(),
             ("resources" | "outputs" | "modules" | "encrypted_data" | "check_results", _) => {
@@ -98,6 +101,8 @@ mod tests {
     fn another_serial_leaves_all_other_bytes() {
         let text = br#"{ "version": 4,  "serial": 7, "lineage": "l" }"#;
         assert_eq!(with_serial(text, 12).unwrap(), br#"{ "version": 4,  "serial": 12, "lineage": "l" }"#);
+        let envelope = br#"{"serial": 3, "encrypted_data": "abc", "encryption_version": "v0"}"#;
+        assert!(Head::read(envelope).unwrap().is_encrypted && !Head::read(text).unwrap().is_encrypted);
         assert_eq!(
             with_serial(br#"{"serial": 3, "encrypted_data": "abc", "encryption_version": "v0"}"#, 4),
             None

@@ -254,7 +254,7 @@ fn line(workspace: &WorkspaceName, became: &Became) -> String {
 fn report(args: &MigrateArgs, lines: &[String], receipt: Option<Receipt>) -> Result {
     let mut out = Output::stdout();
     match &receipt {
-        Some(receipt) if args.json => out.line(&receipt.json())?,
+        Some(receipt) if args.json => out.json(&receipt.json())?,
         _ => lines.iter().try_for_each(|line| out.line(line))?,
     }
     out.finish()?;

@@ -1,6 +1,5 @@
 //! The receipt of a migration: what went where, written after each state.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +10,7 @@ use sha2::{Digest, Sha256};
 use super::head::Head;
 use crate::error::{Failure, Kind, Result};
 use crate::json::{Json, indented};
+use crate::paths;
 use crate::save;
 
 /// A receipt, and the file it is in.
@@ -105,7 +105,7 @@ impl Receipt {
             finished: None,
             states: Vec::new(),
         };
-        let text = match fs::read(path) {
+        let text = match paths::read(path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(receipt),
             Err(error) => return Err(Failure::unreadable(path, &error)),

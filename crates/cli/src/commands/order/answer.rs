@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use groundstate_common::shell_word;
 use groundstate_ordering::{Affected, EdgeReason, Explanation, NodeKey, Step};
 use groundstate_states::addr::AbsResourceInstance;
 
@@ -26,7 +27,7 @@ pub(super) fn why(args: &OrderWhyArgs, source: Source) -> Result {
     let explanation = graph.why(&waits, &first);
     let mut out = Output::stdout();
     if args.json {
-        out.line(&explained(&explanation))?;
+        out.json(&explained(&explanation))?;
     } else {
         for line in lines(&explanation, &waits, &first) {
             out.line(&line)?;
@@ -43,7 +44,8 @@ fn single(address: &str, mut found: Vec<AbsResourceInstance>) -> Result<AbsResou
         (None, _) => Err(Failure::new(Kind::NotFound, format!("{address} has no instances"))),
         (Some(last), more) => {
             let message = format!("{address} stands for {} instances", more + 1);
-            Err(Failure::new(Kind::Usage, message).hint(format!("name one of them, such as '{last}'")))
+            Err(Failure::new(Kind::Usage, message)
+                .hint(format!("name one of them, such as {}", shell_word(&last.to_string()))))
         }
     }
 }
@@ -155,15 +157,18 @@ pub(super) fn blast(args: &OrderBlastArgs, source: Source) -> Result {
                 json.inner("step", |json| write_step(json, &affected.step));
             });
         });
-        out.line(&document)?;
+        out.json(&document)?;
     } else {
         for affected in &found {
             out.line(&format!("{}  {}", affected.key, in_short(&affected.step)))?;
         }
+        if !found.is_empty() {
+            out.line("")?;
+        }
         out.line(&match found.len() {
             0 => format!("Nothing else has to go if {target} goes."),
-            1 => format!("\n1 object has to go before {target} can."),
-            count => format!("\n{count} objects have to go before {target} can."),
+            1 => format!("1 object has to go before {target} can."),
+            count => format!("{count} objects have to go before {target} can."),
         })?;
     }
     out.finish()?;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use groundstate_common::shell_command;
 use groundstate_deployments::Snapshot;
 use groundstate_ordering::stack::{
     DeletedWith, Deletes, Destruction, RemovalKind, RemovalReason, RemovalReference, RemovalStep, StackError,
@@ -29,7 +30,7 @@ pub(super) fn print(source: &Source, rules: &RulesArgs, picture: &PictureArgs, t
     if !picture.all_edges {
         destruction = destruction.reduced();
     }
-    write(&draw(&destruction, picture.format, text)?, picture.output.as_deref())?;
+    write(&draw(&destruction, picture.format, text)?, picture.format, picture.output.as_deref())?;
     Ok(Outcome::Clean)
 }
 
@@ -54,9 +55,12 @@ fn matching(snapshot: &Snapshot, words: &[String], source: &Source) -> Result<BT
 
 fn planned(snapshot: &Snapshot, options: &StackOptions, source: &Source) -> Result<Destruction> {
     Destruction::of(snapshot, options).map_err(|errors| {
-        let failure = refused(&errors, &source.name);
+        let failure = refused(&errors, &source.name, |error| vec![error.to_string()]);
         match errors.iter().any(|error| matches!(error, StackError::Integrity(_))) {
-            true => failure.hint(format!("`groundstate check {}` shows all that is wrong", source.name)),
+            true => {
+                let command = shell_command("groundstate check", &[&source.name]);
+                failure.hint(format!("`{command}` shows all that is wrong"))
+            }
             false => failure,
         }
     })
@@ -87,7 +91,7 @@ pub(super) fn why(args: &OrderWhyArgs, source: &Source) -> Result {
     let explanation = destruction.why(&waits, &first);
     let mut out = Output::stdout();
     if args.json {
-        out.line(&explained(&destruction, &explanation))?;
+        out.json(&explained(&destruction, &explanation))?;
     } else {
         for line in lines(&destruction, &explanation, &waits, &first) {
             out.line(&line)?;
@@ -191,16 +195,19 @@ pub(super) fn blast(args: &OrderBlastArgs, source: &Source) -> Result {
                 json.inner("step", |json| write_step(json, &destruction, &affected.step));
             });
         });
-        out.line(&document)?;
+        out.json(&document)?;
     } else {
         for affected in &found {
             let label = destruction.label(affected.node);
             out.line(&format!("{label}  {}", because(&destruction, &affected.step)))?;
         }
+        if !found.is_empty() {
+            out.line("")?;
+        }
         out.line(&match found.len() {
             0 => format!("Nothing else has to go if {urn} goes."),
-            1 => format!("\n1 resource has to go before {urn} can."),
-            count => format!("\n{count} resources have to go before {urn} can."),
+            1 => format!("1 resource has to go before {urn} can."),
+            count => format!("{count} resources have to go before {urn} can."),
         })?;
     }
     out.finish()?;

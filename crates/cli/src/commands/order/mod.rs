@@ -7,7 +7,10 @@ mod subject;
 mod text;
 
 use std::fmt::Display;
+use std::io::Write;
 use std::path::Path;
+
+use groundstate_ordering::BuildError;
 
 use crate::args::{GraphFormat, OrderArgs, OrderQuestion, PictureArgs, RulesArgs};
 use crate::error::{Failure, Kind, Outcome, Result};
@@ -67,7 +70,7 @@ fn print(subject: Subject, args: &PictureArgs, text: Text) -> Result {
     let (graph, failure) = match subject.graph(!args.all_edges) {
         Ok(graph) => (graph, None),
         Err(errors) => {
-            let failure = refused(&errors.errors, &subject.name);
+            let failure = refused(&errors.errors, &subject.name, lines_of);
             match errors.cyclic {
                 Some(graph) if args.format != GraphFormat::Text => (*graph, Some(failure)),
                 _ => return Err(failure),
@@ -75,15 +78,19 @@ fn print(subject: Subject, args: &PictureArgs, text: Text) -> Result {
         }
     };
     warn(graph.warnings());
-    write(&draw(&graph, args.format, text)?, args.output.as_deref())?;
+    write(&draw(&graph, args.format, text)?, args.format, args.output.as_deref())?;
     failure.map_or(Ok(Outcome::Clean), Err)
 }
 
-fn write(text: &str, path: Option<&Path>) -> Result<()> {
+fn write(text: &str, format: GraphFormat, path: Option<&Path>) -> Result<()> {
     let Some(path) = path.filter(|path| !is_standard(path)) else {
         let mut out = Output::stdout();
-        let shown = text.lines().try_for_each(|line| out.line(line));
-        return Ok(shown.and_then(|()| out.finish())?);
+        // Whatever a drawing takes from a file is escaped where it is drawn.
+        match format {
+            GraphFormat::Json => out.json(text.trim_end())?,
+            _ => out.write_all(text.as_bytes())?,
+        }
+        return Ok(out.finish()?);
     };
     save::replace(path, None, |out| out.write_all(text.as_bytes()))
 }
@@ -99,14 +106,18 @@ fn warn(warnings: &[impl Display]) {
 }
 
 /// Says everything that stands against an order.
-fn refused(errors: &[impl Display], name: &str) -> Failure {
-    let mut message = format!("{name} has no order");
-    for error in errors.iter().take(MOST) {
-        message.push_str("\n  ");
-        message.push_str(&error.to_string().replace('\n', "\n  "));
+fn refused<E>(errors: &[E], name: &str, lines: impl Fn(&E) -> Vec<String>) -> Failure {
+    let more = errors.len().saturating_sub(MOST);
+    Failure::new(Kind::Unusable, format!("{name} has no order"))
+        .details(errors.iter().take(MOST).flat_map(lines))
+        .details((more > 0).then(|| format!("and {more} more")))
+}
+
+/// An error line by line. Only a cycle has several, and it escapes what it takes from a file.
+fn lines_of(error: &BuildError) -> Vec<String> {
+    let text = error.to_string();
+    match error {
+        BuildError::ConfigCycle(_) | BuildError::Cycle(_) => text.lines().map(str::to_owned).collect(),
+        _ => vec![text],
     }
-    if errors.len() > MOST {
-        message.push_str(&format!("\n  and {} more", errors.len() - MOST));
-    }
-    Failure::new(Kind::Unusable, message)
 }

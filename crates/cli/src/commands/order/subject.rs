@@ -6,7 +6,7 @@ use groundstate_ordering::{BuildErrors, Input, OperationGraph, Options, PlanErro
 use groundstate_states::State;
 use groundstate_states::addr::{AbsResourceInstance, Target};
 
-use super::{RulesArgs, refused};
+use super::{RulesArgs, lines_of, refused};
 use crate::error::{Failure, Kind, Result};
 use crate::load::load;
 use crate::output::Messages;
@@ -91,7 +91,7 @@ impl Subject {
 
     /// The graph for questions about single nodes.
     pub(super) fn whole_graph(&self) -> Result<OperationGraph> {
-        self.graph(false).map_err(|errors| refused(&errors.errors, &self.name))
+        self.graph(false).map_err(|errors| refused(&errors.errors, &self.name, lines_of))
     }
 
     /// The instances that an address stands for.

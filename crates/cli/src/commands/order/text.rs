@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use groundstate_common::one_line;
+
 use super::graph::Graph;
 
 /// How many numbers are listed of what an operation waits for.
@@ -22,7 +24,7 @@ pub(super) fn listing(graph: &dyn Graph) -> Option<String> {
     let mut text = String::new();
     for (at, &node) in order.iter().enumerate() {
         // Writing into a string does not fail.
-        let _ = write!(text, "{:>width$}. {}", at + 1, graph.line(node));
+        let _ = write!(text, "{:>width$}. {}", at + 1, one_line(&graph.line(node)));
         match &after {
             Some(after) if after[node].is_empty() => {}
             Some(after) => {
@@ -52,7 +54,7 @@ pub(super) fn waves(graph: &dyn Graph) -> Option<String> {
     for (at, group) in waves.groups().iter().enumerate() {
         let _ = writeln!(text, "wave {}", at + 1);
         for &node in group {
-            let _ = write!(text, "  {}", graph.line(node));
+            let _ = write!(text, "  {}", one_line(&graph.line(node)));
             match waves.slack(node) {
                 0 => {}
                 1 => text.push_str("  could be 1 wave later"),

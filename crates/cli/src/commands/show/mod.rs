@@ -4,8 +4,6 @@ mod checks;
 mod json;
 mod text;
 
-use std::io::Write;
-
 use groundstate_statefile::File;
 use groundstate_states::addr::{AbsResourceInstance, ModuleInstance, Target};
 use groundstate_states::{Attributes, Generation, ObjectSrc, Resource, ResourceInstance};
@@ -62,7 +60,7 @@ fn show(args: &ShowArgs, source: &Source) -> Result {
             let view = View { file, target, reveal: args.reveal };
             view.check(source)?;
             if args.json {
-                out.line(&json::document(&view)?)?;
+                out.json(&json::document(&view)?)?;
             } else {
                 text::print(&view, &source.name, &mut out)?;
             }
@@ -72,8 +70,10 @@ fn show(args: &ShowArgs, source: &Source) -> Result {
                 return Err(select::unknown(target, &source.name));
             }
             match args.json {
-                true => out.line(&Json::object(|json| json.text("format_version", json::FORMAT)))?,
-                false => writeln!(out, "{} is empty: no state has been stored there yet", source.name)?,
+                true => out.json(&Json::object(|json| json.text("format_version", json::FORMAT)))?,
+                false => {
+                    out.line(&format!("{} is empty: no state has been stored there yet", source.name))?
+                }
             }
         }
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use anstyle::AnsiColor;
+use groundstate_common::one_line;
 use groundstate_statefile::{File, value_json};
 use groundstate_states::addr::ResourceMode;
 use groundstate_states::{Generation, ObjectStatus};
@@ -42,7 +43,7 @@ fn summary(file: &File, name: &str, out: &mut Output) -> io::Result<()> {
         if file.lineage.is_empty() { "no lineage".to_owned() } else { format!("lineage {}", file.lineage) };
     let version = file.style.source_version;
     let about = format!("# {name}: version {version}, {writer}, serial {serial}, {lineage}");
-    let about = out.visible(&about).into_owned();
+    let about = one_line(&about);
     writeln!(out, "{}", paint.dim(&about))?;
     let state = &file.state;
     let modules: BTreeSet<_> = state.all_resources().map(|(module, ..)| module).collect();
@@ -59,13 +60,15 @@ fn summary(file: &File, name: &str, out: &mut Output) -> io::Result<()> {
 fn object(shown: &Shown<'_>, reveal: bool, out: &mut Output) -> io::Result<()> {
     let paint = out.paint();
     let address = format!("# {}", shown.address);
-    let mut heading = format!("{}:", paint.bold(&out.visible(&address)));
+    let mut heading = format!("{}:", paint.bold(&one_line(&address)));
     if shown.object.status == ObjectStatus::Tainted {
         heading.push_str(&format!(" ({})", paint.colour(AnsiColor::Red, "tainted")));
     }
     if let Generation::Deposed(key) = shown.generation {
-        heading
-            .push_str(&format!(" ({})", paint.colour(AnsiColor::Yellow, &format!("deposed object {key}"))));
+        heading.push_str(&format!(
+            " ({})",
+            paint.colour(AnsiColor::Yellow, &one_line(&format!("deposed object {key}")))
+        ));
     }
     writeln!(out, "{heading}")?;
     let name = &shown.address.resource.resource;
@@ -92,7 +95,7 @@ fn outputs(view: &View<'_>, out: &mut Output) -> io::Result<()> {
             true => "(sensitive value)".to_owned(),
             false => Hcl::value(&tape, &Marks::default(), 0),
         };
-        let name = out.visible(name).into_owned();
+        let name = one_line(name);
         writeln!(out, "{name} = {value}")?;
     }
     Ok(())

@@ -8,6 +8,7 @@ mod verbs;
 
 use std::path::Path;
 
+use groundstate_common::shell_command;
 use groundstate_deploymentfile::{
     DecodeOptions, DeploymentFile, EncodeOptions, Envelope, decode, diff, encode,
 };
@@ -21,7 +22,6 @@ use crate::commands::change::backup;
 use crate::commands::diff::Difference;
 use crate::error::{Failure, Kind, Outcome, Result};
 use crate::interrupt::Interrupts;
-use crate::packed;
 use crate::session::{chain, lock_info, locked, unlocked};
 use crate::site::Found;
 use crate::trouble::Trouble;
@@ -139,7 +139,6 @@ async fn change(
         None if instead.is_some() => (Vec::new(), Expect::Absent),
         None => return Err(nothing().into()),
     };
-    let is_packed = packed::is_packed(&stored);
     let before = match (read(&stored, name), instead) {
         (Err(_), Some(instead)) => instead,
         (read, _) => read?,
@@ -148,11 +147,7 @@ async fn change(
     let Some(interrupts) = interrupts.filter(|_| !edited.diff.is_empty()) else {
         return Ok(Changed { done: edited.done, diff: edited.diff, written: false });
     };
-    let mut bytes = encoded(&edited.file)?;
-    if is_packed {
-        bytes = packed::pack(&bytes)
-            .map_err(|error| Failure::new(Kind::NoState, format!("cannot compress {name}: {error}")))?;
-    }
+    let bytes = encoded(&edited.file)?;
     interrupts.check()?;
     // After this the write comes to its end.
     store.write(&bytes, &WriteOptions::expecting(expect)).await?;
@@ -167,17 +162,7 @@ struct Edited {
 }
 
 fn read(stored: &[u8], name: &str) -> Result<DeploymentFile> {
-    let unpacked = match packed::is_packed(stored) {
-        true => Some(packed::unpack(stored).map_err(|error| {
-            Failure::new(
-                Kind::NotState,
-                format!("{name} is compressed by gzip and cannot be unpacked: {error}"),
-            )
-        })?),
-        false => None,
-    };
-    let text = unpacked.as_deref().unwrap_or(stored);
-    decode(text, &DecodeOptions::default()).map_err(|error| load::failure(&error, name, text))
+    decode(stored, &DecodeOptions::default()).map_err(|error| load::failure(&error, name, stored))
 }
 
 fn edit(
@@ -227,6 +212,8 @@ fn encoded(file: &DeploymentFile) -> Result<Vec<u8>> {
 
 fn refused(error: &IntegrityError, name: &str) -> Failure {
     Failure::new(Kind::Unusable, error.refusal()).hint(format!(
-        "`groundstate check {name}` shows all that is wrong, `groundstate repair {name}` a way out"
+        "`{}` shows all that is wrong, `{}` a way out",
+        shell_command("groundstate check", &[name]),
+        shell_command("groundstate repair", &[name])
     ))
 }

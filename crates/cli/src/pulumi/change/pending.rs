@@ -1,5 +1,6 @@
 //! `groundstate pending`: operations whose outcome nobody knows.
 
+use groundstate_common::shell_command;
 use groundstate_deployments::{Operation, Snapshot};
 use groundstate_integrity::{PendingError, clear_pending, resolve_pending};
 
@@ -27,7 +28,7 @@ fn list(args: &PendingListArgs) -> Result {
     let snapshot = snapshot(&loaded.file);
     let mut out = Output::stdout();
     if args.json {
-        out.line(&Json::object(|json| {
+        out.json(&Json::object(|json| {
             json.text("format_version", "1.0");
             json.objects("operations", &snapshot.pending_operations, |json, operation: &Operation| {
                 json.text("type", operation.kind.as_str());
@@ -123,7 +124,7 @@ fn find(snapshot: &Snapshot, word: &str, name: &str) -> Result<Vec<usize>> {
     if found.is_empty() {
         let message = format!("{name} has no pending operation of {word}");
         return Err(Failure::new(Kind::NotFound, message)
-            .hint(format!("`groundstate pending list {name}` shows what there is")));
+            .hint(format!("`{}` shows what there is", shell_command("groundstate pending list", &[name]))));
     }
     Ok(found)
 }

@@ -1,6 +1,5 @@
 //! `groundstate repair`: a plan that leaves a sound snapshot, shown before it is carried out.
 
-use std::io::Write as _;
 use std::path::Path;
 
 use groundstate_deployments::{Snapshot, Urn};
@@ -74,13 +73,13 @@ fn all_answered(plan: &Plan) -> Result<()> {
     let numbered = plan.questions.iter().enumerate().map(|(at, question)| (at + 1, question));
     let open: Vec<String> = numbered
         .filter(|(_, question)| question.open)
-        .map(|(number, question)| format!("\n  question {number}: {}", question.text))
+        .map(|(number, question)| format!("question {number}: {}", question.text))
         .collect();
     if open.is_empty() {
         return Ok(());
     }
-    let message = format!("the repair needs an answer first, so nothing was written:{}", open.concat());
-    Err(Failure::new(Kind::Conflict, message)
+    Err(Failure::new(Kind::Conflict, "the repair needs an answer first, so nothing was written:")
+        .details(open)
         .hint("`--answer QUESTION=ANSWER` gives one, by the numbers that are shown without `--yes`"))
 }
 
@@ -97,17 +96,18 @@ fn renamed(plan: &Plan) -> Vec<(Urn, Urn)> {
 fn ask(plan: &Plan) {
     let mut messages = Messages::stderr();
     for (number, question) in plan.questions.iter().enumerate() {
-        messages.note(&text_of(number + 1, question));
+        let (text, choices) = text_of(number + 1, question);
+        messages.note(&text);
+        messages.details(&choices);
     }
 }
 
-fn text_of(number: usize, question: &Question) -> String {
+fn text_of(number: usize, question: &Question) -> (String, Vec<String>) {
     let choices = question.choices.iter().enumerate().map(|(at, choice)| {
         let mark = if at == question.chosen && !question.open { "*" } else { " " };
-        format!("\n  {mark} {}: {choice}", at + 1)
+        format!("{mark} {}: {choice}", at + 1)
     });
-    let choices: String = choices.collect();
-    format!("question {number}: {}{choices}", question.text)
+    (format!("question {number}: {}", question.text), choices.collect())
 }
 
 fn done(plan: &Plan) -> Done {
@@ -147,7 +147,7 @@ fn into(
     let bytes = encoded(&edited.file)?;
     if is_standard(output) {
         let mut out = Output::stdout();
-        out.write_all(&bytes)?;
+        out.document(&bytes)?;
         return Ok(out.finish()?);
     }
     save::replace(output, None, |out| out.write_all(&bytes))

@@ -24,7 +24,7 @@ impl Report<'_> {
         drop(messages);
         let mut out = Output::stdout();
         if as_json {
-            out.line(&self.json())?;
+            out.json(&self.json())?;
             return Ok(out.finish()?);
         }
         for change in &done.changes {

@@ -6,6 +6,7 @@ use groundstate_deployments::Snapshot;
 
 use super::{Change, Done, Soundness, run_keeping};
 use crate::args::UndoArgs;
+use crate::commands::replace::unreadable_suffix;
 use crate::error::{Failure, Kind, Result};
 use crate::family::Family;
 use crate::pulumi::is_at;
@@ -38,7 +39,8 @@ pub(crate) fn undo(args: &UndoArgs) -> Result {
     // What cannot be read takes the place of no good backup.
     let is_lost = args.force && !is_readable(&args.place.state);
     // Not the backup itself: it stays what it is until the state is safely stored, and after.
-    let names = ("state-undo", if is_lost { ".unreadable" } else { ".undone" });
+    let suffix = if is_lost { unreadable_suffix(&found)? } else { ".undone".to_owned() };
+    let names = ("state-undo", &*suffix);
     let instead = is_lost.then_some(instead);
     let (state, change) = (&args.place.state, &args.change);
     run_keeping(state, change, names, instead, Soundness::Whatever, |snapshot, subject| {

@@ -66,9 +66,8 @@ fn only_one(snapshot: &Snapshot, word: &str, pick: Pick<'_>, name: &str) -> Resu
     match (found.as_slice(), pick) {
         ([index], _) => Ok(*index),
         ([], Pick { copy: Some(number), .. }) => {
-            let message =
-                format!("no resource {word} of {name} has the number {number}:{}", listed(snapshot, &all));
-            Err(Failure::new(Kind::NotFound, message))
+            let message = format!("no resource {word} of {name} has the number {number}:");
+            Err(Failure::new(Kind::NotFound, message).details(listed(snapshot, &all)))
         }
         ([], Pick { id, .. }) => {
             let id = id.unwrap_or_default();
@@ -79,20 +78,20 @@ fn only_one(snapshot: &Snapshot, word: &str, pick: Pick<'_>, name: &str) -> Resu
             Err(Failure::new(Kind::NotFound, message))
         }
         _ => {
-            let lines = listed(snapshot, &all);
-            Err(Failure::new(Kind::Usage, format!("{word} stands for several resources of {name}:{lines}")))
+            let message = format!("{word} stands for several resources of {name}:");
+            Err(Failure::new(Kind::Usage, message).details(listed(snapshot, &all)))
         }
     }
 }
 
 /// Resources of one name with their numbers, a line each.
-fn listed(snapshot: &Snapshot, indexes: &[usize]) -> String {
+fn listed(snapshot: &Snapshot, indexes: &[usize]) -> Vec<String> {
     let line = |(number, index): (usize, &usize)| {
         let resource = snapshot.resource(*index);
         let urn = resource.map(|found| found.urn.to_string()).unwrap_or_default();
         let id = resource.and_then(|found| found.id()).map_or("no identifier", |id| id.as_str());
         let waits = if resource.is_some_and(|found| found.delete) { ", waits for its deletion" } else { "" };
-        format!("\n  {}: {urn} ({id}{waits})", number + 1)
+        format!("{}: {urn} ({id}{waits})", number + 1)
     };
     indexes.iter().enumerate().take(MAX_NAMED).map(line).collect()
 }
@@ -104,17 +103,13 @@ fn undeletable(error: &DeleteError) -> Failure {
             Failure::new(Kind::Conflict, message).hint("use `--force`, or `groundstate unprotect` first")
         }
         DeleteError::Dependents { urn, dependents } => {
-            let lines: String = dependents
-                .iter()
-                .take(MAX_NAMED)
-                .map(|urn| format!("\n * {:<15} ({urn})", format!("{:?}", urn.name())))
-                .collect();
+            let lines = dependents.iter().take(MAX_NAMED);
+            let lines = lines.map(|urn| format!("* {:<15} ({urn})", format!("{:?}", urn.name())));
             let more = dependents.len().saturating_sub(MAX_NAMED);
-            let more = if more > 0 { format!("\n   and {more} more") } else { String::new() };
-            let message = format!(
-                "{urn} can't be safely deleted because the following resources depend on it:{lines}{more}"
-            );
+            let message =
+                format!("{urn} can't be safely deleted because the following resources depend on it:");
             Failure::new(Kind::Conflict, message)
+                .details(lines.chain((more > 0).then(|| format!("and {more} more"))))
                 .hint("delete those resources first, or pass `--target-dependents`")
         }
         other => Failure::new(Kind::Unusable, other.to_string()),

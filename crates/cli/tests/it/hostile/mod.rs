@@ -1,3 +1,8 @@
-//! Servers, directories and files of somebody who means harm.
+//! What others control does no harm: names and documents, files and links, servers and directories.
 
+mod files;
 mod network;
+mod text;
+
+#[cfg(unix)]
+pub(crate) mod terminal;
