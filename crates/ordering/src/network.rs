@@ -271,6 +271,11 @@ impl Network {
         })
     }
 
+    /// The network without the edges that others imply, with its barriers; none when there is a cycle.
+    pub(crate) fn reduced_compactly(&self) -> Option<Self> {
+        Some(Self { graph: self.graph.reduce_transitively()?, ops: self.ops })
+    }
+
     /// The network without barriers and without the edges that others imply; none when there is a cycle.
     ///
     /// Barriers are reduced first, so that long chains of them do not become the square of their length in edges.

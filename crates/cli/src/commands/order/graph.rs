@@ -22,6 +22,11 @@ pub(crate) trait Graph {
     fn edge_bound(&self) -> u64;
     /// What each node waits for, unless there are too many edges to list.
     fn all_waits(&self) -> Option<Vec<Vec<usize>>>;
+    /// Whether groups stand for many edges in JSON.
+    fn has_groups_in_json(&self) -> bool {
+        false
+    }
+
     fn size(&self) -> svg::Size;
     fn json(&self) -> String;
     fn dot(&self, style: DotStyle) -> String;
@@ -34,7 +39,12 @@ pub(super) type Text = fn(&dyn Graph) -> Option<String>;
 /// The graph in a format.
 pub(super) fn draw(graph: &dyn Graph, format: GraphFormat, text: Text) -> Result<String> {
     // Whole groups wait for whole groups: each pair is an edge, and nobody has the memory for them all.
-    if format != GraphFormat::Text && graph.edge_bound() > MOST_EDGES {
+    let lists_edges = match format {
+        GraphFormat::Text => false,
+        GraphFormat::Json => !graph.has_groups_in_json(),
+        _ => true,
+    };
+    if lists_edges && graph.edge_bound() > MOST_EDGES {
         let message = format!("the graph has more than {MOST_EDGES} edges, too many to write");
         return Err(
             Failure::new(Kind::Usage, message).hint("ask for a part with `--target`, or for `--format text`")
@@ -130,12 +140,16 @@ impl Graph for Destruction {
     }
 
     fn edge_bound(&self) -> u64 {
-        self.edges().count() as u64
+        self.edge_bound()
+    }
+
+    fn has_groups_in_json(&self) -> bool {
+        true
     }
 
     fn all_waits(&self) -> Option<Vec<Vec<usize>>> {
         let waits = |node| self.dependencies(node).into_iter().map(|step| step.to).collect();
-        Some((0..self.removals().len()).map(waits).collect())
+        (self.edge_bound() <= MOST_EDGES).then(|| (0..self.removals().len()).map(waits).collect())
     }
 
     fn size(&self) -> svg::Size {

@@ -140,8 +140,17 @@ impl Destruction {
     /// The same without the edges that follow from others.
     #[must_use]
     pub fn reduced(self) -> Self {
-        let network = self.network.reduced().unwrap_or_else(|| self.network.clone());
+        // Where groups stand for pairs, writing the pairs out would take more than it saves.
+        let reduced =
+            if self.has_groups() { self.network.reduced_compactly() } else { self.network.reduced() };
+        let network = reduced.unwrap_or_else(|| self.network.clone());
         Self { network, ..self }
+    }
+
+    /// At most how many edges there are, without listing them.
+    #[must_use]
+    pub fn edge_bound(&self) -> u64 {
+        self.network.edge_bound()
     }
 }
 

@@ -106,7 +106,7 @@ impl Destruction {
     }
 
     /// Whether pairs of removals are so many that groups stand for them in the document.
-    fn has_groups(&self) -> bool {
+    pub(super) fn has_groups(&self) -> bool {
         let compact = u64::from(self.network.len()) + self.network.graph().edge_count() as u64;
         self.network.edge_bound() > MOST_PAIRS * compact
     }
