@@ -4,9 +4,10 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::outcome::{Failure, Outcome, show, status, works};
+use crate::services::programs;
 use crate::tree::pending_snapshots;
 use crate::workspace::{Package, cargo, packages, root};
-use crate::{layers, tidy};
+use crate::{fuzz, layers, tidy};
 
 /// What a step did when nothing was wrong.
 enum Done {
@@ -15,9 +16,12 @@ enum Done {
     NotRun(String),
 }
 
+/// How long each fuzz target runs.
+const FUZZ_SECONDS: u64 = 60;
+
 type Step = (&'static str, fn() -> Outcome<Done>);
 
-const STEPS: [Step; 11] = [
+const STEPS: [Step; 12] = [
     ("fmt", fmt),
     ("tidy", || tidy::run(&[]).map(|()| Done::Passed)),
     ("layers", || layers::run(&[]).map(|()| Done::Passed)),
@@ -27,6 +31,7 @@ const STEPS: [Step; 11] = [
     ("doc", doc),
     ("doctest", doctest),
     ("deny", deny),
+    ("fuzz", fuzz),
     ("advisories", advisories),
     ("oldest-compiler", oldest_compiler),
 ];
@@ -116,21 +121,51 @@ fn doctest() -> Outcome<Done> {
     passed(&mut cargo(["test", "--workspace", "--doc", "--all-features", "--quiet"]))
 }
 
+/// A call of cargo-deny, if there is one.
+fn cargo_deny(args: &[&str]) -> Outcome<Option<Command>> {
+    let path = programs::path()?;
+    let call = |args: &[&str]| {
+        let mut command = cargo(["deny"].into_iter().chain(args.iter().copied()));
+        command.env("PATH", &path);
+        command
+    };
+    let there = call(&["--version"]).output().is_ok_and(|output| output.status.success());
+    Ok(there.then(|| call(args)))
+}
+
 fn deny() -> Outcome<Done> {
-    if !works("cargo", &["deny", "--version"]) {
-        return Ok(Done::NotRun("cargo-deny is not installed".to_owned()));
+    match cargo_deny(&["check", "licenses", "bans", "sources"])? {
+        Some(mut command) => passed(&mut command),
+        None => absent("cargo-deny"),
     }
-    passed(&mut cargo(["deny", "check", "licenses", "bans", "sources"]))
 }
 
 fn advisories() -> Outcome<Done> {
-    if !works("cargo", &["deny", "--version"]) {
-        return Ok(Done::NotRun("cargo-deny is not installed".to_owned()));
-    }
-    if !works("cargo", &["deny", "fetch", "db"]) {
+    let Some(mut fetch) = cargo_deny(&["fetch", "db"])? else { return absent("cargo-deny") };
+    if !fetch.output().is_ok_and(|output| output.status.success()) {
         return Ok(Done::NotRun("the database of advisories cannot be fetched".to_owned()));
     }
-    passed(&mut cargo(["deny", "check", "advisories"]))
+    match cargo_deny(&["check", "advisories"])? {
+        Some(mut command) => passed(&mut command),
+        None => absent("cargo-deny"),
+    }
+}
+
+/// Every fuzz target for a minute.
+fn fuzz() -> Outcome<Done> {
+    if !fuzz::is_installed()? {
+        return absent("cargo-fuzz");
+    }
+    fuzz::all(FUZZ_SECONDS).map(|()| Done::Passed)
+}
+
+/// The end of a step whose program is not here: a failure where the caller says that the machine can have it.
+fn absent(program: &str) -> Outcome<Done> {
+    let required = std::env::var("GROUNDSTATE_REQUIRE").unwrap_or_default();
+    if required.split(',').any(|name| name == program) {
+        return Err(Failure::Missing(format!("{program} is required and not installed")));
+    }
+    Ok(Done::NotRun(format!("{program} is not installed; `cargo xtask services install {program}` builds it")))
 }
 
 /// Builds everything with the oldest compiler that the manifests promise.

@@ -1,10 +1,14 @@
 //! `cargo xtask fuzz`: runs the fuzz targets of all crates for a while.
 
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::process::Command;
+use std::sync::Mutex;
 
-use crate::outcome::{Failure, Outcome, status, works};
+use crate::outcome::{Failure, Outcome, show, status};
+use crate::services::programs;
 use crate::tree::Tree;
-use crate::workspace::root;
+use crate::workspace::{root, target};
 
 const DEFAULT_SECONDS: u64 = 60;
 
@@ -15,7 +19,7 @@ struct Target {
     dir: String,
 }
 
-/// Runs all targets or the one that is named, one after the other.
+/// Runs all targets or the one that is named, several at once.
 pub(crate) fn run(args: &[String]) -> Outcome {
     let targets = targets(&Tree::read()?);
     let request = parse(args, &targets)?;
@@ -23,47 +27,116 @@ pub(crate) fn run(args: &[String]) -> Outcome {
         request.targets.iter().for_each(|target| println!("{} ({})", target.name, target.dir));
         return Ok(());
     }
-    if !works("cargo", &["fuzz", "--version"]) {
+    if !is_installed()? {
         return Err(Failure::Missing("not run: cargo-fuzz is not installed".to_owned()));
     }
-    if !works("rustup", &["run", "nightly", "rustc", "--version"]) {
-        return Err(Failure::Missing(
-            "not run: the nightly toolchain, which cargo-fuzz needs, is not installed".to_owned(),
-        ));
+    fuzz(&request)
+}
+
+/// Runs every target for this long.
+pub(crate) fn all(seconds: u64) -> Outcome {
+    let targets = targets(&Tree::read()?);
+    fuzz(&Request { targets, seconds, jobs: jobs(), list: false })
+}
+
+/// Whether `cargo fuzz` can be run.
+pub(crate) fn is_installed() -> Outcome<bool> {
+    let mut command = Command::new("cargo");
+    let output = command.args(["fuzz", "--version"]).env("PATH", programs::path()?).output();
+    Ok(output.is_ok_and(|output| output.status.success()))
+}
+
+fn fuzz(request: &Request) -> Outcome {
+    let folder = target()?.join("fuzz");
+    let crates: BTreeSet<&str> = request.targets.iter().map(|target| target.dir.as_str()).collect();
+    for dir in crates {
+        let mut build = cargo_fuzz("build", dir, &folder)?;
+        println!("$ {}", show(&build));
+        status(&mut build)?;
     }
-    for target in request.targets {
-        println!("{}: {} seconds", target.name, request.seconds);
-        let mut command = Command::new("rustup");
-        command.current_dir(root().join(&target.dir)).args([
-            "run",
-            "nightly",
-            "cargo",
-            "fuzz",
-            "run",
-            &target.name,
-        ]);
-        status(command.arg("--").arg(format!("-max_total_time={}", request.seconds)))?;
+    let waiting = Mutex::new(request.targets.iter());
+    let failed = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..request.jobs.min(request.targets.len()) {
+            scope.spawn(|| {
+                while let Some(target) = next(&waiting) {
+                    if let Err(failure) = fuzz_one(target, request.seconds, &folder)
+                        && let Ok(mut failed) = failed.lock()
+                    {
+                        println!("{}: FAILED: {failure}", target.name);
+                        failed.push(target.name.as_str());
+                    }
+                }
+            });
+        }
+    });
+    let failed = failed.into_inner().unwrap_or_default();
+    if failed.is_empty() { Ok(()) } else { Err(Failure::Check(format!("failed: {}", failed.join(", ")))) }
+}
+
+fn next<'a>(waiting: &Mutex<std::slice::Iter<'a, Target>>) -> Option<&'a Target> {
+    waiting.lock().ok()?.next()
+}
+
+/// Runs one target. What libFuzzer prints goes to a file: its end is shown when an input breaks something.
+fn fuzz_one(target: &Target, seconds: u64, folder: &Path) -> Outcome {
+    let unwritable = |error| Failure::Missing(format!("cannot write into {}: {error}", folder.display()));
+    // New inputs are collected apart from those in the repository, which are read and not written.
+    let collected = folder.join("corpus").join(&target.name);
+    std::fs::create_dir_all(&collected).map_err(unwritable)?;
+    let log = folder.join(format!("{}.log", target.name));
+    let output = std::fs::File::create(&log).map_err(unwritable)?;
+    let errors = output.try_clone().map_err(unwritable)?;
+    let mut command = cargo_fuzz("run", &target.dir, folder)?;
+    command.arg(&target.name).arg(collected).arg(root().join(&target.dir).join("fuzz/corpus"));
+    command.args(["--", &format!("-max_total_time={seconds}"), "-timeout=20"]);
+    let outcome = status(command.stdout(output).stderr(errors));
+    let text = std::fs::read(&log).map_err(unwritable)?;
+    let text = String::from_utf8_lossy(&text);
+    let lines: Vec<&str> = text.lines().collect();
+    match outcome {
+        Ok(()) => {
+            println!("{}: {}", target.name, lines.last().copied().unwrap_or_default());
+            Ok(())
+        }
+        Err(failure) => {
+            let last = lines[lines.len().saturating_sub(40)..].join("\n");
+            Err(Failure::Check(format!("{failure}; the end of {}:\n{last}", log.display())))
+        }
     }
-    Ok(())
+}
+
+/// A call of cargo-fuzz for the targets of a crate.
+///
+/// Its flags for the compiler are unstable ones, which `RUSTC_BOOTSTRAP` allows on a stable toolchain. The crates forbid unsafe
+/// code, so a sanitizer would only slow the targets down; all crates share a folder for what is built.
+fn cargo_fuzz(verb: &str, dir: &str, folder: &Path) -> Outcome<Command> {
+    let mut command = Command::new("cargo");
+    command.current_dir(root().join(dir)).env("RUSTC_BOOTSTRAP", "1").env("PATH", programs::path()?);
+    command.args(["fuzz", verb, "--sanitizer", "none", "--target-dir"]).arg(folder);
+    Ok(command)
+}
+
+/// How many targets run at once unless the caller says otherwise: one for each core.
+fn jobs() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
 struct Request {
     targets: Vec<Target>,
     seconds: u64,
+    jobs: usize,
     list: bool,
 }
 
 fn parse(args: &[String], all: &[Target]) -> Outcome<Request> {
-    let mut request = Request { targets: all.to_vec(), seconds: DEFAULT_SECONDS, list: false };
+    let mut request = Request { targets: all.to_vec(), seconds: DEFAULT_SECONDS, jobs: jobs(), list: false };
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--list" => request.list = true,
-            "--seconds" => {
-                let number = args.next().and_then(|value| value.parse().ok());
-                request.seconds = number
-                    .ok_or_else(|| Failure::Usage("`--seconds` takes a whole number after it".to_owned()))?;
-            }
+            "--seconds" => request.seconds = number("--seconds", args.next())?,
+            "--jobs" => request.jobs = number("--jobs", args.next())?,
             name => {
                 request.targets.retain(|target| target.name == name);
                 if request.targets.is_empty() {
@@ -75,6 +148,11 @@ fn parse(args: &[String], all: &[Target]) -> Outcome<Request> {
         }
     }
     Ok(request)
+}
+
+fn number<T: std::str::FromStr>(option: &str, value: Option<&String>) -> Outcome<T> {
+    let number = value.and_then(|value| value.parse().ok());
+    number.ok_or_else(|| Failure::Usage(format!("`{option}` takes a whole number after it")))
 }
 
 /// The targets lie in `crates/NAME/fuzz/fuzz_targets`, a file each.
@@ -117,6 +195,9 @@ mod tests {
         assert_eq!(parsed(&[]).unwrap(), (all.to_vec(), 60, false));
         assert_eq!(parsed(&["--seconds", "5", "two"]).unwrap(), (vec![target("two")], 5, false));
         assert!(parsed(&["--list"]).unwrap().2);
+        let jobs = |args: &[String]| parse(args, &all).map(|request| request.jobs);
+        assert_eq!(jobs(&["--jobs".to_owned(), "3".to_owned()]).unwrap(), 3);
+        assert!(jobs(&["--jobs".to_owned()]).is_err());
         assert!(parsed(&["three"]).is_err());
     }
 }

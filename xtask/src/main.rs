@@ -35,13 +35,17 @@ usage: cargo xtask COMMAND
   conformance new NAME [--to FOLDER [--path]]
                          make a crate for a new store: in this workspace, or alone in FOLDER, where `--path` has it
                          depend on this checkout
-  fuzz [TARGET] [--seconds N]
-                         run the fuzz targets of all crates, or one, N seconds each (60); `fuzz --list` names them
+  fuzz [TARGET] [--seconds N] [--jobs N]
+                         run the fuzz targets of all crates, or one, N seconds each (60), N at a time (one a core);
+                         `fuzz --list` names them
   services up|down [NAME...]
                          install and start servers for tests, or stop what was started: S3 and DynamoDB, Azure Blob,
                          Google Cloud Storage, PostgreSQL
+  services install [NAME...]
+                         build programs for tests and checks into the user's cache folder, once per machine: cargo-deny,
+                         cargo-fuzz, OpenTofu
   services status        name the services, what became of them and where they listen
-  services env           print the variables by which tests find them, for `eval`
+  services env           print the variables by which tests find servers and programs, for `eval`
   simulate [--cases N] [--seed S] [--threads N]
                          run engines that are made up on both managers of snapshots, N cases (1000) on N threads (1), and
                          make the first that fails smaller

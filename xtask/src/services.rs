@@ -1,9 +1,11 @@
-//! `cargo xtask services`: servers for tests, installed into `target/services` and started on free ports of this machine.
+//! `cargo xtask services`: servers for tests, installed into `target/services` and started on free ports of this machine,
+//! and programs for tests and checks, built once per machine.
 
 mod account;
 mod definition;
 mod install;
 mod process;
+pub(crate) mod programs;
 mod running;
 
 use std::path::{Path, PathBuf};
@@ -24,6 +26,9 @@ pub(crate) fn run(args: &[String]) -> Outcome {
     let usage =
         || Failure::Usage("say `services up [NAME...]`, `down [NAME...]`, `status` or `env`".to_owned());
     let (command, names) = args.split_first().ok_or_else(usage)?;
+    if command == "install" {
+        return programs::install(names);
+    }
     let services = definition::all()?;
     if let Some(name) = names.iter().find(|name| services.iter().all(|service| service.name != **name)) {
         let known: Vec<&str> = services.iter().map(|service| service.name.as_str()).collect();
@@ -42,6 +47,7 @@ pub(crate) fn run(args: &[String]) -> Outcome {
         }
         ("env", []) => {
             print!("{}", environment(&root()?, &services));
+            println!("export PATH={}", quoted(&programs::path()?.to_string_lossy()));
             Ok(())
         }
         _ => Err(usage()),

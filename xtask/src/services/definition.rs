@@ -59,24 +59,29 @@ pub(super) enum Health {
 
 /// All services, by name.
 pub(super) fn all() -> Outcome<Vec<Service>> {
-    let folder = root().join("xtask/services");
-    let unreadable = |error| Failure::Missing(format!("cannot read the folder xtask/services: {error}"));
-    let mut services = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
+    let service = |(name, text): (String, String)| {
+        parse(&name, &text).map_err(|why| Failure::Check(format!("xtask/services/{name}.toml: {why}")))
+    };
+    files("xtask/services")?.into_iter().map(service).collect()
+}
+
+/// The files of a folder that end in `.toml`, by their names without it.
+pub(super) fn files(folder: &str) -> Outcome<Vec<(String, String)>> {
+    let unreadable = |error| Failure::Missing(format!("cannot read the folder {folder}: {error}"));
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(root().join(folder)).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();
         let Some(name) = path.file_name().and_then(|name| name.to_str()?.strip_suffix(".toml")) else {
             continue;
         };
-        let text = std::fs::read_to_string(&path).map_err(unreadable)?;
-        let service =
-            parse(name, &text).map_err(|why| Failure::Check(format!("xtask/services/{name}.toml: {why}")))?;
-        services.push(service);
+        files.push((name.to_owned(), std::fs::read_to_string(&path).map_err(unreadable)?));
     }
-    services.sort_by(|one, two| one.name.cmp(&two.name));
-    Ok(services)
+    files.sort();
+    Ok(files)
 }
 
-type Table = BTreeMap<String, Value>;
+/// A table of such a file.
+pub(super) type Table = BTreeMap<String, Value>;
 
 /// Reads what a service's file says.
 fn parse(name: &str, text: &str) -> Result<Service, String> {
@@ -124,7 +129,7 @@ fn prepare(mut table: Table) -> Result<(String, Vec<String>), String> {
     Ok((creates, run))
 }
 
-fn word(table: &mut Table, key: &str) -> Result<Option<String>, String> {
+pub(super) fn word(table: &mut Table, key: &str) -> Result<Option<String>, String> {
     match table.remove(key) {
         None => Ok(None),
         Some(Value::String(word)) => Ok(Some(word)),
@@ -132,7 +137,7 @@ fn word(table: &mut Table, key: &str) -> Result<Option<String>, String> {
     }
 }
 
-fn switch(table: &mut Table, key: &str) -> Result<Option<bool>, String> {
+pub(super) fn switch(table: &mut Table, key: &str) -> Result<Option<bool>, String> {
     match table.remove(key) {
         None => Ok(None),
         Some(Value::Bool(on)) => Ok(Some(on)),
@@ -140,7 +145,7 @@ fn switch(table: &mut Table, key: &str) -> Result<Option<bool>, String> {
     }
 }
 
-fn words(table: &mut Table, key: &str) -> Result<Option<Vec<String>>, String> {
+pub(super) fn words(table: &mut Table, key: &str) -> Result<Option<Vec<String>>, String> {
     let value = table.remove(key);
     value.map(|value| list(value).ok_or_else(|| format!("`{key}` takes a list of words"))).transpose()
 }
@@ -158,7 +163,7 @@ fn variables(table: Table) -> Result<BTreeMap<String, String>, String> {
 }
 
 /// Reads the part of TOML that these files use: tables, and keys whose values are also JSON.
-fn tables(text: &str) -> Result<BTreeMap<String, Table>, String> {
+pub(super) fn tables(text: &str) -> Result<BTreeMap<String, Table>, String> {
     let mut tables = BTreeMap::from([(String::new(), Table::new())]);
     let mut current = String::new();
     let mut lines = text.lines().enumerate();

@@ -1,0 +1,265 @@
+//! Programs that tests and checks run: built once per machine, into the user's cache folder.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::definition::{self, Table};
+use super::running::{make, write};
+use crate::outcome::{Failure, Outcome, status};
+
+/// A program described by a file in `xtask/programs`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Program {
+    /// The name of its file.
+    pub(crate) name: String,
+    version: String,
+    /// The executable it installs.
+    binary: String,
+    /// Programs without which it cannot be built.
+    needs: Vec<String>,
+    /// Whether `install` without names builds it.
+    by_default: bool,
+    source: Source,
+}
+
+/// Where a program is built from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Source {
+    /// A crate.
+    Crate(String),
+    /// A Go module, the path of its main package, `replace` lines and linker flags.
+    ///
+    /// `go install` refuses modules that have `replace` lines of their own, so the program is built from a module that requires it.
+    Go { module: String, package: String, replace: Vec<String>, flags: Option<String> },
+}
+
+/// All programs, by name.
+pub(crate) fn all() -> Outcome<Vec<Program>> {
+    let files = definition::files("xtask/programs")?;
+    let program = |(name, text): (String, String)| {
+        parse(&name, &text).map_err(|why| Failure::Check(format!("xtask/programs/{name}.toml: {why}")))
+    };
+    files.into_iter().map(program).collect()
+}
+
+fn parse(name: &str, text: &str) -> Result<Program, String> {
+    let mut tables = definition::tables(text)?;
+    let mut top = tables.remove("").unwrap_or_default();
+    let mut install = tables.remove("install").ok_or("there is no table [install]")?;
+    let program = Program {
+        name: name.to_owned(),
+        version: definition::word(&mut top, "version")?.ok_or("there is no `version`")?,
+        binary: definition::word(&mut top, "binary")?.unwrap_or_else(|| name.to_owned()),
+        needs: definition::words(&mut top, "needs")?.unwrap_or_default(),
+        by_default: definition::switch(&mut top, "by_default")?.unwrap_or(true),
+        source: source(&mut install)?,
+    };
+    let left = top.keys().chain(install.keys()).chain(tables.keys()).next();
+    left.map_or(Ok(program), |key| Err(format!("`{key}` means nothing here")))
+}
+
+fn source(table: &mut Table) -> Result<Source, String> {
+    let replace = definition::words(table, "replace")?.unwrap_or_default();
+    let flags = definition::word(table, "flags")?;
+    let cargo = definition::words(table, "cargo")?;
+    let go = definition::words(table, "go")?;
+    match (cargo.as_deref(), go.as_deref()) {
+        (Some([name]), None) if replace.is_empty() && flags.is_none() => Ok(Source::Crate(name.clone())),
+        (None, Some([module, package])) => {
+            Ok(Source::Go { module: module.clone(), package: package.clone(), replace, flags })
+        }
+        _ => {
+            Err("[install] takes either `cargo` with a crate, or `go` with a module and a package".to_owned())
+        }
+    }
+}
+
+impl Program {
+    /// The folder of this version. Another version has another, so that checkouts of any age can share the cache.
+    fn folder(&self, cache: &Path) -> PathBuf {
+        cache.join(format!("{}-{}", self.name, self.version.trim_start_matches('v')))
+    }
+
+    /// The folder with the executable, once it is built.
+    pub(crate) fn found(&self, cache: &Path) -> Option<PathBuf> {
+        let folder = self.folder(cache).join("bin");
+        folder.join(&self.binary).is_file().then_some(folder)
+    }
+
+    /// Why it cannot be built on this machine, if so.
+    fn lacks(&self) -> Option<String> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let found =
+            |program: &&String| std::env::split_paths(&path).any(|folder| folder.join(program).is_file());
+        let lacking = self.needs.iter().find(|program| !found(program))?;
+        Some(format!("there is no `{lacking}` here"))
+    }
+
+    /// Builds it beside its folder and renames it into place, so that an interrupted build leaves nothing to find.
+    fn build(&self, cache: &Path) -> Outcome {
+        let building = cache.join(format!("building-{}-{}", self.name, std::process::id()));
+        let bin = building.join("bin");
+        make(&bin)?;
+        let built = self.build_in(&building, &bin);
+        if built.is_ok() {
+            let folder = self.folder(cache);
+            match std::fs::rename(&building, &folder) {
+                Ok(()) => return Ok(()),
+                // Another process built it meanwhile.
+                Err(_) if self.found(cache).is_some() => {}
+                Err(error) => {
+                    return Err(Failure::Missing(format!("cannot create {}: {error}", folder.display())));
+                }
+            }
+        }
+        let removed = std::fs::remove_dir_all(&building);
+        built.and(
+            removed
+                .map_err(|error| Failure::Missing(format!("cannot remove {}: {error}", building.display()))),
+        )
+    }
+
+    fn build_in(&self, building: &Path, bin: &Path) -> Outcome {
+        match &self.source {
+            Source::Crate(name) => {
+                let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+                command.current_dir(building).args([
+                    "install",
+                    "--quiet",
+                    "--locked",
+                    "--no-track",
+                    "--version",
+                ]);
+                command.args([&self.version, name]).arg("--root").arg(building);
+                status(
+                    command.arg("--target-dir").arg(building.join("target")).env_remove("CARGO_INCREMENTAL"),
+                )?;
+                let removed = std::fs::remove_dir_all(building.join("target"));
+                removed.map_err(|error| Failure::Missing(format!("cannot remove what cargo built: {error}")))
+            }
+            Source::Go { module, package, replace, flags } => {
+                let source = building.join("source");
+                make(&source)?;
+                write(&source.join("go.mod"), &go_mod(module, &self.version, replace))?;
+                let mut command = Command::new("go");
+                command.current_dir(&source).env("GOFLAGS", "").args(["build", "-mod=mod", "-o"]);
+                command.arg(bin.join(&self.binary));
+                if let Some(flags) = flags {
+                    command.args(["-ldflags", flags]);
+                }
+                status(command.arg(package))
+            }
+        }
+    }
+}
+
+fn go_mod(module: &str, version: &str, replace: &[String]) -> String {
+    let replace: String = replace.iter().map(|line| format!("replace {line}\n")).collect();
+    format!("module example.test/program\n\ngo 1.26\n\nrequire {module} {version}\n\n{replace}")
+}
+
+/// The folder that keeps built programs: the user's cache folder, whatever checkout builds them.
+pub(crate) fn cache() -> Outcome<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let folder = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")));
+    let folder =
+        folder.ok_or_else(|| Failure::Missing("neither XDG_CACHE_HOME nor HOME is set".to_owned()))?;
+    Ok(folder.join("groundstate"))
+}
+
+/// Builds the programs that are not in the cache. What cannot be built on this machine is named, and is no failure.
+pub(super) fn install(names: &[String]) -> Outcome {
+    let (programs, cache) = (all()?, cache()?);
+    if let Some(name) = names.iter().find(|name| programs.iter().all(|program| program.name != **name)) {
+        let known: Vec<&str> = programs.iter().map(|program| program.name.as_str()).collect();
+        return Err(Failure::Usage(format!("there is no program `{name}`, but {}", known.join(", "))));
+    }
+    let wanted = |program: &&Program| {
+        if names.is_empty() { program.by_default } else { names.contains(&program.name) }
+    };
+    for program in programs.iter().filter(wanted) {
+        let name = &program.name;
+        if let Some(folder) = program.found(&cache) {
+            println!("{name}: {} is in {}", program.version, folder.display());
+            continue;
+        }
+        let built = program.lacks().map_or_else(|| program.build(&cache), |why| Err(Failure::Missing(why)));
+        match built {
+            Ok(()) => println!("{name}: built {}", program.version),
+            // A registry that cannot be reached looks like any other failure of the build.
+            Err(failure) => println!("{name}: not built: {failure}"),
+        }
+    }
+    Ok(())
+}
+
+/// The folders of built programs, in front of those in which the shell looks.
+pub(crate) fn path() -> Outcome<OsString> {
+    let (programs, cache) = (all()?, cache()?);
+    let found = programs.iter().filter_map(|program| program.found(&cache));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let known: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    let new: Vec<PathBuf> = found.filter(|folder| !known.contains(folder)).collect();
+    std::env::join_paths(new.into_iter().chain(known))
+        .map_err(|error| Failure::Missing(format!("cannot put programs in front of PATH: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{Source, all, go_mod, parse};
+
+    const GO: &str = "version = \"v1.2.3\"\nbinary = \"t\"\nneeds = [\"go\"]\nby_default = false\n[install]\n\
+        go = [\"example.test/m\", \"example.test/m/cmd/t\"]\nreplace = [\"a v1 => b v2\"]\nflags = \"-X a=b\"\n";
+
+    #[test]
+    fn a_file_says_how_a_program_is_built() {
+        let program = parse("x", GO).unwrap();
+        assert_eq!((program.binary.as_str(), program.by_default), ("t", false));
+        assert_eq!(program.folder(Path::new("c")), Path::new("c/x-1.2.3"));
+        let Source::Go { module, replace, flags, .. } = &program.source else {
+            unreachable!("it is a module")
+        };
+        assert_eq!(flags.as_deref(), Some("-X a=b"));
+        let text = go_mod(module, &program.version, replace);
+        assert!(text.ends_with("require example.test/m v1.2.3\n\nreplace a v1 => b v2\n"), "{text}");
+    }
+
+    #[test]
+    fn what_a_file_gets_wrong_is_named() {
+        for (text, expected) in [
+            ("version = \"1\"\n", "there is no table [install]"),
+            ("[install]\ncargo = [\"a\"]\n", "there is no `version`"),
+            ("version = \"1\"\n[install]\ncargo = [\"a\", \"b\"]\n", "[install] takes either"),
+            ("version = \"1\"\n[install]\ncargo = [\"a\"]\nflags = \"x\"\n", "[install] takes either"),
+            ("version = \"1\"\n[install]\ngo = [\"a\"]\n", "[install] takes either"),
+            ("version = \"1\"\nx = 1\n[install]\ncargo = [\"a\"]\n", "`x` means nothing here"),
+        ] {
+            let error = parse("x", text).unwrap_err();
+            assert!(error.starts_with(expected), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_files_of_all_programs_can_be_read() {
+        let names: Vec<String> = all().unwrap().into_iter().map(|program| program.name).collect();
+        assert!(
+            ["cargo-deny", "cargo-fuzz", "tofu"].iter().all(|name| names.contains(&(*name).to_owned())),
+            "{names:?}"
+        );
+    }
+
+    #[test]
+    fn a_program_is_found_only_when_its_executable_is_there() {
+        let cache = std::env::temp_dir().join(format!("groundstate-xtask-programs-{}", std::process::id()));
+        let program = parse("x", GO).unwrap();
+        assert_eq!(program.found(&cache), None);
+        std::fs::create_dir_all(cache.join("x-1.2.3/bin")).unwrap();
+        assert_eq!(program.found(&cache), None);
+        std::fs::write(cache.join("x-1.2.3/bin/t"), "").unwrap();
+        assert_eq!(program.found(&cache), Some(cache.join("x-1.2.3/bin")));
+        std::fs::remove_dir_all(cache).unwrap();
+    }
+}
