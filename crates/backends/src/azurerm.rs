@@ -39,7 +39,7 @@ impl Factory for AzureFactory {
     }
 
     fn open(&self, settings: &Settings, context: &Context) -> Result<Opened, BackendsError> {
-        let mut options = Options::of(settings);
+        let mut options = Options::of(settings, &[])?;
         let key = options.needed("key")?;
         let variable = |name: &str| context.variables.get(name).map(str::to_owned);
         let snapshot = match options.flag("snapshot")? {

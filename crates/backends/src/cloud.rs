@@ -1,11 +1,12 @@
 //! What the back ends of all clouds have in common: options that are the back end's and not the service's, and history.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
+use groundstate_common::Origin;
 use groundstate_statemgr_object::history::{Keeping, Retention};
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::error::BackendsError;
@@ -20,8 +21,11 @@ pub(crate) struct Options<'s> {
 }
 
 impl<'s> Options<'s> {
-    pub(crate) fn of(settings: &'s Settings) -> Self {
-        Self { settings, rest: settings.options().clone() }
+    /// `own` are the options that Terraform and OpenTofu do not have, so that no `init` can have recorded them.
+    pub(crate) fn of(settings: &'s Settings, own: &[&str]) -> Result<Self, BackendsError> {
+        settings.only_from_user(&["history", "history_keep", "history_max_age"])?;
+        settings.only_from_user(own)?;
+        Ok(Self { settings, rest: settings.options().clone() })
     }
 
     /// Takes a text; an empty one counts as not given.
@@ -91,13 +95,50 @@ impl<'s> Options<'s> {
     }
 }
 
+/// Settings of a service, which know where each of their values comes from.
+pub(crate) trait ServiceSettings: Default {
+    /// Takes options that all have this origin.
+    fn take(&mut self, options: Value, origin: Origin) -> Result<(), serde_json::Error>;
+}
+
+#[cfg(feature = "s3")]
+impl ServiceSettings for groundstate_blobs::S3Settings {
+    fn take(&mut self, options: Value, origin: Origin) -> Result<(), serde_json::Error> {
+        self.read_from(options, origin)
+    }
+}
+
+#[cfg(feature = "gcs")]
+impl ServiceSettings for groundstate_blobs::GcsSettings {
+    fn take(&mut self, options: Value, origin: Origin) -> Result<(), serde_json::Error> {
+        self.read_from(options, origin)
+    }
+}
+
+#[cfg(feature = "azurerm")]
+impl ServiceSettings for groundstate_blobs::AzureSettings {
+    fn take(&mut self, options: Value, origin: Origin) -> Result<(), serde_json::Error> {
+        self.read_from(options, origin)
+    }
+}
+
 /// What is left for the service, as its own settings.
-pub(crate) fn service_settings<T: DeserializeOwned>(
+pub(crate) fn service_settings<T: ServiceSettings>(
     settings: &Settings,
     options: Options<'_>,
 ) -> Result<T, BackendsError> {
-    T::deserialize(Value::Object(options.rest))
-        .map_err(|error| BackendsError::Options { kind: settings.kind().to_owned(), why: error.to_string() })
+    let mut by_origin = BTreeMap::<Origin, Map<String, Value>>::new();
+    for (name, value) in options.rest {
+        by_origin.entry(settings.origin(&name)).or_default().insert(name, value);
+    }
+    let mut service = T::default();
+    for (origin, options) in by_origin {
+        service.take(Value::Object(options), origin).map_err(|error| BackendsError::Options {
+            kind: settings.kind().to_owned(),
+            why: error.to_string(),
+        })?;
+    }
+    Ok(service)
 }
 
 /// Context for clients of services.

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use groundstate_common::InvalidId;
 
+use crate::workdir::{Disagreement, Purpose};
+
 /// Why a place could not be opened. None of the texts has the value of an option, which may be a secret.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -76,6 +78,56 @@ pub enum BackendsError {
         /// Why.
         source: io::Error,
     },
+    /// A small file of a directory that is not read: no regular file, too large, or a link that leads elsewhere.
+    #[error("{} is not read: {why}", path.display())]
+    SmallFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong; nothing of the content.
+        why: String,
+    },
+    /// A configuration whose backend block cannot be found out.
+    #[error("cannot read the configuration in {}: {why}", path.display())]
+    Configuration {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong; nothing of the content.
+        why: String,
+    },
+    /// What `init` recorded is not what the configuration says.
+    #[error("the backend of {} is not known: {disagreement}", directory.display())]
+    Disagreement {
+        /// The working directory.
+        directory: PathBuf,
+        /// What differs.
+        disagreement: Disagreement,
+        /// What the place was wanted for.
+        purpose: Purpose,
+    },
+    /// A configuration that cannot be read, so that nothing confirms what `init` recorded.
+    #[error("the backend of {} is not known: {why}", directory.display())]
+    Untrusted {
+        /// The working directory.
+        directory: PathBuf,
+        /// Why the configuration cannot be read.
+        why: String,
+    },
+    /// An option that a directory does not decide.
+    #[error(
+        "the option {name:?} of the backend {kind:?} is taken from a URL or the environment, not from a directory"
+    )]
+    DirectoryOption {
+        /// The type.
+        kind: String,
+        /// The option.
+        name: String,
+    },
+    /// The file that selects a workspace has no name in it.
+    #[error("{} does not have the name of a workspace", path.display())]
+    Selection {
+        /// The file.
+        path: PathBuf,
+    },
     /// What `init` left behind is not what it should be.
     #[error("{} is not what `init` writes, so the backend of {} is unknown: {why}", path.display(), directory.display())]
     WorkingDirectory {
@@ -102,4 +154,16 @@ pub enum BackendsError {
     /// The back end itself says no.
     #[error(transparent)]
     Backend(#[from] groundstate_statemgr::Error),
+}
+
+/// An error and its causes.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        next = cause.source();
+    }
+    text
 }

@@ -46,7 +46,7 @@ impl Factory for GcsFactory {
     }
 
     fn open(&self, settings: &Settings, context: &Context) -> Result<Opened, BackendsError> {
-        let mut options = Options::of(settings);
+        let mut options = Options::of(settings, &["verify_lock"])?;
         let layout = FolderLayout::new(&options.text("prefix")?.unwrap_or_default());
         let verify = options.flag("verify_lock")?.unwrap_or(false);
         let keeping = options.keeping(context)?;

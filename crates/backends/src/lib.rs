@@ -27,7 +27,7 @@
 //! - [`Registry`] knows which back ends there are. [`Registry::place`] opens what a user names, [`Registry::open`] what a
 //!   `backend` block says ([`Settings`]).
 //! - A [`Factory`] makes back ends of one type; a program adds its own with [`Registry::with`].
-//! - [`WorkingDirectory`] reads what `init` and `workspace select` leave behind.
+//! - [`WorkingDirectory`] reads what `init` and `workspace select` leave behind, and compares it with the configuration.
 //! - [`Outputs`] reads outputs of large states without the rest.
 //! - [`Upkeep`] is for what only some back ends have beside their states: digests, and second locks.
 //!
@@ -71,7 +71,7 @@ pub use s3::S3Factory;
 pub use settings::Settings;
 pub use upkeep::{DigestRepair, FoundLock, LockMove, Upkeep};
 pub use url::PlaceUrl;
-pub use workdir::{Variables, WorkingDirectory};
+pub use workdir::{Disagreement, Purpose, Variables, WorkingDirectory};
 
 /// Compiles the examples of the README.
 #[cfg(doctest)]

@@ -13,7 +13,7 @@ use crate::outputs::Outputs;
 use crate::settings::Settings;
 use crate::upkeep::Upkeep;
 use crate::url::PlaceUrl;
-use crate::workdir::{Variables, WorkingDirectory};
+use crate::workdir::{Purpose, Variables, WorkingDirectory};
 
 /// Types of Terraform and OpenTofu that nothing here opens.
 const FOREIGN: [&str; 20] = [
@@ -80,6 +80,10 @@ pub struct Context {
     pub directory: PathBuf,
     /// Where `.terraform` is, as seen from there; the local back end keeps its selection in it.
     pub data: PathBuf,
+    /// What places are opened for.
+    pub purpose: Purpose,
+    /// Whether what a directory records counts although its configuration does not say so.
+    pub trusts_directories: bool,
 }
 
 impl Context {
@@ -92,7 +96,23 @@ impl Context {
             variables: Variables::none(),
             directory: PathBuf::new(),
             data: PathBuf::from(".terraform"),
+            purpose: Purpose::Change,
+            trusts_directories: false,
         }
+    }
+
+    /// For this purpose; without it, for changes.
+    #[must_use]
+    pub fn purpose(mut self, purpose: Purpose) -> Self {
+        self.purpose = purpose;
+        self
+    }
+
+    /// With directories that are trusted, as [`WorkingDirectory::check`] describes.
+    #[must_use]
+    pub fn trusts_directories(mut self, yes: bool) -> Self {
+        self.trusts_directories = yes;
+        self
     }
 
     /// With this environment.
@@ -244,14 +264,19 @@ impl Registry {
     ///
     /// [`BackendsError::Unknown`], [`BackendsError::NotBuiltIn`], and those of [`Factory::open`].
     pub fn open(&self, settings: &Settings, context: &Context) -> Result<Opened, BackendsError> {
-        let Some(factory) = self.factories.get(settings.kind()) else {
-            let (kind, known) = (settings.kind().to_owned(), self.kinds().collect::<Vec<_>>().join(", "));
-            return Err(match FOREIGN.contains(&settings.kind()) {
+        let factory = self.must_have(settings.kind())?;
+        factory.open(settings, context)
+    }
+
+    fn must_have(&self, kind: &str) -> Result<&Arc<dyn Factory>, BackendsError> {
+        self.factories.get(kind).ok_or_else(|| {
+            let is_foreign = FOREIGN.contains(&kind);
+            let (kind, known) = (kind.to_owned(), self.kinds().collect::<Vec<_>>().join(", "));
+            match is_foreign {
                 true => BackendsError::NotBuiltIn { kind, known },
                 false => BackendsError::Unknown { kind, known },
-            });
-        };
-        factory.open(settings, context)
+            }
+        })
     }
 
     /// The settings that an address stands for.
@@ -311,13 +336,15 @@ impl Registry {
     ///
     /// # Errors
     ///
-    /// Those of [`open`](Self::open) and [`WorkingDirectory::workspace`].
+    /// Those of [`open`](Self::open), [`WorkingDirectory::check`] and [`WorkingDirectory::workspace`].
     pub fn of_directory(
         &self,
         directory: &WorkingDirectory,
         workspace: Option<&WorkspaceName>,
         context: &Context,
     ) -> Result<Place, BackendsError> {
+        self.must_have(directory.settings().kind())?;
+        directory.check(context.purpose, context.trusts_directories)?;
         let workspace = workspace.cloned().map_or_else(|| directory.workspace(), Ok)?;
         let settings = directory.settings().clone();
         let context = Context { data: directory.data().to_owned(), ..context.clone() };

@@ -40,7 +40,7 @@ impl Factory for S3Factory {
     }
 
     fn open(&self, settings: &Settings, context: &Context) -> Result<Opened, BackendsError> {
-        let mut options = Options::of(settings);
+        let mut options = Options::of(settings, &["strict_locks", "strict_table", "trust_lock"])?;
         let mut layout = S3Layout::new(&options.needed("key")?)?;
         if let Some(prefix) = prefix(&mut options)? {
             layout = layout.workspace_key_prefix(&prefix)?;

@@ -1,7 +1,9 @@
 //! The type and the options of a back end, as a `backend` block has them.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
+use groundstate_common::Origin;
 use serde_json::{Map, Value};
 
 use crate::error::BackendsError;
@@ -21,12 +23,14 @@ use crate::error::BackendsError;
 pub struct Settings {
     kind: String,
     options: Map<String, Value>,
+    /// Where options come from that are not the user's.
+    origins: BTreeMap<String, Origin>,
 }
 
 impl Settings {
     /// A back end of this type, without options.
     pub fn new(kind: impl Into<String>) -> Self {
-        Self { kind: kind.into(), options: Map::new() }
+        Self { kind: kind.into(), options: Map::new(), origins: BTreeMap::new() }
     }
 
     /// Sets an option; the last one of a name counts.
@@ -59,6 +63,31 @@ impl Settings {
     #[must_use]
     pub fn with_all(self, options: &Map<String, Value>) -> Self {
         options.iter().fold(self, |settings, (name, value)| settings.with(name, value.clone()))
+    }
+
+    /// Says where the options come from that a directory has.
+    #[must_use]
+    pub(crate) fn from_directory(mut self, origins: BTreeMap<String, Origin>) -> Self {
+        self.origins = origins;
+        self
+    }
+
+    /// Where an option comes from; what no directory has is the user's.
+    pub fn origin(&self, name: &str) -> Origin {
+        self.origins.get(name).copied().unwrap_or(Origin::CommandLine)
+    }
+
+    /// Refuses options of a directory that only the user sets.
+    ///
+    /// # Errors
+    ///
+    /// [`BackendsError::DirectoryOption`].
+    pub fn only_from_user(&self, names: &[&str]) -> Result<(), BackendsError> {
+        let found =
+            names.iter().find(|name| self.options.contains_key(**name) && !self.origin(name).is_user());
+        found.map_or(Ok(()), |name| {
+            Err(BackendsError::DirectoryOption { kind: self.kind.clone(), name: (*name).to_owned() })
+        })
     }
 
     /// The type, such as `s3`.

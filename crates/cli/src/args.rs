@@ -63,6 +63,9 @@ pub(crate) struct Cli {
     /// Takes this workspace of a directory or a backend instead of the selected one
     #[arg(long, global = true, value_name = "NAME", value_parser = workspace_name)]
     pub(crate) workspace: Option<WorkspaceName>,
+    /// Takes the backend that `.terraform` records although the configuration does not confirm it
+    #[arg(long, global = true)]
+    pub(crate) trust_directory: bool,
     /// What to do.
     #[command(subcommand)]
     pub(crate) command: Command,

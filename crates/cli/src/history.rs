@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use groundstate_backends::Purpose;
 use groundstate_statemgr::{Backend, History, HistoryEntry, HistoryId};
 
 use crate::error::{Failure, Kind, Result};
@@ -23,7 +24,7 @@ pub(crate) struct Kept {
 impl Kept {
     /// The history of the state that an argument names.
     pub(crate) fn open(argument: &Path) -> Result<Self> {
-        let remote = match locate(argument, false)? {
+        let remote = match locate(argument, false, Purpose::Read)? {
             Located::Remote(remote) => remote,
             Located::File(path) => return Err(nothing(&path.display().to_string())),
         };

@@ -51,6 +51,9 @@ fn main() -> ExitCode {
     if let Some(workspace) = cli.workspace {
         Environment::choose(workspace);
     }
+    if cli.trust_directory {
+        Environment::trust_directories();
+    }
     match commands::run(cli.command) {
         Ok(outcome) => outcome.exit_code(),
         Err(failure) => {

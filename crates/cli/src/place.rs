@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use groundstate_backends::{BackendsError, PlaceUrl, Registry, Upkeep, local_path};
+use groundstate_backends::{BackendsError, Disagreement, PlaceUrl, Purpose, Registry, Upkeep, local_path};
 use groundstate_statemgr::{Backend, ErrorKind, StateStore, WorkspaceName};
 
 use crate::error::{Failure, Kind, Result};
@@ -77,14 +77,11 @@ fn warn(place: &groundstate_backends::Place) {
     }
 }
 
-/// Finds out where an argument leads. Nobody is asked, and nothing but the working directory is read.
-pub(crate) fn locate(argument: &Path, must_exist: bool) -> Result<Located> {
+/// Finds out where an argument leads, which nothing but the working directory is read for.
+pub(crate) fn locate(argument: &Path, must_exist: bool, purpose: Purpose) -> Result<Located> {
     let environment = Environment::of_process();
-    if let Some(url) = argument.to_str().filter(|text| PlaceUrl::is_url(text)) {
-        return of_url(url, &environment);
-    }
-    if argument.is_dir() {
-        return workdir::locate(argument, &environment, must_exist);
+    if is_place(argument) {
+        return of_place(argument, &environment, must_exist, purpose);
     }
     if let Some(workspace) = environment.chosen().filter(|workspace| !workspace.is_default()) {
         let (place, workspace) = (argument.display().to_string(), workspace.to_string());
@@ -93,32 +90,56 @@ pub(crate) fn locate(argument: &Path, must_exist: bool) -> Result<Located> {
     Ok(Located::File(argument.to_owned()))
 }
 
-fn of_url(url: &str, environment: &Environment) -> Result<Located> {
+/// The same for an argument beside the place that the command is about: `--workspace` does not mean it.
+pub(crate) fn locate_beside(argument: &Path) -> Result<Located> {
+    if is_place(argument) {
+        let environment = Environment::of_process().without_workspace();
+        return of_place(argument, &environment, true, Purpose::Read);
+    }
+    Ok(Located::File(argument.to_owned()))
+}
+
+/// Whether an argument names a directory or a backend, and not a file.
+pub(crate) fn is_place(argument: &Path) -> bool {
+    argument.to_str().is_some_and(PlaceUrl::is_url) || argument.is_dir()
+}
+
+fn of_place(
+    argument: &Path,
+    environment: &Environment,
+    must_exist: bool,
+    purpose: Purpose,
+) -> Result<Located> {
+    let Some(url) = argument.to_str().filter(|text| PlaceUrl::is_url(text)) else {
+        return workdir::locate(argument, environment, must_exist, purpose);
+    };
     let registry = Registry::standard();
-    let place = registry.place(url, environment.chosen(), &environment.context())?;
+    let place = registry.place(url, environment.chosen(), &environment.context(purpose))?;
     if place.settings.kind() == "local" {
         return Ok(Located::File(local_path(&place.settings, &place.workspace, Path::new(""))?));
     }
     Ok(Located::Remote(Box::new(Remote::new(place, url)?)))
 }
 
-/// A back end with its workspaces, whatever it is that names it.
-pub(crate) fn backend(argument: &Path) -> Result<groundstate_backends::Place> {
-    open(argument, true)
+/// A backend with its workspaces, whatever names it.
+pub(crate) fn backend(argument: &Path, purpose: Purpose) -> Result<groundstate_backends::Place> {
+    open(argument, purpose, Environment::of_process())
 }
 
 /// The same where the workspace of the command line is not meant.
 pub(crate) fn destination(argument: &Path) -> Result<groundstate_backends::Place> {
-    open(argument, false)
+    open(argument, Purpose::Change, Environment::of_process().without_workspace())
 }
 
-fn open(argument: &Path, with_chosen: bool) -> Result<groundstate_backends::Place> {
-    let environment = Environment::of_process();
+fn open(argument: &Path, purpose: Purpose, environment: Environment) -> Result<groundstate_backends::Place> {
     let text = argument.to_str().ok_or_else(|| {
         Failure::new(Kind::Usage, format!("{} is no text, so it names no place", argument.display()))
     })?;
-    let chosen = environment.chosen().filter(|_| with_chosen);
-    let place = Registry::standard().place(text, chosen, &environment.context())?;
+    let place = Registry::standard().place(text, environment.chosen(), &environment.context(purpose));
+    let place = place.map_err(|error| match argument.is_dir() {
+        true => workdir::elsewhere(argument, error),
+        false => error.into(),
+    })?;
     warn(&place);
     Ok(place)
 }
@@ -131,7 +152,15 @@ impl From<BackendsError> for Failure {
                 .hint("fetch the state and pass it on with `-`, if it is kept somewhere else"),
             BackendsError::NotBuiltIn { .. } => failure(Kind::NoState)
                 .hint("fetch the state with `terraform state pull > FILE` and name FILE instead"),
-            BackendsError::Read { .. } => failure(Kind::NoState),
+            BackendsError::Read { .. } | BackendsError::SmallFile { .. } => failure(Kind::NoState),
+            BackendsError::Disagreement { purpose, disagreement, .. } => {
+                disagrees(failure(Kind::NoState), *purpose, disagreement)
+            }
+            BackendsError::Untrusted { .. } | BackendsError::Configuration { .. } => {
+                failure(Kind::NoState).hint("`--trust-directory` takes what `.terraform` records")
+            }
+            BackendsError::Selection { .. } => failure(Kind::Usage)
+                .hint("select another one with `terraform workspace select`, or name one with `--workspace`"),
             BackendsError::WorkingDirectory { .. } => {
                 failure(Kind::NotState).hint("run `terraform init` there, or name a state file")
             }
@@ -140,6 +169,21 @@ impl From<BackendsError> for Failure {
             BackendsError::Backend(store) => failure(kind_of(store.kind())),
             _ => failure(Kind::Usage),
         }
+    }
+}
+
+fn disagrees(failure: Failure, purpose: Purpose, disagreement: &Disagreement) -> Failure {
+    let failure = failure.hint("run `terraform init` there");
+    let is_contradicted =
+        matches!(disagreement, Disagreement::NeverInitialised(_) | Disagreement::Changed(_));
+    match purpose {
+        Purpose::Read if matches!(disagreement, Disagreement::NeverInitialised(_)) => {
+            failure.hint("`--trust-directory` reads the file of the local backend")
+        }
+        Purpose::Change if is_contradicted => failure,
+        _ => failure.hint(
+            "`--trust-directory` takes what `.terraform` records; use it for your own directories only",
+        ),
     }
 }
 

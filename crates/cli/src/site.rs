@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use groundstate_backends::Purpose;
 use groundstate_common::{OsIds, SystemClock};
 use groundstate_statemgr::{Manager, ManagerOptions, StateStore, WorkspaceName};
 use groundstate_statemgr_fs::{Backup, FsOptions, FsStore};
@@ -49,20 +50,28 @@ enum At {
 impl Found {
     /// Finds the place that an argument names, whether something is stored there or not.
     pub(crate) fn at(argument: &Path) -> Result<Self> {
-        Self::find(argument, false)
+        Self::find(argument, false, Purpose::Change)
     }
 
     /// The same for commands that need a state to be there. Whether there is one elsewhere than in a file shows when it
     /// is read.
     pub(crate) fn existing(argument: &Path) -> Result<Self> {
-        let found = Self::find(argument, true)?;
+        Self::there(Self::find(argument, true, Purpose::Change)?, argument)
+    }
+
+    /// The same for commands that change nothing.
+    pub(crate) fn to_read(argument: &Path) -> Result<Self> {
+        Self::there(Self::find(argument, true, Purpose::Read)?, argument)
+    }
+
+    fn there(found: Self, argument: &Path) -> Result<Self> {
         if found.exists() {
             return Ok(found);
         }
         Err(not_found(argument, &io::ErrorKind::NotFound.into()))
     }
 
-    fn find(argument: &Path, must_exist: bool) -> Result<Self> {
+    fn find(argument: &Path, must_exist: bool, purpose: Purpose) -> Result<Self> {
         if is_standard(argument) {
             return Err(Failure::new(
                 Kind::Usage,
@@ -70,7 +79,7 @@ impl Found {
             )
             .hint("name the state's file or directory"));
         }
-        match locate(argument, must_exist)? {
+        match locate(argument, must_exist, purpose)? {
             Located::File(path) => Self::file(path),
             Located::Remote(remote) => {
                 Ok(Self { name: remote.name.clone(), argument: argument.to_owned(), at: At::Remote(remote) })

@@ -5,6 +5,7 @@ use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use groundstate_backends::Purpose;
 use groundstate_statefile::{Listing, ScanError};
 use groundstate_statemgr_fs::Backup;
 use groundstate_states::OutputValue;
@@ -15,7 +16,7 @@ use crate::history::Kept;
 use crate::listing;
 use crate::packed;
 use crate::paths;
-use crate::place::{Located, Remote, locate, refused};
+use crate::place::{Located, Remote, is_place, locate, locate_beside, refused};
 use crate::progress::{Count, Extent, Progress};
 use crate::session::{runtime, unlocked};
 use crate::site::Found;
@@ -58,7 +59,25 @@ impl Source {
             })?;
             return Self::of_bytes("<stdin>".to_owned(), None, text);
         }
-        let path = match locate(argument, true)? {
+        Self::of_located(locate(argument, true, Purpose::Read)?)
+    }
+
+    /// The same for an argument beside the place that the command is about: `--workspace` does not mean it.
+    pub(crate) fn beside(argument: &Path) -> Result<Self> {
+        match is_standard(argument) {
+            true => Self::find(argument),
+            false => Self::of_located(locate_beside(argument)?),
+        }
+    }
+
+    /// One of several states that a command reads: `--workspace` means the places among them, if there are any.
+    pub(crate) fn among(argument: &Path, all: &[&Path]) -> Result<Self> {
+        let is_beside = !is_place(argument) && all.iter().any(|other| is_place(other));
+        if is_beside { Self::beside(argument) } else { Self::find(argument) }
+    }
+
+    fn of_located(located: Located) -> Result<Self> {
+        let path = match located {
             Located::File(path) => path,
             Located::Remote(remote) => return Self::of_remote(&remote),
         };

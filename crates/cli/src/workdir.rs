@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use groundstate_backends::{
-    BackendsError, Context, Registry, Settings, Variables, WorkingDirectory, local_path,
+    BackendsError, Context, Purpose, Registry, Settings, Variables, WorkingDirectory, local_path,
 };
 use groundstate_common::{OsIds, SystemClock, shell_word};
 use groundstate_statemgr::{TokioSleeper, WorkspaceName};
@@ -16,12 +16,20 @@ use crate::place::{Located, Remote};
 /// What the command line says of the workspace; it holds for the whole run.
 static CHOSEN: OnceLock<WorkspaceName> = OnceLock::new();
 
+/// Whether the command line says that directories are trusted; it holds for the whole run.
+static TRUSTED: OnceLock<bool> = OnceLock::new();
+
+/// Says the same as `--trust-directory`.
+const TRUST: &str = "GROUNDSTATE_TRUST_DIRECTORY";
+
 /// What the environment says; the products read the same variables.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Environment {
     variables: Variables,
     /// The workspace that the command line names.
     chosen: Option<WorkspaceName>,
+    /// Whether what directories record counts although their configuration does not say so.
+    trusts: bool,
 }
 
 impl Environment {
@@ -29,7 +37,21 @@ impl Environment {
         let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         };
-        Self { variables: std::env::vars_os().filter_map(text).collect(), chosen: CHOSEN.get().cloned() }
+        let variables: Variables = std::env::vars_os().filter_map(text).collect();
+        let trusts = TRUSTED.get().copied().unwrap_or_default()
+            || variables.get(TRUST).is_some_and(|text| matches!(text, "true" | "1"));
+        Self { variables, chosen: CHOSEN.get().cloned(), trusts }
+    }
+
+    /// Has directories of this run count although their configuration does not confirm them.
+    pub(crate) fn trust_directories() {
+        TRUSTED.get_or_init(|| true);
+    }
+
+    /// The same without the workspace of the command line.
+    #[must_use]
+    pub(crate) fn without_workspace(self) -> Self {
+        Self { chosen: None, ..self }
     }
 
     /// Has every place of this run mean this workspace.
@@ -44,22 +66,30 @@ impl Environment {
     }
 
     /// What back ends are made with.
-    pub(crate) fn context(&self) -> Context {
+    pub(crate) fn context(&self, purpose: Purpose) -> Context {
         Context::new(Arc::new(SystemClock), Arc::new(TokioSleeper), Arc::new(OsIds))
             .variables(self.variables.clone())
+            .purpose(purpose)
+            .trusts_directories(self.trusts)
     }
 }
 
 /// Finds the state of the selected workspace. One in a file has to exist if `must_exist` says so.
-pub(crate) fn locate(directory: &Path, environment: &Environment, must_exist: bool) -> Result<Located> {
+pub(crate) fn locate(
+    directory: &Path,
+    environment: &Environment,
+    must_exist: bool,
+    purpose: Purpose,
+) -> Result<Located> {
     let work = WorkingDirectory::read(directory, &environment.variables)?;
     let settings = work.settings();
     if settings.kind() != "local" {
         let place = Registry::standard()
-            .of_directory(&work, environment.chosen(), &environment.context())
+            .of_directory(&work, environment.chosen(), &environment.context(purpose))
             .map_err(|error| elsewhere(directory, error))?;
         return Ok(Located::Remote(Box::new(Remote::new(place, &directory.display().to_string())?)));
     }
+    work.check(purpose, environment.trusts)?;
     let workspace = environment.chosen().cloned().map_or_else(|| work.workspace(), Ok)?;
     let file = local_path(settings, &workspace, directory)?;
     if !must_exist || file.exists() {
@@ -69,11 +99,13 @@ pub(crate) fn locate(directory: &Path, environment: &Environment, must_exist: bo
     }
 }
 
-fn elsewhere(directory: &Path, error: BackendsError) -> Failure {
+pub(crate) fn elsewhere(directory: &Path, error: BackendsError) -> Failure {
     match error {
-        BackendsError::NotBuiltIn { kind, .. } | BackendsError::Unknown { kind, .. } => {
+        BackendsError::NotBuiltIn { kind, known } | BackendsError::Unknown { kind, known } => {
             let shown = directory.display();
-            let message = format!("the state of {shown} is kept by the backend {kind:?}, not in a file");
+            let message = format!(
+                "the state of {shown} is kept by the backend {kind:?}, which is not among those that are built in: {known}"
+            );
             Failure::new(Kind::NoState, message).hint(format!(
                 "fetch it with `terraform -chdir={} state pull > FILE` and name FILE instead",
                 shell_word(&shown.to_string())
@@ -115,12 +147,14 @@ mod tests {
     use std::fs;
     use std::path::{Path, PathBuf};
 
+    use groundstate_backends::Purpose;
+
     use super::{Environment, locate};
     use crate::error::{Failure, Kind, Result};
     use crate::place::Located;
 
     fn state_file(directory: &Path, environment: &Environment) -> Result<PathBuf> {
-        match locate(directory, environment, true)? {
+        match locate(directory, environment, true, Purpose::Change)? {
             Located::File(path) => Ok(path),
             Located::Remote(remote) => Err(Failure::new(Kind::Usage, remote.name)),
         }
@@ -128,7 +162,7 @@ mod tests {
 
     fn environment(variables: &[(&str, &str)]) -> Environment {
         let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        Environment { variables: variables.collect(), chosen: None }
+        Environment { variables: variables.collect(), ..Environment::default() }
     }
 
     /// Makes a directory with these files.
@@ -175,15 +209,22 @@ mod tests {
     #[test]
     fn follows_the_settings_of_a_local_backend() {
         let backend = r#"{"version": 3, "backend": {"type": "local", "config": {"path": "s/x.tfstate", "workspace_dir": "ws"}}}"#;
-        finds(&[(".terraform/terraform.tfstate", backend), ("s/x.tfstate", "")], "s/x.tfstate");
+        let block = "terraform {\n  backend \"local\" {\n    path = \"s/x.tfstate\"\n    workspace_dir = \"ws\"\n  }\n}\n";
+        let initialised = (".terraform/terraform.tfstate", backend);
+        finds(&[initialised, ("main.tf", block), ("s/x.tfstate", "")], "s/x.tfstate");
         let files = [
-            (".terraform/terraform.tfstate", backend),
+            initialised,
+            ("main.tf", block),
             (".terraform/environment", "w"),
             ("ws/w/terraform.tfstate", ""),
         ];
         finds(&files, "ws/w/terraform.tfstate");
         let empty = r#"{"version": 3, "backend": {"type": "local", "config": {"path": null, "workspace_dir": null}}}"#;
-        finds(&[(".terraform/terraform.tfstate", empty), ("terraform.tfstate", "")], "terraform.tfstate");
+        let block = ("main.tf", "terraform {\n  backend \"local\" {}\n}\n");
+        finds(
+            &[(".terraform/terraform.tfstate", empty), block, ("terraform.tfstate", "")],
+            "terraform.tfstate",
+        );
     }
 
     #[test]

@@ -141,7 +141,8 @@ impl FsWorkspaces {
         let name = name.clone();
         self.run("create a workspace in", move |all, _| {
             if all.exists(&name)? {
-                return Err(Error::conflict("create the workspace", &name, "nothing", "a workspace"));
+                let error = Error::new(ErrorKind::Conflict, "create the workspace", &name);
+                return Err(error.because("it exists already"));
             }
             create_folder(&all.home(&name)).map_err(|error| failed("create the workspace", &name, error))
         })
@@ -220,11 +221,17 @@ impl FsWorkspaces {
     fn selection(&self) -> Result<WorkspaceName> {
         let path = self.environment();
         let fail = |error| failed("read", path.display(), error);
+        let corrupt = |why: &str| Error::new(ErrorKind::Corrupt, "read", path.display()).because(why);
+        // A link may lead to any file of the user, and a pipe waits for ever.
+        if absent_is_none(fs::symlink_metadata(&path)).map_err(fail)?.is_some_and(|meta| !meta.is_file()) {
+            return Err(corrupt("it is not a regular file"));
+        }
         let text = read_text(&path).map_err(fail)?.unwrap_or_default();
         match text.trim() {
             "" => Ok(WorkspaceName::default_name()),
+            // What stands there instead is not shown.
             name => WorkspaceName::parse(name)
-                .map_err(|error| Error::new(ErrorKind::Corrupt, "read", path.display()).with_source(error)),
+                .map_err(|_| corrupt("it does not have the name of a workspace, select one")),
         }
     }
 

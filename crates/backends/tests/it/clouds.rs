@@ -111,7 +111,11 @@ fn what_init_of_real_releases_left_is_opened() {
     for kind in ["azurerm", "gcs", "s3"] {
         let text =
             std::fs::read_to_string(root.join("terraform-1.11/backend-config").join(format!("{kind}.json")));
-        let dir = crate::support::directory(&[(".terraform/terraform.tfstate", &text.unwrap())]);
+        let text = text.unwrap();
+        let recorded: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let block = json!({"terraform": {"backend": {kind: recorded["backend"]["config"]}}}).to_string();
+        let dir =
+            crate::support::directory(&[(".terraform/terraform.tfstate", &text), ("main.tf.json", &block)]);
         let place = Registry::standard().place(dir.path().to_str().unwrap(), None, &context(&variables));
         let place =
             place.unwrap_or_else(|error| panic!("{kind}: {error} {:?}", std::error::Error::source(&error)));

@@ -2,6 +2,7 @@
 
 #[cfg(all(feature = "azurerm", feature = "gcs", feature = "s3"))]
 mod clouds;
+mod directories;
 mod registry;
 mod support;
 mod workdir;

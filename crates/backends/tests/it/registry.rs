@@ -34,7 +34,12 @@ fn a_file_is_a_place_of_its_own() {
 #[test]
 fn a_directory_is_what_init_and_the_selection_say() {
     let backend = r#"{"version": 3, "backend": {"type": "local", "config": {"path": "s/x.tfstate", "workspace_dir": "ws"}}}"#;
-    let dir = directory(&[(".terraform/terraform.tfstate", backend), (".terraform/environment", "dev")]);
+    let block = r#"{"terraform": {"backend": {"local": {"path": "s/x.tfstate", "workspace_dir": "ws"}}}}"#;
+    let dir = directory(&[
+        (".terraform/terraform.tfstate", backend),
+        (".terraform/environment", "dev"),
+        ("main.tf.json", block),
+    ]);
     let at = |workspace| place(dir.path().to_str().unwrap(), workspace).unwrap();
     let expected = |path: &str| dir.path().join(path).to_str().unwrap().to_owned();
     assert_eq!(store(&at(None)), expected("ws/dev/terraform.tfstate"));
@@ -83,7 +88,12 @@ async fn a_program_adds_back_ends_of_its_own() {
     assert_eq!(opened.backend.list().await.unwrap(), [WorkspaceName::default_name(), name("a")]);
 
     let init = r#"{"backend": {"type": "shelf", "config": {"board": "b"}}}"#;
-    let dir = directory(&[(".terraform/terraform.tfstate", init), (".terraform/environment", "a")]);
+    let block = "terraform {\n  backend \"shelf\" {\n    board = \"b\"\n  }\n}\n";
+    let dir = directory(&[
+        (".terraform/terraform.tfstate", init),
+        (".terraform/environment", "a"),
+        ("main.tf", block),
+    ]);
     let place = registry.place(dir.path().to_str().unwrap(), None, &context(&[])).unwrap();
     let stored = place.opened.backend.store(&place.workspace).unwrap().read().await.unwrap();
     assert_eq!(stored.map(|stored| stored.bytes).as_deref(), Some(&b"{}"[..]));

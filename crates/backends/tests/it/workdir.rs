@@ -95,7 +95,9 @@ fn the_workspace_is_that_of_the_environment_or_the_selected_one() {
 fn refuses_workspaces_that_lead_elsewhere() {
     for text in ["..", "a/b", "/etc", "."] {
         let read = read(&[(".terraform/environment", text)]).unwrap();
-        assert!(matches!(read.workspace(), Err(BackendsError::Workspace(_))), "{text}");
+        let error = read.workspace().unwrap_err();
+        assert!(matches!(error, BackendsError::Selection { .. }), "{text}");
+        assert!(error.to_string().ends_with("/environment does not have the name of a workspace"), "{error}");
     }
 }
 

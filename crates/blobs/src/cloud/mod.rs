@@ -10,6 +10,8 @@ mod pages;
 #[cfg(feature = "aws")]
 mod proxy;
 mod reading;
+#[cfg(feature = "aws")]
+mod reveal;
 mod secrets;
 mod tls;
 #[cfg(any(feature = "azure", feature = "gcp"))]
@@ -42,6 +44,8 @@ pub(crate) use untrusted::{address, is_loopback, token};
 
 #[cfg(any(feature = "aws", feature = "gcp"))]
 pub(crate) use listing::{PAGE, list_page, list_query};
+#[cfg(feature = "aws")]
+pub(crate) use reveal::only_to_own;
 
 /// The texts of an error and all its causes, to look for words in; never shown.
 #[cfg(feature = "gcp")]

@@ -11,6 +11,9 @@ mod workload;
 use std::fmt;
 use std::sync::Arc;
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use groundstate_common::Origin;
 use url::Url;
 
 use crate::cloud::{HttpOptions, Transport, Wire, encode, no_client};
@@ -109,8 +112,32 @@ fn service(settings: &GcsSettings) -> Result<String> {
     Ok(url.origin().ascii_serialization())
 }
 
+/// The secrets of the user that requests show to the server.
+fn revealed(settings: &GcsSettings) -> Result<Vec<&'static str>> {
+    let values = &settings.0;
+    let is_users = |name| values.origin(name).is_some_and(Origin::is_user);
+    let is_inline = |name| values.text(name).is_some_and(|text| text.trim_start().starts_with('{'));
+    let mut secrets = Vec::new();
+    // What a directory holds itself shows nothing of the user's. Files that it names are the user's.
+    let own = match values.text("access_token") {
+        Some(_) => !is_users("access_token"),
+        None => values.flag("anonymous")? || (is_inline("credentials") && !is_users("credentials")),
+    };
+    if !own {
+        secrets.push("a token of your account");
+    }
+    let is_key = |text: &str| BASE64_STANDARD.decode(text).is_ok_and(|raw| raw.len() == 32);
+    if values.text("encryption_key").is_some_and(|text| is_users("encryption_key") || !is_key(text)) {
+        secrets.push("the encryption key");
+    }
+    Ok(secrets)
+}
+
 /// Refuses to send tokens and customers' keys, which anybody can use who receives them, to a host that a directory chose.
 fn is_trusted(settings: &GcsSettings, service: &str) -> Result<()> {
+    if revealed(settings)?.is_empty() {
+        return Ok(());
+    }
     let host = Url::parse(service).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
     if service.starts_with("https:") && host.ends_with(".googleapis.com") {
         return Ok(());
@@ -140,7 +167,7 @@ impl fmt::Debug for GcsBlobs {
 
 #[cfg(test)]
 mod tests {
-    use super::{GcsSettings, service};
+    use super::{GcsBlobs, GcsSettings, service};
 
     #[test]
     fn the_address_is_that_of_the_service_whatever_the_api() {
@@ -162,5 +189,40 @@ mod tests {
             !error.contains("hush") && error.contains("GOOGLE_BACKEND_STORAGE_CUSTOM_ENDPOINT"),
             "{error}"
         );
+    }
+    #[test]
+    fn a_directory_does_not_say_who_gets_tokens_and_keys() {
+        use groundstate_common::Origin;
+        let key = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
+        let of = |directory: &str, variables: &[(&str, &str)]| {
+            let mut settings = GcsSettings::new();
+            let text = format!(r#"{{"bucket": "b", {directory}}}"#);
+            settings.read_from(&mut serde_json::Deserializer::from_str(&text), Origin::Block).unwrap();
+            let lookup = |name: &str| {
+                variables.iter().find(|(found, _)| *found == name).map(|(_, value)| (*value).to_owned())
+            };
+            GcsBlobs::open(&settings.or_from(&lookup).unwrap()).map(drop)
+        };
+        const TOKEN: (&str, &str) = ("GOOGLE_OAUTH_ACCESS_TOKEN", "t");
+        const EVIL: &str = "https://evil.example/storage/v1/";
+        let endpoint = format!(r#""storage_custom_endpoint": "{EVIL}""#);
+        let own = format!(r#"{endpoint}, "access_token": "t0""#);
+        for (directory, variables) in [
+            (endpoint.clone(), &[TOKEN][..]),
+            (endpoint.clone(), &[TOKEN, ("GOOGLE_BACKEND_STORAGE_CUSTOM_ENDPOINT", "https://other.example")]),
+            (r#""universe_domain": "evil.example""#.to_owned(), &[TOKEN]),
+            (own.clone(), &[("GOOGLE_ENCRYPTION_KEY", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")]),
+        ] {
+            let error = of(&directory, variables).unwrap_err().to_string();
+            assert!(error.contains("a directory does not decide that"), "{directory}: {error}");
+        }
+        for (directory, variables) in [
+            (endpoint, &[TOKEN, ("GOOGLE_BACKEND_STORAGE_CUSTOM_ENDPOINT", EVIL)][..]),
+            (r#""storage_custom_endpoint": "https://x.p.googleapis.com/storage/v1/""#.to_owned(), &[TOKEN]),
+            (format!(r#"{own}, "encryption_key": "{key}""#), &[]),
+            (own, &[]),
+        ] {
+            assert!(of(&directory, variables).is_ok(), "{directory}");
+        }
     }
 }

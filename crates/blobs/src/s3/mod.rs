@@ -13,8 +13,10 @@ mod store;
 use std::fmt;
 use std::fs;
 
+use groundstate_common::Origin;
+
 use crate::capabilities::BlobCapabilities;
-use crate::cloud::{HttpOptions, Proxies, Transport, Wire, no_client};
+use crate::cloud::{HttpOptions, Proxies, Transport, Wire, no_client, only_to_own};
 use crate::context::Context;
 use crate::error::Result;
 use crate::retry::RetryPolicy;
@@ -24,6 +26,9 @@ use headers::Extras;
 use place::Place;
 use profile::SharedConfig;
 pub use settings::S3Settings;
+
+/// The domains of AWS, which may see more than signatures.
+const OWN_DOMAINS: &[&str] = &["amazonaws.com", "amazonaws.com.cn"];
 
 /// A client of a bucket of S3. Each operation is one attempt: wrap it in [`Retry`](crate::Retry).
 ///
@@ -49,6 +54,10 @@ impl S3Blobs {
         let config = SharedConfig::read(settings)?;
         let settings = &config.complete(settings)?;
         let values = &settings.0;
+        if values.flag("encrypt")? && values.origin("sse_customer_key").is_some_and(Origin::is_user) {
+            let key = "the key of `sse_customer_key`";
+            only_to_own(values, "endpoints.s3", OWN_DOMAINS, key, "AWS_ENDPOINT_URL_S3")?;
+        }
         let place = Place::new(settings)?;
         let transport = transport(settings)?;
         let warnings = transport.warnings(&place.addresses());

@@ -1,7 +1,7 @@
 //! `groundstate check`: what is wrong with states.
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use groundstate_common::Severity;
 use groundstate_statefile::{Dialect, Place, VerifyOptions, verify};
@@ -93,7 +93,8 @@ impl Checked {
 
 /// Checks one state and prints what was found, unless it goes into a document with all others.
 fn check(state: &Path, args: &CheckArgs, out: &mut Output) -> Result<Checked> {
-    let source = Source::find(state)?;
+    let all: Vec<&Path> = args.states.iter().map(PathBuf::as_path).collect();
+    let source = Source::among(state, &all)?;
     let text = source.text()?;
     let checked = match source.family {
         Family::Terraform => terraform(&source, &text),

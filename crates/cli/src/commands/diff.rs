@@ -89,7 +89,10 @@ fn sources(args: &DiffArgs) -> Result<(Source, Source)> {
         (Some(after), _) if is_standard(&args.before) && is_standard(after) => {
             Err(Failure::new(error::Kind::Usage, "standard input can be only one of the two states"))
         }
-        (Some(after), _) => Ok((Source::find(&args.before)?, Source::find(after)?)),
+        (Some(after), _) => {
+            let both = [args.before.as_path(), after.as_path()];
+            Ok((Source::among(&args.before, &both)?, Source::among(after, &both)?))
+        }
         (None, [from]) => Ok((Source::at(&args.before, Some(from))?, Source::find(&args.before)?)),
         (None, [from, to]) => {
             Ok((Source::at(&args.before, Some(from))?, Source::at(&args.before, Some(to))?))

@@ -46,7 +46,7 @@ pub(super) fn run(args: &LocksArgs) -> Result {
 }
 
 fn look(state: &Path) -> Result<Looked> {
-    let site = Found::existing(state)?.open(Backup::None, true)?;
+    let site = Found::to_read(state)?.open(Backup::None, true)?;
     let holder = unlocked(&site, async |manager| Ok(manager.lock_holder().await?))?;
     Ok(Looked { name: site.name, holder })
 }

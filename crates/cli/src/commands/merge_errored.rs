@@ -46,7 +46,7 @@ pub(super) fn run(args: &MergeErroredArgs) -> Result {
 }
 
 fn file(path: &Path) -> Result<File> {
-    let source = Source::find(path)?;
+    let source = Source::beside(path)?;
     Ok(load(&source)?.file)
 }
 

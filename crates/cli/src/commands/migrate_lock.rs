@@ -1,5 +1,6 @@
 //! `groundstate migrate-lock`: locks from a table of DynamoDB to objects.
 
+use groundstate_backends::Purpose;
 use groundstate_statemgr::Backend;
 
 use crate::args::MigrateLockArgs;
@@ -9,7 +10,7 @@ use crate::place::{backend, refused, upkeep};
 use crate::session::{lock_document, retried, runtime, uninterrupted};
 
 pub(super) fn run(args: &MigrateLockArgs) -> Result {
-    let place = backend(&args.at.place)?;
+    let place = backend(&args.at.place, Purpose::Change)?;
     let upkeep = upkeep(&place, "has no locks in a table")?;
     let workspaces = match args.all_workspaces {
         true => runtime()?.block_on(place.opened.backend.list()).map_err(|error| refused(&error))?,

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use groundstate_backends::Purpose;
 use groundstate_common::{one_line, shell_command};
 use groundstate_statefile::{Document, type_json, value_json};
 use groundstate_states::{OutputValue, Value};
@@ -62,7 +63,7 @@ fn read_from_afar(args: &OutputsArgs) -> Result<Option<OutputValue>> {
     let Some(name) = args.name.as_deref().filter(|_| !is_standard(&args.state.state)) else {
         return Ok(None);
     };
-    let Located::Remote(remote) = locate(&args.state.state, false)? else { return Ok(None) };
+    let Located::Remote(remote) = locate(&args.state.state, false, Purpose::Read)? else { return Ok(None) };
     let Some(outputs) = &remote.place.opened.outputs else { return Ok(None) };
     let found = runtime()?.block_on(outputs.outputs(&remote.place.workspace, Some(name)));
     let found = found.map_err(|error| refused(&error))?;

@@ -14,7 +14,7 @@ use crate::site::Found;
 use crate::trouble::Trouble;
 
 pub(super) fn run(args: &PullArgs) -> Result {
-    let site = Found::existing(&args.state)?.open(Backup::None, false)?;
+    let site = Found::to_read(&args.state)?.open(Backup::None, false)?;
     let text = unlocked(&site, async |manager| read(manager, &site.name).await)?;
     // Old formats are decoded, so their text is kept for messages about it.
     let opened = match Opened::open(text) {

@@ -8,7 +8,7 @@ use crate::site::Found;
 use crate::source::Source;
 
 pub(super) fn run(args: &PushArgs) -> Result {
-    let source = Source::find(&args.file)?;
+    let source = Source::beside(&args.file)?;
     let file = load(&source)?.file;
     let how = Replacement {
         args: &args.change,

@@ -1,5 +1,7 @@
 //! `groundstate repair-digest`: the digest of a state, as the state is.
 
+use groundstate_backends::Purpose;
+
 use crate::args::RepairDigestArgs;
 use crate::error::{Outcome, Result};
 use crate::output::Output;
@@ -7,7 +9,7 @@ use crate::place::{backend, upkeep};
 use crate::session::{lock_document, retried, uninterrupted};
 
 pub(super) fn run(args: &RepairDigestArgs) -> Result {
-    let place = backend(&args.at.place)?;
+    let place = backend(&args.at.place, Purpose::Change)?;
     let upkeep = upkeep(&place, "keeps no digests")?;
     let info = lock_document("repair-digest")?;
     let repaired = uninterrupted(async |interrupts| {

@@ -62,7 +62,7 @@ fn read(path: &Path) -> Result<(String, Vec<u8>)> {
             .map_err(|error| Failure::new(Kind::NoState, format!("cannot read standard input: {error}")))?;
         return Ok(("<stdin>".to_owned(), text));
     }
-    let site = Found::existing(path)?.open(Backup::None, false)?;
+    let site = Found::to_read(path)?.open(Backup::None, false)?;
     // What a journal can finish is no damage. Where that fails, the bytes are taken as they are.
     match unlocked(&site, async |manager| Ok(manager.store().read().await?)) {
         Ok(Some(stored)) => return Ok((site.name, stored.bytes)),

@@ -17,7 +17,7 @@ pub(super) fn run(args: &UndoArgs) -> Result {
     if !path.exists() {
         return Err(missing(&path, &found.with_suffix("")));
     }
-    let source = Source::find(&path)?;
+    let source = Source::beside(&path)?;
     let backup = load(&source)?.file;
     let how = Replacement {
         args: &args.change,

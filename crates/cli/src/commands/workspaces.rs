@@ -1,11 +1,12 @@
 //! `groundstate workspaces`: the workspaces of a place.
 
-use groundstate_backends::Place;
+use groundstate_backends::{Place, Purpose};
 use groundstate_common::{IdSource, OsIds};
-use groundstate_statefile::Dialect;
+use groundstate_statefile::{Dialect, WriterVersion};
 use groundstate_statemgr::{Backend, CreateWorkspace, DeleteWorkspace, WorkspaceName, empty_state};
 use groundstate_states::Lineage;
 
+use super::migrate::head::Head;
 use crate::args::{
     BackendArg, WorkspacesCommand, WorkspacesDeleteArgs, WorkspacesListArgs, WorkspacesNewArgs,
 };
@@ -14,6 +15,12 @@ use crate::json::Json;
 use crate::output::Output;
 use crate::place::{backend, refused};
 use crate::session::{chain, lock_document, retried, runtime, uninterrupted};
+
+/// The writer of a state in a place without others: any release since has read it.
+const OLDEST: &str = "1.0.0";
+
+/// How many other workspaces are looked at before a new one is made; one configuration encrypts all or none.
+const MAX_READ: usize = 16;
 
 pub(super) fn run(command: &WorkspacesCommand) -> Result {
     match command {
@@ -24,7 +31,7 @@ pub(super) fn run(command: &WorkspacesCommand) -> Result {
 }
 
 fn list(args: &WorkspacesListArgs) -> Result {
-    let place = open(&args.at)?;
+    let place = open(&args.at, Purpose::Read)?;
     let names = runtime()?.block_on(place.opened.backend.list()).map_err(|error| refused(&error))?;
     // An address selects nothing.
     let is_selected = |name: &WorkspaceName| place.directory.is_some() && *name == place.workspace;
@@ -48,10 +55,11 @@ fn list(args: &WorkspacesListArgs) -> Result {
 }
 
 fn new(args: &WorkspacesNewArgs) -> Result {
-    let place = open(&args.at)?;
+    let place = open(&args.at, Purpose::Change)?;
+    let writer = writer(&place)?;
     let lineage = OsIds.uuid().map_err(|error| Failure::new(Kind::NoState, chain(&error)))?;
-    let state =
-        empty_state(Dialect::Terraform, Lineage::new(&lineage), None).map_err(|error| refused(&error))?;
+    let state = empty_state(Dialect::Terraform, Lineage::new(&lineage), Some(writer))
+        .map_err(|error| refused(&error))?;
     // What workspaces are made with is the operation that Terraform names so.
     let options = CreateWorkspace::new(lock_document("init")?, state);
     let WorkspacesNewArgs { name, .. } = args;
@@ -62,8 +70,40 @@ fn new(args: &WorkspacesNewArgs) -> Result {
     done(&format!("Made the workspace {name} in {}.", place.opened.backend))
 }
 
+/// The release to name as the writer of a new state: that of another workspace, since OpenTofu takes a document without
+/// one for encrypted.
+fn writer(place: &Place) -> Result<WriterVersion> {
+    let known = match place.settings.kind() {
+        // Workspaces in files begin without a state.
+        "local" => None,
+        _ => runtime()?.block_on(known_writer(place))?,
+    };
+    let parsed =
+        WriterVersion::parse(known.as_deref().unwrap_or(OLDEST)).or_else(|_| WriterVersion::parse(OLDEST));
+    parsed.map_err(|error| Failure::new(Kind::Unusable, error.to_string()))
+}
+
+/// What other workspaces say of their writers, unless they are encrypted: a state in plain text is none of their kind.
+async fn known_writer(place: &Place) -> Result<Option<String>> {
+    let refuse = |error| refused(&error);
+    let mut known = None;
+    for name in place.opened.backend.list().await.map_err(refuse)?.iter().take(MAX_READ) {
+        let stored = place.opened.backend.store(name).map_err(refuse)?.read().await.map_err(refuse)?;
+        let Some(head) = stored.and_then(|stored| Head::read(&stored.bytes)) else { continue };
+        if head.is_encrypted {
+            let message = format!(
+                "the workspace {name} of {} is encrypted by OpenTofu, and a new one would not be",
+                place.opened.backend
+            );
+            return Err(Failure::new(Kind::Usage, message).hint("make it with `tofu workspace new`"));
+        }
+        known = known.or(Some(head.writer).filter(|writer| !writer.is_empty()));
+    }
+    Ok(known)
+}
+
 fn delete(args: &WorkspacesDeleteArgs) -> Result {
-    let place = open(&args.at)?;
+    let place = open(&args.at, Purpose::Change)?;
     let WorkspacesDeleteArgs { name, force, lock_timeout, .. } = args;
     if place.directory.is_some() && place.workspace == *name && !name.is_default() {
         let message = format!("{name} is the selected workspace of {}", args.at.place.display());
@@ -76,8 +116,8 @@ fn delete(args: &WorkspacesDeleteArgs) -> Result {
     done(&format!("Deleted the workspace {name} of {}.", place.opened.backend))
 }
 
-fn open(at: &BackendArg) -> Result<Place> {
-    let place = backend(&at.place)?;
+fn open(at: &BackendArg, purpose: Purpose) -> Result<Place> {
+    let place = backend(&at.place, purpose)?;
     if place.is_named && place.settings.kind() == "local" && place.directory.is_none() {
         let message = format!("{} is a single state and has no workspaces", at.place.display());
         return Err(Failure::new(Kind::Usage, message).hint("name its directory or its backend"));

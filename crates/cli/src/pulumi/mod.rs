@@ -36,7 +36,7 @@ use crate::source::Source;
 /// Whose state is at a place that is about to be changed. What cannot be read is judged later.
 pub(crate) fn is_at(state: &Path) -> bool {
     let is_file = fs::metadata(state).is_ok_and(|metadata| metadata.is_file());
-    is_file && Source::find(state).is_ok_and(|source| source.family == Family::Pulumi)
+    is_file && Source::beside(state).is_ok_and(|source| source.family == Family::Pulumi)
 }
 
 /// Refuses to do with Pulumi's state what only Terraform's has.

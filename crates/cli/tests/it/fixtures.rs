@@ -132,6 +132,8 @@ fn says_of_each_backend_where_its_state_is() {
         dir.path().join(".terraform/terraform.tfstate"),
     )
     .unwrap();
+    let block = "terraform {\n  backend \"local\" {\n    path = \"states/x.tfstate\"\n    workspace_dir = \"ws\"\n  }\n}\n";
+    fs::write(dir.path().join("main.tf"), block).unwrap();
     fs::create_dir(dir.path().join("states")).unwrap();
     fs::copy(root.join("terraform-1.11/alias/terraform.tfstate"), dir.path().join("states/x.tfstate"))
         .unwrap();

@@ -13,6 +13,7 @@ use super::support::{Run, command, resource, with_resources};
 /// A working directory that `init` has left with a back end.
 pub(crate) struct Work {
     pub(crate) place: Place,
+    keeps_history: bool,
     dir: tempfile::TempDir,
 }
 
@@ -23,7 +24,8 @@ impl Work {
             json!({"version": 3, "backend": {"type": place.kind(), "config": place.settings(), "hash": 1}});
         fs::create_dir(dir.path().join(".terraform")).expect("the folder is empty");
         fs::write(dir.path().join(".terraform/terraform.tfstate"), backend.to_string()).expect("it is there");
-        Self { place, dir }
+        fs::write(dir.path().join("backend.tf"), place.block()).expect("the folder is empty");
+        Self { place, keeps_history: false, dir }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -40,6 +42,7 @@ impl Work {
         let mut command = command(args);
         command.current_dir(self.path()).stdin(Stdio::null()).envs(variables.iter().copied());
         command.envs(self.place.environment().iter().cloned());
+        command.env("GROUNDSTATE_HISTORY", if self.keeps_history { "true" } else { "" });
         Run::of(command.output().expect("the program is there"))
     }
 
@@ -290,7 +293,7 @@ fn states_arrive_from_a_directory_with_lineage_serial_and_bytes() {
 #[test]
 fn every_state_is_kept_and_can_come_back() {
     for work in everywhere() {
-        let work = Work::new(work.place.with("history", "true"));
+        let work = Work { keeps_history: true, ..work };
         work.push(&["one", "two"]);
         let run = work.run(&["rm", ".", "a.one"]);
         assert_eq!(run.code, 0, "{}", run.stderr);
@@ -393,6 +396,8 @@ fn put_without_digest(work: &Work, text: &str) -> bool {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir(dir.path().join(".terraform")).unwrap();
     fs::write(dir.path().join(".terraform/terraform.tfstate"), backend.to_string()).unwrap();
+    let block = json!({"terraform": {"backend": {"s3": plain}}});
+    fs::write(dir.path().join("main.tf.json"), block.to_string()).unwrap();
     fs::write(dir.path().join("new.tfstate"), text).unwrap();
     let mut command = command(&["push", ".", "new.tfstate", "--force"]);
     let run = Run::of(command.current_dir(dir.path()).output().unwrap());
@@ -407,15 +412,20 @@ fn azure_is_a_place_like_the_others() {
     let account = endpoint.rsplit('/').next().unwrap().to_owned();
     let dir = tempfile::tempdir().unwrap();
     let config = json!({
-        "storage_account_name": account, "container_name": "states", "key": "prod.tfstate", "endpoint": endpoint,
+        "storage_account_name": account, "container_name": "states", "key": "prod.tfstate",
         "access_key": "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==",
     });
     let backend = json!({"version": 3, "backend": {"type": "azurerm", "config": config, "hash": 1}});
     fs::create_dir(dir.path().join(".terraform")).unwrap();
     fs::write(dir.path().join(".terraform/terraform.tfstate"), backend.to_string()).unwrap();
+    let block = json!({"terraform": {"backend": {"azurerm": config}}});
+    fs::write(dir.path().join("main.tf.json"), block.to_string()).unwrap();
     fs::write(dir.path().join("new.tfstate"), with_resources(&resource("a", "one", "{}"))).unwrap();
-    let run =
-        |args: &[&str]| Run::of(command(args).current_dir(dir.path()).stdin(Stdio::null()).output().unwrap());
+    let run = |args: &[&str]| {
+        let mut command = command(args);
+        command.current_dir(dir.path()).env("GROUNDSTATE_AZURE_BLOB_ENDPOINT", &endpoint);
+        Run::of(command.stdin(Stdio::null()).output().unwrap())
+    };
     let pushed = run(&["push", ".", "new.tfstate"]);
     assert_eq!(pushed.code, 0, "{}", pushed.stderr);
     assert_eq!(run(&["list", "."]).clean(), "a.one\n");
@@ -434,7 +444,8 @@ fn azure_is_a_place_like_the_others() {
     assert_eq!(run(&["lock", ".", "--", program, "rm", ".", "a.one"]).code, 8);
     // A lease whose document is gone: Terraform cannot free it.
     let mut held = command(&["lock", ".", "--", "sleep", "60"]);
-    let mut child = held.current_dir(dir.path()).stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    held.current_dir(dir.path()).env("GROUNDSTATE_AZURE_BLOB_ENDPOINT", &endpoint);
+    let mut child = held.stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     wait_until(&mut child, || server.lease_id("states", "prod.tfstate").is_some());
     // The document is written after the lease is taken.
     std::thread::sleep(Duration::from_millis(500));
@@ -538,4 +549,53 @@ fn refusals_of_a_service_say_what_to_change() {
     server.deny("GET", "*");
     let message = list("known", "eu-west-1");
     assert!(message.contains("s3:GetObject") || message.contains("permission"), "{message}");
+}
+
+#[test]
+fn a_new_workspace_names_a_writer_that_opentofu_can_read() {
+    for work in everywhere() {
+        work.run(&["workspaces", "new", ".", "first"]).clean();
+        let written = |name: &str| {
+            let text = work.run(&["pull", ".", "--workspace", name]).clean();
+            serde_json::from_str::<Value>(&text).unwrap()["terraform_version"].clone()
+        };
+        assert_eq!(written("first"), "1.0.0");
+        // Where others have one, it is theirs.
+        work.push(&["one"]);
+        work.run(&["workspaces", "new", ".", "second"]).clean();
+        assert_eq!(written("second"), "1.11.4");
+        let again = work.run(&["workspaces", "new", ".", "second"]).failed(9);
+        assert!(again.contains("it exists already"), "{again}");
+    }
+}
+
+#[test]
+fn a_new_workspace_beside_encrypted_ones_is_refused() {
+    for work in everywhere() {
+        let envelope =
+            r#"{"serial":1,"lineage":"l","meta":{},"encrypted_data":"abc","encryption_version":"v0"}"#;
+        work.place.put_state(envelope.as_bytes());
+        let refused = work.run(&["workspaces", "new", ".", "dev"]).failed(2);
+        assert!(
+            refused.contains("is encrypted by OpenTofu") && refused.contains("tofu workspace new"),
+            "{refused}"
+        );
+        assert_eq!(work.run(&["workspaces", "list", "."]).clean(), "* default\n");
+    }
+}
+
+#[test]
+fn the_workspace_of_the_command_line_is_not_that_of_files() {
+    for work in everywhere() {
+        work.run(&["workspaces", "new", ".", "dev"]).clean();
+        let dev = |args: &[&str]| work.run(&[&["--workspace", "dev"], args].concat());
+        for name in ["one", "two"] {
+            fs::write(work.path().join("new.json"), with_resources(&resource("a", name, "{}"))).unwrap();
+            assert_eq!(dev(&["push", ".", "new.json", "--force"]).code, 0);
+            assert_eq!(dev(&["list", "."]).clean(), format!("a.{name}\n"));
+        }
+        assert_eq!(dev(&["diff", ".", "new.json"]).code, 1, "lineage and serial differ");
+        assert_eq!(dev(&["undo", "."]).code, 0);
+        assert_eq!(dev(&["list", "."]).clean(), "a.one\n");
+    }
 }

@@ -73,3 +73,47 @@ fn an_address_of_a_file_is_that_file() {
     let secret = groundstate(&["list", "file://me:hunter2@host/x"]).failed(2);
     assert!(!secret.contains("hunter2"), "{secret}");
 }
+
+#[test]
+fn the_command_line_selects_one_of_the_place_and_not_of_files() {
+    let file = state(one("default"));
+    let dir = file.dir.path();
+    fs::create_dir_all(dir.join("terraform.tfstate.d/dev")).unwrap();
+    fs::write(dir.join("terraform.tfstate.d/dev/terraform.tfstate"), one("old")).unwrap();
+    let new = dir.join("new.json");
+    let next = one("new").replace("\"serial\": 1", "\"serial\": 2");
+    fs::write(&new, &next).unwrap();
+    let [shown, new] = [dir, &new].map(|path| path.to_str().unwrap());
+    let dev = |args: &[&str]| groundstate(&[&["--workspace", "dev"], args].concat());
+    let differences = dev(&["diff", shown, new]);
+    assert_eq!((differences.code, &*differences.stderr), (1, ""), "{}", differences.stdout);
+    assert!(
+        differences.stdout.contains("a.old") && differences.stdout.contains("a.new"),
+        "{}",
+        differences.stdout
+    );
+    let checked = dev(&["check", shown, new]);
+    assert!(checked.code <= 1 && checked.stdout.contains(new), "{}{}", checked.stdout, checked.stderr);
+    dev(&["push", shown, new]).clean();
+    assert_eq!(dev(&["list", shown]).clean(), "a.new\n");
+    dev(&["undo", shown]).clean();
+    assert_eq!(dev(&["list", shown]).clean(), "a.old\n");
+    dev(&["undo", shown, "--from", new, "--force"]).clean();
+    assert_eq!(dev(&["list", shown]).clean(), "a.new\n");
+    assert_eq!(dev(&["merge-errored", shown, new]).code, 0);
+    assert_eq!(groundstate(&["list", shown]).clean(), "a.default\n");
+    // Where all are files there is no place that it could mean.
+    let refused = dev(&["diff", new, &file.path]).failed(2);
+    assert!(refused.contains("is a single state and has no workspace \"dev\""), "{refused}");
+}
+
+#[test]
+fn one_that_exists_is_not_said_to_have_changed() {
+    let file = state(one("default"));
+    let dir = file.dir.path().to_str().unwrap();
+    groundstate(&["workspaces", "new", dir, "dev"]).clean();
+    for name in ["dev", "default"] {
+        let again = groundstate(&["workspaces", "new", dir, name]).failed(9);
+        assert!(again.contains(&format!("cannot create the workspace {name}: it exists already")), "{again}");
+    }
+}

@@ -125,3 +125,23 @@ fn one_that_is_in_use_is_not_deleted_even_by_force() {
     }
     block_on(all.delete(&name("a"), true)).unwrap();
 }
+
+#[cfg(unix)]
+#[test]
+fn the_selection_is_a_regular_file_and_is_not_shown() {
+    let folder = Folder::new();
+    let all = all(&folder);
+    let data = folder.path().join(".terraform");
+    fs::create_dir(&data).unwrap();
+    fs::write(folder.path().join("secret"), "hunter2").unwrap();
+    let shown = || {
+        let error = block_on(all.selected()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corrupt);
+        format!("{error} {error:?}")
+    };
+    std::os::unix::fs::symlink("../secret", data.join("environment")).unwrap();
+    assert!(shown().contains("not a regular file") && !shown().contains("hunter2"), "{}", shown());
+    fs::remove_file(data.join("environment")).unwrap();
+    fs::write(data.join("environment"), "hunter2 and more").unwrap();
+    assert!(!shown().contains("hunter2"), "{}", shown());
+}

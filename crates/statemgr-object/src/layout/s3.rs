@@ -87,7 +87,9 @@ impl Layout for S3Layout {
     }
 
     fn list_prefix(&self) -> String {
-        if self.prefix.is_empty() { String::new() } else { format!("{}/", self.prefix) }
+        // The keys below it are cleaned, too.
+        let prefix = clean(&self.prefix);
+        if prefix.is_empty() { prefix } else { format!("{prefix}/") }
     }
 
     fn is_flat(&self) -> bool {
@@ -95,11 +97,9 @@ impl Layout for S3Layout {
     }
 
     fn workspace(&self, key: &str) -> Option<WorkspaceName> {
-        let (name, rest) = key.strip_prefix(&self.list_prefix())?.split_once('/')?;
-        if rest != self.key {
-            return None;
-        }
-        WorkspaceName::parse(name).ok().filter(|name| !name.is_default())
+        let (name, _) = key.strip_prefix(&self.list_prefix())?.split_once('/')?;
+        let name = WorkspaceName::parse(name).ok().filter(|name| !name.is_default())?;
+        (self.state_key(&name) == key).then_some(name)
     }
 }
 
@@ -137,7 +137,7 @@ mod tests {
             ("p/a.tfstate", Some("ws/x"), "dev", "ws/x/dev/p/a.tfstate", "ws/x/"),
             ("p/a.tfstate", Some(""), "dev", "dev/p/a.tfstate", ""),
             ("a~b c/é.tfstate", None, "x@y", "env:/x@y/a~b c/é.tfstate", "env:/"),
-            ("./a", Some("b/../c"), "w", "c/w/a", "b/../c/"),
+            ("./a", Some("b/../c"), "w", "c/w/a", "c/"),
         ];
         for (key, prefix, workspace, state, list) in rows {
             let mut layout = S3Layout::new(key).unwrap();
@@ -169,6 +169,18 @@ mod tests {
         ];
         for (key, found) in rows {
             assert_eq!(layout.workspace(key), found.map(name), "{key}");
+        }
+    }
+
+    #[test]
+    fn every_workspace_that_has_a_key_is_listed() {
+        for (key, prefix) in
+            [("a/./b.tfstate", "env:"), ("a/x/../b", "env:"), ("./a", "b/../c"), ("a/b", "./e"), ("./a", "")]
+        {
+            let layout = S3Layout::new(key).unwrap().workspace_key_prefix(prefix).unwrap();
+            let stored = layout.state_key(&name("dev"));
+            assert!(stored.starts_with(&layout.list_prefix()), "{key} {prefix}");
+            assert_eq!(layout.workspace(&stored), Some(name("dev")), "{key} {prefix}");
         }
     }
 

@@ -81,7 +81,7 @@ async fn write_first(
 }
 
 fn taken(name: &WorkspaceName) -> Error {
-    Error::conflict("create the workspace", name, "nothing", "a workspace")
+    Error::new(ErrorKind::Conflict, "create the workspace", name).because("it exists already")
 }
 
 /// Deletes the state of a workspace under its lock: what [`Backend::delete`] asks for where a workspace is its state.

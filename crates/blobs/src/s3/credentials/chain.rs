@@ -14,12 +14,12 @@ use super::sso::Sso;
 use super::sts::{Limits, Sts};
 use super::web_identity::{Token, WebIdentity};
 use super::{Accounts, Credentials, Keys, NO_CREDENTIALS};
-use crate::cloud::{Wire, token};
+use crate::cloud::{Wire, only_to_own, token};
 use crate::context::Context;
 use crate::error::{Error, ErrorKind, Result};
-use crate::s3::S3Settings;
 use crate::s3::place::Place;
 use crate::s3::profile::{Profile, SharedConfig, only_regular};
+use crate::s3::{OWN_DOMAINS, S3Settings};
 use crate::settings::Values;
 
 /// Chains of profiles that are longer than this do not end.
@@ -85,6 +85,11 @@ impl Chain<'_> {
         self.profile(&self.config.selected(), 0)
     }
 
+    /// Refuses an address that only a directory names for what shows itself there.
+    fn only_to_own(&self, option: &'static str, secret: &str, variable: &str) -> Result<()> {
+        only_to_own(self.values, option, OWN_DOMAINS, secret, variable)
+    }
+
     fn of(&self, source: impl super::Source) -> Credentials {
         Credentials::new(source, self.clock)
     }
@@ -129,6 +134,7 @@ impl Chain<'_> {
                 return Err(self.values.invalid("web_identity_token_file", why));
             }
         };
+        self.only_to_own("endpoints.sts", "the web identity token", "AWS_ENDPOINT_URL_STS")?;
         let session = self.values.text("web_identity_session_name");
         let limits = Limits {
             duration: "assume_role_with_web_identity.duration",
@@ -162,6 +168,7 @@ impl Chain<'_> {
             (None, Some(source)) if role.is_some() => self.credential_source(profile, source)?,
             _ => {
                 if let Some(path) = profile.text("web_identity_token_file") {
+                    self.only_to_own("endpoints.sts", "the web identity token", "AWS_ENDPOINT_URL_STS")?;
                     let session = profile.text("role_session_name");
                     let token = Token::File(path.to_owned());
                     let role = profile.needed("role_arn")?;
@@ -206,6 +213,7 @@ impl Chain<'_> {
             return Ok(self.of(Keys(keys)));
         }
         if profile.text("sso_session").is_some() || profile.text("sso_start_url").is_some() {
+            self.only_to_own("endpoints.sso", "the token of the login", "AWS_ENDPOINT_URL_SSO")?;
             let home = self.values.text("home");
             return Ok(self.of(Sso::of(profile, self.config, home, self.sso, self.wire, self.clock)?));
         }

@@ -6,18 +6,20 @@ use groundstate_states::Serial;
 
 /// The members of a state that decide about copies of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Head {
-    pub(super) serial: u64,
-    pub(super) lineage: String,
-    /// It is encrypted.
-    pub(super) is_encrypted: bool,
+pub(crate) struct Head {
+    pub(crate) serial: u64,
+    pub(crate) lineage: String,
+    /// The release that wrote it; empty where that is not said.
+    pub(crate) writer: String,
+    /// It is an envelope of OpenTofu's encryption.
+    pub(crate) is_encrypted: bool,
     /// There are neither resources nor outputs, so nobody misses it.
-    pub(super) is_empty: bool,
+    pub(crate) is_empty: bool,
 }
 
 impl Head {
     /// Reads the head of a state; nothing, if the text is no JSON object.
-    pub(super) fn read(text: &[u8]) -> Option<Self> {
+    pub(crate) fn read(text: &[u8]) -> Option<Self> {
         let mut cursor = Cursor::new(text);
         if cursor.kind().ok()? != Kind::Object {
             return None;
@@ -35,6 +37,7 @@ fn members(cursor: &mut Cursor<'_>) -> Result<Head, Stop> {
         match (&*name.decode(), cursor.kind()?) {
             ("encryption_version", Kind::String) => head.is_encrypted = !cursor.string()?.raw.is_empty(),
             ("serial", Kind::Number) => head.serial = cursor.number()?.parse().unwrap_or(0),
+            ("terraform_version", Kind::String) => head.writer = cursor.string()?.decode().into_owned(),
             ("lineage", Kind::String) => head.lineage = cursor.string()?.decode().into_owned(),
             ("resources" | "outputs" | "modules" | "encrypted_data" | "check_results", _) => {
                 let value: Vec<u8> = cursor

@@ -1,12 +1,12 @@
 //! `groundstate migrate`: states to another place, with lineage and serial.
 
 mod decide;
-mod head;
+pub(super) mod head;
 mod receipt;
 
 use std::path::Path;
 
-use groundstate_backends::Place;
+use groundstate_backends::{Place, Purpose, local_path};
 use groundstate_statemgr::{
     Backend, Expect, LockInfo, Manager, StateStore, Version, WorkspaceName, WriteOptions,
 };
@@ -42,7 +42,7 @@ enum Became {
 }
 
 pub(super) fn run(args: &MigrateArgs) -> Result {
-    let (from, to) = (backend(&args.from)?, destination(&args.to)?);
+    let (from, to) = (backend(&args.from, Purpose::Read)?, destination(&args.to)?);
     let moves = moves(args, &from, &to)?;
     let interrupts = Interrupts::listen()
         .map_err(|error| Failure::new(Kind::NoState, format!("cannot listen for signals: {error}")))?;
@@ -57,7 +57,7 @@ pub(super) fn run(args: &MigrateArgs) -> Result {
     };
     warn_of_places_without_locks(args, &moves);
     let lines = migrate_all(args, &moves, &interrupts, receipt.as_mut())?;
-    report(args, &lines, receipt)
+    report(args, &from, &lines, receipt)
 }
 
 /// A place as its receipt names it: a file by its own name, since the folder has others.
@@ -251,7 +251,7 @@ fn line(workspace: &WorkspaceName, became: &Became) -> String {
     }
 }
 
-fn report(args: &MigrateArgs, lines: &[String], receipt: Option<Receipt>) -> Result {
+fn report(args: &MigrateArgs, from: &Place, lines: &[String], receipt: Option<Receipt>) -> Result {
     let mut out = Output::stdout();
     match &receipt {
         Some(receipt) if args.json => out.json(&receipt.json())?,
@@ -261,9 +261,28 @@ fn report(args: &MigrateArgs, lines: &[String], receipt: Option<Receipt>) -> Res
     if receipt.is_some() {
         let mut messages = Messages::stderr();
         messages.note(&format!("the receipt is in {}", shown(&args.receipt)));
-        messages.note("change the backend of the configuration and run `terraform init -reconfigure`; the old place is as it was");
+        messages.note(&advice(from)?);
     }
     Ok(Outcome::Clean)
+}
+
+/// What makes Terraform use the new place.
+fn advice(from: &Place) -> Result<String> {
+    const CHANGE: &str = "change the backend of the configuration and run `terraform init -reconfigure`";
+    let names = || runtime()?.block_on(from.opened.backend.list()).map_err(|error| refused(&error));
+    match &from.directory {
+        // Terraform asks what to do with each workspace that it finds in files, and fails where it must not ask.
+        Some(directory) if from.settings.kind() == "local" && names()?.len() > 1 => {
+            let state = local_path(&from.settings, &WorkspaceName::default_name(), directory)?;
+            let folder = from.settings.text("workspace_dir")?.unwrap_or("terraform.tfstate.d");
+            Ok(format!(
+                "move {} and {} away, {CHANGE}; as long as they are there, Terraform asks about them, and fails with `-input=false`",
+                state.display(),
+                directory.join(folder).display()
+            ))
+        }
+        _ => Ok(format!("{CHANGE}; the old place is as it was")),
+    }
 }
 
 fn shown(path: &Path) -> String {

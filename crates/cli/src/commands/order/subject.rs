@@ -38,7 +38,7 @@ impl Subject {
             Some(path) => Some(load(&Source::find(path)?)?.file.state),
             None => None,
         };
-        let source = Source::find(path)?;
+        let source = Source::beside(path)?;
         let planned =
             Planned::read(&source.text()?, state.as_ref()).map_err(|error| unread(&error, &source))?;
         Ok(Self::planned(source.name, planned))

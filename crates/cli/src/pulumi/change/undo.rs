@@ -28,7 +28,7 @@ pub(crate) fn undo(args: &UndoArgs) -> Result {
         };
         return Err(Failure::new(Kind::NoState, message).hint(hint));
     }
-    let source = Source::find(&path)?;
+    let source = Source::beside(&path)?;
     if source.family != Family::Pulumi {
         let message = format!("{} is not Pulumi's, so it is no backup of this stack", source.name);
         return Err(Failure::new(Kind::Conflict, message));

@@ -1,5 +1,6 @@
-//! What others control does no harm: names and documents, files and links, servers and directories.
+//! What others control does no harm: checkouts, names and documents, files and links, servers and directories.
 
+mod checkout;
 mod files;
 mod network;
 mod text;

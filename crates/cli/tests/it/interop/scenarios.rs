@@ -235,3 +235,31 @@ fn we_free_terraforms_lock(place: &Place) {
     // What it was about to add when it was killed is not stored.
     second.plan_is_clean();
 }
+
+#[test]
+fn what_migrate_advises_works_without_input() {
+    if !groundstate_testkit::terraform_takes_part() {
+        return;
+    }
+    let from = Workdir::applied(&Place::local());
+    from.terraform(&["workspace", "new", "dev"]).succeeds();
+    from.terraform(&["apply", "-auto-approve"]).succeeds();
+    let before = from.pulled();
+    let place = Place::s3_here(groundstate_testkit::S3Locks::File);
+    let to = Workdir::new(&place);
+    let (there, here) = (to.path().to_str().unwrap(), from.path());
+    let migrated = from.groundstate(&["migrate", "--all-workspaces", ".", there]);
+    assert_eq!(migrated.code, Some(0), "{migrated}");
+    let advice = "move ./terraform.tfstate and ./terraform.tfstate.d away, change the backend of the configuration and run \
+                  `terraform init -reconfigure`";
+    assert!(migrated.stderr.contains(advice), "{migrated}");
+    from.write("backend.tf", &place.block());
+    // What Terraform asks for as long as the files are there.
+    from.terraform(&["init", "-input=false", "-reconfigure"]).fails();
+    for name in ["terraform.tfstate", "terraform.tfstate.d"] {
+        fs::rename(here.join(name), here.join(format!("{name}.old"))).unwrap();
+    }
+    from.terraform(&["init", "-input=false", "-reconfigure"]).succeeds();
+    assert_eq!(from.pulled(), before);
+    from.plan_is_clean();
+}
