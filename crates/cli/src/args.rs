@@ -22,7 +22,8 @@ pub(crate) use change::{
 pub(crate) use journal::{EntriesArgs, InspectArgs, JournalArgs, JournalCommand, ReplayArgs, VerifyArgs};
 
 pub(crate) use order::{
-    GraphFormat, OrderArgs, OrderBlastArgs, OrderQuestion, OrderWhyArgs, PictureArgs, RulesArgs,
+    GraphFormat, OrderArgs, OrderBlastArgs, OrderQuestion, OrderWhyArgs, PictureArgs, ProfileArg, RulesArgs,
+    SubjectArg,
 };
 
 pub(crate) use places::{

@@ -6,8 +6,9 @@ use groundstate_common::one_line;
 
 use crate::json::Json;
 
-/// Groups inside each other that are drawn; what lies deeper is drawn in the last of them.
-const MAX_DEPTH: usize = 40;
+/// Groups inside each other that are drawn; what lies deeper is drawn in the last of them. Each has its whole name, so that
+/// many more would take a multiple of the memory of what is drawn.
+pub(crate) const MAX_DEPTH: usize = 12;
 
 /// A graph to be drawn.
 #[derive(Debug, Default)]
@@ -27,6 +28,8 @@ pub(crate) struct Node {
     pub(crate) label: Vec<String>,
     /// The group it lies in, by its index.
     pub(crate) group: Option<usize>,
+    /// The name of what it lies in, if that has no group because it is too deep.
+    pub(crate) within: Option<String>,
     /// What is special about it, in words.
     pub(crate) remark: Option<&'static str>,
     /// It is named, and not there.
@@ -112,8 +115,10 @@ impl Drawing {
             json.text("format_version", "1.0");
             json.objects("nodes", &self.nodes, |json, node| {
                 json.text("name", &node.name);
-                if let Some(group) = node.group.and_then(|group| self.groups.get(group)) {
-                    json.text("group", &group.name);
+                let group =
+                    node.group.and_then(|group| self.groups.get(group)).map(|group| group.name.as_str());
+                if let Some(group) = node.within.as_deref().or(group) {
+                    json.text("group", group);
                 }
                 if let Some(remark) = node.remark {
                     json.text("remark", remark);
@@ -257,10 +262,17 @@ fn mermaid_text(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Drawing, Edge, Group, Line, Node};
+    use super::{Drawing, Edge, Group, Line, MAX_DEPTH, Node};
 
     fn node(name: &str, group: Option<usize>) -> Node {
-        Node { name: name.to_owned(), label: vec![name.to_owned()], group, remark: None, missing: false }
+        Node {
+            name: name.to_owned(),
+            label: vec![name.to_owned()],
+            group,
+            within: None,
+            remark: None,
+            missing: false,
+        }
     }
 
     #[test]
@@ -276,10 +288,10 @@ mod tests {
         let nodes = vec![node("in", Some(9_999)), node("out", None)];
         let drawing = Drawing { nodes, groups: (0..10_000).map(group).collect(), edges: Vec::new() };
         let text = drawing.dot(true);
-        assert_eq!(text.matches("subgraph").count(), 41);
+        assert_eq!(text.matches("subgraph").count(), MAX_DEPTH + 1);
         assert_eq!(text.matches('{').count(), text.matches('}').count());
         assert!(text.contains("[label=\"in\"]"));
-        assert_eq!(drawing.mermaid().matches("end\n").count(), 41);
+        assert_eq!(drawing.mermaid().matches("end\n").count(), MAX_DEPTH + 1);
     }
 
     #[test]

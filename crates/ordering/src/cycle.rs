@@ -138,7 +138,7 @@ impl Network {
     /// Edges that come from what a state records are preferred: those can be edited away. Nothing is given where there
     /// are too many edges to look at.
     pub(crate) fn smallest_cut(&self, cycle: &RawCycle) -> (Vec<RawEdge>, bool) {
-        const MOST_EDGES: usize = 1 << 20;
+        const MOST_EDGES: usize = 1 << 16;
         const WORK: usize = 1 << 22;
         let mut scratch = Scratch::default();
         let mut edges: Vec<RawEdge> = Vec::new();

@@ -26,6 +26,12 @@ pub enum EdgeReason {
     ProviderConfig,
     /// A provider is shut down when all that use it are done.
     ProviderClose,
+    /// As [`StoredCreate`](Self::StoredCreate), because the configuration says so and no record does.
+    ConfigCreate,
+    /// As [`StoredDestroy`](Self::StoredDestroy), because the configuration says so and no record does.
+    ConfigDestroy,
+    /// As [`StoredUpdate`](Self::StoredUpdate), because the configuration says so and no record does.
+    ConfigUpdate,
 }
 
 /// A set of reasons.
@@ -60,7 +66,7 @@ pub struct DroppedEdge {
 
 impl EdgeReason {
     /// All reasons, in order.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 12] = [
         Self::Config,
         Self::Own,
         Self::StoredCreate,
@@ -70,6 +76,9 @@ impl EdgeReason {
         Self::ProviderUse,
         Self::ProviderConfig,
         Self::ProviderClose,
+        Self::ConfigCreate,
+        Self::ConfigDestroy,
+        Self::ConfigUpdate,
     ];
 
     /// The name in JSON and in drawings.
@@ -85,6 +94,9 @@ impl EdgeReason {
             Self::ProviderUse => "provider-use",
             Self::ProviderConfig => "provider-config",
             Self::ProviderClose => "provider-close",
+            Self::ConfigCreate => "config-create",
+            Self::ConfigDestroy => "config-destroy",
+            Self::ConfigUpdate => "config-update",
         }
     }
 

@@ -24,6 +24,8 @@ pub struct OperationGraph {
     persisted: Persisted,
     config: Config,
     warnings: Vec<Warning>,
+    /// Keys of objects that are yet to be deposed are counted, and will be others when it is done.
+    invented_keys: bool,
 }
 
 /// What is to be written back, before it is worked out.
@@ -59,7 +61,7 @@ impl OperationGraph {
         config: Config,
         warnings: Vec<Warning>,
     ) -> Self {
-        Self { nodes, network, dropped, orders, persisted, config, warnings }
+        Self { nodes, network, dropped, orders, persisted, config, warnings, invented_keys: false }
     }
 
     /// The graph, if it has no cycle.
@@ -136,6 +138,60 @@ impl OperationGraph {
         })
     }
 
+    /// How many nodes and edges a drawing or the JSON of the graph has. Where many nodes wait for many, further nodes stand
+    /// for groups of edges.
+    #[must_use]
+    pub fn written_size(&self) -> (usize, usize) {
+        let groups = self.network.written_barriers() as usize;
+        (self.nodes.len() + groups, self.network.written_edges().count())
+    }
+
+    /// Whether the edges are few enough to list what each node waits for; they may be as many as the square of the nodes.
+    #[must_use]
+    pub fn is_sparse(&self) -> bool {
+        self.network.is_sparse()
+    }
+
+    /// The label of a node as it is known before anything is done: the key under which an object will be deposed is not
+    /// known yet, unless the caller of [`build_with`](crate::build_with) gave it.
+    ///
+    /// # Panics
+    ///
+    /// When the graph has no such node.
+    #[must_use]
+    pub fn label(&self, node: usize) -> String {
+        let node = &self.nodes[node];
+        match (node.key.addr(), self.is_unborn(node)) {
+            (Some(addr), true) => format!("{addr} (destroy the old one)"),
+            _ => node.key.to_string(),
+        }
+    }
+
+    /// The label of the node with this key; see [`label`](Self::label).
+    #[must_use]
+    pub fn label_of(&self, key: &NodeKey) -> String {
+        self.find(key).map_or_else(|| key.to_string(), |node| self.label(node))
+    }
+
+    /// Whether the key of the deposed object is made up.
+    pub(crate) fn is_unborn(&self, node: &OpNode) -> bool {
+        use crate::node::{OpKind, Part};
+        let OpKind::DestroyDeposed(key) = node.kind else { return false };
+        let successor = node.key.addr().map(|addr| NodeKey::operation(addr.clone(), Part::Apply));
+        let successor = successor.and_then(|successor| self.find(&successor));
+        self.invented_keys && successor.is_some_and(|successor| self.nodes[successor].deposes_to == Some(key))
+    }
+
+    pub(crate) fn has_invented_keys(&self) -> bool {
+        self.invented_keys
+    }
+
+    /// Says that the keys of objects that are yet to be deposed are made up.
+    pub(crate) fn with_invented_keys(mut self) -> Self {
+        self.invented_keys = true;
+        self
+    }
+
     /// No more edges than these come from [`edges`](Self::edges). Found without looking at each, so it is worth asking
     /// before they are listed.
     #[must_use]
@@ -190,6 +246,20 @@ impl OperationGraph {
             last = Some((*resource, dependencies.clone()));
             (addr, PersistMeta { create_before_destroy: *cbd, dependencies })
         })
+    }
+
+    /// What a state is to record about each desired instance, in order; nothing where that is far more than the graph.
+    pub(crate) fn persist_bounded(&self) -> Option<Vec<(&AbsResourceInstance, PersistMeta)>> {
+        const MOST: usize = 20_000;
+        const EACH: usize = 8;
+        let edges = self.config.graph.edge_count() + self.network.graph().edge_count();
+        let mut left = MOST + EACH * (self.nodes.len() + self.persisted.instances.len() + edges);
+        let mut all = Vec::new();
+        for (addr, meta) in self.persist_all() {
+            left = left.checked_sub(meta.dependencies.len())?;
+            all.push((addr, meta));
+        }
+        Some(all)
     }
 
     fn recorded_dependencies(&self, resource: u32) -> Vec<ConfigResource> {

@@ -79,6 +79,7 @@ mod render;
 mod report;
 mod select;
 pub mod stack;
+mod undecided;
 pub mod walk;
 mod walked;
 
@@ -94,10 +95,11 @@ pub use input::{
 pub use keys::{CountedKeys, DeposedKeys, DrawnKeys};
 pub use node::{ApplyKind, NodeKey, OpKind, OpNode, Part};
 pub use options::{CbdPropagation, CrossProvider, Options, PlanMode, Profile, Scope};
-pub use plan::{Cause, PlanError, PlanNote, Planned};
+pub use plan::{Cause, PlanError, PlanNote, Planned, Product, Stead, Unstated};
 pub use query::{Affected, Explanation, Step, Waves};
 pub use render::DotStyle;
 pub use report::{CycleReport, CycleStep};
+pub use undecided::Undecided;
 
 /// Compiles the examples of the README.
 #[cfg(doctest)]

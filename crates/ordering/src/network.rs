@@ -58,8 +58,12 @@ pub(crate) struct Network {
     ops: u32,
 }
 
-/// More edges than these are not written out one by one; they would take the memory of the machine.
-const MOST_FLAT: u64 = 10_000_000;
+/// So many edges are written out one by one whatever the size of the graph.
+const FEW: u64 = 20_000;
+
+/// And so many for each node and edge of the compact form. Beyond, barriers stand for groups of edges, so that what is
+/// written grows with the input and not with its square.
+const FEW_EACH: u64 = 4;
 
 /// In which wave each operation runs, at the earliest and at the latest.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -262,6 +266,25 @@ impl Network {
         (0..self.ops).map(|node| through(node, &leads_to)).fold(0, u64::saturating_add)
     }
 
+    /// Whether the edges between operations are few enough to be written out one by one.
+    pub(crate) fn is_sparse(&self) -> bool {
+        let encoded = self.graph.edge_count() as u64 + u64::from(self.len());
+        self.edge_bound() <= FEW + FEW_EACH * encoded
+    }
+
+    /// The edges to be written: between operations where they are few, otherwise those of the compact form.
+    pub(crate) fn written_edges(&self) -> Box<dyn Iterator<Item = RawEdge> + '_> {
+        if self.is_sparse() {
+            return Box::new(self.op_edges());
+        }
+        Box::new((0..self.len()).flat_map(|from| self.links(from).map(move |(to, link)| (from, to, link))))
+    }
+
+    /// How many barriers stand among the [`written_edges`](Self::written_edges).
+    pub(crate) fn written_barriers(&self) -> u32 {
+        if self.is_sparse() { 0 } else { self.len() - self.ops }
+    }
+
     /// All edges between operations, barriers resolved, in order.
     pub(crate) fn op_edges(&self) -> impl Iterator<Item = RawEdge> {
         let mut scratch = Scratch::default();
@@ -279,11 +302,11 @@ impl Network {
     /// The network without barriers and without the edges that others imply; none when there is a cycle.
     ///
     /// Barriers are reduced first, so that long chains of them do not become the square of their length in edges.
-    /// Where whole groups wait for whole groups in more than [`MOST_FLAT`] pairs, the barriers stay.
+    /// Where whole groups wait for whole groups in many pairs, the barriers stay.
     pub(crate) fn reduced(&self) -> Option<Self> {
         let order = self.graph.topo_order()?;
         let compact = Self { graph: self.graph.reduce_transitively()?, ops: self.ops };
-        if compact.edge_bound() > MOST_FLAT {
+        if !compact.is_sparse() {
             return Some(compact);
         }
         let flat = CompactGraph::from_edges(self.ops as usize, compact.op_edges().collect(), Link::merge);

@@ -12,11 +12,14 @@ pub struct Options {
     pub cbd_propagation: CbdPropagation,
     /// Leave the configuration out of recorded dependencies, as planning without refresh does.
     pub recorded_only: bool,
+    /// Check conditions only of instances that have a planned change. Otherwise those of every instance that stays are checked.
+    pub checks_as_planned: bool,
     /// What kind of plan this is.
     pub mode: PlanMode,
     /// Which pairs of instances a recorded dependency joins.
     pub scope: Scope,
-    /// Applies the scope to edges of the configuration too.
+    /// Applies the scope to edges of the configuration too; in the profile [`Classic`](Profile::Classic) to direct references
+    /// alone, as OpenTofu does.
     pub scope_config_edges: bool,
     /// What becomes of edges between providers that close a cycle.
     pub cross_provider: CrossProvider,

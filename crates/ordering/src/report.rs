@@ -42,6 +42,27 @@ pub struct CycleStep<N> {
     pub reasons: Reasons,
 }
 
+impl<N> CycleReport<N> {
+    /// The same report with other names for the nodes.
+    #[must_use]
+    pub fn map<M>(&self, name: impl Fn(&N) -> M) -> CycleReport<M> {
+        let step = |step: &CycleStep<N>| CycleStep {
+            from: name(&step.from),
+            to: name(&step.to),
+            reasons: step.reasons,
+        };
+        let steps = |all: &[CycleStep<N>]| all.iter().map(step).collect();
+        CycleReport {
+            members: self.members.iter().map(&name).collect(),
+            path: steps(&self.path),
+            cut: steps(&self.cut),
+            smallest_cut: steps(&self.smallest_cut),
+            cut_is_smallest: self.cut_is_smallest,
+            state_is_stale: self.state_is_stale,
+        }
+    }
+}
+
 impl<N> CycleStep<N> {
     /// Whether the edge comes from what a state records, and from nothing else.
     #[must_use]

@@ -51,9 +51,9 @@ pub(crate) struct RulesArgs {
     /// Everything but these, and what waits for them
     #[arg(long = "exclude", value_name = "ADDR")]
     pub(crate) excludes: Vec<String>,
-    /// The rules to follow
-    #[arg(long, value_enum, default_value = "fixed", value_name = "RULES")]
-    pub(crate) profile: ProfileArg,
+    /// The rules to follow: for a plan those of its product if missing, otherwise `fixed`
+    #[arg(long, value_enum, value_name = "RULES")]
+    pub(crate) profile: Option<ProfileArg>,
 }
 
 /// How a graph is printed.
@@ -85,7 +85,7 @@ pub(crate) struct OrderPlanArgs {
     /// Plan to read: what `terraform show -json PLANFILE` prints, as a file or `-` for standard input
     #[arg(value_name = "PLAN")]
     pub(crate) plan: PathBuf,
-    /// The state the plan was made for; the one inside the plan if missing
+    /// The state the plan was made for, which knows what the plan does not: create-before-destroy flags
     #[arg(long, value_name = "STATE")]
     pub(crate) state: Option<PathBuf>,
     #[command(flatten)]
@@ -110,6 +110,9 @@ pub(crate) struct SubjectArg {
     /// State whose destruction is asked about, or a plan as for `order plan`
     #[arg(value_name = "STATE|PLAN")]
     pub(crate) subject: PathBuf,
+    /// The state a plan was made for, which knows what the plan does not: create-before-destroy flags
+    #[arg(long = "state", value_name = "STATE")]
+    pub(crate) before: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -122,9 +125,9 @@ pub(crate) struct OrderWhyArgs {
     /// The instance that may have to go first
     #[arg(value_name = "B")]
     pub(crate) goes_first: String,
-    /// The rules to follow
-    #[arg(long, value_enum, default_value = "fixed", value_name = "RULES")]
-    pub(crate) profile: ProfileArg,
+    /// The rules to follow: for a plan those of its product if missing, otherwise `fixed`
+    #[arg(long, value_enum, value_name = "RULES")]
+    pub(crate) profile: Option<ProfileArg>,
     /// Prints JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -162,15 +165,20 @@ pub(crate) enum GraphFormat {
 pub(crate) enum ProfileArg {
     /// Those of groundstate, which make no cycles of their own
     Fixed,
-    /// Those of Terraform and OpenTofu
+    /// Those of the product whose plan it is, with its defects
     Classic,
+    /// Those of Terraform
+    Terraform,
+    /// Those of OpenTofu
+    Opentofu,
 }
 
-impl From<ProfileArg> for Profile {
-    fn from(arg: ProfileArg) -> Self {
-        match arg {
-            ProfileArg::Fixed => Self::Fixed,
-            ProfileArg::Classic => Self::Classic,
+impl ProfileArg {
+    /// The kind of rules.
+    pub(crate) fn profile(self) -> Profile {
+        match self {
+            Self::Fixed => Profile::Fixed,
+            Self::Classic | Self::Terraform | Self::Opentofu => Profile::Classic,
         }
     }
 }

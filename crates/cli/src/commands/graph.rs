@@ -9,7 +9,7 @@ use groundstate_states::addr::{ConfigResource, Module};
 use crate::args::{DependencyGraphArgs, DependencyGraphFormat as Format};
 use crate::error::{Outcome, Result};
 use crate::family::Family;
-use crate::graph::{Drawing, Edge, Group, Line, Node};
+use crate::graph::{Drawing, Edge, Group, Line, MAX_DEPTH, Node};
 use crate::load::load;
 use crate::output::Output;
 use crate::pulumi;
@@ -70,6 +70,7 @@ fn of_state(state: &State) -> Drawing {
             name: name.to_string(),
             label: vec![name.resource.to_string()],
             group: group(&name.module, &mut groups, &mut drawing.groups),
+            within: (name.module.steps().len() > MAX_DEPTH + 1).then(|| name.module.to_string()),
             remark: None,
             missing: !needs.contains_key(*name),
         };
@@ -85,11 +86,11 @@ fn of_state(state: &State) -> Drawing {
     drawing
 }
 
-/// The group of a module, which is made with all around it if there is none yet.
+/// The group of a module, or of the innermost around it that is drawn. It is made with all around it if there is none yet.
 fn group(module: &Module, known: &mut BTreeMap<String, usize>, groups: &mut Vec<Group>) -> Option<usize> {
     let mut outer = None;
     let mut name = String::new();
-    for step in module.steps() {
+    for step in module.steps().iter().take(MAX_DEPTH + 1) {
         name.push_str(if name.is_empty() { "module." } else { ".module." });
         name.push_str(step);
         let index = known.get(&name).copied().unwrap_or_else(|| {

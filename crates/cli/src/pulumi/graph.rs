@@ -28,6 +28,7 @@ fn drawing(snapshot: &Snapshot) -> Drawing {
             name: resource.urn.to_string(),
             label: vec![kind, resource.urn.name().to_owned()],
             group,
+            within: None,
             remark: remark(resource),
             missing: false,
         });
@@ -62,7 +63,14 @@ fn drawing(snapshot: &Snapshot) -> Drawing {
 }
 
 fn add_missing(nodes: &mut Vec<Node>, name: String) -> usize {
-    nodes.push(Node { label: vec![name.clone()], name, group: None, remark: None, missing: true });
+    nodes.push(Node {
+        label: vec![name.clone()],
+        name,
+        group: None,
+        within: None,
+        remark: None,
+        missing: true,
+    });
     nodes.len() - 1
 }
 

@@ -1,6 +1,6 @@
 //! Which parts of a value are sensitive.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use groundstate_states::{AttributePath, PathStep, PathStepKind, Value};
 
@@ -19,7 +19,8 @@ impl Marks {
     pub(crate) fn new(tape: &Tape<'_>, paths: &[AttributePath]) -> Self {
         let Some(root) = tape.root() else { return Self::default() };
         let mut marks = Self::default();
-        paths.iter().for_each(|path| marks.follow(tape, tape.unwrapped(root), &path.steps));
+        let mut places = Places { tape, members: HashMap::new(), elements: HashMap::new() };
+        paths.iter().for_each(|path| marks.follow(&mut places, tape.unwrapped(root), &path.steps));
         marks
     }
 
@@ -28,14 +29,16 @@ impl Marks {
     /// Elements of sets have names that no path knows, so everything inside the attribute of a path is marked.
     pub(crate) fn flat(tape: &Tape<'_>, paths: &[AttributePath]) -> Self {
         let Some(root) = tape.root() else { return Self::default() };
-        let secret = |name: &str| {
-            paths.iter().any(|path| match path.steps.first().map(|step| &step.kind) {
-                Some(PathStepKind::Attribute(attribute)) => {
-                    same(name.split('.').next().unwrap_or(name), attribute)
-                }
-                _ => true,
-            })
-        };
+        let mut attributes = BTreeSet::new();
+        let mut all = false;
+        for path in paths {
+            match path.steps.first().map(|step| &step.kind) {
+                Some(PathStepKind::Attribute(attribute)) => drop(attributes.insert(composed(attribute))),
+                _ => all = true,
+            }
+        }
+        let secret =
+            |name: &str| all || attributes.contains(&composed(name.split('.').next().unwrap_or(name)));
         let members = tape.members(root).filter(|(key, _)| secret(&tape.string(*key)));
         Self(members.map(|(_, value)| value).collect())
     }
@@ -46,13 +49,13 @@ impl Marks {
         Self((0..end).filter(|token| tape.text(*token) == text).collect())
     }
 
-    fn follow(&mut self, tape: &Tape<'_>, at: usize, steps: &[PathStep]) {
+    fn follow(&mut self, places: &mut Places<'_>, at: usize, steps: &[PathStep]) {
         let Some((step, rest)) = steps.split_first() else {
             self.0.insert(at);
             return;
         };
-        match inside(tape, at, &step.kind) {
-            Inside::Values(values) => values.into_iter().for_each(|value| self.follow(tape, value, rest)),
+        match places.inside(at, &step.kind) {
+            Inside::Values(values) => values.into_iter().for_each(|value| self.follow(places, value, rest)),
             Inside::Whole => {
                 self.0.insert(at);
             }
@@ -72,29 +75,53 @@ enum Inside {
     Whole,
 }
 
-fn inside(tape: &Tape<'_>, at: usize, step: &PathStepKind) -> Inside {
-    let named = |name: &str| {
-        let matching = tape.members(at).filter(|(key, _)| same(&tape.string(*key), name));
-        Inside::Values(matching.map(|(_, value)| tape.unwrapped(value)).collect())
-    };
-    match (step, tape.kind(at)) {
-        (PathStepKind::Attribute(name), Kind::Object) => named(name),
-        (PathStepKind::Index { key: Value::String(key), .. }, Kind::Object) => named(key),
-        (PathStepKind::Index { key: Value::Number(number), .. }, Kind::Object) => named(number.as_str()),
-        (PathStepKind::Index { key: Value::Number(number), .. }, Kind::Array) => {
-            let position = number.to_u64().and_then(|position| usize::try_from(position).ok());
-            let element = position.and_then(|position| tape.elements(at).nth(position));
-            Inside::Values(element.map(|element| tape.unwrapped(element)).into_iter().collect())
+/// Finds values inside others, each container read once however many paths lead through it.
+struct Places<'t> {
+    tape: &'t Tape<'t>,
+    /// The members of objects by their names.
+    members: HashMap<usize, BTreeMap<Value, Vec<usize>>>,
+    /// The elements of arrays.
+    elements: HashMap<usize, Vec<usize>>,
+}
+
+impl Places<'_> {
+    fn inside(&mut self, at: usize, step: &PathStepKind) -> Inside {
+        match (step, self.tape.kind(at)) {
+            (PathStepKind::Attribute(name), Kind::Object) => self.named(at, name),
+            (PathStepKind::Index { key: Value::String(key), .. }, Kind::Object) => self.named(at, key),
+            (PathStepKind::Index { key: Value::Number(number), .. }, Kind::Object) => {
+                self.named(at, number.as_str())
+            }
+            (PathStepKind::Index { key: Value::Number(number), .. }, Kind::Array) => {
+                let tape = self.tape;
+                let elements = self.elements.entry(at).or_insert_with(|| tape.elements(at).collect());
+                let position = number.to_u64().and_then(|position| usize::try_from(position).ok());
+                let element = position.and_then(|position| elements.get(position));
+                Inside::Values(element.map(|element| tape.unwrapped(*element)).into_iter().collect())
+            }
+            (_, Kind::Null) => Inside::Values(Vec::new()),
+            // The key of a set is the element itself, and the order of its elements is nobody's promise.
+            _ => Inside::Whole,
         }
-        (_, Kind::Null) => Inside::Values(Vec::new()),
-        // The key of a set is the element itself, and the order of its elements is nobody's promise.
-        _ => Inside::Whole,
+    }
+
+    /// The members of this name, of which there may be several.
+    fn named(&mut self, at: usize, name: &str) -> Inside {
+        let tape = self.tape;
+        let members = self.members.entry(at).or_insert_with(|| {
+            let mut members: BTreeMap<Value, Vec<usize>> = BTreeMap::new();
+            for (key, value) in tape.members(at) {
+                members.entry(composed(&tape.string(key))).or_default().push(tape.unwrapped(value));
+            }
+            members
+        });
+        Inside::Values(members.get(&composed(name)).cloned().unwrap_or_default())
     }
 }
 
-/// Whether two names are the same text. Paths are composed, the bytes of attributes are as they were written.
-fn same(a: &str, b: &str) -> bool {
-    a == b || (!a.is_ascii() || !b.is_ascii()) && Value::string(a) == Value::string(b)
+/// A name as composed text: paths are composed, the bytes of attributes are as they were written.
+fn composed(name: &str) -> Value {
+    Value::string(name)
 }
 
 #[cfg(test)]

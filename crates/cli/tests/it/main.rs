@@ -23,6 +23,7 @@ mod locks;
 mod migrate;
 mod odd_files;
 mod order;
+mod order_plan;
 mod order_pulumi;
 mod outputs;
 mod overwrite;

@@ -25,6 +25,8 @@ pub(super) struct Edges<'m> {
     pub(super) split: bool,
     /// Apply the scope to configuration.
     pub(super) scope_config: bool,
+    /// And there to direct references alone, as OpenTofu does: what is further away joins all instances.
+    pub(super) scope_direct: bool,
     pub(super) wires: Wires,
 }
 
@@ -116,7 +118,8 @@ impl Edges<'_> {
 
     /// The edges of configuration from the operations on one resource, without those between instances of its module.
     ///
-    /// A dependency that is also reached on a way out of the module joins all instances.
+    /// A dependency that is also reached on a way out of the module joins all instances; under the rules of OpenTofu, so does
+    /// one that is reached through another resource.
     fn scoped_configuration(&mut self, vertex: u32, nodes: &ByVertex) {
         let config = &self.model.config;
         let path_of = |vertex: u32| {
@@ -130,7 +133,7 @@ impl Edges<'_> {
         let mut stack = vec![(vertex, false)];
         while let Some((at, left)) = stack.pop() {
             for &next in config.graph.successors(at) {
-                let left = left || !inside(next);
+                let left = left || !inside(next) || (self.scope_direct && at != vertex);
                 let entry = reached.entry(next).or_default();
                 let known = if left { &mut entry.1 } else { &mut entry.0 };
                 if !*known {
@@ -223,14 +226,14 @@ impl Edges<'_> {
                 users.add(vertex, node, op, cbd);
             }
         }
-        use EdgeReason::{StoredCreate, StoredDestroy, StoredUpdate};
+        use EdgeReason::{ConfigCreate, ConfigDestroy, ConfigUpdate};
         let rule = |way, pointers, members, link, candidate| Rule { way, pointers, members, link, candidate };
         for rule in [
-            rule(Way::Down, &*users.parts, &*own.dests_plain, Link::new(StoredCreate), false),
-            rule(Way::Up, &own.dests_cbd, &users.parts, Link::inverted(StoredCreate), false),
-            rule(Way::Up, &own.dests, &users.dests, Link::new(StoredDestroy), true),
-            rule(Way::Up, &own.parts, &users.dests_plain, Link::new(StoredUpdate), true),
-            rule(Way::Down, &users.dests_cbd, &own.parts, Link::inverted(StoredUpdate), true),
+            rule(Way::Down, &*users.parts, &*own.dests_plain, Link::new(ConfigCreate), false),
+            rule(Way::Up, &own.dests_cbd, &users.parts, Link::inverted(ConfigCreate), false),
+            rule(Way::Up, &own.dests, &users.dests, Link::new(ConfigDestroy), true),
+            rule(Way::Up, &own.parts, &users.dests_plain, Link::new(ConfigUpdate), true),
+            rule(Way::Down, &users.dests_cbd, &own.parts, Link::inverted(ConfigUpdate), true),
         ] {
             self.follow(&rule);
         }

@@ -57,7 +57,13 @@ use wires::Wires;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn build(input: &Input, options: &Options) -> Result<OperationGraph, BuildErrors> {
-    build_with(input, options, &mut CountedKeys)
+    match build_with(input, options, &mut CountedKeys) {
+        Ok(graph) => Ok(graph.with_invented_keys()),
+        Err(BuildErrors { errors, cyclic }) => {
+            let cyclic = cyclic.map(|graph| Box::new(graph.with_invented_keys()));
+            Err(BuildErrors { errors, cyclic })
+        }
+    }
 }
 
 /// As [`build`], with deposed keys from elsewhere.
@@ -188,6 +194,7 @@ impl Assembly<'_> {
             invert,
             split,
             scope_config: self.options.scope_config_edges && !scoping.is_open(),
+            scope_direct: self.options.profile == Profile::Classic,
             wires: Wires::new(first as usize + self.ops.len()),
         };
         // Providers are the first vertices of the graph of configuration, in the order of their nodes.

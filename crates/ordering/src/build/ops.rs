@@ -135,7 +135,9 @@ impl Maker<'_> {
         let declared = self.model.declared[instance.resource as usize];
         match instance.action.unwrap_or(Action::NoOp) {
             Action::NoOp => {
-                if instance.is_desired() && declared.is_some_and(|declared| declared.has_conditions) {
+                let mentioned = instance.action.is_some() || !self.options.checks_as_planned;
+                let checked = declared.is_some_and(|declared| declared.has_conditions);
+                if mentioned && checked && instance.is_desired() {
                     self.apply(number, instance, ApplyKind::Check);
                 }
             }

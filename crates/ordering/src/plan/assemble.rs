@@ -1,18 +1,21 @@
 //! From what a plan holds to an input.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use groundstate_states::addr::{
-    AbsResource, AbsResourceInstance, ConfigResource, Module, ProviderConfig, ProviderSource, Resource,
-    ResourceMode, TERRAFORM_REGISTRY,
+    AbsResourceInstance, ConfigResource, Module, ProviderConfig, ProviderSource, Resource, ResourceMode,
+    TERRAFORM_REGISTRY,
 };
-use groundstate_states::{DeposedKey, Generation, ObjectStatus, State};
+use groundstate_states::{DeposedKey, Generation, State};
 
 use super::json::Read;
-use super::read::{Change, Plan, Prior};
+use super::objects::{self, Objects};
+use super::product::Product;
+use super::read::{Change, Plan, Value};
 use super::resolve::Scopes;
-use super::{PlanError, PlanNote, Planned};
+use super::unstated;
+use super::{PlanError, PlanNote, Planned, Unstated};
 use crate::input::{
     Action, DepRef, Input, InstanceInput, ObjectRecord, PlannedChange, ProviderInput, ReplaceOrder,
     ResourceConfig,
@@ -21,20 +24,20 @@ use crate::options::Options;
 
 pub(super) fn assemble(plan: Plan, state: Option<&State>) -> Read<Planned> {
     let providers = providers(&plan)?;
-    let mut planned = Planned::default();
+    let mut planned = Planned { product: Product::of(&plan), ..Planned::default() };
     if plan.errored {
         planned.notes.push(PlanNote::Errored);
     }
     if plan.deferred > 0 {
         planned.notes.push(PlanNote::Deferred { count: plan.deferred });
     }
-    let mut instances = match state {
-        Some(state) => from_state(state, &plan)?,
-        None => from_prior(&plan.prior)?,
-    };
+    let mut objects = Objects::of(&plan, state)?;
+    let (declared, unstated) = declare(&plan, &providers, &mut planned)?;
+    let moves = objects::moves(&plan, |addr| declared.contains_key(addr))?;
+    let before = objects.follow(&moves);
+    unstated::stand_in(&mut planned, &objects.recorded(), unstated);
 
-    let recorded = recorded(&instances);
-    let declared = declare(&plan, &providers, &recorded, &mut planned)?;
+    let Objects { mut instances, flagged } = objects;
     changes(&plan, &mut instances, &mut planned)?;
     planned.input.providers = provider_nodes(&plan, &providers, &declared, &instances);
 
@@ -50,28 +53,39 @@ pub(super) fn assemble(plan: Plan, state: Option<&State>) -> Read<Planned> {
             instance.provider = block.clone();
         }
     }
-    if state.is_none() {
-        let removed = |change: &&PlannedChange| {
-            change.action == Action::Delete && !declared.contains_key(&change.addr.resource.to_config())
-        };
-        let count = planned.input.changes.iter().filter(removed).count();
-        if count > 0 {
-            planned.notes.push(PlanNote::UnknownFlags { count });
-        }
-    }
+    planned.unknown_flags = unknown_flags(&planned.input.changes, &flagged);
     planned.options = options(&planned.input, &instances);
+    planned.options.checks_as_planned = true;
+    // Planning with refresh has written the configuration into the prior state; without, it does not count.
+    planned.options.recorded_only = plan.has_prior;
     planned.input.instances = instances.into_values().collect();
+    planned.before_moves = before;
     planned.notes.sort();
+    planned.notes.dedup();
     Ok(planned)
 }
 
-type Instances = BTreeMap<AbsResourceInstance, InstanceInput>;
+/// The instances whose current object goes without anything that says whether it was to go after its successor came.
+fn unknown_flags(
+    changes: &[PlannedChange],
+    flagged: &HashSet<(AbsResourceInstance, Generation)>,
+) -> BTreeSet<AbsResourceInstance> {
+    let goes = |change: &&PlannedChange| {
+        change.action == Action::Delete
+            && change.object == Generation::Current
+            && change.addr.resource.resource.mode == ResourceMode::Managed
+            && !flagged.contains(&(change.addr.clone(), Generation::Current))
+    };
+    changes.iter().filter(goes).map(|change| change.addr.clone()).collect()
+}
 
-fn parse(text: &str) -> Read<AbsResourceInstance> {
+pub(super) type Instances = BTreeMap<AbsResourceInstance, InstanceInput>;
+
+pub(super) fn parse(text: &str) -> Read<AbsResourceInstance> {
     AbsResourceInstance::parse(text).map_err(|error| not_an_address(text, &error))
 }
 
-fn not_an_address(text: &str, error: &dyn std::error::Error) -> PlanError {
+pub(super) fn not_an_address(text: &str, error: &dyn std::error::Error) -> PlanError {
     PlanError::Address { text: text.to_owned(), why: error.to_string() }
 }
 
@@ -101,91 +115,31 @@ fn source(name: &str) -> Read<ProviderSource> {
 }
 
 /// The root configuration of the provider of this name.
-fn provider_named(name: Option<&str>, type_name: &str) -> Read<ProviderConfig> {
+pub(super) fn provider_named(name: Option<&str>, type_name: &str) -> Read<ProviderConfig> {
     // The provider of a type is named by its first word where nothing else is said.
     let name = name.unwrap_or_else(|| type_name.split('_').next().unwrap_or(type_name));
     Ok(ProviderConfig { module: Module::root(), source: source(name)?, alias: None })
 }
 
-/// What a state records, at the addresses that the plan uses.
-fn from_state(state: &State, plan: &Plan) -> Read<Instances> {
-    let mut moved: HashMap<AbsResourceInstance, AbsResourceInstance> = HashMap::new();
-    for change in &plan.changes {
-        if let Some(previous) = &change.previous_address {
-            moved.insert(parse(previous)?, parse(&change.address)?);
-        }
-    }
-    let mut instances = Instances::new();
-    for mut instance in Input::from_state(state).instances {
-        if let Some(now) = moved.get(&instance.addr) {
-            instance.addr = now.clone();
-        }
-        instances.insert(instance.addr.clone(), instance);
-    }
-    Ok(instances)
-}
-
-/// What the plan's prior state records. It has no flags.
-fn from_prior(prior: &[Prior]) -> Read<Instances> {
-    let mut instances = Instances::new();
-    for object in prior {
-        let addr = parse(&object.address)?;
-        let mut dependencies = Vec::with_capacity(object.depends_on.len());
-        for text in &object.depends_on {
-            let parsed = AbsResource::parse(text).map_err(|error| not_an_address(text, &error))?;
-            dependencies.push(parsed.to_config());
-        }
-        let status = if object.tainted { ObjectStatus::Tainted } else { ObjectStatus::Ready };
-        let record = ObjectRecord { status, dependencies, ..ObjectRecord::default() };
-        let entry = match instances.entry(addr) {
-            std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
-            std::collections::btree_map::Entry::Vacant(entry) => {
-                let addr = entry.key().clone();
-                let name = object.provider_name.as_deref();
-                let provider = provider_named(name, &addr.resource.resource.type_name)?;
-                entry.insert(InstanceInput::new(addr, provider))
-            }
-        };
-        match &object.deposed {
-            None => entry.current = Some(record),
-            Some(key) => {
-                entry.deposed.insert(deposed_key(key)?, record);
-            }
-        }
-    }
-    Ok(instances)
-}
-
-fn deposed_key(text: &str) -> Read<DeposedKey> {
+pub(super) fn deposed_key(text: &str) -> Read<DeposedKey> {
     DeposedKey::parse_strict(text).map_err(|error| not_an_address(text, &error))
 }
 
-/// For each resource all that its objects are recorded to depend on.
-fn recorded(instances: &Instances) -> HashMap<ConfigResource, BTreeSet<ConfigResource>> {
-    let mut recorded: HashMap<ConfigResource, BTreeSet<ConfigResource>> = HashMap::new();
-    for (addr, instance) in instances {
-        if let Some(current) = &instance.current {
-            let entry = recorded.entry(addr.resource.to_config()).or_default();
-            entry.extend(current.dependencies.iter().cloned());
-        }
-    }
-    recorded
-}
+/// The blocks by their addresses, with the provider of each, and the blocks whose references the plan does not hold.
+type Declared = (HashMap<ConfigResource, ProviderConfig>, Vec<(usize, Unstated)>);
 
-/// Adds the blocks of the configuration, and gives the provider of each.
-fn declare(
-    plan: &Plan,
-    providers: &HashMap<&str, ProviderConfig>,
-    recorded: &HashMap<ConfigResource, BTreeSet<ConfigResource>>,
-    planned: &mut Planned,
-) -> Read<HashMap<ConfigResource, ProviderConfig>> {
+/// Adds the blocks of the configuration.
+fn declare(plan: &Plan, providers: &HashMap<&str, ProviderConfig>, planned: &mut Planned) -> Read<Declared> {
     let mut checked = BTreeSet::new();
     for text in &plan.checked {
         let resource = ConfigResource::parse(text).map_err(|error| not_an_address(text, &error))?;
         checked.insert(resource);
     }
+    let triggered = triggered(plan)?;
     let mut declared = HashMap::new();
+    let mut unstated = Vec::new();
     let scopes = Scopes::of(&plan.root);
+    let indirect = indirect_providers(plan, providers, &scopes);
     for (number, scope) in scopes.all.iter().enumerate() {
         for block in &scope.config.resources {
             let mode = match block.mode.as_str() {
@@ -199,15 +153,18 @@ fn declare(
                 None => provider_named(None, &block.type_name)?,
             };
             let mut found = scopes.resolve(number, &block.value, true);
-            let own = DepRef::Resource(addr.clone());
-            found.dependencies.remove(&own);
-            let records = recorded.get(&addr);
-            for reference in found.hidden {
-                let note =
-                    PlanNote::Hidden { resource: addr.clone(), reference, from_state: records.is_some() };
-                planned.notes.push(note);
-                let records = records.into_iter().flatten().filter(|other| **other != addr);
-                found.dependencies.extend(records.cloned().map(DepRef::Resource));
+            found.dependencies.remove(&DepRef::Resource(addr.clone()));
+            let place = planned.input.resources.len();
+            let mut lacks = |what: Unstated| unstated.push((place, what));
+            found.hidden.into_iter().for_each(|reference| lacks(Unstated::Behind(reference)));
+            if let Some(reference) = indirect.get(&provider) {
+                lacks(Unstated::OfProvider(reference.clone()));
+            }
+            if checked.contains(&addr) {
+                lacks(Unstated::Conditions);
+            }
+            if triggered.contains(&addr) {
+                lacks(Unstated::Triggers);
             }
             declared.insert(addr.clone(), provider.clone());
             let mut config = ResourceConfig::new(addr, provider);
@@ -216,7 +173,32 @@ fn declare(
             planned.input.resources.push(config);
         }
     }
-    Ok(declared)
+    Ok((declared, unstated))
+}
+
+/// Resources of which an instance is replaced because of `replace_triggered_by`.
+fn triggered(plan: &Plan) -> Read<BTreeSet<ConfigResource>> {
+    let by_trigger = |change: &&Change| change.cause.reason.as_deref() == Some("replace_by_triggers");
+    let resource = |change: &Change| Ok(parse(&change.address)?.resource.to_config());
+    plan.changes.iter().filter(by_trigger).map(resource).collect()
+}
+
+/// Provider configurations with a reference whose own references the plan does not hold.
+fn indirect_providers(
+    plan: &Plan,
+    providers: &HashMap<&str, ProviderConfig>,
+    scopes: &Scopes<'_>,
+) -> HashMap<ProviderConfig, String> {
+    let mut indirect = HashMap::new();
+    for provider in &plan.providers {
+        let Some(id) = providers.get(provider.key.as_str()) else { continue };
+        let scope = scopes.find(&id.module).unwrap_or_default();
+        let value = Value { references: provider.references.clone(), depends_on: Vec::new() };
+        if let Some(reference) = scopes.resolve(scope, &value, false).hidden.into_iter().next() {
+            indirect.insert(id.clone(), reference);
+        }
+    }
+    indirect
 }
 
 /// Adds what is planned. Objects that the changes need are there afterwards.
@@ -306,12 +288,12 @@ fn provider_nodes(
 ) -> Option<Vec<ProviderInput>> {
     let scopes = Scopes::of(&plan.root);
     let mut nodes: BTreeMap<ProviderConfig, BTreeSet<DepRef>> = BTreeMap::new();
-    let values: Vec<(&ProviderConfig, super::read::Value)> = plan
+    let values: Vec<(&ProviderConfig, Value)> = plan
         .providers
         .iter()
         .filter_map(|provider| {
             let references = provider.references.clone();
-            let value = super::read::Value { references, depends_on: Vec::new() };
+            let value = Value { references, depends_on: Vec::new() };
             Some((providers.get(provider.key.as_str())?, value))
         })
         .collect();

@@ -1,21 +1,29 @@
 //! Inputs from plans, as `terraform show -json` and `tofu show -json` print them.
 //!
-//! Such a plan holds the configuration's references, the planned actions and most of what the state records. It does not
-//! hold the references of local values, nor any create-before-destroy flag. What is hidden behind a local value is taken
-//! from the records of the state; flags follow from the orders of replacements, and from the state if it is given.
+//! Such a plan holds the configuration's references, the planned actions and what the refreshed state records. It does not
+//! hold the references of local values, conditions and `replace_triggered_by`, for which the records of the objects stand
+//! in, nor any create-before-destroy flag. Flags follow from the orders of replacements, and from the state if it is given;
+//! where one that is unknown decides about the order, [`OperationGraph::undecided`](crate::OperationGraph::undecided) says so.
 
 mod assemble;
 mod json;
+mod objects;
+mod product;
 mod read;
 mod resolve;
+mod unstated;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use groundstate_states::State;
 use groundstate_states::addr::{AbsResourceInstance, ConfigResource};
 
 use crate::input::Input;
-use crate::options::Options;
+use crate::options::{Options, Profile};
+use objects::Recorded;
+
+pub use product::Product;
+pub use unstated::Stead;
 
 /// What a plan says, ready for [`build`](crate::build).
 #[derive(Clone, Debug, Default)]
@@ -29,6 +37,47 @@ pub struct Planned {
     pub causes: BTreeMap<AbsResourceInstance, Cause>,
     /// What the plan does not tell.
     pub notes: Vec<PlanNote>,
+    /// The program that made the plan.
+    pub product: Product,
+    /// Instances that are destroyed, of which nothing says whether they were to be created before they are destroyed.
+    pub unknown_flags: BTreeSet<AbsResourceInstance>,
+    /// What objects record that depend on something moved, at the addresses of before.
+    before_moves: Vec<Recorded>,
+}
+
+/// References of a resource that a plan does not hold.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Unstated {
+    /// Those of a value that the resource refers to by this reference.
+    Behind(String),
+    /// Those of a value that the configuration of its provider refers to by this reference.
+    OfProvider(String),
+    /// Those of its preconditions and postconditions.
+    Conditions,
+    /// Those of its `replace_triggered_by`.
+    Triggers,
+}
+
+impl std::fmt::Display for Unstated {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Behind(reference) => write!(f, "what {reference} refers to"),
+            Self::OfProvider(reference) => write!(f, "what {reference} refers to, which its provider uses"),
+            Self::Conditions => f.write_str("what its conditions refer to"),
+            Self::Triggers => f.write_str("what its replace_triggered_by refers to"),
+        }
+    }
+}
+
+impl std::fmt::Display for Stead {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::OwnRecords => "the dependencies that its objects record are used",
+            Self::UsersRecords => "the dependencies that all objects record that depend on it are used",
+            Self::Nothing => "they are missing in the order, because nothing records them yet",
+        })
+    }
 }
 
 /// Why an instance is replaced or changed.
@@ -47,15 +96,15 @@ pub struct Cause {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanNote {
-    /// A reference that leads to a value whose own references the plan does not hold.
-    #[error("{resource} refers to {reference}, whose own references a plan does not hold: {}", if *.from_state { "what the state records of the resource is used" } else { "they are missing in the order" })]
-    Hidden {
+    /// References that the plan does not hold.
+    #[error("the plan does not say {what} ({resource}): {stead}")]
+    Unstated {
         /// The resource that refers.
         resource: ConfigResource,
-        /// The reference.
-        reference: String,
-        /// Whether the state records what the resource depends on.
-        from_state: bool,
+        /// What refers.
+        what: Unstated,
+        /// What is used instead.
+        stead: Stead,
     },
     /// A change of an object that the plan's prior state, or the given state, does not have.
     #[error(
@@ -71,14 +120,6 @@ pub enum PlanNote {
     /// Changes that wait for another plan.
     #[error("changes put off to a later plan are missing in the order: {count}")]
     Deferred {
-        /// How many.
-        count: usize,
-    },
-    /// Removed resources, whose flags only a state holds.
-    #[error(
-        "{count} objects of removed resources are destroyed, and a plan does not say which were to be created before destroy: give the state too"
-    )]
-    UnknownFlags {
         /// How many.
         count: usize,
     },
@@ -167,5 +208,26 @@ impl Planned {
     /// ```
     pub fn read(text: &[u8], state: Option<&State>) -> Result<Self, PlanError> {
         assemble::assemble(read::read(text)?, state)
+    }
+
+    /// Input and options for what a product will do: with the profile [`Classic`](Profile::Classic), in which recorded
+    /// dependencies do not follow `moved` blocks.
+    #[must_use]
+    pub fn under(&self, product: Product) -> (Input, Options) {
+        let (mut input, mut options) = (self.input.clone(), self.options.clone());
+        let before: BTreeMap<_, _> =
+            self.before_moves.iter().map(|it| ((&it.addr, it.deposed), it)).collect();
+        for instance in &mut input.instances {
+            let current = instance.current.iter_mut().map(|object| (None, object));
+            let deposed = instance.deposed.iter_mut().map(|(key, object)| (Some(*key), object));
+            for (key, object) in current.chain(deposed) {
+                if let Some(recorded) = before.get(&(&instance.addr, key)) {
+                    object.dependencies.clone_from(&recorded.dependencies);
+                }
+            }
+        }
+        options.profile = Profile::Classic;
+        options.scope_config_edges = product == Product::OpenTofu;
+        (input, options)
     }
 }

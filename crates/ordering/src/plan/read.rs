@@ -16,6 +16,12 @@ pub(super) struct Plan {
     pub(super) root: ModuleConfig,
     pub(super) changes: Vec<Change>,
     pub(super) prior: Vec<Prior>,
+    /// Whether the plan holds the state it starts from.
+    pub(super) has_prior: bool,
+    /// The version of the program that made the plan.
+    pub(super) version: Option<String>,
+    /// Whether the plan has members that only Terraform writes.
+    pub(super) of_terraform: bool,
     /// Resources with preconditions or postconditions.
     pub(super) checked: Vec<String>,
     /// Whether planning ended with an error.
@@ -99,6 +105,11 @@ pub(super) fn read(bytes: &[u8]) -> Read<Plan> {
     object(&mut cursor, "the plan", |cursor, name| {
         match name {
             "format_version" => version = Some(text(cursor, name)?),
+            "terraform_version" => plan.version = Some(text(cursor, name)?),
+            "applyable" | "complete" => {
+                plan.of_terraform = true;
+                skip(cursor)?;
+            }
             "configuration" => {
                 is_plan = true;
                 configuration(cursor, &mut plan)?;
@@ -112,7 +123,10 @@ pub(super) fn read(bytes: &[u8]) -> Read<Plan> {
             }
             "prior_state" => object(cursor, name, |cursor, name| match name {
                 "values" => object(cursor, name, |cursor, name| match name {
-                    "root_module" => prior_module(cursor, &mut plan.prior, 0),
+                    "root_module" => {
+                        plan.has_prior = true;
+                        prior_module(cursor, &mut plan.prior, 0)
+                    }
                     _ => skip(cursor),
                 }),
                 _ => skip(cursor),
@@ -122,10 +136,13 @@ pub(super) fn read(bytes: &[u8]) -> Read<Plan> {
                 Ok(())
             })?,
             "errored" => plan.errored = flag(cursor, name)?,
-            "deferred_changes" => array(cursor, name, |cursor| {
-                plan.deferred += 1;
-                skip(cursor)
-            })?,
+            "deferred_changes" => {
+                plan.of_terraform = true;
+                array(cursor, name, |cursor| {
+                    plan.deferred += 1;
+                    skip(cursor)
+                })?;
+            }
             _ => skip(cursor)?,
         }
         Ok(())

@@ -165,9 +165,13 @@ impl<'p> Scopes<'p> {
                 let Some(child) = self.child(scope, name) else { return };
                 match rest.first() {
                     Some(output) => open(Source::Output(child, output)),
-                    None => self.all[child].config.outputs.keys().for_each(|output| {
-                        open(Source::Output(child, output));
-                    }),
+                    None => {
+                        // The module as a value is known when all in it is done, and when its outputs are.
+                        found.dependencies.insert(DepRef::Module(self.all[child].path.clone()));
+                        self.all[child].config.outputs.keys().for_each(|output| {
+                            open(Source::Output(child, output));
+                        });
+                    }
                 }
             }
             ["data", type_name, name, ..] => {

@@ -145,6 +145,9 @@ pub(crate) fn picture(picture: &Picture, clustered: bool) -> String {
         let _written = writeln!(text, "  label=\"{}\"; labelloc=b; fontcolor=\"#57606a\";", escaped(caption));
     }
     clusters(&mut text, picture, clustered);
+    for hub in picture.hubs.clone() {
+        let _written = writeln!(text, "  n{hub} [shape=point, width=0.08, label=\"\"];");
+    }
     for edge in &picture.edges {
         let mut attributes = Vec::new();
         if edge.turned {

@@ -4,8 +4,10 @@ use std::io;
 
 use groundstate_json::{Escapes, Layout, Writer};
 
+use groundstate_states::addr::AbsResourceInstance;
+
 use crate::edge::Reasons;
-use crate::graph::OperationGraph;
+use crate::graph::{OperationGraph, PersistMeta};
 use crate::node::{OpKind, OpNode};
 
 pub(crate) type Json = Writer<Vec<u8>>;
@@ -13,7 +15,9 @@ pub(crate) type Json = Writer<Vec<u8>>;
 impl OperationGraph {
     /// The graph as JSON: nodes, edges, order, waves, what was dropped, and what a state is to record.
     ///
-    /// A graph with cycles has no order and no waves; their members are left out.
+    /// Where many nodes wait for many, `groups` stand for their edges: all that waits for a group waits for all that the
+    /// group waits for. A graph with cycles has no order and no waves; their members are left out. What a state is to record
+    /// is left out where it is far more than the graph.
     #[must_use]
     pub fn to_json(&self) -> String {
         let bytes = self.write_json().expect("a vector takes all that is written");
@@ -21,22 +25,35 @@ impl OperationGraph {
     }
 
     fn write_json(&self) -> io::Result<Vec<u8>> {
-        let labels = self.labels();
+        let mut labels: Vec<String> = (0..self.nodes().len()).map(|node| self.label(node)).collect();
+        let groups = self.network().written_barriers();
+        labels.extend((1..=groups).map(|number| format!("group {number}")));
+        let (of_nodes, of_groups) = labels.split_at(self.nodes().len());
         let waves = self.waves().ok();
         let mut json = Writer::new(Vec::new(), Layout::COMPACT.with_escapes(Escapes::Plain));
         json.open('{');
         json.name("format_version");
-        json.scalar("1");
+        json.string("1.0");
         json.name("nodes");
         json.open('[');
         for (number, node) in self.nodes().iter().enumerate() {
             let wave = waves.as_ref().map(|waves| waves.earliest[number]);
-            write_node(&mut json, node, &labels[number], wave)?;
+            write_node(
+                &mut json,
+                (node, self.is_unborn(node)),
+                &of_nodes[number],
+                wave,
+                self.has_invented_keys(),
+            )?;
         }
         json.close(']')?;
+        if groups > 0 {
+            json.name("groups");
+            strings(&mut json, of_groups.iter().map(String::as_str))?;
+        }
         json.name("edges");
         json.open('[');
-        for (from, to, link) in self.network().op_edges() {
+        for (from, to, link) in self.network().written_edges() {
             json.open('{');
             text(&mut json, "from", &labels[from as usize]);
             text(&mut json, "to", &labels[to as usize]);
@@ -59,40 +76,55 @@ impl OperationGraph {
         json.open('[');
         for edge in self.dropped() {
             json.open('{');
-            text(&mut json, "from", &edge.from.to_string());
-            text(&mut json, "to", &edge.to.to_string());
+            text(&mut json, "from", &self.label_of(&edge.from));
+            text(&mut json, "to", &self.label_of(&edge.to));
             reasons(&mut json, edge.reasons)?;
             json.close('}')?;
         }
         json.close(']')?;
-        json.name("persist");
-        json.open('[');
-        for (addr, meta) in self.persist_all() {
-            json.open('{');
-            text(&mut json, "address", &addr.to_string());
-            flag(&mut json, "create_before_destroy", meta.create_before_destroy);
-            json.name("dependencies");
-            let names: Vec<String> = meta.dependencies.iter().map(ToString::to_string).collect();
-            strings(&mut json, names.iter().map(String::as_str))?;
-            json.close('}')?;
+        if let Some(persisted) = self.persist_bounded() {
+            write_persisted(&mut json, &persisted)?;
         }
-        json.close(']')?;
         json.close('}')?;
         json.finish()
     }
 }
 
-fn write_node(json: &mut Json, node: &OpNode, label: &str, wave: Option<u32>) -> io::Result<()> {
+fn write_persisted(json: &mut Json, persisted: &[(&AbsResourceInstance, PersistMeta)]) -> io::Result<()> {
+    json.name("persist");
+    json.open('[');
+    for (addr, meta) in persisted {
+        json.open('{');
+        text(json, "address", &addr.to_string());
+        flag(json, "create_before_destroy", meta.create_before_destroy);
+        json.name("dependencies");
+        let names: Vec<String> = meta.dependencies.iter().map(ToString::to_string).collect();
+        strings(json, names.iter().map(String::as_str))?;
+        json.close('}')?;
+    }
+    json.close(']')
+}
+
+/// Writes a node; keys of objects that are yet to be deposed are left out where they are made up.
+fn write_node(
+    json: &mut Json,
+    (node, is_unborn): (&OpNode, bool),
+    label: &str,
+    wave: Option<u32>,
+    invented_keys: bool,
+) -> io::Result<()> {
     json.open('{');
     text(json, "id", label);
     text(json, "kind", node.kind.name());
     if let Some(addr) = node.key.addr() {
         text(json, "address", &addr.to_string());
     }
-    if let OpKind::DestroyDeposed(key) | OpKind::ForgetDeposed(key) = node.kind {
+    if let OpKind::DestroyDeposed(key) | OpKind::ForgetDeposed(key) = node.kind
+        && !is_unborn
+    {
         text(json, "deposed", key.as_str());
     }
-    if let Some(key) = node.deposes_to {
+    if let Some(key) = node.deposes_to.filter(|_| !invented_keys) {
         text(json, "deposes_to", key.as_str());
     }
     if let Some(provider) = &node.provider {

@@ -21,6 +21,9 @@ impl OperationGraph {
 pub(crate) fn flowchart(picture: &Picture) -> String {
     let mut text = String::from("flowchart TD\n");
     subgraphs(&mut text, picture);
+    for hub in picture.hubs.clone() {
+        let _written = writeln!(text, "  n{hub}((\" \"))");
+    }
     let mut red = Vec::new();
     for (number, edge) in picture.edges.iter().enumerate() {
         let arrow = if edge.turned { "-.->" } else { "-->" };

@@ -13,6 +13,8 @@ pub(crate) struct Picture {
     /// The root module and then the others, each behind the one it lies in.
     pub(crate) groups: Vec<Group>,
     pub(crate) edges: Vec<Arrow>,
+    /// Nodes, numbered behind the others, that stand for groups of edges: all that comes before one comes before all behind it.
+    pub(crate) hubs: std::ops::Range<u32>,
 }
 
 pub(crate) struct Drawn {
@@ -64,7 +66,8 @@ impl Picture {
         Self {
             nodes: drawn_all(graph.nodes()),
             groups: groups(graph.nodes()),
-            edges: network.op_edges().map(arrow).collect(),
+            edges: network.written_edges().map(arrow).collect(),
+            hubs: network.ops()..network.ops() + network.written_barriers(),
         }
     }
 

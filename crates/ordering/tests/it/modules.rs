@@ -67,6 +67,21 @@ fn m05_config_edges_unscoped() {
         .holds();
 }
 
+/// Direct references stay inside an instance; those of what is referred to join all of them, as for OpenTofu.
+#[test]
+fn opentofu_keeps_only_direct_references_inside_an_instance() {
+    let actions = "m[0].A=C m[0].B=C m[0].C=C m[1].A=C m[1].B=C m[1].C=C";
+    let case = Case::new("m.A m.B:{m.A} m.C:{m.B}", "", actions);
+    case.options(|options| {
+        options.scope_config_edges = true;
+        options.profile = groundstate_ordering::Profile::Classic;
+    })
+    .precede("m[0].A < m[0].B < m[0].C")
+    .concurrent("m[0].A|m[1].B, m[0].B|m[1].C")
+    .precede("{m[0].A,m[1].A} < {m[0].C,m[1].C}")
+    .holds();
+}
+
 #[test]
 fn a_way_out_of_the_module_joins_all_its_instances() {
     // B refers to A inside the module, and over an output to a resource that lies between the instances.

@@ -1,7 +1,7 @@
 //! Inputs from plans.
 
 use groundstate_ordering::{
-    Action, BuildErrors, OperationGraph, PlanError, PlanMode, PlanNote, Planned, ReplaceOrder, build,
+    Action, BuildErrors, OperationGraph, PlanError, PlanMode, Planned, Product, Profile, ReplaceOrder, build,
 };
 use groundstate_states::State;
 
@@ -45,9 +45,14 @@ fn a_real_plan_is_ordered() {
     wanted.sort_unstable();
     assert_eq!(lines, wanted);
 
-    let hidden = |note: &PlanNote| matches!(note, PlanNote::Hidden { from_state: true, .. });
-    assert!(planned.notes.iter().all(hidden), "{:?}", planned.notes);
-    assert_eq!(planned.notes.len(), 1);
+    let notes: Vec<String> = planned.notes.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        notes,
+        [
+            "the plan does not say what local.x refers to (module.m.terraform_data.a): the dependencies that its objects record are used",
+            "the plan does not say what its conditions refer to (module.m.terraform_data.b): the dependencies that its objects record are used",
+        ]
+    );
     let causes: Vec<String> = planned.causes.values().map(|cause| cause.replace_paths.join(",")).collect();
     assert_eq!(causes, ["triggers_replace", "triggers_replace"]);
 }
@@ -96,7 +101,7 @@ fn references_lead_through_variables_outputs_and_calls() {
             "t.gate: ",
             "t.z: module.m.t.b",
             "t.whole: module.m",
-            "t.all: module.m.data.t.c module.m.t.b",
+            "t.all: module.m module.m.data.t.c module.m.t.b",
             "module.m.t.b: t.a t.gate",
             "module.m.data.t.c: t.gate",
         ]
@@ -137,10 +142,10 @@ fn a_plan_that_destroys_is_one() {
     let changes = r#"[{"address": "t.a", "change": {"actions": ["delete"]}},
         {"address": "t.b", "change": {"actions": ["delete"]}},
         {"address": "t.b", "deposed": "0000000a", "change": {"actions": ["delete"]}}]"#;
-    let prior = r#"{"resources": [{"address": "t.a"}, {"address": "t.b"}, {"address": "t.b", "deposed_key": "0000000a"}]}"#;
+    let prior = r#"{"resources": [{"address": "t.a"}, {"address": "t.b", "depends_on": ["t.a"]}, {"address": "t.b", "deposed_key": "0000000a"}]}"#;
     let planned = read(&plan(configuration, changes, prior));
     assert_eq!(planned.options.mode, PlanMode::Destroy);
-    // Nothing is recorded, so it is configuration that orders the current object; the leftover is on its own.
+    // The leftover records nothing, so it is on its own.
     let listing = graph(&planned).unwrap().to_listing().unwrap();
     assert_eq!(
         listing,
@@ -168,7 +173,7 @@ fn the_state_knows_what_a_plan_does_not() {
     let known = ("0\tt.now\tupdate\n1\tt.old (destroy)\tdestroy\n".to_owned(), 0);
     assert_eq!(with(Some(&file.state)), known);
     // Without it, nothing says that the one depends on the other, nor that it goes last.
-    let guessed = ("0\tt.now\tupdate\n0\tt.old (destroy)\tdestroy\n".to_owned(), 3);
+    let guessed = ("0\tt.now\tupdate\n0\tt.old (destroy)\tdestroy\n".to_owned(), 2);
     assert_eq!(with(None), guessed);
 }
 
@@ -281,10 +286,133 @@ fn a_flag_that_planning_took_back_does_not_count() {
     let configuration = r#"{"root_module": {"resources": [{"mode": "managed", "type": "t", "name": "a"}]}}"#;
     let changes = r#"[{"address": "t.a", "change": {"actions": ["delete", "create"]}}]"#;
     let planned = Planned::read(plan(configuration, changes, "{}").as_bytes(), Some(&file.state)).unwrap();
-    for profile in [groundstate_ordering::Profile::Fixed, groundstate_ordering::Profile::Classic] {
+    for profile in [Profile::Fixed, Profile::Classic] {
         let mut options = planned.options.clone();
         options.profile = profile;
         let listing = build(&planned.input, &options).unwrap().to_listing().unwrap();
         assert_eq!(listing, "0\tt.a (destroy)\tdestroy\n1\tt.a\treplace-create\n");
+    }
+}
+
+/// A state as text, of resources of type `t`.
+fn state(resources: &str) -> State {
+    let text = format!(
+        r#"{{"version": 4, "serial": 1, "lineage": "a", "outputs": {{}}, "resources": [{resources}]}}"#
+    );
+    groundstate_statefile::decode(text.as_bytes(), &Default::default()).unwrap().state
+}
+
+fn stored(name: &str, object: &str) -> String {
+    format!(
+        r#"{{"mode": "managed", "type": "t", "name": "{name}", "provider": "provider[\"registry.terraform.io/acme/x\"]",
+            "instances": [{{"attributes": {{}}{object}}}]}}"#
+    )
+}
+
+fn declared(names: &[&str]) -> String {
+    let block = |name: &&str| format!(r#"{{"mode": "managed", "type": "t", "name": "{name}"}}"#);
+    let blocks: Vec<String> = names.iter().map(block).collect();
+    format!(r#"{{"root_module": {{"resources": [{}]}}}}"#, blocks.join(","))
+}
+
+/// The plan was made from the refreshed state, so what the file of before says of dependencies is out of date.
+#[test]
+fn dependencies_of_the_prior_state_count_and_not_those_of_the_state() {
+    let changes = r#"[{"address": "t.a", "change": {"actions": ["delete"]}}, {"address": "t.b", "change": {"actions": ["delete"]}}]"#;
+    let forward = "0\tt.b (destroy)\tdestroy\n1\tt.a (destroy)\tdestroy\n";
+    let apart = "0\tt.a (destroy)\tdestroy\n0\tt.b (destroy)\tdestroy\n";
+    let needs = r#", "depends_on": ["t.a"]"#;
+    let records = r#", "dependencies": ["t.a"]"#;
+    for (prior, record, expected) in [(needs, "", forward), ("", records, apart)] {
+        let prior = format!(r#"{{"resources": [{{"address": "t.a"}}, {{"address": "t.b"{prior}}}]}}"#);
+        let state = state(&[stored("a", ""), stored("b", record)].join(","));
+        let text = plan(&declared(&[]), changes, &prior);
+        let planned = Planned::read(text.as_bytes(), Some(&state)).unwrap();
+        assert_eq!(graph(&planned).unwrap().to_listing().unwrap(), expected);
+    }
+}
+
+#[test]
+fn flags_that_decide_and_are_unknown_are_told() {
+    let changes = r#"[{"address": "t.old", "change": {"actions": ["delete"]}}, {"address": "t.lb", "change": {"actions": ["update"]}}]"#;
+    let prior = r#"{"resources": [{"address": "t.old"}, {"address": "t.lb", "depends_on": ["t.old"]}]}"#;
+    let text = plan(&declared(&["old", "lb"]), changes, prior);
+    let undecided = |state: Option<&State>| {
+        let planned = Planned::read(text.as_bytes(), state).unwrap();
+        let (input, options) = planned.under(Product::Terraform);
+        let graph = build(&input, &options).unwrap();
+        let undecided = graph.undecided(&planned.unknown_flags);
+        let pairs: Vec<String> =
+            undecided.iter().map(|it| format!("{} {}", it.change, it.destruction)).collect();
+        (pairs, graph.to_listing().unwrap())
+    };
+    assert_eq!(undecided(None).0, ["t.lb t.old (destroy)"]);
+    for (flag, first) in [(r#", "create_before_destroy": true"#, "0\tt.lb"), ("", "1\tt.lb")] {
+        let state = state(&[stored("old", flag), stored("lb", "")].join(","));
+        let (pairs, listing) = undecided(Some(&state));
+        assert_eq!(pairs, Vec::<String>::new());
+        assert!(listing.contains(first), "{listing}");
+    }
+}
+
+/// What recorded dependencies stand in for must not close a cycle with what the configuration says today.
+#[test]
+fn records_stand_in_for_conditions_unless_they_are_out_of_date() {
+    let configuration = r#"{"root_module": {"resources": [
+        {"mode": "managed", "type": "t", "name": "a", "expressions": {"x": {"references": ["t.c"]}}},
+        {"mode": "managed", "type": "t", "name": "b"},
+        {"mode": "managed", "type": "t", "name": "c"}]}}"#;
+    let actions = r#""change": {"actions": ["update"]}"#;
+    let changes = ["a", "b", "c"].map(|name| format!(r#"{{"address": "t.{name}", {actions}}}"#)).join(",");
+    let prior = r#"{"resources": [{"address": "t.a"}, {"address": "t.b"}, {"address": "t.c", "depends_on": ["t.a", "t.b"]}]}"#;
+    let checks = r#""checks": [{"address": {"kind": "resource", "to_display": "t.c"}}], "format_version""#;
+    let text = plan(configuration, &format!("[{changes}]"), prior).replacen("\"format_version\"", checks, 1);
+    let planned = Planned::read(text.as_bytes(), None).unwrap();
+    assert_eq!(
+        graph(&planned).unwrap().to_listing().unwrap(),
+        "0\tt.b\tupdate\n1\tt.c\tupdate\n2\tt.a\tupdate\n"
+    );
+}
+
+#[test]
+fn only_planned_instances_have_their_conditions_checked() {
+    let changes = r#"[{"address": "t.a", "change": {"actions": ["no-op"]}}]"#;
+    let prior = r#"{"resources": [{"address": "t.a"}, {"address": "t.b"}]}"#;
+    let checks = r#""checks": [{"address": {"kind": "resource", "to_display": "t.a"}},
+        {"address": {"kind": "resource", "to_display": "t.b"}}], "format_version""#;
+    let text = plan(&declared(&["a", "b"]), changes, prior).replacen("\"format_version\"", checks, 1);
+    let planned = Planned::read(text.as_bytes(), None).unwrap();
+    assert_eq!(graph(&planned).unwrap().to_listing().unwrap(), "0\tt.a\tcheck\n");
+}
+
+/// What depended on `t.a` is destroyed before `t.a2`, which it has become; Terraform itself does not see that.
+#[test]
+fn recorded_dependencies_follow_moves() {
+    let changes = r#"[{"address": "t.a2", "previous_address": "t.a", "change": {"actions": ["delete"]}},
+        {"address": "t.u", "change": {"actions": ["delete"]}}]"#;
+    let prior = r#"{"resources": [{"address": "t.a2"}, {"address": "t.u", "depends_on": ["t.a"]}]}"#;
+    let planned = read(&plan(&declared(&["a2", "u"]), changes, prior));
+    let followed = graph(&planned).unwrap().to_listing().unwrap();
+    assert_eq!(followed, "0\tt.u (destroy)\tdestroy\n1\tt.a2 (destroy)\tdestroy\n");
+    let (input, options) = planned.under(Product::Terraform);
+    assert_eq!(options.profile, Profile::Classic);
+    let apart = build(&input, &options).unwrap().to_listing().unwrap();
+    assert_eq!(apart, "0\tt.a2 (destroy)\tdestroy\n0\tt.u (destroy)\tdestroy\n");
+}
+
+#[test]
+fn the_product_shows_in_the_plan() {
+    for (members, product) in [
+        (r#""terraform_version": "1.11.4", "applyable": true"#, Product::Terraform),
+        (r#""terraform_version": "1.5.7""#, Product::Terraform),
+        (r#""terraform_version": "1.12.6""#, Product::OpenTofu),
+        (
+            r#""terraform_version": "1.6.0", "resource_changes": [{"address": "t.a", "change": {"actions": ["create"]},
+               "provider_name": "registry.opentofu.org/acme/x"}]"#,
+            Product::OpenTofu,
+        ),
+    ] {
+        let text = format!(r#"{{"format_version": "1.2", "configuration": {{}}, {members}}}"#);
+        assert_eq!(Planned::read(text.as_bytes(), None).unwrap().product, product, "{members}");
     }
 }

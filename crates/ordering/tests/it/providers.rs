@@ -42,7 +42,7 @@ fn v03_both_replaced() {
             .holds();
         assert_eq!(
             dropped(&graph),
-            ["A>B (destroy) stored-update", "A (destroy)>B (destroy) stored-destroy"]
+            ["A>B (destroy) config-update", "A (destroy)>B (destroy) config-destroy"]
         );
     }
 }

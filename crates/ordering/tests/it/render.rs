@@ -82,7 +82,9 @@ fn annotated_drawings_say_why_and_when() {
     let old = "t.A (destroy deposed 00000001)";
     for line in [
         format!("\t\t\"[root] {old}\" -> \"[root] t.A\" [label = \"own\", style = dashed]\n"),
-        format!("\t\t\"[root] {old}\" -> \"[root] t.B\" [label = \"stored-create\", style = dashed]\n"),
+        format!(
+            "\t\t\"[root] {old}\" -> \"[root] t.B\" [label = \"stored-create, config-create\", style = dashed]\n"
+        ),
         "\t\t\"[root] t.B\" -> \"[root] t.A\" [label = \"config\"]\n".to_owned(),
         format!("\t\t{{ rank = same; \"[root] {old}\"; }}\n"),
     ] {
@@ -152,10 +154,10 @@ fn pictures_name_old_objects_by_key_only_where_there_are_several() {
 fn json_has_nodes_edges_order_and_what_is_recorded() {
     let graph = Case::new("!A B:{A}", "", "A=R B=U").holds();
     let json = graph.to_json();
-    let old = "t.A (destroy deposed 00000001)";
+    let old = "t.A (destroy the old one)";
     let provider = r#""provider":"provider[\"registry.terraform.io/acme/x\"]""#;
     let expected = format!(
-        r#"{{"format_version":1,"nodes":[{{"id":"t.A","kind":"replace-create","address":"t.A","deposes_to":"00000001",{provider},"cbd":true,"wave":0}},{{"id":"{old}","kind":"destroy-deposed","address":"t.A","deposed":"00000001",{provider},"cbd":true,"wave":2}},{{"id":"t.B","kind":"update","address":"t.B",{provider},"cbd":false,"wave":1}}],"edges":[{{"from":"{old}","to":"t.A","reasons":["own"],"inverted":true}},{{"from":"{old}","to":"t.B","reasons":["stored-create"],"inverted":true}},{{"from":"t.B","to":"t.A","reasons":["config"],"inverted":false}}],"order":["t.A","t.B","{old}"],"waves":[["t.A"],["t.B"],["{old}"]],"dropped":[],"persist":[{{"address":"t.A","create_before_destroy":true,"dependencies":[]}},{{"address":"t.B","create_before_destroy":false,"dependencies":["t.A"]}}]}}
+        r#"{{"format_version":"1.0","nodes":[{{"id":"t.A","kind":"replace-create","address":"t.A",{provider},"cbd":true,"wave":0}},{{"id":"{old}","kind":"destroy-deposed","address":"t.A",{provider},"cbd":true,"wave":2}},{{"id":"t.B","kind":"update","address":"t.B",{provider},"cbd":false,"wave":1}}],"edges":[{{"from":"{old}","to":"t.A","reasons":["own"],"inverted":true}},{{"from":"{old}","to":"t.B","reasons":["stored-create","config-create"],"inverted":true}},{{"from":"t.B","to":"t.A","reasons":["config"],"inverted":false}}],"order":["t.A","t.B","{old}"],"waves":[["t.A"],["t.B"],["{old}"]],"dropped":[],"persist":[{{"address":"t.A","create_before_destroy":true,"dependencies":[]}},{{"address":"t.B","create_before_destroy":false,"dependencies":["t.A"]}}]}}
 "#
     );
     assert_eq!(json, expected);

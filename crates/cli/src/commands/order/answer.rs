@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use groundstate_common::shell_word;
-use groundstate_ordering::{Affected, EdgeReason, Explanation, NodeKey, Step};
+use groundstate_ordering::{Affected, EdgeReason, Explanation, NodeKey, OperationGraph, Step};
 use groundstate_states::addr::AbsResourceInstance;
 
 use super::subject::Subject;
@@ -16,7 +16,7 @@ use crate::source::Source;
 
 pub(super) fn why(args: &OrderWhyArgs, source: Source) -> Result {
     let rules = RulesArgs { profile: args.profile, targets: Vec::new(), excludes: Vec::new() };
-    let subject = Subject::any(source)?.rules(&rules)?;
+    let subject = Subject::any(source, args.subject.before.as_deref())?.rules(&rules)?;
     let one = |address: &str| {
         let (target, found) = subject.instances(address)?;
         single(&target.to_string(), found)
@@ -27,9 +27,9 @@ pub(super) fn why(args: &OrderWhyArgs, source: Source) -> Result {
     let explanation = graph.why(&waits, &first);
     let mut out = Output::stdout();
     if args.json {
-        out.json(&explained(&explanation))?;
+        out.json(&explained(&explanation, &graph))?;
     } else {
-        for line in lines(&explanation, &waits, &first) {
+        for line in lines(&explanation, &graph, &waits, &first) {
             out.line(&line)?;
         }
     }
@@ -50,7 +50,13 @@ fn single(address: &str, mut found: Vec<AbsResourceInstance>) -> Result<AbsResou
     }
 }
 
-fn lines(explanation: &Explanation, waits: &AbsResourceInstance, first: &AbsResourceInstance) -> Vec<String> {
+fn lines(
+    explanation: &Explanation,
+    graph: &OperationGraph,
+    waits: &AbsResourceInstance,
+    first: &AbsResourceInstance,
+) -> Vec<String> {
+    let step = |it: &Step| step(it, graph);
     match explanation {
         Explanation::Waits(steps) => steps.iter().map(step).collect(),
         Explanation::IsWaitedFor(steps) => {
@@ -64,8 +70,8 @@ fn lines(explanation: &Explanation, waits: &AbsResourceInstance, first: &AbsReso
     }
 }
 
-fn step(step: &Step) -> String {
-    format!("{} waits for {}: {}", step.from, step.to, because(step))
+fn step(step: &Step, graph: &OperationGraph) -> String {
+    format!("{} waits for {}: {}", graph.label_of(&step.from), graph.label_of(&step.to), because(step))
 }
 
 /// The reasons of a step as sentences.
@@ -85,6 +91,11 @@ fn because(step: &Step) -> String {
             format!("{from} depends on {to}, as the state records, which changes first")
         }
         EdgeReason::StoredUpdate => format!("{to} depends on {from}, as the state records"),
+        EdgeReason::ConfigDestroy => format!("the configuration of {to} refers to {from}"),
+        EdgeReason::ConfigCreate if step.inverted => format!("the configuration of {to} refers to {from}"),
+        EdgeReason::ConfigCreate => format!("the configuration of {from} refers to {to}"),
+        EdgeReason::ConfigUpdate if step.inverted => format!("the configuration of {from} refers to {to}"),
+        EdgeReason::ConfigUpdate => format!("the configuration of {to} refers to {from}"),
         EdgeReason::ForgetFirst => "the old object is forgotten before the new one comes".to_owned(),
         EdgeReason::ProviderUse => format!("{to} is its provider"),
         EdgeReason::ProviderConfig => format!("the configuration of {from} refers to {to}"),
@@ -107,7 +118,7 @@ fn name(key: &NodeKey) -> String {
     key.addr().map_or_else(|| key.to_string(), ToString::to_string)
 }
 
-fn explained(explanation: &Explanation) -> String {
+fn explained(explanation: &Explanation, graph: &OperationGraph) -> String {
     let (relation, steps) = match explanation {
         Explanation::Waits(steps) => ("waits", &**steps),
         Explanation::IsWaitedFor(steps) => ("is_waited_for", &**steps),
@@ -117,13 +128,13 @@ fn explained(explanation: &Explanation) -> String {
     Json::object(|json| {
         json.text("format_version", "1.0");
         json.text("relation", relation);
-        json.objects("steps", steps, write_step);
+        json.objects("steps", steps, |json, step| write_step(json, step, graph));
     })
 }
 
-fn write_step(json: &mut Json, step: &Step) {
-    json.text("from", &step.from.to_string());
-    json.text("to", &step.to.to_string());
+fn write_step(json: &mut Json, step: &Step, graph: &OperationGraph) {
+    json.text("from", &graph.label_of(&step.from));
+    json.text("to", &graph.label_of(&step.to));
     json.texts("reasons", step.reasons.iter().map(EdgeReason::name));
     json.raw("inverted", step.inverted);
 }
@@ -154,7 +165,7 @@ pub(super) fn blast(args: &OrderBlastArgs, source: Source) -> Result {
             json.objects("affected", &found, |json, affected| {
                 json.text("operation", &affected.key.to_string());
                 json.raw("distance", affected.distance);
-                json.inner("step", |json| write_step(json, &affected.step));
+                json.inner("step", |json| write_step(json, &affected.step, &graph));
             });
         });
         out.json(&document)?;

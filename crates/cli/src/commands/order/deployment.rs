@@ -11,8 +11,8 @@ use groundstate_ordering::stack::{
 use groundstate_ordering::{Explanation, Profile};
 
 use super::graph::{Text, draw};
-use super::{refused, warn, write};
-use crate::args::{OrderBlastArgs, OrderWhyArgs, PictureArgs, RulesArgs};
+use super::{no_order, warn, write};
+use crate::args::{OrderBlastArgs, OrderWhyArgs, PictureArgs, ProfileArg, RulesArgs};
 use crate::error::{Outcome, Result};
 use crate::json::Json;
 use crate::output::Output;
@@ -22,7 +22,7 @@ use crate::source::Source;
 pub(super) fn print(source: &Source, rules: &RulesArgs, picture: &PictureArgs, text: Text) -> Result {
     let loaded = load::load(source)?;
     let snapshot = load::snapshot(&loaded.file);
-    let mut options = options(rules.profile.into());
+    let mut options = options(profile(rules.profile));
     options.targets = matching(&snapshot, &rules.targets, source)?;
     options.excludes = matching(&snapshot, &rules.excludes, source)?;
     let mut destruction = planned(&snapshot, &options, source)?;
@@ -32,6 +32,10 @@ pub(super) fn print(source: &Source, rules: &RulesArgs, picture: &PictureArgs, t
     }
     write(&draw(&destruction, picture.format, text)?, picture.format, picture.output.as_deref())?;
     Ok(Outcome::Clean)
+}
+
+fn profile(arg: Option<ProfileArg>) -> Profile {
+    arg.map_or(Profile::Fixed, ProfileArg::profile)
 }
 
 /// Whoever deletes something deletes what depends on it too.
@@ -55,7 +59,7 @@ fn matching(snapshot: &Snapshot, words: &[String], source: &Source) -> Result<BT
 
 fn planned(snapshot: &Snapshot, options: &StackOptions, source: &Source) -> Result<Destruction> {
     Destruction::of(snapshot, options).map_err(|errors| {
-        let failure = refused(&errors, &source.name, |error| vec![error.to_string()]);
+        let failure = no_order(&errors, &source.name, |error| vec![error.to_string()]);
         match errors.iter().any(|error| matches!(error, StackError::Integrity(_))) {
             true => {
                 let command = shell_command("groundstate check", &[&source.name]);
@@ -87,7 +91,7 @@ pub(super) fn why(args: &OrderWhyArgs, source: &Source) -> Result {
     let snapshot = load::snapshot(&loaded.file);
     let one = |word: &str| select::single(&snapshot, word, &source.name).map(|urn| Urn::new(urn.as_str()));
     let (waits, first) = (one(&args.waits)?, one(&args.goes_first)?);
-    let destruction = planned(&snapshot, &options(args.profile.into()), source)?;
+    let destruction = planned(&snapshot, &options(profile(args.profile)), source)?;
     let explanation = destruction.why(&waits, &first);
     let mut out = Output::stdout();
     if args.json {

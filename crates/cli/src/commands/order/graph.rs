@@ -1,14 +1,13 @@
 //! What is printed of a graph, whichever family's it is.
 
 use groundstate_ordering::stack::Destruction;
-use groundstate_ordering::{ApplyKind, DotStyle, NodeKey, OpKind, OpNode, OperationGraph, Part, Waves};
-use groundstate_states::DeposedKey;
+use groundstate_ordering::{ApplyKind, DotStyle, OpKind, OperationGraph, Waves};
 
 use crate::args::GraphFormat;
 use crate::error::{Failure, Kind, Result};
 use crate::svg;
 
-/// More edges than these are not listed one by one.
+/// More edges than these are not drawn.
 const MOST_EDGES: u64 = 10_000_000;
 
 /// A graph that can be listed and drawn. Nodes are numbered from 0.
@@ -18,7 +17,7 @@ pub(crate) trait Graph {
     fn waves(&self) -> Option<Waves>;
     /// The node and what it does.
     fn line(&self, node: usize) -> String;
-    /// At most how many edges there are.
+    /// At most how many edges a drawing has.
     fn edge_bound(&self) -> u64;
     /// What each node waits for, unless there are too many edges to list.
     fn all_waits(&self) -> Option<Vec<Vec<usize>>>;
@@ -38,7 +37,6 @@ pub(super) type Text = fn(&dyn Graph) -> Option<String>;
 
 /// The graph in a format.
 pub(super) fn draw(graph: &dyn Graph, format: GraphFormat, text: Text) -> Result<String> {
-    // Whole groups wait for whole groups: each pair is an edge, and nobody has the memory for them all.
     let lists_edges = match format {
         GraphFormat::Text => false,
         GraphFormat::Json => !graph.has_groups_in_json(),
@@ -59,13 +57,6 @@ pub(super) fn draw(graph: &dyn Graph, format: GraphFormat, text: Text) -> Result
     })
 }
 
-/// Whether the object gets the key only when its successor is made.
-fn is_to_be_deposed(graph: &OperationGraph, node: &OpNode, key: DeposedKey) -> bool {
-    let successor = node.key.addr().map(|addr| NodeKey::operation(addr.clone(), Part::Apply));
-    let successor = successor.and_then(|successor| graph.find(&successor));
-    successor.is_some_and(|successor| graph.nodes()[successor].deposes_to == Some(key))
-}
-
 impl Graph for OperationGraph {
     fn order(&self) -> Option<Vec<usize>> {
         self.order_numbers().ok()
@@ -75,8 +66,8 @@ impl Graph for OperationGraph {
         self.waves().ok()
     }
 
-    fn line(&self, node: usize) -> String {
-        let node = &self.nodes()[node];
+    fn line(&self, number: usize) -> String {
+        let node = &self.nodes()[number];
         let action = match node.kind {
             OpKind::Apply(ApplyKind::Check) => "check",
             OpKind::Apply(ApplyKind::Create) => "create",
@@ -84,9 +75,7 @@ impl Graph for OperationGraph {
             OpKind::Apply(ApplyKind::Update) => "update",
             OpKind::Apply(ApplyKind::ReplaceCreate) => "create the new one",
             OpKind::Apply(ApplyKind::ForgetCreate) => "create, the old one is forgotten",
-            // Its key is made up, since nothing is deposed yet.
-            OpKind::DestroyDeposed(key) if is_to_be_deposed(self, node, key) => "destroy the old one",
-            _ => return node.key.to_string(),
+            _ => return self.label(number),
         };
         match node.key.addr() {
             Some(addr) => format!("{addr} ({action})"),
@@ -95,15 +84,20 @@ impl Graph for OperationGraph {
     }
 
     fn edge_bound(&self) -> u64 {
-        self.edge_bound()
+        self.written_size().1 as u64
+    }
+
+    fn has_groups_in_json(&self) -> bool {
+        true
     }
 
     fn all_waits(&self) -> Option<Vec<Vec<usize>>> {
-        (self.edge_bound() <= MOST_EDGES).then(|| self.dependency_lists().collect())
+        self.is_sparse().then(|| self.dependency_lists().collect())
     }
 
     fn size(&self) -> svg::Size {
-        svg::Size { nodes: self.nodes().len(), edges: self.edges().count() }
+        let (nodes, edges) = self.written_size();
+        svg::Size { nodes, edges }
     }
 
     fn json(&self) -> String {

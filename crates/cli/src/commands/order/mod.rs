@@ -1,6 +1,7 @@
 //! `groundstate order`: in which order things go, and why.
 
 mod answer;
+mod compared;
 mod deployment;
 mod graph;
 mod subject;
@@ -10,9 +11,9 @@ use std::fmt::Display;
 use std::io::Write;
 use std::path::Path;
 
-use groundstate_ordering::BuildError;
+use groundstate_ordering::{BuildError, BuildErrors, OperationGraph};
 
-use crate::args::{GraphFormat, OrderArgs, OrderQuestion, PictureArgs, RulesArgs};
+use crate::args::{GraphFormat, OrderArgs, OrderQuestion, PictureArgs, RulesArgs, SubjectArg};
 use crate::error::{Failure, Kind, Outcome, Result};
 use crate::family::Family;
 use crate::output::{Messages, Output};
@@ -40,16 +41,18 @@ pub(super) fn run(args: &OrderArgs) -> Result {
             print(subject.rules(&args.rules)?, &args.picture, text::listing)
         }
         OrderQuestion::Waves(args) => {
-            let source = Source::find(&args.subject.subject)?;
+            let source = subject_of(&args.subject)?;
             match source.family {
-                Family::Terraform => {
-                    print(Subject::any(source)?.rules(&args.rules)?, &args.picture, text::waves)
-                }
+                Family::Terraform => print(
+                    Subject::any(source, args.subject.before.as_deref())?.rules(&args.rules)?,
+                    &args.picture,
+                    text::waves,
+                ),
                 Family::Pulumi => deployment::print(&source, &args.rules, &args.picture, text::waves),
             }
         }
         OrderQuestion::Why(args) => {
-            let source = Source::find(&args.subject.subject)?;
+            let source = subject_of(&args.subject)?;
             match source.family {
                 Family::Terraform => answer::why(args, source),
                 Family::Pulumi => deployment::why(args, &source),
@@ -65,12 +68,33 @@ pub(super) fn run(args: &OrderArgs) -> Result {
     }
 }
 
+/// What is asked about. With the state of a plan, a workspace belongs to that state.
+fn subject_of(args: &SubjectArg) -> Result<Source> {
+    match args.before {
+        Some(_) => Source::beside(&args.subject),
+        None => Source::find(&args.subject),
+    }
+}
+
 /// Prints the graph; one with cycles can still be drawn, and is an error all the same.
 fn print(subject: Subject, args: &PictureArgs, text: Text) -> Result {
+    if subject.lacks_flags() {
+        // What reduction drops may hang on a flag too.
+        subject.graph(false).map_or(Ok(()), |graph| subject.decided(&graph))?;
+    }
     let (graph, failure) = match subject.graph(!args.all_edges) {
-        Ok(graph) => (graph, None),
+        Ok(graph) => {
+            match args.all_edges {
+                true => subject.graph(true).iter().for_each(|reduced| compared::note(&subject, reduced)),
+                false => compared::note(&subject, &graph),
+            }
+            (graph, None)
+        }
         Err(errors) => {
-            let failure = refused(&errors.errors, &subject.name, lines_of);
+            let mut failure = refused(&errors, &subject.name);
+            if let Some(hint) = compared::way_out(&subject) {
+                failure = failure.hint(hint);
+            }
             match errors.cyclic {
                 Some(graph) if args.format != GraphFormat::Text => (*graph, Some(failure)),
                 _ => return Err(failure),
@@ -105,8 +129,13 @@ fn warn(warnings: &[impl Display]) {
     }
 }
 
+/// Says everything that stands against an order of operations.
+fn refused(errors: &BuildErrors, name: &str) -> Failure {
+    no_order(&errors.errors, name, |error| lines_of(error, errors.cyclic.as_deref()))
+}
+
 /// Says everything that stands against an order.
-fn refused<E>(errors: &[E], name: &str, lines: impl Fn(&E) -> Vec<String>) -> Failure {
+fn no_order<E>(errors: &[E], name: &str, lines: impl Fn(&E) -> Vec<String>) -> Failure {
     let more = errors.len().saturating_sub(MOST);
     Failure::new(Kind::Unusable, format!("{name} has no order"))
         .details(errors.iter().take(MOST).flat_map(lines))
@@ -114,8 +143,11 @@ fn refused<E>(errors: &[E], name: &str, lines: impl Fn(&E) -> Vec<String>) -> Fa
 }
 
 /// An error line by line. Only a cycle has several, and it escapes what it takes from a file.
-fn lines_of(error: &BuildError) -> Vec<String> {
-    let text = error.to_string();
+fn lines_of(error: &BuildError, cyclic: Option<&OperationGraph>) -> Vec<String> {
+    let text = match (error, cyclic) {
+        (BuildError::Cycle(report), Some(graph)) => report.map(|key| graph.label_of(key)).to_string(),
+        _ => error.to_string(),
+    };
     match error {
         BuildError::ConfigCycle(_) | BuildError::Cycle(_) => text.lines().map(str::to_owned).collect(),
         _ => vec![text],

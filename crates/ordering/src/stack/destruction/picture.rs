@@ -15,10 +15,12 @@ const ROOT: &str = "pulumi:pulumi:Stack";
 impl Destruction {
     pub(super) fn picture(&self) -> Picture {
         let arrow = |(from, to, _): RawEdge| Arrow { first: to, then: from, turned: false, on_cycle: false };
+        let network = self.for_drawing();
         Picture {
             nodes: (0..self.removals.len()).map(|node| self.drawn(node)).collect(),
             groups: self.groups(),
-            edges: self.for_drawing().op_edges().map(arrow).collect(),
+            edges: network.written_edges().map(arrow).collect(),
+            hubs: network.ops()..network.ops() + network.written_barriers(),
         }
     }
 
