@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use groundstate_states::addr::{self, AbsResource, AbsResourceInstance, ConfigResource, InstanceKey};
 use groundstate_states::{Resource, ResourceInstance, State};
 
+use super::lookup::Lookup;
 use super::mentions::{self, Mentions};
 use crate::document::Document;
 use crate::file::File;
@@ -36,6 +37,8 @@ pub(super) struct Bench<'d> {
     unread: BTreeSet<AbsResource>,
     /// The addresses of the source by what they are called inside their module.
     by_name: OnceLock<HashMap<addr::Resource, Vec<AbsResource>>>,
+    /// All resources there are now, for patterns.
+    lookup: OnceLock<Lookup>,
 }
 
 impl<'d> Bench<'d> {
@@ -47,6 +50,7 @@ impl<'d> Bench<'d> {
             new_mentions: HashMap::new(),
             unread: BTreeSet::new(),
             by_name: OnceLock::new(),
+            lookup: OnceLock::new(),
         }
     }
 
@@ -91,6 +95,12 @@ impl<'d> Bench<'d> {
     /// Puts a resource at an address, or removes it.
     pub(super) fn put(&mut self, address: AbsResource, resource: Option<Arc<Resource>>) {
         self.unread.insert(address.clone());
+        if let Some(lookup) = self.lookup.get_mut() {
+            match &resource {
+                Some(_) => lookup.insert(address.clone()),
+                None => lookup.remove(&address),
+            }
+        }
         self.changed.insert(address, resource);
     }
 
@@ -98,6 +108,7 @@ impl<'d> Bench<'d> {
     pub(super) fn restore(&mut self, changed: Changed) {
         self.unread.extend(changed.keys().cloned());
         self.changed = changed;
+        self.lookup = OnceLock::new();
     }
 
     /// The keys of a resource's instances, sorted; nothing if there is no such resource. Decodes nothing.
@@ -146,6 +157,11 @@ impl<'d> Bench<'d> {
         Ok(self
             .resource(&address.resource)?
             .and_then(|resource| resource.instances.get(&address.key).cloned()))
+    }
+
+    /// The resources there are now, by names and modules.
+    pub(super) fn lookup(&self) -> &Lookup {
+        self.lookup.get_or_init(|| Lookup::of(self.addresses()))
     }
 
     /// Every resource there is now, in the order of lists.

@@ -36,6 +36,7 @@
 mod bench;
 mod error;
 mod follow;
+mod lookup;
 mod mentions;
 mod merge;
 mod mv;

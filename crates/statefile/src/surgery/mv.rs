@@ -110,7 +110,7 @@ impl Surgery<'_> {
         let loose = !exact && last.key.is_none();
         let mut resolved = Resolved::new(&source, to);
         let mut keyed = None;
-        for address in self.bench.addresses() {
+        for address in self.bench.lookup().inside(from) {
             let Some((key, inner)) = inside(from, &address.module) else { continue };
             let same = from.steps().last().is_some_and(|step| step.key == *key);
             if !same && !loose {

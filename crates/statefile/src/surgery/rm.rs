@@ -48,7 +48,7 @@ impl Surgery<'_> {
     fn matches(&self, target: &Target) -> Vec<Removal> {
         match target {
             Target::Module(module) => {
-                let all = self.bench.addresses().into_iter();
+                let all = self.bench.lookup().inside(module).into_iter();
                 let inside = all.filter(|address| is_around(module, &address.module));
                 inside.flat_map(|address| self.all_of(&address)).collect()
             }

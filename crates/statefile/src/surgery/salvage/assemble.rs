@@ -1,7 +1,9 @@
 //! A new document from the pieces, without those that no reader would take.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
+
+use groundstate_states::addr::AbsResource;
 
 use super::pieces::{Pieces, ResourcePiece, name};
 use super::{Gap, SalvageError, anchors};
@@ -38,7 +40,9 @@ struct Draft {
 /// Builds the state, and adds to the gaps what has to be left out of it.
 pub(super) fn assemble(text: &[u8], mut pieces: Pieces) -> Result<(File, Vec<Gap>), SalvageError> {
     let mut gaps = std::mem::take(&mut pieces.gaps);
-    let mut pass = 0;
+    let repeated = repeated(text, &pieces);
+    remove(text, &mut pieces, repeated, &mut gaps);
+    let (mut pass, mut tested) = (0, false);
     loop {
         let draft = Draft::of(text, &pieces);
         let error = match decode(&draft.text, &DecodeOptions::default()) {
@@ -48,7 +52,9 @@ pub(super) fn assemble(text: &[u8], mut pieces: Pieces) -> Result<(File, Vec<Gap
         pass += 1;
         let mut bad = faults(&draft, error.problems());
         bad.extend(doubles(text, &pieces, &draft, error.problems()));
-        if error.problems().len() >= MANY {
+        if error.problems().len() >= MANY && !tested {
+            // What is sound alone stays so.
+            tested = true;
             bad.extend(each_alone(text, &pieces));
         }
         if bad.is_empty() || pass > PASSES {
@@ -69,6 +75,65 @@ fn faults(draft: &Draft, problems: &[Problem]) -> Faults {
         }
     }
     bad
+}
+
+/// A resource, with what tells its objects apart as it is written.
+type Instance<'t> = (AbsResource, [Option<&'t [u8]>; 2]);
+
+/// Objects of instances that stand more than once, as far as it shows in the text: of equal ones the first stays, of others
+/// nobody can tell which one is true.
+fn repeated(text: &[u8], pieces: &Pieces) -> Faults {
+    let mut by_instance: HashMap<Instance<'_>, Vec<(Owner, &[u8])>> = HashMap::new();
+    for (at, piece) in pieces.resources.iter().enumerate() {
+        let Some(address) = piece.address(text) else { continue };
+        for (number, range) in piece.objects.iter().enumerate() {
+            let raw = text.get(range.clone()).unwrap_or_default();
+            let Some(identity) = identity(raw) else { continue };
+            by_instance
+                .entry((address.clone(), identity))
+                .or_default()
+                .push((Owner::Object(at, number), raw));
+        }
+    }
+    let mut bad = Faults::new();
+    let all_equal =
+        |objects: &[(Owner, &[u8])]| objects.windows(2).all(|pair| matches!(pair, [a, b] if a.1 == b.1));
+    for ((address, _), mut objects) in by_instance.into_iter().filter(|(_, objects)| objects.len() > 1) {
+        if !all_equal(&objects) {
+            // What is wrong by itself goes for that, and does not speak against the others.
+            let (sound, damaged): (Vec<_>, Vec<_>) =
+                objects.into_iter().partition(|(owner, _)| is_sound(text, pieces, *owner));
+            let reason = "it cannot be read, and another object of the same instance can";
+            if !sound.is_empty() {
+                bad.extend(
+                    damaged
+                        .into_iter()
+                        .map(|(owner, _)| (owner, (Some(address.to_string()), reason.to_owned()))),
+                );
+            }
+            objects = sound;
+        }
+        let equal = all_equal(&objects);
+        let (kept, reason) = match equal {
+            true => (1, "it repeats an object of the same instance, which is kept"),
+            false => {
+                (0, "it differs from another object of the same instance, which has to be wrong or this")
+            }
+        };
+        for (owner, _) in objects.into_iter().skip(kept) {
+            bad.insert(owner, (Some(address.to_string()), reason.to_owned()));
+        }
+    }
+    bad
+}
+
+/// Whether a reader takes an object with its resource alone.
+fn is_sound(text: &[u8], pieces: &Pieces, owner: Owner) -> bool {
+    let Owner::Object(at, number) = owner else { return true };
+    let Some(piece) = pieces.resources.get(at) else { return true };
+    let objects = piece.objects.get(number).cloned().into_iter().collect();
+    let alone = Pieces { resources: vec![ResourcePiece { objects, ..piece.head() }], ..Pieces::default() };
+    decode(&Draft::of(text, &alone).text, &DecodeOptions::default()).is_ok()
 }
 
 /// The other objects of instances that stand twice: if they differ, nobody can tell which one is true.

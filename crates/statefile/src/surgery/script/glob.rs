@@ -15,6 +15,20 @@ impl Glob {
         self.0.len().saturating_sub(1)
     }
 
+    /// What every text begins and ends with that matches.
+    pub(super) fn ends(&self) -> (&str, &str) {
+        let (begin, end) = (self.0.first(), self.0.last());
+        (begin.map_or("", String::as_str), end.map_or("", String::as_str))
+    }
+
+    /// The only text that matches, if there are no stars.
+    pub(super) fn exact(&self) -> Option<&str> {
+        match self.0.as_slice() {
+            [only] => Some(only),
+            _ => None,
+        }
+    }
+
     /// What the stars stand for in this text, each as short as it can be and the last one up to the end.
     pub(super) fn captures<'t>(&self, text: &'t str) -> Option<Vec<&'t str>> {
         let (first, rest) = self.0.split_first()?;

@@ -226,20 +226,33 @@ impl Pattern {
         let mut found = Vec::new();
         let Some(resource) = &self.resource else {
             let mut seen = HashSet::new();
-            for address in bench.addresses() {
+            for address in bench.lookup().inside(&self.fixed_modules()) {
                 self.modules_of(&address.module, &mut seen, &mut found);
             }
             return found;
         };
-        for address in bench.addresses() {
+        let (type_name, ends) = (resource.type_name.exact(), resource.name.ends());
+        let mut matching: Vec<(&AbsResource, Vec<Capture>)> = Vec::new();
+        for address in bench.lookup().named(type_name, ends) {
             let mut captures = Vec::new();
             if self.modules(address.module.steps(), &mut captures)
                 && resource.matches(&address.resource, &mut captures)
             {
-                resource.instances(bench, address, captures, &mut found);
+                matching.push((address, captures));
             }
         }
+        matching.sort_by_key(|(address, _)| *address);
+        for (address, captures) in matching {
+            resource.instances(bench, address.clone(), captures, &mut found);
+        }
         found
+    }
+
+    /// The outer modules whose names are known, without keys.
+    fn fixed_modules(&self) -> ModuleInstance {
+        let known = self.modules.iter().take(self.deep.unwrap_or(self.modules.len()));
+        let names = known.map_while(|module| module.name.exact());
+        names.fold(ModuleInstance::root(), |path, name| path.child(name, InstanceKey::None))
     }
 
     /// The modules around a module that match, and that were not seen before.

@@ -300,11 +300,27 @@ fn what_no_reader_takes_is_left_out_and_listed() {
     has("output.a: ");
     has("output.b: ");
     has("t.a[2]: ");
-    has("t.a: t.a[0] has two current objects; remove one of them: {\"index_key\"");
+    has("t.a: it repeats an object of the same instance, which is kept: {\"index_key\"");
     has("t.a: it differs from another object of the same instance");
-    has("t.a: t.a[3] has two current objects");
     has("t.d: ");
     assert_eq!(salvaged.file.serial.get(), 1, "the serial could not be read");
+}
+
+/// However many there are: they are found at once, not a hundred in a pass.
+#[test]
+fn of_many_equal_objects_one_stays_and_a_damaged_copy_costs_none() {
+    let entry = |object: &str| {
+        format!(
+            r#"{{"mode":"managed","type":"t","name":"a","provider":"{PROVIDER}","instances":[{object}]}}"#
+        )
+    };
+    let of = |entries: &[String]| {
+        losses(&format!(r#"{{"version":4,"serial":7,"lineage":"l","resources":[{}]}}"#, entries.join(",")))
+    };
+    let (salvaged, lines) = of(&vec![entry(r#"{"schema_version":0}"#); 5_200]);
+    assert_eq!((objects(&salvaged.file).len(), lines.len()), (1, 5_199));
+    let (salvaged, lines) = of(&[entry(r#"{"schema_version":"x"}"#), entry(r#"{"schema_version":0}"#)]);
+    assert_eq!((objects(&salvaged.file).len(), lines.len()), (1, 1), "{lines:#?}");
 }
 
 #[test]
