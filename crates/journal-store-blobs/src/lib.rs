@@ -30,9 +30,14 @@
 //! ([`groundstate_journal_store::frame`]) of one of four kinds: a writer takes over, an epoch begins, a batch, an epoch is over.
 //! Each also says which number its epoch began with, so the last one leads to all that counts: a list and one read.
 //!
-//! A batch costs one request, shared by those that wait at the same time. Objects of epochs that are over are removed, but for the
-//! last takeovers: they are what a writer that wakes up late runs into. One that sleeps through eight takeovers may be told
-//! that a batch was stored which nobody reads.
+//! Objects of epochs that are over are removed, takeovers among them. A writer that was paused may then create an object
+//! under a number that was removed, and must not be told that its batch is stored. So one more object, `floor`, says below
+//! which number objects may have been removed, and which takeovers there were. It is raised before anything is removed, and
+//! a writer reads it after each object that it created and before it says so. However long a writer slept, what it created
+//! below the floor after a takeover is `Fenced`. Of a writer that slept through more than 512 takeovers between both requests,
+//! nothing tells whether its batch was in time: that is `Ambiguous`.
+//!
+//! A batch costs two requests, shared by those that wait at the same time.
 //!
 //! # What is deliberately absent
 //!
@@ -44,6 +49,7 @@
 //! None.
 
 mod failure;
+mod floor;
 mod object;
 mod queue;
 mod reading;

@@ -3,8 +3,8 @@
 use groundstate_journal_store::frame::{FrameKind, push_frame, read_frame};
 use groundstate_journal_store::{Epoch, Position, Record};
 
-/// How many takeovers are remembered.
-const TAKEOVERS: usize = 8;
+/// How many takeovers are remembered. Fewer would make no answer wrong, but more of them uncertain.
+const TAKEOVERS: usize = 512;
 
 /// Where a journal stands after an object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,21 +64,32 @@ pub(crate) fn decode(bytes: &[u8], number: u64) -> Option<Object> {
     Some(Object { kind: frame.kind, tip, first: frame.first, records })
 }
 
-/// The records of a takeover: who it is, and the takeovers that are not to be removed yet.
+/// The records of a takeover: who it is, and the takeovers before it.
 pub(crate) fn takeover_records(owner: &str, known: &[u64]) -> [Record; 2] {
-    let known: Vec<u8> = known.iter().flat_map(|number| number.to_le_bytes()).collect();
-    [Record::from(owner.as_bytes()), Record::from(known)]
+    [Record::from(owner.as_bytes()), to_record(known)]
+}
+
+/// Numbers as a record.
+pub(crate) fn to_record(numbers: &[u64]) -> Record {
+    Record::from(numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>())
+}
+
+/// The numbers in a record.
+pub(crate) fn numbers_of(record: &Record) -> Vec<u64> {
+    let chunks = record.as_bytes().chunks_exact(8);
+    chunks.filter_map(|bytes| Some(u64::from_le_bytes(bytes.try_into().ok()?))).collect()
 }
 
 /// The takeovers that the object of one names, without itself.
 pub(crate) fn known_takeovers(object: &Object) -> Vec<u64> {
-    let known = object.records.get(1).map(Record::as_bytes).unwrap_or_default();
-    known.chunks_exact(8).filter_map(|bytes| Some(u64::from_le_bytes(bytes.try_into().ok()?))).collect()
+    object.records.get(1).map(numbers_of).unwrap_or_default()
 }
 
-/// Adds a takeover, and forgets those that are long over.
-pub(crate) fn remember(known: &mut Vec<u64>, takeover: u64) {
-    known.push(takeover);
+/// Adds takeovers in order, and forgets those that are long over.
+pub(crate) fn remember(known: &mut Vec<u64>, takeovers: &[u64]) {
+    known.extend_from_slice(takeovers);
+    known.sort_unstable();
+    known.dedup();
     let many = known.len().saturating_sub(TAKEOVERS);
     known.drain(..many);
 }
@@ -106,8 +117,8 @@ mod tests {
     #[test]
     fn the_last_takeovers_are_remembered() {
         let mut known = Vec::new();
-        (1..=20).for_each(|number| remember(&mut known, number));
-        assert_eq!((known.len(), known.last()), (8, Some(&20)));
+        (1..=600).for_each(|number| remember(&mut known, &[number, number - 1]));
+        assert_eq!((known.len(), known.last()), (512, Some(&600)));
         let tip = Tip { number: 21, ..Tip::default() };
         let records = takeover_records("ann", &known);
         let bytes = encode(FrameKind::Fence, tip, &records.each_ref(), "me").unwrap();

@@ -5,7 +5,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
 
-use groundstate_blobs::{BlobStore, GetOptions, Key, ListOptions};
+use groundstate_blobs::{BlobStore, DeleteOptions, GetOptions, Key, ListOptions};
 use groundstate_journal_store::{Error, ErrorKind, Result};
 
 use crate::failure::failed;
@@ -59,6 +59,12 @@ impl Objects {
         let Some(blob) = found.map_err(|error| failed(op, self, error))? else { return Ok(None) };
         let corrupt = || Error::new(ErrorKind::Corrupt, op, self).at(format!("the object {key}"));
         decode(&blob.bytes, number).map(Some).ok_or_else(corrupt)
+    }
+
+    /// Removes an object, if that works: what stays counts for nothing.
+    pub(crate) async fn remove(&self, op: &'static str, number: u64) {
+        let Ok(key) = self.key(op, number) else { return };
+        drop(self.store.delete(&key, &DeleteOptions::default()).await);
     }
 
     /// Some objects that follow each other, up to the first that is not there.

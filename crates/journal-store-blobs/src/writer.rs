@@ -3,13 +3,14 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use groundstate_blobs::{self as blobs, DeleteOptions, GetOptions, Precondition, PutOptions};
+use groundstate_blobs::{self as blobs, GetOptions, Precondition, PutOptions};
 use groundstate_journal_store::frame::FrameKind;
 use groundstate_journal_store::{
     Ack, Cursor, Epoch, Error, ErrorKind, JournalWriter, MAX_BATCH, Position, Record, Result,
 };
 
 use crate::failure::failed;
+use crate::floor::Standing;
 use crate::object::{Tip, encode, known_takeovers, remember, takeover_records};
 use crate::queue::{Either, Queue, again, let_others_in};
 use crate::reading::Objects;
@@ -25,7 +26,7 @@ pub(crate) struct BlobWriter {
     objects: Objects,
     /// Tells this writer's objects from those of others.
     id: String,
-    /// The takeovers that are not to be removed yet, this writer's among them.
+    /// The takeovers that objects told of, this writer's among them.
     takeovers: Vec<u64>,
     queue: Queue,
     /// Held across requests; `state` never is.
@@ -54,51 +55,25 @@ impl BlobWriter {
     /// Takes over from whoever writes.
     pub(crate) async fn open(objects: Objects, id: String, owner: &str) -> Result<Self> {
         const OP: &str = "open";
-        let mut tip = objects.tip(OP).await?.unwrap_or_default();
-        let mut takeovers = match tip.takeover {
-            0 => Vec::new(),
-            number => {
-                let object = objects.get(OP, number).await?;
-                let mut known = object.as_ref().map(known_takeovers).unwrap_or_default();
-                remember(&mut known, number);
-                known
-            }
-        };
+        let (mut tip, mut takeovers) = Self::place(&objects, OP).await?;
         loop {
             let number = tip.number.saturating_add(1);
             let mine = Tip { number, takeover: number, ..tip };
             let records = takeover_records(owner, &takeovers);
             let bytes = encode(FrameKind::Fence, mine, &records.each_ref(), &id);
             let bytes = bytes.map_err(|_| Error::new(ErrorKind::Invalid, OP, &objects))?;
-            let key = objects.key(OP, number)?;
-            let put = PutOptions::expecting(Precondition::Absent);
-            match objects.store.put(&key, bytes.clone().into(), &put).await {
-                Ok(_) => {}
-                Err(error)
-                    if error.kind() == blobs::ErrorKind::PreconditionFailed
-                        || error.kind() == blobs::ErrorKind::Ambiguous =>
-                {
-                    let found = objects.store.get(&key, &GetOptions::default()).await;
-                    let found = found.map_err(|error| failed(OP, &objects, error))?;
-                    match found {
-                        Some(blob) if blob.bytes[..] == bytes[..] => {}
-                        // Somebody was faster; the journal goes on behind that.
-                        Some(_) => {
-                            let object =
-                                objects.get(OP, number).await?.ok_or_else(|| objects.missing(OP, number))?;
-                            tip = object.tip;
-                            if object.kind == FrameKind::Fence {
-                                takeovers = known_takeovers(&object);
-                                remember(&mut takeovers, number);
-                            }
-                            continue;
-                        }
-                        None => return Err(failed(OP, &objects, error)),
-                    }
-                }
-                Err(error) => return Err(failed(OP, &objects, error)),
+            if !create(&objects, OP, number, &bytes).await? {
+                // Another writer was faster; the journal goes on behind what it made.
+                (tip, takeovers) = Self::place(&objects, OP).await?;
+                continue;
             }
-            remember(&mut takeovers, number);
+            // Since the end was found, others may have gone on, and removed what stood under this number.
+            if objects.floor(OP).await?.0.number > number {
+                objects.remove(OP, number).await;
+                (tip, takeovers) = Self::place(&objects, OP).await?;
+                continue;
+            }
+            remember(&mut takeovers, &[number]);
             let state = Mutex::new(State { tip: mine, over: None, doubt: None });
             return Ok(Self {
                 objects,
@@ -109,6 +84,19 @@ impl BlobWriter {
                 state,
             });
         }
+    }
+
+    /// Where the journal ends, and the takeovers as far as objects tell them; the floor has those before.
+    async fn place(objects: &Objects, op: &'static str) -> Result<(Tip, Vec<u64>)> {
+        let tip = objects.tip(op).await?.unwrap_or_default();
+        if tip.takeover == 0 {
+            return Ok((tip, Vec::new()));
+        }
+        // Where it was removed, another object may stand under its number, made by a writer that slept.
+        let object = objects.get(op, tip.takeover).await?.filter(|object| object.kind == FrameKind::Fence);
+        let mut known = object.as_ref().map(known_takeovers).unwrap_or_default();
+        remember(&mut known, &[tip.takeover]);
+        Ok((tip, known))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -146,14 +134,14 @@ impl BlobWriter {
         let key = self.objects.key(op, attempt.tip.number)?;
         let put = PutOptions::expecting(Precondition::Absent);
         let sent = self.objects.store.put(&key, attempt.bytes.clone().into(), &put).await;
-        let Err(error) = sent else { return self.arrived(attempt) };
+        let Err(error) = sent else { return self.arrived(op, attempt).await };
         if !matches!(error.kind(), blobs::ErrorKind::PreconditionFailed | blobs::ErrorKind::Ambiguous) {
             // It did not happen, and nobody waits for it any more.
             self.state().doubt = None;
             return Err(failed(op, &self.objects, error));
         }
         match self.objects.store.get(&key, &GetOptions::default()).await {
-            Ok(Some(blob)) if blob.bytes[..] == attempt.bytes[..] => self.arrived(attempt),
+            Ok(Some(blob)) if blob.bytes[..] == attempt.bytes[..] => self.arrived(op, attempt).await,
             Ok(Some(_)) => {
                 let mut state = self.state();
                 (state.doubt, state.over) = (None, Some(ErrorKind::Fenced));
@@ -165,7 +153,35 @@ impl BlobWriter {
         }
     }
 
-    fn arrived(&self, attempt: Attempt) -> Result<()> {
+    /// An object was created. It counts unless another writer had taken over before, and removed what stood there.
+    async fn arrived(&self, op: &'static str, attempt: Attempt) -> Result<()> {
+        let Tip { number, takeover, .. } = attempt.tip;
+        let standing = match self.objects.floor(op).await {
+            Ok((floor, _)) => floor.standing(number, takeover),
+            // It stays what comes next, so that this is asked again.
+            Err(error) => return Err(self.error(ErrorKind::Ambiguous, op).with_source(error)),
+        };
+        let error = match standing {
+            Standing::Counts => {
+                self.acknowledge(attempt);
+                return Ok(());
+            }
+            Standing::Overtaken => {
+                self.objects.remove(op, number).await;
+                self.error(ErrorKind::Fenced, op)
+            }
+            Standing::Unknown => {
+                let message =
+                    "so many writers have taken over since that it is not known whether it was in time";
+                self.error(ErrorKind::Ambiguous, op).because(message)
+            }
+        };
+        let mut state = self.state();
+        (state.doubt, state.over) = (None, Some(ErrorKind::Fenced));
+        Err(error)
+    }
+
+    fn acknowledge(&self, attempt: Attempt) {
         let counted: u64 = attempt.shares.iter().map(|(_, count)| count).sum();
         let mut first = Position::new(attempt.tip.next.get().saturating_sub(counted));
         let mut state = self.state();
@@ -176,7 +192,6 @@ impl BlobWriter {
             self.queue.tell(ticket, Ok(Ack::new(Epoch::new(attempt.tip.epoch), first, next)));
             first = next;
         }
-        Ok(())
     }
 
     /// Sends all that waits, as one object.
@@ -199,7 +214,8 @@ impl BlobWriter {
         let records: Vec<&Record> = group.iter().flat_map(|(_, batch)| batch).collect();
         let shares = group.iter().map(|(ticket, batch)| (*ticket, batch.len() as u64)).collect();
         if records.is_empty() {
-            return self.arrived(Attempt { tip, bytes: Vec::new(), shares });
+            self.acknowledge(Attempt { tip, bytes: Vec::new(), shares });
+            return Ok(());
         }
         let next = tip.next.plus(records.len() as u64);
         let tip = Tip { number: tip.number.saturating_add(1), next, ..tip };
@@ -208,13 +224,30 @@ impl BlobWriter {
 
     /// Removes objects that count for nothing any more. Those that stay go with a later attempt.
     async fn sweep(&self, op: &'static str, before: u64) {
-        let Ok(numbers) = self.objects.numbers(op).await else { return };
-        for number in
-            numbers.into_iter().filter(|number| *number < before && !self.takeovers.contains(number))
-        {
-            let Ok(key) = self.objects.key(op, number) else { return };
-            drop(self.objects.store.delete(&key, &DeleteOptions::default()).await);
+        // Before anything is removed, so that no writer that sleeps takes a number that is free again for one that is new.
+        if self.objects.raise_floor(op, before, &self.takeovers).await.is_err() {
+            return;
         }
+        let Ok(numbers) = self.objects.numbers(op).await else { return };
+        for number in numbers.into_iter().filter(|number| *number < before) {
+            self.objects.remove(op, number).await;
+        }
+    }
+}
+
+/// Creates an object unless another one has its number, whose bytes are then others.
+async fn create(objects: &Objects, op: &'static str, number: u64, bytes: &[u8]) -> Result<bool> {
+    let key = objects.key(op, number)?;
+    let put = PutOptions::expecting(Precondition::Absent);
+    let Err(error) = objects.store.put(&key, bytes.to_vec().into(), &put).await else { return Ok(true) };
+    if !matches!(error.kind(), blobs::ErrorKind::PreconditionFailed | blobs::ErrorKind::Ambiguous) {
+        return Err(failed(op, objects, error));
+    }
+    let found = objects.store.get(&key, &GetOptions::default()).await;
+    match found.map_err(|error| failed(op, objects, error))? {
+        Some(blob) => Ok(blob.bytes[..] == *bytes),
+        None if error.kind() == blobs::ErrorKind::PreconditionFailed => Ok(false),
+        None => Err(failed(op, objects, error)),
     }
 }
 

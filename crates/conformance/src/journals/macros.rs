@@ -38,6 +38,7 @@ macro_rules! __journal_cases {
             begin_is_all_or_nothing
             begin_is_all_or_nothing_beside_readers
             newest_writer_wins
+            newest_writer_wins_over_one_that_slept_long
             newest_writer_wins_in_every_operation
             newest_writer_wins_in_a_race
             open_waits_for_nobody

@@ -78,6 +78,7 @@ cases! {
     E2 begin_is_all_or_nothing epochs::all_or_nothing,
     E2 begin_is_all_or_nothing_beside_readers epochs::beside_readers,
     W1 newest_writer_wins writers::newest,
+    W1 newest_writer_wins_over_one_that_slept_long writers::sleeper,
     W1 newest_writer_wins_in_every_operation writers::every_operation,
     W1 newest_writer_wins_in_a_race writers::race,
     W2 open_waits_for_nobody writers::locked,

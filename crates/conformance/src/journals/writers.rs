@@ -16,6 +16,22 @@ pub(super) async fn newest(cx: &Cx) -> Step {
     cx.holds(&records(&["one", "two"])).await
 }
 
+/// However many writers came in between, and whatever they removed.
+pub(super) async fn sleeper(cx: &Cx) -> Step {
+    let older = cx.begun().await?;
+    older.append(&records(&["one"])).await.works("appending")?;
+    for _ in 0..24 {
+        let newer = cx.writer("b").await?;
+        newer.begin(&record("base")).await.works("beginning")?;
+        newer.append(&records(&["two"])).await.works("appending by the newer writer")?;
+        newer.clear().await.works("clearing")?;
+        newer.close().await.works("closing")?;
+    }
+    older.append(&records(&["never"])).await.refused(ErrorKind::Fenced, "appending after many takeovers")?;
+    let found = cx.contents().await?;
+    ensure(found.is_none(), "nothing of a writer that was fenced off", || format!("{found:?}"))
+}
+
 pub(super) async fn every_operation(cx: &Cx) -> Step {
     for operation in 0..4 {
         let older = cx.begun().await?;
