@@ -1,17 +1,18 @@
 //! The journal of changes beside a state file: what a run has left that was interrupted.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use groundstate_common::{OsIds, SystemClock, shell_command};
 use groundstate_journal_store_fs::FsJournal;
 use groundstate_statemgr::{ErrorKind, LockGrant, ManagerOptions, Refresher};
-use groundstate_statemgr_journal::JournaledManager;
+use groundstate_statemgr_fs::Backup;
+use groundstate_statemgr_journal::{JournaledManager, journal_folder};
 
-use crate::error::{Failure, Kind};
+use crate::error::{Failure, Kind, Result};
 use crate::output::Messages;
-use crate::session::chain;
-use crate::site::Site;
+use crate::session::{chain, runtime};
+use crate::site::{Found, Site};
 use crate::trouble::Trouble;
 use crate::who::who;
 
@@ -52,6 +53,32 @@ pub(crate) async fn bring_up_to_date(site: &Site, grant: Option<LockGrant>) -> R
         let count = count(recovery.changes);
         Messages::stderr().note(&format!("stored {count} of an interrupted run{who} in {}", site.name));
     }
+    Ok(())
+}
+
+/// Says that the state is not the newest, where a run has left changes in a journal beside it.
+pub(crate) async fn warn_of_journal(site: &Site) {
+    let Some(manager) = journaled(site) else { return };
+    let shown = site.shown();
+    let what = match manager.pending().await {
+        Ok(None) => return,
+        Ok(Some(pending)) if pending.changes == 0 => return,
+        Ok(Some(pending)) => format!("holds {} newer than this state", count(pending.changes)),
+        Err(error) => format!("cannot be read: {}", chain(&error)),
+    };
+    Messages::stderr().warning(&format!(
+        "the journal of a run beside {} {what}; `groundstate recover {shown}` stores what an interrupted run has left",
+        site.name
+    ));
+}
+
+/// The same for a file that is only read.
+pub(crate) fn warn_beside(path: &Path) -> Result<()> {
+    if !journal_folder(path).is_dir() {
+        return Ok(());
+    }
+    let site = Found::file(path.to_owned())?.open_raw(Backup::None, false)?;
+    runtime()?.block_on(warn_of_journal(&site));
     Ok(())
 }
 

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::io;
 use std::path::Path;
-use std::process::ExitCode;
 
 use crate::diagnostic::Diagnostic;
 
@@ -28,6 +27,8 @@ pub(crate) enum Kind {
     Locked,
     /// What is stored does not go with the change, or was changed by somebody else.
     Conflict,
+    /// What was asked for is done, but its lock was lost meanwhile or could not be released.
+    LockNotKept,
     /// A command that was to be run cannot be.
     CommandNotRun,
     /// A command that was to be run is not there.
@@ -49,6 +50,7 @@ impl Kind {
             Self::NotFound => 7,
             Self::Locked => 8,
             Self::Conflict => 9,
+            Self::LockNotKept => 10,
             Self::CommandNotRun => 126,
             Self::CommandNotFound => 127,
             Self::Signal(signal) => u8::try_from(signal).unwrap_or(0).saturating_add(128),
@@ -57,7 +59,7 @@ impl Kind {
 }
 
 /// A command that could not do what it was asked for.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Failure {
     pub(crate) kind: Kind,
     /// The error, lower case and without full stop. Empty if the diagnostics say everything.
@@ -117,8 +119,8 @@ impl Failure {
         Self::new(Kind::NoState, format!("cannot write {}: {error}", path.display()))
     }
 
-    pub(crate) fn exit_code(&self) -> ExitCode {
-        if self.quiet { ExitCode::SUCCESS } else { ExitCode::from(self.kind.code()) }
+    pub(crate) fn exit_code(&self) -> u8 {
+        if self.quiet { 0 } else { self.kind.code() }
     }
 }
 
@@ -157,11 +159,11 @@ impl Outcome {
         }
     }
 
-    pub(crate) fn exit_code(self) -> ExitCode {
+    pub(crate) fn exit_code(self) -> u8 {
         match self {
-            Self::Clean => ExitCode::SUCCESS,
-            Self::Found(kind) => ExitCode::from(kind.code()),
-            Self::Ran(code) => ExitCode::from(code),
+            Self::Clean => 0,
+            Self::Found(kind) => kind.code(),
+            Self::Ran(code) => code,
         }
     }
 }

@@ -5,6 +5,7 @@ use std::fmt;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use async_trait::async_trait;
@@ -14,7 +15,7 @@ use groundstate_statemgr::{
 };
 use groundstate_statemgr_fs::{Backup, Process};
 
-use crate::interrupt::Interrupts;
+use crate::interrupt::{Interrupts, LAST_WAIT};
 use crate::place::Remote;
 use crate::save;
 
@@ -36,8 +37,10 @@ struct Memory {
     last: Option<Stored>,
     /// What could not be stored.
     unsaved: Option<Vec<u8>>,
-    /// A signal has ended the wait for an answer.
+    /// A signal has ended the wait for an answer before anything was written.
     interrupted: bool,
+    /// A write or a deletion was sent, so what is read from now on tells what became of it.
+    sent: bool,
 }
 
 impl Kept {
@@ -58,7 +61,7 @@ impl Kept {
         self.interrupts.get_or_init(|| interrupts.clone());
     }
 
-    /// Whether a signal has ended the wait for an answer.
+    /// Whether a signal has ended the wait for an answer, before anything was written.
     pub(crate) fn was_interrupted(&self) -> bool {
         self.memory().interrupted
     }
@@ -73,14 +76,47 @@ impl Kept {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for an answer, unless somebody asks the command to end.
+    /// Waits for the answer to a read, unless a signal comes. What is read after a write tells what became of that, so its
+    /// answer is waited for longer.
     async fn hearing<T>(&self, op: &'static str, answer: impl Future<Output = Result<T>>) -> Result<T> {
         let Some(interrupts) = self.interrupts.get() else { return answer.await };
+        if self.memory().sent {
+            let given_up = async {
+                interrupts.wait().await;
+                tokio::time::sleep(LAST_WAIT).await;
+            };
+            return tokio::select! {
+                answer = answer => answer,
+                () = given_up => {
+                    Err(Error::new(ErrorKind::Unavailable, op, self).because("no answer came after a signal"))
+                }
+            };
+        }
         tokio::select! {
             answer = answer => answer,
             failure = interrupts.wait() => {
                 self.memory().interrupted = true;
                 Err(Error::new(ErrorKind::Unavailable, op, self).because(failure.message))
+            }
+        }
+    }
+
+    /// Waits for the answer to a change. After a signal it is waited for a while longer, since it tells what is stored.
+    async fn answered<T>(&self, op: &'static str, answer: impl Future<Output = Result<T>>) -> Result<T> {
+        self.memory().sent = true;
+        let Some(interrupts) = self.interrupts.get() else { return answer.await };
+        let (mut answer, what) = (pin!(answer), format!("{self} was being changed"));
+        tokio::select! {
+            biased;
+            answer = &mut answer => return answer,
+            _ = interrupts.wait() => {}
+        }
+        tokio::select! {
+            biased;
+            answer = &mut answer => answer,
+            () = interrupts.last_wait(&what) => {
+                let why = "a signal ended the wait for the answer, so it may have happened, or may still happen";
+                Err(Error::new(ErrorKind::Ambiguous, op, self).because(why))
             }
         }
     }
@@ -124,6 +160,10 @@ impl StateStore for Kept {
         self.remote.store.capabilities()
     }
 
+    fn lock_name(&self) -> String {
+        self.remote.store.lock_name()
+    }
+
     async fn read(&self) -> Result<Option<Stored>> {
         let stored = self.hearing("read", self.remote.store.read()).await?;
         if self.backup.is_some() {
@@ -134,7 +174,7 @@ impl StateStore for Kept {
 
     async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
         self.back_up(&options.expect).await?;
-        let written = self.remote.store.write(bytes, options).await;
+        let written = self.answered("write", self.remote.store.write(bytes, options)).await;
         let refused = |error: &Error| matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::Invalid);
         self.memory().unsaved = match &written {
             Err(error) if !refused(error) => Some(bytes.to_vec()),
@@ -144,7 +184,7 @@ impl StateStore for Kept {
     }
 
     async fn delete(&self, options: &WriteOptions) -> Result<()> {
-        self.remote.store.delete(options).await
+        self.answered("delete", self.remote.store.delete(options)).await
     }
 
     async fn lock(&self, info: &LockInfo) -> Result<LockGrant> {
@@ -162,7 +202,7 @@ impl StateStore for Kept {
     }
 
     async fn force_unlock(&self, id: &LockId) -> Result<()> {
-        self.remote.store.force_unlock(id).await
+        self.remote.store.force_unlock(id).await.map_err(with_process)
     }
 
     async fn lock_holder(&self) -> Result<Option<LockHolder>> {

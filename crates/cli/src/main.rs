@@ -18,6 +18,7 @@ mod json;
 mod kept;
 mod listing;
 mod load;
+mod lock_end;
 mod output;
 mod packed;
 mod paths;
@@ -54,7 +55,7 @@ fn main() -> ExitCode {
     if cli.trust_directory {
         Environment::trust_directories();
     }
-    match commands::run(cli.command) {
+    let code = match commands::run(cli.command) {
         Ok(outcome) => outcome.exit_code(),
         Err(failure) => {
             if !failure.quiet {
@@ -62,5 +63,6 @@ fn main() -> ExitCode {
             }
             failure.exit_code()
         }
-    }
+    };
+    ExitCode::from(lock_end::exit_code(code))
 }

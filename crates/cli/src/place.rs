@@ -192,6 +192,7 @@ pub(crate) fn kind_of(kind: ErrorKind) -> Kind {
     match kind {
         ErrorKind::Locked => Kind::Locked,
         ErrorKind::Conflict | ErrorKind::LineageMismatch | ErrorKind::LockLost => Kind::Conflict,
+        ErrorKind::NotReleased => Kind::LockNotKept,
         ErrorKind::Corrupt => Kind::Unusable,
         ErrorKind::Unsupported | ErrorKind::Invalid => Kind::Usage,
         _ => Kind::NoState,

@@ -16,7 +16,8 @@ use tokio::runtime::{Builder, Runtime};
 use crate::args::LockArgs;
 use crate::changes::bring_up_to_date;
 use crate::error::{Failure, Kind, Result};
-use crate::interrupt::Interrupts;
+use crate::interrupt::{Interruptible, Interrupts, LAST_WAIT};
+use crate::lock_end;
 use crate::output::Messages;
 use crate::place::refused;
 use crate::site::Site;
@@ -77,30 +78,13 @@ pub(crate) async fn holding<T>(
     if let Some(kept) = &site.kept {
         kept.hear(interrupts);
     }
-    let abandoned = Arc::new(AbandonedLocks::new());
-    let guard = tokio::select! {
-        guard = acquire(site, args, info, &abandoned) => guard,
-        failure = interrupts.wait() => Err(failure),
-    };
-    let guard = match guard {
-        Ok(guard) => guard,
-        Err(failure) => return Err(leave(site, &abandoned, failure).await.into()),
-    };
+    let guard = taken(site, args, info, interrupts).await?;
     let work = async {
         bring_up_to_date(site, guard.grant()).await?;
         work().await
     };
     let (outcome, kept) = guard.hold_during(caught(work), &SystemClock, &TokioSleeper).await;
-    let released = guard.release().await;
-    let mut messages = Messages::stderr();
-    if let Err(error) = kept {
-        messages.warning(&format!("the lock of {} was lost meanwhile: {error}", site.name));
-    } else if let Err(error) = released {
-        messages.warning(&chain(&error));
-        if site.kept.is_some() {
-            messages.note(&format!("`{}` shows what is left of it", command(site, "locks")));
-        }
-    }
+    lock_end::tell(site, kept, guard.release().await);
     outcome.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
@@ -120,39 +104,72 @@ fn command(site: &Site, verb: &str) -> String {
     shell_command(&format!("groundstate {verb}"), &[&site.shown()])
 }
 
+/// Takes the lock, unless a signal ends the command. A request that is on its way by then may be granted, so its answer
+/// is waited for, and the lock released.
+async fn taken(site: &Site, args: &LockArgs, info: LockInfo, interrupts: &Interrupts) -> Result<LockGuard> {
+    let abandoned = Arc::new(AbandonedLocks::new());
+    let what = format!("the lock of {} was being taken", site.name);
+    let answer = {
+        let mut acquiring = pin!(acquire(site, args, info, interrupts, &abandoned));
+        tokio::select! {
+            biased;
+            answer = &mut acquiring => Some(answer),
+            _ = interrupts.wait() => tokio::select! {
+                answer = &mut acquiring => Some(answer),
+                () = interrupts.last_wait(&what) => None,
+            },
+        }
+    };
+    let interrupted = interrupts.check();
+    let failure = match (answer, interrupted) {
+        (Some(Ok(guard)), Ok(())) => return Ok(guard),
+        (Some(Ok(guard)), Err(interrupted)) => {
+            lock_end::tell(site, Ok(()), guard.release().await);
+            return Err(interrupted);
+        }
+        (Some(Err(_)) | None, Err(interrupted)) => interrupted,
+        (Some(Err(failure)), Ok(())) => failure,
+        (None, Ok(())) => Failure::new(Kind::NoState, format!("{} was not locked", site.name)),
+    };
+    let looked = tokio::time::timeout(LAST_WAIT, leave(site, &abandoned, failure.clone())).await;
+    Err(looked.unwrap_or_else(|_| unanswered(failure, site)))
+}
+
+/// What may be left of a request for the lock that has no answer, and how to free it.
+fn unanswered(failure: Failure, site: &Site) -> Failure {
+    let lock = site.manager.store().lock_name();
+    failure.hint(format!(
+        "the request for the lock has no answer, so {lock} may still be taken: `{}` shows it, and `{} --if-stale` frees it",
+        command(site, "locks"),
+        command(site, "unlock")
+    ))
+}
+
 /// Releases what a request may have locked that nobody waited for to its end.
 async fn leave(site: &Site, abandoned: &AbandonedLocks, failure: Failure) -> Failure {
-    let (locks, Some(kept)) = (abandoned.take(), &site.kept) else { return failure };
+    let (Some(lock), Some(kept)) = (abandoned.take().into_iter().next(), &site.kept) else { return failure };
     let store = &kept.remote().store;
-    for lock in locks {
-        for pause in LOOKS {
-            tokio::time::sleep(pause).await;
-            match store.lock_holder().await {
-                Ok(Some(holder)) if holder.info.id == lock.info.id => {
-                    return match store.force_unlock(&holder.id).await {
-                        Ok(()) => failure,
-                        Err(error) => failure.hint(format!(
-                            "the lock {} was taken and is not released: {}; `{}` frees it",
-                            holder.id,
-                            chain(&error),
-                            unlock(site, &holder.id)
-                        )),
-                    };
-                }
-                // Where somebody else has it, the request has failed.
-                Ok(Some(_)) => break,
-                Ok(None) => {}
-                Err(error) => {
-                    return failure.hint(format!(
-                        "`{}` shows whether the lock was taken: {}",
-                        command(site, "locks"),
-                        chain(&error)
-                    ));
-                }
+    for pause in LOOKS {
+        tokio::time::sleep(pause).await;
+        match store.lock_holder().await {
+            Ok(Some(holder)) if [&holder.id, &holder.info.id].contains(&&lock.info.id) => {
+                return match store.force_unlock(&holder.id).await {
+                    Ok(()) => failure,
+                    Err(error) => failure.hint(format!(
+                        "{} was taken and is not released: {}; `{}` frees it",
+                        store.lock_name(),
+                        chain(&error),
+                        unlock(site, &holder.id)
+                    )),
+                };
             }
+            // Where another process has it, the request fails whenever it arrives.
+            Ok(Some(_)) => return failure,
+            Ok(None) => {}
+            Err(error) => return unanswered(failure, site).hint(chain(&error)),
         }
     }
-    failure
+    unanswered(failure, site)
 }
 
 /// Says where the state is that could not be stored, and how a signal has ended the command.
@@ -182,17 +199,21 @@ async fn acquire(
     site: &Site,
     args: &LockArgs,
     info: LockInfo,
+    interrupts: &Interrupts,
     abandoned: &Arc<AbandonedLocks>,
 ) -> Result<LockGuard> {
+    let sleeper = Interruptible { inner: TokioSleeper, interrupts: interrupts.clone() };
     let told = std::sync::Once::new();
     let refused = |error: &Error| {
         told.call_once(|| Messages::stderr().note(&format!("waiting for the lock: {error}")));
     };
     let waiting = match args.lock_timeout {
         timeout if timeout.is_zero() => Waiting::not_at_all(),
-        timeout => Waiting::up_to(timeout, &SystemClock, &TokioSleeper).on_refusal(&refused),
+        timeout => Waiting::up_to(timeout, &SystemClock, &sleeper).on_refusal(&refused),
     };
-    let locker: Arc<dyn Locker> = Arc::<Manager>::clone(&site.manager);
+    let locker =
+        Interruptible { inner: Arc::<Manager>::clone(&site.manager), interrupts: interrupts.clone() };
+    let locker: Arc<dyn Locker> = Arc::new(locker);
     let abandoned = Arc::<AbandonedLocks>::clone(abandoned);
     LockGuard::acquire(locker, info, waiting, abandoned).await.map_err(|error| explain(&error, site))
 }

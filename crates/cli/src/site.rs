@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use groundstate_backends::Purpose;
+use groundstate_backends::{Purpose, local_path};
 use groundstate_common::{OsIds, SystemClock};
 use groundstate_statemgr::{Manager, ManagerOptions, StateStore, WorkspaceName};
 use groundstate_statemgr_fs::{Backup, FsOptions, FsStore};
@@ -87,7 +87,8 @@ impl Found {
         }
     }
 
-    fn file(path: PathBuf) -> Result<Self> {
+    /// The state in this very file, whatever workspace the command line names.
+    pub(crate) fn file(path: PathBuf) -> Result<Self> {
         paths::follow(&path).map_err(|error| Failure::unreadable(&path, &error))?;
         match fs::metadata(&path) {
             Ok(metadata) if metadata.is_file() => Ok(Self::of_path(path, true)),
@@ -185,6 +186,7 @@ impl Site {
     ) -> Result<Self> {
         let place = place.clone().with_workspace(workspace.clone());
         let is_local = place.settings.kind() == "local";
+        let changes = journal_of(&place)?;
         let remote = Remote::new(place, &argument.to_string_lossy())?;
         let name = remote.name.clone();
         let (store, kept): (Arc<dyn StateStore>, _) = match is_local {
@@ -197,13 +199,22 @@ impl Site {
         };
         let options = ManagerOptions::default().who(who()).locking(locking);
         let manager = Manager::new(store, Arc::new(SystemClock), Arc::new(OsIds), options);
-        Ok(Self { name, argument: argument.to_owned(), manager: Arc::new(manager), kept, changes: None })
+        Ok(Self { name, argument: argument.to_owned(), manager: Arc::new(manager), kept, changes })
     }
 
     /// What names it in a command that is shown.
     pub(crate) fn shown(&self) -> String {
         self.kept.as_ref().map_or_else(|| self.name.clone(), |kept| kept.remote().argument.clone())
     }
+}
+
+/// Where a run may have left a journal of its changes, if the state of this place is in a file.
+pub(crate) fn journal_of(place: &groundstate_backends::Place) -> Result<Option<PathBuf>> {
+    if place.settings.kind() != "local" {
+        return Ok(None);
+    }
+    let directory = place.directory.as_deref().unwrap_or(Path::new(""));
+    Ok(Some(journal_folder(&local_path(&place.settings, &place.workspace, directory)?)))
 }
 
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {

@@ -10,6 +10,7 @@ use groundstate_statefile::{Listing, ScanError};
 use groundstate_statemgr_fs::Backup;
 use groundstate_states::OutputValue;
 
+use crate::changes::warn_beside;
 use crate::error::{Failure, Kind, Result};
 use crate::family::Family;
 use crate::history::Kept;
@@ -84,6 +85,7 @@ impl Source {
         let name = path.display().to_string();
         let (file, metadata) = paths::open(&path).map_err(|error| not_found(&path, &error))?;
         if metadata.is_file() {
+            warn_beside(&path)?;
             return Self::of_file(name, path);
         }
         let text = read_all(file, Extent::Unknown).map_err(|error| Failure::unreadable(&path, &error))?;
@@ -276,7 +278,7 @@ fn read_file(path: &Path) -> Result<Vec<u8>> {
 
 /// Reads through the store, which finishes a write that was interrupted, and waits for one that is under way.
 fn stored(path: &Path) -> Result<Vec<u8>> {
-    let site = Found::at(path)?.open_raw(Backup::None, false)?;
+    let site = Found::file(path.to_owned())?.open_raw(Backup::None, false)?;
     let stored = unlocked(&site, async |manager| Ok(manager.store().read().await?))?;
     Ok(stored.map(|stored| stored.bytes).unwrap_or_default())
 }

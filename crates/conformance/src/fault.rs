@@ -239,6 +239,10 @@ impl<S: StateStore> StateStore for Faulty<S> {
         self.store.capabilities()
     }
 
+    fn lock_name(&self) -> String {
+        self.store.lock_name()
+    }
+
     async fn read(&self) -> Result<Option<Stored>> {
         self.look("read", || self.store.read()).await
     }

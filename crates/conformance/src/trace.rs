@@ -139,6 +139,10 @@ impl StateStore for Traced {
         self.store.capabilities()
     }
 
+    fn lock_name(&self) -> String {
+        self.store.lock_name()
+    }
+
     async fn read(&self) -> Result<Option<Stored>> {
         let call = self.call("read".to_owned());
         call.answered(self.store.read().await, |stored| describe_stored(stored.as_ref()))

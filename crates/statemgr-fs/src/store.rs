@@ -103,6 +103,10 @@ impl fmt::Debug for FsStore {
 #[async_trait]
 #[deny(clippy::missing_trait_methods)]
 impl StateStore for FsStore {
+    fn lock_name(&self) -> String {
+        self.to_string()
+    }
+
     fn capabilities(&self) -> Capabilities {
         let all = Capabilities::none().locking(Exclusion::Host).conditional_write().holder().delete();
         if self.client.options.fencing { all.fencing() } else { all }

@@ -69,6 +69,10 @@ impl StateStore for Noted {
         self.store.capabilities()
     }
 
+    fn lock_name(&self) -> String {
+        self.store.lock_name()
+    }
+
     async fn read(&self) -> Result<Option<Stored>> {
         let stored = self.store.read().await?;
         let seen = stored

@@ -251,6 +251,10 @@ impl StateStore for ObjectStateStore {
         self.free("unlock by force", id).await
     }
 
+    fn lock_name(&self) -> String {
+        self.lock.as_ref().map_or_else(|| self.to_string(), ToString::to_string)
+    }
+
     async fn lock_holder(&self) -> Result<Option<LockHolder>> {
         self.scheme("find the holder of the lock of")?.holder().await
     }

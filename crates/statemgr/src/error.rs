@@ -24,6 +24,8 @@ struct Inner {
     target: String,
     message: Option<String>,
     detail: Detail,
+    /// What failed after it, as its text.
+    also: Option<String>,
     source: Option<BoxError>,
 }
 
@@ -64,6 +66,9 @@ pub enum ErrorKind {
     Ambiguous,
     /// What is stored cannot be understood. Repair it, or bring back a backup.
     Corrupt,
+    /// What was asked for is done, but its lock was lost meanwhile or could not be released. Read the state, and free the
+    /// lock if the text says that it is held.
+    NotReleased,
     /// The caller's arguments make no sense. Fix the call.
     Invalid,
     /// A defect of the store or the manager. Report it.
@@ -84,6 +89,7 @@ impl ErrorKind {
             Self::Unavailable => "the store is not available, try again later",
             Self::Ambiguous => "it is not known whether it happened, read the state again",
             Self::Corrupt => "what is stored is damaged",
+            Self::NotReleased => "it is done, but its lock was lost or could not be released",
             Self::Invalid => "the arguments are not valid",
             Self::Internal => "there is a defect in the store",
         }
@@ -93,8 +99,15 @@ impl ErrorKind {
 impl Error {
     /// An error of `kind`: `op` is a verb such as `write`, `target` names the place without secrets.
     pub fn new(kind: ErrorKind, op: &'static str, target: impl fmt::Display) -> Self {
-        let inner =
-            Inner { kind, op, target: target.to_string(), message: None, detail: Detail::None, source: None };
+        let inner = Inner {
+            kind,
+            op,
+            target: target.to_string(),
+            message: None,
+            detail: Detail::None,
+            also: None,
+            source: None,
+        };
         Self(Box::new(inner))
     }
 
@@ -133,6 +146,13 @@ impl Error {
     #[must_use]
     pub fn because(mut self, message: impl Into<String>) -> Self {
         self.0.message = Some(message.into());
+        self
+    }
+
+    /// Adds what failed after it, such as the release of a lock.
+    #[must_use]
+    pub fn and_also(mut self, other: &Self) -> Self {
+        self.0.also = Some(other.to_string());
         self
     }
 
@@ -211,14 +231,15 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { kind, op, target, message, detail, .. } = &*self.0;
+        let Inner { kind, op, target, message, detail, also, .. } = &*self.0;
         write!(f, "cannot {op} {target}: {}", message.as_deref().unwrap_or(kind.summary()))?;
         match detail {
-            Detail::None => Ok(()),
-            Detail::Held(holder) => write!(f, " by {holder}"),
-            Detail::Raced => f.write_str(" by somebody who has just let go, try again"),
-            Detail::Mismatch { expected, found } => write!(f, " (expected {expected}, found {found})"),
+            Detail::None => {}
+            Detail::Held(holder) => write!(f, " by {holder}")?,
+            Detail::Raced => f.write_str(" by somebody who has just let go, try again")?,
+            Detail::Mismatch { expected, found } => write!(f, " (expected {expected}, found {found})")?,
         }
+        also.iter().try_for_each(|also| write!(f, "; afterwards, {also}"))
     }
 }
 

@@ -83,13 +83,15 @@ pub struct LockHolder {
     pub alive: Option<bool>,
     /// When the lock ends unless it is renewed.
     pub expires: Option<Timestamp>,
+    /// Whether the lock has a document. Otherwise `info` says who was about to take it, which its id alone can prove.
+    pub documented: bool,
 }
 
 impl LockHolder {
     /// What the document alone tells.
     pub fn of(info: LockInfo) -> Self {
         let host = info.who.split_once('@').map(|(_, host)| host.to_owned()).filter(|host| !host.is_empty());
-        Self { id: info.id.clone(), info, host, pid: None, alive: None, expires: None }
+        Self { id: info.id.clone(), info, host, pid: None, alive: None, expires: None, documented: true }
     }
 
     /// Sets the id that releases the lock.
@@ -104,6 +106,13 @@ impl LockHolder {
     pub fn with_process(mut self, pid: Option<u32>, alive: Option<bool>) -> Self {
         self.pid = pid;
         self.alive = alive;
+        self
+    }
+
+    /// Says that the lock has no document: `info` is that of who was last about to take it.
+    #[must_use]
+    pub fn without_document(mut self) -> Self {
+        self.documented = false;
         self
     }
 

@@ -60,7 +60,7 @@ mod wrap;
 
 pub use backend::{
     Backend, CreateWorkspace, DeleteWorkspace, History, HistoryEntry, HistoryId, MemoryBackend,
-    WorkspaceName, create_workspace, delete_workspace, empty_state, holds_resources,
+    WorkspaceName, create_workspace, delete_workspace, empty_state, end_lock, holds_resources,
 };
 pub use capabilities::{Capabilities, Exclusion};
 pub use error::{BoxError, Error, ErrorKind, Result};

@@ -178,6 +178,10 @@ impl MemoryStore {
 #[async_trait]
 #[deny(clippy::missing_trait_methods)]
 impl StateStore for MemoryStore {
+    fn lock_name(&self) -> String {
+        self.to_string()
+    }
+
     fn capabilities(&self) -> Capabilities {
         let all = Capabilities::none()
             .locking(Exclusion::Process)

@@ -162,6 +162,11 @@ pub trait StateStore: fmt::Debug + fmt::Display + Send + Sync + 'static {
     ///
     /// `Unsupported`, `Denied`, `Unavailable`, `Corrupt` when the record of the holder cannot be read.
     async fn lock_holder(&self) -> Result<Option<LockHolder>>;
+
+    /// What a lock is in this place, for messages: the object, row or file, such as `s3://bucket/key.tflock`. Asks no service.
+    fn lock_name(&self) -> String {
+        self.to_string()
+    }
 }
 
 /// What a store holds.
@@ -328,6 +333,10 @@ macro_rules! forward {
 
             async fn force_unlock(&self, id: &LockId) -> Result<()> {
                 (**self).force_unlock(id).await
+            }
+
+            fn lock_name(&self) -> String {
+                (**self).lock_name()
             }
 
             async fn lock_holder(&self) -> Result<Option<LockHolder>> {

@@ -6,6 +6,7 @@ use groundstate_statemgr::Manager;
 use groundstate_statemgr_fs::Backup;
 
 use crate::args::PullArgs;
+use crate::changes::warn_of_journal;
 use crate::error::{Failure, Kind, Outcome, Result};
 use crate::load;
 use crate::output::Output;
@@ -15,7 +16,10 @@ use crate::trouble::Trouble;
 
 pub(super) fn run(args: &PullArgs) -> Result {
     let site = Found::to_read(&args.state)?.open(Backup::None, false)?;
-    let text = unlocked(&site, async |manager| read(manager, &site.name).await)?;
+    let text = unlocked(&site, async |manager| {
+        warn_of_journal(&site).await;
+        read(manager, &site.name).await
+    })?;
     // Old formats are decoded, so their text is kept for messages about it.
     let opened = match Opened::open(text) {
         Ok(opened) => opened,

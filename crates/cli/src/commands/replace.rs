@@ -16,6 +16,7 @@ use serde_json::Value;
 use super::change::backup;
 use super::diff as show;
 use crate::args::ChangeArgs;
+use crate::changes::warn_of_journal;
 use crate::error::{Failure, Kind, Outcome, Result};
 use crate::interrupt::Interrupts;
 use crate::json::Json;
@@ -64,7 +65,10 @@ pub(super) fn replace(
     let (keep, path) = backup(&found, args, &suffix(&found, how)?);
     let site = found.open(keep, !args.lock.no_lock)?;
     let stored = match args.dry_run {
-        true => unlocked(&site, async |manager| store(manager, how, make, None).await)?,
+        true => unlocked(&site, async |manager| {
+            warn_of_journal(&site).await;
+            store(manager, how, make, None).await
+        })?,
         false => {
             let info = lock_info(&site, how.operation)?;
             locked(&site, &args.lock, info, async |manager, interrupts| {

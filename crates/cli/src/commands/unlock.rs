@@ -1,6 +1,6 @@
 //! `groundstate unlock`: releases the lock of a holder that is gone.
 
-use groundstate_statemgr::{ErrorKind, LockHolder, Locker, Manager};
+use groundstate_statemgr::{ErrorKind, LockHolder, LockId, Locker, Manager};
 use groundstate_statemgr_fs::Backup;
 
 use crate::args::UnlockArgs;
@@ -9,6 +9,9 @@ use crate::output::Output;
 use crate::session::{chain, unlocked};
 use crate::site::{Found, Site};
 use crate::trouble::{Trouble, way_out};
+
+/// How many processes a lock without a document is tried to be that of.
+const MOST_CANDIDATES: usize = 8;
 
 pub(super) fn run(args: &UnlockArgs) -> Result {
     let site = Found::existing(&args.state)?.open(Backup::None, true)?;
@@ -24,18 +27,38 @@ async fn release(manager: &Manager, args: &UnlockArgs, site: &Site) -> Result<St
     let Some(holder) = manager.lock_holder().await? else {
         return Err(Failure::new(Kind::NotFound, format!("{name} is not locked")).into());
     };
-    permitted(args, &holder, name)?;
-    if args.id.as_deref().is_some_and(|id| id != holder.id.as_str()) {
+    let has_record = has_record(&holder);
+    if let Some(id) = args.id.as_deref().filter(|id| *id != holder.id.as_str()) {
+        // Only the service knows the id of a lock without a document, so it is asked.
+        let named = LockId::new(id);
+        if !has_record && manager.force_unlock(&named).await.is_ok() {
+            return Ok(format!("Released the lock {id} of {name}."));
+        }
         let message = format!("the lock of {name} has another id: it is held by {holder}");
         return Err(Failure::new(Kind::Conflict, message).hint("name this id, or use `--force`").into());
     }
-    match manager.force_unlock(&holder.id).await {
-        Ok(()) => Ok(format!("Released the lock of {name} that was held by {holder}.")),
-        Err(error) if error.kind() == ErrorKind::Unsupported => {
-            Err(Failure::new(Kind::Locked, chain(&error)).hint(way_out(&holder, site)).into())
+    let mut holder = holder;
+    for _ in 0..MOST_CANDIDATES {
+        permitted(args, &holder, name)?;
+        let error = match manager.force_unlock(&holder.id).await {
+            Ok(()) => return Ok(format!("Released the lock of {name} that was held by {holder}.")),
+            Err(error) => error,
+        };
+        match error.holder() {
+            _ if error.kind() == ErrorKind::Unsupported => {
+                return Err(Failure::new(Kind::Locked, chain(&error)).hint(way_out(&holder, site)).into());
+            }
+            // A lock without a document may be that of any process which was about to take it: the next one is asked for.
+            Some(next) if !has_record && args.id.is_none() && next.id != holder.id => holder = next.clone(),
+            _ => return Err(error.into()),
         }
-        Err(error) => Err(error.into()),
     }
+    Err(Failure::new(Kind::Locked, format!("the lock of {name} changes all the time")).into())
+}
+
+/// Whether the holder has left a document that says who it is.
+fn has_record(holder: &LockHolder) -> bool {
+    holder.documented && !holder.info.id.is_empty()
 }
 
 /// Whether this lock is one of those that the options are for.
@@ -45,7 +68,7 @@ fn permitted(args: &UnlockArgs, holder: &LockHolder, name: &str) -> Result<()> {
         Err(Failure::new(Kind::Locked, message)
             .hint("name its id, or use `--force`, if nobody is at work there"))
     };
-    if args.break_lock && !holder.info.id.is_empty() {
+    if args.break_lock && has_record(holder) {
         return refuse("its holder has left a record");
     }
     if !args.if_stale {

@@ -1,5 +1,7 @@
 //! `groundstate workspaces`: the workspaces of a place.
 
+use std::path::Path;
+
 use groundstate_backends::{Place, Purpose};
 use groundstate_common::{IdSource, OsIds};
 use groundstate_statefile::{Dialect, WriterVersion};
@@ -15,6 +17,7 @@ use crate::json::Json;
 use crate::output::Output;
 use crate::place::{backend, refused};
 use crate::session::{chain, lock_document, retried, runtime, uninterrupted};
+use crate::site::journal_of;
 
 /// The writer of a state in a place without others: any release since has read it.
 const OLDEST: &str = "1.0.0";
@@ -109,11 +112,24 @@ fn delete(args: &WorkspacesDeleteArgs) -> Result {
         let message = format!("{name} is the selected workspace of {}", args.at.place.display());
         return Err(Failure::new(Kind::Usage, message).hint("select another one before"));
     }
+    refuse_with_journal(&place, name)?;
     let options = DeleteWorkspace::new(lock_document("workspace-delete")?).force(*force);
     uninterrupted(async |interrupts| {
         retried(*lock_timeout, interrupts, async || place.opened.backend.delete(name, &options).await).await
     })?;
     done(&format!("Deleted the workspace {name} of {}.", place.opened.backend))
+}
+
+/// Refuses to delete a state of which the newest changes stand in a journal beside it: they would be left for another one.
+fn refuse_with_journal(place: &Place, name: &WorkspaceName) -> Result<()> {
+    let journal = journal_of(&place.clone().with_workspace(name.clone()))?;
+    let Some(folder) = journal.filter(|folder| folder.is_dir()) else { return Ok(()) };
+    let directory = place.directory.as_deref().unwrap_or(Path::new("."));
+    let message =
+        format!("a run has left a journal of its changes to the workspace {name}: {}", folder.display());
+    let recover = format!("groundstate recover {} --workspace {name}", directory.display());
+    Err(Failure::new(Kind::Conflict, message)
+        .hint(format!("`{recover}` stores them, `{recover} --discard` removes them")))
 }
 
 fn open(at: &BackendArg, purpose: Purpose) -> Result<Place> {

@@ -19,6 +19,7 @@ mod interop;
 mod interrupted;
 mod journal;
 mod list;
+mod lock_end;
 mod locks;
 mod migrate;
 mod odd_files;

@@ -1,10 +1,12 @@
 //! The lock: a lease without end, whose document is written into the blob's metadata afterwards.
+//!
+//! Azure takes the lease and the metadata in two requests, and tells no one the id of a lease. So who is about to take it
+//! writes its document as an intent before: should it be cut off in between, the intent has the id that releases the lease.
 
-use bytes::Bytes;
 use groundstate_blobs::{ErrorKind as BlobErrorKind, LeaseDuration, LeaseId, Precondition};
 use groundstate_statemgr::{Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Result};
 
-use super::seen::{Seen, with_document};
+use super::seen::{Seen, with_document, with_intent};
 use super::store::{ATTEMPTS, AzureStore};
 use crate::failure::failed;
 
@@ -48,7 +50,7 @@ impl AzureStore {
     /// The blob, made if it is missing, and whether it is under a lease that may be ours; `None` to look again.
     async fn blob_to_lock(&self, info: &LockInfo) -> Result<Option<(Seen, bool)>> {
         match self.look(LOCK).await? {
-            Some((seen, false)) => Ok(Some((seen, false))),
+            Some((seen, false)) => self.announce(info, seen).await,
             Some((seen, true)) => {
                 // Taking a lease under the id that it has succeeds, so a lock of ours whose answer got lost goes on there.
                 let may_be_ours = seen.document().is_none_or(|document| document.id == info.id);
@@ -56,7 +58,7 @@ impl AzureStore {
                     self.mine().lease.as_ref().is_some_and(|lease| lease.as_str() == info.id.as_str());
                 if may_be_ours && !is_known { Ok(Some((seen, true))) } else { Err(self.held_already(&seen)) }
             }
-            None => match self.put(Bytes::new(), None, None).await {
+            None => match self.put_empty(with_intent(&Seen::nothing(), info)).await {
                 Ok(seen) => {
                     self.mine().seen = Some(seen.clone());
                     Ok(Some((seen, false)))
@@ -77,7 +79,25 @@ impl AzureStore {
         }
     }
 
-    /// The refusal because somebody else holds the lease. Only a document says who that is.
+    /// Writes into the metadata of a blob without a lease that one is about to be taken; `None` to look again.
+    async fn announce(&self, info: &LockInfo, seen: Seen) -> Result<Option<(Seen, bool)>> {
+        if seen.intents().first() == Some(info) {
+            return Ok(Some((seen, false)));
+        }
+        match self.set_metadata(LOCK, &seen, with_intent(&seen, info), None).await {
+            Ok(()) => Ok(self.mine().seen.clone().map(|seen| (seen, false))),
+            Err(error) => match error.kind() {
+                BlobErrorKind::PreconditionFailed
+                | BlobErrorKind::LeaseHeld
+                | BlobErrorKind::NotFound
+                | BlobErrorKind::Ambiguous => Ok(None),
+                _ => Err(failed(LOCK, self, error)),
+            },
+        }
+    }
+
+    /// The refusal because another client holds the lease. Only a document proves who that is; an intent may be that of one
+    /// that came too late.
     fn held_already(&self, seen: &Seen) -> Error {
         if seen.document().is_some() {
             return Error::locked(LOCK, self, Some(self.holder_of(seen)));
@@ -115,7 +135,7 @@ impl AzureStore {
     async fn describe_lock(&self, info: &LockInfo, id: &LeaseId, mut seen: Seen) -> Result<bool> {
         for _ in 0..ATTEMPTS {
             let metadata = with_document(&seen.metadata, info);
-            match self.set_metadata(LOCK, &seen, metadata, id).await {
+            match self.set_metadata(LOCK, &seen, metadata, Some(id)).await {
                 Ok(()) => return Ok(true),
                 Err(error) => match error.kind() {
                     BlobErrorKind::PreconditionFailed | BlobErrorKind::Ambiguous => {}
@@ -143,13 +163,13 @@ impl AzureStore {
         op: &'static str,
         seen: &Seen,
         metadata: std::collections::BTreeMap<String, String>,
-        id: &LeaseId,
+        id: Option<&LeaseId>,
     ) -> Result<(), groundstate_blobs::Error> {
         let Some(leases) = self.blobs.leases() else {
             return Err(groundstate_blobs::Error::unsupported(op, self));
         };
         let condition = Precondition::Version(seen.blob.clone());
-        let blob = leases.set_metadata(&self.key, &metadata, &condition, Some(id)).await?;
+        let blob = leases.set_metadata(&self.key, &metadata, &condition, id).await?;
         // The condition held, so the content is the one that was seen.
         self.mine().seen = Some(Seen { blob, metadata, content: seen.content.clone() });
         Ok(())
@@ -195,11 +215,24 @@ impl AzureStore {
         })
     }
 
-    /// Who holds the lease of a blob. Without a document it is nobody knows who, under an id that breaks the lease.
+    /// Who holds the lease of a blob. Without a document it is whoever was last about to take it, under the id that this one
+    /// chose; without that it is unknown, under an id that breaks the lease.
     pub(super) fn holder_of(&self, seen: &Seen) -> LockHolder {
         match seen.document() {
             Some(info) => LockHolder::of(info),
-            None => LockHolder::of(LockInfo::default()).with_id(break_id(seen)),
+            None => self.candidate(seen, None),
+        }
+    }
+
+    /// Who may hold a lease without a document, after the intent of this id turned out not to be the lease's.
+    pub(super) fn candidate(&self, seen: &Seen, after: Option<&LockId>) -> LockHolder {
+        let mut intents = seen.intents().into_iter();
+        if let Some(id) = after {
+            intents.find(|intent| intent.id.as_str().eq_ignore_ascii_case(id.as_str()));
+        }
+        match intents.next() {
+            Some(intent) => LockHolder::of(intent).without_document(),
+            None => LockHolder::of(LockInfo::default()).with_id(break_id(seen)).without_document(),
         }
     }
 }

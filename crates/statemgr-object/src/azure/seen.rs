@@ -11,6 +11,13 @@ use sha2::{Digest, Sha256};
 /// The entry of metadata that has the lock document. Names of metadata are in lower case here, as services return them.
 pub(crate) const LOCK_ENTRY: &str = "terraformlockid";
 
+/// The entry of metadata that has the documents of those who are about to take the lease, the newest last. A lease whose
+/// taker was cut off before it wrote its lock document is then known by the id that its taker chose.
+pub(crate) const INTENT_ENTRY: &str = "groundstatelocking";
+
+/// How many intents are kept, those of others that were cut off among them. Metadata has room for 8 KiB.
+const MOST_INTENTS: usize = 4;
+
 /// The blob as it was when it was last seen.
 #[derive(Clone, Debug)]
 pub(crate) struct Seen {
@@ -32,6 +39,11 @@ pub(crate) enum Content {
 }
 
 impl Seen {
+    /// Where there is no blob yet.
+    pub(crate) fn nothing() -> Self {
+        Self { blob: BlobVersion::default(), metadata: BTreeMap::new(), content: Content::Empty }
+    }
+
     /// After the content was read.
     pub(crate) fn read(blob: &Blob) -> Self {
         let content =
@@ -62,6 +74,14 @@ impl Seen {
         let document = STANDARD.decode(self.metadata.get(LOCK_ENTRY)?).ok()?;
         LockInfo::parse(&document).ok()
     }
+
+    /// The documents of those who were about to take the lease, the newest first.
+    pub(crate) fn intents(&self) -> Vec<LockInfo> {
+        let lines = self.metadata.get(INTENT_ENTRY).and_then(|text| STANDARD.decode(text).ok());
+        let lines = lines.unwrap_or_default();
+        let documents = lines.split(|byte| *byte == b'\n').rev();
+        documents.filter_map(|document| LockInfo::parse(document).ok()).collect()
+    }
 }
 
 /// Tells contents apart by themselves: the tags of the service change with every lock, and a lock changes no state.
@@ -70,12 +90,26 @@ pub(crate) fn version_of(bytes: &[u8]) -> Version {
     Version::new(&format!("sha256:{digits}"))
 }
 
-/// The metadata with this lock document.
+/// The metadata with the intent to take the lease with this document.
+pub(crate) fn with_intent(seen: &Seen, info: &LockInfo) -> BTreeMap<String, String> {
+    let mut intents = seen.intents();
+    intents.retain(|intent| intent.id != info.id);
+    intents.truncate(MOST_INTENTS - 1);
+    intents.reverse();
+    intents.push(info.clone());
+    let lines: Vec<String> = intents.iter().map(LockInfo::to_json).collect();
+    let mut metadata = seen.metadata.clone();
+    metadata.insert(INTENT_ENTRY.to_owned(), STANDARD.encode(lines.join("\n")));
+    metadata
+}
+
+/// The metadata with this lock document, in place of all intents.
 pub(crate) fn with_document(
     metadata: &BTreeMap<String, String>,
     info: &LockInfo,
 ) -> BTreeMap<String, String> {
     let mut metadata = metadata.clone();
+    metadata.remove(INTENT_ENTRY);
     metadata.insert(LOCK_ENTRY.to_owned(), STANDARD.encode(info.to_json()));
     metadata
 }

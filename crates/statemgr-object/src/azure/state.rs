@@ -1,5 +1,7 @@
 //! Reading, writing and deleting the state, each change in place of exactly what was seen.
 
+use std::collections::BTreeMap;
+
 use bytes::Bytes;
 use groundstate_blobs::{
     Attributes, DeleteOptions, ErrorKind as BlobErrorKind, GetOptions, LeaseId, Precondition, PutOptions,
@@ -151,6 +153,18 @@ impl AzureStore {
         }
     }
 
+    /// Makes the blob, of zero bytes and with this metadata, unless there is one.
+    pub(super) async fn put_empty(
+        &self,
+        metadata: BTreeMap<String, String>,
+    ) -> Result<Seen, groundstate_blobs::Error> {
+        let mut attributes = Attributes::content_type("application/json");
+        attributes.metadata = metadata.clone();
+        let options = PutOptions::expecting(Precondition::Absent).attributes(attributes).contended();
+        let blob = self.blobs.put(&self.key, Bytes::new(), &options).await?;
+        Ok(Seen { blob, metadata, content: Content::Empty })
+    }
+
     /// Replaces the content of what was seen and keeps its metadata, which a write would erase.
     pub(super) async fn put(
         &self,
@@ -195,7 +209,7 @@ impl AzureStore {
 
     /// The refusal of a change because somebody else holds the lease.
     async fn held(&self, op: &'static str, error: groundstate_blobs::Error) -> Error {
-        let holder = self.look_for_holder(op).await.ok().flatten();
+        let holder = self.look_for_holder(op).await.ok().flatten().filter(|holder| holder.documented);
         let why =
             "the blob is under a lease, so it can be changed only by whoever holds the lock; it is held";
         Error::locked(op, self, holder).because(why).with_source(error)

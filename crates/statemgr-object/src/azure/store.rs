@@ -144,6 +144,10 @@ impl StateStore for AzureStore {
         self.release("unlock by force", id).await
     }
 
+    fn lock_name(&self) -> String {
+        format!("the lease on {self}")
+    }
+
     async fn lock_holder(&self) -> Result<Option<LockHolder>> {
         self.look_for_holder("look who holds the lock of").await
     }

@@ -37,7 +37,7 @@ impl AzureStore {
             if seen.document().is_none() {
                 return self.release_without_document(op, &lease, &seen).await;
             }
-            match self.set_metadata(op, &seen, without_document(&seen.metadata), &lease).await {
+            match self.set_metadata(op, &seen, without_document(&seen.metadata), Some(&lease)).await {
                 Ok(()) => return self.release_lease(op, &lease).await,
                 Err(error) => match error.kind() {
                     // Somebody changed the metadata, or the answer got lost: look again.
@@ -93,7 +93,12 @@ impl AzureStore {
         if self.end_lease(op, lease).await? {
             Ok(())
         } else {
-            Err(self.others(op, &LockId::new(lease.as_str()), seen))
+            let id = LockId::new(lease.as_str());
+            if self.is_mine(&id) {
+                return Err(self.others(op, &id, seen));
+            }
+            let why = "it is under a lease without a lock document, and the id named is not that lease's; it is held";
+            Err(Error::locked(op, self, Some(self.candidate(seen, Some(&id)))).because(why))
         }
     }
 

@@ -182,6 +182,10 @@ impl<S: StateStore> StateStore for WithHistory<S> {
         self.store.capabilities()
     }
 
+    fn lock_name(&self) -> String {
+        self.store.lock_name()
+    }
+
     async fn read(&self) -> Result<Option<Stored>> {
         let stored = self.store.read().await?;
         self.known().present =

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use groundstate_blobs::Key;
-use groundstate_statemgr::{Error, LockHolder, LockInfo, Result, StateStore, WorkspaceName};
+use groundstate_statemgr::{Error, LockHolder, LockInfo, Result, StateStore, WorkspaceName, end_lock};
 
 use crate::digest::RepairedDigest;
 use crate::failure::failed;
@@ -75,9 +75,7 @@ impl S3Backend {
         let store = self.open(workspace)?;
         let grant = store.lock(lock).await?;
         let outcome = store.repair_digest().await;
-        let released = store.unlock(&grant.id).await;
-        let repaired = outcome?;
-        released.map(|()| repaired)
+        end_lock(outcome, &grant.id, store.unlock(&grant.id).await)
     }
 
     /// Moves a workspace's lock from the table to an object: takes both, checks that digest and state agree, removes the
@@ -118,9 +116,8 @@ impl S3Backend {
         }
         let grant = both.lock(lock).await?;
         let outcome = self.leave_table(&store).await;
-        let released = both.unlock(&grant.id).await;
-        let digest = outcome?;
-        released.map(|()| MigratedLock { lock: lock_name, digest })
+        let digest = end_lock(outcome, &grant.id, both.unlock(&grant.id).await)?;
+        Ok(MigratedLock { lock: lock_name, digest })
     }
 
     /// Removes the digest of a state that agrees with it.

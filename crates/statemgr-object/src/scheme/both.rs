@@ -1,7 +1,7 @@
 //! Two locks for one state, taken and released together.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use groundstate_blobs::LeaseId;
@@ -17,12 +17,22 @@ use crate::scheme::LockScheme;
 pub struct BothLocks {
     first: Arc<dyn LockScheme>,
     second: Arc<dyn LockScheme>,
+    /// The id under which this client holds both.
+    taken: Arc<Mutex<Option<LockId>>>,
 }
 
 impl BothLocks {
     /// These two, in this order.
     pub fn new(first: Arc<dyn LockScheme>, second: Arc<dyn LockScheme>) -> Self {
-        Self { first, second }
+        Self { first, second, taken: Arc::default() }
+    }
+
+    fn remember(&self, id: Option<LockId>) {
+        *self.taken.lock().unwrap_or_else(PoisonError::into_inner) = id;
+    }
+
+    fn has_taken(&self, id: &LockId) -> bool {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner).as_ref() == Some(id)
     }
 
     /// Takes back what was taken before the second lock failed, and that one too if it may have been taken.
@@ -65,7 +75,10 @@ impl LockScheme for BothLocks {
     async fn lock(&self, info: &LockInfo) -> Result<LockGrant> {
         let grant = self.first.lock(info).await?;
         match self.second.lock(info).await {
-            Ok(_) => Ok(grant),
+            Ok(_) => {
+                self.remember(Some(grant.id.clone()));
+                Ok(grant)
+            }
             Err(error) => Err(self.roll_back(&grant.id, error).await),
         }
     }
@@ -74,10 +87,19 @@ impl LockScheme for BothLocks {
         // In the other order somebody could take the first lock, be refused by the second, and meanwhile be seen as holder.
         let second = self.second.unlock(id).await;
         let first = self.first.unlock(id).await;
+        let is_ours = self.has_taken(id);
+        if is_ours && !matches!((&first, &second), (Err(_), Err(_))) {
+            self.remember(None);
+        }
         match (first, second) {
             (Ok(()), Ok(())) => Ok(()),
-            // Half a lock is what a crash between the two steps leaves; with the other half gone too it is free.
-            (Ok(()), Err(error)) | (Err(error), Ok(())) if error.kind() == ErrorKind::NotFound => Ok(()),
+            // Half a lock is what a crash between the two steps leaves; with the other half gone too it is free. A client
+            // that took both and finds one gone has lost it: others were let in.
+            (Ok(()), Err(error)) | (Err(error), Ok(()))
+                if error.kind() == ErrorKind::NotFound && !is_ours =>
+            {
+                Ok(())
+            }
             (Ok(()), Err(error)) => Err(half(&self.first, error)),
             (Err(error), Ok(())) => Err(half(&self.second, error)),
             (Err(first), Err(second)) => Err(worse(first, second)),

@@ -252,7 +252,7 @@ impl LockScheme for GenerationLock {
                         self.sleeper.sleep(PAUSE).await;
                     }
                     _ if in_doubt => break,
-                    _ => return Err(failed(UNLOCK, self, error)),
+                    _ => return Err(left_behind(failed(UNLOCK, self, error), self, id)),
                 },
             }
         }

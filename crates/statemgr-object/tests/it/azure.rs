@@ -139,9 +139,9 @@ async fn az_metadata_failure_releases() -> Result<(), Error> {
         let blobs = Faulty::new(MemoryBlobs::new("states"));
         let store = open(blobs.clone())?;
         store.write(STATE, &WriteOptions::any()).await?;
-        blobs.trouble(2, trouble);
+        blobs.trouble(3, trouble);
         store.lock(&lock_info()).await.expect_err("the document cannot be written");
-        assert_eq!(blobs.asked(), ["head", "acquire", "describe", "release"]);
+        assert_eq!(blobs.asked(), ["head", "describe", "acquire", "describe", "release"]);
         assert_eq!(store.lock_holder().await?, None);
     }
     Ok(())
@@ -155,7 +155,7 @@ async fn az_create_race() -> Result<(), Error> {
     faulty.meanwhile(1, key(), Bytes::from(STATE));
     let second = open(faulty.clone())?;
     let grant = second.lock(&lock_info()).await?;
-    assert_eq!(faulty.asked()[..4], ["head", "put", "head", "acquire"]);
+    assert_eq!(faulty.asked()[..4], ["head", "put", "head", "describe"]);
     assert_eq!(first.read().await?.map(|stored| stored.bytes), Some(STATE.to_vec()));
     second.unlock(&grant.id).await
 }
@@ -187,9 +187,9 @@ async fn az_lost_response_acquire() -> Result<(), Error> {
         let blobs = Faulty::new(MemoryBlobs::new("states"));
         let store = open(blobs.clone())?;
         store.write(STATE, &WriteOptions::any()).await?;
-        blobs.trouble(1, trouble);
+        blobs.trouble(2, trouble);
         let grant = store.lock(&lock_info()).await?;
-        assert_eq!(blobs.asked(), ["head", "acquire", "acquire", "describe"]);
+        assert_eq!(blobs.asked(), ["head", "describe", "acquire", "acquire", "describe"]);
         store.unlock(&grant.id).await?;
     }
     Ok(())
@@ -301,4 +301,44 @@ async fn az_versions_outlive_locks() -> Result<(), Error> {
     other.unlock(&grant.id).await?;
     // The entity tag has changed twice, and the state has not.
     mine.write(NEXT, &WriteOptions::expecting(Expect::Version(version))).await.map(drop)
+}
+
+#[tokio::test]
+async fn az_a_lease_without_document_is_known_by_the_intent_of_its_taker() -> Result<(), Error> {
+    let blobs = Faulty::new(MemoryBlobs::new("states"));
+    let store = open(blobs.clone())?;
+    store.write(STATE, &WriteOptions::any()).await?;
+    // The taker is cut off after the third request, when it has the lease.
+    let lock = store.lock(&lock_info()).await?;
+    let inner = open(blobs.clone())?;
+    inner.force_unlock(&lock.id).await?;
+    assert!(!metadata_of(&blobs).await.contains_key("groundstatelocking"), "the document has replaced it");
+    let intent = BTreeMap::from([("groundstatelocking".to_owned(), STANDARD.encode(lock_info().to_json()))]);
+    let leases = blobs.leases().expect("it has leases");
+    leases.set_metadata(&key(), &intent, &Precondition::Any, None).await.expect("it is not leased");
+    let lease = LeaseId::parse(GUID).expect("it is a GUID");
+    leases.acquire(&key(), &lease, LeaseDuration::Infinite).await.expect("it is free");
+    let other = open(blobs.clone())?;
+    let error = other.lock(&lock_info_with(OTHER_GUID)).await.expect_err("it is held");
+    assert_eq!(
+        (error.kind(), error.holder()),
+        (ErrorKind::Locked, None),
+        "an intent proves nothing: {error}"
+    );
+    let holder = other.lock_holder().await?.expect("it is held");
+    assert!(!holder.documented && holder.id.as_str() == GUID, "{holder}");
+    other.force_unlock(&holder.id).await?;
+    // An intent that is not the lease's frees nothing, and what breaks the lease is named instead.
+    leases
+        .acquire(&key(), &LeaseId::parse(OTHER_GUID).expect("it is one"), LeaseDuration::Infinite)
+        .await
+        .expect("it is free");
+    let error = other.force_unlock(&LockId::new(GUID)).await.expect_err("it is another's");
+    let named = error.holder().map(|holder| holder.id.clone()).unwrap_or_default();
+    assert!(named.as_str().starts_with("break-lease"), "{error}");
+    other.force_unlock(&named).await
+}
+
+async fn metadata_of(blobs: &impl BlobStore) -> BTreeMap<String, String> {
+    blobs.head(&key()).await.expect("it answers").expect("the blob is there").attributes.metadata
 }

@@ -7,8 +7,9 @@ use groundstate_states::{Lineage, Serial};
 
 use crate::backend::{CreateWorkspace, DeleteWorkspace, WorkspaceName};
 use crate::error::{Error, ErrorKind, Result};
+use crate::guard::is_loss;
 use crate::holder::LockGrant;
-use crate::lock_info::LockInfo;
+use crate::lock_info::{LockId, LockInfo};
 use crate::store::{Expect, StateStore, WriteOptions};
 
 const DELETE: &str = "delete the workspace";
@@ -135,8 +136,24 @@ async fn lock(store: &dyn StateStore, info: &LockInfo) -> Result<Option<LockGran
 
 /// Releases the lock whatever became of the work, whose error counts more than that of the release.
 async fn release(store: &dyn StateStore, grant: Option<LockGrant>, outcome: Result<()>) -> Result<()> {
-    match grant {
-        Some(grant) => outcome.and(store.unlock(&grant.id).await),
-        None => outcome,
+    let Some(grant) = grant else { return outcome };
+    end_lock(outcome, &grant.id, store.unlock(&grant.id).await)
+}
+
+/// The outcome of work under a lock, and of the release of that lock.
+///
+/// # Errors
+///
+/// That of the work, with what is left of the lock in its text; that of the release as [`ErrorKind::NotReleased`] where the
+/// work is done.
+pub fn end_lock<T>(outcome: Result<T>, id: &LockId, released: Result<()>) -> Result<T> {
+    let Err(left) = released else { return outcome };
+    if let Err(error) = outcome {
+        return Err(error.and_also(&left));
     }
+    let why = match is_loss(left.kind()) {
+        true => format!("it is done, but the lock {id} was lost meanwhile: {left}"),
+        false => format!("it is done, but the lock {id} is not released: {left}"),
+    };
+    Err(Error::new(ErrorKind::NotReleased, left.op(), left.target()).because(why).with_source(left))
 }

@@ -153,7 +153,7 @@ impl Held {
     }
 }
 
-/// Whether an error of a renewal means that the lock is not held any more.
-pub(super) fn is_loss(kind: ErrorKind) -> bool {
+/// Whether an error of a renewal or a release means that the lock is not held any more.
+pub(crate) fn is_loss(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::LockLost | ErrorKind::NotFound | ErrorKind::Locked)
 }

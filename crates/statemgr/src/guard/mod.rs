@@ -13,6 +13,7 @@ use std::task::Poll;
 use groundstate_common::{Clock, Sleeper};
 
 pub use abandoned::{AbandonedLock, AbandonedLocks, OnAbandon};
+pub(crate) use held::is_loss;
 pub use renewal::Renewal;
 
 use crate::error::{Error, ErrorKind, Result};
@@ -58,12 +59,13 @@ pub struct LockGuard {
     on_abandon: Arc<dyn OnAbandon>,
 }
 
-/// A lock that could not be released. Dropping it abandons the lock.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot release the lock {} of {}, free it by force with that id if trying again does not help", guard.id(), guard.held.locker)]
+/// A lock that could not be released, or was lost before. Dropping it abandons a lock that is still held.
+#[derive(Debug)]
 pub struct ReleaseError {
     source: Error,
     guard: Box<LockGuard>,
+    /// The id of the lock that was held, which the guard forgets when the lock is lost.
+    id: LockId,
 }
 
 impl LockGuard {
@@ -161,12 +163,12 @@ impl LockGuard {
             }
             Err(source) => {
                 // A lock that was lost or is not there is not held by this guard, so there is nothing to free.
-                if matches!(source.kind(), ErrorKind::LockLost | ErrorKind::NotFound) {
+                if is_loss(source.kind()) {
                     self.held.set(Status::Free);
                 } else {
                     self.held.reopen();
                 }
-                Err(ReleaseError { source, guard: Box::new(self) })
+                Err(ReleaseError { source, guard: Box::new(self), id })
             }
         }
     }
@@ -192,7 +194,34 @@ impl fmt::Debug for LockGuard {
     }
 }
 
+impl fmt::Display for ReleaseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (id, target) = (&self.id, &self.guard.held.locker);
+        if self.is_lost() {
+            return write!(f, "the lock {id} of {target} was lost while it was held");
+        }
+        write!(f, "cannot release the lock {id} of {target}")?;
+        f.write_str(", free it by force with that id if trying again does not help")
+    }
+}
+
+impl std::error::Error for ReleaseError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.source)
+    }
+}
+
 impl ReleaseError {
+    /// Whether the lock was lost before: there is nothing to free, and a lock that is in force belongs to another holder.
+    pub fn is_lost(&self) -> bool {
+        is_loss(self.source.kind())
+    }
+
+    /// The id that frees the lock, if it is still held.
+    pub fn id(&self) -> &LockId {
+        &self.id
+    }
+
     /// Why it could not be released.
     pub fn error(&self) -> &Error {
         &self.source

@@ -34,6 +34,10 @@ impl<S: fmt::Display> fmt::Display for ReadOnly<S> {
 #[async_trait]
 #[deny(clippy::missing_trait_methods)]
 impl<S: StateStore> StateStore for ReadOnly<S> {
+    fn lock_name(&self) -> String {
+        self.0.lock_name()
+    }
+
     fn capabilities(&self) -> Capabilities {
         let none = Capabilities::none();
         if self.0.capabilities().holder { none.holder() } else { none }

@@ -97,6 +97,10 @@ impl<S: StateStore> StateStore for Retry<S> {
         self.store.capabilities()
     }
 
+    fn lock_name(&self) -> String {
+        self.store.lock_name()
+    }
+
     async fn read(&self) -> Result<Option<Stored>> {
         again!(self, self.store.read())
     }

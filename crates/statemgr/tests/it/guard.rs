@@ -101,7 +101,10 @@ async fn a_lock_broken_by_force_is_not_recorded_as_held() -> Result<()> {
     let (place, record) = (MemoryPlace::new("prod"), Arc::default());
     let guard = acquire(manager(place.open()), &record).await?;
     place.open().force_unlock(&info("7").id).await?;
-    assert_eq!(guard.release().await.unwrap_err().error().kind(), ErrorKind::LockLost);
+    let error = guard.release().await.unwrap_err();
+    assert!(error.is_lost() && error.error().kind() == ErrorKind::LockLost);
+    assert_eq!(error.to_string(), "the lock 7 of memory:prod was lost while it was held");
+    drop(error);
     assert_eq!(record.take(), []);
     Ok(())
 }

@@ -130,6 +130,10 @@ impl StateStore for Counted {
         self.store.capabilities()
     }
 
+    fn lock_name(&self) -> String {
+        self.store.lock_name()
+    }
+
     async fn read(&self) -> Result<Option<Stored>> {
         self.store.read().await
     }

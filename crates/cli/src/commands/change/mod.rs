@@ -12,6 +12,7 @@ use groundstate_statemgr::{Decision, Manager, Persisted};
 use groundstate_statemgr_fs::Backup;
 
 use crate::args::ChangeArgs;
+use crate::changes::warn_of_journal;
 use crate::error::{Failure, Kind, Outcome, Result};
 use crate::interrupt::Interrupts;
 use crate::session::{lock_info, locked, unlocked};
@@ -74,7 +75,10 @@ fn run(
     };
     // A preview takes no lock, because a lock leaves traces.
     let (work, persisted) = match args.dry_run {
-        true => unlocked(&site, async |manager| operate(manager, |surgery| step(surgery, None)).await)?,
+        true => unlocked(&site, async |manager| {
+            warn_of_journal(&site).await;
+            operate(manager, |surgery| step(surgery, None)).await
+        })?,
         false => {
             let info = lock_info(&site, operation)?;
             locked(&site, &args.lock, info, async |manager, interrupts| {

@@ -8,16 +8,17 @@ use std::path::Path;
 
 use groundstate_backends::{Place, Purpose, local_path};
 use groundstate_statemgr::{
-    Backend, Expect, LockInfo, Manager, StateStore, Version, WorkspaceName, WriteOptions,
+    Backend, ErrorKind, Expect, LockInfo, Manager, StateStore, Version, WorkspaceName, WriteOptions,
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::args::MigrateArgs;
+use crate::changes::warn_of_journal;
 use crate::error::{Failure, Kind, Outcome, Result};
 use crate::interrupt::Interrupts;
 use crate::output::{Messages, Output};
 use crate::place::{backend, destination, refused};
-use crate::session::{holding, lock_info, runtime};
+use crate::session::{chain, holding, lock_info, runtime};
 use crate::site::Site;
 use crate::trouble::Trouble;
 use decide::{Decision, decide};
@@ -35,6 +36,8 @@ struct Move {
 enum Became {
     Copied(Entry),
     Present(Entry),
+    /// It was sent, and nothing tells whether it is stored.
+    Unknown(Entry, Failure),
     /// There is none.
     Nothing,
     /// It would be copied, or why not.
@@ -119,18 +122,23 @@ fn migrate_all(
     let mut lines = Vec::new();
     for each in moves {
         bar.set_message(each.workspace.to_string());
-        let became = runtime()?.block_on(migrate(args, each, interrupts)).map_err(|failure| {
+        let became = runtime()?.block_on(migrate(args, each, interrupts));
+        let became = became.map_err(|failure| {
             bar.finish_and_clear();
-            match lines.len() {
-                0 => failure,
-                _ => failure.hint("the states before it are copied; the same command goes on from here"),
-            }
+            stopped(failure, lines.len(), moves.len())
         })?;
         lines.push(line(&each.workspace, &became));
-        if let (Became::Copied(entry) | Became::Present(entry), Some(receipt)) =
-            (became, receipt.as_deref_mut())
-        {
+        let (entry, failure) = match became {
+            Became::Copied(entry) | Became::Present(entry) => (Some(entry), None),
+            Became::Unknown(entry, failure) => (Some(entry), Some(failure)),
+            Became::Nothing | Became::Would(_) => (None, None),
+        };
+        if let (Some(entry), Some(receipt)) = (entry, receipt.as_deref_mut()) {
             receipt.add(entry)?;
+        }
+        if let Some(failure) = failure {
+            bar.finish_and_clear();
+            return Err(stopped(failure, lines.len() - 1, moves.len()));
         }
         bar.inc(1);
     }
@@ -139,6 +147,17 @@ fn migrate_all(
         receipt.finish()?;
     }
     Ok(lines)
+}
+
+/// Why a migration ended early, after so many states of all.
+fn stopped(mut failure: Failure, done: usize, all: usize) -> Failure {
+    if done == 0 {
+        return failure;
+    }
+    if matches!(failure.kind, Kind::Signal(_)) {
+        failure.message = format!("interrupted after {done} of {all} states");
+    }
+    failure.hint("the states before it are copied; the same command goes on from here")
 }
 
 /// A bar on a terminal, if there is more than one thing to wait for.
@@ -165,7 +184,12 @@ async fn migrate(args: &MigrateArgs, each: &Move, interrupts: &Interrupts) -> Re
         // What the destination says is explained as the destination's.
         copied.map_err(|trouble| Trouble::Own(trouble.explain(to)))
     });
-    both.await.map_err(|trouble| trouble.explain(from))
+    both.await.map_err(|trouble| {
+        let failure = trouble.explain(from);
+        let was_interrupted =
+            [from, to].iter().any(|site| site.kept.as_ref().is_some_and(|kept| kept.was_interrupted()));
+        if was_interrupted { interrupts.check().err().unwrap_or(failure) } else { failure }
+    })
 }
 
 fn lock_document(site: &Site, operation: &str) -> Result<LockInfo> {
@@ -173,6 +197,9 @@ fn lock_document(site: &Site, operation: &str) -> Result<LockInfo> {
 }
 
 async fn preview(args: &MigrateArgs, each: &Move) -> Result<Became, Trouble> {
+    for site in [&each.from, &each.to] {
+        warn_of_journal(site).await;
+    }
     let Some((bytes, _)) = read(&each.from.manager).await? else { return Ok(Became::Nothing) };
     let stored = read(&each.to.manager).await?;
     let serial = |bytes: &[u8]| Head::read(bytes).unwrap_or_default().serial;
@@ -210,8 +237,23 @@ async fn copy(args: &MigrateArgs, each: &Move, interrupts: &Interrupts) -> Resul
         }
     };
     interrupts.check()?;
-    write(&to.manager, &copy, stored.map(|(_, version)| version)).await?;
-    let arrived = read(&to.manager).await?.map(|(bytes, _)| bytes);
+    let written = write(&to.manager, &copy, stored.map(|(_, version)| version)).await;
+    let doubt = match written {
+        Ok(()) => None,
+        Err(error) if error.kind() == ErrorKind::Ambiguous => Some(error),
+        Err(error) => return Err(error.into()),
+    };
+    let arrived = match (read(&to.manager).await, doubt) {
+        (Ok(arrived), None) => arrived.map(|(bytes, _)| bytes),
+        (Ok(Some((bytes, _))), Some(_)) if bytes == *copy => Some(bytes),
+        (Ok(_), Some(error)) => {
+            return Ok(Became::Unknown(entry("unknown", &copy), in_doubt(to, &chain(&error))));
+        }
+        (Err(trouble), _) => {
+            let why = trouble.explain(to).message;
+            return Ok(Became::Unknown(entry("unknown", &copy), in_doubt(to, &why)));
+        }
+    };
     if arrived.as_deref() != Some(&*copy) {
         let message = format!(
             "{} does not hold what was written: somebody else wrote there, or it is damaged",
@@ -224,12 +266,25 @@ async fn copy(args: &MigrateArgs, each: &Move, interrupts: &Interrupts) -> Resul
     Ok(Became::Copied(entry("copied", &copy)))
 }
 
+/// The state was sent, and what is stored cannot be read back.
+fn in_doubt(to: &Site, why: &str) -> Failure {
+    let message =
+        format!("the state was sent to {}, and it is not known whether it is stored: {why}", to.name);
+    Failure::new(Kind::NoState, message).hint(
+        "run the same command once more: it finds a state that has arrived, and copies one that has not",
+    )
+}
+
 async fn read(manager: &Manager) -> Result<Option<(Vec<u8>, Version)>, Trouble> {
     Ok(manager.store().read().await?.map(|stored| (stored.bytes, stored.version)))
 }
 
 /// Stores bytes in place of those that were looked at, as far as the place can tell.
-async fn write(manager: &Manager, bytes: &[u8], version: Option<Version>) -> Result<(), Trouble> {
+async fn write(
+    manager: &Manager,
+    bytes: &[u8],
+    version: Option<Version>,
+) -> groundstate_statemgr::Result<()> {
     let store = manager.store();
     let expect = match version {
         _ if !store.capabilities().conditional_write => Expect::Any,
@@ -246,6 +301,7 @@ fn line(workspace: &WorkspaceName, became: &Became) -> String {
             format!("{workspace}: copied, serial {serial}, {bytes} bytes")
         }
         Became::Present(Entry { serial, .. }) => format!("{workspace}: is there already, serial {serial}"),
+        Became::Unknown(..) => format!("{workspace}: was sent, and it is not known whether it is stored"),
         Became::Nothing => format!("{workspace}: no state is stored"),
         Became::Would(what) => format!("{workspace}: {what}"),
     }

@@ -30,7 +30,7 @@ pub(super) struct Entry {
     pub(super) workspace: String,
     pub(super) source: String,
     pub(super) destination: String,
-    /// `copied`, or `present` if it was there already.
+    /// `copied`, `present` if it was there already, or `unknown` if it was sent and no answer came.
     pub(super) outcome: String,
     pub(super) lineage: String,
     pub(super) serial: u64,
