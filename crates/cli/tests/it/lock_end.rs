@@ -87,7 +87,7 @@ fn half_of_a_lock_that_is_gone_is_a_lost_lock() {
     fs::create_dir_all(half.join(".terraform")).unwrap();
     let backend = serde_json::json!({"version": 3, "backend": {"type": "s3", "config": settings, "hash": 1}});
     fs::write(half.join(".terraform/terraform.tfstate"), backend.to_string()).unwrap();
-    let run = work.run(&["lock", ".", "--", PROGRAM, "unlock", "half", "--force"]);
+    let run = work.run(&["lock", ".", "--", PROGRAM, "unlock", "half", "--force", "--trust-directory"]);
     assert!(
         run.code == 10 && run.stderr.contains("was lost while it was held"),
         "{}{}",
