@@ -105,7 +105,7 @@ fn what_init_of_real_releases_left_is_opened() {
     let variables = [
         ("AWS_ACCESS_KEY_ID", "a"),
         ("AWS_SECRET_ACCESS_KEY", "b"),
-        ("GOOGLE_OAUTH_ACCESS_TOKEN", "x"),
+        ("GOOGLE_OAUTH_ACCESS_TOKEN", "y"),
         ("ARM_SAS_TOKEN", "sv=1"),
     ];
     for kind in ["azurerm", "gcs", "s3"] {
