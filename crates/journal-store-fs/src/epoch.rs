@@ -8,7 +8,9 @@ use groundstate_journal_store::frame::{FrameKind, frame_len, push_frame};
 use groundstate_journal_store::{Ack, Cursor, Epoch, Error, ErrorKind, MAX_BATCH, Position, Record, Result};
 
 use crate::failure::failed;
-use crate::files::{Taken, create_folder, create_new, names as is_named, publish, remove, sync_folder};
+use crate::files::{
+    Taken, Unpublished, create_folder, create_new, names as is_named, publish, remove, sync_folder,
+};
 use crate::names::{self, Listing};
 use crate::scan::{Tail, tail};
 use crate::segment::{Opening, Trouble, head_bytes, read_head, salt};
@@ -69,7 +71,11 @@ impl Keeper {
         // A lock that cannot be had only means that others cannot tell whether this writer lives.
         drop(fs2::FileExt::try_lock_exclusive(&own));
         let said = format!("{owner}\nin process {}\n", std::process::id());
-        (&own).write_all(said.as_bytes()).and_then(|()| own.sync_all()).map_err(io)?;
+        if let Err(error) = (&own).write_all(said.as_bytes()).and_then(|()| own.sync_all()) {
+            // Left there, it would hide from others that the writer before it lives.
+            drop(remove(&folder.join(names::writer(number))));
+            return Err(io(error));
+        }
         let mut keeper = Self {
             folder: folder.to_owned(),
             segment_bytes,
@@ -125,10 +131,10 @@ impl Keeper {
             self.current =
                 Some(Current { epoch, next, last: segment.map(|number| (number, end)), file: None });
             // What a refused writer still puts behind the end is cut off by this.
-            self.begin_segment()?;
+            self.begin_segment().map_err(|unpublished| unpublished.error)?;
         }
         // Said also where nothing is stored, so that nobody believes a refused writer that says something only now.
-        self.say_head(epoch)?;
+        self.say_head(epoch).map_err(|unpublished| unpublished.error)?;
         // What was only begun, or is over, counts for nothing; it goes with a later attempt if not with this one.
         drop(self.forget(&listing, epoch.unwrap_or(u64::MAX)));
         for older in listing.drafts.range(..self.number) {
@@ -138,7 +144,7 @@ impl Keeper {
     }
 
     /// Says which epoch counts.
-    fn say_head(&self, epoch: Option<u64>) -> io::Result<()> {
+    fn say_head(&self, epoch: Option<u64>) -> Result<(), Unpublished> {
         let bytes = head_bytes(self.number, epoch);
         let (draft, name) = (names::draft(self.number), names::head(self.number));
         publish(&self.folder, &draft, &name, &bytes, Taken::Replace).map(drop)
@@ -153,8 +159,11 @@ impl Keeper {
     pub(crate) fn begin(&mut self, base: &Record) -> Result<Epoch> {
         self.check(BEGIN)?;
         let epoch = self.put_base(base)?;
-        if let Err(error) = self.say_head(Some(epoch)) {
-            return Err(self.end(BEGIN, error));
+        if let Err(unpublished) = self.say_head(Some(epoch)) {
+            if !unpublished.may_be_named {
+                drop(remove(&self.folder.join(names::base(epoch))));
+            }
+            return Err(self.unpublished(BEGIN, unpublished));
         }
         // A writer that has taken over meanwhile may have read the epoch before.
         self.check(BEGIN)?;
@@ -176,8 +185,9 @@ impl Keeper {
             let (draft, name) = (names::draft(self.number), names::base(epoch));
             match publish(&self.folder, &draft, &name, &bytes, Taken::Refuse) {
                 Ok(_) => return Ok(epoch),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(failed(BEGIN, self.folder.display(), error)),
+                Err(unpublished) if unpublished.error.kind() == io::ErrorKind::AlreadyExists => {}
+                // Named or not, it counts for nothing until the head says so.
+                Err(unpublished) => return Err(failed(BEGIN, self.folder.display(), unpublished.error)),
             }
         }
         Err(self.error(ErrorKind::Unavailable, BEGIN).because("other writers come and go again and again"))
@@ -236,20 +246,21 @@ impl Keeper {
     fn rotate(&mut self) -> Result<()> {
         match self.begin_segment() {
             // Only somebody who has taken over begins segments of this epoch.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            Err(unpublished) if unpublished.error.kind() == io::ErrorKind::AlreadyExists => {
                 self.over = Some(ErrorKind::Fenced);
                 Err(self.error(ErrorKind::Fenced, APPEND))
             }
-            Err(error) => Err(self.end(APPEND, error)),
-            Ok(()) => Ok(()),
+            outcome => outcome.map_err(|unpublished| self.unpublished(APPEND, unpublished)),
         }
     }
 
     /// Makes a segment that says where the one before it ends.
-    fn begin_segment(&mut self) -> io::Result<()> {
-        let Some(current) = &mut self.current else { return Err(io::ErrorKind::NotFound.into()) };
+    fn begin_segment(&mut self) -> Result<(), Unpublished> {
+        let Some(current) = &mut self.current else {
+            return Err(io::Error::from(io::ErrorKind::NotFound).into());
+        };
         let (number, previous_end) = match current.last {
-            Some((u32::MAX, _)) => return Err(io::Error::other("there are too many segments")),
+            Some((u32::MAX, _)) => return Err(io::Error::other("there are too many segments").into()),
             Some((last, end)) => (last + 1, end),
             None => (0, 0),
         };
@@ -265,8 +276,8 @@ impl Keeper {
     pub(crate) fn clear(&mut self) -> Result<()> {
         self.check(CLEAR)?;
         let Some(epoch) = self.current.as_ref().map(|current| current.epoch) else { return Ok(()) };
-        if let Err(error) = self.say_head(None) {
-            return Err(self.end(CLEAR, error));
+        if let Err(unpublished) = self.say_head(None) {
+            return Err(self.unpublished(CLEAR, unpublished));
         }
         self.check(CLEAR)?;
         self.current = None;
@@ -329,6 +340,14 @@ impl Keeper {
     fn end(&mut self, op: &'static str, error: io::Error) -> Error {
         self.over = Some(ErrorKind::Closed);
         self.error(ErrorKind::Ambiguous, op).with_source(error)
+    }
+
+    /// The error of a file that did not get its name. The writer goes on if that is certain: a full disk may have room later.
+    fn unpublished(&mut self, op: &'static str, unpublished: Unpublished) -> Error {
+        if unpublished.may_be_named {
+            return self.end(op, unpublished.error);
+        }
+        failed(op, self.folder.display(), unpublished.error)
     }
 
     fn error(&self, kind: ErrorKind, op: &'static str) -> Error {

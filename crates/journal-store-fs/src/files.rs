@@ -38,6 +38,20 @@ pub(crate) enum Taken {
     Replace,
 }
 
+/// A file that was not published.
+#[derive(Debug)]
+pub(crate) struct Unpublished {
+    pub(crate) error: io::Error,
+    /// Whether the name may be the file's after all. Otherwise everything is as it was.
+    pub(crate) may_be_named: bool,
+}
+
+impl From<io::Error> for Unpublished {
+    fn from(error: io::Error) -> Self {
+        Self { error, may_be_named: false }
+    }
+}
+
 /// Gives a file with this content its name, so that the name is never seen without all of the content. Gives it open, to be
 /// written on.
 pub(crate) fn publish(
@@ -46,7 +60,7 @@ pub(crate) fn publish(
     name: &str,
     content: &[u8],
     taken: Taken,
-) -> io::Result<File> {
+) -> Result<File, Unpublished> {
     let (draft, path) = (folder.join(draft), folder.join(name));
     remove(&draft)?;
     let mut file = create_new(&draft)?;
@@ -60,13 +74,17 @@ pub(crate) fn publish(
             Err(error) => Err(error),
         },
     };
-    let written = file.write_all(content).and_then(|()| file.sync_all());
-    let named = written.and_then(|()| give_name()).and_then(|()| sync_folder(folder));
-    if let Err(error) = named {
+    if let Err(error) = file.write_all(content).and_then(|()| file.sync_all()) {
         // What stays of it has no name that means anything.
         drop(remove(&draft));
-        return Err(error);
+        return Err(error.into());
     }
+    let named = give_name().and_then(|()| sync_folder(folder));
+    named.map_err(|error| {
+        let may_be_named = names(&path, &file).unwrap_or(true);
+        drop(remove(&draft));
+        Unpublished { error, may_be_named }
+    })?;
     Ok(file)
 }
 

@@ -4,5 +4,7 @@
 mod conformance;
 mod damage;
 mod disks;
+#[cfg(unix)]
+mod full;
 mod kills;
 mod support;
