@@ -19,6 +19,8 @@ pub(crate) struct Change {
     pub(crate) outputs: Vec<Arc<str>>,
     /// Whether the results of checks are those of the document.
     pub(crate) checks: bool,
+    /// Whether the document is the whole state, and nothing of the one before stays.
+    pub(crate) whole: bool,
 }
 
 /// A key with what two maps have under it.
@@ -51,6 +53,11 @@ impl Change {
             change.document.check_results.clone_from(&new.check_results);
         }
         (change != Self::default()).then_some(change)
+    }
+
+    /// Every state becomes this one.
+    pub(crate) fn to(state: &State) -> Self {
+        Self { document: state.clone(), whole: true, ..Self::default() }
     }
 
     fn compare_modules(&mut self, addr: &ModuleInstance, old: &Module, new: &Module) {
@@ -93,6 +100,10 @@ impl Change {
 
     /// Makes the change.
     pub(crate) fn apply(&self, state: &mut State) {
+        if self.whole {
+            state.clone_from(&self.document);
+            return;
+        }
         for addr in &self.resources {
             state.remove_resource(addr);
         }

@@ -12,6 +12,8 @@ use crate::change::Change;
 
 const FORMAT: &str = "groundstate-state-journal";
 const VERSION: u32 = 1;
+/// The version of bases with a checkpoint, which older releases would lose.
+const VERSION_WITH_CHECKPOINT: u32 = 2;
 
 /// What an epoch builds on.
 #[derive(Clone, PartialEq, Eq)]
@@ -19,6 +21,8 @@ pub(crate) struct Base {
     pub(crate) line: BaseLine,
     /// The bytes that were stored, unless they were left out.
     pub(crate) state: Option<Vec<u8>>,
+    /// The state of the run when the journal was compacted, as a change.
+    pub(crate) checkpoint: Option<Record>,
 }
 
 /// The first line of a base.
@@ -39,6 +43,12 @@ pub(crate) struct BaseLine {
     pub(crate) who: String,
     /// Whether the bytes follow.
     state: bool,
+    /// How many bytes at the end are the checkpoint.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    checkpoint: Option<u64>,
+    /// The digests that were announced before the checkpoint.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) writes: Vec<String>,
 }
 
 /// A record.
@@ -67,6 +77,8 @@ struct ChangeLine {
     outputs: Vec<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     checks: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    whole: bool,
 }
 
 /// Why a text is no base or record.
@@ -79,6 +91,8 @@ pub(crate) enum EntryError {
     Line(#[source] serde_json::Error),
     #[error("it is a journal of another kind, or of a version that this release does not know")]
     Version,
+    #[error("it is shorter than its first line says")]
+    Short,
     #[error("the document in it is no state")]
     Document(#[source] Box<ReadError>),
     #[error("an address in it is none")]
@@ -106,8 +120,10 @@ impl Base {
             fence: None,
             who: String::new(),
             state: false,
+            checkpoint: None,
+            writes: Vec::new(),
         };
-        Self { line, state: None }
+        Self { line, state: None, checkpoint: None }
     }
 
     /// Adds the bytes.
@@ -117,21 +133,43 @@ impl Base {
         self
     }
 
+    /// Adds the state of the run, and what was announced before.
+    pub(crate) fn with_checkpoint(mut self, checkpoint: Record, writes: Vec<String>) -> Self {
+        self.line.version = VERSION_WITH_CHECKPOINT;
+        self.line.checkpoint = Some(checkpoint.as_bytes().len() as u64);
+        self.line.writes = writes;
+        self.checkpoint = Some(checkpoint);
+        self
+    }
+
+    /// What the records of the epoch stand behind.
+    pub(crate) fn entries(&self) -> Result<Vec<Entry>, EntryError> {
+        let mut entries: Vec<Entry> = self.line.writes.iter().cloned().map(Entry::Writing).collect();
+        entries.extend(self.checkpoint.as_ref().map(Entry::decode).transpose()?);
+        Ok(entries)
+    }
+
     pub(crate) fn encode(&self) -> Result<Record, serde_json::Error> {
         let mut text = serde_json::to_vec(&self.line)?;
         text.push(b'\n');
         text.extend_from_slice(self.state.as_deref().unwrap_or_default());
+        text.extend_from_slice(self.checkpoint.as_ref().map(Record::as_bytes).unwrap_or_default());
         Ok(text.into())
     }
 
     pub(crate) fn decode(record: &Record) -> Result<Self, EntryError> {
         let (line, rest) = split(record)?;
         let line: BaseLine = serde_json::from_slice(line).map_err(EntryError::Line)?;
-        if line.format != FORMAT || line.version != VERSION {
+        let version = if line.checkpoint.is_some() { VERSION_WITH_CHECKPOINT } else { VERSION };
+        if line.format != FORMAT || line.version != version {
             return Err(EntryError::Version);
         }
-        let state = line.state.then(|| rest.to_vec());
-        Ok(Self { line, state })
+        let len = usize::try_from(line.checkpoint.unwrap_or(0)).map_err(|_| EntryError::Short)?;
+        let at = rest.len().checked_sub(len).ok_or(EntryError::Short)?;
+        let (state, checkpoint) = rest.split_at(at);
+        let state = line.state.then(|| state.to_vec());
+        let checkpoint = line.checkpoint.map(|_| Record::from(checkpoint));
+        Ok(Self { line, state, checkpoint })
     }
 }
 
@@ -145,6 +183,7 @@ impl Entry {
                     resources: change.resources.iter().map(ToString::to_string).collect(),
                     outputs: change.outputs.iter().map(ToString::to_string).collect(),
                     checks: change.checks,
+                    whole: change.whole,
                 };
                 // OpenTofu's format has a place for everything that Terraform's has.
                 let mut file = File::new(Dialect::OpenTofu, Lineage::default());
@@ -177,6 +216,7 @@ impl Entry {
                 .collect::<Result<_, _>>()?,
             outputs: line.outputs.iter().map(|name| name.as_str().into()).collect(),
             checks: line.checks,
+            whole: line.whole,
         })))
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use groundstate_common::{Clock, IdSource};
-use groundstate_journal_store::{Epoch, JournalStore, JournalWriter};
+use groundstate_journal_store::{Epoch, JournalStore, JournalWriter, Record};
 use groundstate_statefile::File;
 use groundstate_statemgr::{
     Extensions, LockGrant, LockHolder, LockId, LockInfo, Locker, Manager, ManagerOptions, Migrator,
@@ -27,7 +27,8 @@ use crate::turn::Turns;
 /// - [`persist_state`](Persister::persist_state) makes changes durable in the journal. Where no state is stored yet, after an
 ///   import, and before the first refresh it writes the ordinary object, as [`Manager`] does.
 /// - [`checkpoint`](Self::checkpoint) brings the ordinary object up to date; [`unlock`](Locker::unlock) does so before it releases
-///   the lock, and the manager does by itself when the journal grows longer than the state.
+///   the lock, and the manager does by itself when the journal grows longer than the state. Where the object cannot be written
+///   then, the journal begins anew with the whole state in it, so that it stays short.
 ///
 /// Without the lock, reading gives the ordinary object, and persisting is refused as long as a journal lies beside it. Dropping
 /// the manager is a crash: the next one to lock and refresh recovers.
@@ -49,7 +50,8 @@ pub struct JournalOptions {
     /// Whether the journal keeps a copy of the state that it builds on. Without it, what it holds cannot be applied any more once
     /// somebody else has overwritten the state.
     pub keep_base: bool,
-    /// The least number of bytes after which the ordinary object is brought up to date during a run.
+    /// The least number of bytes of changes after which the ordinary object is brought up to date during a run, or the journal
+    /// compacted where the object cannot be written.
     pub checkpoint_bytes: u64,
 }
 
@@ -105,9 +107,13 @@ pub(crate) struct Open {
     pub(crate) spent: Option<Epoch>,
     /// The writer has ended, and has to be opened again.
     pub(crate) is_broken: bool,
+    /// The base of an epoch that has perhaps begun in place of this one.
+    pub(crate) tried: Option<Record>,
     /// How long the records are, and how long they may get.
     pub(crate) bytes: u64,
     pub(crate) limit: u64,
+    /// How long the state was when the epoch began.
+    pub(crate) state_bytes: u64,
 }
 
 impl JournaledManager {

@@ -24,6 +24,8 @@ pub(crate) struct Noted {
 #[derive(Debug, Default)]
 struct Notes {
     journal: Option<Arc<dyn JournalWriter>>,
+    /// The digests of all bytes that were announced in the epoch, stored or not.
+    announced: Vec<String>,
     seen: Seen,
 }
 
@@ -44,7 +46,16 @@ impl Noted {
 
     /// Notes writes in this journal from now on; in none without one.
     pub(crate) fn note_in(&self, journal: Option<Arc<dyn JournalWriter>>) {
-        self.notes().journal = journal;
+        let mut notes = self.notes();
+        if journal.is_none() {
+            notes.announced.clear();
+        }
+        notes.journal = journal;
+    }
+
+    /// The digests of what may have been written since the epoch began.
+    pub(crate) fn announced(&self) -> Vec<String> {
+        self.notes().announced.clone()
     }
 
     pub(crate) fn seen(&self) -> Seen {
@@ -85,6 +96,7 @@ impl StateStore for Noted {
     async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
         let (journal, sum) = (self.notes().journal.clone(), digest(bytes));
         if let Some(journal) = journal {
+            self.notes().announced.push(sum.clone());
             let note = Entry::Writing(sum.clone()).encode();
             let note =
                 note.map_err(|error| Error::new(ErrorKind::Internal, "write", self).with_source(error))?;

@@ -153,7 +153,7 @@ impl JournaledManager {
         self.store.note_in(Some(Arc::clone(&open.writer)));
         let limit = self.options.checkpoint_bytes.max(len);
         let writer = Arc::clone(&open.writer);
-        self.run().journal = Some(Open { epoch: Some(epoch), bytes: 0, limit, ..open });
+        self.run().journal = Some(Open { epoch: Some(epoch), bytes: 0, limit, state_bytes: len, ..open });
         Ok(writer)
     }
 
@@ -167,7 +167,16 @@ impl JournaledManager {
         };
         let options = OpenOptions::new(owner.trim()).take_over(grant.is_some());
         let writer = self.journal.open(&options).await.map_err(|error| failed(OP, self, error))?;
-        let open = Open { writer, epoch: None, spent: None, is_broken: false, bytes: 0, limit: 0 };
+        let open = Open {
+            writer,
+            epoch: None,
+            spent: None,
+            is_broken: false,
+            tried: None,
+            bytes: 0,
+            limit: 0,
+            state_bytes: 0,
+        };
         self.run().journal = Some(open.clone());
         Ok(open)
     }
@@ -187,17 +196,30 @@ impl JournaledManager {
         drop(broken.writer.close().await);
         let fresh = self.open_journal().await?;
         let found = fresh.writer.position().map(|cursor| cursor.epoch());
-        if broken.epoch.is_some() && found != broken.epoch {
-            self.mark_broken();
-            let message = "the journal of this run is gone, somebody else has recovered or discarded it";
-            return Err(Error::new(ErrorKind::LockLost, OP, self).because(message));
+        let mut open = Open { writer: fresh.writer, is_broken: true, ..broken };
+        if open.epoch.is_some() && found != open.epoch {
+            self.run().journal = Some(open.clone());
+            if !self.has_begun(&open).await? {
+                let message = "the journal of this run is gone, somebody else has recovered or discarded it";
+                return Err(Error::new(ErrorKind::LockLost, OP, self).because(message));
+            }
+            (open.epoch, open.bytes) = (found, 0);
         }
-        let open = Open { writer: fresh.writer, is_broken: false, ..broken };
+        (open.is_broken, open.tried) = (false, None);
         if open.epoch.is_some() {
             self.store.note_in(Some(Arc::clone(&open.writer)));
         }
         self.run().journal = Some(open.clone());
         Ok(open)
+    }
+
+    /// Whether the journal is the epoch whose beginning had no answer, as this manager has left it.
+    async fn has_begun(&self, open: &Open) -> Result<bool> {
+        let Some(tried) = &open.tried else { return Ok(false) };
+        let head = self.journal.head().await.map_err(|error| failed(OP, self, error))?;
+        let is_empty =
+            open.writer.position().is_some_and(|cursor| cursor.position() == journal::Position::START);
+        Ok(is_empty && head.is_some_and(|head| head.base == *tried))
     }
 
     fn mark_broken(&self) {
@@ -235,19 +257,58 @@ impl JournaledManager {
         Ok((record, len))
     }
 
-    /// Brings the ordinary object up to date when the journal is long. What is in the journal is durable, so if that does not work
-    /// now, it is tried again when the journal is twice as long.
+    /// Brings the ordinary object up to date when the journal is long. Where that does not work now, the journal is compacted, so
+    /// that it stays short. All in it is durable, so if that fails too, both are tried again when it has grown by as much.
     async fn shorten(&self) {
         let is_long = self.run().journal.as_ref().is_some_and(|open| open.bytes > open.limit);
         if !is_long {
             return;
         }
         let durable = self.run().durable.clone().unwrap_or_default();
-        if self.write_object(&durable).await.is_ok() {
-            // The next append meets whatever was wrong.
-            drop(self.end_epoch().await);
-        } else if let Some(open) = &mut self.run().journal {
-            open.limit = open.limit.saturating_mul(2);
+        let shortened = match self.write_object(&durable).await {
+            Ok(_) => {
+                // The next append meets whatever was wrong.
+                drop(self.end_epoch().await);
+                return;
+            }
+            Err(error) if error.kind() == ErrorKind::LockLost => Err(error),
+            Err(_) => self.compact(&durable).await,
+        };
+        if let (Err(_), Some(open)) = (shortened, &mut self.run().journal) {
+            let step = self.options.checkpoint_bytes.max(open.state_bytes);
+            open.limit = open.bytes.saturating_add(step);
+        }
+    }
+
+    /// Begins the journal anew: with the base of the run, what was announced since, and the whole state instead of the records.
+    ///
+    /// Whichever of those the ordinary object turns out to be, the state that was durable follows from it.
+    async fn compact(&self, durable: &State) -> Result<()> {
+        let Some(open) = self.run().journal.clone() else { return Ok(()) };
+        let open = if open.is_broken { self.open_again(open).await? } else { open };
+        let head = self.journal.head().await.map_err(|error| failed(OP, self, error))?;
+        let Some(head) = head.filter(|head| Some(head.epoch) == open.epoch) else {
+            return Err(Error::new(ErrorKind::LockLost, OP, self));
+        };
+        let base = Base::decode(&head.base)
+            .map_err(|error| Error::new(ErrorKind::Corrupt, OP, self).with_source(error))?;
+        let checkpoint = Entry::Change(Box::new(Change::to(durable))).encode();
+        let checkpoint =
+            checkpoint.map_err(|error| Error::new(ErrorKind::Invalid, OP, self).with_source(error))?;
+        let state_bytes = checkpoint.as_bytes().len() as u64;
+        let base = base.with_checkpoint(checkpoint, self.store.announced()).encode();
+        let base = base.map_err(|error| Error::new(ErrorKind::Internal, OP, self).with_source(error))?;
+        match open.writer.begin(&base).await {
+            Ok(epoch) => {
+                let limit = self.options.checkpoint_bytes.max(state_bytes);
+                let open = Open { epoch: Some(epoch), bytes: 0, limit, state_bytes, ..open };
+                self.run().journal = Some(open);
+                Ok(())
+            }
+            Err(error) => {
+                self.run().journal = Some(Open { is_broken: true, tried: Some(base), ..open });
+                Err(failed(OP, self, error))
+            }
         }
     }
 

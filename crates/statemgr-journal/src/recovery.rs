@@ -19,7 +19,7 @@ const OP: &str = "recover";
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Recovery {
-    /// The records that were applied. None if the interrupted run had stored everything.
+    /// The records that were applied; all before the journal was last compacted count as one. None if the interrupted run had stored everything.
     pub changes: usize,
     /// Who was interrupted, if they said so.
     pub who: String,
@@ -29,7 +29,7 @@ pub struct Recovery {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Pending {
-    /// How many records it has.
+    /// How many records it has; all before it was last compacted count as one.
     pub changes: usize,
     /// The lineage of the state it builds on.
     pub lineage: Lineage,
@@ -222,7 +222,10 @@ impl JournaledManager {
             Error::new(ErrorKind::Corrupt, OP, self).because(message).with_source(error)
         };
         let base = Base::decode(&head.base).map_err(corrupt)?;
-        let entries = records.iter().map(Entry::decode).collect::<Result<_, _>>().map_err(corrupt)?;
+        let mut entries = base.entries().map_err(corrupt)?;
+        for record in &records {
+            entries.push(Entry::decode(record).map_err(corrupt)?);
+        }
         Ok(Some(Left { base, entries }))
     }
 

@@ -6,6 +6,7 @@ use groundstate_statemgr::{Locker, Persister, Reader, Refresher, Result, Writer,
 use groundstate_statemgr_journal::{JournalOptions, JournaledManager};
 use groundstate_states::State;
 
+use crate::outage::OutageStore;
 use crate::support::{World, assert_same, lock, over, set_instance, set_output, state};
 use crate::trap::{Fuse, TrappedJournal, TrappedStore};
 
@@ -27,9 +28,15 @@ impl Knowledge {
 }
 
 pub(crate) fn trapped(world: &World, fuse: &Fuse) -> JournaledManager {
-    let store = TrappedStore(world.place.open(), fuse.clone());
-    let journal = TrappedJournal(world.journal.clone(), fuse.clone());
-    over(Arc::new(store), Arc::new(journal)).journal_options(JournalOptions::default().checkpoint_bytes(600))
+    trapped_with_outages(world, fuse).0
+}
+
+/// The same, with a store that may fail before.
+pub(crate) fn trapped_with_outages(world: &World, fuse: &Fuse) -> (JournaledManager, OutageStore) {
+    let store = OutageStore::new(TrappedStore(world.place.open(), fuse.clone()));
+    let journal = Arc::new(TrappedJournal(world.journal.clone(), fuse.clone()));
+    let options = JournalOptions::default().checkpoint_bytes(600);
+    (over(Arc::new(store.clone()), journal).journal_options(options), store)
 }
 
 /// Recovers, on a manager that may die.
@@ -55,7 +62,7 @@ fn change_number(state: &mut State, number: u32) {
     }
 }
 
-async fn step(manager: &JournaledManager, known: &mut Knowledge, number: u32) -> Result<()> {
+pub(crate) async fn step(manager: &JournaledManager, known: &mut Knowledge, number: u32) -> Result<()> {
     manager.mutate_state(&mut |state| change_number(state.get_or_insert_default(), number))?;
     known.tried = manager.state().unwrap_or_default();
     manager.persist_state().await?;
@@ -77,7 +84,7 @@ async fn run(manager: &JournaledManager, known: &mut Knowledge) -> Result<()> {
 }
 
 /// A world with a state.
-async fn world() -> (World, Knowledge) {
+pub(crate) async fn world() -> (World, Knowledge) {
     let world = World::new();
     let base = state(&["base"]);
     let manager = world.manager();

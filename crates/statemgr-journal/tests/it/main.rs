@@ -3,7 +3,9 @@
 
 mod crash;
 mod files;
+mod growth;
 mod others;
+mod outage;
 mod random;
 mod runs;
 mod support;

@@ -5,7 +5,8 @@ use groundstate_states::addr::{AbsResource, AbsResourceInstance, ModuleInstance,
 use groundstate_states::{DeposedKey, State};
 use proptest::prelude::*;
 
-use crate::crash::{Knowledge, recover, trapped};
+use crate::crash::{Knowledge, recover, trapped_with_outages};
+use crate::outage::{Outage, OutageStore};
 use crate::support::{World, assert_same, lock, set_instance, set_output};
 use crate::trap::Fuse;
 
@@ -26,6 +27,7 @@ enum Step {
     Persist,
     Checkpoint,
     Refresh,
+    Outage(Outage),
 }
 
 fn address() -> impl Strategy<Value = String> {
@@ -51,6 +53,9 @@ fn step() -> impl Strategy<Value = Step> {
         9 => Just(Step::Persist),
         1 => Just(Step::Checkpoint),
         1 => Just(Step::Refresh),
+        1 => Just(Step::Outage(Outage::None)),
+        1 => Just(Step::Outage(Outage::Refused)),
+        1 => Just(Step::Outage(Outage::LostReply)),
     ]
 }
 
@@ -82,21 +87,29 @@ fn apply(state: &mut State, step: &Step) {
         }
         Step::RemoveModule => drop(state.remove_module(&ModuleInstance::parse("module.m").unwrap())),
         Step::ForgetChecks => state.discard_check_results(),
-        Step::Persist | Step::Checkpoint | Step::Refresh => {}
+        Step::Persist | Step::Checkpoint | Step::Refresh | Step::Outage(_) => {}
     }
 }
 
 async fn run(
     manager: &groundstate_statemgr_journal::JournaledManager,
+    store: &OutageStore,
     steps: &[Step],
     known: &mut Knowledge,
 ) -> Result<()> {
     lock(manager).await?;
     manager.refresh_state().await?;
+    let mut outage = Outage::None;
     for step in steps {
+        if let Step::Outage(next) = step {
+            outage = *next;
+            store.set(outage);
+        }
         manager.mutate_state(&mut |state| apply(state.get_or_insert_default(), step))?;
         known.tried = manager.state().unwrap_or_default();
         match step {
+            // These need the ordinary object.
+            Step::Checkpoint | Step::Refresh if outage != Outage::None => continue,
             Step::Persist => drop(manager.persist_state().await?),
             Step::Checkpoint => drop(manager.checkpoint().await?),
             Step::Refresh => {
@@ -126,9 +139,11 @@ proptest! {
             let mut known = Knowledge::default();
             write_and_persist(&world.manager(), &State::new()).await.unwrap();
             let fuse = Fuse::at(moment);
+            let (manager, store) = trapped_with_outages(&world, &fuse);
             // The run ends by the fuse or with its steps: either way nobody unlocks.
-            let outcome = run(&trapped(&world, &fuse), &steps, &mut known).await;
+            let outcome = run(&manager, &store, &steps, &mut known).await;
             assert!(fuse.has_blown() || outcome.is_ok(), "{outcome:?}");
+            drop(manager);
             world.free().await;
             let found = recover(&world.manager()).await.unwrap();
             if fuse.has_blown() {
