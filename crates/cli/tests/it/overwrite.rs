@@ -169,7 +169,7 @@ fn force_also_gets_past_the_last_serial_there_is() {
 
 #[test]
 fn equal_content_of_a_newer_serial_is_stored_under_that_serial() {
-    let text = super::support::with_resources("");
+    let text = with_resources("");
     let at = |serial: u64| text.replace("\"serial\": 1", &format!("\"serial\": {serial}"));
     let (file, newer) = (state(at(0)), state(at(5)));
     groundstate(&["push", &file.path, &newer.path]).clean();

@@ -322,8 +322,9 @@ fn small_files_show_nothing_and_hang_nothing() {
                     fs::remove_dir(directory.path().join(".terraform")).unwrap();
                     let folder = directory.home.path().join("data");
                     fs::create_dir(&folder).unwrap();
-                    ["environment", "terraform.tfstate"]
-                        .map(|file| fs::write(folder.join(file), SECRET).unwrap());
+                    for file in ["environment", "terraform.tfstate"] {
+                        fs::write(folder.join(file), SECRET).unwrap();
+                    }
                     symlink(&folder, directory.path().join(".terraform")).unwrap();
                 }
                 "binary" => fs::write(&path, [SECRET.as_bytes(), &[0xff, 0]].concat()).unwrap(),
