@@ -113,7 +113,7 @@ fn fuzz_one(target: &Target, seconds: u64, folder: &Path) -> Outcome {
 fn cargo_fuzz(verb: &str, dir: &str, folder: &Path) -> Outcome<Command> {
     let mut command = Command::new("cargo");
     command.current_dir(root().join(dir)).env("RUSTC_BOOTSTRAP", "1").env("PATH", programs::path()?);
-    command.args(["fuzz", verb, "--sanitizer", "none", "--target-dir"]).arg(folder);
+    command.args(["fuzz", verb, "--sanitizer", "none", "--codegen-units", "16", "--target-dir"]).arg(folder);
     Ok(command)
 }
 

@@ -67,7 +67,7 @@ impl Settings {
 
     /// Says where the options come from that a directory has.
     #[must_use]
-    pub(crate) fn from_directory(mut self, origins: BTreeMap<String, Origin>) -> Self {
+    pub(crate) fn with_origins(mut self, origins: BTreeMap<String, Origin>) -> Self {
         self.origins = origins;
         self
     }

@@ -155,6 +155,10 @@ impl StateStore for PackedStore {
         self.store.force_unlock(id).await
     }
 
+    fn lock_name(&self) -> String {
+        self.store.lock_name()
+    }
+
     async fn lock_holder(&self) -> Result<Option<LockHolder>> {
         self.store.lock_holder().await
     }

@@ -302,7 +302,10 @@ impl Block {
     ///
     /// Those of `input`, except interruptions.
     pub fn fill<R: Read>(&mut self, input: &mut R) -> io::Result<()> {
-        self.bytes.resize(Self::ROOM + Self::SIZE, 0);
+        if self.bytes.len() < Self::ROOM + Self::SIZE {
+            // Fresh zeroed pages cost less than writing zeros into those at hand.
+            self.bytes = vec![0; Self::ROOM + Self::SIZE];
+        }
         self.start = Self::ROOM;
         loop {
             match input.read(self.bytes.get_mut(Self::ROOM..).unwrap_or_default()) {
@@ -327,7 +330,7 @@ impl fmt::Debug for Block {
 
 impl Default for Block {
     fn default() -> Self {
-        Self { bytes: Vec::with_capacity(Self::ROOM + Self::SIZE), start: Self::ROOM }
+        Self { bytes: Vec::new(), start: Self::ROOM }
     }
 }
 

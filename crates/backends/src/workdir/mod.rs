@@ -130,7 +130,7 @@ impl WorkingDirectory {
         let (disagreement, origins) = agreement::compare(recorded.as_ref(), &blocks);
         let settings = recorded.map_or_else(
             || Settings::new("local"),
-            |recorded| Settings::new(recorded.kind).with_all(&recorded.options).from_directory(origins),
+            |recorded| Settings::new(recorded.kind).with_all(&recorded.options).with_origins(origins),
         );
         let agreement = unread.map_or(Ok(disagreement), Err);
         Ok(Self { root: root.to_owned(), data, settings, selected, agreement })

@@ -92,18 +92,26 @@ fn the_code_of_the_command_is_passed_on() {
     assert!(everything(file.dir.path()) == before, "nor where there was no state");
 }
 
-#[cfg(unix)]
-#[test]
-fn signals_reach_the_command_and_the_lock_is_released() {
+/// Whether this process, and so what it starts, ignores a signal that ends a program with this code: what a program was
+/// told to ignore it goes on ignoring, as under nohup(1).
+pub(crate) fn is_ignored(signal: &str, code: i32) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status
         .lines()
         .find_map(|line| line.strip_prefix("SigIgn:"))
         .map_or(0, |set| u64::from_str_radix(set.trim(), 16).unwrap());
+    let ignored = ignored >> (code - 129) & 1 == 1;
+    if ignored {
+        eprintln!("not run: signal {signal} is ignored here");
+    }
+    ignored
+}
+
+#[cfg(unix)]
+#[test]
+fn signals_reach_the_command_and_the_lock_is_released() {
     for (signal, code) in [("TERM", 143), ("INT", 130), ("HUP", 129)] {
-        // What a program was told to ignore it goes on ignoring, as under nohup(1).
-        if ignored >> (code - 129) & 1 == 1 {
-            eprintln!("not run: signal {signal} is ignored here");
+        if is_ignored(signal, code) {
             continue;
         }
         let file = webshop();

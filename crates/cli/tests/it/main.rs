@@ -34,6 +34,7 @@ mod pulumi_changes;
 mod readme;
 mod recover;
 mod remote;
+mod remote_workspaces;
 mod replace;
 mod show;
 mod sources;

@@ -64,7 +64,7 @@ fn differences_are_found_down_to_their_members() {
             r#","replacementTrigger":[]"#,
             &["replacementTrigger: false -> []"],
         ),
-        (r#","later":1"#, r#","later":2"#, &["later: 1 -> 2"]),
+        (r#","later":1"#, r#","later":2"#, &["later: hidden -> hidden"]),
         (
             r#","inputs":{"n":9007199254740993}"#,
             r#","inputs":{"n":9007199254740992}"#,

@@ -94,12 +94,12 @@ impl<'a> StackIndex<'a> {
     /// components that it refers to also what belongs to them.
     #[must_use]
     pub fn dependencies_of(&self, at: usize) -> BTreeSet<usize> {
-        let mut found = BTreeSet::new();
+        let (mut found, mut entered) = (BTreeSet::new(), BTreeSet::new());
         for (relation, urn) in self.entries[at].references() {
             for &place in self.positions(urn).iter().take_while(|&&place| place < at) {
                 // Children of the own parent are siblings, and wait for each other only if they say so.
                 if found.insert(place) && relation != Relation::Parent && !self.entries[place].custom {
-                    self.add_children(place, at, &mut found);
+                    self.add_children(place, at, &mut found, &mut entered);
                 }
             }
         }
@@ -132,14 +132,23 @@ impl<'a> StackIndex<'a> {
         before().find(|&place| self.entries[place].delete == old).or_else(|| before().next())
     }
 
-    fn add_children(&self, component: usize, before: usize, found: &mut BTreeSet<usize>) {
+    /// Adds what belongs to an entry, directly or not. A child that was found before, as a dependency of its own, still
+    /// brings its children.
+    fn add_children(
+        &self,
+        component: usize,
+        before: usize,
+        found: &mut BTreeSet<usize>,
+        entered: &mut BTreeSet<usize>,
+    ) {
         let mut work = vec![component];
         while let Some(next) = work.pop() {
-            let children = self.children.get(&self.entries[next].urn).map_or(&[][..], Vec::as_slice);
-            for &child in children.iter().take_while(|&&child| child < before) {
-                if found.insert(child) {
-                    work.push(child);
-                }
+            if entered.insert(next) {
+                let children = self.children.get(&self.entries[next].urn).map_or(&[][..], Vec::as_slice);
+                let children = children.iter().take_while(|&&child| child < before);
+                work.extend(children.inspect(|&&child| {
+                    found.insert(child);
+                }));
             }
         }
     }

@@ -247,7 +247,7 @@ fn a_lock_document_forges_no_line() {
 
 #[test]
 fn what_a_lock_document_says_is_cut() {
-    let document = lock_document("an-id", &"who ".repeat(5_000));
+    let document = lock_document("an-id", &"who ".repeat(2_500));
     for args in [&["locks", "URL"][..], &["rm", "URL", "null_resource.base"]] {
         let run = on_locked(&document, args);
         let said = run.stdout + &run.stderr;

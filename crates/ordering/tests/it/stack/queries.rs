@@ -45,6 +45,12 @@ fn dependencies_include_old_entries_and_what_belongs_to_components() {
 }
 
 #[test]
+fn a_child_that_is_also_a_dependency_still_brings_its_children() {
+    let list = entries("K component; C parent K; D parent C; Z(dw K, C)");
+    assert_eq!(StackIndex::new(&list).dependencies_of(3), BTreeSet::from([0, 1, 2]));
+}
+
+#[test]
 fn old_entries_need_old_entries_and_live_ones_need_live_ones() {
     let list = entries("A; A delete; B(A) delete; B(A); C(B)");
     let index = StackIndex::new(&list);
