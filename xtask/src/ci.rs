@@ -165,7 +165,9 @@ fn absent(program: &str) -> Outcome<Done> {
     if required.split(',').any(|name| name == program) {
         return Err(Failure::Missing(format!("{program} is required and not installed")));
     }
-    Ok(Done::NotRun(format!("{program} is not installed; `cargo xtask services install {program}` builds it")))
+    Ok(Done::NotRun(format!(
+        "{program} is not installed; `cargo xtask services install {program}` builds it"
+    )))
 }
 
 /// Builds everything with the oldest compiler that the manifests promise.

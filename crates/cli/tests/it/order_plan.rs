@@ -164,7 +164,7 @@ resource "terraform_data" "triggered" {{
     fs::write(path.join("plan.json"), printed(path, &["show", "-json", "tfplan"])).unwrap();
 
     let edges = planned.edges(&["--all-edges"]);
-    let waits = |from: &str, to: &str| edges.contains(&(format!("{from}"), format!("{to}")));
+    let waits = |from: &str, to: &str| edges.contains(&(from.to_owned(), to.to_owned()));
     for from in [
         "data.terraform_remote_state.d",
         "terraform_data.c",
