@@ -13,23 +13,23 @@ fn recorded(kind: &str, config: &Value, hash: u64) -> String {
 }
 
 fn read(files: &[(&str, &str)]) -> WorkingDirectory {
-    WorkingDirectory::read(directory(files).path(), &Variables::none()).unwrap()
+    WorkingDirectory::read(directory(files).path(), &Variables::none()).expect("the directory can be read")
 }
 
 #[track_caller]
 fn agrees(files: &[(&str, &str)]) -> WorkingDirectory {
     let read = read(files);
-    read.check(Purpose::Change, false).unwrap();
+    read.check(Purpose::Change, false).expect("the configuration confirms the record");
     read
 }
 
 #[track_caller]
 fn disagrees(files: &[(&str, &str)]) -> Disagreement {
     let read = read(files);
-    match read.check(Purpose::Read, false) {
-        Err(BackendsError::Disagreement { disagreement, .. }) => disagreement,
-        other => panic!("{other:?}"),
-    }
+    let Err(BackendsError::Disagreement { disagreement, .. }) = read.check(Purpose::Read, false) else {
+        unreachable!("the configuration does not confirm the record")
+    };
+    disagreement
 }
 
 const RECORD: &str = ".terraform/terraform.tfstate";

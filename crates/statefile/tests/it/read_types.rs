@@ -193,6 +193,10 @@ fn a_member_that_stands_twice_with_different_values_is_a_loss() {
     let mut tried = 0;
     for (pointer, _, _) in MEMBERS {
         let Some((parent, name)) = pointer.rsplit_once('/') else { continue };
+        // Outputs of two members are added, so none is lost.
+        if *pointer == "/outputs" {
+            continue;
+        }
         let mut document = base.clone();
         let object = document.pointer_mut(parent).and_then(Value::as_object_mut);
         let Some((object, value)) =

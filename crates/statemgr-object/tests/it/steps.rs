@@ -236,7 +236,7 @@ fn no_operation_takes_more_requests_than_the_original() -> Result<(), Error> {
         ("unlock", &["delete"], 1),
     ];
     const AZURE: [Row; 4] = [
-        ("lock", &["head", "acquire", "describe"], 4),
+        ("lock", &["head", "describe", "acquire", "describe"], 4),
         ("refresh", &["get"], 1),
         ("persist", &["put"], 2),
         ("unlock", &["head", "describe", "release"], 3),

@@ -60,7 +60,7 @@ fn refusals_name_lineages_and_serials() {
     let lineage = text(file("y", 1, &state("a")), file("x", 1, &state("a")));
     assert!(lineage.contains("lineage \"y\"") && lineage.contains("lineage \"x\""), "{lineage}");
     let same = text(file("x", 7, &state("a")), file("x", 7, &state("b")));
-    assert!(same.contains("serial 7"), "{same}");
+    assert!(same.contains("same serial, 7"), "{same}");
     let older = text(file("x", 6, &state("a")), file("x", 7, &state("b")));
     assert!(older.contains("serial 6") && older.contains("serial 7"), "{older}");
 }

@@ -128,8 +128,11 @@ async fn one_fault_at_any_step_is_survived() {
                 let lock = info("change");
                 cloud.server.fault(fault.nth(step));
                 let run = change(&cloud.store(locks), &lock).await;
-                // One fault is not enough to stop anything.
-                assert!(run.locked && run.written && run.errors.is_empty(), "{what}: {run:?}");
+                // One fault is not enough to stop anything. But a half of two locks whose removal arrives twice looks
+                // like one that another process removed, and that is told.
+                let halved = locks == Locks::Both && name == "duplicate request";
+                let told = |error: &Error| halved && error.kind() == ErrorKind::LockLost;
+                assert!(run.locked && run.written && run.errors.iter().all(told), "{what}: {run:?}");
                 is_sound(&cloud, locks, &lock, &run, &what).await;
             }
         }
