@@ -33,8 +33,10 @@ pub(super) async fn zero_bytes(cx: &Cx) -> Step {
 pub(super) async fn all_or_nothing(cx: &Cx) -> Step {
     let b = cx.open().await?;
     put(&b, &cx.document_of(20_000)).await?;
-    // What may be read: the last write that is known to have happened, and those that were given up since.
+    // What may be read: the last write that is known to have happened, and each that was given up. A request that was
+    // sent may reach the service long after its client is gone, so a write that was given up stays possible.
     let mut possible = vec![read(&b).await?.map(|stored| stored.bytes).unwrap_or_default()];
+    let mut abandoned = Vec::new();
     for waits in 1..=MOST_WAITS {
         let a = cx.open().await?;
         let document = cx.document_of(if waits % 2 == 0 { 30_000 } else { 500 });
@@ -44,11 +46,11 @@ pub(super) async fn all_or_nothing(cx: &Cx) -> Step {
         drop(a);
         let ended = outcome.is_some();
         match outcome {
-            None => possible.push(document),
-            Some(outcome) => agrees(&b, &mut possible, outcome, document).await?,
+            None => abandoned.push(document),
+            Some(outcome) => agrees(&b, &mut possible, &abandoned, outcome, document).await?,
         }
         let stored = read(&b).await?;
-        let whole = stored.as_ref().is_some_and(|stored| possible.contains(&stored.bytes));
+        let whole = stored.as_ref().is_some_and(|stored| is_one_of(&stored.bytes, &possible, &abandoned));
         ensure(whole, "after a write that was dropped half way, the old bytes or the new ones", || {
             describe_stored(stored.as_ref())
         })?;
@@ -57,17 +59,34 @@ pub(super) async fn all_or_nothing(cx: &Cx) -> Step {
         }
     }
     for trouble in [Trouble::RefuseRequest, Trouble::LoseAnswer] {
-        troubled(cx, &b, trouble).await?;
+        troubled(cx, &b, &abandoned, trouble).await?;
+    }
+    let reader = cx.open().await?;
+    // Each write that was given up arrives once at most.
+    for _ in &abandoned {
+        let document = cx.document();
+        put(&b, &document).await?;
+        if !read(&reader).await?.is_some_and(|stored| abandoned.contains(&stored.bytes)) {
+            break;
+        }
     }
     let document = cx.document();
     let version = put(&b, &document).await?;
-    reads(&cx.open().await?, "a new client", &document, Some(&version)).await.map(drop)
+    match read(&reader).await? {
+        Some(stored) if abandoned.contains(&stored.bytes) => Ok(()),
+        _ => reads(&reader, "a new client", &document, Some(&version)).await.map(drop),
+    }
+}
+
+fn is_one_of(bytes: &[u8], possible: &[Vec<u8>], abandoned: &[Vec<u8>]) -> bool {
+    possible.iter().chain(abandoned).any(|document| document == bytes)
 }
 
 /// What is stored agrees with the answer to a write.
 async fn agrees(
     reader: &Client,
     possible: &mut Vec<Vec<u8>>,
+    abandoned: &[Vec<u8>],
     outcome: groundstate_statemgr::Result<Version>,
     document: Vec<u8>,
 ) -> Step {
@@ -76,6 +95,8 @@ async fn agrees(
     let shown = stored.as_deref().map_or_else(|| "nothing".to_owned(), describe_bytes);
     match outcome {
         Ok(_) if is_new => *possible = vec![document],
+        // It was stored, and a request that was given up earlier arrived after it.
+        Ok(_) if stored.is_some_and(|stored| abandoned.contains(&stored)) => *possible = vec![document],
         Ok(_) => return fail(format!("after a write that succeeded, {}", describe_bytes(&document)), shown),
         Err(error) if error.kind() == ErrorKind::Ambiguous => possible.push(document),
         Err(error) if is_new => {
@@ -91,7 +112,7 @@ async fn agrees(
 }
 
 /// A write meets trouble at the service. Whatever it answers has to be true.
-async fn troubled(cx: &Cx, reader: &Client, trouble: Trouble) -> Step {
+async fn troubled(cx: &Cx, reader: &Client, abandoned: &[Vec<u8>], trouble: Trouble) -> Step {
     let before = read(reader).await?.map(|stored| stored.bytes).unwrap_or_default();
     let a = cx.open().await?;
     if !cx.place.disturb(trouble).await.succeeds("disturbing the service")? {
@@ -100,9 +121,9 @@ async fn troubled(cx: &Cx, reader: &Client, trouble: Trouble) -> Step {
     let document = cx.document_of(900);
     let outcome = a.write(&document, &WriteOptions::any()).await;
     let mut possible = vec![before];
-    agrees(reader, &mut possible, outcome, document).await?;
+    agrees(reader, &mut possible, abandoned, outcome, document).await?;
     let stored = read_patiently(reader).await?;
-    let whole = stored.as_ref().is_some_and(|stored| possible.contains(&stored.bytes));
+    let whole = stored.as_ref().is_some_and(|stored| is_one_of(&stored.bytes, &possible, abandoned));
     let expected = format!("after a write that met {trouble:?}, the old bytes or the new ones");
     ensure(whole, &expected, || describe_stored(stored.as_ref()))
 }
