@@ -25,7 +25,7 @@ const CAMPAIGNS: [Campaign; 2] = [
     },
     Campaign {
         name: "journal",
-        package: "groundstate-journal-store-fs",
+        package: "groundstate-wal-fs",
         tests: &["kills::"],
         sizes: &[
             ("--kills", "GROUNDSTATE_JOURNAL_KILLS", 500),

@@ -36,7 +36,8 @@ pub(super) fn run(args: &[&str]) -> Outcome {
         let message = format!("`{name}` is no name for a store: begin with a letter, then a-z, 0-9 and `-`");
         return Err(Failure::Usage(message));
     }
-    let folder = plan.to.map_or_else(|| root().join(format!("crates/statemgr-{name}")), PathBuf::from);
+    let folder =
+        plan.to.map_or_else(|| root().join(format!("crates/terraform/statemgr-{name}")), PathBuf::from);
     if folder.exists() {
         let message = format!("{} is there already, choose another name or folder", folder.display());
         return Err(Failure::Check(message));
@@ -104,8 +105,8 @@ fn manifest(plan: &Plan<'_>) -> String {
              groundstate-conformance.workspace = true\n\n[lints]\nworkspace = true\n"
         );
     }
-    let dependency = |crate_name: &str| {
-        let path = root().join("crates").join(crate_name);
+    let dependency = |family: &str, crate_name: &str| {
+        let path = root().join("crates").join(family).join(crate_name);
         // TOML and Rust escape the same characters of a path.
         let path = format!("{:?}", path.display().to_string());
         if plan.by_path {
@@ -117,8 +118,8 @@ fn manifest(plan: &Plan<'_>) -> String {
     format!(
         "{head}version = \"0.1.0\"\nedition = \"2024\"\nreadme = \"README.md\"\n\n[dependencies]\n{}async-trait = \"0.1\"\n\n\
          [dev-dependencies]\n{}\n[workspace]\n",
-        dependency("statemgr"),
-        dependency("conformance"),
+        dependency("terraform", "statemgr"),
+        dependency("dev", "conformance"),
     )
 }
 

@@ -7,11 +7,21 @@ use crate::workspace::{Layer, Package};
 const HIGHEST: u64 = 6;
 /// The edges that may stay inside a layer, from and to.
 const INSIDE: [(&str, &str); 4] = [
-    ("groundstate-integrity", "groundstate-deploymentfile"),
-    ("groundstate-journal", "groundstate-deploymentfile"),
-    ("groundstate-journal", "groundstate-integrity"),
-    ("groundstate-stackmgr", "groundstate-journal-store"),
+    ("groundstate-pulumi-integrity", "groundstate-pulumi-deployment"),
+    ("groundstate-pulumi-journal", "groundstate-pulumi-deployment"),
+    ("groundstate-pulumi-journal", "groundstate-pulumi-integrity"),
+    ("groundstate-pulumi-stackmgr", "groundstate-wal"),
 ];
+/// The families, and those that each may be built with.
+const FAMILIES: [(&str, &[&str]); 5] = [
+    ("base", &["base"]),
+    ("storage", &["base", "storage"]),
+    ("terraform", &["base", "storage", "terraform"]),
+    ("pulumi", &["base", "storage", "pulumi"]),
+    ("programs", &["base", "storage", "terraform", "pulumi", "programs"]),
+];
+/// The edges between families that are still to go, from and to.
+const BETWEEN_FAMILIES: [(&str, &str); 1] = [("groundstate-ordering", "groundstate-pulumi-snapshot")];
 /// What nothing in the pure layers is built with, however far down.
 const NOT_BUILT_WITH: [&str; 2] = ["async-trait", "tokio"];
 /// What no crate of the pure layers names, unless behind a feature.
@@ -37,6 +47,9 @@ fn check_package(package: &Package, packages: &[Package]) -> Vec<Finding> {
         if let Some(target) = packages.iter().find(|other| other.name == dependency.name) {
             if let Some(message) = wrong_edge(package, target) {
                 find("edge", message);
+            }
+            if let Some(message) = wrong_family(package, target) {
+                find("family", message);
             }
         } else if is_pure(package) && !dependency.optional && NOT_NAMED.contains(&dependency.name.as_str()) {
             find(
@@ -71,6 +84,25 @@ fn wrong_edge(from: &Package, to: &Package) -> Option<String> {
     (!allowed).then(|| {
         format!("it depends on `{}` ({}) from {}, but edges point down", to.name, layer(to), layer(from))
     })
+}
+
+/// What is wrong about a crate of one family being built with one of another.
+fn wrong_family(from: &Package, to: &Package) -> Option<String> {
+    let (above, below) = (family(from)?, family(to)?);
+    let (_, allowed) = FAMILIES.iter().find(|(name, _)| *name == above)?;
+    let is_allowed = allowed.contains(&below) || BETWEEN_FAMILIES.contains(&(&from.name, &to.name));
+    (!is_allowed).then(|| {
+        format!(
+            "it depends on `{}` of {below}, but {above} is built with {} only",
+            to.name,
+            allowed.join(", ")
+        )
+    })
+}
+
+/// The folder below `crates` that a package lies in.
+fn family(package: &Package) -> Option<&str> {
+    package.dir.strip_prefix("crates/")?.split_once('/').map(|(family, _)| family)
 }
 
 fn is_known(layer: Layer) -> bool {
@@ -119,10 +151,11 @@ mod tests {
     #[test]
     fn one_edge_may_stay_inside_its_layer_but_not_the_other_way() {
         let down =
-            [in_layer("journal", 2, &["groundstate-deploymentfile"]), in_layer("deploymentfile", 2, &[])];
+            [in_layer("journal", 2, &["groundstate-pulumi-deployment"]), in_layer("deploymentfile", 2, &[])];
         assert_eq!(found(&down), [""; 0]);
-        let back = [in_layer("journal", 2, &[]), in_layer("deploymentfile", 2, &["groundstate-journal"])];
-        assert_eq!(found(&back), ["edge crates/deploymentfile/Cargo.toml"]);
+        let back =
+            [in_layer("journal", 2, &[]), in_layer("deploymentfile", 2, &["groundstate-pulumi-journal"])];
+        assert_eq!(found(&back), ["edge crates/pulumi/pulumi-deployment/Cargo.toml"]);
     }
 
     #[test]

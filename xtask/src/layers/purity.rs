@@ -15,7 +15,7 @@ const CLOCKS: [&str; 2] = ["Instant", "SystemTime"];
 const CRATES: [&str; 3] = ["getrandom", "rand", "tokio"];
 const MACROS: [&str; 4] = ["eprint", "eprintln", "print", "println"];
 /// Files behind a feature whose purpose is to ask the operating system.
-const EXEMPT: [&str; 2] = ["crates/common/src/os.rs", "crates/secrets/src/os.rs"];
+const EXEMPT: [&str; 2] = ["crates/base/common/src/os.rs", "crates/pulumi/pulumi-secrets/src/os.rs"];
 
 pub(super) fn check(tree: &Tree, packages: &[Package]) -> Vec<Finding> {
     let mut findings = Vec::new();

@@ -1,0 +1,163 @@
+//! The arguments of the commands that only Pulumi's state has, and what it adds to those of both.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use groundstate_pulumi_integrity::PendingRule;
+
+use super::change::PlaceArg;
+use super::{AddressesArgs, ChangeArgs, StateArg};
+
+#[derive(Debug, Args)]
+pub(crate) struct RmArgs {
+    #[command(flatten)]
+    pub(crate) addresses: AddressesArgs,
+    /// Of Pulumi: forgets protected resources as well
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Of Pulumi: forgets what depends on the resources as well
+    #[arg(long)]
+    pub(crate) target_dependents: bool,
+    /// Of Pulumi: of several resources of one name, forgets the one with this identifier; `''` is one without any
+    #[arg(long, value_name = "ID")]
+    pub(crate) id: Option<String>,
+    /// Of Pulumi: of several resources of one name, forgets the one that has this number in the list of them
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) copy: Option<usize>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RepairArgs {
+    #[command(flatten)]
+    pub(crate) place: PlaceArg,
+    /// Writes what the plan says; without it the plan is shown, and nothing is written
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// Writes the repaired state here instead, or to standard output with `-`
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<PathBuf>,
+    /// Answers a question of the plan, by the numbers of both, such as `2=1`; questions that follow from it come after
+    #[arg(long = "answer", value_name = "QUESTION=ANSWER", value_parser = answer)]
+    pub(crate) answers: Vec<(usize, usize)>,
+    /// What becomes of pending operations
+    #[arg(long, value_enum, default_value_t = PendingArg::Keep)]
+    pub(crate) pending: PendingArg,
+    #[command(flatten)]
+    pub(crate) change: ChangeArgs,
+}
+
+/// Which pending operations a repair forgets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PendingArg {
+    /// None
+    Keep,
+    /// All but creations, as Pulumi does at the next write
+    ClearForgotten,
+    /// All of them
+    ClearAll,
+}
+
+impl From<PendingArg> for PendingRule {
+    fn from(arg: PendingArg) -> Self {
+        match arg {
+            PendingArg::Keep => Self::Keep,
+            PendingArg::ClearForgotten => Self::ClearForgotten,
+            PendingArg::ClearAll => Self::ClearAll,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CryptArgs {
+    #[command(flatten)]
+    pub(crate) state: StateArg,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DependencyGraphArgs {
+    #[command(flatten)]
+    pub(crate) state: StateArg,
+    /// How to draw it
+    #[arg(short, long, value_enum, default_value = "dot", value_name = "FORMAT")]
+    pub(crate) format: DependencyGraphFormat,
+    /// Replaces this file, all at once; standard output if there is none, or with `-`
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// Forms of a graph of dependencies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DependencyGraphFormat {
+    /// For Graphviz
+    Dot,
+    /// For Mermaid
+    Mermaid,
+    /// Nodes and edges as JSON, edges with their kinds
+    Json,
+    /// A picture, without groups
+    Svg,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PendingArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: PendingCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PendingCommand {
+    /// Lists operations whose outcome is not known
+    List(PendingListArgs),
+    /// Forgets operations whose outcome does not matter any more
+    ///
+    /// Forgets pending operations: those of these resources, or all. What was being created may exist, and nobody will know of
+    /// it.
+    Clear(PendingClearArgs),
+    /// Says that a creation has succeeded
+    ///
+    /// Says that what was being created exists, and which identifier it has. The next refresh takes it over, but not from an
+    /// export: `pulumi stack import` clears pending operations.
+    Resolve(PendingResolveArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PendingListArgs {
+    #[command(flatten)]
+    pub(crate) state: StateArg,
+    /// Prints JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PendingClearArgs {
+    #[command(flatten)]
+    pub(crate) place: PlaceArg,
+    /// The resources whose operations are forgotten, by URN or name; all if there are none
+    #[arg(value_name = "URN")]
+    pub(crate) addresses: Vec<String>,
+    #[command(flatten)]
+    pub(crate) change: ChangeArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PendingResolveArgs {
+    #[command(flatten)]
+    pub(crate) place: PlaceArg,
+    /// The resource that was being created, by URN or name
+    #[arg(value_name = "URN")]
+    pub(crate) address: String,
+    /// The identifier that its provider gave it
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+    #[command(flatten)]
+    pub(crate) change: ChangeArgs,
+}
+
+fn answer(text: &str) -> Result<(usize, usize), String> {
+    let wrong = || format!("{text:?} is no answer; write the numbers of question and answer, such as `2=1`");
+    let (question, answer) = text.split_once('=').ok_or_else(wrong)?;
+    let number = |text: &str| text.parse().ok().filter(|number: &usize| *number > 0).ok_or_else(wrong);
+    Ok((number(question)?, number(answer)?))
+}

@@ -1,0 +1,219 @@
+//! The commands that change a deployment: one lock, one write, a backup, and a preview.
+
+mod pending;
+mod repair;
+mod report;
+mod undo;
+mod verbs;
+
+use std::path::Path;
+
+use groundstate_common::shell_command;
+use groundstate_pulumi_deployment::{
+    DecodeOptions, DeploymentFile, EncodeOptions, Envelope, decode, diff, encode,
+};
+use groundstate_pulumi_integrity::{IntegrityError, IntegrityOperation, VerifyOptions, verify};
+use groundstate_pulumi_snapshot::Snapshot;
+use groundstate_statemgr::{Expect, Manager, WriteOptions};
+
+use super::load;
+use crate::args::ChangeArgs;
+use crate::commands::change::backup;
+use crate::commands::diff::Difference;
+use crate::error::{Failure, Kind, Outcome, Result};
+use crate::interrupt::Interrupts;
+use crate::session::{chain, lock_info, locked, unlocked};
+use crate::site::Found;
+use crate::trouble::Trouble;
+use report::Report;
+
+pub(crate) use pending::pending;
+pub(crate) use repair::repair;
+pub(crate) use undo::{is_to_undo, undo};
+pub(crate) use verbs::{flag, mv, rm};
+
+/// What a command has done, or would do.
+#[derive(Debug, Default)]
+struct Done {
+    changes: Vec<Change>,
+    /// Remarks for people.
+    warnings: Vec<String>,
+    /// The last line when it was done.
+    success: String,
+}
+
+/// One change, in words and for programs.
+#[derive(Debug)]
+struct Change {
+    /// The word for programs.
+    verb: &'static str,
+    urn: String,
+    /// What else there is to know, for programs.
+    members: Vec<(&'static str, String)>,
+    done: String,
+    would: String,
+}
+
+impl Change {
+    fn new(verb: &'static str, urn: impl ToString, done: String, would: String) -> Self {
+        Self { verb, urn: urn.to_string(), members: Vec::new(), done, would }
+    }
+}
+
+/// What has been stored, or would be.
+struct Changed {
+    done: Done,
+    diff: Vec<Difference>,
+    written: bool,
+}
+
+/// What is changed.
+struct Subject<'n> {
+    /// What people call it.
+    name: &'n str,
+    /// It is what `pulumi stack export` prints, and gets back by `pulumi stack import`.
+    is_export: bool,
+}
+
+/// Whether the snapshot has to be sound before it is changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Soundness {
+    Needed,
+    /// The command is there for those that are not.
+    Whatever,
+}
+
+/// Changes what is stored, and reports.
+fn run(
+    state: &Path,
+    args: &ChangeArgs,
+    operation: &str,
+    soundness: Soundness,
+    work: impl FnOnce(&mut Snapshot, &Subject<'_>) -> Result<Done>,
+) -> Result {
+    run_keeping(state, args, (operation, ".backup"), None, soundness, work)
+}
+
+/// The same with another name for the state before: `suffix` comes after that of the state. If what is stored cannot be
+/// read, `instead` is changed in its place.
+fn run_keeping(
+    state: &Path,
+    args: &ChangeArgs,
+    (operation, suffix): (&str, &str),
+    instead: Option<DeploymentFile>,
+    soundness: Soundness,
+    work: impl FnOnce(&mut Snapshot, &Subject<'_>) -> Result<Done>,
+) -> Result {
+    let found = Found::existing(state)?;
+    let (keep, path) = backup(&found, args, suffix);
+    let site = found.open(keep, !args.lock.no_lock)?;
+    let name = site.name.clone();
+    // A preview takes no lock, because a lock leaves traces.
+    let changed = match args.dry_run {
+        true => unlocked(&site, async |manager| {
+            change(manager, &name, (operation, soundness, instead), work, None).await
+        })?,
+        false => {
+            let info = lock_info(&site, operation)?;
+            locked(&site, &args.lock, info, async |manager, interrupts| {
+                change(manager, &name, (operation, soundness, instead), work, Some(interrupts)).await
+            })?
+        }
+    };
+    let backup = path.filter(|_| changed.written);
+    Report { state: &name, dry_run: args.dry_run, backup, changed: &changed }.print(args.json)?;
+    Ok(Outcome::Clean)
+}
+
+async fn change(
+    manager: &Manager,
+    name: &str,
+    (operation, soundness, instead): (&str, Soundness, Option<DeploymentFile>),
+    work: impl FnOnce(&mut Snapshot, &Subject<'_>) -> Result<Done>,
+    interrupts: Option<&Interrupts>,
+) -> Result<Changed, Trouble> {
+    let store = manager.store();
+    let nothing = || Failure::new(Kind::NoState, format!("{name} is empty, so it holds no state"));
+    let (stored, expect) = match store.read().await? {
+        Some(stored) => (stored.bytes, Expect::Version(stored.version)),
+        None if instead.is_some() => (Vec::new(), Expect::Absent),
+        None => return Err(nothing().into()),
+    };
+    let before = match (read(&stored, name), instead) {
+        (Err(_), Some(instead)) => instead,
+        (read, _) => read?,
+    };
+    let edited = edit(before, name, (operation, soundness), work)?;
+    let Some(interrupts) = interrupts.filter(|_| !edited.diff.is_empty()) else {
+        return Ok(Changed { done: edited.done, diff: edited.diff, written: false });
+    };
+    let bytes = encoded(&edited.file)?;
+    interrupts.check()?;
+    // After this the write comes to its end.
+    store.write(&bytes, &WriteOptions::expecting(expect)).await?;
+    Ok(Changed { done: edited.done, diff: edited.diff, written: true })
+}
+
+/// A file that has been changed, but not written.
+struct Edited {
+    file: DeploymentFile,
+    done: Done,
+    diff: Vec<Difference>,
+}
+
+fn read(stored: &[u8], name: &str) -> Result<DeploymentFile> {
+    decode(stored, &DecodeOptions::default()).map_err(|error| load::failure(&error, name, stored))
+}
+
+fn edit(
+    before: DeploymentFile,
+    name: &str,
+    (operation, soundness): (&str, Soundness),
+    work: impl FnOnce(&mut Snapshot, &Subject<'_>) -> Result<Done>,
+) -> Result<Edited> {
+    let mut file = before.clone();
+    let Some(snapshot) = file.snapshot.as_mut() else {
+        let message = format!("the stack of {name} has never been updated, so there is nothing to change");
+        return Err(Failure::new(Kind::NoState, message));
+    };
+    let is_sound = |snapshot: &Snapshot| verify(snapshot, &VerifyOptions::default()).is_valid();
+    if soundness == Soundness::Needed {
+        IntegrityError::check(snapshot, IntegrityOperation::Read).map_err(|error| refused(&error, name))?;
+    }
+    let was_sound = is_sound(snapshot);
+    let is_export = matches!(before.envelope, Envelope::Deployment);
+    let done = work(snapshot, &Subject { name, is_export })?;
+    if before.snapshot.as_ref() != Some(&*snapshot) {
+        // Whoever reads it later is told that it was broken, and that nobody looked away.
+        let command = format!("groundstate {} {operation}", env!("CARGO_PKG_VERSION"));
+        IntegrityError::record(snapshot, &command);
+    }
+    if was_sound && !is_sound(snapshot) {
+        let message = "state edit produced an invalid snapshot, so nothing was written";
+        return Err(Failure::new(Kind::Unusable, message).hint("please report this as a bug of groundstate"));
+    }
+    let changes = diff(&before, &file).map_err(|error| Failure::new(Kind::Unusable, chain(&error)))?;
+    let mut diff: Vec<Difference> = super::diff::differences(changes, false);
+    if diff.is_empty() && before.snapshot != file.snapshot {
+        diff = vec![super::diff::reordered()];
+    }
+    Ok(Edited { file, done, diff })
+}
+
+fn encoded(file: &DeploymentFile) -> Result<Vec<u8>> {
+    encode(file, &EncodeOptions::default()).map_err(|error| {
+        let kind = match error {
+            groundstate_pulumi_deployment::EncodeError::Loss { .. } => Kind::Loss,
+            _ => Kind::Unusable,
+        };
+        Failure::new(kind, chain(&error)).hint("`groundstate upgrade --lossy` writes it all the same")
+    })
+}
+
+fn refused(error: &IntegrityError, name: &str) -> Failure {
+    Failure::new(Kind::Unusable, error.refusal()).hint(format!(
+        "`{}` shows all that is wrong, `{}` a way out",
+        shell_command("groundstate check", &[name]),
+        shell_command("groundstate repair", &[name])
+    ))
+}

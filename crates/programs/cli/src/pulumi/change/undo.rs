@@ -1,0 +1,86 @@
+//! `groundstate undo`: the deployment of the last backup.
+
+use std::path::Path;
+
+use groundstate_pulumi_snapshot::Snapshot;
+
+use super::{Change, Done, Soundness, run_keeping};
+use crate::args::UndoArgs;
+use crate::commands::replace::unreadable_suffix;
+use crate::error::{Failure, Kind, Result};
+use crate::family::Family;
+use crate::pulumi::is_at;
+use crate::pulumi::load::load;
+use crate::site::{Found, backups};
+use crate::source::Source;
+
+/// Brings the deployment of the last backup back. The configuration of a checkpoint stays as it is.
+pub(crate) fn undo(args: &UndoArgs) -> Result {
+    let found = Found::existing(&args.place.state)?;
+    let path = args.from.clone().unwrap_or_else(|| found.with_suffix(".backup"));
+    if !path.exists() {
+        let message = format!("there is no backup: {} does not exist", path.display());
+        let names: Vec<String> =
+            backups(&found.with_suffix("")).iter().map(|path| path.display().to_string()).collect();
+        let hint = match names.as_slice() {
+            [] => "name a backup with `--from FILE`".to_owned(),
+            names => format!("name one of these with `--from`: {}", names.join(", ")),
+        };
+        return Err(Failure::new(Kind::NoState, message).hint(hint));
+    }
+    let source = Source::beside(&path)?;
+    if source.family != Family::Pulumi {
+        let message = format!("{} is not Pulumi's, so it is no backup of this stack", source.name);
+        return Err(Failure::new(Kind::Conflict, message));
+    }
+    let nothing = || Failure::new(Kind::NoState, format!("{} holds no deployment", source.name));
+    let mut instead = load(&source)?.file;
+    let backup = instead.snapshot.replace(Snapshot::default()).ok_or_else(nothing)?;
+    // What cannot be read takes the place of no good backup.
+    let is_lost = args.force && !is_readable(&args.place.state);
+    // Not the backup itself: it stays what it is until the state is safely stored, and after.
+    let suffix = if is_lost { unreadable_suffix(&found)? } else { ".undone".to_owned() };
+    let names = ("state-undo", &*suffix);
+    let instead = is_lost.then_some(instead);
+    let (state, change) = (&args.place.state, &args.change);
+    run_keeping(state, change, names, instead, Soundness::Whatever, |snapshot, subject| {
+        let name = subject.name;
+        if !args.force && stack(snapshot) != stack(&backup) {
+            let message = format!("{} is no backup of {name}: it is of another stack", source.name);
+            return Err(Failure::new(Kind::Conflict, message).hint("`--force` goes back to it all the same"));
+        }
+        *snapshot = backup;
+        let done = format!("Went back to {}", source.name);
+        let changes = vec![Change::new("undo", "", done, format!("Would go back to {}", source.name))];
+        let success = "State brought back".to_owned();
+        Ok(Done { changes, warnings: Vec::new(), success })
+    })
+}
+
+/// Whether the state is one of Pulumi to go back from: its own, or damage that its backup tells whose it was.
+pub(crate) fn is_to_undo(args: &UndoArgs) -> bool {
+    let state = &args.place.state;
+    if is_at(state) {
+        return true;
+    }
+    let is_nobodys = || match Source::find(state) {
+        Ok(source) => source.text().is_ok_and(|text| Family::sniff(&text).is_none()),
+        Err(_) => state.is_file(),
+    };
+    let backup = || match (&args.from, Found::existing(state)) {
+        (Some(path), _) => is_at(path),
+        (None, Ok(found)) => is_at(&found.with_suffix(".backup")),
+        (None, Err(_)) => false,
+    };
+    args.force && is_nobodys() && backup()
+}
+
+fn is_readable(state: &Path) -> bool {
+    Source::find(state).is_ok_and(|source| load(&source).is_ok())
+}
+
+/// The stack and the project that the resources name; nothing if there are none.
+fn stack(snapshot: &Snapshot) -> Option<(String, String)> {
+    let urn = &snapshot.resources.first()?.urn;
+    Some((urn.stack().to_owned(), urn.project().to_owned()))
+}

@@ -1,0 +1,114 @@
+//! The passphrase of a stack: from the environment, from a file, or from whoever sits at the terminal.
+
+use std::path::PathBuf;
+
+use groundstate_pulumi_secrets::passphrase::GivenPassphrase;
+
+/// Passphrases as Pulumi finds them: a variable, a file, a question.
+pub(super) fn source() -> GivenPassphrase {
+    #[cfg(unix)]
+    if terminal::is_there() {
+        return given().with_prompt(terminal::Prompt);
+    }
+    given()
+}
+
+/// Passphrases that are there without a question: a variable, a file.
+pub(super) fn given() -> GivenPassphrase {
+    let variable = std::env::var_os("PULUMI_CONFIG_PASSPHRASE").map(bytes);
+    let mut source = GivenPassphrase::new().with_variable(variable);
+    if let Some(path) = std::env::var_os("PULUMI_CONFIG_PASSPHRASE_FILE").filter(|path| !path.is_empty()) {
+        let path = PathBuf::from(path);
+        source = source.with_file(move || Ok(crate::paths::read(&path)?));
+    }
+    source
+}
+
+#[cfg(unix)]
+fn bytes(value: std::ffi::OsString) -> Vec<u8> {
+    std::os::unix::ffi::OsStringExt::into_vec(value)
+}
+
+#[cfg(not(unix))]
+fn bytes(value: std::ffi::OsString) -> Vec<u8> {
+    value.to_string_lossy().into_owned().into_bytes()
+}
+
+/// Questions at the terminal, whose answers are not shown.
+#[cfg(unix)]
+mod terminal {
+    use std::fs::{File, OpenOptions};
+    use std::io::{self, BufRead, BufReader, IsTerminal, Write};
+
+    use groundstate_common::one_line;
+    use groundstate_pulumi_secrets::Passphrase;
+    use groundstate_pulumi_secrets::passphrase::{
+        Answer, PassphraseRequest, PassphraseSource, PassphraseSourceError,
+    };
+    use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
+
+    /// Whether somebody is there who could be asked.
+    pub(super) fn is_there() -> bool {
+        io::stderr().is_terminal() && File::open("/dev/tty").is_ok()
+    }
+
+    #[derive(Debug)]
+    pub(super) struct Prompt;
+
+    impl PassphraseSource for Prompt {
+        fn passphrase(&self, request: &PassphraseRequest<'_>) -> Result<Answer, PassphraseSourceError> {
+            match ask(request) {
+                Ok(passphrase) => Ok(Answer { passphrase, interactive: true }),
+                Err(error) => Err(PassphraseSourceError::Prompt(Box::new(error))),
+            }
+        }
+    }
+
+    fn ask(request: &PassphraseRequest<'_>) -> io::Result<Passphrase> {
+        let mut terminal = OpenOptions::new().read(true).write(true).open("/dev/tty")?;
+        if let Some(complaint) = request.complaint() {
+            writeln!(terminal, "{complaint}")?;
+        }
+        // The name of the stack comes from the file.
+        let stack = request.stack.map(one_line);
+        let mut question = *request;
+        question.stack = stack.as_deref();
+        write!(terminal, "{}: ", question.prompt())?;
+        terminal.flush()?;
+        let hidden = Hidden::on(&terminal)?;
+        let mut line = Vec::new();
+        let read = BufReader::new(&terminal).read_until(b'\n', &mut line);
+        drop(hidden);
+        writeln!(terminal)?;
+        if read? == 0 {
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "there was no answer"));
+        }
+        while line.last().is_some_and(|byte| matches!(byte, b'\n' | b'\r')) {
+            line.pop();
+        }
+        Ok(Passphrase::new(line))
+    }
+
+    /// While this lives, the terminal does not show what is typed.
+    struct Hidden<'t> {
+        terminal: &'t File,
+        before: Termios,
+    }
+
+    impl<'t> Hidden<'t> {
+        fn on(terminal: &'t File) -> io::Result<Self> {
+            let before = tcgetattr(terminal)?;
+            let mut hidden = before.clone();
+            hidden.local_flags.remove(LocalFlags::ECHO);
+            tcsetattr(terminal, SetArg::TCSAFLUSH, &hidden)?;
+            Ok(Self { terminal, before })
+        }
+    }
+
+    impl Drop for Hidden<'_> {
+        fn drop(&mut self) {
+            // There is nobody to tell if it fails.
+            let _ = tcsetattr(self.terminal, SetArg::TCSAFLUSH, &self.before);
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Opening the secrets of a deployment, for those who ask to see them and have the passphrase.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use groundstate_pulumi_deployment::{
+    DeploymentFile, SecretsError, decode_map, decode_value, open_snapshot, rewrite_sealed_references,
+    sealed_secrets, secrets_providers,
+};
+use groundstate_pulumi_secrets::passphrase::GivenPassphrase;
+use groundstate_pulumi_secrets::{DefaultProvider, ErrorCrypter, Manager, OsEntropy, Provider};
+use groundstate_pulumi_snapshot::{Properties, PropertyMap, Resource, Snapshot, StoredValue, Urn};
+
+use super::passphrase;
+use crate::error::{Failure, Kind, Result};
+use crate::session::chain;
+
+/// What Pulumi says where there are secrets and nobody to open them.
+const NO_MANAGER: &str = "snapshot contains encrypted secrets but no secrets manager could be found";
+
+/// Opens all secrets. Nobody is asked for a passphrase if none is encrypted.
+pub(super) fn open(file: &mut DeploymentFile) -> Result<()> {
+    let stack = file.stack().map(str::to_owned);
+    let Some(snapshot) = file.snapshot.as_mut() else { return Ok(()) };
+    if !is_sealed(snapshot) {
+        // Secrets that are written readable become values all the same.
+        return open_snapshot(snapshot, &ErrorCrypter::new(NO_MANAGER)).map(drop).map_err(failure);
+    }
+    let manager = manager(snapshot, stack)?;
+    match &manager {
+        Some(manager) => open_snapshot(snapshot, manager.decrypter()),
+        None => open_snapshot(snapshot, &ErrorCrypter::new(NO_MANAGER)),
+    }
+    .map(drop)
+    .map_err(failure)
+}
+
+/// Opens the secrets in the outputs of the stack, and no others.
+pub(super) fn open_outputs(file: &mut DeploymentFile) -> Result<()> {
+    if let Some(snapshot) = file.snapshot.as_mut() {
+        let root: Vec<Arc<Resource>> = snapshot
+            .root_stack()
+            .map(|(index, _)| index)
+            .into_iter()
+            .filter_map(|index| snapshot.resources.get(index).map(Arc::clone))
+            .collect();
+        snapshot.resources = root;
+        snapshot.pending_operations.clear();
+        for resource in &mut snapshot.resources {
+            let resource = Arc::make_mut(resource);
+            (resource.inputs, resource.replacement_trigger) = (Properties::Absent, None);
+        }
+    }
+    open(file)
+}
+
+/// The manager that the snapshot names, if it names one.
+pub(super) fn manager(snapshot: &Snapshot, stack: Option<String>) -> Result<Option<Manager>> {
+    manager_by(snapshot, stack, passphrase::source())
+}
+
+fn manager_by(
+    snapshot: &Snapshot,
+    stack: Option<String>,
+    passphrase: GivenPassphrase,
+) -> Result<Option<Manager>> {
+    let named = snapshot.secrets_provider.as_ref().filter(|provider| !provider.kind.is_empty());
+    let Some(provider) = named else { return Ok(None) };
+    let unusable = |error: &dyn std::error::Error| Failure::new(Kind::Unusable, chain(error));
+    let providers = secrets_providers(provider).map_err(|error| unusable(&error))?;
+    let mut default = DefaultProvider::new(Arc::new(passphrase), Arc::new(OsEntropy));
+    if let Some(stack) = stack {
+        default = default.for_stack(stack);
+    }
+    default.of_type(&providers).map(Some).map_err(|error| unusable(&error))
+}
+
+/// Lets references inside of encrypted secrets follow the resources that have new names, if there is a passphrase that opens
+/// them. Nobody is asked for one. Gives warnings.
+pub(super) fn follow(snapshot: &mut Snapshot, renamed: &[(Urn, Urn)]) -> Result<Vec<String>> {
+    let Some((first, _)) = renamed.first() else { return Ok(Vec::new()) };
+    let names: HashMap<&Urn, &Urn> = renamed.iter().map(|(old, new)| (old, new)).collect();
+    let mut rename = |urn: &Urn| names.get(urn).map(|new| (*new).clone());
+    let none = ErrorCrypter::new(NO_MANAGER);
+    let sealed = rewrite_sealed_references(snapshot, (&none, &none), &mut rename).map_err(failure)?;
+    if sealed.unopened == 0 {
+        return Ok(Vec::new());
+    }
+    let manager = manager_by(snapshot, None, passphrase::given()).ok().flatten();
+    let found = match &manager {
+        Some(manager) => {
+            let crypters = (manager.decrypter(), manager.encrypter());
+            rewrite_sealed_references(snapshot, crypters, &mut rename).map_err(failure)?
+        }
+        None => sealed,
+    };
+    if found.unopened == 0 {
+        return Ok(Vec::new());
+    }
+    Ok(vec![format!(
+        "{} encrypted values cannot be opened, so references to {first} may be left in them; to change those too, go back \
+         with `groundstate undo` and do it again with PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE set",
+        found.unopened
+    )])
+}
+
+/// Why secrets cannot be opened or sealed.
+pub(super) fn failure(error: SecretsError) -> Failure {
+    Failure::new(Kind::Unusable, chain(&error))
+}
+
+/// Whether a secret is there that only a manager can open.
+fn is_sealed(snapshot: &Snapshot) -> bool {
+    let pending = snapshot.pending_operations.iter().map(|operation| &operation.resource);
+    snapshot.resources.iter().chain(pending).any(|resource| {
+        let sealed = |map: PropertyMap| !sealed_secrets(&map).is_empty();
+        let properties = |properties: &Properties| match properties {
+            Properties::Absent => false,
+            Properties::Raw(raw) => decode_map(raw).is_ok_and(sealed),
+            Properties::Map(map) => !sealed_secrets(map).is_empty(),
+        };
+        let trigger = match &resource.replacement_trigger {
+            None => None,
+            Some(StoredValue::Raw(raw)) => decode_value(raw).ok(),
+            Some(StoredValue::Value(value)) => Some(value.clone()),
+        };
+        let trigger = trigger.map(|value| PropertyMap::from_iter([("trigger", value)]));
+        properties(&resource.inputs) || properties(&resource.outputs) || trigger.is_some_and(sealed)
+    })
+}

@@ -1,0 +1,76 @@
+//! `groundstate upgrade`: any version in, the current one out, in the envelope that was found.
+
+use std::path::Path;
+
+use groundstate_pulumi_deployment::{EncodeError, EncodeOptions, NoteKind, encode};
+
+use super::load::{Loaded, load};
+use crate::args::UpgradeArgs;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::error::{Failure, Kind, Outcome, Result};
+use crate::output::{Messages, Output};
+use crate::packed;
+use crate::save;
+use crate::session::chain;
+use crate::source::{Source, is_standard};
+use crate::spot::Spot;
+
+/// Notes that are printed one by one; the rest is counted.
+const MAX_PRINTED: usize = 50;
+
+/// Writes the current version.
+pub(crate) fn upgrade(args: &UpgradeArgs, source: &Source) -> Result {
+    if args.dialect.is_some() {
+        let message = format!("{} is Pulumi's, which has no dialects", source.name);
+        return Err(Failure::new(Kind::Usage, message).hint("leave out `--dialect`"));
+    }
+    let loaded = load(source)?;
+    print_notes(&loaded, source);
+    let options = EncodeOptions::default().allow_loss(args.lossy);
+    let text = encode(&loaded.file, &options).map_err(|error| refused(&error, source, &loaded.text))?;
+    match args.output.as_deref().filter(|path| !is_standard(path)) {
+        Some(path) => write_file(&text, &loaded, path, source)?,
+        None => {
+            let mut out = Output::stdout();
+            out.document(&text)?;
+            out.finish()?;
+        }
+    }
+    Ok(Outcome::Clean)
+}
+
+/// In its own place the new state is that of the bytes that were read, and of no newer ones; and it is compressed if they are.
+fn write_file(text: &[u8], loaded: &Loaded<'_>, path: &Path, source: &Source) -> Result<()> {
+    let own = source.is_in(path);
+    let stored = match source.packed() {
+        Some(_) if own => Some(packed::pack(text).map_err(|error| Failure::unwritable(path, &error))?),
+        _ => None,
+    };
+    let expected = own.then(|| source.packed().unwrap_or(&loaded.text));
+    save::replace(path, expected, |out| out.write_all(stored.as_deref().unwrap_or(text)))
+}
+
+fn refused(error: &EncodeError, source: &Source, text: &[u8]) -> Failure {
+    let EncodeError::Loss { what, offset } = error else {
+        return Failure::new(Kind::Unusable, chain(error));
+    };
+    let title = format!("writing {} would lose {what}, so nothing was written", source.name);
+    let place = Spot::of_offsets(text, &[*offset]).pop();
+    let diagnostic = Diagnostic { place, ..Diagnostic::new(Severity::Error, title, &source.name) };
+    Failure::of(Kind::Loss, vec![diagnostic]).hint("write all the same with `--lossy`")
+}
+
+fn print_notes(loaded: &Loaded<'_>, source: &Source) {
+    let mut messages = Messages::stderr();
+    let notes = &loaded.file.notes;
+    let printed: Vec<_> = notes.iter().take(MAX_PRINTED).collect();
+    let offsets: Vec<usize> = printed.iter().map(|note| note.offset).collect();
+    for (note, spot) in printed.iter().zip(Spot::of_offsets(&loaded.text, &offsets)) {
+        let severity = if note.kind == NoteKind::Lost { Severity::Warning } else { Severity::Note };
+        let diagnostic = Diagnostic::new(severity, note.message.as_str(), &source.name);
+        messages.diagnostic(&Diagnostic { place: Some(spot), ..diagnostic });
+    }
+    if let Some(more @ 1..) = notes.len().checked_sub(MAX_PRINTED) {
+        messages.note(&format!("{more} more remarks on {}", source.name));
+    }
+}

@@ -1,0 +1,70 @@
+//! Rules about providers and references to them.
+
+use groundstate_pulumi_snapshot::Resource;
+
+use super::{Checker, Finding};
+use crate::rule::Rule;
+
+impl Checker<'_> {
+    /// A provider can be named from here on, also by itself.
+    pub(super) fn provider_itself(&mut self, index: usize, resource: &Resource) {
+        if !resource.is_provider() {
+            return;
+        }
+        match resource.provider_ref() {
+            Ok(reference) => {
+                self.providers.entry(reference.as_str().to_owned()).or_insert(index);
+            }
+            Err(error) => {
+                let message = format!("no reference can name the provider: {error}");
+                let finding = Finding::new(Rule::ProviderNotReferenceable, message, "")
+                    .original(format!("provider {} is not referenceable: {error}", resource.urn));
+                self.about(index, resource, ".urn", finding);
+            }
+        }
+    }
+
+    /// A resource that waits for its replacement may refer to a provider that is gone; one that waits for its deletion may
+    /// not.
+    pub(super) fn provider_of(&mut self, index: usize, resource: &Resource) {
+        let Some(reference) = resource.provider() else { return };
+        let urn = &resource.urn;
+        let unknown = || format!("resource {urn} refers to unknown provider {reference}");
+        let finding = match (reference.split_text(), self.providers.get(reference.as_str())) {
+            (Err(error), _) => {
+                let message = format!("its provider cannot be read: {error}");
+                Finding::new(Rule::ProviderRefMalformed, message, "")
+                    .original(format!("failed to parse provider reference for resource {urn}: {error}"))
+            }
+            (Ok(_), None) if !resource.pending_replacement => {
+                let mut message = format!("no provider before it is {reference}");
+                self.out_of_order = true;
+                if self.stands_after(index, reference.as_str()) {
+                    message.push_str("; one stands after it");
+                }
+                Finding::new(Rule::UnknownProvider, message, "").original(unknown())
+            }
+            (Ok((name, _)), Some(&provider)) if !self.names_exactly(provider, name) => {
+                let message =
+                    "the identifier of its provider holds ::, so Pulumi reads the reference in another way";
+                let finding = Finding::new(Rule::AmbiguousProviderId, message, "");
+                if resource.pending_replacement { finding } else { finding.original(unknown()) }
+            }
+            _ => return,
+        };
+        self.about(index, resource, ".provider", finding);
+    }
+
+    /// Whether the provider has the name that the last `::` of a reference to it leaves.
+    fn names_exactly(&self, provider: usize, name: &str) -> bool {
+        self.snapshot.resource(provider).is_some_and(|provider| provider.urn == *name)
+    }
+
+    fn stands_after(&mut self, index: usize, reference: &str) -> bool {
+        let late = self.late_providers.get_or_insert_with(|| {
+            let providers = self.snapshot.indexed().filter(|(_, resource)| resource.is_provider());
+            providers.filter_map(|(at, provider)| Some((provider.provider_ref().ok()?, at))).collect()
+        });
+        late.get(reference).is_some_and(|last| *last > index)
+    }
+}

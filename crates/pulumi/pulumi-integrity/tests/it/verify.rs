@@ -1,0 +1,376 @@
+//! The rules, by the scenarios of the specification.
+
+use std::sync::Arc;
+
+use groundstate_pulumi_integrity::{
+    IntegrityError, IntegrityOperation, Report, Rule, Severity, VerifyOptions, verify,
+};
+use groundstate_pulumi_snapshot::{
+    ExtensionRef, IntegrityErrorMetadata, Manifest, Operation, OperationType, ProviderRef, Snapshot, Snippet,
+    Time, Urn,
+};
+
+use crate::support::{below, resource, snapshot, urn};
+
+fn check(snapshot: &Snapshot) -> Report {
+    verify(snapshot, &VerifyOptions::default())
+}
+
+/// Rules and paths of what is found.
+fn found(report: &Report) -> Vec<(Rule, &str)> {
+    report.findings.iter().map(|finding| (finding.rule, finding.path.as_str())).collect()
+}
+
+/// One finding, and what Pulumi says of it.
+#[track_caller]
+fn expect_one(resources: &[&str], rule: Rule, path: &str, original: &str) {
+    let report = check(&snapshot(resources));
+    let all: Vec<_> = found(&report).into_iter().filter(|(rule, _)| *rule != Rule::Cycle).collect();
+    assert_eq!(all, [(rule, path)], "{report:?}");
+    let expand = |text: &str| {
+        let mut text = text.to_owned();
+        for name in ["a", "b", "c", "x", "P"] {
+            text = text.replace(&format!("<{name}>"), urn(name).as_str());
+        }
+        text
+    };
+    assert_eq!(report.original_error(), Some(&*expand(original)));
+}
+
+#[track_caller]
+fn expect_valid(resources: &[&str]) {
+    let report = check(&snapshot(resources));
+    assert!(report.is_clean(), "{report:?}");
+    assert_eq!(report.original_error(), None);
+}
+
+#[test]
+fn t01_magic_empty() {
+    assert!(check(&Snapshot::default()).is_clean());
+}
+
+#[test]
+fn t02_magic_tampered() {
+    let mut snapshot = Snapshot { manifest: Manifest::new(Time::ZERO, "v3.1.0"), ..Snapshot::default() };
+    assert!(check(&snapshot).is_clean());
+    snapshot.manifest.version = "v3.2.0".into();
+    let report = check(&snapshot);
+    assert_eq!(found(&report), [(Rule::Magic, "manifest.magic")]);
+    let text = "magic cookie mismatch; possible tampering/corruption detected";
+    assert_eq!(report.original_error(), Some(text));
+}
+
+#[test]
+fn t49_self_dep() {
+    let path = "resources[0].dependencies[0]";
+    let text = "resource <a>'s dependency <a> refers to missing resource";
+    expect_one(&["a(a)"], Rule::DependencyMissing, path, text);
+}
+
+#[test]
+fn t50_dep_after() {
+    let text = "resource <a>'s dependency <b> comes after it";
+    expect_one(&["a(b)", "b"], Rule::DependencyAfter, "resources[0].dependencies[0]", text);
+}
+
+#[test]
+fn t51_dep_missing() {
+    let text = "resource <a>'s dependency <x> refers to missing resource";
+    expect_one(&["b", "a(b x)"], Rule::DependencyMissing, "resources[1].dependencies[1]", text);
+}
+
+#[test]
+fn t52_parent_after_parent_missing() {
+    let text = "child resource <a>'s parent <b> comes after it";
+    expect_one(&["a(^b)", "b"], Rule::ParentAfter, "resources[0].parent", text);
+    let text = "child resource <a> refers to missing parent <x>";
+    expect_one(&["a(^x)"], Rule::ParentMissing, "resources[0].parent", text);
+}
+
+#[test]
+fn t53_parent_type_mismatch() {
+    let report = check(&snapshot(&["a", "b(^a)"]));
+    assert_eq!(found(&report), [(Rule::ParentType, "resources[1].parent")]);
+    assert!(report.is_valid() && report.findings[0].severity == Severity::Warning);
+    assert_eq!(report.original_error(), None);
+
+    let mut child = resource("b(^a)");
+    child.urn = below(1, "b");
+    assert!(check(&Snapshot::new([resource("a"), child.clone()])).is_clean());
+    // The root adds no type.
+    let root = groundstate_pulumi_snapshot::Resource::new(Urn::root_stack("s", "p"), "pulumi:pulumi:Stack");
+    let mut below_root = resource("b");
+    below_root.parent = Some(root.urn.clone());
+    assert!(check(&Snapshot::new([root.clone(), below_root])).is_clean());
+    child.parent = Some(root.urn.clone());
+    assert_eq!(found(&check(&Snapshot::new([root, child])))[0].0, Rule::ParentType);
+}
+
+#[test]
+fn t54_provider_after() {
+    let snapshot = snapshot(&["a(@P=1)", "P(#1)"]);
+    let report = check(&snapshot);
+    assert_eq!(found(&report), [(Rule::UnknownProvider, "resources[0].provider")]);
+    let text = format!("resource {} refers to unknown provider {}::1", urn("a"), urn("P"));
+    assert_eq!(report.original_error(), Some(&*text));
+    assert!(report.findings[0].message.ends_with("one stands after it"));
+}
+
+#[test]
+fn t55_provider_wrong_id() {
+    let text = "resource <a> refers to unknown provider <P>::2";
+    expect_one(&["P(#1)", "a(@P=2)"], Rule::UnknownProvider, "resources[1].provider", text);
+}
+
+#[test]
+fn t56_provider_exempt_pr() {
+    expect_valid(&["a(? @P=1)"]);
+    expect_valid(&["a(? @P=1)", "P(#1 a)"]);
+}
+
+#[test]
+fn t57_provider_not_exempt_delete() {
+    let text = "resource <a> refers to unknown provider <P>::1";
+    expect_one(&["a(! @P=1)"], Rule::UnknownProvider, "resources[0].provider", text);
+}
+
+#[test]
+fn t58_provider_deleted_counts() {
+    expect_valid(&["P(#1 !)", "a(@P=1)"]);
+}
+
+#[test]
+fn t59_provider_replaced() {
+    let text = "resource <a> refers to unknown provider <P>::1";
+    let resources = ["P(#2)", "a(@P=1)", "P(#1 !)"];
+    expect_one(&resources, Rule::UnknownProvider, "resources[1].provider", text);
+}
+
+#[test]
+fn t60_dup_two_live() {
+    let text = "duplicate resource <a> (not marked for deletion)";
+    expect_one(&["a", "a"], Rule::Duplicate, "resources[0].urn", text);
+    let report = check(&snapshot(&["b", "a", "a", "b"]));
+    assert_eq!(
+        found(&report),
+        [(Rule::Duplicate, "resources[0].urn"), (Rule::Duplicate, "resources[1].urn")]
+    );
+}
+
+#[test]
+fn t61_dup_live_deleted() {
+    expect_valid(&["a", "a(!)", "a(!)"]);
+    expect_valid(&["a(!)", "a", "a(!)"]);
+    expect_valid(&["a(!)", "a(!)"]);
+}
+
+#[test]
+fn t62_dup_pr() {
+    let text = "duplicate resource <a> (not marked for deletion)";
+    expect_one(&["a(?)", "a"], Rule::Duplicate, "resources[0].urn", text);
+}
+
+#[test]
+fn t63_id_on_component() {
+    let text = "resource '<a>' has 'custom false but non-empty ID";
+    expect_one(&["a(~ #x)"], Rule::IdOnComponent, "resources[0].id", text);
+}
+
+#[test]
+fn t64_replacewith_missing() {
+    let text = "resource <a> is specified as being replaced with <x>, which is missing";
+    expect_one(&["a(r:x)"], Rule::ReplaceWithMissing, "resources[0].replaceWith[0]", text);
+    let text = "resource <a> is specified as being replaced with <b>, which comes after it";
+    expect_one(&["a(r:b)", "b"], Rule::ReplaceWithAfter, "resources[0].replaceWith[0]", text);
+    let lenient = verify(&snapshot(&["a(r:x)"]), &VerifyOptions::default().lenient(true));
+    assert!(lenient.is_valid() && !lenient.is_clean());
+}
+
+#[test]
+fn t65_deletedwith_after() {
+    let text = "resource <a> is specified as being deleted with <b>, which comes after it";
+    expect_one(&["a(w:b)", "b"], Rule::DeletedWithAfter, "resources[0].deletedWith", text);
+    let text = "resource <a> is specified as being deleted with <x>, which is missing";
+    expect_one(&["a(w:x)"], Rule::DeletedWithMissing, "resources[0].deletedWith", text);
+}
+
+#[test]
+fn property_dependencies_name_their_property() {
+    let text = "resource <a>'s property dependency <b> (from property k) comes after it";
+    let path = "resources[0].propertyDependencies.k[0]";
+    expect_one(&["a(k:b)", "b"], Rule::PropertyDependencyAfter, path, text);
+    let text = "resource <a>'s property dependency <x> (from property k) refers to missing resource";
+    let path = "resources[1].propertyDependencies.k[1]";
+    expect_one(&["b", "a(k:b k:x)"], Rule::PropertyDependencyMissing, path, text);
+}
+
+#[test]
+fn t66_empty_urn_in_list() {
+    let report = check(&snapshot(&["a(_)"]));
+    assert_eq!(found(&report), [(Rule::EmptyReference, "resources[0].dependencies[0]")]);
+    assert!(report.is_valid() && report.original_error().is_none());
+}
+
+#[test]
+fn t67_snippet_dup_snippet_no_uuid() {
+    let snippet = |uuid: &str| Snippet { uuid: uuid.into(), ..Snippet::default() };
+    let snippets = vec![snippet("u"), snippet(""), snippet("v"), snippet("u")];
+    let snapshot = Snapshot { snippets, ..Snapshot::default() };
+    let report = check(&snapshot);
+    let expected =
+        [(Rule::SnippetWithoutUuid, "snippets[1].uuid"), (Rule::SnippetDuplicate, "snippets[3].uuid")];
+    assert_eq!(found(&report), expected);
+    let texts: Vec<_> = report.findings.iter().map(|finding| finding.original.as_deref().unwrap()).collect();
+    let expected = [
+        "snippet at index 1 missing required 'uuid' field",
+        "duplicate snippet uuid \"u\" at indexes 0 and 3",
+    ];
+    assert_eq!(texts, expected);
+}
+
+#[test]
+fn t68_order_of_rules() {
+    let report = check(&snapshot(&["a(^x @P=1)", "b(x)"]));
+    let rules: Vec<Rule> = report.findings.iter().map(|finding| finding.rule).collect();
+    assert_eq!(rules, [Rule::UnknownProvider, Rule::ParentMissing, Rule::DependencyMissing]);
+    let text = format!("resource {} refers to unknown provider {}::1", urn("a"), urn("P"));
+    assert_eq!(report.original_error(), Some(&*text));
+}
+
+#[test]
+fn t69_viewof_dangling() {
+    let report = check(&snapshot(&["a(v:x)"]));
+    assert_eq!(found(&report), [(Rule::ViewOfMissing, "resources[0].viewOf")]);
+    assert!(report.is_valid() && report.original_error().is_none());
+    assert!(!verify(&snapshot(&["a(v:x)"]), &VerifyOptions::default().strict_views(true)).is_valid());
+}
+
+#[test]
+fn names_and_types_are_required() {
+    let mut nothing = resource("a");
+    nothing.urn = Urn::default();
+    nothing.resource_type = "".into();
+    let report = check(&Snapshot::new([resource("b"), nothing]));
+    let expected = [(Rule::UrnMissing, "resources[1].urn"), (Rule::TypeMissing, "resources[1].type")];
+    assert_eq!(found(&report), expected);
+    assert_eq!(report.original_error(), Some("resource at index 1 missing required 'urn' field"));
+    assert_eq!(report.findings[1].original.as_deref(), Some("resource '' missing required 'type' field"));
+}
+
+#[test]
+fn providers_must_be_referenceable_and_references_readable() {
+    let mut provider = resource("a");
+    provider.resource_type = "pulumi:providers:t".into();
+    let mut user = resource("b");
+    user.provider = Some(ProviderRef::from("nonsense"));
+    let report = check(&Snapshot::new([provider, user]));
+    let expected = [
+        (Rule::ProviderNotReferenceable, "resources[0].urn"),
+        (Rule::ProviderRefMalformed, "resources[1].provider"),
+    ];
+    assert_eq!(found(&report), expected);
+    let text = format!(
+        "provider {} is not referenceable: invalid module in type: expected 'pulumi:providers', got 't:t'",
+        urn("a")
+    );
+    assert_eq!(report.original_error(), Some(&*text));
+    let text = format!(
+        "failed to parse provider reference for resource {}: expected '::' in provider reference 'nonsense'",
+        urn("b")
+    );
+    assert_eq!(report.findings[1].original.as_deref(), Some(&*text));
+}
+
+#[test]
+fn a_provider_may_name_itself() {
+    expect_valid(&["P(#1 @P=1)"]);
+}
+
+#[test]
+fn a_consumer_without_an_identifier_does_not_mean_the_provider_without_one() {
+    expect_valid(&["P", "a(@P)"]);
+    let mut snapshot = snapshot(&["P", "a"]);
+    snapshot.resource_mut(1).unwrap().provider = Some(ProviderRef::from(format!("{}::", urn("P"))));
+    assert_eq!(found(&check(&snapshot)), [(Rule::UnknownProvider, "resources[1].provider")]);
+}
+
+#[test]
+fn identifiers_with_delimiters_are_understood_and_reported() {
+    let report = check(&snapshot(&["P(#1::2)", "a(@P=1::2)"]));
+    assert_eq!(found(&report), [(Rule::AmbiguousProviderId, "resources[1].provider")]);
+    assert!(report.is_valid(), "it is clear what is meant");
+    assert!(report.original_error().unwrap().contains("refers to unknown provider"));
+}
+
+#[test]
+fn a_cycle_is_named_as_one() {
+    let report = check(&snapshot(&["c", "a(b)", "b(a c)"]));
+    let expected = [(Rule::DependencyAfter, "resources[1].dependencies[0]"), (Rule::Cycle, "resources[1]")];
+    assert_eq!(found(&report), expected);
+    assert!(report.findings[1].message.ends_with(&format!("{0} -> {1} -> {0}", urn("a"), urn("b"))));
+    // In order there is no cycle, though by names there is one.
+    expect_valid(&["a(!)", "b(a)", "a(b)"]);
+}
+
+#[test]
+fn what_is_only_worth_knowing_keeps_nothing_from_being_used() {
+    let mut snapshot = snapshot(&["a(a:b)"]);
+    let resource = snapshot.resource_mut(0).unwrap();
+    resource.extension_ref = Some(ExtensionRef::from("e"));
+    snapshot
+        .pending_operations
+        .push(Operation::new(crate::support::resource("x(y)"), OperationType::Creating));
+    snapshot.metadata.integrity_error =
+        Some(IntegrityErrorMetadata { error: "oh".into(), ..IntegrityErrorMetadata::default() });
+    let mut odd = crate::support::resource("b");
+    odd.urn = Urn::from("odd");
+    snapshot.resources.push(Arc::new(odd));
+    let report = check(&snapshot);
+    let expected = [
+        (Rule::ExtensionMissing, "resources[0].extensionRef"),
+        (Rule::AliasesLeft, "resources[0].aliases"),
+        (Rule::UrnInvalid, "resources[1].urn"),
+        (Rule::PendingOperation, "pending_operations[0]"),
+        (Rule::RecordedError, "metadata.integrity_error"),
+    ];
+    assert_eq!(found(&report), expected);
+    assert!(report.is_valid() && report.original_error().is_none());
+    let pending: Vec<_> = report.of_rule(Rule::PendingOperation).map(|finding| finding.pending).collect();
+    assert_eq!(pending, [Some(0)]);
+}
+
+#[test]
+fn the_error_says_what_pulumi_says() {
+    let mut broken = snapshot(&["a(b)", "b"]);
+    broken.metadata.integrity_error =
+        Some(IntegrityErrorMetadata { error: "oh".into(), ..IntegrityErrorMetadata::default() });
+    let error = IntegrityError::check(&broken, IntegrityOperation::Read).unwrap_err();
+    let text = format!("resource {}'s dependency {} comes after it", urn("a"), urn("b"));
+    assert_eq!(error.to_string(), text);
+    assert_eq!(error.refusal(), format!("snapshot integrity failure; refusing to use it: {text}"));
+    assert_eq!(&*error.metadata.unwrap().error, "oh");
+    let error = IntegrityError::check(&broken, IntegrityOperation::Write).unwrap_err();
+    assert!(error.metadata.is_none());
+    assert_eq!(IntegrityError::check(&snapshot(&["a"]), IntegrityOperation::Read), Ok(()));
+}
+
+#[test]
+fn a_finding_prints_on_one_line() {
+    let report = check(&snapshot(&["a(b)", "b"]));
+    let text = format!(
+        "GS0610 error: its dependency {} stands after it [{}] at resources[0].dependencies[0]",
+        urn("b"),
+        urn("a")
+    );
+    assert_eq!(report.findings[0].to_string(), text);
+}
+
+#[test]
+fn every_rule_has_a_chapter_and_every_chapter_a_rule() {
+    let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/checks-pulumi.md");
+    let docs = std::fs::read_to_string(docs).unwrap();
+    let headings: Vec<&str> = docs.lines().filter_map(|line| line.strip_prefix("### ")).collect();
+    let heading = |rule: &Rule| format!("{rule} {} ({})", rule.title(), rule.severity());
+    let expected: Vec<String> = Rule::ALL.iter().map(heading).collect();
+    assert_eq!(headings, expected);
+}
