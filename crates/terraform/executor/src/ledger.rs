@@ -7,13 +7,12 @@ use groundstate_ordering::effects::Intent;
 use groundstate_statemgr::Result;
 
 use crate::intents::IntentLog;
-use crate::turn::Turns;
 
 /// Keeps an [`IntentLog`] up to date with what runs.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     open: Mutex<Open>,
-    turns: Turns,
+    log_access: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug, Default)]
@@ -54,10 +53,10 @@ impl Ledger {
     }
 
     async fn write(&self, log: &dyn IntentLog, change: u64) -> Result<()> {
-        let _turn = self.turns.take().await;
+        let _access = self.log_access.lock().await;
         let (intents, changes) = {
             let open = self.lock();
-            // Whoever had a turn since has written this change with its own.
+            // Another write that came between included this change.
             if open.written >= change {
                 return Ok(());
             }

@@ -86,7 +86,6 @@ mod report;
 #[cfg(feature = "tokio")]
 mod spawned;
 mod stored;
-mod turn;
 
 pub use drive::drive;
 pub use executor::Executor;

@@ -70,7 +70,6 @@ mod manager;
 mod noted;
 mod persist;
 mod recovery;
-mod turn;
 
 pub use manager::{JournalOptions, JournaledManager, journal_folder};
 pub use recovery::{Pending, Recovery};

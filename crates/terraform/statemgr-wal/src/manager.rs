@@ -17,7 +17,6 @@ use groundstate_wal::{Epoch, JournalStore, JournalWriter, Record};
 
 use crate::noted::Noted;
 use crate::recovery::Recovery;
-use crate::turn::Turns;
 
 /// A manager whose `persist_state` appends to a journal what has changed, instead of writing the whole state.
 ///
@@ -40,7 +39,7 @@ pub struct JournaledManager {
     who: String,
     live: Mutex<Live>,
     pub(crate) run: Mutex<Run>,
-    pub(crate) turns: Turns,
+    pub(crate) store_access: tokio::sync::Mutex<()>,
 }
 
 /// How much a manager journals.
@@ -136,7 +135,7 @@ impl JournaledManager {
             who,
             live: Mutex::default(),
             run: Mutex::default(),
-            turns: Turns::default(),
+            store_access: tokio::sync::Mutex::default(),
         }
     }
 
@@ -170,7 +169,7 @@ impl JournaledManager {
     /// Those of [`Persister::persist_state`] of a [`Manager`], and `LockLost` when somebody has taken over. What was persisted
     /// before stays durable in the journal.
     pub async fn checkpoint(&self) -> Result<Persisted> {
-        let _turn = self.turns.take().await;
+        let _access = self.store_access.lock().await;
         self.write_whole().await
     }
 
@@ -272,7 +271,7 @@ impl Writer for JournaledManager {
 #[async_trait]
 impl Refresher for JournaledManager {
     async fn refresh_state(&self) -> Result<()> {
-        let _turn = self.turns.take().await;
+        let _access = self.store_access.lock().await;
         self.bring_up_to_date().await?;
         self.inner.refresh_state().await?;
         let state = self.inner.state();
@@ -289,7 +288,7 @@ impl Refresher for JournaledManager {
 #[async_trait]
 impl Persister for JournaledManager {
     async fn persist_state(&self) -> Result<Persisted> {
-        let _turn = self.turns.take().await;
+        let _access = self.store_access.lock().await;
         self.persist().await
     }
 
@@ -336,7 +335,7 @@ impl Locker for JournaledManager {
 
     /// Brings the ordinary object up to date, and releases the lock. If the former fails, the lock stays held.
     async fn unlock(&self, id: &LockId) -> Result<()> {
-        let _turn = self.turns.take().await;
+        let _access = self.store_access.lock().await;
         if self.run().grant.as_ref().is_none_or(|grant| grant.id == *id) {
             self.end_run().await?;
         }

@@ -104,7 +104,7 @@ impl JournaledManager {
     ///
     /// `Invalid` without the lock, and those of the journal.
     pub async fn discard(&self) -> Result<()> {
-        let _turn = self.turns.take().await;
+        let _access = self.store_access.lock().await;
         if !self.may_write() {
             let message = "the journal is the lock holder's, lock first";
             return Err(Error::new(ErrorKind::Invalid, "discard the journal of", self).because(message));

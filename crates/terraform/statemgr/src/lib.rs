@@ -54,7 +54,6 @@ mod meta;
 mod store;
 mod traits;
 mod transfer;
-mod turn;
 mod wait;
 mod wrap;
 

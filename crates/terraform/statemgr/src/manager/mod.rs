@@ -21,7 +21,6 @@ use crate::lock_info::LockInfo;
 use crate::manager::memory::Memory;
 use crate::store::StateStore;
 use crate::traits::{Extensions, Migrator, PersistentMeta, Reader, Writer};
-use crate::turn::Turns;
 
 /// Turns a store into everything that users of a state ask for: it implements [`Full`](crate::Full) and
 /// [`Migrator`].
@@ -52,7 +51,7 @@ pub struct Manager {
     options: ManagerOptions,
     memory: Mutex<Memory>,
     /// Held across reads and writes of the store; `memory` never is.
-    turns: Turns,
+    store_access: tokio::sync::Mutex<()>,
 }
 
 /// How a manager writes, and what it does by itself.
@@ -149,7 +148,7 @@ impl Manager {
         options: ManagerOptions,
     ) -> Self {
         let memory = Mutex::new(Memory::new(&options));
-        Self { store, clock, ids, options, memory, turns: Turns::default() }
+        Self { store, clock, ids, options, memory, store_access: tokio::sync::Mutex::default() }
     }
 
     /// The store beneath.

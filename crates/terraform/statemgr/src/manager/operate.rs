@@ -62,7 +62,7 @@ impl Manager {
         &self,
         work: impl FnOnce(&mut Surgery<'_>) -> Result<Decision<T>, E>,
     ) -> Result<(T, Persisted), E> {
-        let _turn = self.turns.take().await;
+        let _access = self.store_access.lock().await;
         self.nothing_waits(&self.memory())?;
         let Some(stored) = self.store.read().await? else {
             return Err(self.nothing_stored().into());

@@ -23,7 +23,7 @@ struct Plan {
 #[async_trait]
 impl Persister for Manager {
     async fn persist_state(&self) -> Result<Persisted> {
-        let _turn = self.turns.take().await;
+        let _access = self.store_access.lock().await;
         if !self.memory().is_to_be_stored() {
             return Ok(Persisted::Unchanged);
         }

@@ -11,7 +11,7 @@ use crate::traits::{OutputReader, OutputValues, Refresher};
 #[async_trait]
 impl Refresher for Manager {
     async fn refresh_state(&self) -> Result<()> {
-        let _turn = self.turns.take().await;
+        let _access = self.store_access.lock().await;
         let (file, seen) = match self.store.read().await? {
             Some(stored) => (self.parse(&stored.bytes)?, Seen::Version(stored.version)),
             None => (None, Seen::Nothing),
