@@ -1,5 +1,5 @@
 //! Clients that count in one state at the same time, through every back end: with locks none is refused and no step is lost;
-//! without, whoever was overtaken is told.
+//! without, a writer that was overtaken is told.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -37,7 +37,7 @@ impl Applied {
 
     fn run(&self, arguments: &[&str]) -> Output {
         let mut command = Command::new("tofu");
-        // Settings of whoever runs the tests must not reach it, nor must it look for plugins or updates.
+        // The developer's own settings must not reach it, nor must it look for plugins or updates.
         for (name, _) in std::env::vars_os() {
             if name.to_str().is_some_and(|name| name.starts_with("TF_") || name.starts_with("TOFU_")) {
                 command.env_remove(name);

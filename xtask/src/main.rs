@@ -1,5 +1,5 @@
 //! Checks and chores of the workspace; run as `cargo xtask`.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "this program reports to whoever runs it")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "this program reports on the terminal")]
 
 mod bench;
 mod ci;

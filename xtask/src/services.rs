@@ -218,7 +218,7 @@ mod tests {
         let turn = Turn::take(&root).unwrap();
         assert!(matches!(Turn::take(&root), Err(Failure::Check(_))));
         drop(turn);
-        // What a call that was killed left behind keeps nobody waiting.
+        // What a killed call left behind blocks no later call.
         std::fs::write(root.join("turn"), format!("{} 1", std::process::id())).unwrap();
         drop(Turn::take(&root).unwrap());
         std::fs::remove_dir_all(root).unwrap();

@@ -10,7 +10,7 @@ use crate::outcome::{Failure, Outcome, stdout};
 
 /// The root of the workspace: the folder above this package.
 pub(crate) fn root() -> PathBuf {
-    // Worktrees may share a folder for what is built, and then also this program: whoever started it knows better.
+    // Worktrees may share a folder for what is built, and then also this program: its caller knows better.
     let now = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).filter(|dir| dir.ends_with("xtask"));
     let xtask = now.unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")));
     xtask.parent().unwrap_or(&xtask).to_owned()
@@ -44,7 +44,7 @@ pub(crate) struct Package {
     pub(crate) layer: Option<Layer>,
     pub(crate) rust_version: Option<String>,
     pub(crate) features: Vec<String>,
-    /// The features that are on unless somebody says otherwise.
+    /// The features that are on by default.
     pub(crate) defaults: Vec<String>,
     pub(crate) dependencies: Vec<Dependency>,
     /// The names of all packages that it is built with, dev-dependencies not counted.

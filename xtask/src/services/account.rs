@@ -1,4 +1,4 @@
-//! Who a service runs as: PostgreSQL refuses to be root, and containers often know nobody else.
+//! Who a service runs as: PostgreSQL refuses to be root, and containers often have no other user.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -16,7 +16,7 @@ use crate::outcome::{Failure, Outcome, status};
 const STARTING: Duration = Duration::from_secs(60);
 /// How long an answer may take.
 const ANSWER: Duration = Duration::from_secs(5);
-/// A free port may be taken by somebody else before the service has it.
+/// A free port may be taken by another program before the service has it.
 const ATTEMPTS: u32 = 3;
 
 /// A service that was started.

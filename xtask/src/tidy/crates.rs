@@ -10,7 +10,7 @@ pub(super) fn check(tree: &Tree, packages: &[Package]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for package in packages {
         manifest(tree, package, &mut findings);
-        // Packages that nobody depends on from outside are explained by the documents of the project.
+        // Packages that no outside crate depends on are explained by the documents of the project.
         if package.published {
             readme(tree, package, &mut findings);
             crate_docs(tree, package, &mut findings);

@@ -15,7 +15,7 @@ impl Harness for TemplateHarness {
         "template".to_owned()
     }
 
-    /// A place that is empty and nobody else's: a service of its own, a folder of its own, a fresh key.
+    /// A place that is empty and used by no other test: a service of its own, a folder of its own, a fresh key.
     async fn place(&self) -> Result<Arc<dyn Place>> {
         Ok(Arc::new(Fresh(Service::default())))
     }

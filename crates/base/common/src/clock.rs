@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::Timestamp;
 
-/// A source of the present time, passed to whoever has to know it.
+/// A source of the present time, passed to the code that needs it.
 pub trait Clock: fmt::Debug + Send + Sync {
     /// The present time.
     fn now(&self) -> Timestamp;

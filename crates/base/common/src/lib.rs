@@ -30,7 +30,7 @@
 //! # What is deliberately absent
 //!
 //! - Time zones and calendars beyond UTC in RFC 3339; a [`Timestamp`] is an instant, nothing more.
-//! - Any global clock or generator: whoever needs one is given one.
+//! - Any global clock or generator: they are passed in.
 //! - Access to the operating system, unless the feature `os` is on.
 //!
 //! # Features

@@ -1,4 +1,4 @@
-//! Whoever lets time pass.
+//! Letting time pass.
 
 use std::future::Future;
 use std::pin::Pin;

@@ -1,11 +1,11 @@
 //! JSON as text with positions: reading that keeps the source, exact places of errors, and writing as Go's encoder does.
 //!
-//! State files are JSON, and what matters in them is that nothing changes which nobody changed: digits of numbers, order of
-//! members, escapes. So values stay text here until somebody asks.
+//! State files are JSON, and what matters in them is that nothing changes unasked: digits of numbers, order of
+//! members, escapes. So values stay text here until they are asked for.
 //!
 //! - [`Cursor`] walks a document front to back, checks every byte and copies none. Members are [`Str`]s and slices.
-//! - [`RawJson`] carries one value as compact text, [`Extra`] the members of an object that nobody knows.
-//! - [`Place`] and [`places`] turn offsets into line, column and JSON path, for the few that are shown to somebody.
+//! - [`RawJson`] carries one value as compact text, [`Extra`] the unknown members of an object.
+//! - [`Place`] and [`places`] turn offsets into line, column and JSON path, for the few that are shown.
 //! - [`Writer`] writes a document in a [`Layout`], [`push_json_string_as`] one string.
 //!
 //! ```

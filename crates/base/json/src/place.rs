@@ -21,7 +21,7 @@ pub struct Place {
 impl Place {
     /// Works out line, column and path of a byte of `text`.
     ///
-    /// Reads the text from its start: meant for the few places that are shown to somebody.
+    /// Reads the text from its start: meant for the few places that are shown.
     pub fn of(text: &[u8], offset: usize) -> Self {
         let before = text.get(..offset).unwrap_or(text);
         let line_start = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
@@ -64,7 +64,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// Steps a path shows at most: each costs a pass over the value it enters, and nobody reads more.
+/// Steps a path shows at most: each costs a pass over the value it enters, and a longer path is unreadable.
 pub(crate) const MAX_STEPS: usize = 64;
 
 /// Follows the value that contains `target` inwards, without recursion.

@@ -1,5 +1,5 @@
 //! Measures groundstate on large states, beside `serde_json` and Terraform.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "this program reports to whoever runs it")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "this program reports on the terminal")]
 
 mod bench;
 

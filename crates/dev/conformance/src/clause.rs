@@ -100,7 +100,7 @@ pub static CLAUSES: &[Clause] = &[
     clause(
         "L1",
         "lock_excludes",
-        "create the lock with the service's own \"only if absent\"; let nobody in twice, the holder included",
+        "create the lock with the service's own \"only if absent\"; refuse a second lock, the holder's own included",
     ),
     clause(
         "L2",
@@ -127,7 +127,7 @@ pub static CLAUSES: &[Clause] = &[
         "holder_is_known",
         "read the lock's document for every client, and answer `None` when there is no lock",
     ),
-    clause("K1", "force_unlock_frees", "remove the lock whoever took it"),
+    clause("K1", "force_unlock_frees", "remove the lock, whichever client took it"),
     clause("K2", "force_unlock_needs_the_id", "compare the id with the one in force, as `unlock` does"),
     clause("E1", "lease_expires", "store the end with the lock, and treat a lock past its end as free"),
     clause("E2", "renew_prolongs", "move the end and keep the token"),

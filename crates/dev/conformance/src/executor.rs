@@ -139,7 +139,7 @@ struct Task<'a, T> {
     flag: Arc<Flag>,
 }
 
-/// Remembers that a task can go on, and wakes whoever runs them all.
+/// Remembers that a task can go on, and wakes the thread that runs them all.
 struct Flag {
     ready: AtomicBool,
     runner: Mutex<Option<Waker>>,

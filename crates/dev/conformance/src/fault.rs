@@ -146,7 +146,7 @@ impl Faults {
 /// let store = Faulty::new(place.open(), Faults::none().lose_changes(1000), 7);
 /// let error = block_on(store.write(b"{}", &WriteOptions::any())).unwrap_err();
 /// assert_eq!(error.kind(), ErrorKind::Ambiguous);
-/// assert!(block_on(place.open().read())?.is_some(), "it was written all the same");
+/// assert!(block_on(place.open().read())?.is_some(), "it was written nevertheless");
 /// # Ok::<(), groundstate_statemgr::Error>(())
 /// ```
 #[derive(Debug)]

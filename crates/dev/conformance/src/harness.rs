@@ -15,7 +15,7 @@ pub trait Harness: Send + Sync + 'static {
     /// What reports call the store.
     fn name(&self) -> String;
 
-    /// A fresh place: nothing is stored there, nothing is locked, and nobody else uses it.
+    /// A fresh place: nothing is stored there, nothing is locked, and no other test uses it.
     ///
     /// It may clean up when it is dropped.
     ///

@@ -224,11 +224,11 @@ pub(crate) enum Grab {
     Released {
         by: u64,
     },
-    /// A release under an id that is not in force, while somebody held the lock.
+    /// A release under an id that is not in force, while the lock was held.
     Kept {
         against: u64,
     },
-    /// A release while nobody held the lock.
+    /// A release while the lock was free.
     WasFree,
 }
 

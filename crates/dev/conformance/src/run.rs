@@ -17,7 +17,7 @@ use crate::trace::Trace;
 /// The environment variable that has the seed of a run: a number. The macro's tests read it.
 pub const SEED_VARIABLE: &str = "GROUNDSTATE_CONFORMANCE_SEED";
 
-/// The seed of a run that nobody chose one for.
+/// The seed of a run unless one is chosen.
 const SEED: u64 = 0x6707_57a7_e0c0_ffee;
 
 /// Which cases to run, and how.
@@ -111,7 +111,7 @@ pub fn run_case(
                 *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
             }));
             let outcome = step.lock().unwrap_or_else(PoisonError::into_inner).take();
-            // Nobody waits any more when it took too long.
+            // The caller stopped waiting when it took too long.
             sender.send(outcome).unwrap_or_default();
         }
     };

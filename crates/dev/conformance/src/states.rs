@@ -8,7 +8,7 @@ use crate::failure::{Step, Stop};
 
 /// Two outputs, one of them sensitive, and in a module a resource without instances.
 ///
-/// That resource has no object, and has to survive all the same.
+/// That resource has no object, and still has to survive.
 const INITIAL: &str = r#"{
   "version": 4,
   "serial": 1,

@@ -181,7 +181,7 @@ impl StateStore for Traced {
     async fn lock_holder(&self) -> Result<Option<LockHolder>> {
         let call = self.call("lock_holder".to_owned());
         call.answered(self.store.lock_holder().await, |holder| {
-            holder.as_ref().map_or("nobody".to_owned(), |holder| format!("{:?}", holder.id.as_str()))
+            holder.as_ref().map_or("no client".to_owned(), |holder| format!("{:?}", holder.id.as_str()))
         })
     }
 }

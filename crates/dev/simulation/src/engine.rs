@@ -55,7 +55,7 @@ pub(crate) struct Engine<'r> {
     /// Objects that exist outside and are this stack's.
     owned: BTreeSet<String>,
     next_id: &'r mut usize,
-    /// Nobody has told the manager of whole snapshots yet what a refresh finds.
+    /// The manager of whole snapshots does not know yet what a refresh finds.
     pub(crate) in_refresh: bool,
     pub(crate) log: Vec<String>,
 }
@@ -246,7 +246,7 @@ impl<'r> Engine<'r> {
 fn now<T>(future: impl Future<Output = groundstate_pulumi_stackmgr::Result<T>>) -> Result<T, String> {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(result) => result.map_err(|error| error.to_string()),
-        Poll::Pending => Err("a manager waits for somebody in a world with nobody else".to_owned()),
+        Poll::Pending => Err("a manager waits although no other task can wake it".to_owned()),
     }
 }
 
@@ -255,7 +255,7 @@ pub(crate) fn sound(snapshot: &Snapshot) -> Outcome {
     IntegrityError::check(snapshot, IntegrityOperation::Write).map_err(|error| error.to_string())
 }
 
-/// Whether two snapshots say the same, but for the manifest and for extensions that nobody uses.
+/// Whether two snapshots say the same, but for the manifest and for unused extensions.
 pub(crate) fn same(one: &Snapshot, other: &Snapshot) -> Outcome {
     if one.resources != other.resources {
         let differs = one.resources.iter().zip(&other.resources).find(|(a, b)| a != b);

@@ -75,7 +75,7 @@ fn entries(dice: &Dice<'_>, old: usize) -> Vec<Arc<Entry>> {
                 extension.extension_ref = Some("journal".into());
                 extension.extension = Some(Box::new(Extension::default()));
                 entries.push(extension);
-                // Somebody uses it, or nobody would miss it.
+                // It is used, so its loss would show.
                 entries.push(begin(dice, sequence + 1, operation));
                 let mut user = Entry::new(EntryKind::Success, sequence + 2, operation);
                 let mut state = resource(&format!("e{operation}"), 0);
@@ -134,7 +134,7 @@ fn end(dice: &Dice<'_>, known: &mut Known, sequence: u64, operation: u64) -> Ent
     entry
 }
 
-/// A state that can be spoken of; rarely one that nobody recorded.
+/// A state that can be spoken of; rarely an unrecorded one.
 fn target(dice: &Dice<'_>, known: &Known) -> Option<Target> {
     match dice.roll(10) {
         0..=4 if known.old > 0 => Some(Target::Old(dice.roll(known.old) as u64)),

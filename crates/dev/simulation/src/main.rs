@@ -1,5 +1,5 @@
 //! Long runs: `groundstate-simulation --cases N --seed S [--threads N]`.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "this program reports to whoever runs it")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "this program reports on the terminal")]
 
 use std::process::ExitCode;
 use std::thread;

@@ -26,7 +26,7 @@ pub enum Defect {
     ParentAnywhere,
     /// The place of the next new resource is not forgotten when the base is rebuilt.
     IndexKept,
-    /// Whoever names what nobody recorded means the first new resource.
+    /// A reference to an unrecorded resource means the first new one.
     UnknownIsFirst,
     /// What a refresh or outputs replaced loses the mark of what waits for its deletion, or its replacement.
     MarksLost,
@@ -56,7 +56,7 @@ pub enum Defect {
     NoExtensions,
     /// Another base is overlooked.
     NoWrite,
-    /// Another base takes back what was said about secrets and snippets.
+    /// Another base undoes what was said about secrets and snippets.
     WriteTakesBack,
     /// The state of an operation that failed counts.
     FailureCounts,

@@ -1,4 +1,4 @@
-//! Chains of steps: what an engine does for each goal, and at the end for what nobody wants.
+//! Chains of steps: what an engine does for each goal, and at the end for what the program no longer has.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -65,7 +65,7 @@ pub(crate) struct Planner<'a> {
     pub(crate) seen: BTreeSet<usize>,
     /// Base states that are deleted first by the chain of another, which is named.
     marked: BTreeMap<usize, usize>,
-    /// Names of resources that are not there because nobody selected them.
+    /// Names of resources that are absent because they were not selected.
     skipped: BTreeSet<Urn>,
 }
 

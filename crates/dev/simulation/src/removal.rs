@@ -1,4 +1,4 @@
-//! The end of a run: what nobody wants goes, each after all that needs it.
+//! The end of a run: what the program no longer has is removed, each after all that needs it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Certificates for tests, from an authority that nobody else trusts.
+//! Certificates for tests, from an authority that no other program trusts.
 
 use std::fmt;
 use std::sync::Arc;

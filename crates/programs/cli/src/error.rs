@@ -23,9 +23,9 @@ pub(crate) enum Kind {
     Loss,
     /// An address or output that is not in the state.
     NotFound,
-    /// Somebody else holds the lock.
+    /// Another process holds the lock.
     Locked,
-    /// What is stored does not go with the change, or was changed by somebody else.
+    /// What is stored does not go with the change, or was changed by another process.
     Conflict,
     /// What was asked for is done, but its lock was lost meanwhile or could not be released.
     LockNotKept,
@@ -69,7 +69,7 @@ pub(crate) struct Failure {
     /// What to do next, one sentence each.
     pub(crate) hints: Vec<String>,
     pub(crate) diagnostics: Vec<Diagnostic>,
-    /// The reader of standard output has gone: nobody wants to hear more.
+    /// The reader of standard output has closed it.
     pub(crate) quiet: bool,
     /// The input is empty: no snapshot has been stored there yet, which some commands are content with.
     pub(crate) no_snapshot: bool,

@@ -5,7 +5,7 @@ use groundstate_json::{Cursor, Kind, Stop};
 /// A family of products that share their formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Family {
-    /// Terraform and OpenTofu. What is nobody's is judged as theirs.
+    /// Terraform and OpenTofu. An unknown file is judged as theirs.
     Terraform,
     /// Pulumi.
     Pulumi,

@@ -55,7 +55,7 @@ impl Interrupts {
         Ok(())
     }
 
-    /// Waits until somebody asks the command to end.
+    /// Waits until the command is asked to end.
     pub(crate) async fn wait(&self) -> Failure {
         loop {
             let heard = self.notify.notified();
@@ -92,7 +92,7 @@ impl Interrupts {
         }
     }
 
-    /// Fails if somebody has asked the command to end.
+    /// Fails if the command was asked to end.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         match self.seen.load(Ordering::Acquire) {
             0 => Ok(()),

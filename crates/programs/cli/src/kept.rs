@@ -188,7 +188,7 @@ impl StateStore for Kept {
     }
 
     async fn lock(&self, info: &LockInfo) -> Result<LockGrant> {
-        // Whoever finds the lock later learns which process took it, as files tell it.
+        // The lock tells a later reader which process took it, as files do.
         let info = LockInfo { info: Process::this(false).tag(&info.info), ..info.clone() };
         self.remote.store.lock(&info).await.map_err(with_process)
     }
@@ -231,7 +231,7 @@ fn with_process(error: Error) -> Error {
     }
 }
 
-/// Writes `errored.tfstate`, or a file of a number if somebody has not yet dealt with the last one.
+/// Writes `errored.tfstate`, or a numbered file if the last one is still there.
 fn emergency(folder: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
     let mut number = 0;
     loop {

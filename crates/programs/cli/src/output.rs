@@ -152,7 +152,7 @@ impl Paint {
     }
 }
 
-/// Where remarks go. Nobody is told when nobody can be.
+/// Writes notes to standard error; silent if it is closed.
 #[derive(Debug)]
 pub(crate) struct Messages {
     out: StderrLock<'static>,

@@ -33,7 +33,7 @@ pub(crate) struct Progress<R> {
     count: Count,
     started: Instant,
     bar: Option<ProgressBar>,
-    /// Somebody may see a bar.
+    /// A progress bar may be shown.
     wanted: bool,
 }
 

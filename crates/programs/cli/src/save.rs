@@ -51,7 +51,7 @@ fn overwrite(path: &Path, expected: Option<&[u8]>, bytes: &[u8]) -> Result<()> {
         let mut options = WriteOptions::any();
         if let Some(expected) = expected {
             let stored = store.read().await?.filter(|stored| stored.bytes == expected).ok_or_else(|| {
-                let message = format!("{} was changed by somebody else meanwhile", site.name);
+                let message = format!("{} was changed by another process meanwhile", site.name);
                 Failure::new(Kind::Conflict, message).hint("nothing was written; run the command once more")
             })?;
             options = WriteOptions::expecting(Expect::Version(stored.version));
@@ -68,7 +68,7 @@ fn overwrite(path: &Path, expected: Option<&[u8]>, bytes: &[u8]) -> Result<()> {
     })
 }
 
-/// Makes this the content of a file that nobody has open, such as a copy of a state.
+/// Makes this the content of a file that no other process has open, such as a copy of a state.
 ///
 /// Its owner alone may read it, whatever was there before. A link is not followed, and the file of another user is not
 /// replaced.

@@ -145,7 +145,7 @@ fn unanswered(failure: Failure, site: &Site) -> Failure {
     ))
 }
 
-/// Releases what a request may have locked that nobody waited for to its end.
+/// Releases what an abandoned request may have locked.
 async fn leave(site: &Site, abandoned: &AbandonedLocks, failure: Failure) -> Failure {
     let (Some(lock), Some(kept)) = (abandoned.take().into_iter().next(), &site.kept) else { return failure };
     let store = &kept.remote().store;
@@ -251,7 +251,7 @@ fn version() -> String {
     format!("groundstate {}", env!("CARGO_PKG_VERSION"))
 }
 
-/// Tries again while somebody else holds a lock, as long as there is time.
+/// Retries while another client holds a lock, as long as there is time.
 pub(crate) async fn retried<T>(
     timeout: Duration,
     interrupts: &Interrupts,

@@ -258,7 +258,7 @@ impl Open {
         open().map_err(|error| Failure::unreadable(path, &error))
     }
 
-    /// Whether nobody has written the file since it was opened. If somebody has, what was read may be half of each.
+    /// Whether the file is unchanged since it was opened. If not, what was read may mix old and new.
     fn is_steady(&self) -> bool {
         let time = |metadata: &Metadata| metadata.modified().ok();
         self.file

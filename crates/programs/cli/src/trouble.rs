@@ -81,7 +81,7 @@ pub(crate) fn explain(error: &Error, site: &Site) -> Failure {
     }
 }
 
-/// How somebody's lock comes to its end.
+/// How another client's lock can end.
 pub(crate) fn way_out(holder: &LockHolder, site: &Site) -> String {
     if site.kept.is_none() {
         return how_to_free(holder);
@@ -93,7 +93,7 @@ pub(crate) fn way_out(holder: &LockHolder, site: &Site) -> String {
 pub(crate) fn unlock(site: &Site, id: &LockId) -> String {
     let (place, id) = (site.shown(), id.as_str());
     match id.chars().nth(MAX_ID) {
-        // Nobody can check such an id before it is pasted.
+        // A user cannot check such an id before pasting it.
         Some(_) => shell_command("groundstate unlock --force", &[&place]),
         None => shell_command("groundstate unlock", &[&place, id]),
     }

@@ -56,7 +56,7 @@ impl Environment {
 
     /// Has every place of this run mean this workspace.
     pub(crate) fn choose(workspace: WorkspaceName) {
-        // Whoever comes second would be somebody who forgot the first.
+        // Set once; later calls are ignored.
         CHOSEN.get_or_init(|| workspace);
     }
 

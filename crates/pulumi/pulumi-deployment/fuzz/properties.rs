@@ -68,7 +68,7 @@ fn values(raw: &RawJson) {
     let open = |ciphertext: &Ciphertext| {
         ciphertext.as_str().strip_prefix("sealed:").map(Plaintext::new).ok_or("foreign")
     };
-    // Secrets that were sealed by somebody else stay sealed.
+    // Secrets that another manager sealed stay sealed.
     if open_secrets(&mut again, open).is_ok() {
         assert_eq!(encode_map(&again, Escapes::Html, Secrets::Sealed).as_ref(), Ok(&written));
     }

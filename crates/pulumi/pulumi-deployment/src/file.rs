@@ -62,7 +62,7 @@ pub struct Style {
 }
 
 impl DeploymentFile {
-    /// A file that nobody has written yet, in the layout that its envelope has by custom.
+    /// A new file, in the layout that its envelope has by custom.
     pub fn new(envelope: Envelope, snapshot: Option<Snapshot>) -> Self {
         let style = Style::of(&envelope);
         let (features, extra, notes) = (BTreeSet::new(), Extra::new(), Vec::new());

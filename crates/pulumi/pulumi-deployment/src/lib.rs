@@ -1,7 +1,7 @@
 //! Pulumi's files to the model of `groundstate-pulumi-snapshot` and back: exports and checkpoints, versions 1 to 4.
 //!
 //! [`decode`] reads what `stack export` prints, what backends of their own store, and files from before there were versions;
-//! [`encode`] writes version 3, or 4 if the deployment has features. What Pulumi wrote and nobody changed is written byte for
+//! [`encode`] writes version 3, or 4 if the deployment has features. What Pulumi wrote is written unchanged byte for
 //! byte.
 //!
 //! ```

@@ -1,4 +1,4 @@
-//! Operations whose outcome nobody knows: leaving them, clearing them, saying how they ended.
+//! Operations whose outcome is unknown: leaving them, clearing them, saying how they ended.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -103,7 +103,7 @@ impl<'f> Renames<'f> {
         true
     }
 
-    /// An identifier may hold the delimiter, so the longest name that is known counts, and what is known to nobody is split
+    /// An identifier may hold the delimiter, so the longest name that is known counts, and an unknown name is split
     /// as Pulumi does.
     fn provider(&self, reference: &ProviderRef) -> Option<ProviderRef> {
         let known = reference.splits().map(|(urn, id)| (Urn::from(urn), ResourceId::from(id)));

@@ -31,7 +31,7 @@ pub struct Moved {
 /// Brings the resources into an order in which each comes after everything it needs.
 ///
 /// What is in order stays as it is; otherwise a resource that is needed moves up to the first that needs it, and nothing else
-/// changes. References that name nobody do not matter. Gives the fewest resources whose move explains the new order.
+/// changes. References to unknown resources do not matter. Gives the fewest resources whose move explains the new order.
 ///
 /// # Errors
 ///

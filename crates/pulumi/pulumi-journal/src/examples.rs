@@ -33,7 +33,7 @@
 //!
 //! # Its creation is interrupted
 //!
-//! The operation stays pending, in the next run too, until somebody finds out what has become of it. Operations of other kinds
+//! The operation stays pending, in the next run too, until its outcome is found out. Operations of other kinds
 //! leave with the next run, which looks for itself.
 //!
 //! ```

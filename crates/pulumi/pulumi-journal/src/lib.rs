@@ -1,6 +1,6 @@
 //! Journals of Pulumi snapshots: a base and entries instead of a whole snapshot for each step.
 //!
-//! A [`Recorder`] turns what an engine does into [`Entry`]s, text carries them to whoever owns the base, and a [`Replayer`]
+//! A [`Recorder`] turns what an engine does into [`Entry`]s, text carries them to the owner of the base, and a [`Replayer`]
 //! makes of both the snapshot they stand for.
 //!
 //! ```

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-/// A source of bytes that nobody can guess.
+/// A source of unpredictable bytes.
 ///
 /// This is more than a source of ids has to promise: ids must not repeat, and counting is enough for that. A counter that
 /// starts again in the next process would use a nonce twice under one key, which gives away both values and the key that

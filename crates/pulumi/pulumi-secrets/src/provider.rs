@@ -29,7 +29,7 @@ pub trait Provider: fmt::Debug + Send + Sync {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ProviderError {
-    /// Nobody knows the type.
+    /// The type is unknown.
     #[error("no known secrets provider for type {kind:?}; known ones are {known}")]
     Unknown {
         /// The type.

@@ -33,7 +33,7 @@ impl Plaintext {
         Self(Zeroizing::new(text.into()))
     }
 
-    /// The text itself. Whoever copies it has to zero the copy.
+    /// The text itself. A caller who copies it has to zero the copy.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -99,7 +99,7 @@ impl Passphrase {
         Self::new(trimmed)
     }
 
-    /// The bytes themselves. Whoever copies them has to zero the copy.
+    /// The bytes themselves. A caller who copies them has to zero the copy.
     pub fn expose(&self) -> &[u8] {
         &self.0
     }
@@ -149,7 +149,7 @@ impl Key {
         Ok(key)
     }
 
-    /// The bytes themselves. Whoever copies them has to zero the copy.
+    /// The bytes themselves. A caller who copies them has to zero the copy.
     pub fn expose(&self) -> &[u8; Self::LENGTH] {
         &self.0
     }

@@ -72,7 +72,7 @@ impl fmt::Display for Feature {
 impl Resource {
     /// The features that a reader of this resource needs.
     ///
-    /// Of properties that are still text, [`Feature::ByteString`] is the codec's to find; inside sealed secrets nobody can
+    /// Of properties that are still text, [`Feature::ByteString`] is the codec's to find; inside sealed secrets it cannot
     /// see it.
     pub fn features(&self) -> BTreeSet<Feature> {
         let conditions = [

@@ -170,8 +170,8 @@ impl<'a> DependencyGraph<'a> {
         found
     }
 
-    /// All that the resource at `index` needs, directly or through others, by provider, parent or dependency. Names that
-    /// nobody has are passed over. Components bring the children that stand before the resource.
+    /// All that the resource at `index` needs, directly or through others, by provider, parent or dependency. Unknown
+    /// names are passed over. Components bring the children that stand before the resource.
     pub fn transitive_dependencies_of(&self, index: usize) -> Vec<usize> {
         let mut found = BTreeSet::new();
         let mut open = vec![index];

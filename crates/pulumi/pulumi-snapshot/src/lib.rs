@@ -1,7 +1,7 @@
 //! Models of Pulumi snapshots: what a stack's state says, as plain data, and who needs whom in it.
 //!
 //! A [`Snapshot`] holds [`Resource`]s in order, [`Operation`]s whose outcome is not known, and a [`Manifest`]. Resources are
-//! named by [`Urn`]s. Their inputs and outputs are [`Properties`]: text until somebody asks for [`PropertyValue`]s.
+//! named by [`Urn`]s. Their inputs and outputs are [`Properties`]: text until [`PropertyValue`]s are asked for.
 //!
 //! ```
 //! use groundstate_pulumi_snapshot::{DependencyGraph, PropertyMap, Resource, Snapshot, Urn};

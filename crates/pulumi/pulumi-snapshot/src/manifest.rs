@@ -12,7 +12,7 @@ use crate::time::Time;
 pub struct Manifest {
     /// When it was written.
     pub time: Time,
-    /// A hash of the version, which shows that nobody edited one of the two alone. It proves nothing else.
+    /// A hash of the version, which shows that neither of the two was edited alone. It proves nothing else.
     pub magic: Arc<str>,
     /// The version of the program, with a `v` in front; may be empty.
     pub version: Arc<str>,

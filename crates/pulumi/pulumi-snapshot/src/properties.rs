@@ -1,4 +1,4 @@
-//! Inputs and outputs of resources: text until somebody asks.
+//! Inputs and outputs of resources: text until values are asked for.
 
 use std::fmt;
 

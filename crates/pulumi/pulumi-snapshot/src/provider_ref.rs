@@ -81,7 +81,7 @@ impl ProviderRef {
 
     /// All ways to read the text as URN and identifier, the longest URN first.
     ///
-    /// Whoever knows which providers there are takes the first reading that names one of them.
+    /// A caller who knows the providers takes the first reading that names one of them.
     pub fn splits(&self) -> impl Iterator<Item = (&str, &str)> {
         let text = self.as_str();
         let at = text.rmatch_indices("::").map(move |(at, _)| (&text[..at], &text[at + 2..]));

@@ -17,7 +17,7 @@ use crate::urn_index::UrnIndex;
 /// All that is known of a stack.
 ///
 /// Resources stand in an order in which each comes after everything it needs; a snapshot that breaks this rule, or any
-/// other, can be held all the same. Cloning is cheap: resources are shared until one of the copies changes them.
+/// other, can still be held. Cloning is cheap: resources are shared until one of the copies changes them.
 ///
 /// A resource is identified by its index, because names repeat: beside the live resource there may be copies of the same
 /// name that wait for their deletion, and in a broken snapshot any number of others.

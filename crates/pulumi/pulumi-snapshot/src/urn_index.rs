@@ -82,8 +82,8 @@ impl<'a> UrnIndex<'a> {
         self.last(urn, from_deleted).or_else(|| self.last(urn, !from_deleted))
     }
 
-    /// What the resource at an index needs, as indexes: its provider, and then all dependencies in their order. Names that
-    /// nobody has are left out, and so are references to providers that cannot be read; a resource can be named more than
+    /// What the resource at an index needs, as indexes: its provider, and then all dependencies in their order. Unknown
+    /// names are left out, and so are references to providers that cannot be read; a resource can be named more than
     /// once.
     pub fn successors(&self, index: usize) -> impl Iterator<Item = usize> + '_ {
         let resource = self.resource(index);

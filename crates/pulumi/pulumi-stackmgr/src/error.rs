@@ -22,7 +22,7 @@ pub enum Error {
     /// The journal was closed before.
     #[error("journal is already closed")]
     JournalClosed,
-    /// The engine's step makes no sense; it does not count.
+    /// The engine's step is invalid; it does not count.
     #[error(transparent)]
     Record(#[from] RecordError),
     /// A step begins before one that it depends on has ended; it does not count.
@@ -50,7 +50,7 @@ pub enum Error {
     /// The snapshot was stored, and is broken.
     #[error("failed to verify snapshot: {0}")]
     Integrity(Box<IntegrityError>),
-    /// The journal could not be stored, so that nothing that comes later can count: nobody may go on.
+    /// The journal could not be stored, so that nothing later can count: the engine must stop.
     #[error("failed to append to the journal: {0}")]
     Append(String),
     /// An entry that was not waited for could not be stored, and this one speaks of it.
@@ -64,7 +64,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The integrity error of a snapshot that was stored all the same.
+    /// The integrity error of a snapshot that was stored nevertheless.
     pub fn integrity(&self) -> Option<&IntegrityError> {
         match self {
             Self::Integrity(error) => Some(error),

@@ -51,7 +51,7 @@ impl Gate {
     }
 }
 
-/// The name of the state that a step makes. What a refresh finds takes the place of what was there, so nobody waits for it.
+/// The name of the state that a step makes. What a refresh finds replaces what was there, so nothing waits for it.
 fn making(step: &Step) -> Option<Urn> {
     let makes = !step.skipped_create
         && (step.kind != StepKind::Refresh || step.persisted)

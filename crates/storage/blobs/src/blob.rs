@@ -21,7 +21,7 @@ pub struct BlobMeta {
     pub last_modified: Option<Timestamp>,
     /// The content type and metadata.
     pub attributes: Attributes,
-    /// Whether somebody holds a lease; `None` where there are no leases, and in lists of services that do not say.
+    /// Whether a lease is held; `None` where there are no leases, and in lists of services that do not say.
     pub lease: Option<LeaseState>,
 }
 
@@ -61,20 +61,20 @@ impl Attributes {
     }
 }
 
-/// Whether somebody holds a lease.
+/// Whether a lease is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LeaseState {
-    /// Nobody does.
+    /// It is free.
     Free,
-    /// Somebody does, until it is released or broken.
+    /// Held until it is released or broken.
     Held,
-    /// Somebody does for some seconds, and may renew.
+    /// Held for some seconds, unless renewed.
     HeldForNow,
 }
 
 impl LeaseState {
-    /// Whether somebody holds one.
+    /// Whether one is held.
     pub fn is_held(self) -> bool {
         self != Self::Free
     }

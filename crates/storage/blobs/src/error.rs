@@ -40,9 +40,9 @@ pub enum ErrorKind {
     PreconditionFailed,
     /// What is stored is what the reader has already. Use that.
     NotModified,
-    /// Somebody holds the lease. Wait, or ask them.
+    /// Another client holds the lease. Wait, or ask its holder.
     LeaseHeld,
-    /// The lease that the caller names is not in force: it was broken, or somebody else's is. Give up, or lock again.
+    /// The lease that the caller names is not in force: it was broken, or another client's is. Give up, or lock again.
     LeaseLost,
     /// The answer got lost: it may have happened or not. Read before anything else.
     Ambiguous,
@@ -64,7 +64,7 @@ pub enum ErrorKind {
     InvalidKey,
     /// The answer is longer than it may be, or takes longer. Raise the limit if it is right, or look at who answers.
     LimitExceeded,
-    /// The caller's arguments or settings make no sense. Fix them.
+    /// The caller's arguments or settings are invalid. Fix them.
     Invalid,
     /// What arrived is not what was stored or sent. Retry; if it stays, bring back a backup.
     Corrupt,
@@ -79,7 +79,7 @@ impl ErrorKind {
             Self::NotFound => "it does not exist",
             Self::PreconditionFailed => "something else is stored than was expected",
             Self::NotModified => "it has not changed",
-            Self::LeaseHeld => "somebody holds a lease on it",
+            Self::LeaseHeld => "another client holds a lease on it",
             Self::LeaseLost => "the lease is not in force any more",
             Self::Ambiguous => "the answer got lost, so it is not known whether it happened",
             Self::Denied => "permission was denied",
@@ -130,7 +130,7 @@ impl Error {
         self
     }
 
-    /// Keeps what was found stored instead, so that nobody has to read it again.
+    /// Keeps what was found stored instead, so that it need not be read again.
     #[must_use]
     pub fn with_found(mut self, found: Option<Blob>) -> Self {
         self.0.found = found;

@@ -56,7 +56,7 @@ pub enum LeaseDuration {
     For(Duration),
 }
 
-/// What holders of leases do. While a lease is held, nobody writes, deletes or re-describes the blob without its id.
+/// What holders of leases do. While a lease is held, the blob cannot be written, deleted or re-described without its id.
 #[async_trait]
 pub trait Leases: fmt::Debug + Send + Sync {
     /// Takes the lease under this id. Taking it again under the id that is in force succeeds, so a lost answer can be asked
@@ -64,7 +64,7 @@ pub trait Leases: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// `LeaseHeld` by somebody else, `NotFound` if there is no such blob, and those of every call.
+    /// `LeaseHeld` by another client, `NotFound` if there is no such blob, and those of every call.
     async fn acquire(&self, key: &Key, id: &LeaseId, duration: LeaseDuration) -> Result<()>;
 
     /// Prolongs a lease that does not last for ever.

@@ -13,7 +13,7 @@
 //! let second = PutOptions::expecting(Precondition::Version(first));
 //! store.put(&key, "{\"version\":4}".into(), &second).await?;
 //!
-//! // Whoever still expects the first content is refused, and is told what is there instead.
+//! // A client that still expects the first content is refused, and is told what is there instead.
 //! let error = store.put(&key, "{}".into(), &second).await.unwrap_err();
 //! assert_eq!(error.kind(), ErrorKind::PreconditionFailed);
 //! assert_eq!(error.found().map(|blob| &blob.bytes[..]), Some(&b"{\"version\":4}"[..]));
@@ -39,7 +39,7 @@
 //!
 //! Credentials, signatures and the HTTP client are those of `object_store`. Requests are made here: its interface has no place
 //! for leases, conditional deletions, customers' keys on some blobs only and lists by raw prefixes; its retries take a
-//! write of their own for somebody else's; and its errors do not say which bucket, region or clock is wrong.
+//! write of their own for another client's; and its errors do not say which bucket, region or clock is wrong.
 //!
 //! # Features
 //!

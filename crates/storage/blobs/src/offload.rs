@@ -25,7 +25,7 @@ impl<T> Drop for Teller<T> {
     }
 }
 
-/// The outcome of `work`, which runs to its end also when nobody waits for it any more.
+/// The outcome of `work`, which runs to its end even if the caller stops waiting.
 pub(crate) async fn offload<T: Send + 'static>(
     op: &'static str,
     place: &str,

@@ -165,7 +165,7 @@ impl PutOptions {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct DeleteOptions {
-    /// What must be stored. `Absent` makes no sense here and is `Invalid`.
+    /// What must be stored. `Absent` is `Invalid` here.
     pub precondition: Precondition,
     /// The lease that the caller holds. A blob under a lease cannot be deleted without it.
     pub lease: Option<LeaseId>,

@@ -70,8 +70,8 @@ impl RetryPolicy {
 
 /// Repeats what fails because the service does not answer, and finds out what happened when an answer got lost.
 ///
-/// A conditional write whose answer got lost may have been carried out. Whoever only repeats it is refused by its own
-/// write, and takes it for somebody else's. This one reads back: if bytes and metadata are its own, the write has happened, and
+/// A conditional write whose answer got lost may have been carried out. A client that only repeats it is refused by its own
+/// write, and takes it for another client's. This one reads back: if bytes and metadata are its own, the write has happened, and
 /// its version is adopted; if what was expected is still there, the write is repeated; anything else is a
 /// `PreconditionFailed` that carries what was found. Refusals are looked at in the same way, since a request may arrive
 /// twice without anybody here knowing.
@@ -197,7 +197,7 @@ impl<S: BlobStore> Retry<S> {
                     .with_found(found)
                     .with_source(error))
             }
-            // Nobody knows, so the first error stands: a refusal is certain, and a lost answer remains one.
+            // The outcome is unknown, so the first error is returned: a refusal is certain, and a lost answer remains one.
             Err(_) => Err(error),
         }
     }

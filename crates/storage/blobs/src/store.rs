@@ -36,7 +36,7 @@ use crate::version::BlobVersion;
 /// - **`conditional_delete`** \[conditional_delete\]: the same for deletions, where absence gives `false`. `Absent` is
 ///   `Invalid`.
 /// - **`own_writes_are_known`**: two writers that put *equal* bytes and metadata under one condition may both be told that
-///   they succeeded. Retries recognise a write of their own by these, so whoever needs one winner puts something of its own
+///   they succeeded. Retries recognise a write of their own by these, so a client that needs one winner puts something of its own
 ///   into them, or says that the write is [`contended`](PutOptions::contended).
 /// - **`ambiguity_is_said`**: when it is not known whether a write happened, the error is `Ambiguous`. Every other kind means that
 ///   it did not.

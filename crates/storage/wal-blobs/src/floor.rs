@@ -130,7 +130,7 @@ mod tests {
             (12, 3, Standing::Overtaken),
             (12, 9, Standing::Counts),
             (16, 15, Standing::Unknown),
-            // Whoever followed is forgotten.
+            // Later epochs are forgotten.
             (2, 1, Standing::Unknown),
         ] {
             assert_eq!(floor.standing(number, takeover), expected, "{number} of {takeover}");

@@ -1,4 +1,4 @@
-//! Journals in object stores: an object for each batch, created only if nobody else was there first.
+//! Journals in object stores: an object for each batch, created only if it does not exist.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -82,7 +82,7 @@ impl Queue {
         group
     }
 
-    /// Says what became of a batch, if somebody still waits for it.
+    /// Reports the outcome of a batch, if a caller still waits for it.
     pub(crate) fn tell(&self, number: u64, outcome: Result<Ack>) {
         let waker = self.inner().done.get_mut(&number).and_then(|slot| {
             slot.outcome = Some(outcome);

@@ -38,7 +38,7 @@ pub(crate) struct BlobWriter {
 struct State {
     tip: Tip,
     over: Option<ErrorKind>,
-    /// An object that was sent, and of which nobody knows whether it arrived.
+    /// An object that was sent and may not have arrived.
     doubt: Option<Attempt>,
 }
 
@@ -52,7 +52,7 @@ struct Attempt {
 }
 
 impl BlobWriter {
-    /// Takes over from whoever writes.
+    /// Takes over from the current writer.
     pub(crate) async fn open(objects: Objects, id: String, owner: &str) -> Result<Self> {
         const OP: &str = "open";
         let (mut tip, mut takeovers) = Self::place(&objects, OP).await?;
@@ -136,7 +136,7 @@ impl BlobWriter {
         let sent = self.objects.store.put(&key, attempt.bytes.clone().into(), &put).await;
         let Err(error) = sent else { return self.arrived(op, attempt).await };
         if !matches!(error.kind(), blobs::ErrorKind::PreconditionFailed | blobs::ErrorKind::Ambiguous) {
-            // It did not happen, and nobody waits for it any more.
+            // It did not happen, and no caller waits for it any more.
             self.state().doubt = None;
             return Err(failed(op, &self.objects, error));
         }
@@ -283,7 +283,7 @@ impl JournalWriter for BlobWriter {
             Either::Outcome(outcome) => return outcome,
             Either::Turn(turn) => turn,
         };
-        // Whoever was told of the last object has more to send by now.
+        // The callers of the last object have more to send by now.
         let_others_in().await;
         // One that gave up in the middle may have sent this batch, and more may wait than fit one object.
         loop {

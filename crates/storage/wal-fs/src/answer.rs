@@ -28,7 +28,7 @@ pub(crate) fn answer<T>() -> (Teller<T>, Waiting<T>) {
     (Teller(Arc::clone(&answer)), Waiting(answer))
 }
 
-/// The outcome of `work`, which runs on a thread, and to its end also when nobody waits for it any more.
+/// The outcome of `work`, which runs on a thread, and to its end even if the caller stops waiting.
 pub(crate) async fn offload<T, F>(op: &'static str, target: &str, work: F) -> Result<T>
 where
     T: Send + 'static,

@@ -27,7 +27,7 @@ const ATTEMPTS: usize = 64;
 pub(crate) struct Keeper {
     folder: PathBuf,
     segment_bytes: u64,
-    /// The writer's number, and its file, whose name is gone as soon as somebody takes over.
+    /// The writer's number, and its file, whose name is gone as soon as another writer takes over.
     number: u64,
     own: File,
     /// The newest epoch that was ever seen.
@@ -100,7 +100,7 @@ impl Keeper {
         self.check(OPEN)?;
         for _ in 0..ATTEMPTS {
             match self.go_on() {
-                // Somebody who is refused by now has just made a file.
+                // A writer that is refused by now has just made a file.
                 Err(Trouble::Gone) => self.check(OPEN)?,
                 Err(Trouble::Io(error)) if error.kind() == io::ErrorKind::AlreadyExists => {
                     self.check(OPEN)?
@@ -133,7 +133,7 @@ impl Keeper {
             // What a refused writer still puts behind the end is cut off by this.
             self.begin_segment().map_err(|unpublished| unpublished.error)?;
         }
-        // Said also where nothing is stored, so that nobody believes a refused writer that says something only now.
+        // Said also where nothing is stored, so that a refused writer that reports late is not believed.
         self.say_head(epoch).map_err(|unpublished| unpublished.error)?;
         // What was only begun, or is over, counts for nothing; it goes with a later attempt if not with this one.
         drop(self.forget(&listing, epoch.unwrap_or(u64::MAX)));
@@ -172,7 +172,7 @@ impl Keeper {
         Ok(Epoch::new(epoch))
     }
 
-    /// Stores a base under a number that nobody else has.
+    /// Stores a base under an unused number.
     fn put_base(&mut self, base: &Record) -> Result<u64> {
         if base.as_bytes().len() > MAX_BATCH {
             return Err(self.error(ErrorKind::Invalid, BEGIN).because("its base is too long"));
@@ -245,7 +245,7 @@ impl Keeper {
     /// Begins the next segment.
     fn rotate(&mut self) -> Result<()> {
         match self.begin_segment() {
-            // Only somebody who has taken over begins segments of this epoch.
+            // Only a writer that has taken over begins segments of this epoch.
             Err(unpublished) if unpublished.error.kind() == io::ErrorKind::AlreadyExists => {
                 self.over = Some(ErrorKind::Fenced);
                 Err(self.error(ErrorKind::Fenced, APPEND))
@@ -336,7 +336,7 @@ impl Keeper {
         }
     }
 
-    /// Ends the writer because nobody knows what has happened.
+    /// Ends the writer because the outcome is unknown.
     fn end(&mut self, op: &'static str, error: io::Error) -> Error {
         self.over = Some(ErrorKind::Closed);
         self.error(ErrorKind::Ambiguous, op).with_source(error)
@@ -378,11 +378,11 @@ fn refuse_living(folder: &Path, newest: u64) -> Result<()> {
         Err(error) if error.raw_os_error() == fs2::lock_contended_error().raw_os_error() => {
             let said = std::fs::read_to_string(&path).unwrap_or_default();
             let who = said.lines().filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
-            let who = if who.is_empty() { "somebody".to_owned() } else { who };
+            let who = if who.is_empty() { "another process".to_owned() } else { who };
             let message = format!("{who} has it open for writing, wait or take over");
             Err(Error::new(ErrorKind::Locked, OPEN, folder.display()).because(message))
         }
-        // Without locks nobody can tell, and fencing keeps the two apart.
+        // Without locks this cannot be told, and fencing keeps the two apart.
         Err(_) => Ok(()),
     }
 }

@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Creates the folder of a journal with those above it. Nobody else may look into it.
+/// Creates the folder of a journal with those above it. Only its owner may look into it.
 pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
     if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         fs::create_dir_all(parent)?;
@@ -21,7 +21,7 @@ pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Creates a file that must not exist and that nobody else may read, for reading and writing.
+/// Creates a file that must not exist, readable by its owner alone, for reading and writing.
 pub(crate) fn create_new(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true);

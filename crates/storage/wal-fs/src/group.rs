@@ -39,7 +39,7 @@ impl Line {
     /// Asks for something; the answer is none if the thread has ended.
     pub(crate) fn ask<T>(&self, request: impl FnOnce(Teller<T>) -> Request) -> Waiting<T> {
         let (teller, waiting) = answer();
-        // A request that nobody takes is dropped, and its teller says so.
+        // A request without a receiver is dropped, and its sender says so.
         drop(self.requests.lock().unwrap_or_else(PoisonError::into_inner).send(request(teller)));
         waiting
     }
@@ -52,7 +52,7 @@ impl Line {
 fn serve(mut keeper: Keeper, requests: &Receiver<Request>, position: &Mutex<Option<Cursor>>) {
     let mut waiting = None;
     while let Some(request) = waiting.take().or_else(|| requests.recv().ok()) {
-        // Where things stand is published before anybody is told, so that whoever was told sees it.
+        // Where things stand is published before any caller is told, so that each one told sees it.
         let publish = |keeper: &Keeper| {
             *position.lock().unwrap_or_else(PoisonError::into_inner) = keeper.position();
         };

@@ -151,7 +151,7 @@ pub(crate) fn page(
 
 /// Finds the end of an epoch, for a writer that goes on there.
 ///
-/// Only the last segment is read: those before it were found whole by whoever began the next.
+/// Only the last segment is read: those before it were found whole when the next was begun.
 pub(crate) fn tail(folder: &Path, listing: &Listing, epoch: u64) -> Result<Tail, Trouble> {
     let last = Cursor::new(Epoch::new(epoch), Position::new(u64::MAX));
     let Some(mut walk) = Walk::start(folder, listing, &last)? else {

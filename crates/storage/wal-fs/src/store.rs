@@ -61,7 +61,7 @@ impl FsJournalOptions {
 }
 
 impl FsJournal {
-    /// The journal in this folder, which is made when somebody writes.
+    /// The journal in this folder, which is made by the first write.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self::with_options(folder, FsJournalOptions::default())
     }

@@ -45,7 +45,7 @@ pub enum ErrorKind {
     Unavailable,
     /// The answer got lost: the batch is stored, as a whole, or it is not. Open again, and read what is stored.
     Ambiguous,
-    /// The caller's arguments make no sense. Fix the call.
+    /// The caller's arguments are invalid. Fix the call.
     Invalid,
     /// A defect of the store. Report it.
     Internal,

@@ -12,7 +12,7 @@
 //! let receipt = writer.append(&[Record::from(&b"one"[..]), Record::from(&b"two"[..])]).await?;
 //! assert_eq!((receipt.first.get(), receipt.next.get()), (0, 2));
 //!
-//! // Now the writer dies, and somebody reads what is left.
+//! // Now the writer dies, and another process reads what is left.
 //! drop(writer);
 //! let contents = read_all(&journal).await?.expect("an epoch was begun");
 //! assert_eq!(contents.records.len(), 2);
@@ -30,7 +30,7 @@
 //!
 //! # What is deliberately absent
 //!
-//! - What records mean. Whoever writes them reads them.
+//! - What records mean. Their writers read them.
 //! - Files, buckets, runtimes, clocks, randomness.
 //! - Deciding who may take over: that is the business of locks, which stand elsewhere.
 //!

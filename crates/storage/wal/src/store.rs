@@ -58,7 +58,7 @@ pub const MAX_BATCH: usize = 1 << 30;
 /// - **W2 `open_waits_for_nobody`**: unless told to take over, `open` is `Locked` while another writer is open and the store can tell
 ///   that it is alive. Whether it can is up to the store.
 /// - **W3 `closed_writers_end`**: after `close`, every operation is `Closed`, and others may open.
-/// - **W4 `a_new_writer_goes_on`**: a writer appends behind what is stored, whoever wrote that.
+/// - **W4 `a_new_writer_goes_on`**: a writer appends behind what is stored, whichever client wrote that.
 ///
 /// Damage
 ///
@@ -125,7 +125,7 @@ pub trait JournalWriter: fmt::Debug + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// `Denied`, `Unavailable`; the writer has ended all the same.
+    /// `Denied`, `Unavailable`; the writer has ended nevertheless.
     async fn close(&self) -> Result<()>;
 }
 

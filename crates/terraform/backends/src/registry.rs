@@ -41,7 +41,7 @@ const FOREIGN: [&str; 20] = [
 
 /// What makes back ends of one type.
 ///
-/// Making one asks nobody: it neither connects nor writes.
+/// Making one neither connects nor writes.
 pub trait Factory: fmt::Debug + Send + Sync + 'static {
     /// The type, as a `backend` block names it.
     fn kind(&self) -> &'static str;
@@ -206,7 +206,7 @@ impl Place {
     }
 }
 
-/// Back ends by type and by scheme. A program composes it; whoever has a back end of its own adds that.
+/// Back ends by type and by scheme. A program composes it; one with a backend of its own adds that.
 ///
 /// ```
 /// use std::sync::Arc;

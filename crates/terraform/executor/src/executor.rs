@@ -231,7 +231,7 @@ impl Run {
         if known && is_noted(operation) {
             self.ledger.close(&*executor.intents, node).await?;
         }
-        // Somebody else must have changed the instance meanwhile, past the plan.
+        // Another program must have changed the instance meanwhile, past the plan.
         Ok(applied.map_or_else(|error| Outcome::Failed(error.to_string()), |()| outcome))
     }
 

@@ -24,7 +24,7 @@ pub trait IntentLog: fmt::Debug + Send + Sync {
     async fn replace(&self, open: &[Intent]) -> Result<()>;
 }
 
-/// Notes that last as long as this process: for tests, and for whoever accepts that a crash leaves no trace of what was
+/// Notes that last as long as this process: for tests, and for callers who accept that a crash leaves no trace of what was
 /// begun.
 #[derive(Debug, Default)]
 pub struct MemoryIntents(Mutex<Vec<Intent>>);

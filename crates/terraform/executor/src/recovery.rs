@@ -9,7 +9,7 @@ impl Executor {
     /// Judges the operations that an earlier run has begun and not ended, and puts old objects back that were only moved
     /// aside. Refresh the manager before.
     ///
-    /// What it returns is for the user, who may have to look for objects that nobody recorded. The notes stay until
+    /// What it returns is for the user, who may have to look for unrecorded objects. The notes stay until
     /// [`acknowledge`](Self::acknowledge), so that a crash before anybody has read them loses nothing; a second call says
     /// the same.
     ///

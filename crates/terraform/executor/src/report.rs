@@ -12,7 +12,7 @@ pub struct RunReport {
     pub walk: WalkReport,
     /// Why the state of the manager is not stored. It holds what was done, so save it elsewhere.
     pub unsaved: Option<Error>,
-    /// Operations of which nobody knows how they ended. They are noted, and [`recover`](crate::Executor::recover) of the
+    /// Operations of unknown outcome. They are noted, and [`recover`](crate::Executor::recover) of the
     /// next run judges them.
     pub open: Vec<Intent>,
 }

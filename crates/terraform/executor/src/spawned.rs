@@ -119,7 +119,7 @@ impl<E> Pool<E> {
     }
 }
 
-/// Aborts the tasks of a walk that nobody awaits any more.
+/// Aborts the tasks of an abandoned walk.
 struct Aborting<'a, E>(&'a Pool<E>);
 
 impl<E> Drop for Aborting<'_, E> {

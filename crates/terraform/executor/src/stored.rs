@@ -18,7 +18,7 @@ const NO_HOST: &str = "registry.opentofu.org";
 
 /// Notes in a store of their own, best beside the state: a file `terraform.tfstate.intents`, another object of the bucket.
 ///
-/// Whoever holds the lock of the state writes them, so the store needs no lock. Each write is as durable as the store's.
+/// The holder of the state's lock writes them, so the store needs no lock. Each write is as durable as the store's.
 #[derive(Clone, Debug)]
 pub struct StoredIntents {
     store: Arc<dyn StateStore>,

@@ -52,7 +52,7 @@ impl EncodeOptions {
 #[non_exhaustive]
 pub enum EncodeError {
     /// Reading noted things that the file cannot hold, or the dialect has no place for.
-    #[error("writing would lose {}; allow it to write all the same", loss::summary(.0))]
+    #[error("writing would lose {}; allow the loss to write it", loss::summary(.0))]
     Loss(Vec<Loss>),
     /// A placeholder of a running plan.
     #[error("{0} is only planned and cannot be stored; write the state after the plan has been applied")]
@@ -100,7 +100,7 @@ pub fn encode_to<W: io::Write>(file: &File, options: &EncodeOptions, out: W) -> 
     refuse(file, options.allow_loss)?;
     let writer = Writer::new(out, layout(options.indented.unwrap_or(file.style.indented)));
     let mut out = Encoder { file, writer, sort_paths: false }.document()?;
-    // Whoever chooses the layout gets the plain one.
+    // A chosen layout gets the plain style.
     if file.style.second_line_break && options.indented.is_none() {
         out.write_all(b"\n")?;
     }

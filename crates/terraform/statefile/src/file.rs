@@ -45,7 +45,7 @@ pub struct Style {
 }
 
 impl File {
-    /// A new file that nobody has written yet: serial 0, no writer, an empty state.
+    /// A new file: serial 0, no writer, an empty state.
     pub fn new(dialect: Dialect, lineage: Lineage) -> Self {
         Self {
             terraform_version: None,
@@ -65,7 +65,7 @@ impl Style {
     ///
     /// Empty lists of sensitive attributes are written since Terraform 0.14 and in every OpenTofu, check results since
     /// Terraform 1.3 and in every OpenTofu. OpenTofu 1.8 to 1.11 does not indent. A release before 0.12 never wrote
-    /// format 4: such a file is an upgraded one and has the style of whoever upgraded it.
+    /// format 4: such a file is an upgraded one and has the style of the program that upgraded it.
     pub fn of(dialect: Dialect, writer: Option<&WriterVersion>) -> Self {
         let style = Self {
             source_version: 4,

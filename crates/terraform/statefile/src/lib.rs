@@ -6,7 +6,7 @@
 //!
 //! let text = br#"{"version": 4, "serial": 7, "lineage": "a", "future_member": [1.50]}"#;
 //!
-//! // The whole model; what nobody knows yet is kept.
+//! // The whole model; unknown members are kept.
 //! let file = decode(text, &DecodeOptions::default())?;
 //! let canonical = encode(&file, &EncodeOptions::default())?;
 //! assert!(String::from_utf8(canonical)?.contains("1.50"));

@@ -336,7 +336,7 @@ impl Default for Block {
 
 /// Where the blocks of a document come from; a program may read ahead in another thread.
 pub trait Blocks {
-    /// Gives the next block and takes back one that is no longer needed; an empty block is the end.
+    /// Gives the next block and returns one that is no longer needed; an empty block is the end.
     ///
     /// # Errors
     ///

@@ -17,7 +17,7 @@ struct Top {
 
 /// Finds the version of a document that is not empty.
 ///
-/// A document that begins with its version, as every writer has it, is believed at once: whoever decodes it checks
+/// A document that begins with its version, as every writer has it, is believed at once: decoding checks
 /// the rest. All others are read to their end first.
 pub(crate) fn version(text: &[u8]) -> Result<u64, ReadError> {
     if text.is_empty() {

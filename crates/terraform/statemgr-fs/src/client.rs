@@ -43,7 +43,7 @@ pub(crate) struct Session {
     pub(crate) early: Option<EarlyCopy>,
 }
 
-/// A lock that somebody asked for.
+/// A lock that the caller asked for.
 #[derive(Debug)]
 pub(crate) struct Held {
     pub(crate) grip: Grip,
@@ -111,7 +111,7 @@ impl Client {
         self.wrote.store(true, Ordering::Release);
     }
 
-    /// Finishes an interrupted write if nobody holds the lock.
+    /// Finishes an interrupted write if the lock is free.
     fn try_recover(&self, place: &Place) -> io::Result<Attempted> {
         match Latch::attempt(place) {
             Ok(Attempt::Locked(latch)) => {
@@ -119,12 +119,12 @@ impl Client {
                 recover(place, grip.file()).map(|()| Attempted::Done)
             }
             Ok(Attempt::Busy(_)) => Ok(Attempted::Busy),
-            // Whoever may only read can still read: the file says itself whether the journal has the state.
+            // A user who may only read can still read: the file says itself whether the journal has the state.
             Err(_) => Ok(Attempted::Done),
         }
     }
 
-    /// Who holds the lock that somebody asked for.
+    /// Who holds the requested lock.
     pub(crate) fn lock_holder(&self, op: &'static str) -> Result<Option<LockHolder>> {
         let held = self.probe().map_err(|error| failed(op, &self.place, error))?;
         Ok(held.filter(|held| !held.brief).map(|held| held.holder))

@@ -33,7 +33,7 @@ impl Document {
         })
     }
 
-    /// The first document that can be read. Half of one, which somebody is writing, is none.
+    /// The first document that can be read. Half of one, which is being written, is none.
     pub(crate) fn read(paths: &[PathBuf]) -> Option<Self> {
         let parse = |path: &PathBuf| LockInfo::parse(read_text(path).ok()??.as_bytes()).ok();
         let mut info = paths.iter().find_map(parse)?;
@@ -51,7 +51,7 @@ impl Document {
     }
 }
 
-/// A new file: a link that somebody has put there is not followed, so that nothing else is overwritten.
+/// A new file: a link put there is not followed, so that nothing else is overwritten.
 fn create(path: &Path) -> io::Result<File> {
     drop(fs::remove_file(path));
     let create = || {

@@ -20,7 +20,7 @@ pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// Creates a file that must not exist and that nobody else may read, for reading and writing.
+/// Creates a file that must not exist, readable by its owner alone, for reading and writing.
 pub(crate) fn create_new(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true);

@@ -1,4 +1,4 @@
-//! A lock with its document beside it, for one operation or for as long as somebody wants it.
+//! A lock with its document beside it, for one operation or for longer.
 
 use std::fs::{self, File};
 use std::path::PathBuf;
@@ -34,7 +34,7 @@ impl Grip {
         document.write(&self.documents)
     }
 
-    /// A lock for one operation that nobody asked to lock. Terraform finds a document beside it and waits.
+    /// A lock for one operation of an unlocked client. Terraform finds a document beside it and waits.
     pub(crate) fn brief(place: &Place, latch: Latch, operation: &str, now: Timestamp) -> Self {
         let mut grip = Self::new(place, latch);
         let seed = format!("{now:?} {operation} {:?} {place}", Process::this(true));

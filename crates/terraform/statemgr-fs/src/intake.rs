@@ -34,7 +34,7 @@ pub(crate) fn rest(mut file: &File, head: Vec<u8>, len: u64) -> io::Result<(Vec<
     Ok((bytes, digester.finish()))
 }
 
-/// Memory for as much as somebody else's file has may not be there.
+/// The size of a file is untrusted, so the allocation may fail.
 fn reserve(bytes: &mut Vec<u8>, more: usize) -> io::Result<()> {
     bytes.try_reserve_exact(more).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))
 }
@@ -52,7 +52,7 @@ fn fill<'a>(bytes: &'a mut [u8], head: &[u8], mut file: &File, parts: Sender<&'a
         filled += have;
         let is_full = have == part.len();
         let part: &'a [u8] = part;
-        // Nobody listens only if the system starts no thread; then all of it waits in the channel.
+        // The channel has no reader only if the system starts no thread; then all of it waits in the channel.
         let _ = parts.send(&part[..have]);
         if !is_full {
             break;

@@ -25,14 +25,14 @@ pub(crate) struct Latch {
 #[derive(Debug)]
 pub(crate) enum Attempt {
     Locked(Latch),
-    /// Somebody else has it.
+    /// Another process has it.
     Busy(Other),
 }
 
 impl Latch {
     /// Locks the state file without waiting, and creates it, empty, if it is not there.
     pub(crate) fn attempt(place: &Place) -> io::Result<Attempt> {
-        // Whoever publishes by renaming may replace the file between opening and locking.
+        // A program that publishes by renaming may replace the file between opening and locking.
         for _ in 0..ATTEMPTS {
             let target = place.target();
             let (file, created) = open(&target)?;
@@ -81,12 +81,12 @@ impl Drop for Latch {
     }
 }
 
-/// Locks a file that nobody else can have locked.
+/// Locks a file that no other process can have locked.
 pub(crate) fn lock_own(file: &File) -> io::Result<()> {
     if flock(file)? && record::try_lock(file).map_err(no_locks)? {
         return Ok(());
     }
-    Err(io::Error::other("somebody else has locked a file that was just made"))
+    Err(io::Error::other("another process has locked a file that was just made"))
 }
 
 /// Who has locked this file, which may be open for reading only.

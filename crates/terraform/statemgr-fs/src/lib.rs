@@ -36,7 +36,7 @@
 //! # What it promises
 //!
 //! - **A state is old or new, and whole**, after a crash of the program or the machine, a full disk or a signal. The new
-//!   state goes into a journal first, then over the file in place. Whoever opens the file next finishes what was
+//!   state goes into a journal first, then over the file in place. The next process that opens the file finishes what was
 //!   interrupted, also to read. Other programs refuse a half-written file, since it begins with a zero byte; they do
 //!   not take it for an empty one.
 //! - **Locks exclude** terraform and tofu (record locks of fcntl), scripts that use flock(1), and other clients in any
@@ -53,7 +53,7 @@
 //! - Exclude other hosts from a file system that they share, beyond what that file system does about record locks.
 //! - Keep a read from seeing half a state while a *Terraform* writes it, which it does without a journal. A read that
 //!   the write overlaps is repeated.
-//! - On Windows the lock is LockFileEx's, as Terraform's is; then nobody but the holder can read a locked file. On macOS
+//! - On Windows the lock is LockFileEx's, as Terraform's is; then only the holder can read a locked file. On macOS
 //!   record locks belong to the process: another client of the process that opens the file ends them, and flock's
 //!   remains. Neither system is among those that the tests run on.
 //!

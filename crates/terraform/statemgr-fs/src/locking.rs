@@ -21,7 +21,7 @@ use crate::recovery::recover;
 const GRACE: Duration = Duration::from_millis(250);
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// Somebody who holds the lock, or is in the middle of an operation.
+/// A process that holds the lock, or is in the middle of an operation.
 pub(crate) struct Found {
     pub(crate) holder: LockHolder,
     pub(crate) brief: bool,
@@ -78,7 +78,7 @@ impl Client {
         }
     }
 
-    /// Why nobody can be made to let go.
+    /// Why the holder cannot be made to release.
     pub(crate) fn force_unlock(&self) -> Error {
         const OP: &str = "unlock by force";
         let error = Error::unsupported(OP, &self.place);
@@ -103,7 +103,7 @@ impl Client {
         self.grip(op, wanted, |latch| Ok(Grip::brief(&self.place, latch, op, self.clock.now())))
     }
 
-    /// Locks the file. Holders are not waited for, but whoever is in the middle of a read or write is.
+    /// Locks the file. Holders are not waited for, but processes in the middle of a read or write are.
     fn grip(
         &self,
         op: &'static str,
@@ -120,7 +120,7 @@ impl Client {
             });
             let Some(attempt) = attempt else {
                 let error = Error::new(ErrorKind::Unavailable, op, &self.place);
-                return Err(error.because("nobody waits for it any more"));
+                return Err(error.because("the caller stopped waiting"));
             };
             let other = match attempt.map_err(self.failed(op))? {
                 Ok(grip) => return Ok(grip),
@@ -154,7 +154,7 @@ impl Client {
         }
     }
 
-    /// The holder by the document beside the state, unless that was left by somebody else.
+    /// The holder by the document beside the state, unless another process left that.
     fn identify(&self, other: &Other) -> Option<Found> {
         let Document { info, process } = Document::read(&self.place.documents())?;
         let Some(process) = process else {

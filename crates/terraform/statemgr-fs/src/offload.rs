@@ -11,7 +11,7 @@ use std::thread;
 
 use groundstate_statemgr::{Error, ErrorKind, Result};
 
-/// The outcome of `work`, which runs to its end also when nobody waits for it any more.
+/// The outcome of `work`, which runs to its end even if the caller stops waiting.
 pub(crate) async fn offload<T, F>(op: &'static str, target: &str, work: F) -> Result<T>
 where
     T: Send + 'static,
@@ -77,7 +77,7 @@ impl<T> Future for Waiting<T> {
     }
 }
 
-/// Whether somebody still waits for an operation, asked before its first effect.
+/// Whether a caller still waits for an operation, asked before its first effect.
 #[derive(Clone, Debug)]
 pub(crate) struct Wanted(Arc<Mutex<bool>>);
 
@@ -96,7 +96,7 @@ impl Caller {
 }
 
 impl Wanted {
-    /// The outcome of `attempt`, unless nobody waits for it any more.
+    /// The outcome of `attempt`, unless the caller stopped waiting.
     ///
     /// A caller that gives up meanwhile is held until the attempt is over: afterwards it has happened or never will.
     pub(crate) fn if_wanted<T>(&self, attempt: impl FnOnce() -> T) -> Option<T> {

@@ -23,7 +23,7 @@ pub struct FsOptions {
     pub publish: Publish,
     /// Whether locks come with tokens; their count is a small file beside the state.
     pub fencing: bool,
-    /// How long to wait for somebody who is in the middle of a read or write without having asked for the lock.
+    /// How long to wait for a process that is in the middle of a read or write without having asked for the lock.
     pub patience: Duration,
 }
 
@@ -98,7 +98,7 @@ impl FsOptions {
         self
     }
 
-    /// Sets how long to wait for somebody who is reading or writing right now.
+    /// Sets how long to wait for a process that is reading or writing right now.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;

@@ -39,7 +39,7 @@ impl Place {
     /// What must be found under every name of a state lies beside this one.
     pub(crate) fn target(&self) -> PathBuf {
         let mut path = self.path.clone();
-        // The system gives up after 40 links too; a loop is then reported by whoever opens the path.
+        // The system gives up after 40 links too; a loop is then reported when the path is opened.
         for _ in 0..40 {
             match fs::read_link(&path) {
                 Ok(next) => path = parent(&path).join(next),
@@ -116,7 +116,7 @@ pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     parent(path).join(hidden)
 }
 
-/// Names that are no UTF-8 keep their dot: they get a second one, which harms nobody.
+/// Names that are no UTF-8 keep their dot: they get a second one, which does no harm.
 fn without_dot(name: &OsStr) -> &OsStr {
     name.to_str().and_then(|text| text.strip_prefix('.')).map_or(name, OsStr::new)
 }

@@ -27,7 +27,7 @@ pub struct Process {
     pub host: Option<String>,
     start: Option<u64>,
     space: Option<u64>,
-    /// It holds the lock for one operation only, which nobody asked to lock.
+    /// It holds the lock for one operation only, without a lock of its own.
     pub brief: bool,
 }
 

@@ -6,7 +6,7 @@
 use std::fs::File;
 use std::io;
 
-/// Somebody else's lock.
+/// Another process's lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Other {
     /// The process, if the lock belongs to one: Terraform's do, ours belong to an open file.
@@ -94,7 +94,7 @@ mod system {
     }
 }
 
-/// Locks the whole file for writing; `false` when somebody else has it.
+/// Locks the whole file for writing; `false` when another process has it.
 pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
     system::try_lock(file)
 }

@@ -1,4 +1,4 @@
-//! Finishing a write that was interrupted. Whoever holds the lock does this before anything else.
+//! Finishing a write that was interrupted. The holder of the lock does this before anything else.
 
 use std::fs::File;
 use std::io;
@@ -26,7 +26,7 @@ pub(crate) fn recover(place: &Place, file: &File) -> io::Result<()> {
         }
     }
     // A file that is not marked is whole: the write had not begun, it was finished, or another program has written the
-    // file since. A journal that cannot be removed then harms nobody.
+    // file since. A journal that cannot be removed then does no harm.
     drop(remove(&path));
     Ok(())
 }

@@ -22,7 +22,7 @@ pub(crate) fn publish(place: &Place, latch: &mut Latch, staged: Staged) -> Resul
     sync_parent(&place.target()).map_err(Stopped::Within)
 }
 
-/// Makes the file durable and gives it the name. It is locked before, so that nobody locks it in between.
+/// Makes the file durable and gives it the name. It is locked before, so that no other process locks it in between.
 fn prepare(place: &Place, old: &File, staged: Staged) -> io::Result<File> {
     let mut named = staged.name(new_name(&place.target()), old)?;
     named.file().sync_all()?;

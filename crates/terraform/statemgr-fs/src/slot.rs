@@ -3,7 +3,7 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-/// Holds the thing while nobody uses it. Unlike a mutex's guard, what is lent may wander between threads.
+/// Holds the thing while it is not lent. Unlike a mutex's guard, what is lent may wander between threads.
 #[derive(Debug)]
 pub(crate) struct Slot<T> {
     content: Mutex<Option<T>>,

@@ -40,18 +40,18 @@ enum Look {
     Torn,
 }
 
-/// What came of an attempt to finish somebody's write.
+/// The outcome of an attempt to finish another's write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Attempted {
-    /// It is finished, or cannot be from here: trying again makes no sense.
+    /// It is finished, or cannot be from here: trying again is useless.
     Done,
-    /// Somebody holds the lock, and may well be the writer.
+    /// The lock is held, perhaps by the writer.
     Busy,
 }
 
-/// What is stored: the old state or the new one when somebody is writing. None when nothing is, or zero bytes.
+/// What is stored: the old state or the new one during a write. None when nothing is, or zero bytes.
 ///
-/// `handle` is the holder's own open file, for systems that let nobody else read. `recover` is called when a write
+/// `handle` is the holder's own open file, for systems on which only the holder can read. `recover` is called when a write
 /// seems to have been interrupted.
 pub(crate) fn read(
     place: &Place,
@@ -73,7 +73,7 @@ pub(crate) fn read(
         match look {
             Look::Found(snapshot) => {
                 if snapshot.stamp.is_none() {
-                    // Other programs cannot read the file before it is finished. The state is known all the same.
+                    // Other programs cannot read the file before it is finished. The state is still known.
                     drop(recover());
                 }
                 return Ok(snapshot.unless_empty());
@@ -137,7 +137,7 @@ fn from_journal(place: &Place, file: &File, head: &[u8], before: Stamp) -> io::R
     if Stamp::of(file)? != before {
         return Ok(Look::Moving);
     }
-    // Somebody may really have stored what marks begin with.
+    // A stored state may really begin as marks do.
     Ok(match Mark::of(head) {
         Mark::Cut => {
             let (bytes, digest) = (head.to_vec(), digest::of_bytes(head));

@@ -67,13 +67,13 @@ impl Staged {
         self.digester.clone().finish()
     }
 
-    /// Gives it a name, in place of what has it. Whoever may read `model` may read it; nobody else.
+    /// Gives it a name, in place of what has it. Only users that may read `model` may read it.
     pub(crate) fn name(self, path: PathBuf, model: &File) -> io::Result<Named> {
         files::copy_access(model, &self.file)?;
         self.link(path)
     }
 
-    /// Gives it a name, in place of `before`. The owner of `model` may read it; nobody else.
+    /// Gives it a name, in place of `before`. Only the owner of `model` may read it.
     pub(crate) fn name_private(
         self,
         path: PathBuf,

@@ -155,7 +155,7 @@ impl Turn {
 impl Client {
     /// Refuses tokens other than that of the lock this client holds.
     ///
-    /// While it is held nobody else can have been granted a later one, unless the lock was lost where locks can be: on
+    /// While it is held no other client can have been granted a later one, unless the lock was lost where locks can be: on
     /// a file system that is shared by several hosts.
     fn check_token(&self, op: &'static str, session: &Session, token: FencingToken) -> Result<()> {
         if !self.options.fencing {
@@ -230,7 +230,7 @@ impl Client {
         if let Err(Stopped::Within(_)) = published {
             journal.keep();
         }
-        // Dropping the journal removes it, before the lock is given back: whoever gets that must not find one.
+        // Dropping the journal removes it, before the lock is released: its next holder must not find one.
         published
     }
 

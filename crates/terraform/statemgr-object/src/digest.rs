@@ -202,11 +202,11 @@ impl Wait<'_> {
         }
         let what = match bytes {
             Some(bytes) => format!(
-                "is not that of what is stored, {}: somebody is about to write, or died before writing the digest, or \
+                "is not that of what is stored, {}: a client is about to write, or died before writing the digest, or \
                  something else was stored past the backend",
                 described(bytes)
             ),
-            None => "is there, but no state is: somebody removed the state past the backend".to_owned(),
+            None => "is there, but no state is: the state was removed past the backend".to_owned(),
         };
         let message = format!(
             "the digest in {row} {what}; once you know that what is stored is right, repair the digest"

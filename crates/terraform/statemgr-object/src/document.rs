@@ -1,4 +1,4 @@
-//! Lock documents as they are found, also those that nobody can read.
+//! Lock documents as they are found, also unreadable ones.
 
 use groundstate_statemgr::{LockHolder, LockId, LockInfo};
 use md5::{Digest, Md5};

@@ -29,7 +29,7 @@ pub(crate) fn failed(op: &'static str, target: impl fmt::Display, error: blobs::
     Error::new(kind, op, target).because(message).with_source(error)
 }
 
-/// What is left by an operation on a lock whose end nobody knows, and how to free it.
+/// What is left by an operation on a lock whose outcome is unknown, and how to free it.
 pub(crate) fn left_behind(error: Error, lock: impl fmt::Display, id: impl fmt::Display) -> Error {
     let message = format!(
         "{}; {lock} may be left behind, look at it and unlock it by force under the id {id}",

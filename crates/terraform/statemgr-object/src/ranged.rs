@@ -19,7 +19,7 @@ const FIRST: u64 = 64 * 1024;
 /// How much more there is after each piece that was not enough.
 const GROWTH: u64 = 4;
 
-/// How often to begin again because somebody wrote in between.
+/// How often to begin again because of a write in between.
 const ATTEMPTS: usize = 3;
 
 /// Outputs of states that are not read as a whole.
@@ -149,7 +149,7 @@ async fn read_end(
     Ok(blobs.get(key, &options).await?.map(|piece| piece.bytes.to_vec()).unwrap_or_default())
 }
 
-/// A document of which the beginning is there. Whoever reads on gets an error instead of an end.
+/// A document of which the beginning is there. Reading on gives an error instead of an end.
 struct Begun<'t> {
     rest: &'t [u8],
     is_whole: bool,

@@ -47,7 +47,7 @@ impl ObjectStateStore {
             blobs,
             key,
             lock: None,
-            exclusion: Exclusion::Nobody,
+            exclusion: Exclusion::None,
             digests: None,
             attributes,
             marks: None,
@@ -90,7 +90,7 @@ impl ObjectStateStore {
     }
 
     /// Sets whether each write under a lock asks for the lock first, as it does by default. Without, a write costs a
-    /// request less, and a lock that was broken is noticed only by what somebody has written meanwhile.
+    /// request less, and a lock that was broken is noticed only by what was written meanwhile.
     #[must_use]
     pub fn verify_lock(mut self, yes: bool) -> Self {
         self.verify = yes;
@@ -152,7 +152,7 @@ impl ObjectStateStore {
         }
     }
 
-    /// Releases a lock, and says if it was this client's and somebody else has released it before.
+    /// Releases a lock, and says if it was this client's and had been released before.
     async fn free(&self, op: &'static str, id: &LockId) -> Result<()> {
         let outcome = self.scheme(op)?.unlock(id).await;
         match outcome {
@@ -164,7 +164,7 @@ impl ObjectStateStore {
                 if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Locked)
                     && self.held().take_if(|held| held == id).is_some() =>
             {
-                let message = format!("the lock {id} was released by somebody else while it was held");
+                let message = format!("the lock {id} was released by another client while it was held");
                 Err(Error::new(ErrorKind::LockLost, op, self).because(message).with_source(error))
             }
             Err(error) => Err(error),

@@ -237,7 +237,7 @@ impl Change {
     /// Sees to it that the digest is that of what is stored, after it was made that of `version` or removed.
     ///
     /// Two writers without a lock may write their states in one order and their digests in the other. So each looks whether
-    /// its state is still there, and whoever writes the last digest finds that it is right. Under a lock nobody comes between.
+    /// its state is still there, and the writer of the last digest finds that it is right. Under a lock no other client comes between.
     async fn settle(&self, digests: &Digests, version: Option<BlobVersion>) -> Result<()> {
         let mut version = version;
         for _ in 0..TRIES {
@@ -267,7 +267,7 @@ impl Change {
 }
 
 /// Has a change that consists of two steps go on when its caller gives up between them: a state without its digest is one
-/// that nobody reads. Only the end of the process stops it, or that of the runtime, where there is one.
+/// without a reader. Only the end of the process stops it, or that of the runtime, where there is one.
 async fn to_the_end<T: Send + 'static>(
     change: impl Future<Output = Result<T, Failed>> + Send + 'static,
 ) -> Result<T, Failed> {

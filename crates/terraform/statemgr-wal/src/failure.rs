@@ -9,8 +9,8 @@ use groundstate_wal as journal;
 pub(crate) fn failed(op: &'static str, target: impl fmt::Display, error: journal::Error) -> Error {
     use journal::ErrorKind as Journal;
     let (kind, message) = match error.kind() {
-        Journal::Fenced => (ErrorKind::LockLost, "somebody else journals the changes of this state now"),
-        Journal::Locked => (ErrorKind::Locked, "somebody else journals the changes of this state"),
+        Journal::Fenced => (ErrorKind::LockLost, "another process journals the changes of this state now"),
+        Journal::Locked => (ErrorKind::Locked, "another process journals the changes of this state"),
         Journal::Corrupt => {
             (ErrorKind::Corrupt, "the journal of an interrupted run is damaged, bring it back or discard it")
         }

@@ -55,7 +55,7 @@
 //!
 //! # What is deliberately absent
 //!
-//! - Merging with what somebody else has stored in between: that is said, and both are kept.
+//! - Merging with what another program has stored in between: that is reported, and both are kept.
 //! - Places, clocks, runtimes: they are arguments.
 //!
 //! # Features

@@ -20,7 +20,7 @@ use crate::recovery::Recovery;
 
 /// A manager whose `persist_state` appends to a journal what has changed, instead of writing the whole state.
 ///
-/// It is a [`Full`](groundstate_statemgr::Full), so whoever works with managers works with it. While a lock is held:
+/// It is a [`Full`](groundstate_statemgr::Full), so code for managers works with it. While a lock is held:
 ///
 /// - [`refresh_state`](Refresher::refresh_state) first recovers what an interrupted run has left in the journal.
 /// - [`persist_state`](Persister::persist_state) makes changes durable in the journal. Where no state is stored yet, after an
@@ -47,7 +47,7 @@ pub struct JournaledManager {
 #[non_exhaustive]
 pub struct JournalOptions {
     /// Whether the journal keeps a copy of the state that it builds on. Without it, what it holds cannot be applied any more once
-    /// somebody else has overwritten the state.
+    /// another program has overwritten the state.
     pub keep_base: bool,
     /// The least number of bytes of changes after which the ordinary object is brought up to date during a run, or the journal
     /// compacted where the object cannot be written.
@@ -166,7 +166,7 @@ impl JournaledManager {
     ///
     /// # Errors
     ///
-    /// Those of [`Persister::persist_state`] of a [`Manager`], and `LockLost` when somebody has taken over. What was persisted
+    /// Those of [`Persister::persist_state`] of a [`Manager`], and `LockLost` when another process has taken over. What was persisted
     /// before stays durable in the journal.
     pub async fn checkpoint(&self) -> Result<Persisted> {
         let _access = self.store_access.lock().await;
@@ -197,7 +197,7 @@ impl JournaledManager {
         self.run.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The transient snapshot, and whether it was imported. It counts as persisted from now on, until somebody writes.
+    /// The transient snapshot, and whether it was imported. It counts as persisted from now on, until the next write.
     pub(crate) fn take_up(&self) -> (Option<State>, bool) {
         let mut live = self.live();
         live.is_dirty = false;

@@ -140,8 +140,7 @@ impl JournaledManager {
         let found = open.writer.position().map(|cursor| cursor.epoch());
         if found.is_some() && found != open.spent {
             self.close_journal().await;
-            let message =
-                "somebody has journaled changes since it was refreshed, refresh so that they are recovered";
+            let message = "another process has journaled changes; refresh to recover them";
             return Err(Error::new(ErrorKind::Conflict, OP, self).because(message));
         }
         let (base, len) = self.base().await?;
@@ -157,7 +156,7 @@ impl JournaledManager {
         Ok(writer)
     }
 
-    /// Opens the journal. Whoever holds the lock takes over from any writer before.
+    /// Opens the journal. The holder of the lock takes over from any writer before.
     pub(crate) async fn open_journal(&self) -> Result<Open> {
         let (who, grant) = self.owner();
         self.make_sure_of(grant.as_ref()).await?;
@@ -200,7 +199,7 @@ impl JournaledManager {
         if open.epoch.is_some() && found != open.epoch {
             self.run().journal = Some(open.clone());
             if !self.has_begun(&open).await? {
-                let message = "the journal of this run is gone, somebody else has recovered or discarded it";
+                let message = "the journal of this run is gone: another process recovered or discarded it";
                 return Err(Error::new(ErrorKind::LockLost, OP, self).because(message));
             }
             (open.epoch, open.bytes) = (found, 0);
@@ -312,7 +311,7 @@ impl JournaledManager {
         }
     }
 
-    /// Whoever holds no lock must not write past a journal that waits to be recovered.
+    /// A client without the lock must not write past a journal that waits to be recovered.
     async fn refuse_beside_journal(&self) -> Result<()> {
         let head = self.journal.head().await.map_err(|error| failed(OP, self, error))?;
         if head.is_none() || !self.is_locking_enabled() {

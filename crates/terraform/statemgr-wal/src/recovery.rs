@@ -67,7 +67,7 @@ impl JournaledManager {
     }
 
     /// The state that the journal leads to, as a file: what it builds on with all changes, under a serial that follows. `None` where there is
-    /// no journal. For when a refresh says that somebody else has changed the state in between; needs no lock.
+    /// no journal. For when a refresh says that another program has changed the state in between; needs no lock.
     ///
     /// # Errors
     ///
@@ -130,7 +130,7 @@ impl JournaledManager {
         if self.journal.head().await.map_err(|error| failed(OP, self, error))?.is_none() {
             return Ok(());
         }
-        // Nobody appends behind what is read now.
+        // From here on no writer appends behind what is read.
         self.open_journal().await?;
         let recovered = self.recover().await;
         // Closed also after a failure, so that the next attempt does not find it open.
@@ -169,7 +169,7 @@ impl JournaledManager {
         Ok(Some(Recovery { changes, who: left.base.line.who }))
     }
 
-    /// The first entry that the stored state does not have; nothing if it is somebody else's.
+    /// The first entry that the stored state does not have; nothing if another program wrote it.
     fn first_missing(&self, left: &Left, stored: Option<&[u8]>) -> Result<Option<usize>> {
         let Some(stored) = stored else { return Ok(None) };
         let found = digest(stored);
@@ -194,7 +194,7 @@ impl JournaledManager {
         Ok(is_same.then_some(0))
     }
 
-    /// The refusal when somebody else has written in between.
+    /// The refusal when another program has written in between.
     fn foreign(&self, left: &Left, stored: Option<Vec<u8>>) -> Error {
         let snapshot = |serial: u64, lineage: &str| format!("serial {serial} of lineage {lineage}");
         let found = match stored.map(|bytes| decode(&bytes, &DecodeOptions::default())) {
@@ -207,7 +207,7 @@ impl JournaledManager {
             count => format!("{count} changes"),
         };
         let message = format!(
-            "its journal holds {count} of an interrupted run, and somebody else has written the state since; \
+            "its journal holds {count} of an interrupted run, and another program has written the state since; \
              export what the journal leads to, compare, and discard the journal"
         );
         let expected = snapshot(left.base.line.serial, &left.base.line.lineage);

@@ -6,9 +6,9 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Exclusion {
-    /// Nobody: there is no lock.
+    /// No one: there is no lock.
     #[default]
-    Nobody,
+    None,
     /// Other users of the same process.
     Process,
     /// Other processes of the same host.
@@ -55,7 +55,7 @@ impl Capabilities {
     pub const fn none() -> Self {
         Self {
             locking: false,
-            exclusion: Exclusion::Nobody,
+            exclusion: Exclusion::None,
             conditional_write: false,
             fencing: false,
             lease: false,
@@ -69,7 +69,7 @@ impl Capabilities {
     /// Adds locks that keep out whom `exclusion` says.
     #[must_use]
     pub const fn locking(mut self, exclusion: Exclusion) -> Self {
-        self.locking = !matches!(exclusion, Exclusion::Nobody);
+        self.locking = !matches!(exclusion, Exclusion::None);
         self.exclusion = exclusion;
         self
     }
@@ -169,7 +169,7 @@ impl fmt::Display for Capabilities {
         let names: Vec<&str> = self.flags().into_iter().filter(|(_, on)| *on).map(|(name, _)| name).collect();
         let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
         match self.exclusion {
-            Exclusion::Nobody => f.write_str(&names),
+            Exclusion::None => f.write_str(&names),
             Exclusion::Process => write!(f, "{names} (locks keep out this process)"),
             Exclusion::Host => write!(f, "{names} (locks keep out this host)"),
             Exclusion::Global => write!(f, "{names} (locks keep out everybody)"),

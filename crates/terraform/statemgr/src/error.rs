@@ -47,7 +47,7 @@ enum Detail {
 pub enum ErrorKind {
     /// What was asked for is not there: the lock, or the place itself (a bucket, a directory). Create it or give up.
     NotFound,
-    /// Somebody holds the lock; [`Error::holder`] says who, if it is known. Wait, or ask them.
+    /// The lock is held; [`Error::holder`] says by whom, if it is known. Wait, or ask them.
     Locked,
     /// What is stored is not what was expected; [`Error::mismatch`] has both. Refresh, do the work again, retry.
     Conflict,
@@ -69,7 +69,7 @@ pub enum ErrorKind {
     /// What was asked for is done, but its lock was lost meanwhile or could not be released. Read the state, and free the
     /// lock if the text says that it is held.
     NotReleased,
-    /// The caller's arguments make no sense. Fix the call.
+    /// The caller's arguments are invalid. Fix the call.
     Invalid,
     /// A defect of the store or the manager. Report it.
     Internal,
@@ -216,7 +216,7 @@ impl Error {
 
     /// The first error of this type in `error` and its causes.
     ///
-    /// Wrappers may hide an error of a store inside one of their own; whoever acts on kinds looks through them.
+    /// Wrappers may hide an error of a store inside one of their own; callers that act on kinds look through them.
     pub fn find<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e Self> {
         let mut next = Some(error);
         while let Some(error) = next {
@@ -236,7 +236,7 @@ impl fmt::Display for Error {
         match detail {
             Detail::None => {}
             Detail::Held(holder) => write!(f, " by {holder}")?,
-            Detail::Raced => f.write_str(" by somebody who has just let go, try again")?,
+            Detail::Raced => f.write_str(" by a client that has just released it, try again")?,
             Detail::Mismatch { expected, found } => write!(f, " (expected {expected}, found {found})")?,
         }
         also.iter().try_for_each(|also| write!(f, "; afterwards, {also}"))

@@ -12,7 +12,7 @@ const MAX_SHOWN: usize = 200;
 /// A number that grows with each lock granted at a place.
 ///
 /// A holder passes it along with its writes. A store that knows of a newer one refuses, so a holder that was paused
-/// until its lock went to somebody else does no harm when it wakes up.
+/// until its lock went to another client does no harm when it wakes up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FencingToken(u64);
 
@@ -132,7 +132,7 @@ fn shown(text: &str) -> String {
 impl fmt::Display for LockHolder {
     /// In one line, whatever the document contains.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&shown(if self.info.who.is_empty() { "somebody" } else { &self.info.who }))?;
+        f.write_str(&shown(if self.info.who.is_empty() { "an unknown holder" } else { &self.info.who }))?;
         // Documents without a time have the one that means none.
         if self.info.created != LockInfo::default().created {
             write!(f, " since {}", self.info.created)?;

@@ -82,7 +82,7 @@ pub use transfer::{Migrated, export, import, migrate, planned_state_update, writ
 #[cfg(feature = "tokio")]
 pub use wait::TokioSleeper;
 pub use wait::{Waiting, lock_with};
-// Whoever waits for a lock has to name who does the sleeping.
+// A wait for a lock needs a `Sleeper`.
 pub use groundstate_common::Sleeper;
 pub use wrap::{LockDisabled, ReadOnly, Retry, RetryPolicy};
 

@@ -29,7 +29,7 @@ use crate::lock_info::{LockId, LockInfo};
 /// - **R2 `reads_own_and_others_writes`**: after `write` has returned, `read` of every client gives exactly those bytes,
 ///   unchanged, and the version that `write` returned, until the next write.
 /// - **R3 `reads_whole_snapshots`**: during a write, `read` gives the old bytes or the new ones, never a part or a mixture.
-/// - **R4 `reads_without_lock`**: `read` needs no lock, and works while somebody else holds it.
+/// - **R4 `reads_without_lock`**: `read` needs no lock, and works while another client holds it.
 /// - **R5 `equal_versions_mean_equal_bytes`**: two reads that give equal versions give equal bytes. A read without a write
 ///   in between gives the version again.
 ///
@@ -46,7 +46,7 @@ use crate::lock_info::{LockId, LockInfo};
 ///   other than [`Expect::Any`], at most one succeeds.
 /// - **W7 `refused_writes_change_nothing`**: after `Conflict`, `LockLost`, `Unsupported`, `Invalid` and `Denied`, bytes,
 ///   version and lock are as before.
-/// - **W8 `write_may_need_the_lock`**: a write without the lock while somebody else holds it either succeeds or is refused
+/// - **W8 `write_may_need_the_lock`**: a write without the lock while another client holds it either succeeds or is refused
 ///   with `Locked`; which of them is up to the store. One by the client that holds the lock is never refused for that.
 ///
 /// Deleting \[delete\]
@@ -85,8 +85,8 @@ use crate::lock_info::{LockId, LockInfo};
 /// - **E1 `lease_expires`**: a grant says when it ends; after that, `lock` of another client succeeds, and the holder is
 ///   not given by H1.
 /// - **E2 `renew_prolongs`**: `renew` with the id in force gives a later end and the same token. It may revive a lock that
-///   has expired as long as nobody else took it.
-/// - **E3 `lost_lease_is_said`**: `renew` and `unlock` of a lock that has expired and went to somebody else, or was broken
+///   has expired as long as no other client took it.
+/// - **E3 `lost_lease_is_said`**: `renew` and `unlock` of a lock that has expired and went to another client, or was broken
 ///   by force, are `LockLost`, and the other's lock stays held. `unlock` of one that only expired succeeds.
 ///
 /// Fencing \[fencing\]
@@ -156,7 +156,7 @@ pub trait StateStore: fmt::Debug + fmt::Display + Send + Sync + 'static {
     /// Those of [`unlock`](Self::unlock).
     async fn force_unlock(&self, id: &LockId) -> Result<()>;
 
-    /// Who holds the lock, if somebody does.
+    /// Who holds the lock, if it is held.
     ///
     /// # Errors
     ///

@@ -16,7 +16,7 @@ use crate::meta::SnapshotMeta;
 
 /// Gives the transient snapshot: the one that lives in this process only.
 pub trait Reader: Send + Sync {
-    /// The latest transient snapshot, as a copy that nobody else changes.
+    /// The latest transient snapshot, as a copy of the caller's own.
     ///
     /// It cannot fail and does no I/O. `None` means that nothing was read or written yet, or that nothing is stored.
     fn state(&self) -> Option<State>;
@@ -35,7 +35,7 @@ pub trait Writer: Send + Sync {
 
     /// Lets `change` work on the transient snapshot in place, without copying it; it is absent before the first one.
     ///
-    /// Nobody else sees the snapshot meanwhile, so `change` is quick and does not call the manager. If it panics, the
+    /// No other caller sees the snapshot meanwhile, so `change` is quick and does not call the manager. If it panics, the
     /// snapshot is absent afterwards.
     ///
     /// # Errors
@@ -72,11 +72,11 @@ pub enum Persisted {
 pub trait Persister: Send + Sync {
     /// Makes the transient snapshot the latest persistent one, unless they say the same.
     ///
-    /// What somebody else has persisted meanwhile is not overwritten.
+    /// What another client has persisted meanwhile is not overwritten.
     ///
     /// # Errors
     ///
-    /// `Conflict` when somebody else did; what is stored and the transient snapshot stay as they are. Otherwise those
+    /// `Conflict` when another client did; what is stored and the transient snapshot stay as they are. Otherwise those
     /// of [`StateStore::write`](crate::StateStore::write), and `Invalid` for a state that no file can hold.
     async fn persist_state(&self) -> Result<Persisted>;
 
@@ -102,11 +102,11 @@ pub trait OutputReader: Send + Sync {
 
 /// Keeps others out, as long as they lock too.
 ///
-/// Of all who lock, one holds the lock at a time. Refreshing and handing out managers needs no lock; whoever persists
+/// Of all who lock, one holds the lock at a time. Refreshing and handing out managers needs no lock; a client that persists
 /// holds it from before the refresh until after the persist. [`LockGuard`](crate::LockGuard) sees to the release.
 #[async_trait]
 pub trait Locker: fmt::Display + Send + Sync {
-    /// Whether [`lock`](Self::lock) locks anything; releasing by force has no sense otherwise.
+    /// Whether [`lock`](Self::lock) locks anything; releasing by force is useless otherwise.
     fn is_locking_enabled(&self) -> bool;
 
     /// Takes the lock, or fails at once with `Locked`; `None` where there is nothing to lock and to unlock.
@@ -130,14 +130,14 @@ pub trait Locker: fmt::Display + Send + Sync {
     /// Those of [`StateStore::unlock`](crate::StateStore::unlock).
     async fn unlock(&self, id: &LockId) -> Result<()>;
 
-    /// Releases the lock of somebody else.
+    /// Releases the lock of another client.
     ///
     /// # Errors
     ///
     /// Those of [`StateStore::force_unlock`](crate::StateStore::force_unlock).
     async fn force_unlock(&self, id: &LockId) -> Result<()>;
 
-    /// Who holds the lock, if somebody does.
+    /// Who holds the lock, if it is held.
     ///
     /// # Errors
     ///
@@ -181,7 +181,7 @@ pub trait Transient: Reader + Writer {}
 
 impl<T: Reader + Writer + ?Sized> Transient for T {}
 
-/// A persistent snapshot: what was persisted is what a refresh gives, unless somebody else persisted since.
+/// A persistent snapshot: what was persisted is what a refresh gives, unless another client persisted since.
 pub trait Persistent: Refresher + Persister + OutputReader {}
 
 impl<T: Refresher + Persister + OutputReader + ?Sized> Persistent for T {}

@@ -1,4 +1,4 @@
-//! Waiting for a lock until a deadline, and whoever does the sleeping.
+//! Waiting for a lock until a deadline.
 
 use std::fmt;
 use std::time::Duration;
@@ -30,7 +30,7 @@ impl Sleeper for TokioSleeper {
     }
 }
 
-/// How long to wait for a lock that somebody else holds.
+/// How long to wait for a lock that another process holds.
 #[derive(Clone, Copy)]
 pub struct Waiting<'a> {
     until: Option<Until<'a>>,
@@ -77,7 +77,7 @@ impl fmt::Debug for Waiting<'_> {
 
 /// Takes the lock, waiting for others as `waiting` says: 1, 2, 4, 8, 16, 16 seconds between attempts.
 ///
-/// A refusal because of a race with somebody who has just let go is repeated at once. The same `info` is used for every
+/// A refusal because of a race with a holder who has just released is repeated at once. The same `info` is used for every
 /// attempt, and an attempt is never cut off by the deadline.
 ///
 /// # Errors

@@ -75,7 +75,7 @@ impl Number {
         if point.saturating_sub(1).unsigned_abs() > MAX_EXPONENT {
             return Err(NumberError::ExponentTooLarge);
         }
-        // Digits that somebody wrote out stay written out; only an exponent can ask for more than was given.
+        // Digits that were written out stay written out; only an exponent can ask for more than was given.
         let limit = if mantissa.len() == unsigned.len() { i64::MAX } else { Self::MAX_EXPANDED as i64 };
         Ok(Self(spell(negative, significant.trim_end_matches('0'), point, limit).into()))
     }

@@ -58,7 +58,7 @@ impl State {
         if addr.is_root() { Some(&self.root) } else { self.descendants.get(addr).map(|module| &**module) }
     }
 
-    /// The module at this address, for changes. Whoever empties it removes it, or calls
+    /// The module at this address, for changes. A caller who empties it removes it, or calls
     /// [`State::prune_module`].
     pub fn module_mut(&mut self, addr: &ModuleInstance) -> Option<&mut Module> {
         if addr.is_root() {
@@ -67,7 +67,7 @@ impl State {
         self.descendants.get_mut(addr).map(Arc::make_mut)
     }
 
-    /// The module at this address, created empty if it is missing. Whoever calls this puts something inside.
+    /// The module at this address, created empty if it is missing. The caller puts something inside.
     pub fn ensure_module(&mut self, addr: &ModuleInstance) -> &mut Module {
         if addr.is_root() {
             return self.root_mut();

@@ -63,7 +63,7 @@ impl SyncState {
         self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until nobody else uses the state, and keeps others out.
+    /// Waits until no other thread uses the state, and keeps others out.
     pub fn lock(&self) -> StateGuard<'_> {
         StateGuard(self.write())
     }

@@ -28,7 +28,7 @@ impl Home {
             fs::remove_file(entry.map_err(failed)?.path()).map_err(failed)?;
         }
         fs::copy(state, self.path()).map_err(failed)?;
-        // Nobody else's writing is to be waited for by what is measured next.
+        // What is measured next must not wait for another program's writes.
         File::open(self.path()).and_then(|file| file.sync_all()).map_err(failed)
     }
 
@@ -37,7 +37,7 @@ impl Home {
         self.folder.join("terraform.tfstate")
     }
 
-    /// `terraform state` with these arguments, untouched by the settings of whoever runs this.
+    /// `terraform state` with these arguments, untouched by the user's own settings.
     pub(crate) fn terraform_state(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new("terraform");
         command.arg("state").args(arguments).current_dir(&self.folder);

@@ -76,7 +76,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
     }
 }
 
-/// What nobody can do without who changes a file and keeps the old one.
+/// The least that a change costs which keeps the old file.
 fn copy(file: &Path, output: &Path) -> Outcome {
     let start = Instant::now();
     for copy in [output.to_owned(), output.with_extension("second")] {

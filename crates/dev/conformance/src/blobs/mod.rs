@@ -23,7 +23,7 @@ use crate::executor::{BoxFuture, block_on};
 /// Makes containers for the cases.
 #[async_trait]
 pub trait BlobHarness: Send + Sync + 'static {
-    /// A fresh container: nothing is in it, and nobody else uses it.
+    /// A fresh container: nothing is in it, and no other test uses it.
     ///
     /// # Errors
     ///

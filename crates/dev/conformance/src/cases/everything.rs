@@ -20,7 +20,7 @@ pub(super) async fn lacking(cx: &Cx) -> Step {
     for client in cx.clients(2).await? {
         equal("the capabilities of every client", &client.capabilities(), &has)?;
     }
-    ensure(has.locking == (has.exclusion != Exclusion::Nobody), "locks keep somebody out", || {
+    ensure(has.locking == (has.exclusion != Exclusion::None), "locks exclude other clients", || {
         format!("the capabilities {has}")
     })?;
     for (name, there) in [

@@ -98,7 +98,7 @@ pub(super) async fn outdated(cx: &Cx) -> Step {
     let version = written.succeeds("a write of the holder with its token")?;
     reads(&a, "A", &document, Some(&version)).await?;
     b.unlock(&new.id).await.succeeds("the release of B")?;
-    // Nobody holds the lock now, and the newer token was granted all the same.
+    // The lock is free now, and the newer token was granted nevertheless.
     let outcome = a.write(&cx.document(), &late()).await;
     outcome.refused(ErrorKind::LockLost, "a late write after the newer lock was released").map(drop)
 }

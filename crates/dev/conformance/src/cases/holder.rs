@@ -1,4 +1,4 @@
-//! L8, H1, K1 and K2: who holds the lock, and how somebody else releases it.
+//! L8, H1, K1 and K2: who holds the lock, and how another client releases it.
 
 use groundstate_statemgr::{ErrorKind, LockHolder, LockId, LockInfo};
 
@@ -47,7 +47,7 @@ pub(super) async fn is_known(cx: &Cx) -> Step {
         for (client, who) in [(&a, "A"), (&b, "B"), (&cx.open().await?, "a new client")] {
             let holder = client.lock_holder().await.succeeds(&format!("asking for the holder by {who}"))?;
             let Some(holder) = holder else {
-                return fail(format!("{who} is told the holder"), "nobody holds the lock");
+                return fail(format!("{who} is told the holder"), "the lock is free");
             };
             is_described(&holder, &info)?;
             ensure(holder.id == grant.id, &format!("the id in force is {:?}", grant.id.as_str()), || {
@@ -60,11 +60,11 @@ pub(super) async fn is_known(cx: &Cx) -> Step {
     Ok(())
 }
 
-/// Nobody holds the lock.
+/// The lock is free.
 pub(super) async fn is_free(clients: &[(&Client, &str)]) -> Step {
     for (client, who) in clients {
         let holder = client.lock_holder().await.succeeds(&format!("asking for the holder by {who}"))?;
-        ensure(holder.is_none(), &format!("{who} is told that nobody holds the lock"), || {
+        ensure(holder.is_none(), &format!("{who} is told that the lock is free"), || {
             holder.map_or_else(String::new, |holder| format!("{:?}", holder.id.as_str()))
         })?;
     }

@@ -19,7 +19,7 @@ pub(super) async fn take(cx: &Cx, client: &Client, name: &str) -> Step<LockGrant
     client.lock(&cx.info(name)).await.succeeds(&format!("a lock as {name:?}, which is free,"))
 }
 
-/// The lock is held: nobody gets it.
+/// The lock is held: no client gets it.
 pub(super) async fn is_held(cx: &Cx, clients: &[(&Client, &str)]) -> Step {
     for (client, who) in clients {
         let info = cx.info(&format!("late-{}", who.to_lowercase()));

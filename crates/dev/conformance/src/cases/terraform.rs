@@ -67,7 +67,7 @@ pub(super) async fn full(cx: &Cx) -> Step {
     let mut copy = state_of(&manager)?;
     let another = ModuleInstance::parse("module.another").map_err(own_fault)?;
     copy.ensure_module(&another);
-    ensure(state_of(&manager)? != copy, "a copy of the state is nobody else's", || {
+    ensure(state_of(&manager)? != copy, "a copy of the state is the caller's own", || {
         "the manager's changes with it".to_owned()
     })?;
     let last = state_of(&manager)?;

@@ -156,7 +156,7 @@ async fn count_up(client: &Client, infos: &[LockInfo], inside: &AtomicUsize, fai
     Ok(())
 }
 
-/// The lock, unless somebody has failed.
+/// The lock, unless a thread has failed.
 async fn lock_patiently(client: &Client, info: &LockInfo, failed: &AtomicBool) -> Step<Option<LockGrant>> {
     while !failed.load(Ordering::SeqCst) {
         match client.lock(info).await {

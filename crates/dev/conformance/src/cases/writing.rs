@@ -280,7 +280,7 @@ pub(super) async fn while_locked(cx: &Cx) -> Step {
     a.unlock(&grant.id).await.succeeds("the release")?;
     let document = cx.document();
     let version = b.write(&document, &WriteOptions::any()).await.map_err(|error| Stop::Failed {
-        expected: "a write succeeds when nobody holds the lock".to_owned(),
+        expected: "a write succeeds when the lock is free".to_owned(),
         seen: describe(&error),
         clause: None,
     })?;

@@ -68,7 +68,7 @@ pub(super) async fn whole(cx: &Cx) -> Step {
         let found = cx.contents().await?.ok_or_else(|| failed("an epoch", "none"))?.records;
         let with = [&held[..], &batch[..]].concat();
         let is_whole = found == with || (!acknowledged && found == held);
-        ensure(is_whole, "the batch as a whole, or nothing of it if nobody waited", || {
+        ensure(is_whole, "the batch as a whole, or nothing of it if the caller gave up", || {
             format!("{} records of {}, acknowledged: {acknowledged}", found.len(), with.len())
         })?;
         held = found;

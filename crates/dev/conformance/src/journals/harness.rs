@@ -10,7 +10,7 @@ use crate::executor::{BoxFuture, block_on};
 /// Makes places for journals.
 #[async_trait]
 pub trait JournalHarness: Send + Sync + 'static {
-    /// A fresh place where nothing is stored and that nobody else uses. It may clean up when it is dropped.
+    /// A fresh place: nothing is stored there, and no other test uses it. It may clean up when it is dropped.
     ///
     /// # Errors
     ///

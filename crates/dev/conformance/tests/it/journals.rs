@@ -95,7 +95,7 @@ impl JournalStore for Wrong {
 }
 
 impl WrongWriter {
-    /// Does it in the name of whoever may.
+    /// Does it in the name of a permitted client.
     async fn as_newest(&self) -> Result<Arc<dyn JournalWriter>> {
         self.journal.open(&OpenOptions::new("usurper").take_over(true)).await
     }

@@ -1,9 +1,5 @@
 //! A stand-in for Google Cloud Storage on a port of the loopback, for as long as it is let run.
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "this program tells whoever started it where it listens"
-)]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "this program prints where it listens")]
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -29,7 +25,7 @@ fn main() -> ExitCode {
     }
     println!("{}", server.endpoint());
     loop {
-        // Whoever runs it may do so for days: the log of requests would only grow.
+        // It may run for days: the log of requests would only grow.
         server.clear_requests();
         std::thread::sleep(Duration::from_secs(60));
     }

@@ -27,7 +27,7 @@ pub(super) fn resource(bucket: &str, key: &str, object: &Object) -> Value {
         "updated": rfc3339(object.modified),
     });
     match &object.key_digest {
-        // The digests of the plain bytes are told to nobody without the key.
+        // The digests of the plain bytes are not told without the key.
         Some(digest) => {
             resource["customerEncryption"] = json!({ "encryptionAlgorithm": "AES256", "keySha256": digest });
         }

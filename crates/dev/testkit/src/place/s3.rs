@@ -8,7 +8,7 @@ use crate::S3Server;
 
 /// The key of the default workspace's state.
 pub(super) const KEY: &str = "team/app.tfstate";
-/// What moto wants to see before it looks at a private object; nobody checks the signature.
+/// What moto wants to see before it looks at a private object; the signature is not checked.
 const SIGNED: (&str, &str) = (
     "Authorization",
     "AWS4-HMAC-SHA256 Credential=a/20260101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0",

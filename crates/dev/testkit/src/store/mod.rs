@@ -105,7 +105,7 @@ impl Bucket {
     }
 }
 
-/// Something behind a lock that survives a panic of whoever held it.
+/// Something behind a lock that survives a panic of its holder.
 #[derive(Default)]
 pub(crate) struct Shared<T>(Mutex<T>);
 

@@ -74,7 +74,7 @@ async fn a_service_is_reached_under_its_own_name() {
     assert_eq!(client.get(url).send().await.unwrap().text().await.unwrap(), "x");
     assert_eq!(proxy.tunnels(), ["account.blob.core.windows.net:443"]);
     assert_eq!(azure.requests()[0].path, "/b/k");
-    // Nobody else trusts the authority.
+    // No other program trusts the authority.
     let other = Authority::new();
     let distrustful = reqwest::Client::builder()
         .proxy(reqwest::Proxy::https(proxy.endpoint()).unwrap())

@@ -69,7 +69,7 @@ fn it_blocks_itself_when_the_answer_to_its_lock_is_lost() {
     printed(dir.path(), &["init"]);
     server.fault(Fault::after_commit_500().on("POST", "*?*default.tflock*").nth(1));
     complaint(dir.path(), &["apply", "-auto-approve"]);
-    assert!(server.object("b", "p/default.tflock").is_some(), "the lock of nobody stays behind");
+    assert!(server.object("b", "p/default.tflock").is_some(), "a lock without a holder stays behind");
 }
 
 #[test]

@@ -63,7 +63,7 @@ fn it_respects_locks_and_breaks_them_by_force() {
     assert!(complaint_of_apply.contains("11111111-2222-3333-4444-555555555555"), "{complaint_of_apply}");
     printed(dir.path(), &["force-unlock", "-force", "11111111-2222-3333-4444-555555555555"]);
     assert_eq!((server.keys("b").len(), server.items("locks").len()), (0, 0));
-    // A lock in the table alone takes back the one in the bucket.
+    // A lock in the table alone releases the one in the bucket.
     server.put_item("locks", "b/p/a.tfstate", &[("Info", LOCK)]);
     complaint(dir.path(), &["apply", "-auto-approve"]);
     assert_eq!(server.keys("b"), [""; 0]);
@@ -80,7 +80,7 @@ fn it_blocks_itself_when_the_answer_to_its_lock_is_lost() {
     server.fault(Fault::after_commit_500().on("PUT", "*.tflock").nth(1));
     let text = complaint(dir.path(), &["apply", "-auto-approve"]);
     assert!(text.contains("PreconditionFailed"), "{text}");
-    assert_eq!(server.keys("b"), ["p/a.tfstate.tflock"], "the lock of nobody stays behind");
+    assert_eq!(server.keys("b"), ["p/a.tfstate.tflock"], "a lock without a holder stays behind");
 }
 
 #[test]

@@ -104,7 +104,7 @@ fn sources(args: &DiffArgs) -> Result<(Source, Source)> {
 }
 
 fn mixed(before: &Source, after: &Source, first: Family) -> Failure {
-    // An empty file, or one that is nobody's, says so itself.
+    // An empty or unknown file gets an error of its own.
     for source in [before, after].into_iter().filter(|source| source.family == Family::Terraform) {
         if let Err(failure) = load(source) {
             return failure;

@@ -77,7 +77,7 @@ fn spawn_and_wait(command: &[OsString]) -> io::Result<ExitStatus> {
         for signal in signals.wait() {
             let sent_to_both = signal == SIGINT && is_in_foreground();
             if signal != SIGCHLD && !sent_to_both {
-                // It may have ended just now, and then there is nobody to tell.
+                // It may have ended just now; then no process is left to signal.
                 let _ = Signal::try_from(signal).and_then(|signal| kill(pid, signal));
             }
         }

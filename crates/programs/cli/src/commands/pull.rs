@@ -36,7 +36,7 @@ pub(super) fn run(args: &PullArgs) -> Result {
             .map_err(|error| match error {
                 EncodeError::Io(error) => error.into(),
                 error => Failure::new(Kind::Loss, error.to_string())
-                    .hint("`groundstate upgrade --lossy` writes it all the same, and lists what is lost"),
+                    .hint("`groundstate upgrade --lossy` writes it nevertheless, and lists what is lost"),
             })?,
         _ => return Err(Failure::new(Kind::Unusable, format!("{} is of an unknown kind", site.name))),
     }

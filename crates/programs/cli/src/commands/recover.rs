@@ -28,7 +28,7 @@ pub(super) fn run(args: &RecoverArgs) -> Result {
         Some(manager) => Ok(manager.pending().await?),
         None => Ok(None),
     });
-    // One that cannot be read may be discarded all the same.
+    // One that cannot be read may still be discarded.
     let changes = match pending {
         Ok(Some(pending)) => Some(pending.changes),
         Ok(None) => None,

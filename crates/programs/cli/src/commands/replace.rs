@@ -141,7 +141,7 @@ async fn store(
     if how.checked && !how.force {
         check_valid_import(&file, current.as_ref()).map_err(|error| {
             Failure::new(Kind::Conflict, error.to_string())
-                .hint("compare them with `groundstate diff`; `--force` stores it all the same")
+                .hint("compare them with `groundstate diff`; `--force` stores it nevertheless")
         })?;
     }
     let existed = current.is_some() || newest.is_some();

@@ -19,7 +19,7 @@ pub(super) fn run(args: &RollbackArgs) -> Result {
     let name = format!("{} at {}", history.name, entry.id);
     let mut snapshot =
         decode(&bytes, &DecodeOptions::default()).map_err(|error| load::failure(&error, &name, &bytes))?;
-    // A serial that somebody has seen must not come again, not even one that was rolled back before.
+    // A serial that was seen once must not come again, not even one that was rolled back before.
     let highest = entries.iter().filter_map(|entry| entry.serial).max().unwrap_or_default();
     let how = Replacement {
         args: &args.change,
@@ -33,7 +33,7 @@ pub(super) fn run(args: &RollbackArgs) -> Result {
     replace(Found::at(&args.place.state)?, &how, |stored| {
         if !args.force && stored.is_some_and(|stored| stored.lineage != snapshot.lineage) {
             let message = format!("{name} is no snapshot of this state: their lineages differ");
-            return Err(Failure::new(Kind::Conflict, message).hint("`--force` goes back to it all the same"));
+            return Err(Failure::new(Kind::Conflict, message).hint("`--force` goes back to it nevertheless"));
         }
         let newest = stored.map(|stored| stored.serial).unwrap_or_default();
         snapshot.serial = snapshot.serial.max(highest).max(newest);

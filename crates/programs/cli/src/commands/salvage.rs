@@ -27,7 +27,7 @@ use crate::spot::Spot;
 const MAX_PRINTED: usize = 50;
 
 pub(super) fn run(args: &SalvageArgs) -> Result {
-    // The damaged file may be the only one of its kind, and somebody may still find more in it.
+    // The damaged file may be the only one of its kind, and more may still be found in it.
     if args.output.as_deref().is_some_and(|path| is_same_file(path, &args.file)) {
         let message =
             format!("{} would be overwritten, and it is what is to be salvaged", args.file.display());

@@ -42,7 +42,7 @@ fn newer(mut backup: File, stored: Option<&File>, args: &UndoArgs, name: &str) -
     if !args.force && stored.lineage != backup.lineage {
         let message = format!("{name} is no backup of this state: their lineages differ");
         return Err(Failure::new(Kind::Conflict, message)
-            .hint("name the right one with `--from`; `--force` goes back to this one all the same"));
+            .hint("name the right one with `--from`; `--force` goes back to this one nevertheless"));
     }
     Ok(backup)
 }

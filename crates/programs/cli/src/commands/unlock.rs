@@ -66,7 +66,7 @@ fn permitted(args: &UnlockArgs, holder: &LockHolder, name: &str) -> Result<()> {
     let refuse = |why: &str| {
         let message = format!("the lock of {name} stays: {why}; it is held by {holder}");
         Err(Failure::new(Kind::Locked, message)
-            .hint("name its id, or use `--force`, if nobody is at work there"))
+            .hint("name its id, or use `--force` if no process is at work there"))
     };
     if args.break_lock && has_record(holder) {
         return refuse("its holder has left a record");
@@ -77,6 +77,6 @@ fn permitted(args: &UnlockArgs, holder: &LockHolder, name: &str) -> Result<()> {
     match holder.alive {
         Some(false) => Ok(()),
         Some(true) => refuse("its process is alive"),
-        None => refuse("nobody here can tell whether its process is gone"),
+        None => refuse("it cannot be told from here whether its process is gone"),
     }
 }

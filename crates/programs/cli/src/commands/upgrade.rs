@@ -52,7 +52,7 @@ fn upgrade(args: &UpgradeArgs, source: &Source) -> Result {
         print_losses(&own_losses(&loaded.file), "lost");
     }
     if asked.is_some() {
-        // Whoever names the product says which registry is meant.
+        // The named product decides which registry is meant.
         loaded.file.state.write_out_providers();
     }
     write(&loaded, args, source)?;
@@ -129,7 +129,7 @@ fn refused(error: EncodeError, source: &Source) -> Failure {
 fn refusal(losses: &[Loss], message: &str) -> Failure {
     let lines = lines(losses).map(|line| format!("- {line}"));
     let message = format!("{message}, so nothing was written:");
-    Failure::new(Kind::Loss, message).details(lines).hint("write all the same with `--lossy`")
+    Failure::new(Kind::Loss, message).details(lines).hint("write it nevertheless with `--lossy`")
 }
 
 fn print_losses(losses: &[Loss], verb: &str) {

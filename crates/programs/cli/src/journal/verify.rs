@@ -82,7 +82,7 @@ fn check(journal: &Journal, every_prefix: bool) -> Result<Vec<Wrong>> {
 }
 
 fn broken(snapshot: &Snapshot, after: Option<SequenceId>) -> Vec<Wrong> {
-    // The manifest of a snapshot on the way is nobody's.
+    // The manifest of an intermediate snapshot belongs to no file.
     let snapshot = Snapshot { manifest: Manifest::default(), ..snapshot.clone() };
     let report = verify(&snapshot, &VerifyOptions::default());
     let errors = report.findings.into_iter().filter(|finding| finding.severity == Severity::Error);

@@ -65,7 +65,7 @@ fn only_pulumi(source: &Source, command: &str) -> Result<()> {
     if source.family == Family::Pulumi {
         return Ok(());
     }
-    // An empty file, or one that is nobody's, says so itself.
+    // An empty or unknown file gets an error of its own.
     crate::load::load(source)?;
     let message = format!("{} is not Pulumi's, and `{command}` is for nothing else", source.name);
     Err(Failure::new(Kind::Usage, message))

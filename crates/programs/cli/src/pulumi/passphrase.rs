@@ -1,4 +1,4 @@
-//! The passphrase of a stack: from the environment, from a file, or from whoever sits at the terminal.
+//! The passphrase of a stack: from the environment, a file, or a prompt.
 
 use std::path::PathBuf;
 
@@ -47,7 +47,7 @@ mod terminal {
     };
     use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
 
-    /// Whether somebody is there who could be asked.
+    /// Whether a terminal is there to ask at.
     pub(super) fn is_there() -> bool {
         io::stderr().is_terminal() && File::open("/dev/tty").is_ok()
     }
@@ -107,7 +107,7 @@ mod terminal {
 
     impl Drop for Hidden<'_> {
         fn drop(&mut self) {
-            // There is nobody to tell if it fails.
+            // A failure here has nowhere to be reported.
             let _ = tcsetattr(self.terminal, SetArg::TCSAFLUSH, &self.before);
         }
     }

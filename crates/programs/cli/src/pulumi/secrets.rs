@@ -15,15 +15,15 @@ use super::passphrase;
 use crate::error::{Failure, Kind, Result};
 use crate::session::chain;
 
-/// What Pulumi says where there are secrets and nobody to open them.
+/// What Pulumi says where there are secrets that it cannot open.
 const NO_MANAGER: &str = "snapshot contains encrypted secrets but no secrets manager could be found";
 
-/// Opens all secrets. Nobody is asked for a passphrase if none is encrypted.
+/// Opens all secrets. Asks for a passphrase only if one is encrypted.
 pub(super) fn open(file: &mut DeploymentFile) -> Result<()> {
     let stack = file.stack().map(str::to_owned);
     let Some(snapshot) = file.snapshot.as_mut() else { return Ok(()) };
     if !is_sealed(snapshot) {
-        // Secrets that are written readable become values all the same.
+        // Secrets that are written readable become values too.
         return open_snapshot(snapshot, &ErrorCrypter::new(NO_MANAGER)).map(drop).map_err(failure);
     }
     let manager = manager(snapshot, stack)?;
@@ -76,7 +76,7 @@ fn manager_by(
 }
 
 /// Lets references inside of encrypted secrets follow the resources that have new names, if there is a passphrase that opens
-/// them. Nobody is asked for one. Gives warnings.
+/// them. Does not prompt. Gives warnings.
 pub(super) fn follow(snapshot: &mut Snapshot, renamed: &[(Urn, Urn)]) -> Result<Vec<String>> {
     let Some((first, _)) = renamed.first() else { return Ok(Vec::new()) };
     let names: HashMap<&Urn, &Urn> = renamed.iter().map(|(old, new)| (old, new)).collect();

@@ -25,7 +25,7 @@ impl Secrets {
 /// What stands for a secret in JSON, as in what Pulumi prints.
 const REDACTED: &str = "\"[secret]\"";
 
-/// What stands for a secret until the text for people is made, where it is shown without quotes. Whoever writes just this into
+/// What stands for a secret until the text for people is made, where it is shown without quotes. A user who writes just this into
 /// a value sees it hidden.
 const MARK: &str = "\"\\u0000[secret]\"";
 

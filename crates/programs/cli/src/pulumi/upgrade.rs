@@ -57,7 +57,7 @@ fn refused(error: &EncodeError, source: &Source, text: &[u8]) -> Failure {
     let title = format!("writing {} would lose {what}, so nothing was written", source.name);
     let place = Spot::of_offsets(text, &[*offset]).pop();
     let diagnostic = Diagnostic { place, ..Diagnostic::new(Severity::Error, title, &source.name) };
-    Failure::of(Kind::Loss, vec![diagnostic]).hint("write all the same with `--lossy`")
+    Failure::of(Kind::Loss, vec![diagnostic]).hint("write it nevertheless with `--lossy`")
 }
 
 fn print_notes(loaded: &Loaded<'_>, source: &Source) {

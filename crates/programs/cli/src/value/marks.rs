@@ -100,7 +100,7 @@ impl Places<'_> {
                 Inside::Values(element.map(|element| tape.unwrapped(*element)).into_iter().collect())
             }
             (_, Kind::Null) => Inside::Values(Vec::new()),
-            // The key of a set is the element itself, and the order of its elements is nobody's promise.
+            // The key of a set is the element itself, and no product promises the order of its elements.
             _ => Inside::Whole,
         }
     }

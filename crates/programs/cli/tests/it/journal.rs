@@ -199,7 +199,7 @@ fn finds_nothing_wrong_with_a_sound_journal() {
 
 #[test]
 fn finds_what_a_crash_would_leave_broken() {
-    // Somebody deleted `a` although `b` needs it, and only then `b`.
+    // `a` was deleted although `b` needs it, and only then `b`.
     let delete = |sequence: u64, operation: u64, index: u64| {
         entry(sequence, operation, 1, "").replace(r#""removeOld":null"#, &format!(r#""removeOld":{index}"#))
     };

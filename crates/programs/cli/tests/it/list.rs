@@ -121,7 +121,7 @@ fn reads_large_files_in_parts_and_gives_the_same_list() {
     let bait = "\\n    {\\n      \\\"".repeat(100);
     let compact = usual.replace("\n    {\n      ", "{").replace(&"x".repeat(100), &bait);
     assert!(groundstate(&["list", &state(&compact).path]).clean() == expected);
-    // A mistake near the end is found, whoever reads it.
+    // A mistake near the end is found by every reader.
     let broken = usual.replace("\"n11999\"", "7");
     assert!(groundstate(&["list", &state(&broken).path]).failed(5).contains("GS0111"));
 }

@@ -62,7 +62,7 @@ fn a_held_lock_keeps_others_out_and_says_who_holds_it() {
     assert!(message.contains(&child.id().to_string()), "{message}");
     groundstate(&["unlock", &file.path, "--force"]).failed(8);
 
-    // Whoever waits gets it.
+    // The waiting process gets it.
     let waiting = command(&["mv", &file.path, "random_id.suffix", "random_id.b", "--lock-timeout", "1m"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -208,7 +208,7 @@ fn a_directory_that_cannot_be_written_is_reported_and_left_alone() {
 
     let file = webshop();
     let dir = file.dir.path();
-    // The superuser may write anywhere, so it becomes somebody else.
+    // The superuser may write anywhere, so it becomes another user.
     let is_root = fs::metadata(dir).unwrap().uid() == 0;
     fs::set_permissions(&file.path, fs::Permissions::from_mode(0o444)).unwrap();
     fs::set_permissions(dir, fs::Permissions::from_mode(0o555)).unwrap();

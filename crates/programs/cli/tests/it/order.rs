@@ -105,7 +105,7 @@ fn says_what_goes_with_an_instance() {
     groundstate(&["order", "blast", &file.path, "module.nowhere"]).failed(7);
 }
 
-/// Nobody can read it, and it would take minutes.
+/// It would be unreadable, and take minutes.
 #[test]
 fn refuses_pictures_of_large_graphs() {
     let resources: Vec<String> =

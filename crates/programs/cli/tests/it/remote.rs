@@ -168,7 +168,7 @@ fn a_lock_is_shown_with_its_process_and_freed() {
         );
         let stale = work.run(&["lock", ".", "--", program, "unlock", ".", "--if-stale"]);
         assert!(stale.stderr.contains("its process is alive"), "{}", stale.stderr);
-        // Somebody breaks the lock under the command, which says so at its end.
+        // The lock is broken under the command, which says so at its end.
         let broken = work.run(&["lock", ".", "--", program, "unlock", ".", "--force"]);
         assert!(broken.stdout.starts_with("Released the lock of "), "{}{}", broken.stdout, broken.stderr);
         assert!(broken.code == 10 && broken.stderr.contains("was lost"), "{}", broken.stderr);
@@ -278,7 +278,7 @@ fn states_arrive_from_a_directory_with_lineage_serial_and_bytes() {
         assert_eq!(run.code, 0, "{}", run.stderr);
         assert_eq!(work.stored().unwrap(), text);
         assert_eq!(work.place.locks().len(), 0);
-        // The answer to the first write got lost: it is recognised and not taken for somebody else's.
+        // The answer to the first write got lost: it is recognised and not taken for another's.
         let newer = text.replace("\"serial\":   4", "\"serial\":   5");
         fs::write(Path::new(from).join("terraform.tfstate"), &newer).unwrap();
         let server = work.place.server().unwrap();
@@ -375,7 +375,7 @@ fn a_digest_is_repaired() {
     let right = work.place.digest().unwrap();
     let nothing = work.run(&["repair-digest", "."]).clean();
     assert!(nothing.starts_with("Nothing to repair: ") && nothing.contains(&right), "{nothing}");
-    // Somebody puts an object there by other means.
+    // An object is put there by other means.
     let newer = work.stored().unwrap().replace("one", "two");
     let put = put_without_digest(&work, &newer);
     assert!(put, "the object is replaced");

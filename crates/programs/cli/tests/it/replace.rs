@@ -124,7 +124,7 @@ fn merges_what_an_apply_could_not_store() {
     groundstate(&["merge-errored", &file.path, &errored.path]).clean();
     assert!(fs::read_to_string(&file.path).unwrap().contains("\"999\""));
 
-    // Somebody else has written meanwhile, and the base is found beside the state.
+    // Another program has written meanwhile, and the base is found beside the state.
     let file = webshop();
     groundstate(&["mv", &file.path, "random_id.suffix", "random_id.b"]).clean();
     groundstate(&["merge-errored", &file.path, &errored.path]).clean();

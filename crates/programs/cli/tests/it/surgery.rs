@@ -219,7 +219,7 @@ fn words_of_expressions_are_no_resources() {
             assert!(message.contains("is a word of expressions"), "{message}");
         }
         groundstate(&["mv", &file.path, "random_id.suffix", &format!("{word}.x")]).failed(2);
-        // A resource may have such a type all the same, and then it can be named.
+        // A resource may have such a type nevertheless, and then it can be named.
         groundstate(&["rm", &file.path, &format!("resource.{word}.x")]).failed(7);
     }
     groundstate(&["rm", &file.path, "data.count.x"]).failed(7);

@@ -75,7 +75,7 @@ impl EncodeOptions {
 #[non_exhaustive]
 pub enum EncodeError {
     /// Something that the file held would be lost.
-    #[error("writing would lose {what} (at byte {offset}); allow losses to write all the same")]
+    #[error("writing would lose {what} (at byte {offset}); allow losses to write it")]
     Loss {
         /// What is lost, without values.
         what: String,

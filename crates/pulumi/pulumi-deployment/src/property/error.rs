@@ -61,7 +61,7 @@ pub enum PropertyErrorKind {
     /// A number that JSON has no form for, with bits that are not in hexadecimal.
     #[error("malformed float value: unable to parse 'value' field: not 16 hexadecimal digits")]
     Float,
-    /// A signature nobody knows.
+    /// An unknown signature.
     #[error("unrecognized signature '{0}' in property map")]
     Signature(String),
     /// A member of an asset or archive that is not text.

@@ -1,4 +1,4 @@
-//! Opening and sealing the secrets of a map. Whoever holds the keys does the decrypting, one by one or in batches.
+//! Opening and sealing the secrets of a map. The holder of the keys decrypts, one by one or in batches.
 
 use std::fmt;
 
@@ -38,7 +38,7 @@ fn collect<'a>(value: &'a PropertyValue, found: &mut Vec<&'a Ciphertext>) {
 /// let raw = RawJson::parse_as_written(text)?;
 /// let mut map = decode_map(&raw)?;
 /// open_secrets(&mut map, |_ciphertext| Ok::<_, String>(Plaintext::new("\"swordfish\"")))?;
-/// assert_eq!(encode_map(&map, Escapes::Plain, Secrets::Sealed)?, raw, "nobody changed it");
+/// assert_eq!(encode_map(&map, Escapes::Plain, Secrets::Sealed)?, raw, "it was not changed");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///

@@ -8,8 +8,8 @@ use crate::sink::Sink;
 pub(crate) mod v1_to_v2;
 pub(crate) mod v2_to_v3;
 
-/// Leaves out unknown members whose names mean something in the next version: there they would be taken for what nobody
-/// said.
+/// Leaves out unknown members whose names mean something in the next version: there they would be taken for
+/// statements that were never made.
 fn drop_newer(extra: Extra, newer: &[&str], version: u8, offset: usize, sink: &mut Sink) -> Extra {
     if extra.iter().all(|(name, _)| !newer.contains(&name)) {
         return extra;

@@ -31,7 +31,7 @@ fn replay(folder: &str, cut_every: usize) {
     }
 }
 
-/// Whether somebody gave the file a name; what the fuzzer collects has none, and is no part of the corpus.
+/// Whether the file has a given name; what the fuzzer collects has none, and is no part of the corpus.
 fn has_name(file: &str) -> bool {
     file.contains('.')
 }

@@ -1,4 +1,4 @@
-//! Repairs of references to providers that nobody knows.
+//! Repairs of references to unknown providers.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;

@@ -20,7 +20,7 @@ impl Checker<'_> {
             if found.is_some_and(|name| name.first < index) {
                 continue;
             }
-            // The resource itself does not stand before itself, so what names itself names nobody.
+            // The resource itself does not stand before itself, so a resource that names itself names nothing before it.
             let after = found.is_some_and(|name| name.last > index);
             self.out_of_order |= found.is_some();
             let finding = match after {

@@ -157,7 +157,7 @@ impl Checker<'_> {
         };
         let original = unloadable(resource).map(|(_, original)| original);
         self.about(index, resource, member, Finding { original, ..Finding::new(rule, message, "") });
-        // The reader stops at the first of them, and the others are wrong all the same.
+        // The reader stops at the first of them, and the others are wrong too.
         if rule == Rule::UrnMissing && resource.resource_type.is_empty() {
             let finding = Finding::new(Rule::TypeMissing, "the resource has no type", "");
             self.about(index, resource, ".type", finding);

@@ -64,7 +64,7 @@ impl Checker<'_> {
             if !self.options.loading {
                 self.unloadable_operation(index, operation);
             }
-            let message = format!("{} was interrupted, and nobody knows how it ended", operation.kind);
+            let message = format!("{} was interrupted, and how it ended is unknown", operation.kind);
             let finding =
                 Finding::new(Rule::PendingOperation, message, format!("pending_operations[{index}]"));
             self.findings.push(Finding { urn: Some(urn.clone()), pending: Some(index), ..finding });

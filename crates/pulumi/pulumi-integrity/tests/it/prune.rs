@@ -89,7 +89,7 @@ fn every_kind_is_dropped_and_named() {
     ];
     assert_eq!(removed(&results[0]), expected);
     let pruned = &snapshot.resources[1];
-    assert_eq!(pruned.dependencies.len(), 2, "an empty name is nobody's: {:?}", pruned.dependencies);
+    assert_eq!(pruned.dependencies.len(), 2, "an empty name refers to nothing: {:?}", pruned.dependencies);
     assert_eq!(pruned.property_dependencies.len(), 1);
     assert!(verify(&snapshot, &VerifyOptions::default()).is_valid());
 }

@@ -100,7 +100,7 @@ fn t124_repair_valid() {
     let sound = snapshot(&["P(#1)", "a(@P=1 ^P)", "b(a v:x)", "a(! #2)"]);
     let done = repair(&sound, &RepairOptions::default());
     assert!(done.is_empty() && done.questions.is_empty());
-    assert_eq!(done.apply(), sound, "warnings are nobody's damage");
+    assert_eq!(done.apply(), sound, "warnings need no repair");
 }
 
 #[test]

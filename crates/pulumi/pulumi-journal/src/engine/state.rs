@@ -34,7 +34,7 @@ impl State {
         Arc::clone(&self.lock())
     }
 
-    /// Changes it. Whoever took it before keeps what it was.
+    /// Changes it. Earlier copies keep what it was.
     pub fn change(&self, change: impl FnOnce(&mut Resource)) {
         change(Arc::make_mut(&mut self.lock()));
     }
@@ -45,7 +45,7 @@ impl State {
     }
 
     fn lock(&self) -> MutexGuard<'_, Arc<Resource>> {
-        // Whoever panicked has changed it or has not; both are states.
+        // A thread that panicked has changed it or has not; both are valid states.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

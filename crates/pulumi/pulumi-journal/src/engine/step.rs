@@ -18,7 +18,7 @@ pub enum StepKind {
     CreateReplacement,
     /// Changes a resource.
     Update,
-    /// Deletes a resource that nobody wants.
+    /// Deletes a resource that is no longer in the program.
     Delete,
     /// Deletes a resource that has been, or will be, replaced.
     DeleteReplaced,
@@ -54,7 +54,7 @@ pub struct Step {
     pub old: Option<State>,
     /// The state after, if there is one.
     pub new: Option<State>,
-    /// A [`StepKind::Same`] of a resource that is not there, because nobody selected it: nothing is recorded.
+    /// A [`StepKind::Same`] of a resource that is absent because it was not selected: nothing is recorded.
     pub skipped_create: bool,
     /// A [`StepKind::Refresh`] that the program asked for, whose result counts at once.
     pub persisted: bool,

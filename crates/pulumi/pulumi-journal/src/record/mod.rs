@@ -173,7 +173,7 @@ impl Recorder {
         Ok(Recorded { entry, elided })
     }
 
-    /// Records that a step begins. Steps that are not recorded have no entry, but a number all the same.
+    /// Records that a step begins. Steps that are not recorded have no entry, but still a number.
     ///
     /// # Errors
     ///

@@ -4,7 +4,7 @@
 #[derive(Clone, Debug)]
 pub(super) struct Alive {
     length: usize,
-    /// The places that were left when somebody looked the last time; all of them before.
+    /// The places that were left at the last look; all of them before.
     left: Option<Vec<usize>>,
     gone: usize,
 }

@@ -172,7 +172,7 @@ impl Epoch {
         self.order.iter().filter(|(_, place)| !gone(*place)).count()
     }
 
-    /// Operations of the base that nobody else can settle.
+    /// Operations of the base that no journal entry settles.
     pub(super) fn pending(&self) -> impl Iterator<Item = &Operation> {
         let creating = groundstate_pulumi_snapshot::OperationType::Creating;
         self.base.pending_operations.iter().filter(move |operation| operation.kind == creating)

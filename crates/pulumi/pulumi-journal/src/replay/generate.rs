@@ -17,7 +17,7 @@ use crate::refresh::drop_dangling;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Replayed {
-    /// The snapshot. Nobody has looked whether it is sound.
+    /// The snapshot, unverified.
     pub snapshot: Snapshot,
     /// A text in it is not UTF-8, although it cannot be seen where it is encrypted.
     pub has_byte_string: bool,

@@ -56,7 +56,7 @@ impl Replayer {
         }
     }
 
-    /// A base that was rebuilt with new resources in it ends the journal: whoever wrote it counts them in another way.
+    /// A base that was rebuilt with new resources in it ends the journal: its writer counts them in another way.
     pub(super) fn check_rebuilt(&self, entry: &Entry) -> Result<(), ReplayError> {
         let sequence = entry.sequence;
         let resources = self.state.new_resources();

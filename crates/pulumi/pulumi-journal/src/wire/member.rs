@@ -99,7 +99,7 @@ impl EntryReader {
         Ok(entry)
     }
 
-    /// Keeps a member that nobody knows.
+    /// Keeps an unknown member.
     fn unknown(&mut self, entry: &mut Entry, name: &Str<'_>, cursor: &mut Cursor<'_>) -> Result<(), Stop> {
         if name.has_lone_surrogate() {
             let detail = "a name holds half a surrogate pair, which no text can hold";

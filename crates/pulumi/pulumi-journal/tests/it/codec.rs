@@ -7,7 +7,7 @@ use groundstate_pulumi_journal::{
 
 use crate::notation::entry;
 
-/// One entry of each kind, as Pulumi writes it, with members that nobody knows.
+/// One entry of each kind, as Pulumi writes it, with unknown members.
 const ENTRIES: [&str; 12] = [
     r#"{"version":1,"kind":6,"sequenceID":1,"operationID":0,"removeOld":null,"removeNew":null,"secretsProvider":{"type":"passphrase","state":{"salt":"v1:a"}}}"#,
     r#"{"version":1,"kind":5,"sequenceID":2,"operationID":0,"removeOld":null,"removeNew":null,"newSnapshot":{"manifest":{"time":"0001-01-01T00:00:00Z","magic":"","version":""},"resources":[{"urn":"u","custom":false,"type":"t"}],"metadata":{}}}"#,

@@ -52,7 +52,7 @@ pub enum OpenError {
 
 /// Opens the manager of a deployment from its `secrets_providers` object, whose type must be `passphrase`.
 ///
-/// A wrong passphrase is no error if nobody can be asked for another: the manager is then locked. It carries its state
+/// A wrong passphrase is no error if the source cannot be asked again: the manager is then locked. It carries its state
 /// along, and fails each operation on a value.
 ///
 /// # Errors
@@ -107,11 +107,11 @@ fn providers(salt: &Salt) -> SecretsProviders {
     SecretsProviders::new(TYPE, Some(&state)).expect("a string in an object is JSON")
 }
 
-/// Unlocks the salt of a stack's configuration, asking again as long as somebody answers wrongly.
+/// Unlocks the salt of a stack's configuration, asking again after each wrong answer.
 ///
 /// # Errors
 ///
-/// When there is no passphrase, or it is wrong and nobody can be asked for another.
+/// When there is no passphrase, or it is wrong and the source cannot be asked again.
 pub fn unlock(
     salt: &Salt,
     source: &dyn PassphraseSource,
@@ -141,7 +141,7 @@ pub fn create(passphrase: &Passphrase, entropy: Arc<dyn Entropy>) -> Result<(Sal
     Ok((salt, manager))
 }
 
-/// Makes a manager with a new salt for a passphrase that `source` gives, twice the same if somebody types it.
+/// Makes a manager with a new salt for a passphrase that `source` gives, twice the same if it is typed.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Where a passphrase comes from: what the environment gives, or somebody who is asked.
+//! Where a passphrase comes from: what the environment gives, or a prompt.
 
 use std::fmt;
 use std::sync::Arc;
@@ -71,7 +71,7 @@ impl<'a> PassphraseRequest<'a> {
 pub struct Answer {
     /// The passphrase.
     pub passphrase: Passphrase,
-    /// Whether somebody has typed it, and can be asked again.
+    /// Whether it was typed, so that a prompt can repeat.
     pub interactive: bool,
 }
 
@@ -104,7 +104,7 @@ forward!(&T, Arc<T>, Box<T>);
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum PassphraseSourceError {
-    /// None was given, and nobody can be asked.
+    /// None was given, and there is no terminal to ask at.
     #[error(
         "passphrase must be set with PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE environment variables"
     )]

@@ -106,7 +106,7 @@ impl<C: Decrypter> Decrypter for Watched<C> {
     }
 }
 
-/// Somebody who types these answers, one after the other, and gives up after the last.
+/// A prompt that gives these answers, one after the other, and ends after the last.
 #[derive(Debug)]
 pub(crate) struct Typing {
     answers: Mutex<VecDeque<&'static str>>,

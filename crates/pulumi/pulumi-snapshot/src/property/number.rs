@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 /// A number of a property.
 ///
-/// The value is a double, as everywhere in Pulumi. A number that was read from a file keeps its digits as long as nobody
+/// The value is a double, as everywhere in Pulumi. A number that was read from a file keeps its digits until it is
 /// replaces it, so integers above 2^53 survive a round trip.
 ///
 /// ```

@@ -9,7 +9,7 @@ use crate::property::PropertyValue;
 /// A secret value: encrypted, readable, or both.
 ///
 /// A secret that was read from a file is sealed: there is a ciphertext and no value. Opening it adds the value and keeps
-/// the ciphertext, so that a secret that nobody changed is written as it was, without a new nonce. Changing the value
+/// the ciphertext, so that an unchanged secret is written as it was, without a new nonce. Changing the value
 /// forgets the ciphertext.
 ///
 /// `Debug` shows neither.

@@ -18,7 +18,7 @@ use writer::Writer;
 
 /// Appends entries to a journal instead of writing snapshots.
 ///
-/// Entries of one moment are stored together: whoever comes while a batch is being stored is part of the next one. Entries
+/// Entries of one moment are stored together: an entry that comes while a batch is being stored is part of the next one. Entries
 /// that are not waited for are stored in front of the next that is. If a batch is lost, nothing that comes later is
 /// stored, so that what is stored is always what the engine told up to some moment, but for steps that did not depend on
 /// each other.
@@ -95,7 +95,7 @@ impl<S: JournalSink> SnapshotManager for JournalManager<S> {
             Ok(None) => Ok(()),
             Err(error) => Err(error.into()),
         };
-        // Whoever waits for this step may begin when its end is on its way, and not before.
+        // Steps that wait for this one may begin when its end is on its way, and not before.
         self.desk().gate.leave(&step);
         stored
     }

@@ -26,7 +26,7 @@ struct Queue {
     /// How many entries there have been, and how many of them were handed over, well or not.
     added: u64,
     settled: u64,
-    /// Entries nobody waits for, by the operation they belong to, with their place.
+    /// Entries without a waiting caller, by the operation they belong to, with their position.
     elided: HashMap<OperationId, u64>,
     /// Why nothing can be stored any more, and from which place on.
     lost: Option<(u64, String)>,
@@ -51,7 +51,7 @@ impl<S: JournalSink> Writer<S> {
                 queue.elided.insert(entry.operation_id, place);
             }
             queue.waiting.push_back(entry);
-            // What nobody waits for must not pile up either.
+            // Entries without a waiting caller must not pile up either.
             if elided && queue.waiting.len() < self.batch {
                 return Ok(());
             }
@@ -86,7 +86,7 @@ impl<S: JournalSink> Writer<S> {
                 let count = queue.waiting.len().min(self.batch);
                 queue.waiting.drain(..count).collect::<Vec<_>>()
             };
-            // If whoever stores is dropped on the way, nobody knows what is stored.
+            // If the storing future is dropped on the way, what is stored is unknown.
             let count = batch.len() as u64;
             let storing = Storing { queue: &self.queue, count, cause: Some(CANCELLED.to_owned()) };
             let outcome = self.append(&batch).await;

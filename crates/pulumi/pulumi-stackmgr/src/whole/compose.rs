@@ -39,7 +39,7 @@ impl Work {
         all.filter(|state| !self.done.contains(&state.id())).map(State::get).collect()
     }
 
-    /// What is under way, and what a crash left that nobody else can settle.
+    /// What is under way, and what a crash left unsettled.
     fn pending(&self) -> Vec<Operation> {
         let own = self.operations.iter().map(|(state, kind)| Operation::new(state.get(), kind.clone()));
         let left = self.base.rest.pending_operations.iter();

@@ -48,7 +48,7 @@ impl AzureBlobs {
     ///
     /// # Errors
     ///
-    /// `Invalid` and `Unsupported` for settings that make no sense or cannot be honoured, naming the option and the variable.
+    /// `Invalid` and `Unsupported` for settings that are invalid or cannot be honoured, naming the option and the variable.
     pub fn open(settings: &AzureSettings) -> Result<Self> {
         let values = &settings.0;
         let account = values.needed("storage_account_name")?;

@@ -121,7 +121,7 @@ impl Reply {
 #[derive(Clone, Debug)]
 pub(crate) struct Wire {
     transport: Transport,
-    /// What to check when nobody answers.
+    /// What to check when no host answers.
     endpoint_hint: String,
 }
 

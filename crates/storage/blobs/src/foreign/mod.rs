@@ -1,4 +1,4 @@
-//! Any store of the crate `object_store` as a blob store: one that somebody else wrote, configured or wrapped.
+//! Any store of the crate `object_store` as a blob store: one that the caller wrote, configured or wrapped.
 
 mod listing;
 mod translate;
@@ -26,7 +26,7 @@ const NO_LEASES: &str = "stores of `object_store` have no leases";
 ///
 /// It has what that crate's interface has: no leases, no conditional deletions, lists that are sorted here. S3, Google Cloud
 /// Storage and Azure have stores of their own that do more; this is for all others, and for wrappers. Give it a store without
-/// retries and put [`Retry`](crate::Retry) around this one: the retries inside may take a write of their own for somebody else's.
+/// retries and put [`Retry`](crate::Retry) around this one: the retries inside may take a write of their own for another client's.
 ///
 /// ```
 /// use std::sync::Arc;

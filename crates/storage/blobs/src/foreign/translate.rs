@@ -67,7 +67,7 @@ pub(super) fn meta(meta: &ObjectMeta, attributes: &object_store::Attributes) -> 
     out
 }
 
-/// An error; what went wrong in some other way while something was changed may have been done all the same.
+/// An error; what went wrong in some other way while something was changed may have been done nevertheless.
 pub(super) fn error(op: &'static str, place: String, error: object_store::Error, changes: bool) -> Error {
     use object_store::Error as Theirs;
     let kind = match &error {

@@ -45,7 +45,7 @@ impl GcsBlobs {
     ///
     /// # Errors
     ///
-    /// `Invalid` and `Unsupported` for settings that make no sense or cannot be honoured, naming the option and the variable.
+    /// `Invalid` and `Unsupported` for settings that are invalid or cannot be honoured, naming the option and the variable.
     pub fn open(settings: &GcsSettings) -> Result<Self> {
         let values = &settings.0;
         let bucket = values.needed("bucket")?;

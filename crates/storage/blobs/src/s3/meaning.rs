@@ -61,7 +61,7 @@ pub(super) fn meaning(failure: &Failure, op: &str, place: &Place, effect: Effect
             "the server knows no conditional requests",
             "set the option `conditional_write` to off if you can do without, and lock by a table",
         ),
-        // Somebody else's write or deletion was under way. This one was not carried out.
+        // Another client's write or deletion was under way. This one was not carried out.
         ("ConditionalRequestConflict" | "OperationAborted", _) => Meaning::plain(ErrorKind::Unavailable),
         ("SlowDown" | "Throttling" | "ThrottlingException" | "RequestLimitExceeded", _)
             if effect == Effect::Read =>

@@ -49,7 +49,7 @@ impl S3Blobs {
     ///
     /// # Errors
     ///
-    /// `Invalid` and `Unsupported` for settings that make no sense or cannot be honoured, naming the option and the variable.
+    /// `Invalid` and `Unsupported` for settings that are invalid or cannot be honoured, naming the option and the variable.
     pub fn open(settings: &S3Settings, context: &Context) -> Result<Self> {
         let config = SharedConfig::read(settings)?;
         let settings = &config.complete(settings)?;

@@ -29,7 +29,7 @@ impl Place {
         let custom = endpoint(settings, "endpoints.s3")?;
         let region = match values.text("region").map(str::to_owned) {
             Some(region) => region,
-            // Other servers take any region, and this is the one they are called with when nobody says otherwise.
+            // Other servers take any region, and this is the default.
             None if custom.is_some() => "us-east-1".to_owned(),
             None => values.needed("region")?.to_owned(),
         };

@@ -240,7 +240,7 @@ impl Profile {
     }
 }
 
-/// Refuses pipes and devices, which a directory may name to stop whoever reads them. What is not there is left to the reader.
+/// Refuses pipes and devices, which a directory may name to block readers. What is not there is left to the reader.
 pub(super) fn only_regular(path: &Path) -> io::Result<()> {
     match fs::metadata(path) {
         Ok(metadata) if !metadata.is_file() => Err(io::Error::other("it is not a regular file")),

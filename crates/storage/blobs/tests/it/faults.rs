@@ -92,7 +92,7 @@ async fn the_write_of_another_is_not_taken_for_ones_own() -> Outcome {
     let once = PutOptions::expecting(Precondition::Absent);
     let error = store.put(&key, "mine".into(), &once).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::PreconditionFailed);
-    // Whoever asks who holds a lock need not read again.
+    // Asking who holds a lock needs no second read.
     assert_eq!(error.found().map(|blob| &blob.bytes[..]), Some(&b"theirs"[..]));
     Ok(())
 }

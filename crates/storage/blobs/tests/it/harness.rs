@@ -84,7 +84,7 @@ pub(crate) fn files() -> Harness {
 pub(crate) fn foreign() -> Harness {
     let stores = std::sync::Mutex::new(std::collections::HashMap::new());
     Harness::new(Arc::new(move |name| {
-        let mut stores = stores.lock().expect("nobody panics with it");
+        let mut stores = stores.lock().expect("no thread panics while it holds the lock");
         let store: &mut Arc<object_store::memory::InMemory> = stores.entry(name.to_owned()).or_default();
         Ok(Arc::new(groundstate_blobs::ForeignBlobs::new(Arc::clone(store) as _)))
     }))

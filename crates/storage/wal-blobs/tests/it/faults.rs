@@ -62,7 +62,7 @@ async fn batches_that_wait_share_an_object() {
     })
     .await;
     trouble.calls();
-    // Whoever was sending gives up; the next one finds out what became of that, and sends the rest as one.
+    // The sender gives up; the next one finds out what became of that, and sends the rest as one.
     drop(slow);
     for (at, one) in waiting.into_iter().enumerate() {
         assert_eq!(one.await.unwrap().first.get(), at as u64 + 1);

@@ -16,7 +16,7 @@ pub(crate) enum Fault {
     Refuse,
     /// It happens, and the answer gets lost.
     LoseAnswer,
-    /// It does not happen, and nobody knows.
+    /// It does not happen, and the caller cannot know.
     LoseRequest,
     /// It happens, and no answer ever comes.
     NeverAnswer,

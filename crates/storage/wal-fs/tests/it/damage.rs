@@ -132,7 +132,7 @@ fn remains_of_dead_writers_are_swept_up() {
     fs::write(folder.path().join("new-0000000000000001"), b"half a base").unwrap();
     fs::write(folder.path().join("0000000000000000.base"), b"an epoch that is over").unwrap();
     fs::write(folder.path().join("0000000000000000-00000000.log"), b"its segment").unwrap();
-    fs::write(folder.path().join("notes.txt"), b"somebody else's").unwrap();
+    fs::write(folder.path().join("notes.txt"), b"of another program").unwrap();
     let writer = block_on(folder.journal().open(&OpenOptions::new("bob").take_over(true))).unwrap();
     let names = folder.names();
     assert!(

@@ -81,7 +81,7 @@ fn check_records(state: &State) {
     }
 }
 
-/// What a user does who was told that an object may exist which nobody recorded.
+/// What a user does who was told that an unrecorded object may exist.
 fn look_for_lost_objects(state: &State, world: &World, recovered: &[Recovered]) {
     let recorded: Vec<String> = state.objects().map(|(_, _, object)| id(object)).collect();
     for object in world.live().into_keys() {

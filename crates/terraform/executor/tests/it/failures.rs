@@ -172,7 +172,7 @@ async fn a_panic_is_a_failure_that_stays_noted() {
         .executor
         .run(&session.guard, &plan(&session.state(), Goal::E8), &WalkOptions::default(), &mut |_| ())
         .await;
-    assert!(matches!(refused, Err(RunError::Interrupted(1))), "nothing starts before somebody has read it");
+    assert!(matches!(refused, Err(RunError::Interrupted(1))), "nothing starts before it was read");
     let recovered = session.recover().await.unwrap();
     assert!(recovered[0].to_string().contains("net.a was being created"), "{}", recovered[0]);
     session.executor.acknowledge(&session.guard).await.unwrap();

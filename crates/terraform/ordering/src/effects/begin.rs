@@ -18,7 +18,7 @@ pub enum BeginError {
         /// What was to be done to it.
         verb: &'static str,
     },
-    /// A new object would take the place of one that nobody destroyed.
+    /// A new object would replace one that was not destroyed.
     #[error("{addr} has a current object already, creating another one would lose it; plan again")]
     CurrentInTheWay {
         /// The instance.

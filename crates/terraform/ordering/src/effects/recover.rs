@@ -27,7 +27,7 @@ pub struct Intent {
 pub enum Finding {
     /// The state has the operation's end already, or it never mattered.
     Settled,
-    /// An object may exist that nobody has recorded.
+    /// An unrecorded object may exist.
     UnknownCreate,
     /// The object may be the old one or the new one; the next refresh tells.
     UnknownUpdate,

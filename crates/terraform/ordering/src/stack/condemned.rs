@@ -12,7 +12,7 @@ use crate::network::{Link, Network};
 pub(super) enum Verdict {
     /// The provider deletes the object.
     Call,
-    /// The entry is removed, and the object, if there is one, is somebody else's business.
+    /// The entry is removed, and the object, if there is one, is left alone.
     Remove,
     /// It does not happen, and what the entry refers to stays too.
     Refuse,
@@ -37,7 +37,7 @@ pub(super) struct Units {
 }
 
 impl Units {
-    /// Takes condemned entries together. Whoever refers to one of them goes before it.
+    /// Takes condemned entries together. A resource that refers to one of them is deleted before it.
     pub(super) fn new(
         index: &StackIndex<'_>,
         verdicts: &BTreeMap<usize, Verdict>,

@@ -95,7 +95,7 @@ impl SnapshotList {
     }
 
     /// Removes the notes of an earlier run, once they were reported, but for those of objects that were being made: only
-    /// they hint at what nobody recorded, so the user removes them.
+    /// they hint at unrecorded objects, so the user removes them.
     pub fn settle_operations(&mut self) {
         self.operations.retain(|operation| operation.kind == OperationKind::Creating);
     }

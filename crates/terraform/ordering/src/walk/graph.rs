@@ -201,7 +201,7 @@ impl Relation {
     }
 }
 
-/// The way of a cycle in words, cut off where nobody would read on.
+/// The path of a cycle in words, cut off when it gets too long to read.
 fn cycle_text(path: &[usize]) -> String {
     const SHOWN: usize = 50;
     let shown: Vec<String> = path.iter().take(SHOWN).map(ToString::to_string).collect();

@@ -1,6 +1,6 @@
 //! Walks a plan: starts what may start, at most so many at once, and skips what a failure makes impossible.
 //!
-//! [`Walker`] decides and does nothing else: it has no clock, no thread and no runtime. Whoever drives it asks for the
+//! [`Walker`] decides and does nothing else: it has no clock, no thread and no runtime. Its driver asks for the
 //! next node, does the work in any way, and says how it ended. [`walk`] is such a driver, on threads.
 //!
 //! ```
@@ -17,7 +17,7 @@
 //!     if node == 1 { Outcome::Failed("no quota".to_owned()) } else { Outcome::Succeeded }
 //! };
 //! let report = walk::walk(&plan, &WalkOptions::default(), &work, &mut |_| ());
-//! assert_eq!(report.settled(2), Settled::Succeeded, "nobody waits for what failed elsewhere");
+//! assert_eq!(report.settled(2), Settled::Succeeded, "nothing waits for what failed elsewhere");
 //! assert_eq!(report.settled(3), Settled::SkippedUpstream);
 //! assert_eq!(report.roots(&plan, 3), [1].into());
 //! # Ok::<(), walk::WalkGraphError>(())

@@ -46,7 +46,7 @@ impl Context {
 pub struct StopToken(Arc<AtomicBool>);
 
 impl StopToken {
-    /// A token that nobody has used yet.
+    /// An unused token.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

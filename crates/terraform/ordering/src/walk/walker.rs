@@ -6,7 +6,7 @@ use std::ops::Deref;
 
 use super::{Settled, WalkGraph, WalkReport};
 
-/// How many operations run at once unless somebody asks for another number.
+/// How many operations run at once by default.
 pub const DEFAULT_PARALLELISM: usize = 10;
 
 /// How an operation ended.

@@ -238,7 +238,7 @@ pub(crate) fn check(input: &Input, options: &Options, graph: &OperationGraph) {
     }
 }
 
-/// Whoever is destroyed last has dependencies that are destroyed last too.
+/// The dependencies of what is destroyed last are destroyed last too.
 fn check_flags(input: &Input, options: &Options, graph: &OperationGraph) {
     if options.cbd_propagation != groundstate_ordering::CbdPropagation::ConfigAndState {
         return;

@@ -60,7 +60,7 @@ enum Shape<'a> {
 impl<'a> Node<'a> {
     fn parse(text: &'a str) -> Self {
         let raw = text.as_bytes();
-        // Raw JSON is valid; if somebody made it of other text, the text is compared.
+        // Raw JSON is valid; if it was made of other text, the text is compared.
         Self::read(&mut Cursor::new(raw), 0).unwrap_or(Node { raw, shape: Shape::Text })
     }
 

@@ -5,7 +5,7 @@
 //! happens whole or not at all. Nothing is written here: [`Surgery::edit`] gives the change of the document that is to
 //! be written, [`Surgery::to_file`] the whole model, [`Surgery::preview`] the semantic difference.
 //!
-//! Neither serial nor lineage is touched: whoever writes gives the next serial.
+//! Neither serial nor lineage is touched: the writer gives the next serial.
 //!
 //! ```
 //! use groundstate_statefile::Document;

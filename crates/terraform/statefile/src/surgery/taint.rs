@@ -28,7 +28,7 @@ impl Surgery<'_> {
         Ok(Summary { changes, ..Summary::default() })
     }
 
-    /// Takes back that the current object of an instance is to be replaced.
+    /// Removes the mark that the current object of an instance is to be replaced.
     ///
     /// # Errors
     ///

@@ -54,7 +54,7 @@ pub(super) fn for_damage(text: &[u8], offset: usize) -> &'static str {
             "convert the file, for example with `iconv -f UTF-16 -t UTF-8`; nothing in it is lost"
         }
         [0xef, 0xbb, 0xbf, ..] if offset == 0 => {
-            "save the file without a byte-order mark (its first three bytes); what follows was checked all the same"
+            "save the file without a byte-order mark (its first three bytes); what follows was checked nevertheless"
         }
         [0x1f, 0x8b, ..] => "unpack the file first, it is compressed with gzip",
         [b'P', b'K', 3, 4, ..] => "unpack the file first; a ZIP archive may be a plan, which is no state",

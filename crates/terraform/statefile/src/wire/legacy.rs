@@ -7,7 +7,7 @@ use crate::note::NoteKind;
 use crate::problem::Code;
 use crate::sink::Sink;
 
-/// A member nobody knows: its name and its text.
+/// An unknown member: its name and its text.
 pub(crate) type Member<'a> = (Str<'a>, &'a [u8]);
 
 /// One attribute of a flat map.

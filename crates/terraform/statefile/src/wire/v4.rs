@@ -45,7 +45,7 @@ pub(crate) struct InstanceWire<'a> {
     pub(crate) sensitive: Option<Slice<'a>>,
     pub(crate) private: Option<Str<'a>>,
     pub(crate) dependencies: Option<Slice<'a>>,
-    /// Every dependency is an address in its usual form, so nobody needs to parse it to know that it is one.
+    /// Every dependency is an address in its usual form, so it need not be parsed to know that it is one.
     pub(crate) plain_dependencies: bool,
     pub(crate) depends_on: Option<Slice<'a>>,
     pub(crate) create_before_destroy: bool,

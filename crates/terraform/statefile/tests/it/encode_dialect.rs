@@ -275,7 +275,7 @@ fn what_terraform_has_no_place_for_is_listed_and_refused() {
     ));
     let file = read_as(Dialect::Terraform, &text);
     let error = encode(&file, &EncodeOptions::default()).unwrap_err();
-    insta::assert_snapshot!(error, @r#"writing would lose the deprecation message of output.a; the instance key of its provider of t.n[0]; the member "skip_destroy" of t.n[0] and 1 more; allow it to write all the same"#);
+    insta::assert_snapshot!(error, @r#"writing would lose the deprecation message of output.a; the instance key of its provider of t.n[0]; the member "skip_destroy" of t.n[0] and 1 more; allow the loss to write it"#);
     let EncodeError::Loss(losses) = error else { unreachable!("asserted above") };
     let listed: Vec<String> = losses.iter().map(ToString::to_string).collect();
     insta::assert_snapshot!(listed.join("\n"), @r#"

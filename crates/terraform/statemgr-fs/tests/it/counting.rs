@@ -39,7 +39,7 @@ fn step(store: &Calls, path: &Path) -> Result<(), String> {
     // A file that must not exist: two holders at the same time would both try to make it.
     let witness = path.with_extension("witness");
     let made = OpenOptions::new().write(true).create_new(true).open(&witness);
-    made.map_err(|error| format!("somebody else holds the lock too: {error}"))?;
+    made.map_err(|error| format!("another client holds the lock too: {error}"))?;
     let stored = block_on(store.0.read()).map_err(|error| shown(&error))?;
     let (next, expect) = match stored {
         Some(stored) => {

@@ -111,7 +111,7 @@ fn one_that_is_in_use_is_not_deleted_even_by_force() {
         (ErrorKind::Locked, Some(player.pid()))
     );
     player.finish();
-    // Whoever waits for the lock has the file open, and would write into one that is gone.
+    // A process that waits for the lock has the file open, and would write into one that is gone.
     #[cfg(target_os = "linux")]
     {
         fs::write(&path, EMPTY).unwrap();

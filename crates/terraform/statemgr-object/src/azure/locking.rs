@@ -30,7 +30,7 @@ impl AzureStore {
                 if is_held {
                     return Err(self.held_already(&seen));
                 }
-                // Somebody was quicker; the next look tells who.
+                // Another client was quicker; the next look tells which.
                 continue;
             }
             match self.describe_lock(&info, &id, seen).await {
@@ -63,7 +63,7 @@ impl AzureStore {
                     self.mine().seen = Some(seen.clone());
                     Ok(Some((seen, false)))
                 }
-                // Somebody else made it first, and has perhaps stored a state already.
+                // Another client made it first, and has perhaps stored a state already.
                 Err(error)
                     if matches!(
                         error.kind(),
@@ -72,7 +72,7 @@ impl AzureStore {
                 {
                     Ok(None)
                 }
-                // Empty or missing, it is no state; whoever locks next finds out.
+                // Empty or missing, it is no state; the next lock finds out.
                 Err(error) if error.kind() == BlobErrorKind::Ambiguous => Ok(None),
                 Err(error) => Err(failed(LOCK, self, error)),
             },
@@ -103,14 +103,14 @@ impl AzureStore {
             return Error::locked(LOCK, self, Some(self.holder_of(seen)));
         }
         let why = format!(
-            "it is under a lease without a lock document, so nobody knows whose it is: somebody is just locking it, or was \
+            "it is under a lease without a lock document, so its holder is unknown: a client is just locking it, or was \
              cut off; if it stays so, break the lease by releasing it by force under the id {}",
             break_id(seen)
         );
         Error::locked(LOCK, self, None).because(why)
     }
 
-    /// Takes the lease; `false` if somebody else has it, or the blob is gone.
+    /// Takes the lease; `false` if another client has it, or the blob is gone.
     async fn acquire(&self, id: &LeaseId) -> Result<bool> {
         let mut in_doubt = None;
         for _ in 0..ATTEMPTS {
@@ -175,7 +175,7 @@ impl AzureStore {
         Ok(())
     }
 
-    /// Releases a lease that got no document, so that nobody is locked out by something that nobody can read.
+    /// Releases a lease that got no document, so that no client is locked out by an unreadable lock.
     async fn give_back(&self, id: &LeaseId, error: Error) -> Error {
         match self.end_lease(LOCK, id).await {
             Ok(_) => error,
@@ -215,7 +215,7 @@ impl AzureStore {
         })
     }
 
-    /// Who holds the lease of a blob. Without a document it is whoever was last about to take it, under the id that this one
+    /// Who holds the lease of a blob. Without a document it is the client that was last about to take it, under the id that this one
     /// chose; without that it is unknown, under an id that breaks the lease.
     pub(super) fn holder_of(&self, seen: &Seen) -> LockHolder {
         match seen.document() {

@@ -34,7 +34,7 @@ pub(crate) enum Content {
     Empty,
     /// This state.
     State(Version),
-    /// A state, but nobody has read it yet.
+    /// A state, not read yet.
     Unread,
 }
 

@@ -207,17 +207,16 @@ impl AzureStore {
         }
     }
 
-    /// The refusal of a change because somebody else holds the lease.
+    /// The refusal of a change because another client holds the lease.
     async fn held(&self, op: &'static str, error: groundstate_blobs::Error) -> Error {
         let holder = self.look_for_holder(op).await.ok().flatten().filter(|holder| holder.documented);
-        let why =
-            "the blob is under a lease, so it can be changed only by whoever holds the lock; it is held";
+        let why = "the blob is under a lease, so only the holder of the lock can change it; it is held";
         Error::locked(op, self, holder).because(why).with_source(error)
     }
 
-    /// The refusal after somebody else was quicker each time.
+    /// The refusal after another client was quicker each time.
     fn busy(&self, op: &'static str) -> Error {
-        let why = "somebody else changes it all the time, lock it or try again later";
+        let why = "other clients change it all the time; lock it, or try again later";
         self.error(ErrorKind::Unavailable, op).because(why)
     }
 
@@ -235,7 +234,7 @@ impl AzureStore {
         Ok(self.look(op).await?.map(|(seen, _)| seen))
     }
 
-    /// Reads the description, and whether somebody holds the lease.
+    /// Reads the description, and whether the lease is held.
     pub(super) async fn look(&self, op: &'static str) -> Result<Option<(Seen, bool)>> {
         let meta = self.blobs.head(&self.key).await.map_err(|error| failed(op, self, error))?;
         let mut mine = self.mine();

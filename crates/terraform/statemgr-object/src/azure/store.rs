@@ -12,14 +12,14 @@ use groundstate_statemgr::{
 
 use super::seen::Seen;
 
-/// How often something is tried again at once because somebody else came in between.
+/// How often something is tried again at once because another client came in between.
 pub(super) const ATTEMPTS: usize = 4;
 
 /// A state in a blob with leases, as Terraform's `azurerm` backend keeps it.
 ///
 /// The lock is an infinite lease of the state's own blob, whose id is the lock's, and the lock document stands in the
 /// blob's metadata under `terraformlockid`. Writes carry the lease *and* the entity tag of what they replace, so what
-/// somebody else wrote is never lost, whether anybody locks or not.
+/// another client wrote is never lost, with locks or without.
 ///
 /// [`Version`]s are digests of the content, since Azure's entity tags change with each lock. Where the lock was broken
 /// between two steps of taking or releasing it, a lease without a document is left: [`StateStore::lock_holder`] shows it

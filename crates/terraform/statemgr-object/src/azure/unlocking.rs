@@ -40,9 +40,9 @@ impl AzureStore {
             match self.set_metadata(op, &seen, without_document(&seen.metadata), Some(&lease)).await {
                 Ok(()) => return self.release_lease(op, &lease).await,
                 Err(error) => match error.kind() {
-                    // Somebody changed the metadata, or the answer got lost: look again.
+                    // The metadata was changed, or the answer got lost: look again.
                     BlobErrorKind::PreconditionFailed | BlobErrorKind::Ambiguous => {}
-                    // The document is that of a lock which was broken, and somebody else's lease is in force.
+                    // The document is that of a lock which was broken, and another client's lease is in force.
                     BlobErrorKind::LeaseLost | BlobErrorKind::LeaseHeld => {
                         return Err(self.others(op, id, &seen));
                     }
@@ -75,7 +75,7 @@ impl AzureStore {
             Ok(true) => Ok(()),
             Ok(false) => {
                 let why =
-                    "somebody broke the lock while it was being released, so it is free or somebody else's";
+                    "the lock was broken while it was being released, so it is free or another client's";
                 Err(self.error(ErrorKind::LockLost, op).because(why))
             }
             Err(error) => {
@@ -102,7 +102,7 @@ impl AzureStore {
         }
     }
 
-    /// Ends a lease of which nobody knows the id.
+    /// Ends a lease of unknown id.
     async fn break_lease(&self, op: &'static str, seen: &Seen) -> Result<()> {
         match self.leases(op)?.break_lease(&self.key).await {
             Ok(true) => Ok(()),
@@ -115,7 +115,7 @@ impl AzureStore {
     }
 
     /// Removes the blob of a state that was deleted under the lock, and the lock with it; `false` where the service does not
-    /// let it go, because it has snapshots or nobody may delete.
+    /// let it go, because it has snapshots or deletion is forbidden.
     async fn remove(&self, op: &'static str, seen: &Seen, lease: &LeaseId) -> Result<bool> {
         let options = DeleteOptions::version(&seen.blob).lease(lease);
         let Err(error) = self.blobs.delete(&self.key, &options).await else {
@@ -138,7 +138,7 @@ impl AzureStore {
 
     fn not_locked(&self, op: &'static str, id: &LockId) -> Error {
         if self.is_mine(id) {
-            let why = "the lock is not held any more, somebody broke its lease";
+            let why = "the lock is not held any more: its lease was broken";
             return self.error(ErrorKind::LockLost, op).because(why);
         }
         self.error(ErrorKind::NotFound, op).because("it is not locked")

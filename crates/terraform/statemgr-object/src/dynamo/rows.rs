@@ -16,7 +16,7 @@ const DIGEST: &str = "Digest";
 
 /// A lock by a row, whose key is the bucket and the key of the state.
 ///
-/// The row is removed against the very text that is in it, so that nobody's lock but the one that was looked at goes.
+/// The row is removed against the very text that is in it, so that only the lock that was looked at is removed.
 #[derive(Debug)]
 pub struct DynamoLock(SlotLock<LockRow>);
 
@@ -28,8 +28,8 @@ impl DynamoLock {
 
     /// The same for a lock that is released only after another one turned out to be held still, as [`BothLocks`] do.
     ///
-    /// Its own row is removed without a look before, which saves a request. If it is gone by then, nobody knows whether
-    /// somebody broke the lock or the request arrived twice; the other lock has told that already.
+    /// Its own row is removed without a look before, which saves a request. If it is gone by then, it is unknown whether
+    /// the lock was broken or the request arrived twice; the other lock has told that already.
     ///
     /// [`BothLocks`]: crate::BothLocks
     pub fn second(table: DynamoTable, path: &str, sleeper: Arc<dyn Sleeper>) -> Self {

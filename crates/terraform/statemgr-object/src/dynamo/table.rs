@@ -35,7 +35,7 @@ pub(super) enum Outcome {
     Done,
     /// The condition was not fulfilled; the service may have shown the row.
     Refused(Option<Row>),
-    /// Nobody knows.
+    /// Unknown.
     Unknown(Error),
 }
 
@@ -170,7 +170,7 @@ impl DynamoTable {
     }
 }
 
-/// What a refusal means that lasts until somebody changes something.
+/// What a refusal means that lasts until settings or rights change.
 fn meaning(code: &str, action: &str) -> Option<(ErrorKind, String)> {
     Some(match code {
         "ResourceNotFoundException" => {

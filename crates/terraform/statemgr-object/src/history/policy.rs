@@ -48,7 +48,7 @@ impl Keeping {
 pub struct Retention {
     /// The number of entries that are kept, the newest ones.
     pub keep: Option<NonZeroUsize>,
-    /// How old an entry may become, by its own time and the clock of whoever writes.
+    /// How old an entry may become, by its own time and the clock of the writer.
     pub max_age: Option<Duration>,
 }
 

@@ -61,7 +61,7 @@ pub struct RolledBack {
 /// Stores an earlier snapshot in place of the present one, under a serial above both and otherwise byte for byte. The
 /// caller holds the lock.
 ///
-/// The write expects what was read a moment before, so nobody's work is lost without notice; the present state stays in
+/// The write expects what was read a moment before, so no work is lost without notice; the present state stays in
 /// the history, if there is one.
 ///
 /// # Errors

@@ -17,10 +17,10 @@ use super::name::{Digest, EntryName};
 use super::policy::Retention;
 use crate::failure::failed;
 
-/// How many entries one write removes at most, so that a new limit on a long history holds nobody up for long.
+/// How many entries one write removes at most, so that a new limit on a long history delays no write for long.
 const REMOVALS: usize = 100;
 
-/// Keeps every snapshot that is written, and before it replaces one that somebody else wrote, that one too.
+/// Keeps every snapshot that is written, and before it replaces one that another program wrote, that one too.
 ///
 /// # What a crash leaves
 ///
@@ -34,7 +34,7 @@ const REMOVALS: usize = 100;
 /// # What it costs
 ///
 /// One list for each client at its first write, one more request for each write, and one for each entry that is removed.
-/// A state of somebody else costs a read and a write once. Reading costs nothing.
+/// A state that another program wrote costs a read and a write once. Reading costs nothing.
 pub struct WithHistory<S> {
     store: S,
     history: BlobHistory,
@@ -106,7 +106,7 @@ impl<S: StateStore> WithHistory<S> {
         Error::new(kind, op, self).because(why).with_source(error)
     }
 
-    /// Keeps what is about to be replaced if nobody did, which is so for states that other programs wrote.
+    /// Keeps what is about to be replaced if it is not kept yet, as with states that other programs wrote.
     async fn keep_present(&self, op: &'static str, options: &WriteOptions) -> Result<()> {
         let Expect::Version(expected) = &options.expect else { return Ok(()) };
         {
@@ -128,7 +128,7 @@ impl<S: StateStore> WithHistory<S> {
         if is_kept { Ok(()) } else { self.keep(op, &stored.bytes).await.map(drop) }
     }
 
-    /// Takes back the entry of a snapshot that was refused. One that cannot be removed does no harm.
+    /// Removes the entry of a snapshot that was refused. One that cannot be removed does no harm.
     async fn take_back(&self, name: &EntryName) {
         if self.history.remove(name).await.is_ok()
             && let Some(entries) = &mut self.known().entries

@@ -23,7 +23,7 @@ pub struct S3Layout {
     prefix: String,
 }
 
-/// What `workspace_key_prefix` is when nobody sets it.
+/// The default of `workspace_key_prefix`.
 const DEFAULT_PREFIX: &str = "env:";
 
 impl S3Layout {
@@ -59,7 +59,7 @@ impl S3Layout {
         Ok(self)
     }
 
-    /// Whether other workspaces are below the prefix that is there when nobody sets one.
+    /// Whether other workspaces are below the default prefix.
     pub fn has_default_prefix(&self) -> bool {
         self.prefix == DEFAULT_PREFIX
     }

@@ -36,7 +36,7 @@ pub struct S3Options {
     /// `dynamodb_table`: lock by a row of this table, and keep the digest of the state there.
     #[cfg(feature = "dynamodb")]
     pub dynamodb_table: Option<String>,
-    /// With one of the two: lets nobody in while the lock of the other mechanism is held. With a table, that is the lock
+    /// With one of the two: refuses every client while the lock of the other mechanism is held. With a table, that is the lock
     /// object; without, it needs [`strict_table`](Self::strict_table).
     pub strict: bool,
     /// The table whose locks are respected though it is not used.
@@ -153,7 +153,7 @@ impl S3Backend {
         });
         let equipment: Arc<dyn Equipment> = Arc::<S3Locks>::clone(&locks);
         let objects = ObjectBackend::new(blobs, Arc::new(layout));
-        // The original takes a forbidden list for an empty one where workspaces have the prefix that nobody chose.
+        // The original takes a forbidden list for an empty one where workspaces have the default prefix.
         Self { objects: objects.equip(equipment).denied_list_is_empty(denied), locks }
     }
 

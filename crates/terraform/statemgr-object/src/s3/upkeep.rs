@@ -11,7 +11,7 @@ use crate::s3::S3Backend;
 use crate::scheme::{BothLocks, LockScheme};
 use crate::store::ObjectStateStore;
 
-/// A lock that somebody holds, by one mechanism.
+/// A held lock, by one mechanism.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FoundLock {
@@ -86,7 +86,7 @@ impl S3Backend {
     ///
     /// # Errors
     ///
-    /// `Unsupported` without a table; `Locked` while somebody holds either lock, in a dry run too; `Corrupt` when digest and
+    /// `Unsupported` without a table; `Locked` while either lock is held, in a dry run too; `Corrupt` when digest and
     /// state do not agree; those of locking and reading.
     pub async fn migrate_lock(
         &self,

@@ -12,7 +12,7 @@ use crate::scheme::LockScheme;
 /// Takes the first lock and then the second, as Terraform does with `use_lockfile` and `dynamodb_table`.
 ///
 /// If the second is refused, the first is released again. Releasing tries both, whatever becomes of either, and begins with
-/// the second: whoever takes both, too, then never gets the one without the other.
+/// the second: another client that takes both then never gets one without the other.
 #[derive(Clone, Debug)]
 pub struct BothLocks {
     first: Arc<dyn LockScheme>,
@@ -35,7 +35,7 @@ impl BothLocks {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner).as_ref() == Some(id)
     }
 
-    /// Takes back what was taken before the second lock failed, and that one too if it may have been taken.
+    /// Releases what was taken before the second lock failed, and that one too if it may have been taken.
     async fn roll_back(&self, id: &LockId, error: Error) -> Error {
         let mut left = Vec::new();
         if error.kind() == ErrorKind::Ambiguous
@@ -84,7 +84,7 @@ impl LockScheme for BothLocks {
     }
 
     async fn unlock(&self, id: &LockId) -> Result<()> {
-        // In the other order somebody could take the first lock, be refused by the second, and meanwhile be seen as holder.
+        // In the other order a client could take the first lock, be refused by the second, and meanwhile be seen as holder.
         let second = self.second.unlock(id).await;
         let first = self.first.unlock(id).await;
         let is_ours = self.has_taken(id);
@@ -134,7 +134,7 @@ fn half(released: &Arc<dyn LockScheme>, error: Error) -> Error {
     half.with_source(error)
 }
 
-/// Of two failures the one that says more: somebody's lock before a missing one, anything unknown before both.
+/// Of two failures the one that says more: a held lock before a missing one, anything unknown before both.
 fn worse(first: Error, second: Error) -> Error {
     let rank = |error: &Error| match error.kind() {
         ErrorKind::NotFound => 0,

@@ -33,7 +33,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// An object that holds the lock document while it exists. Its generation, in decimal, is the id of the lock.
 ///
 /// The id in the document stays the random one it was asked with, as in the original, and releases nothing. Releasing is
-/// one conditional deletion, so a lock that went to somebody else is never taken from them.
+/// one conditional deletion, so a lock that went to another client is never taken from it.
 #[derive(Clone, Debug)]
 pub struct GenerationLock {
     blobs: Arc<dyn BlobStore>,
@@ -97,7 +97,7 @@ impl GenerationLock {
             return Ok(if refused { Created::Gone } else { Created::Unknown(failed(LOCK, self, error)) });
         };
         match found.document() {
-            // Nobody else has this id: it is the lock of an earlier request of ours whose answer got lost.
+            // No other client has this id: it is the lock of an earlier request of ours whose answer got lost.
             Some(info) if info.id == *id && !self.has_taken(id, &found) => self.mine(found.0.version()),
             _ => Err(Error::locked(LOCK, self, Some(found.holder()))),
         }
@@ -115,7 +115,7 @@ impl GenerationLock {
         Error::locked(LOCK, self, None).because(why).with_source(cause)
     }
 
-    /// Nobody knows whether the lock was taken, and which generation it has then.
+    /// It is unknown whether the lock was taken, and which generation it has then.
     fn in_doubt(&self, error: Error) -> Error {
         let why = "the answer got lost, so the lock may have been taken; look who holds it, and release it by force if it is you";
         Error::new(ErrorKind::Ambiguous, LOCK, self).because(why).with_source(error)
@@ -156,9 +156,9 @@ impl GenerationLock {
 enum Created {
     /// The lock is taken.
     Mine(LockGrant),
-    /// Somebody else's was in the way and is gone.
+    /// Another client's was in the way and is gone.
     Gone,
-    /// Nobody knows: it is not there, and may still arrive.
+    /// Unknown: it is not there, and may still arrive.
     Unknown(Error),
 }
 
@@ -292,7 +292,7 @@ impl GenerationLocks {
     }
 
     /// Sets whether each write under a lock asks for the lock first. By default it does not, so that a write is one request
-    /// as in the original; a lock that was broken is then noticed by what somebody has written meanwhile, or when it is
+    /// as in the original; a lock that was broken is then noticed by what was written meanwhile, or when it is
     /// released.
     #[must_use]
     pub fn verify_lock(mut self, yes: bool) -> Self {

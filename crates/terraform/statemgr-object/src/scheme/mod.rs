@@ -32,7 +32,7 @@ pub trait LockScheme: fmt::Debug + fmt::Display + Send + Sync + 'static {
     /// Those of [`StateStore::lock`](groundstate_statemgr::StateStore::lock).
     async fn lock(&self, info: &LockInfo) -> Result<LockGrant>;
 
-    /// Releases the lock of this id, whoever took it, and no other one: check and release are one step where the service
+    /// Releases the lock of this id, whichever client took it, and no other one: check and release are one step where the service
     /// has such a step.
     ///
     /// # Errors
@@ -41,7 +41,7 @@ pub trait LockScheme: fmt::Debug + fmt::Display + Send + Sync + 'static {
     /// and how to free it; `Denied`, `Unavailable`.
     async fn unlock(&self, id: &LockId) -> Result<()>;
 
-    /// Who holds the lock. A document that cannot be read has an id all the same, under which it is freed by force.
+    /// Who holds the lock. A document that cannot be read still has an id, under which it is freed by force.
     ///
     /// # Errors
     ///

@@ -16,7 +16,7 @@ use crate::failure::failed;
 use crate::scheme::slot::{Created, Removed, Seen, Slot, SlotLock, scheme_of_slot};
 use crate::store::ObjectStateStore;
 
-/// A lock object: whoever creates it holds the lock, its content says who that is, and deleting it releases the lock.
+/// A lock object: the client that creates it holds the lock, its content says who that is, and deleting it releases the lock.
 #[derive(Debug)]
 pub struct LockObject(SlotLock<ObjectSlot>);
 
@@ -95,7 +95,7 @@ impl Slot for ObjectSlot {
 
     async fn remove(&self, token: &BlobVersion) -> Result<Removed> {
         match self.blobs.delete(&self.key, &DeleteOptions::version(token)).await {
-            // Gone between looking and deleting is gone all the same.
+            // Gone between looking and deleting counts as gone.
             Ok(_) => Ok(Removed::Done),
             Err(error) => match error.kind() {
                 BlobError::PreconditionFailed => Ok(Removed::Changed),

@@ -11,7 +11,7 @@ use groundstate_statemgr::{Error, ErrorKind, LockGrant, LockHolder, LockId, Lock
 use crate::document;
 use crate::failure::left_behind;
 
-/// How often a step is repeated whose outcome nobody knows, or that others came between.
+/// How often a step is repeated whose outcome is unknown, or that others came between.
 const TRIES: u32 = 4;
 /// What is waited between two tries at first; it doubles each time.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -40,7 +40,7 @@ pub(crate) enum Created {
     Done,
     /// There is one, which the answer may have shown.
     Taken(Option<Vec<u8>>),
-    /// Nobody knows.
+    /// Unknown.
     Unknown(Error),
 }
 
@@ -50,7 +50,7 @@ pub(crate) enum Removed {
     Done,
     /// Something else was there, or nothing.
     Changed,
-    /// Nobody knows.
+    /// Unknown.
     Unknown(Error),
 }
 
@@ -79,7 +79,7 @@ pub(crate) struct SlotLock<S> {
 /// What came of an attempt to take the lock.
 enum Attempt {
     Mine,
-    /// Somebody else's was in the way and is gone.
+    /// Another client's was in the way and is gone.
     Raced,
     /// The slot is empty, and the document may still arrive.
     Unknown(Error),
@@ -229,7 +229,7 @@ pub(crate) fn held_by(holder: Option<LockHolder>, id: &LockId, target: impl fmt:
         None => "none".to_owned(),
     };
     Err(Error::new(ErrorKind::LockLost, "write under the lock", target)
-        .because("the lock was released by somebody else, take it again and refresh")
+        .because("the lock was released by another client; take it again and refresh")
         .expected_and_found(format!("the lock {id}"), found))
 }
 

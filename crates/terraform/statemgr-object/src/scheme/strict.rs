@@ -9,7 +9,7 @@ use groundstate_statemgr::{Error, ErrorKind, LockGrant, LockHolder, LockId, Lock
 
 use crate::scheme::LockScheme;
 
-/// Takes one lock, and lets nobody in while another one, which it does not take, is held.
+/// Takes one lock, and refuses every client while another one, which it does not take, is held.
 ///
 /// Configurations of one state may differ: some lock by an object, some by a row of a table, and the original programs then
 /// never see each other. The other lock is looked at before and after: of two who both look, at most one gets through. One

@@ -104,7 +104,7 @@ async fn az_lease_without_metadata() -> Result<(), Error> {
     let store = open(blobs.clone())?;
     let error = store.lock(&lock_info()).await.expect_err("it is held");
     assert_eq!((error.kind(), error.holder()), (ErrorKind::Locked, None));
-    let holder = store.lock_holder().await?.expect("it is held by somebody");
+    let holder = store.lock_holder().await?.expect("it is held");
     assert!(holder.id.as_str().starts_with("break-lease"), "{holder}");
     assert!(error.to_string().contains(holder.id.as_str()), "{error}");
     // Only the lease's own id and the one that breaks it free it, and that one only as long as nothing has changed.
@@ -208,7 +208,7 @@ async fn az_broken_lease_is_noticed_at_the_next_write() -> Result<(), Error> {
         assert!(error.to_string().contains(GUID), "{error}");
     }
     leased_by_another(&blobs, true).await;
-    let error = store.unlock(&grant.id).await.expect_err("somebody else has locked");
+    let error = store.unlock(&grant.id).await.expect_err("another client has locked");
     assert_eq!(error.kind(), ErrorKind::LockLost, "{error}");
     assert_eq!(store.lock_holder().await?.map(|holder| holder.info.who), Some("other@there".to_owned()));
     Ok(())

@@ -16,9 +16,9 @@ use groundstate_blobs::{
 pub(crate) enum Trouble {
     /// It is refused, and nothing has happened.
     Refused,
-    /// Nothing has happened, and nobody knows.
+    /// Nothing has happened, and the caller cannot know.
     LostBefore,
-    /// It was carried out, and nobody knows.
+    /// It was carried out, and the caller cannot know.
     LostAfter,
     /// It and all that follow are refused.
     Down,
@@ -50,26 +50,26 @@ impl Faulty {
 
     /// The request with this number from now on, counted from zero, is in trouble.
     pub(crate) fn trouble(&self, at: usize, trouble: Trouble) {
-        let mut plan = self.plan.lock().expect("nobody panics with it");
+        let mut plan = self.plan.lock().expect("no thread panics while it holds the lock");
         plan.asked.clear();
         plan.trouble = Some((at, trouble));
     }
 
-    /// Before the request with this number, somebody else stores this.
+    /// Before the request with this number, another client stores this.
     pub(crate) fn meanwhile(&self, at: usize, key: Key, bytes: Bytes) {
-        let mut plan = self.plan.lock().expect("nobody panics with it");
+        let mut plan = self.plan.lock().expect("no thread panics while it holds the lock");
         plan.asked.clear();
         plan.meanwhile = Some((at, key, bytes));
     }
 
     /// What was asked since the last time, in order.
     pub(crate) fn asked(&self) -> Vec<&'static str> {
-        std::mem::take(&mut self.plan.lock().expect("nobody panics with it").asked)
+        std::mem::take(&mut self.plan.lock().expect("no thread panics while it holds the lock").asked)
     }
 
     /// Counts a request and says what is to happen to it.
     fn next(&self, what: &'static str) -> Option<Trouble> {
-        let mut plan = self.plan.lock().expect("nobody panics with it");
+        let mut plan = self.plan.lock().expect("no thread panics while it holds the lock");
         let number = plan.asked.len();
         plan.asked.push(what);
         let (at, trouble) = plan.trouble?;
@@ -84,7 +84,7 @@ impl Faulty {
         work: impl Future<Output = Result<T>>,
     ) -> Result<T> {
         let others = {
-            let mut plan = self.plan.lock().expect("nobody panics with it");
+            let mut plan = self.plan.lock().expect("no thread panics while it holds the lock");
             let number = plan.asked.len();
             plan.meanwhile.take_if(|(at, _, _)| *at == number)
         };

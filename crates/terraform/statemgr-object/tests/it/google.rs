@@ -87,10 +87,10 @@ async fn gcs_unlock_generation_precondition() -> Result<(), Error> {
     let blobs = MemoryBlobs::new("bucket");
     let store = open(blobs.clone())?;
     let grant = store.lock(&lock_info()).await?;
-    // Somebody breaks the lock, and a third one takes it.
+    // The lock is broken, and a third client takes it.
     blobs.delete(&key(LOCK), &DeleteOptions::default()).await.expect("it answers");
     let generation = locked_by_another(&blobs).await;
-    let error = store.unlock(&grant.id).await.expect_err("it is somebody else's");
+    let error = store.unlock(&grant.id).await.expect_err("it is another client's");
     assert_eq!(error.kind(), ErrorKind::LockLost, "{error}");
     let holder = store.lock_holder().await?.expect("the other lock is left alone");
     assert_eq!(holder.id.as_str(), generation.to_string());

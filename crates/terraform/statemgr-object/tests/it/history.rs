@@ -326,7 +326,7 @@ async fn no_layout_takes_an_entry_for_a_workspace() -> Result<(), Error> {
         (&s3, format!("env:/dev/terraform.tfstate.history/{name}")),
         (&s3, format!("terraform.tfstate.history/{name}")),
         (&FolderLayout::new("p"), format!("p/dev.tfstate.history/{name}")),
-        // Not even where somebody makes the history itself the folder of states.
+        // Not even where the history itself is made the folder of states.
         (&FolderLayout::new("p/dev.tfstate.history"), format!("p/dev.tfstate.history/{name}")),
         (&FolderLayout::new(""), format!("default.tfstate.history/{name}")),
     ];

@@ -10,7 +10,7 @@ use groundstate_states::Serial;
 
 use crate::faulty::{Faulty, Trouble};
 
-/// A state with odd spacing and a member that nobody knows, so that rewriting it would show.
+/// A state with odd spacing and an unknown member, so that rewriting it would show.
 fn state(serial: u64, lineage: &str) -> Vec<u8> {
     let head = format!(r#"{{"version": 4,  "serial":{serial}, "lineage":"{lineage}","#);
     format!("{head} \"future\" : [1.50], \"outputs\":{{}},\"resources\":[]}}\n\n").into_bytes()
@@ -99,8 +99,9 @@ async fn a_lost_answer_is_looked_up_and_what_came_between_is_a_conflict() -> Res
     let back = rollback(&store, &state(3, "a"), &RollbackOptions::default()).await?;
     assert_eq!((back.serial.get(), faulty.asked()), (10, vec!["get", "put", "get"]));
     faulty.trouble(1, Trouble::LostBefore);
-    let error =
-        rollback(&store, &state(3, "a"), &RollbackOptions::default()).await.expect_err("nobody knows");
+    let error = rollback(&store, &state(3, "a"), &RollbackOptions::default())
+        .await
+        .expect_err("the outcome is unknown");
     assert_eq!(error.kind(), ErrorKind::Ambiguous);
     faulty.trouble(usize::MAX, Trouble::Refused);
     faulty.meanwhile(1, key, state(11, "a").into());

@@ -88,7 +88,7 @@ fn is_known(outcome: Option<&Result<()>>) -> Option<bool> {
     }
 }
 
-/// Looks at what the run left, as somebody else does whose requests are in no trouble.
+/// Looks at what the run left, as another client does whose requests succeed.
 async fn judge(case: &str, told: &Told, other: &dyn StateStore) -> Result<(), Error> {
     let stored = other.read().await?.expect("there was a state before").bytes;
     match is_known(told.written.as_ref()) {
@@ -285,7 +285,7 @@ fn a_dropped_release_can_be_finished() -> Result<(), Error> {
                 mine.trouble(usize::MAX, Trouble::Refused);
                 let other = make(others)?.store(&default_name())?;
                 if let Err(error) = first {
-                    // Whoever could not release finds it locked, and releases it later.
+                    // A client that could not release finds it locked, and releases it later.
                     assert!(other.lock_holder().await?.is_some(), "{name} at {at}: {error}");
                     store.unlock(&grant.id).await?;
                 }

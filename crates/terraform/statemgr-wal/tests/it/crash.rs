@@ -18,7 +18,7 @@ pub(crate) struct Knowledge {
 }
 
 impl Knowledge {
-    /// Whether the state is the acknowledged one, or the one that nobody was told about.
+    /// Whether the state is the acknowledged one, or the one that was not acknowledged.
     #[track_caller]
     pub(crate) fn check(&self, found: &State, what: &str) {
         if !groundstate_statefile::states_marshal_equal(found, &self.tried) {

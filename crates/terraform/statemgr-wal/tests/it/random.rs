@@ -140,7 +140,7 @@ proptest! {
             write_and_persist(&world.manager(), &State::new()).await.unwrap();
             let fuse = Fuse::at(moment);
             let (manager, store) = trapped_with_outages(&world, &fuse);
-            // The run ends by the fuse or with its steps: either way nobody unlocks.
+            // The run ends by the fuse or with its steps: either way the lock is not released.
             let outcome = run(&manager, &store, &steps, &mut known).await;
             assert!(fuse.has_blown() || outcome.is_ok(), "{outcome:?}");
             drop(manager);

@@ -40,7 +40,7 @@ impl World {
         (manager, grant)
     }
 
-    /// Whoever holds the lock has died.
+    /// The holder of the lock has died.
     pub(crate) async fn free(&self) {
         let store = self.place.open();
         if let Some(holder) = store.lock_holder().await.unwrap() {

@@ -27,7 +27,7 @@ pub fn empty_state(dialect: Dialect, lineage: Lineage, writer: Option<WriterVers
         .map_err(|error| Error::new(ErrorKind::Internal, "write", "an empty state").with_source(error))
 }
 
-/// Whether the document of a workspace has resources that somebody may miss.
+/// Whether the document of a workspace has resources to lose.
 ///
 /// # Errors
 ///

@@ -28,13 +28,13 @@ use crate::store::StateStore;
 ///
 /// - **`default_always_exists`**: [`list`](Self::list) has `default` first, whether it has a state or not, and then the
 ///   others, sorted, each once.
-/// - **`opening_writes_nothing`**: [`store`](Self::store) asks nobody and changes nothing; the workspace need not exist.
+/// - **`opening_writes_nothing`**: [`store`](Self::store) sends no request and changes nothing; the workspace need not exist.
 /// - **`written_is_listed`**: a workspace in which something is stored is listed.
 /// - **`create_refuses_what_exists`**: [`create`](Self::create) of what is listed is `Conflict` and changes nothing.
 /// - **`default_stays`**: [`delete`](Self::delete) of `default` is `Invalid`, also by force.
 /// - **`delete_is_careful`**: without force, deleting a workspace that has resources is `Invalid`, and one whose state
 ///   cannot be read `Corrupt`. One that does not exist is `NotFound`.
-/// - **`delete_locks`**: where the store locks, the deletion holds the lock and is `Locked` while somebody else has it, also
+/// - **`delete_locks`**: where the store locks, the deletion holds the lock and is `Locked` while another client has it, also
 ///   by force. What is deleted is what was looked at.
 ///
 /// [`create_workspace`] and [`delete_workspace`] do these for a back end whose workspaces are states and nothing else.
@@ -108,7 +108,7 @@ impl fmt::Debug for CreateWorkspace {
 pub struct DeleteWorkspace {
     /// To lock with meanwhile.
     pub lock: LockInfo,
-    /// Deletes it although it has resources, or nobody knows whether it does.
+    /// Deletes it although it has resources, or it is unknown whether it does.
     pub force: bool,
 }
 

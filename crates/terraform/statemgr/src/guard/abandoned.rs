@@ -1,4 +1,4 @@
-//! Locks that nobody released, and whoever is told of them.
+//! Locks that were not released, and who is told of them.
 
 use std::fmt;
 use std::sync::{Mutex, PoisonError};

@@ -29,7 +29,7 @@ pub(super) enum Status {
     /// Asked for and not answered: it may be held.
     Asked,
     Held(LockGrant),
-    /// Held by nobody, or by somebody else; the store has to hear of it once more.
+    /// Free, or held by another client; the release has to be sent once more.
     Lost(LockGrant),
     /// Released, refused, or never there to be held.
     Free,

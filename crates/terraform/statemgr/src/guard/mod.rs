@@ -26,7 +26,7 @@ use crate::wait::{Waiting, lock_with};
 /// A held lock. [`release`](Self::release) it: dropping cannot, since that would have to wait for the store.
 ///
 /// A guard that is dropped leaves the lock as it is and tells its [`OnAbandon`] how to free it. A lock with a lease ends
-/// unless somebody prolongs it: [`renewal`](Self::renewal) does that in the background, [`hold_during`](Self::hold_during)
+/// unless it is renewed: [`renewal`](Self::renewal) does that in the background, [`hold_during`](Self::hold_during)
 /// for as long as some work takes.
 ///
 /// ```
@@ -80,7 +80,7 @@ impl LockGuard {
         waiting: Waiting<'_>,
         on_abandon: Arc<dyn OnAbandon>,
     ) -> Result<Self> {
-        // The guard exists before the lock does, so that nobody who stops waiting leaves a lock behind unheard of.
+        // The guard exists before the lock does, so that a caller who stops waiting leaves no lock behind unnoticed.
         let guard = Self { held: Arc::new(Held::new(locker, info)), on_abandon };
         match lock_with(&*guard.held.locker, &guard.held.info, waiting).await {
             Ok(Some(grant)) => guard.held.set(Status::Held(grant)),
@@ -142,7 +142,7 @@ impl LockGuard {
         .await;
         let kept = match kept {
             Some(kept) => kept,
-            // The whole process was paused, so nobody had a chance to prolong the lock.
+            // The whole process was paused, so the lock could not be renewed.
             None if self.held.is_over(clock.now()) => self.renew().await,
             None => Ok(()),
         };

@@ -38,7 +38,7 @@ pub(super) struct Memory {
 /// What is stored, as far as is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Seen {
-    /// Nobody has looked yet.
+    /// Not read yet.
     Never,
     Nothing,
     Version(Version),

@@ -16,7 +16,7 @@ const OP: &str = "change";
 pub enum Decision<T> {
     /// Store them, if there are any.
     Store(T),
-    /// Leave what is stored as it is: it was a preview, or somebody said no.
+    /// Leave what is stored as it is: it was a preview, or the user declined.
     Leave(T),
 }
 

@@ -188,7 +188,7 @@ impl Manager {
         Ok(true)
     }
 
-    /// Tells somebody else's snapshot from one that is the manager's own under another version.
+    /// Tells another client's snapshot from one that is the manager's own under another version.
     ///
     /// Gives the plan again when that version can be expected, and nothing when the planned snapshot is stored already.
     async fn look_again(&self, mut plan: Plan, conflict: Error) -> Result<Option<Plan>> {

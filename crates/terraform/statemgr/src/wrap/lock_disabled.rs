@@ -15,7 +15,7 @@ use crate::traits::{
     Reader, Refresher, Writer,
 };
 
-/// Forwards everything but locks, metadata included. Nobody is kept out, so the user has to see to that.
+/// Forwards everything but locks, metadata included. No other client is excluded; that is up to the user.
 pub struct LockDisabled(Arc<dyn Full>);
 
 impl LockDisabled {

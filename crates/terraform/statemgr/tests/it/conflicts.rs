@@ -129,7 +129,7 @@ async fn a_write_that_was_not_waited_for_is_recognised() -> Result<()> {
     let manager = manager(store.clone());
     manager.refresh_state().await?;
     manager.write_state(&state("a"))?;
-    // The store writes, and its answer comes when nobody listens any more.
+    // The store writes, and its answer comes after the caller is gone.
     store.fail_next(Fault::NeverAnswer);
     let mut persist = manager.persist_state();
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());

@@ -104,7 +104,7 @@ async fn of_two_first_writes_one_is_refused() -> Result<()> {
     Ok(())
 }
 
-/// Lets the others run: the clock of this test stands still, so nobody's patience ends.
+/// Lets the others run: the clock of this test stands still, so no wait times out.
 #[derive(Debug)]
 struct Yield;
 

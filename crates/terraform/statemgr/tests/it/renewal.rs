@@ -1,4 +1,4 @@
-//! Locks that end by themselves, and whoever prolongs them meanwhile.
+//! Locks that expire, and their renewal.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -168,7 +168,7 @@ async fn a_manager_that_slept_too_long_prolongs_its_lock_before_it_writes_or_doe
     let leased = leased();
     let guard = leased.acquire(&Arc::default()).await?;
     tokio::time::sleep(Duration::from_secs(90)).await;
-    write_and_persist(&*leased.manager, &state("nobody came")).await?;
+    write_and_persist(&*leased.manager, &state("no other writer")).await?;
     assert_eq!(leased.renewals(), 1);
     assert_eq!(kind(leased.place.open().lock(&info("8")).await), Some(ErrorKind::Locked));
 

@@ -77,7 +77,7 @@ fn above<'s>(source: &'s [u8], new: &Head, old: &Head) -> Cow<'s, [u8]> {
     if new.serial > old.serial {
         return source.into();
     }
-    // An encrypted state stays as it is: whoever reads it checks its serial.
+    // An encrypted state stays as it is: its readers check its serial.
     let higher = old.serial.checked_add(1).and_then(|serial| with_serial(source, serial));
     higher.map_or(Cow::Borrowed(source), Cow::Owned)
 }
@@ -149,7 +149,7 @@ mod tests {
         copies(&source, Some(&state(4, "l", B)), true, &state(5, "l", A));
         copies(&source, Some(&state(9, "other", B)), true, &state(10, "l", A));
         copies(&source, Some(b"{"), true, &source);
-        // Nobody misses an empty state, but its serial has been seen.
+        // An empty state holds nothing to lose, but its serial has been seen.
         copies(&source, Some(&state(7, "other", "")), false, &state(8, "l", A));
     }
 }

@@ -13,7 +13,7 @@ pub(crate) struct Head {
     pub(crate) writer: String,
     /// It is an envelope of OpenTofu's encryption.
     pub(crate) is_encrypted: bool,
-    /// There are neither resources nor outputs, so nobody misses it.
+    /// There are neither resources nor outputs, so nothing is lost.
     pub(crate) is_empty: bool,
 }
 

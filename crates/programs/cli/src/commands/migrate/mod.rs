@@ -106,8 +106,10 @@ fn warn_of_places_without_locks(args: &MigrateArgs, moves: &[Move]) {
     let Some(first) = moves.first().filter(|_| !args.dry_run && !args.lock.no_lock) else { return };
     for site in [&first.from, &first.to] {
         if !site.manager.store().capabilities().locking {
-            Messages::stderr()
-                .warning(&format!("{} cannot be locked: nobody may write there meanwhile", site.name));
+            Messages::stderr().warning(&format!(
+                "{} cannot be locked: let no other process write there meanwhile",
+                site.name
+            ));
         }
     }
 }
@@ -232,7 +234,7 @@ async fn copy(args: &MigrateArgs, each: &Move, interrupts: &Interrupts) -> Resul
                 Kind::Conflict,
                 format!("{workspace} is not copied to {}: {why}", to.name),
             )
-            .hint("compare them with `groundstate diff`; `--force` copies it all the same")
+            .hint("compare them with `groundstate diff`; `--force` copies it nevertheless")
             .into());
         }
     };
@@ -256,7 +258,7 @@ async fn copy(args: &MigrateArgs, each: &Move, interrupts: &Interrupts) -> Resul
     };
     if arrived.as_deref() != Some(&*copy) {
         let message = format!(
-            "{} does not hold what was written: somebody else wrote there, or it is damaged",
+            "{} does not hold what was written: another program wrote there, or it is damaged",
             to.name
         );
         return Err(Failure::new(Kind::Conflict, message)

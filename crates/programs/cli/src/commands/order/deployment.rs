@@ -38,7 +38,7 @@ fn profile(arg: Option<ProfileArg>) -> Profile {
     arg.map_or(Profile::Fixed, ProfileArg::profile)
 }
 
-/// Whoever deletes something deletes what depends on it too.
+/// Deleting a resource deletes what depends on it too.
 fn options(profile: Profile) -> StackOptions {
     let mut options = StackOptions::default();
     options.target_dependents = true;

@@ -76,7 +76,7 @@ fn subject_of(args: &SubjectArg) -> Result<Source> {
     }
 }
 
-/// Prints the graph; one with cycles can still be drawn, and is an error all the same.
+/// Prints the graph; one with cycles can still be drawn, and is still an error.
 fn print(subject: Subject, args: &PictureArgs, text: Text) -> Result {
     if subject.lacks_flags() {
         // What reduction drops may hang on a flag too.

@@ -193,7 +193,7 @@ impl Subject {
         self.input.instances.iter().map(|instance| &instance.addr).chain(changes)
     }
 
-    /// Refuses addresses that nobody knows.
+    /// Refuses unknown addresses.
     fn check(&self, target: &Target) -> Result<()> {
         if self.known().any(|known| select::matches(target, known)) {
             return Ok(());

@@ -56,7 +56,7 @@ pub(super) fn document(view: &View<'_>) -> Result<String> {
 
 fn tree<'f>(view: &View<'f>) -> Result<Node<'f>> {
     let mut root = Node::default();
-    // A module whose resources have no instances holds nothing, and stands in the document all the same.
+    // A module whose resources have no instances holds nothing, and is still in the document.
     for module in view.modules() {
         root.descendant(module)?;
     }

@@ -184,7 +184,7 @@ fn edit(
     let is_export = matches!(before.envelope, Envelope::Deployment);
     let done = work(snapshot, &Subject { name, is_export })?;
     if before.snapshot.as_ref() != Some(&*snapshot) {
-        // Whoever reads it later is told that it was broken, and that nobody looked away.
+        // A later reader sees that it was broken when it was written.
         let command = format!("groundstate {} {operation}", env!("CARGO_PKG_VERSION"));
         IntegrityError::record(snapshot, &command);
     }
@@ -206,7 +206,7 @@ fn encoded(file: &DeploymentFile) -> Result<Vec<u8>> {
             groundstate_pulumi_deployment::EncodeError::Loss { .. } => Kind::Loss,
             _ => Kind::Unusable,
         };
-        Failure::new(kind, chain(&error)).hint("`groundstate upgrade --lossy` writes it all the same")
+        Failure::new(kind, chain(&error)).hint("`groundstate upgrade --lossy` writes it nevertheless")
     })
 }
 

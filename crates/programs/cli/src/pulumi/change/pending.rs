@@ -1,4 +1,4 @@
-//! `groundstate pending`: operations whose outcome nobody knows.
+//! `groundstate pending`: operations whose outcome is unknown.
 
 use groundstate_common::shell_command;
 use groundstate_pulumi_integrity::{PendingError, clear_pending, resolve_pending};

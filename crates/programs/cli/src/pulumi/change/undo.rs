@@ -47,7 +47,7 @@ pub(crate) fn undo(args: &UndoArgs) -> Result {
         let name = subject.name;
         if !args.force && stack(snapshot) != stack(&backup) {
             let message = format!("{} is no backup of {name}: it is of another stack", source.name);
-            return Err(Failure::new(Kind::Conflict, message).hint("`--force` goes back to it all the same"));
+            return Err(Failure::new(Kind::Conflict, message).hint("`--force` goes back to it nevertheless"));
         }
         *snapshot = backup;
         let done = format!("Went back to {}", source.name);

@@ -51,7 +51,7 @@ output "first" {
 }
 "#;
 
-/// Somebody else's working directory of the same place. Files are shared only by those who work in the same one.
+/// Another user's working directory of the same place. Files are shared only by those who work in the same one.
 struct Colleague<'a>(Result<Workdir, &'a Workdir>);
 
 impl<'a> Colleague<'a> {

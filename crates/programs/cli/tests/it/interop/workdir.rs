@@ -1,4 +1,4 @@
-//! A directory of somebody who works with Terraform, and with the command beside it.
+//! A working directory of Terraform, used with the command as well.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -68,7 +68,7 @@ impl Workdir {
     }
 
     fn prepared(&self, mut command: Command, args: &[&str]) -> Command {
-        // Settings and credentials of whoever runs the tests must not reach it.
+        // The developer's own settings and credentials must not reach it.
         for (name, _) in std::env::vars_os() {
             let name = name.to_string_lossy().into_owned();
             let foreign = ["TF_", "AWS_", "GOOGLE_", "GCLOUD_", "ARM_", "AZURE_"];

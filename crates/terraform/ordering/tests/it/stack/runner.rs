@@ -21,7 +21,7 @@ pub(crate) struct Run {
     world: World,
 }
 
-/// Which objects exist, and which of them nobody has to record any more.
+/// Which objects exist, and which of them need no record any more.
 #[derive(Clone, Debug, Default)]
 struct World {
     live: BTreeSet<String>,
@@ -111,7 +111,7 @@ impl State<'_> {
             return Outcome::Refused(format!("{label} is refused"));
         }
         self.ran.push(label.clone());
-        // Nothing that calls nobody can fail.
+        // An operation without a provider call cannot fail.
         let fails = step.calls_provider && how.fails.contains(&label);
         let outcome = if fails { self.fail(id, how.partial) } else { self.succeed(id) };
         self.list.end(self.graph, id, &outcome).unwrap();
@@ -243,7 +243,7 @@ impl Run {
         show(self.list.entries())
     }
 
-    /// Objects that exist and that nobody records, though somebody should.
+    /// Objects that exist and should be recorded, but are not.
     pub(crate) fn lost(&self) -> Vec<String> {
         let recorded: BTreeSet<&str> = self.list.entries().filter_map(|entry| entry.id.as_deref()).collect();
         let lost = |id: &&String| !recorded.contains(id.as_str()) && !self.world.released.contains(*id);

@@ -81,7 +81,7 @@ fn p21_untargeted_create() {
     // With dependents, the target brings what refers to it, new or not.
     let graph = plan_with("prov", "prov; A; B(A); C", "", &targets(&["A"], true)).unwrap();
     assert_eq!(steps(&graph), ["C(A)", "C(B)"]);
-    // Nobody needs it, so nothing is said.
+    // Nothing needs it, so nothing is said.
     let graph = plan_with("prov; B", "prov; A; B", "B=U", &targets(&["B"], false)).unwrap();
     assert_eq!(steps(&graph), ["U(B)"]);
 }

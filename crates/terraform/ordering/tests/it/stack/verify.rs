@@ -12,7 +12,7 @@ fn lists_that_are_in_order_are_valid() {
         "A; A delete; A delete; B(A)",
         "A delete; B(A)",
         "K component; C parent K",
-        // Its object is gone, so nobody asks for its provider any more.
+        // Its object is gone, so its provider is not needed any more.
         "A{Q} pending",
     ] {
         assert_eq!(verify(&entries(text)), Ok(()), "{text}");

@@ -89,7 +89,7 @@ fn w08_skip_after_all_settle() {
     let (b, c) = (walker.start_next().unwrap(), walker.start_next().unwrap());
     walker.take_news();
     walker.finish(b, failed("fast")).unwrap();
-    assert_eq!(walker.take_news(), [(b, Settled::Failed)], "d waits for the slow one all the same");
+    assert_eq!(walker.take_news(), [(b, Settled::Failed)], "d still waits for the slow one");
     walker.finish(c, Outcome::Succeeded).unwrap();
     assert_eq!(walker.take_news(), [(c, Settled::Succeeded), (3, Settled::SkippedUpstream)]);
 }

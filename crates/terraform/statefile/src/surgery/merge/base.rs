@@ -14,7 +14,7 @@ pub(super) enum Found<'a> {
 /// Finds the base by lineage and serial.
 ///
 /// An apply counts the serial up before it fails to store the state. So the stored state is the base if its serial is
-/// lower than that of the other. With the same serial somebody else has used that number in the meantime, unless the
+/// lower than that of the other. With the same serial another program has used that number in the meantime, unless the
 /// apply failed even earlier, which cannot be told; only a state older than both is safe then. One that is too old does
 /// no harm: what both sides have in common since then is the same on both.
 pub(super) fn find<'a>(stored: &File, errored: &File, base: MergeBase<'a>) -> Result<Found<'a>, MergeError> {

@@ -18,7 +18,7 @@ use unite::unite;
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum MergeBase<'a> {
-    /// It is found by lineage and serial: the stored state itself, if nobody has written since, or the youngest of these
+    /// It is found by lineage and serial: the stored state itself, if it is unchanged since, or the youngest of these
     /// that is older than both. Backups and older versions are what to give.
     Detect(&'a [File]),
     /// It is this one.
@@ -31,7 +31,7 @@ pub enum MergeBase<'a> {
 pub enum BaseUsed {
     /// None is needed: both sides hold the same already.
     None,
-    /// The stored state: nobody has written since the apply began, so all that it did is taken.
+    /// The stored state: no program has written since the apply began, so all that it did is taken.
     Stored,
     /// One that was given, with this serial.
     Other(Serial),
@@ -41,7 +41,7 @@ pub enum BaseUsed {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Merged {
-    /// The state, with the lineage and layout of the stored one and the higher of both serials; whoever writes it gives
+    /// The state, with the lineage and layout of the stored one and the higher of both serials; its writer gives
     /// it the next one.
     pub file: File,
     /// What both sides were compared with.
@@ -102,9 +102,9 @@ pub enum MergeError {
         /// That of the stored state.
         stored: Lineage,
     },
-    /// Somebody has written since, and the state that both came from is not known.
+    /// Another program has written since, and the state that both came from is not known.
     #[error(
-        "the stored state has serial {stored} and the other one {errored}, so somebody has written since the apply \
+        "the stored state has serial {stored} and the other one {errored}, so another program has written since the apply \
          began; give the state that both came from, a backup or older version of a lower serial"
     )]
     BaseNeeded {

@@ -81,7 +81,7 @@ fn faults(draft: &Draft, problems: &[Problem]) -> Faults {
 type Instance<'t> = (AbsResource, [Option<&'t [u8]>; 2]);
 
 /// Objects of instances that stand more than once, as far as it shows in the text: of equal ones the first stays, of others
-/// nobody can tell which one is true.
+/// it is unknown which one is true.
 fn repeated(text: &[u8], pieces: &Pieces) -> Faults {
     let mut by_instance: HashMap<Instance<'_>, Vec<(Owner, &[u8])>> = HashMap::new();
     for (at, piece) in pieces.resources.iter().enumerate() {
@@ -136,7 +136,7 @@ fn is_sound(text: &[u8], pieces: &Pieces, owner: Owner) -> bool {
     decode(&Draft::of(text, &alone).text, &DecodeOptions::default()).is_ok()
 }
 
-/// The other objects of instances that stand twice: if they differ, nobody can tell which one is true.
+/// The other objects of instances that stand twice: if they differ, which one is true is unknown.
 fn doubles(text: &[u8], pieces: &Pieces, draft: &Draft, problems: &[Problem]) -> Faults {
     let mut bad = Faults::new();
     let twice = [Code::DuplicateCurrent, Code::DuplicateDeposed];

@@ -132,7 +132,7 @@ pub fn salvage(text: &[u8]) -> Result<Salvaged, SalvageError> {
 /// Gives the file its serial and the losses their places.
 fn finish(text: &[u8], mut file: File, gaps: Vec<Gap>) -> Salvaged {
     if !gaps.is_empty() {
-        // The last serial of all has no successor; whoever writes the state will say so.
+        // The last serial of all has no successor; writing the state reports it.
         file.serial = file.serial.next().unwrap_or(Serial::new(u64::MAX));
     }
     let starts: Vec<usize> = gaps.iter().map(|gap| gap.range.start).collect();

@@ -152,7 +152,7 @@ impl<'t> Walk<'t> {
         let mut cursor = self.cursor.clone();
         let read = self.read_member(&mut cursor);
         let read = match read {
-            // Nobody writes a document without resources and something behind it.
+            // No program writes a document without resources and something behind it.
             Ok(None) if !self.pieces.has_all && cursor.peek().is_some() => {
                 Err(Stop { offset: start, why: SyntaxError::Unexpected })
             }

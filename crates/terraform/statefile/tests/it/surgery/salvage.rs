@@ -83,7 +83,7 @@ fn check_all_but(seams: usize, salvaged: &Salvaged, whole: &File, text: &[u8], w
         let address: AbsResource = name.clone().absolute(module.clone());
         let original = whole.state.resource(&address);
         assert_eq!(original.map(|r| &r.provider), Some(&resource.provider), "{why}: {address}");
-        // Without instances it was before, or it would be a husk that nobody wrote.
+        // Without instances it was before, or it would be a husk that no program wrote.
         assert_eq!(original.unwrap().instances.is_empty(), resource.instances.is_empty(), "{why}: {address}");
     }
     assert!(
@@ -254,7 +254,7 @@ fn a_missing_piece_gives_nothing_to_the_wrong_resource() {
             for at in (0..text.len().saturating_sub(len)).step_by(11) {
                 let damaged = [&text.as_bytes()[..at], &text.as_bytes()[at + len..]].concat();
                 let why = format!("{name} without {len} bytes at {at}");
-                // The ends of two objects may fit together, and nobody could tell. So may those of a whole state.
+                // The ends of two objects may fit together without a sign of it. So may those of a whole state.
                 if let Ok(salvaged) = salvage(&damaged)
                     && !salvaged.lost.is_empty()
                 {

@@ -45,7 +45,7 @@ async fn locked_increments_are_all_there() {
                     tokio::time::sleep(std::time::Duration::from_millis(2)).await;
                 };
                 let (number, expect) = next(&*store).await;
-                // Under the lock nobody comes between.
+                // Under the lock no other client comes between.
                 store.write(&state(number), &WriteOptions::expecting(expect)).await.unwrap();
                 store.unlock(&grant.id).await.unwrap();
             }

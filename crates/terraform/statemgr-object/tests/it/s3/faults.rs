@@ -95,11 +95,11 @@ async fn is_sound(cloud: &Cloud, locks: Locks, lock: &LockInfo, run: &Run, what:
     let found = backend.locks(&WorkspaceName::default_name()).await.unwrap();
     let store = backend.open(&WorkspaceName::default_name()).unwrap();
     if found.is_empty() {
-        assert!(!cloud.is_locked(), "{what}: a lock that nobody sees");
+        assert!(!cloud.is_locked(), "{what}: an invisible lock");
     } else {
         // A lock stays only after an error that names it and the id that frees it.
         let named = run.errors.iter().any(|error| error.to_string().contains(lock.id.as_str()));
-        assert!(named, "{what}: a lock is left, and nobody says so: {run:?}");
+        assert!(named, "{what}: a lock is left without a word: {run:?}");
         for left in &found {
             assert_eq!(left.holder.id, lock.id, "{what}");
         }
@@ -109,7 +109,7 @@ async fn is_sound(cloud: &Cloud, locks: Locks, lock: &LockInfo, run: &Run, what:
     }
     if locks.has_table() && store.read().await.is_err() {
         let said = run.errors.iter().any(|error| error.to_string().contains("digest"));
-        assert!(said, "{what}: the digest is stale, and nobody said so: {run:?}");
+        assert!(said, "{what}: the digest is stale without a word: {run:?}");
         backend.repair_digest(&WorkspaceName::default_name(), &info("repair")).await.unwrap();
     }
     // Life goes on.

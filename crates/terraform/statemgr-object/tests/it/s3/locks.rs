@@ -138,7 +138,7 @@ async fn s3_unlock_race() {
     let cloud = Cloud::new();
     let store = cloud.store(Locks::File);
     let grant = store.lock(&info("mine")).await.unwrap();
-    // The deletion waits, and meanwhile the lock is broken and taken by somebody else.
+    // The deletion waits, and meanwhile the lock is broken and taken by another client.
     cloud.server.fault(Fault::delay(std::time::Duration::from_millis(300)).on("DELETE", LOCK).nth(1));
     let theirs = info("theirs");
     let swap = async {

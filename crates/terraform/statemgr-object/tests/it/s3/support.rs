@@ -160,7 +160,7 @@ pub(crate) fn state(serial: u64) -> Vec<u8> {
     state_of(serial, "nobody")
 }
 
-/// The same by somebody.
+/// The same, written by `who`.
 pub(crate) fn state_of(serial: u64, writer: &str) -> Vec<u8> {
     format!(
         "{{\"version\":4,\"terraform_version\":\"1.11.4\",\"serial\":{serial},\"lineage\":\"l\",\"outputs\":{{\

@@ -70,7 +70,7 @@ async fn az_write_needs_lease() -> Result<(), Error> {
     let error = other.write(NEW, &WriteOptions::any()).await.expect_err("it is under a lease");
     assert_eq!(error.kind(), ErrorKind::Locked, "{error}");
     assert!(error.to_string().contains("lease") && error.to_string().contains(GUID), "{error}");
-    // Somebody breaks the lease, and the holder hears of it at the next write.
+    // The lease is broken, and the holder hears of it at the next write.
     server.break_lease(CONTAINER, BLOB);
     let error = store.write(NEW, &WriteOptions::any()).await.expect_err("the lock was broken");
     assert_eq!(error.kind(), ErrorKind::LockLost, "{error}");
@@ -90,7 +90,7 @@ async fn az_workspaces_are_made_listed_and_deleted() -> Result<(), Error> {
     Ok(())
 }
 
-/// The service does not remove a blob without its snapshots, and nobody asked for those to go.
+/// The service does not remove a blob without its snapshots, and the caller did not ask for those to be deleted.
 #[tokio::test(flavor = "multi_thread")]
 async fn az_workspace_with_snapshots_is_emptied() -> Result<(), Error> {
     let server = start();

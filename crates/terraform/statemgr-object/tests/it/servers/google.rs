@@ -150,7 +150,7 @@ async fn gcs_faults_at_every_request() -> Result<(), Error> {
                 outcome => drop(outcome.expect(&case)),
             }
             match store.unlock(&grant.id).await {
-                // The second of two deletions finds nothing, and nobody here knows that there were two.
+                // The second of two deletions finds nothing, and the server cannot tell that there were two.
                 Err(error) if error.kind() == ErrorKind::LockLost && name == "duplicated" => {}
                 outcome => outcome.expect(&case),
             }

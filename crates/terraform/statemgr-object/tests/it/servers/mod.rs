@@ -134,7 +134,7 @@ async fn count_up(store: &dyn StateStore, lock: Option<&LockInfo>) -> Result<(),
         let next = (number + 1).to_string();
         match store.write(next.as_bytes(), &WriteOptions::expecting(Expect::Version(stored.version))).await {
             Ok(_) => break,
-            // Without a lock somebody else may be quicker, and with one nobody may.
+            // Without a lock another client may be quicker, and with one none may.
             Err(error) if is_worth_another_try(&error) && grant.is_none() => {}
             Err(error) => return Err(error),
         }
@@ -155,7 +155,7 @@ async fn take(store: &dyn StateStore, info: &LockInfo) -> Result<LockId, Error> 
     }
 }
 
-/// Whether somebody else was quicker.
+/// Whether another client was quicker.
 fn is_worth_another_try(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Conflict | ErrorKind::Unavailable)
 }
