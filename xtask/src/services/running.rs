@@ -11,6 +11,7 @@ use super::definition::{Health, Service};
 use super::install::{find, install};
 use super::process::Process;
 use crate::outcome::{Failure, Outcome, status};
+use crate::workspace;
 
 /// How long a service may take until it answers; two busy cores are slow.
 const STARTING: Duration = Duration::from_secs(60);
@@ -51,7 +52,9 @@ impl Running {
         let installed = install(service, root)?;
         let account = Account::of(service.unprivileged)?;
         let home = account.home(root, &service.name)?;
-        let mut places = vec![("dir", home.display().to_string())];
+        let services = workspace::root().join("xtask/services");
+        let mut places =
+            vec![("dir", home.display().to_string()), ("services", services.display().to_string())];
         places.extend(installed.map(|(name, path)| (name, path.display().to_string())));
         if let Some((creates, run)) = &service.prepare
             && !Path::new(&fill(creates, &places)).exists()
