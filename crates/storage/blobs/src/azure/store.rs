@@ -13,7 +13,7 @@ use crate::blob::{Blob, BlobMeta, Page};
 use crate::capabilities::BlobCapabilities;
 use crate::cloud::{
     Effect, Expected, Failure, Reading, Reply, Request, attribute_headers, blob_of, covers, encode, meta_of,
-    next, nothing_of, read_headers, shorter, unauthenticated, version_of,
+    nothing_of, page, read_headers, unauthenticated, version_of,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Key;
@@ -228,15 +228,8 @@ impl BlobStore for AzureBlobs {
     }
 
     async fn list(&self, prefix: &str, options: &ListOptions) -> Result<Page> {
-        let place = self.to_string();
-        let mut asked = options.clone();
-        loop {
-            let page = self.page(&place, prefix, &asked).await;
-            match shorter(&asked, PAGE, &page) {
-                Some(shorter) => asked = shorter,
-                None => return next(page?, options, &place),
-            }
-        }
+        let place = &*self.to_string();
+        page(options, PAGE, place, |asked| async move { self.page(place, prefix, &asked).await }).await
     }
 
     fn leases(&self) -> Option<&dyn Leases> {

@@ -1,13 +1,15 @@
 //! One request and its reply.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, HeaderName, HeaderValue};
 use http::{HeaderMap, Method};
 use http_body_util::BodyExt;
 use object_store::client::{HttpError, HttpErrorKind, HttpRequest, HttpResponseBody, HttpService};
 
-use super::address;
 use super::transport::{DeadlineExceeded, Expected, NotSent, SMALL_LIMIT, TooLarge, Transport, cause_of};
+use super::{address, timestamp};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Whether a lost reply leaves something open.
@@ -109,6 +111,13 @@ impl Reply {
         (200..300).contains(&self.status)
     }
 
+    /// How long the service asks to wait before the next request: a number of seconds, or a date that counts from its own.
+    pub fn retry_after(&self) -> Option<Duration> {
+        let text = self.header("retry-after")?.trim();
+        let seconds = || text.parse().ok().map(Duration::from_secs);
+        seconds().or_else(|| timestamp(text)?.duration_since(timestamp(self.header("date")?)?))
+    }
+
     /// Headers whose names begin so, by the rest of the name.
     pub(crate) fn headers_with<'r>(&'r self, prefix: &'r str) -> impl Iterator<Item = (&'r str, &'r str)> {
         let named =
@@ -121,13 +130,18 @@ impl Reply {
 #[derive(Clone, Debug)]
 pub(crate) struct Wire {
     transport: Transport,
-    /// What to check when no host answers.
+    /// What to check when no connection can be made.
     endpoint_hint: String,
 }
 
 impl Wire {
     pub(crate) fn new(transport: Transport, endpoint_hint: String) -> Self {
         Self { transport, endpoint_hint }
+    }
+
+    /// The same for another service, with what to check when that does not answer.
+    pub(crate) fn with_hint(&self, endpoint_hint: String) -> Self {
+        Self { transport: self.transport.clone(), endpoint_hint }
     }
 
     /// Sends a signed request, and says what a missing reply means.

@@ -6,7 +6,6 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::exchange::{Effect, Reply};
-use super::timestamp;
 use crate::error::{Error, ErrorKind};
 
 /// More of a message than this is not worth showing.
@@ -77,7 +76,7 @@ impl Failure {
             region: document.region.or_else(|| header("x-amz-bucket-region")),
             date: header("date"),
             detail: document.authentication_error_detail,
-            retry_after: retry_after(reply),
+            retry_after: reply.retry_after(),
             location: header("location")
                 .and_then(|text| Some(url::Url::parse(&text).ok()?.host()?.to_string())),
             request_id: document
@@ -146,13 +145,6 @@ impl Failure {
         }
         error.with_source(self)
     }
-}
-
-/// A number of seconds, or a date that counts from that of the service.
-fn retry_after(reply: &Reply) -> Option<Duration> {
-    let text = reply.header("retry-after")?.trim();
-    let seconds = || text.parse().ok().map(Duration::from_secs);
-    seconds().or_else(|| timestamp(text)?.duration_since(timestamp(reply.header("date")?)?))
 }
 
 impl Meaning {

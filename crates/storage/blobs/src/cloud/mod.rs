@@ -24,7 +24,7 @@ pub(crate) use encode::{encode, query};
 pub use exchange::Reply;
 pub(crate) use exchange::{Effect, Request, Wire};
 pub(crate) use failure::{Failure, Meaning};
-pub(crate) use pages::{next, shorter};
+pub(crate) use pages::page;
 #[cfg(feature = "aws")]
 pub(crate) use proxy::Proxies;
 pub(crate) use reading::{

@@ -8,8 +8,32 @@ use crate::options::ListOptions;
 /// The most pages of a list: two million entries of S3.
 const MOST_PAGES: usize = 2000;
 
+/// A page, asked for with a lower limit for as long as the answer is too long; `most` is what the service gives at most.
+///
+/// # Errors
+///
+/// Those of `ask`, `Internal` where a list does not go on, and `LimitExceeded` where it does not end.
+pub(crate) async fn page<F>(
+    options: &ListOptions,
+    most: usize,
+    place: &str,
+    ask: impl Fn(ListOptions) -> F,
+) -> Result<Page>
+where
+    F: Future<Output = Result<Page>>,
+{
+    let mut asked = options.clone();
+    loop {
+        let page = ask(asked.clone()).await;
+        match shorter(&asked, most, &page) {
+            Some(shorter) => asked = shorter,
+            None => return next(page?, options, place),
+        }
+    }
+}
+
 /// What to ask for instead of a page whose answer was too long, if that can be shorter.
-pub(crate) fn shorter(options: &ListOptions, most: usize, page: &Result<Page>) -> Option<ListOptions> {
+fn shorter(options: &ListOptions, most: usize, page: &Result<Page>) -> Option<ListOptions> {
     let error = page.as_ref().err()?;
     cause_of::<TooLarge>(error)?;
     let limit = options.limit.unwrap_or(most).min(most);
@@ -17,11 +41,7 @@ pub(crate) fn shorter(options: &ListOptions, most: usize, page: &Result<Page>) -
 }
 
 /// A page that follows the one that was asked for.
-///
-/// # Errors
-///
-/// `Internal` where a list does not go on, and `LimitExceeded` where it does not end.
-pub(crate) fn next(page: Page, options: &ListOptions, place: &str) -> Result<Page> {
+fn next(page: Page, options: &ListOptions, place: &str) -> Result<Page> {
     let Page { blobs, prefixes, next } = page;
     let Some(token) = next else { return Ok(Page { blobs, prefixes, next: None }) };
     let before = options.page.as_ref();

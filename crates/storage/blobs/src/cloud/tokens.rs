@@ -117,7 +117,11 @@ pub(crate) async fn ask_text(wire: &Wire, place: &str, request: Request) -> Resu
 }
 
 async fn answer(wire: &Wire, place: &str, request: Request) -> Result<Reply> {
-    let reply = wire.send(OP, place, request.build()?, Effect::Read).await?;
+    let request = request.build()?;
+    // The address of the blobs is not what to check.
+    let host = request.uri().host().unwrap_or_default();
+    let wire = wire.with_hint(format!("check the network, and whether {host} is the right address"));
+    let reply = wire.send(OP, place, request, Effect::Read).await?;
     if reply.is_success() {
         return Ok(reply);
     }

@@ -11,8 +11,7 @@ use crate::blob::{Blob, BlobMeta, Page};
 use crate::capabilities::BlobCapabilities;
 use crate::cloud::{
     Effect, Expected, Failure, Meaning, PAGE, Reading, Reply, Request, attribute_headers, blob_of, covers,
-    encode, list_page, list_query, meta_of, next, nothing_of, read_headers, shorter, unauthenticated,
-    version_of,
+    encode, list_page, list_query, meta_of, nothing_of, page, read_headers, unauthenticated, version_of,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Key;
@@ -178,15 +177,8 @@ impl BlobStore for GcsBlobs {
     }
 
     async fn list(&self, prefix: &str, options: &ListOptions) -> Result<Page> {
-        let place = self.to_string();
-        let mut asked = options.clone();
-        loop {
-            let page = self.page(&place, prefix, &asked).await;
-            match shorter(&asked, PAGE, &page) {
-                Some(shorter) => asked = shorter,
-                None => return next(page?, options, &place),
-            }
-        }
+        let place = &*self.to_string();
+        page(options, PAGE, place, |asked| async move { self.page(place, prefix, &asked).await }).await
     }
 
     fn leases(&self) -> Option<&dyn Leases> {

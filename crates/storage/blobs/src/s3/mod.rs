@@ -37,6 +37,8 @@ const OWN_DOMAINS: &[&str] = &["amazonaws.com", "amazonaws.com.cn"];
 pub struct S3Blobs {
     place: Place,
     wire: Wire,
+    /// The same for requests to DynamoDB.
+    dynamodb: Wire,
     credentials: Credentials,
     extras: Extras,
     can: BlobCapabilities,
@@ -61,8 +63,8 @@ impl S3Blobs {
         let place = Place::new(settings)?;
         let transport = transport(settings)?;
         let warnings = transport.warnings(&place.addresses());
-        let hint = format!("check the network, {}", values.how_to_set("endpoints.s3").replace("set", "and"));
-        let wire = Wire::new(transport, hint);
+        let wire = Wire::new(transport, values.unreachable_hint("endpoints.s3"));
+        let dynamodb = wire.with_hint(values.unreachable_hint("endpoints.dynamodb"));
         let credentials = credentials::provider(settings, &config, &place, &wire, context)?;
         let can = BlobCapabilities {
             conditional_put: is_on(settings, "conditional_write")?,
@@ -76,7 +78,16 @@ impl S3Blobs {
         if let Some(attempts) = values.number("max_retries")? {
             retries = retries.attempts(attempts);
         }
-        Ok(Self { extras: Extras::new(settings)?, place, wire, credentials, can, retries, warnings })
+        Ok(Self {
+            extras: Extras::new(settings)?,
+            place,
+            wire,
+            dynamodb,
+            credentials,
+            can,
+            retries,
+            warnings,
+        })
     }
 
     /// How often to try, from the settings.

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use groundstate_common::Origin;
+use groundstate_common::{Origin, shell_word};
 use object_store::aws::AwsCredential;
 
 use super::S3Settings;
@@ -231,6 +231,13 @@ impl Profile {
             }
             command => Ok(command),
         }
+    }
+
+    /// How to use what nothing here asks a user for: by the keys that the command of AWS gets.
+    pub(super) fn export_hint(&self) -> String {
+        let command =
+            format!("aws configure export-credentials --profile {} --format env", shell_word(&self.name));
+        format!("run `{command}`, and set the variables that it prints")
     }
 
     /// That the profile cannot be used, and why.

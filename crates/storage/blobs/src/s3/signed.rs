@@ -25,7 +25,7 @@ impl S3Blobs {
             .header("x-amz-target", &format!("DynamoDB_20120810.{target}"))?
             .body(body);
         let request = self.sign("call", "DynamoDB", "dynamodb", request, None).await?;
-        self.wire.send("call", "DynamoDB", request, effect).await
+        self.dynamodb.send("call", "DynamoDB", request, effect).await
     }
 
     /// Sends any request to any service of AWS, signed with the credentials and the region of the bucket.

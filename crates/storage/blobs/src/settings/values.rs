@@ -258,6 +258,11 @@ impl Values {
         }
     }
 
+    /// What to check where a service does not answer whose address an option names.
+    pub(crate) fn unreachable_hint(&self, option: &str) -> String {
+        format!("check the network, and {}", self.how_to_set(option).trim_start_matches("set "))
+    }
+
     pub(crate) fn invalid(&self, name: &'static str, why: impl Into<String>) -> Error {
         self.error(ErrorKind::Invalid, name).because(why).next_step(self.how_to_set(name))
     }

@@ -165,7 +165,47 @@ async fn an_application_has_a_certificate() -> Outcome {
     std::fs::write(&other, [0x30, 0x82, 0x0a, 0x14])?;
     let other = [("client_certificate_path", other.to_str().ok_or("it is text")?)];
     let error = azure_form(&other, &[]).await.err().ok_or("it was taken")?.to_string();
-    assert!(error.contains("ARM_CLIENT_CERTIFICATE_PATH") && error.contains("openssl pkcs12"), "{error}");
+    assert!(error.contains("client_certificate_path") && error.contains("openssl pkcs12"), "{error}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_encrypted_certificate_is_refused_with_the_command_that_opens_it() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let file = |name: &str, text: &[u8]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).map(|()| path.display().to_string())
+    };
+    let packed = file("it's.pfx", &[0x30, 0x82, 0x0a, 0x14])?;
+    let modern =
+        file("a.pem", b"-----BEGIN ENCRYPTED PRIVATE KEY-----\nMII=\n-----END ENCRYPTED PRIVATE KEY-----\n")?;
+    let old = file(
+        "b.pem",
+        b"-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\nMII=\n-----END RSA PRIVATE KEY-----\n",
+    )?;
+    let quoted = |path: &str| path.replace('\'', r"'\''");
+    for (path, command) in [
+        (
+            &packed,
+            format!(
+                "openssl pkcs12 -nodes -in '{}' -passin env:ARM_CLIENT_CERTIFICATE_PASSWORD",
+                quoted(&packed)
+            ),
+        ),
+        (&modern, format!("openssl pkey -in {modern} -passin env:ARM_CLIENT_CERTIFICATE_PASSWORD")),
+        (&old, format!("openssl pkey -in {old} -passin")),
+    ] {
+        let settings = AzureSettings::new()
+            .with("storage_account_name", "acc")?
+            .with("container_name", "c")?
+            .with("tenant_id", "t")?
+            .with("client_id", "app")?
+            .with("client_certificate_path", path)?;
+        let variable = |name: &str| (name == "ARM_CLIENT_CERTIFICATE_PASSWORD").then(|| "hush".to_owned());
+        let error = AzureBlobs::open(&settings.or_from(&variable)?).err().ok_or("it was taken")?.to_string();
+        assert!(error.contains(&command) && error.contains("client_certificate_password"), "{error}");
+        assert!(!error.contains("hush"), "{error}");
+    }
     Ok(())
 }
 

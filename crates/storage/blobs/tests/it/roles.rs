@@ -285,3 +285,46 @@ async fn refusals_of_roles_are_worded_without_secrets() -> Outcome {
     }
     Ok(())
 }
+
+/// An address at which nothing listens.
+fn closed() -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    format!("http://{}", listener.local_addr().expect("it is bound"))
+}
+
+#[tokio::test]
+async fn an_unreachable_service_is_named_by_its_own_option() -> Outcome {
+    let keys = || async { World::new().await.option("access_key", "AKIA").option("secret_key", "s") };
+    let world = keys().await.option("assume_role.role_arn", "arn:r").option("endpoints.sts", &closed());
+    let accounts =
+        keys().await.option("allowed_account_ids", "111122223333").option("endpoints.sts", &closed());
+    let container = World::new().await.variable("AWS_CONTAINER_CREDENTIALS_FULL_URI", &closed());
+    for (world, variable) in [
+        (world, "AWS_ENDPOINT_URL_STS"),
+        (accounts, "AWS_ENDPOINT_URL_STS"),
+        (container, "AWS_CONTAINER_CREDENTIALS_FULL_URI"),
+    ] {
+        let text = words(&world.error().await);
+        assert!(text.contains(variable) && !text.contains("endpoints.s3"), "{variable}: {text}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn profiles_in_commands_are_quoted_for_the_shell() -> Outcome {
+    const NAME: &str = "$(id)'s";
+    let (start, session) = (closed(), "sso_account_id = 1\nsso_role_name = r\nsso_region = us-east-1\n");
+    for members in [
+        "login_session = x\n".to_owned(),
+        "role_arn = r\nsource_profile = x\nmfa_serial = m\n".to_owned(),
+        format!("sso_start_url = {start}\n{session}"),
+    ] {
+        let config = format!(
+            "[profile {NAME}]\n{members}[profile x]\naws_access_key_id = a\naws_secret_access_key = b\n"
+        );
+        let world = World::new().await.file(".aws/config", &config).variable("AWS_PROFILE", NAME);
+        let text = words(&world.error().await);
+        assert!(text.contains(r"--profile '$(id)'\''s'"), "{members}: {text}");
+    }
+    Ok(())
+}

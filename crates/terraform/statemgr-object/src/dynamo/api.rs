@@ -1,6 +1,7 @@
 //! How DynamoDB is called: one signed request for each action, over whatever makes it.
 
 use std::fmt;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -25,12 +26,21 @@ pub struct DynamoReply {
     pub status: u16,
     /// The JSON.
     pub body: Bytes,
+    /// How long the service asks to wait before the next request.
+    pub retry_after: Option<Duration>,
 }
 
 impl DynamoReply {
     /// A reply of this status.
     pub fn new(status: u16, body: Bytes) -> Self {
-        Self { status, body }
+        Self { status, body, retry_after: None }
+    }
+
+    /// Says how long to wait before the next request.
+    #[must_use]
+    pub fn retry_after(mut self, wait: Option<Duration>) -> Self {
+        self.retry_after = wait;
+        self
     }
 }
 
@@ -38,6 +48,7 @@ impl DynamoReply {
 impl DynamoApi for S3Blobs {
     async fn call(&self, action: &'static str, body: Bytes) -> Result<DynamoReply> {
         let reply = self.dynamodb(action, body).await?;
-        Ok(DynamoReply::new(reply.status, reply.body))
+        let wait = reply.retry_after();
+        Ok(DynamoReply::new(reply.status, reply.body).retry_after(wait))
     }
 }

@@ -16,6 +16,8 @@ use crate::failure::failed;
 const TRIES: u32 = 5;
 /// What is waited between two tries at first; it doubles each time.
 const PAUSE: Duration = Duration::from_millis(100);
+/// The longest wait that the service may ask for. If it asks for more, there is no further try.
+const LONGEST_ASKED: Duration = Duration::from_secs(60);
 /// The only key of Terraform's tables.
 const KEY: &str = "LockID";
 
@@ -120,19 +122,23 @@ impl DynamoTable {
         let mut pause = PAUSE;
         let mut tries = 1;
         loop {
+            let mut asked = Duration::ZERO;
             let answer = match self.api.call(action, body.clone().into()).await {
-                Ok(reply) => self.answer(op, action, reply),
+                Ok(reply) => {
+                    asked = reply.retry_after.unwrap_or_default();
+                    self.answer(op, action, reply)
+                }
                 Err(error) if error.kind() == BlobError::Ambiguous => {
                     Ok(Answer::Unknown(failed(op, self, error)))
                 }
                 Err(error) => Err(failed(op, self, error)),
             };
             let again = matches!(&answer, Err(error) if error.kind() == ErrorKind::Unavailable);
-            if !again || tries == TRIES {
+            if !again || tries == TRIES || asked > LONGEST_ASKED {
                 return answer;
             }
             tries += 1;
-            self.sleeper.sleep(pause).await;
+            self.sleeper.sleep(pause.max(asked)).await;
             pause *= 2;
         }
     }
@@ -250,5 +256,59 @@ fn row(item: &Value, attribute: &str) -> Option<Row> {
 impl fmt::Display for DynamoTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the table {} of DynamoDB", self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::time::Duration;
+
+    use async_trait::async_trait;
+    use bytes::Bytes;
+    use groundstate_common::{Clock, FixedClock, Timestamp};
+
+    use super::DynamoTable;
+    use crate::dynamo::api::{DynamoApi, DynamoReply};
+
+    /// Refuses the first calls, and asks for a wait.
+    #[derive(Debug)]
+    struct Busy {
+        calls: AtomicU32,
+        refusals: u32,
+        wait: Option<Duration>,
+    }
+
+    #[async_trait]
+    impl DynamoApi for Busy {
+        async fn call(&self, _: &'static str, _: Bytes) -> groundstate_blobs::Result<DynamoReply> {
+            let body = r#"{"__type": "x#ThrottlingException"}"#;
+            Ok(match self.calls.fetch_add(1, Ordering::SeqCst) < self.refusals {
+                true => DynamoReply::new(400, body.into()).retry_after(self.wait),
+                false => DynamoReply::new(200, "{}".into()),
+            })
+        }
+    }
+
+    async fn read(refusals: u32, wait: Option<Duration>) -> (bool, u32, Duration) {
+        let api = Arc::new(Busy { calls: AtomicU32::new(0), refusals, wait });
+        let clock = Arc::new(FixedClock::new(Timestamp::UNIX_EPOCH));
+        let table = DynamoTable::new(Arc::<Busy>::clone(&api), "locks", Arc::<FixedClock>::clone(&clock));
+        let is_read = table.get("read", "k", "Info").await.is_ok();
+        let waited = clock.now().duration_since(Timestamp::UNIX_EPOCH).unwrap_or_default();
+        (is_read, api.calls.load(Ordering::SeqCst), waited)
+    }
+
+    #[tokio::test]
+    async fn waits_as_long_as_the_service_asks_for() {
+        let seconds = |n| Some(Duration::from_secs(n));
+        assert_eq!(read(1, seconds(7)).await, (true, 2, Duration::from_secs(7)));
+        assert_eq!(read(2, None).await, (true, 3, Duration::from_millis(300)));
+    }
+
+    #[tokio::test]
+    async fn gives_up_when_the_service_asks_for_too_long_a_wait() {
+        assert_eq!(read(1, Some(Duration::from_secs(3600))).await, (false, 1, Duration::ZERO));
     }
 }

@@ -31,7 +31,8 @@ impl S3Layout {
     ///
     /// # Errors
     ///
-    /// `Invalid` for a key that the backend refuses: empty, or with a slash at either end or two in a row.
+    /// `Invalid` for a key that the backend refuses: empty, or with a slash at either end or two in a row. Also for one that
+    /// leads out of the folder of a workspace, as `../a` does: the backend stores all workspaces in one object then.
     pub fn new(key: &str) -> Result<Self> {
         if key.is_empty() {
             return Err(invalid("key", key, "it is empty, name the object of the state"));
@@ -41,6 +42,10 @@ impl S3Layout {
         }
         if key.contains("//") {
             return Err(invalid("key", key, "it has two slashes in a row, leave one away"));
+        }
+        if clean(key).split('/').next() == Some("..") {
+            let why = "its `..` leaves the folder of a workspace, so all workspaces have one object; name one inside";
+            return Err(invalid("key", key, why));
         }
         Ok(Self { key: key.to_owned(), prefix: DEFAULT_PREFIX.to_owned() })
     }
@@ -181,6 +186,19 @@ mod tests {
             let stored = layout.state_key(&name("dev"));
             assert!(stored.starts_with(&layout.list_prefix()), "{key} {prefix}");
             assert_eq!(layout.workspace(&stored), Some(name("dev")), "{key} {prefix}");
+        }
+    }
+
+    #[test]
+    fn keys_that_give_all_workspaces_one_object_are_refused() {
+        for key in ["../a", "..", "./../a", "a/../../b", "../../a"] {
+            let error = S3Layout::new(key).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Invalid, "{key}");
+            assert!(error.to_string().contains("one object"), "{error}");
+        }
+        for key in ["a/../b", "..a", ".../a", "a/.."] {
+            let layout = S3Layout::new(key).unwrap();
+            assert_ne!(layout.state_key(&name("dev")), layout.state_key(&name("prod")), "{key}");
         }
     }
 

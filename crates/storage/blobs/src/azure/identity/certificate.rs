@@ -10,6 +10,8 @@ use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use groundstate_common::{Origin, shell_word};
+
 use crate::error::{Error, ErrorKind, Result};
 use crate::settings::Values;
 
@@ -45,15 +47,13 @@ impl ClientCertificate {
                 }
                 (None, None) => return Err(values.invalid("client_certificate", "it is not set")),
             };
+        if let Some(format) = Encrypted::of(&bytes) {
+            return Err(format.refusal(values, option));
+        }
         Self::parse(&bytes).map_err(|why| values.invalid(option, why))
     }
 
     fn parse(bytes: &[u8]) -> Result<Self, &'static str> {
-        if !bytes.windows(10).any(|window| window == b"-----BEGIN") {
-            return Err(
-                "PKCS#12 is not read here, make PEM of it with `openssl pkcs12 -nodes -in FILE -out FILE.pem`",
-            );
-        }
         let (key, certificate) = from_pem(bytes)?;
         let key = rustls::crypto::ring::sign::any_supported_type(&key)
             .map_err(|_| "its key is of a kind that cannot sign")?;
@@ -86,11 +86,51 @@ impl ClientCertificate {
     }
 }
 
+/// What a password is needed for, or may be, and what is not read here.
+enum Encrypted {
+    Pkcs12,
+    Pem,
+}
+
+impl Encrypted {
+    fn of(bytes: &[u8]) -> Option<Self> {
+        let has = |text: &[u8]| bytes.windows(text.len()).any(|window| window == text);
+        if !has(b"-----BEGIN") {
+            return Some(Self::Pkcs12);
+        }
+        (has(b"-----BEGIN ENCRYPTED PRIVATE KEY") || has(b"Proc-Type: 4,ENCRYPTED")).then_some(Self::Pem)
+    }
+
+    /// The error with the command that makes of it what is read.
+    fn refusal(&self, values: &Values, option: &'static str) -> Error {
+        let path = values.text("client_certificate_path").filter(|_| option == "client_certificate_path");
+        let (file, out) = match path {
+            Some(path) => (shell_word(path), shell_word(&format!("{path}.pem")).into_owned()),
+            None => ("FILE".into(), "FILE.pem".to_owned()),
+        };
+        // The command asks for the password itself where no variable has it.
+        let password = match values.origin("client_certificate_password") {
+            Some(Origin::Environment) => " -passin env:ARM_CLIENT_CERTIFICATE_PASSWORD",
+            _ => "",
+        };
+        let (why, command) = match self {
+            Self::Pkcs12 => (
+                "PKCS#12 is not supported, with or without `client_certificate_password`",
+                format!("openssl pkcs12 -nodes -in {file}{password} -out {out}"),
+            ),
+            Self::Pem => (
+                "an encrypted private key is not supported, and `client_certificate_password` has no effect",
+                format!("(openssl pkey -in {file}{password}; openssl x509 -in {file}) > {out}"),
+            ),
+        };
+        values.invalid(option, why).next_step(format!("run `{command}`, and set {option} to {out}"))
+    }
+}
+
 type Pair = (PrivateKeyDer<'static>, Vec<u8>);
 
 fn from_pem(bytes: &[u8]) -> Result<Pair, &'static str> {
-    let key =
-        PrivateKeyDer::from_pem_slice(bytes).map_err(|_| "it has no private key that is not encrypted")?;
+    let key = PrivateKeyDer::from_pem_slice(bytes).map_err(|_| "it has no private key")?;
     let certificate = CertificateDer::from_pem_slice(bytes).map_err(|_| "it has no certificate")?;
     Ok((key, certificate.to_vec()))
 }

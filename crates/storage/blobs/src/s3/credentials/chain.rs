@@ -153,10 +153,7 @@ impl Chain<'_> {
         if profile.text("login_session").is_some() {
             let error =
                 Error::new(ErrorKind::Unsupported, "use", format_args!("the profile {:?}", profile.name));
-            let name = &profile.name;
-            return Err(error.because("`login_session` is not supported").next_step(format!(
-                "run `aws configure export-credentials --profile {name} --format env`, and set the variables that it prints"
-            )));
+            return Err(error.because("`login_session` is not supported").next_step(profile.export_hint()));
         }
         let role = profile.text("role_arn");
         let base = match (profile.text("source_profile"), profile.text("credential_source")) {
@@ -215,7 +212,8 @@ impl Chain<'_> {
         if profile.text("sso_session").is_some() || profile.text("sso_start_url").is_some() {
             self.only_to_own("endpoints.sso", "the token of the login", "AWS_ENDPOINT_URL_SSO")?;
             let home = self.values.text("home");
-            return Ok(self.of(Sso::of(profile, self.config, home, self.sso, self.wire, self.clock)?));
+            let wire = self.wire.with_hint(self.values.unreachable_hint("endpoints.sso"));
+            return Ok(self.of(Sso::of(profile, self.config, home, self.sso, wire, self.clock)?));
         }
         if let Some(command) = profile.process()? {
             return Ok(self.of(Process::new(&profile.name, command)));

@@ -70,7 +70,7 @@ impl Container {
         let authorization = file
             .map(|path| Authorization::File(path.to_owned()))
             .or_else(|| text.map(|text| Authorization::Text(text.to_owned())));
-        Ok(Some(Self { wire: wire.clone(), url, authorization }))
+        Ok(Some(Self { wire: wire.with_hint(values.unreachable_hint(name)), url, authorization }))
     }
 }
 

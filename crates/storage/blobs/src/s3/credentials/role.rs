@@ -49,10 +49,7 @@ impl AssumedRole {
         let role = profile.needed("role_arn")?;
         if profile.text("mfa_serial").is_some() {
             let error = profile.wrong("it has `mfa_serial`, and nothing here asks for a code");
-            let name = &profile.name;
-            return Err(error.next_step(format!(
-                "run `aws configure export-credentials --profile {name} --format env`, and set the variables that it prints"
-            )));
+            return Err(error.next_step(profile.export_hint()));
         }
         let duration = profile.text("duration_seconds").map(|text| {
             let seconds = super::sts::seconds(text);

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
-use groundstate_common::{Clock, Timestamp};
+use groundstate_common::{Clock, Timestamp, shell_word};
 use http::Method;
 use serde::Deserialize;
 use sha1::{Digest, Sha1};
@@ -55,7 +55,7 @@ impl Sso {
         config: &SharedConfig,
         home: Option<&str>,
         endpoint: Option<&str>,
-        wire: &Wire,
+        wire: Wire,
         clock: &Arc<dyn Clock>,
     ) -> Result<Self> {
         let (region, key) = match profile.text("sso_session") {
@@ -84,7 +84,7 @@ impl Sso {
         let (account, role) = (profile.needed("sso_account_id")?, profile.needed("sso_role_name")?);
         let query = query(&[("role_name", role), ("account_id", account)]);
         Ok(Self {
-            wire: wire.clone(),
+            wire,
             url: format!("{host}/federation/credentials?{query}"),
             login: Path::new(home).join(".aws/sso/cache").join(format!("{name}.json")),
             profile: profile.name.clone(),
@@ -95,7 +95,7 @@ impl Sso {
 
     fn log_in(&self, why: impl Into<String>) -> Error {
         let error = Error::new(ErrorKind::Unauthenticated, OP, &self.from).because(why);
-        error.next_step(format!("run `aws sso login --profile {}`", self.profile))
+        error.next_step(format!("run `aws sso login --profile {}`", shell_word(&self.profile)))
     }
 
     fn login(&self) -> Result<String> {

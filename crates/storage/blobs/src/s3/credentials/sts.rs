@@ -102,7 +102,8 @@ struct Keys {
 impl Sts {
     pub(super) fn new(settings: &S3Settings, place: &Place, wire: &Wire) -> Self {
         let region = settings.0.text("sts_region").unwrap_or(&place.region).to_owned();
-        Self { wire: wire.clone(), url: format!("{}/", place.sts), region }
+        let wire = wire.with_hint(settings.0.unreachable_hint("endpoints.sts"));
+        Self { wire, url: format!("{}/", place.sts), region }
     }
 
     /// Credentials of a role; `from` says of which.
