@@ -3,9 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use groundstate_statefile::{
-    DecodeOptions, Document, ReadError, ScanError, VerifyOptions, decode, list, outputs, verify,
-};
+use groundstate_state_edit::{VerifyOptions, verify};
+use groundstate_statefile::{DecodeOptions, Document, ReadError, ScanError, decode, list, outputs};
 
 /// Every JSON file and state below a folder of this package.
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {

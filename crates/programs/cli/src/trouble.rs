@@ -1,9 +1,9 @@
-//! What managers and surgery say, as failures of a command: kind, message, next step.
+//! What managers and edits report, as failures of a command: kind, message, next step.
 
 use std::path::Path;
 
 use groundstate_common::{shell_command, shortened};
-use groundstate_statefile::surgery::{MvError, ReplaceProviderError, RmError, ScriptFault, TaintError};
+use groundstate_state_edit::{MoveError, RemoveError, ReplaceProviderError, ScriptFault, TaintError};
 use groundstate_statefile::{EncodeError, ReadError};
 use groundstate_statemgr::{Error, ErrorKind, LockHolder, LockId};
 
@@ -136,14 +136,14 @@ fn not_there(error: &dyn std::error::Error, kind: Kind) -> Failure {
     Failure::new(kind, error.to_string())
 }
 
-impl From<MvError> for Failure {
-    fn from(error: MvError) -> Self {
+impl From<MoveError> for Failure {
+    fn from(error: MoveError) -> Self {
         not_there(&error, of_mv(&error))
     }
 }
 
-impl From<RmError> for Failure {
-    fn from(error: RmError) -> Self {
+impl From<RemoveError> for Failure {
+    fn from(error: RemoveError) -> Self {
         not_there(&error, of_rm(&error))
     }
 }
@@ -160,18 +160,18 @@ impl From<ReplaceProviderError> for Failure {
     }
 }
 
-fn of_mv(error: &MvError) -> Kind {
+fn of_mv(error: &MoveError) -> Kind {
     match error {
-        MvError::SourceMissing { .. } => Kind::NotFound,
-        MvError::DestinationExists { .. } => Kind::Conflict,
-        MvError::Read(_) => Kind::Unusable,
+        MoveError::SourceMissing { .. } => Kind::NotFound,
+        MoveError::DestinationExists { .. } => Kind::Conflict,
+        MoveError::Read(_) => Kind::Unusable,
         _ => Kind::Usage,
     }
 }
 
-fn of_rm(error: &RmError) -> Kind {
+fn of_rm(error: &RemoveError) -> Kind {
     match error {
-        RmError::NothingMatched { .. } => Kind::NotFound,
+        RemoveError::NothingMatched { .. } => Kind::NotFound,
         _ => Kind::Unusable,
     }
 }
@@ -197,8 +197,8 @@ fn of_provider(error: &ReplaceProviderError) -> Kind {
 pub(crate) fn of_script(fault: &ScriptFault) -> Kind {
     match fault {
         ScriptFault::NothingMatched { .. } => Kind::NotFound,
-        ScriptFault::Mv(error) => of_mv(error),
-        ScriptFault::Rm(error) => of_rm(error),
+        ScriptFault::Move(error) => of_mv(error),
+        ScriptFault::Remove(error) => of_rm(error),
         ScriptFault::Taint(error) => of_taint(error),
         ScriptFault::ReplaceProvider(error) => of_provider(error),
         ScriptFault::Read(_) => Kind::Unusable,

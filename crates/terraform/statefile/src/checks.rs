@@ -220,24 +220,13 @@ fn push_object(out: &mut String, object: &CheckObject) {
 
 fn push_status(out: &mut String, status: &CheckStatus) {
     out.push_str(",\"status\":");
-    push_json_string(out, status_text(status));
-}
-
-/// The spelling of a status in files.
-pub(crate) fn status_text(status: &CheckStatus) -> &str {
-    match status {
-        CheckStatus::Unknown => "unknown",
-        CheckStatus::Pass => "pass",
-        CheckStatus::Fail => "fail",
-        CheckStatus::Error => "error",
-        CheckStatus::Unrecognized(text) => text,
-    }
+    push_json_string(out, status.as_str());
 }
 
 /// The results in an order of their own, for comparisons: Terraform stores them in random order.
 ///
 /// Elements by kind and printed address, objects by printed address, messages by text.
-pub(crate) fn sorted(results: &CheckResults) -> CheckResults {
+pub fn sorted_checks(results: &CheckResults) -> CheckResults {
     let mut results = results.clone();
     for aggregate in &mut results.aggregates {
         for object in &mut aggregate.objects {
@@ -437,8 +426,9 @@ mod tests {
             }
         }
         assert_ne!(encode(&forward), encode(&backward));
-        assert_eq!(sorted(&forward), sorted(&backward));
-        let order: Vec<_> = sorted(&forward).aggregates.iter().map(|one| one.addr.to_string()).collect();
+        assert_eq!(sorted_checks(&forward), sorted_checks(&backward));
+        let order: Vec<_> =
+            sorted_checks(&forward).aggregates.iter().map(|one| one.addr.to_string()).collect();
         assert_eq!(
             order,
             ["check.c", "check.health", "module.a.output.id", "module.m.data.t.n", "t.n", "var.size"]

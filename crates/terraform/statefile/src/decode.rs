@@ -20,7 +20,7 @@ use crate::problem::{Code, ReadError};
 use crate::sink::{Sink, syntax_error};
 use crate::sniff;
 use crate::upgrade;
-use crate::walk::{Flow, Halt, Head, HeaderText, OutputWire, Section, Text, Visitor, Whole, walk};
+use crate::walk::{Flow, Halt, Head, HeaderText, OutputWire, Section, Text, Visitor, Whole, walk_feed};
 use crate::wire::v4::InstanceWire;
 use crate::writer_version::WriterVersion;
 
@@ -89,7 +89,7 @@ fn decode_utf8(text: &[u8], options: &DecodeOptions) -> Result<File, ReadError> 
 fn decode_v4(text: &[u8], options: &DecodeOptions) -> Result<File, ReadError> {
     let mut sink = Sink::default();
     let mut builder = Builder::new(options.dialect);
-    match walk(Whole(text), &mut builder, &mut sink) {
+    match walk_feed(Whole(text), &mut builder, &mut sink) {
         Ok(()) => {}
         Err(Halt::Syntax(stop)) => return Err(syntax_error(text, stop)),
         Err(Halt::Version) => return Err(sniff::contradiction(text)),
@@ -443,7 +443,8 @@ pub(crate) fn writer_version(text: &str, offset: usize, sink: &mut Sink) -> Opti
     parsed.ok()
 }
 
-pub(crate) fn module_address(text: &Text, sink: &mut Sink) -> Option<ModuleInstance> {
+/// Reads the address of a module instance; `None` after a problem.
+pub fn module_address(text: &Text, sink: &mut Sink) -> Option<ModuleInstance> {
     if text.value.is_empty() {
         return Some(ModuleInstance::root());
     }
@@ -456,7 +457,8 @@ pub(crate) fn module_address(text: &Text, sink: &mut Sink) -> Option<ModuleInsta
     }
 }
 
-pub(crate) fn resource_address(head: &Head, sink: &mut Sink) -> Option<Resource> {
+/// Reads what a resource is called in its module; `None` after a problem.
+pub fn resource_address(head: &Head, sink: &mut Sink) -> Option<Resource> {
     let mode = match head.mode.value.as_str() {
         "managed" => ResourceMode::Managed,
         "data" => ResourceMode::Data,
@@ -477,10 +479,10 @@ pub(crate) fn resource_address(head: &Head, sink: &mut Sink) -> Option<Resource>
 }
 
 /// The registry that provider addresses are read with, whatever the dialect: what can be read must not depend on it.
-pub(crate) const READ_WITH: &str = TERRAFORM_REGISTRY;
+pub const READ_WITH: &str = TERRAFORM_REGISTRY;
 
-/// Reads a provider address in its present form or in that of Terraform 0.12.
-pub(crate) fn provider_address(text: &Text, sink: &mut Sink) -> Option<ProviderConfig> {
+/// Reads a provider address in its present form or in that of Terraform 0.12; `None` after a problem.
+pub fn provider_address(text: &Text, sink: &mut Sink) -> Option<ProviderConfig> {
     match ProviderConfig::parse(&text.value, READ_WITH) {
         Ok(config) => Some(config),
         Err(error) => match ProviderConfig::parse_legacy(&text.value, READ_WITH) {

@@ -40,7 +40,7 @@ impl Dialect {
     }
 
     /// What to write in place of a provider that the product does not read.
-    pub(crate) fn instead_of(self, provider: &ProviderSource) -> String {
+    pub fn instead_of(self, provider: &ProviderSource) -> String {
         if !provider.is_legacy() {
             return "leave the product's name out of the provider's type".to_owned();
         }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use groundstate_states::addr::{AbsResource, AbsResourceInstance};
+use groundstate_states::addr::{AbsResource, AbsResourceInstance, InstanceKey};
 use groundstate_states::{Lineage, OutputValue, Resource, Serial, State};
 
 use crate::decode::{DecodeOptions, decode};
@@ -15,7 +15,7 @@ use crate::json::Place;
 use crate::problem::ReadError;
 use crate::sink::{Sink, syntax_error};
 use crate::sniff;
-use crate::walk::{Halt, Whole, walk};
+use crate::walk::{Halt, Whole, walk_feed};
 use crate::writer_version::WriterVersion;
 
 /// A document of format 4 with an index of its parts.
@@ -78,7 +78,7 @@ impl Document {
         }
         let mut sink = Sink::default();
         let mut indexer = Indexer::new(false);
-        match walk(Whole(&text), &mut indexer, &mut sink) {
+        match walk_feed(Whole(&text), &mut indexer, &mut sink) {
             Ok(()) | Err(Halt::Enough | Halt::Reached(_)) => {}
             Err(Halt::Syntax(stop)) => return Err(syntax_error(&text, stop)),
             Err(Halt::Version) => return Err(sniff::contradiction(&text)),
@@ -145,13 +145,13 @@ impl Document {
     ///
     /// None that [`Document::open`] has not found before.
     pub fn resource(&self, address: &AbsResource) -> Result<Option<Resource>, ReadError> {
-        let entries: Vec<_> = self.entries(address).collect();
+        let entries: Vec<_> = self.entries_of(address).collect();
         self.decode_entries(address, &entries)
     }
 
     /// Where the objects of an instance stand in the text: the current one first, then deposed ones.
     pub fn places(&self, address: &AbsResourceInstance) -> Vec<Place> {
-        let objects = self.entries(&address.resource).flat_map(|entry| self.index.objects_of(entry));
+        let objects = self.entries_of(&address.resource).flat_map(|entry| self.index.objects_of(entry));
         let mut found: Vec<_> = objects.filter(|object| object.key == address.key).collect();
         found.sort_by_key(|object| object.deposed);
         found.iter().map(|object| Place::of(&self.text, object.span.start)).collect()
@@ -184,6 +184,22 @@ impl Document {
         Edit::new(self)
     }
 
+    /// The elements of `resources`, in the order of the text.
+    pub fn entries(&self) -> &[ResourceEntry] {
+        &self.index.resources
+    }
+
+    /// The positions of [`entries`](Self::entries) in the order of lists, in which the entries of one resource follow
+    /// each other.
+    pub fn entries_in_list_order(&self) -> Vec<usize> {
+        self.index.in_list_order().positions
+    }
+
+    /// The key of the instance that each object of an entry belongs to, in the order of the text.
+    pub fn keys_of(&self, entry: &ResourceEntry) -> impl Iterator<Item = &InstanceKey> {
+        self.index.objects_of(entry).iter().map(|object| &object.key)
+    }
+
     pub(crate) fn index(&self) -> &Index {
         &self.index
     }
@@ -194,13 +210,17 @@ impl Document {
         Style { indented: Layout::of(&self.text).indented, ..style }
     }
 
-    pub(crate) fn entries(&self, address: &AbsResource) -> impl Iterator<Item = &ResourceEntry> {
+    pub(crate) fn entries_of(&self, address: &AbsResource) -> impl Iterator<Item = &ResourceEntry> {
         let address = address.clone();
         self.index.resources.iter().filter(move |entry| entry.address == address)
     }
 
-    /// Decodes one resource from all the entries it has.
-    pub(crate) fn decode_entries(
+    /// Decodes one resource from all the entries it has, which takes no search for them; nothing if there are none.
+    ///
+    /// # Errors
+    ///
+    /// None that [`Document::open`] has not found before.
+    pub fn decode_entries(
         &self,
         address: &AbsResource,
         entries: &[&ResourceEntry],

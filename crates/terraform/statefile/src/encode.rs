@@ -115,7 +115,7 @@ pub fn states_marshal_equal(a: &State, b: &State) -> bool {
         let mut file = File::new(Dialect::OpenTofu, groundstate_states::Lineage::default());
         file.state = state.clone();
         if let Some(results) = &mut file.state.check_results {
-            *results = checks::sorted(results);
+            *results = checks::sorted_checks(results);
         }
         refuse(&file, true).ok()?;
         let writer = Writer::new(Vec::new(), layout(false));

@@ -46,9 +46,9 @@ pub(crate) struct Order {
     repeated: bool,
 }
 
-/// One element of `resources`.
+/// One element of `resources` in the text of a [`Document`](crate::Document).
 #[derive(Debug)]
-pub(crate) struct ResourceEntry {
+pub struct ResourceEntry {
     pub(crate) address: AbsResource,
     pub(crate) span: Range<usize>,
     /// Its objects, as positions in [`Index::objects`].
@@ -69,6 +69,13 @@ impl fmt::Debug for ObjectEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { key, deposed, span, id: _ } = self;
         f.debug_struct("ObjectEntry").field("key", key).field("deposed", deposed).field("span", span).finish()
+    }
+}
+
+impl ResourceEntry {
+    /// The address it has; a resource may stand in several entries.
+    pub fn address(&self) -> &AbsResource {
+        &self.address
     }
 }
 

@@ -23,10 +23,10 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 );
 
 /// Which object of its resource a wire describes.
-pub(crate) type ObjectKey = (InstanceKey, Option<DeposedKey>);
+pub type ObjectKey = (InstanceKey, Option<DeposedKey>);
 
 /// Reads what tells the object from the others of its resource; `None` after a problem.
-pub(crate) fn object_key(wire: &InstanceWire<'_>, sink: &mut Sink) -> Option<ObjectKey> {
+pub fn object_key(wire: &InstanceWire<'_>, sink: &mut Sink) -> Option<ObjectKey> {
     let key = index_key(wire, sink);
     let deposed = deposed_key(wire, sink);
     Some((key?, deposed?))

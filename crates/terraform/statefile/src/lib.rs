@@ -1,8 +1,8 @@
 //! Lossless reader and writer of Terraform and OpenTofu state files.
 //!
 //! ```
+//! use groundstate_statefile::states::Serial;
 //! use groundstate_statefile::{DecodeOptions, Document, EncodeOptions, decode, encode};
-//! use groundstate_states::Serial;
 //!
 //! let text = br#"{"version": 4, "serial": 7, "lineage": "a", "future_member": [1.50]}"#;
 //!
@@ -28,13 +28,13 @@
 //! - [`list()`], [`outputs`]: reading in pieces.
 //! - [`ReadError`], [`Problem`], [`Code`], [`Place`]: what is wrong and where.
 //! - [`Note`], [`Loss`], [`losses_in`], [`unread_by`]: what changed and what would be lost.
-//! - [`surgery`]: moves, removals, scripts, salvage of damaged files, merges.
+//! - [`salvage()`]: what can be read of a damaged file.
+//! - [`walk`]: the text part by part, for rules that need no model.
 //! - [`Dialect`], [`Style`], [`WriterVersion`]: who wrote it, and how.
 
 mod checks;
 mod decode;
 mod dialect;
-mod diff;
 mod document;
 mod edit;
 mod encode;
@@ -49,38 +49,42 @@ mod output_value;
 mod patches;
 mod problem;
 mod readable;
+mod salvage;
 mod scan;
 mod sensitive;
 mod sink;
 mod sniff;
-pub mod surgery;
 mod text;
 mod upgrade;
 mod value;
-mod verify;
-mod walk;
+pub mod walk;
 mod wire;
 mod writer_version;
 
+pub use checks::sorted_checks;
 pub use decode::{DecodeOptions, decode};
 pub use dialect::Dialect;
-pub use diff::{ChangeKind, Diff, DiffValue, Entry, FieldChange, Subject, diff};
 pub use document::Document;
 pub use edit::Edit;
 pub use encode::{EncodeError, EncodeOptions, encode, encode_to, states_marshal_equal};
 pub use file::{File, Style};
+pub use index::ResourceEntry;
 pub use json::{Place, push_json_string};
 pub use loss::{Loss, losses_in, unread_by};
 pub use note::{Note, NoteKind};
 pub use patches::Patches;
 pub use problem::{Code, Problem, Problems, ReadError};
+pub use salvage::{Lost, SalvageError, Salvaged, salvage};
 pub use scan::{
     Block, Blocks, END, Listed, Listing, ListingPart, ScanError, expect_resource, leading_outputs, list,
     list_part, outputs,
 };
-pub use text::{type_json, value_json};
-pub use verify::{Finding, Report, Rule, Severity, VerifyOptions, verify};
+pub use sniff::version;
+pub use text::{sensitive_paths_json, type_json, value_json};
 pub use writer_version::{WriterVersion, WriterVersionError};
+
+/// The models that files are read into and written from.
+pub use groundstate_states as states;
 
 /// The README's examples are tests.
 #[cfg(doctest)]

@@ -78,6 +78,55 @@ impl Code {
         format!("GS{:04}", 100 + self as u16)
     }
 
+    /// What to do about it, in one sentence.
+    pub fn help(self) -> &'static str {
+        match self {
+            Self::BinaryFormat => "convert it with a Terraform release before 0.7, then with newer ones",
+            Self::Syntax | Self::VersionUnreadable => "restore a backup or an older version of the file",
+            Self::VersionType | Self::VersionMissing | Self::NotAnObject => {
+                "make sure that this is a state file, and not a plan, a configuration or the answer of a server"
+            }
+            Self::Encrypted => {
+                "decrypt it with OpenTofu, for example by `tofu state pull`, and check the result"
+            }
+            Self::VersionZero => {
+                "write the version that the file really has; states of Terraform since 0.12 have 4"
+            }
+            Self::VersionUnsupported => "look for a newer groundstate",
+            Self::WrongType => "write a value of the type that is named",
+            Self::Malformed => "take the value from a backup, or remove the member",
+            Self::WriterVersion => "write a version such as 1.11.4, or the empty string",
+            Self::UpgradeFailed => "correct the place that is named, and try again",
+            Self::ResourceMode => "write \"managed\" for a resource block and \"data\" for a data block",
+            Self::ModuleAddress => "write an address such as module.a[\"key\"].module.b",
+            Self::ProviderAddress | Self::ProviderMissing => {
+                "correct the address before Terraform writes this state: releases before 1.17 drop the whole resource \
+                 without a word"
+            }
+            Self::ProviderConflict => {
+                "let all instances of the resource name the same provider configuration"
+            }
+            Self::IndexKey => "write a whole number of at least 0, a string, or nothing",
+            Self::Status => "leave the status out for a usable object, or write \"tainted\"",
+            Self::DeposedKey => {
+                "write eight lower-case hexadecimal digits, different for each object of the instance"
+            }
+            Self::DuplicateCurrent | Self::DuplicateDeposed => {
+                "find out which of the remote objects is in use, and remove the other entry"
+            }
+            Self::Dependency => {
+                "write an address such as module.a.aws_instance.web, without a key at its end"
+            }
+            Self::DependsOn => "write an address such as module.a.aws_instance.web[0]",
+            Self::SensitivePath => "write a list of lists of steps, or take the member from a backup",
+            Self::OutputType => "write a type such as \"string\" or [\"list\",\"string\"]",
+            Self::OutputValue => {
+                "write a value of the output's type, or remove the output; the next apply writes it anew"
+            }
+            Self::CheckAddress => "remove the element; the next plan or apply writes all check results anew",
+        }
+    }
+
     /// A few words that name the problem.
     pub fn summary(self) -> &'static str {
         match self {

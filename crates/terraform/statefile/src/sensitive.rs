@@ -7,6 +7,13 @@ use crate::members::{Member, Members, push_extra, text_of};
 use crate::problem::Code;
 use crate::sink::Sink;
 use crate::value::{ValueError, decode_value, encode_type, encode_value, name_of};
+use crate::wire::v4::Slice;
+
+/// The paths of the `sensitive_attributes` of an object. A path that is malformed is left out.
+#[must_use]
+pub fn sensitive_paths(list: Slice<'_>) -> Vec<AttributePath> {
+    decode(&mut Cursor::new(list.text), &mut Sink::default()).unwrap_or_default()
+}
 
 /// Reads a list of paths. Each bad path is one problem and is left out.
 pub(crate) fn decode(cursor: &mut Cursor<'_>, sink: &mut Sink) -> Result<Vec<AttributePath>, Stop> {

@@ -22,14 +22,15 @@ struct Found {
     offset: usize,
 }
 
-/// Where readers put what they find.
+/// Where readers put what they find: problems and notes, with offsets.
 #[derive(Debug, Default)]
-pub(crate) struct Sink {
+pub struct Sink {
     found: Vec<Found>,
     more: usize,
-    pub(crate) notes: Vec<Note>,
+    /// What was changed or could not be kept so far.
+    pub notes: Vec<Note>,
     /// Added to offsets: where the text at hand begins in the document.
-    pub(crate) base: usize,
+    pub base: usize,
 }
 
 impl Sink {
@@ -102,7 +103,7 @@ impl Sink {
     }
 
     /// The problems with their places, if there are any.
-    pub(crate) fn into_problems(self, text: &[u8]) -> Option<Problems> {
+    pub fn into_problems(self, text: &[u8]) -> Option<Problems> {
         let offsets: Vec<usize> = self.found.iter().map(|found| found.offset).collect();
         let mut out: Vec<Problem> = self
             .found

@@ -15,11 +15,15 @@ struct Top {
     contradiction: Option<usize>,
 }
 
-/// Finds the version of a document that is not empty.
+/// Finds the format version of a state file: 1 to 4.
 ///
 /// A document that begins with its version, as every writer has it, is believed at once: decoding checks
 /// the rest. All others are read to their end first.
-pub(crate) fn version(text: &[u8]) -> Result<u64, ReadError> {
+///
+/// # Errors
+///
+/// When the text holds no version, or one that no reader of this crate knows.
+pub fn version(text: &[u8]) -> Result<u64, ReadError> {
     if text.is_empty() {
         return Err(ReadError::NoState);
     }

@@ -1,7 +1,8 @@
-//! Values and types of outputs as JSON text, for programs that show them.
+//! Values, types and paths of the model as the JSON text they have in state files, for programs that show them.
 
-use groundstate_states::{OutputValue, Type};
+use groundstate_states::{AttributePath, OutputValue, Type};
 
+use crate::sensitive;
 use crate::value::{encode_type, encode_value};
 
 /// The value of an output as compact JSON, in the form it has in state files.
@@ -24,4 +25,9 @@ pub fn type_json(ty: &Type) -> String {
     let mut out = String::new();
     encode_type(&mut out, ty);
     out
+}
+
+/// Paths to sensitive attributes as compact JSON, in their order.
+pub fn sensitive_paths_json(paths: &[AttributePath]) -> String {
+    sensitive::encode(paths)
 }

@@ -50,7 +50,7 @@ impl WriterVersion {
     }
 
     /// Whether the release is `major.minor` or later, pre-releases included.
-    pub(crate) fn at_least(&self, major: u64, minor: u64) -> bool {
+    pub fn at_least(&self, major: u64, minor: u64) -> bool {
         (self.meaning.major, self.meaning.minor) >= (major, minor)
     }
 }

@@ -28,7 +28,7 @@
 //! - [`LockInfo`] is the document beside a lock, byte for byte as the original programs write it; [`lock_with`] waits,
 //!   [`LockGuard`] holds and prolongs, [`LockHolder`] says who is in the way. What the originals call a lock error is an
 //!   [`Error`] of the kind [`ErrorKind::Locked`].
-//! - [`Manager::operate`] is for surgery: moves, removals and the like, on the stored bytes.
+//! - [`Manager::operate`] is for edits: moves, removals and the like, on the stored bytes.
 //! - [`IntermediateSnapshots`] persists during a run. [`export`], [`import`] and [`migrate`] move snapshots with their
 //!   metadata. [`check_valid_import`] says which may replace which.
 //! - [`Retry`], [`ReadOnly`] and [`LockDisabled`] wrap; [`TransientInMemory`], [`FullFake`] and [`UnlockErrorFull`] stand in

@@ -69,6 +69,20 @@ pub enum CheckStatus {
     Unrecognized(Arc<str>),
 }
 
+impl CheckStatus {
+    /// The spelling that state files have for it.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Unknown => "unknown",
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::Error => "error",
+            Self::Unrecognized(text) => text,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use groundstate_common::Severity;
-use groundstate_statefile::{Dialect, Place, VerifyOptions, verify};
+use groundstate_state_edit::{VerifyOptions, verify};
+use groundstate_statefile::{Dialect, Place};
 
 use crate::args::CheckArgs;
 use crate::diagnostic::{self, Diagnostic};

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anstyle::AnsiColor;
 use groundstate_common::one_line;
-use groundstate_statefile::{ChangeKind, Diff, DiffValue, Entry, FieldChange, Subject, diff};
+use groundstate_state_edit::{ChangeKind, Diff, DiffValue, Entry, FieldChange, Subject, diff};
 
 use crate::args::DiffArgs;
 use crate::error::{self, Failure, Outcome, Result};

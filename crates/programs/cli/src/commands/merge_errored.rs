@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use groundstate_state_edit::{MergeBase, MergeError, merge_errored};
 use groundstate_statefile::File;
-use groundstate_statefile::surgery::{MergeBase, MergeError, merge_errored};
 
 use super::replace::{Replacement, replace};
 use crate::args::MergeErroredArgs;

@@ -1,6 +1,6 @@
 //! `groundstate pull`: the stored state in the current format.
 
-use groundstate_statefile::surgery::Opened;
+use groundstate_state_edit::OpenState;
 use groundstate_statefile::{EncodeError, EncodeOptions, encode_to};
 use groundstate_statemgr::Manager;
 use groundstate_statemgr_fs::Backup;
@@ -21,7 +21,7 @@ pub(super) fn run(args: &PullArgs) -> Result {
         read(manager, &site.name).await
     })?;
     // Old formats are decoded, so their text is kept for messages about it.
-    let opened = match Opened::open(text) {
+    let opened = match OpenState::open(text) {
         Ok(opened) => opened,
         Err(error) => {
             let text = unlocked(&site, async |manager| read(manager, &site.name).await)?;
@@ -30,8 +30,8 @@ pub(super) fn run(args: &PullArgs) -> Result {
     };
     let mut out = Output::stdout();
     match opened {
-        Opened::Document(document) => out.document(document.text())?,
-        Opened::File(file) => out
+        OpenState::Document(document) => out.document(document.text())?,
+        OpenState::File(file) => out
             .streamed(|out| encode_to(&file, &EncodeOptions::default(), out).map(drop))
             .map_err(|error| match error {
                 EncodeError::Io(error) => error.into(),

@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use groundstate_statefile::surgery::salvage;
-use groundstate_statefile::{Diff, File, diff};
+use groundstate_state_edit::{Diff, diff};
+use groundstate_statefile::File;
+use groundstate_statefile::salvage;
 use groundstate_statemgr::{
     ErrorKind, Manager, Migrator, Persisted, PersistentMeta, Persister, Refresher, SnapshotMeta,
     check_valid_import,

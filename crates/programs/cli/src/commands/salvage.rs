@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::path::Path;
 
-use groundstate_statefile::surgery::{Lost, SalvageError, Salvaged, salvage};
+use groundstate_statefile::{Lost, SalvageError, Salvaged, salvage};
 use groundstate_statemgr_fs::Backup;
 
 use crate::args::SalvageArgs;

@@ -1,7 +1,29 @@
 //! Walks a document of format 4 once, front to back, and hands its parts to a visitor.
 //!
+//! This is the layer below the model: [`walk`] gives the members of a document as slices of its text, with offsets, so
+//! that rules can be checked without building the objects. What a slice means, [`decode`](crate::decode) says.
+//!
 //! The text may arrive in windows: a part that the window cuts off is read again when more of it is there, so a
 //! visitor sees every part whole and exactly once, and no more than the largest part has to be in memory.
+//!
+//! ```
+//! use groundstate_statefile::walk::{Flow, Head, Sink, Visitor, walk};
+//!
+//! #[derive(Default)]
+//! struct Types(Vec<String>);
+//!
+//! impl Visitor for Types {
+//!     fn resource(&mut self, head: &Head, _: usize, _: &mut Sink) -> Flow {
+//!         self.0.push(head.type_name.value.clone());
+//!         Flow::On
+//!     }
+//! }
+//!
+//! let text = br#"{"version": 4, "resources": [{"mode": "managed", "type": "null_resource", "name": "a"}]}"#;
+//! let mut types = Types::default();
+//! assert!(walk(text, &mut types, &mut Sink::default()));
+//! assert_eq!(types.0, ["null_resource"]);
+//! ```
 
 mod feed;
 mod parts;
@@ -9,14 +31,20 @@ mod visitor;
 
 use std::ops::Range;
 
-use crate::json::{Cursor, Kind, Stop, SyntaxError};
+use crate::json::SyntaxError;
 use crate::note::NoteKind;
-use crate::sink::Sink;
-use crate::wire::v4::{InstanceWire, enter_item, note_duplicate};
+use crate::wire::v4::{enter_item, note_duplicate};
 
+pub use groundstate_json::{Cursor, Kind, Stop, Str};
+
+pub use crate::decode::{READ_WITH, module_address, provider_address, resource_address};
+pub use crate::instance::{ObjectKey, object_key};
+pub use crate::sensitive::sensitive_paths;
+pub use crate::sink::Sink;
+pub use crate::wire::v4::{INSTANCE_MEMBERS, InstanceWire, Slice, string_map, strings};
 pub(crate) use feed::{Feed, Whole};
-pub(crate) use parts::{Head, OutputWire, Text};
-pub(crate) use visitor::{Flow, HeaderText, Section, Visitor};
+pub use parts::{Head, OutputWire, Text};
+pub use visitor::{Flow, HeaderText, Section, Visitor};
 
 /// Why a walk ended early.
 #[derive(Debug)]
@@ -33,8 +61,14 @@ pub(crate) enum Halt<E> {
     Reached(usize),
 }
 
-/// Walks the document with the visitor.
-pub(crate) fn walk<F: Feed, V: Visitor>(
+/// Walks the document with the visitor, and tells whether it saw all that it wanted: the whole document, or as much as it
+/// took to have enough. Otherwise the visitor saw what stands before the end of the JSON, or before a second `version`.
+pub fn walk<V: Visitor>(text: &[u8], visitor: &mut V, sink: &mut Sink) -> bool {
+    matches!(walk_feed(Whole(text), visitor, sink), Ok(()) | Err(Halt::Enough))
+}
+
+/// Walks a document that may arrive in windows.
+pub(crate) fn walk_feed<F: Feed, V: Visitor>(
     feed: F,
     visitor: &mut V,
     sink: &mut Sink,

@@ -10,24 +10,33 @@ use crate::wire::v4::note_duplicate;
 
 /// The members of a resource except its instances.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Head {
+pub struct Head {
     /// Where the resource begins in the document.
-    pub(crate) offset: usize,
-    pub(crate) module: Text,
-    pub(crate) mode: Text,
-    pub(crate) type_name: Text,
-    pub(crate) name: Text,
-    pub(crate) provider: Text,
-    pub(crate) each: Text,
-    pub(crate) extra: Vec<(String, String)>,
+    pub offset: usize,
+    /// `module`, the address of the module instance.
+    pub module: Text,
+    /// `mode`, `managed` or `data`.
+    pub mode: Text,
+    /// `type`.
+    pub type_name: Text,
+    /// `name`.
+    pub name: Text,
+    /// `provider`, the address of the provider configuration.
+    pub provider: Text,
+    /// `each`, which releases before 1.0 wrote.
+    pub each: Text,
+    /// Names and JSON values of members that are not known.
+    pub extra: Vec<(String, String)>,
     pub(super) seen_instances: bool,
 }
 
 /// A string member and its place in the document; empty and absent mean the same.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Text {
-    pub(crate) value: String,
-    pub(crate) offset: usize,
+pub struct Text {
+    /// The decoded text.
+    pub value: String,
+    /// Where its literal begins in the document.
+    pub offset: usize,
     seen: bool,
     /// The literal that `value` was decoded from: many resources have the same provider or module.
     literal: Vec<u8>,
@@ -55,15 +64,21 @@ impl Text {
 
 /// An output as it stands in the document.
 #[derive(Clone, Debug)]
-pub(crate) struct OutputWire<'a> {
-    pub(crate) name: Str<'a>,
-    pub(crate) value: Option<(&'a [u8], usize)>,
-    pub(crate) value_type: Option<(&'a [u8], usize)>,
-    pub(crate) sensitive: bool,
-    pub(crate) deprecated: Option<Str<'a>>,
-    pub(crate) extra: Vec<(Cow<'a, str>, &'a [u8])>,
+pub struct OutputWire<'a> {
+    /// The literal of its name.
+    pub name: Str<'a>,
+    /// `value` as JSON, and its offset.
+    pub value: Option<(&'a [u8], usize)>,
+    /// `type` as JSON, and its offset.
+    pub value_type: Option<(&'a [u8], usize)>,
+    /// `sensitive`.
+    pub sensitive: bool,
+    /// `deprecated`, a message that only OpenTofu writes.
+    pub deprecated: Option<Str<'a>>,
+    /// Names and JSON values of members that are not known.
+    pub extra: Vec<(Cow<'a, str>, &'a [u8])>,
     /// First byte of the name and end of the value, relative to the text at hand.
-    pub(crate) span: (usize, usize),
+    pub span: (usize, usize),
 }
 
 impl Head {

@@ -7,34 +7,45 @@ use crate::wire::v4::InstanceWire;
 
 /// Whether a visitor wants more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Flow {
+pub enum Flow {
+    /// It wants what follows.
     On,
+    /// It has seen what it came for.
     Enough,
 }
 
 /// Sections that can stand twice in a document; the last one counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Section {
+pub enum Section {
+    /// `outputs` of the document.
     Outputs,
+    /// `resources` of the document.
     Resources,
+    /// `instances` of the resource at hand.
     Instances,
+    /// `check_results` of the document.
     Checks,
 }
 
 /// A string at the top of the document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum HeaderText {
+pub enum HeaderText {
+    /// `terraform_version`.
     TerraformVersion,
+    /// `lineage`.
     Lineage,
 }
 
-/// Receives the parts of a document in their order. Offsets inside wires are relative to the text at hand;
-/// `sink.base` makes them absolute.
-pub(crate) trait Visitor {
+/// Receives the parts of a document in their order. Offsets inside wires are relative to the text at hand, which
+/// [`walk`](super::walk) is given whole; in a window `sink.base` makes them absolute.
+pub trait Visitor {
+    /// The serial; comes again if the member stands twice.
     fn serial(&mut self, _serial: u64) {}
+    /// A string at the top, with the offset of its value.
     fn text(&mut self, _which: HeaderText, _text: &str, _offset: usize, _sink: &mut Sink) {}
     /// Forget what this section gave so far: it begins again.
     fn restart(&mut self, _section: Section) {}
+    /// An output.
     fn output(&mut self, _wire: &OutputWire<'_>, _sink: &mut Sink) -> Flow {
         Flow::On
     }
@@ -45,6 +56,10 @@ pub(crate) trait Visitor {
         Flow::On
     }
     /// One element of `check_results`; must read exactly that value.
+    ///
+    /// # Errors
+    ///
+    /// That of the cursor, where the text is no JSON.
     fn check(&mut self, cursor: &mut Cursor<'_>, _sink: &mut Sink) -> Result<(), Stop> {
         cursor.skip()
     }

@@ -9,8 +9,8 @@ use crate::note::NoteKind;
 use crate::problem::Code;
 use crate::sink::Sink;
 
-/// Known members of an instance object, in the order of the numbers that [`InstanceWire::read_member`] gives.
-pub(crate) const INSTANCE_MEMBERS: [&str; 15] = [
+/// Known members of an instance object, in the order of the numbers that `InstanceWire::read_member` gives.
+pub const INSTANCE_MEMBERS: [&str; 15] = [
     "index_key",
     "status",
     "deposed",
@@ -32,38 +32,56 @@ pub(crate) const INSTANCE_MEMBERS: [&str; 15] = [
 ///
 /// Lists and maps have been checked for their types and are kept as text; see [`strings`] and [`string_map`].
 #[derive(Clone, Debug, Default)]
-pub(crate) struct InstanceWire<'a> {
+pub struct InstanceWire<'a> {
     /// Where the object begins.
-    pub(crate) offset: usize,
-    pub(crate) index_key: Option<(Kind, &'a [u8], usize)>,
-    pub(crate) status: Option<Str<'a>>,
-    pub(crate) deposed: Option<Str<'a>>,
-    pub(crate) provider: Option<Str<'a>>,
-    pub(crate) schema_version: u64,
-    pub(crate) attributes: Option<&'a [u8]>,
-    pub(crate) attributes_flat: Option<Slice<'a>>,
-    pub(crate) sensitive: Option<Slice<'a>>,
-    pub(crate) private: Option<Str<'a>>,
-    pub(crate) dependencies: Option<Slice<'a>>,
+    pub offset: usize,
+    /// `index_key` as JSON: its kind, text and offset.
+    pub index_key: Option<(Kind, &'a [u8], usize)>,
+    /// `status`.
+    pub status: Option<Str<'a>>,
+    /// `deposed`, the key of a deposed object.
+    pub deposed: Option<Str<'a>>,
+    /// `provider`, which only OpenTofu writes for instances.
+    pub provider: Option<Str<'a>>,
+    /// `schema_version`; 0 if it is missing.
+    pub schema_version: u64,
+    /// `attributes` as JSON.
+    pub attributes: Option<&'a [u8]>,
+    /// `attributes_flat`, a map of strings.
+    pub attributes_flat: Option<Slice<'a>>,
+    /// `sensitive_attributes`, a list of paths; see [`sensitive_paths`](crate::walk::sensitive_paths).
+    pub sensitive: Option<Slice<'a>>,
+    /// `private`, data of the provider in base64.
+    pub private: Option<Str<'a>>,
+    /// `dependencies`, a list of addresses.
+    pub dependencies: Option<Slice<'a>>,
     /// Every dependency is an address in its usual form, so it need not be parsed to know that it is one.
-    pub(crate) plain_dependencies: bool,
-    pub(crate) depends_on: Option<Slice<'a>>,
-    pub(crate) create_before_destroy: bool,
-    pub(crate) skip_destroy: bool,
-    pub(crate) identity: Option<&'a [u8]>,
-    pub(crate) identity_schema_version: Option<u64>,
+    pub plain_dependencies: bool,
+    /// `depends_on`, a list of addresses.
+    pub depends_on: Option<Slice<'a>>,
+    /// `create_before_destroy`.
+    pub create_before_destroy: bool,
+    /// `skip_destroy`, which only OpenTofu writes.
+    pub skip_destroy: bool,
+    /// `identity` as JSON.
+    pub identity: Option<&'a [u8]>,
+    /// `identity_schema_version`.
+    pub identity_schema_version: Option<u64>,
     /// `identity_schema_version` stands in front of `identity`.
-    pub(crate) identity_version_first: bool,
-    pub(crate) extra: Vec<(Cow<'a, str>, &'a [u8])>,
+    pub identity_version_first: bool,
+    /// Names and JSON values of members that are not known.
+    pub extra: Vec<(Cow<'a, str>, &'a [u8])>,
     /// One bit for each known member that was read.
     seen: u16,
 }
 
 /// A piece of the document and where it begins.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Slice<'a> {
-    pub(crate) text: &'a [u8],
-    pub(crate) offset: usize,
+pub struct Slice<'a> {
+    /// The bytes.
+    pub text: &'a [u8],
+    /// Where they begin.
+    pub offset: usize,
 }
 
 impl<'a> InstanceWire<'a> {
@@ -196,8 +214,8 @@ impl<'a> InstanceWire<'a> {
     }
 }
 
-/// The elements of a list that [`InstanceWire::read`] has accepted, with their offsets in the document.
-pub(crate) fn strings<'a>(list: Option<Slice<'a>>) -> impl Iterator<Item = Str<'a>> {
+/// The elements of a list of strings of an [`InstanceWire`], with their offsets in the document.
+pub fn strings<'a>(list: Option<Slice<'a>>) -> impl Iterator<Item = Str<'a>> {
     let Slice { text, offset } = list.unwrap_or(Slice { text: b"[]", offset: 0 });
     let mut cursor = Cursor::new(text);
     let mut open = cursor.open(b'[').is_ok();
@@ -223,8 +241,8 @@ pub(crate) fn strings<'a>(list: Option<Slice<'a>>) -> impl Iterator<Item = Str<'
     })
 }
 
-/// Members of a string map that [`InstanceWire::read`] has accepted.
-pub(crate) fn string_map<'a>(map: Slice<'a>) -> impl Iterator<Item = (Cow<'a, str>, Cow<'a, str>)> {
+/// Members of a map of strings of an [`InstanceWire`].
+pub fn string_map<'a>(map: Slice<'a>) -> impl Iterator<Item = (Cow<'a, str>, Cow<'a, str>)> {
     let mut cursor = Cursor::new(map.text);
     let mut open = cursor.open(b'{').is_ok();
     let mut first = true;

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use groundstate_statefile::{Document, EncodeOptions, encode, list, outputs, states_marshal_equal};
 use serde_json::Value;
 
-use crate::shared::{files, fixtures};
+use crate::files::files;
+use crate::shared::fixtures;
 use crate::support::{read, strict_verdict};
 
 /// State files with their texts.

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::shared::files;
+use crate::files::files;
 
 #[path = "../../fuzz/properties.rs"]
 mod properties;

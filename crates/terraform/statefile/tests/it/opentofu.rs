@@ -7,7 +7,7 @@ use groundstate_statefile::{
     Code, DecodeOptions, Dialect, Document, EncodeOptions, ReadError, decode, encode,
 };
 
-use crate::shared::files;
+use crate::files::files;
 
 fn written_by_opentofu() -> Vec<PathBuf> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../tests/fixtures/opentofu");

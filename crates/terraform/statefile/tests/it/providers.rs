@@ -1,10 +1,7 @@
 //! Provider addresses without a registry, and those that a product cannot read.
 
-use groundstate_statefile::surgery::{ReplaceProviderError, Surgery};
-use groundstate_statefile::{
-    DecodeOptions, Dialect, Document, EncodeOptions, decode, diff, encode, unread_by,
-};
-use groundstate_states::addr::{AbsResource, ProviderSource};
+use groundstate_statefile::{DecodeOptions, Dialect, Document, EncodeOptions, decode, encode, unread_by};
+use groundstate_states::addr::AbsResource;
 
 use crate::support::{again, read};
 
@@ -28,31 +25,6 @@ const LEGACY: (&str, &str) = ("c", "provider.t");
 
 fn at(text: &str) -> AbsResource {
     AbsResource::parse(text).unwrap()
-}
-
-/// Takes `t.a` out.
-fn without_a(document: &Document) -> Vec<u8> {
-    let mut edit = document.edit();
-    edit.resource(at("t.a"), None);
-    edit.to_vec().unwrap()
-}
-
-#[test]
-fn a_short_address_keeps_its_meaning_when_the_rest_of_the_file_changes() {
-    let document = Document::open(with_providers(&[TOFU, SHORT, LEGACY]).into_bytes()).unwrap();
-    assert_eq!(document.dialect(), Dialect::OpenTofu);
-    let provider = document.resource(&at("t.b")).unwrap().unwrap().provider.to_string();
-    assert_eq!(provider, r#"provider["registry.opentofu.org/reg/t"]"#);
-    let written = without_a(&document);
-    let changed = Document::open_as(written.clone(), document.dialect()).unwrap();
-    for name in ["t.b", "t.c"] {
-        assert_eq!(changed.resource(&at(name)), document.resource(&at(name)), "{name}");
-    }
-    // Read for itself it looks like a file of Terraform, but nothing in it has another address than before.
-    let (before, after) = (document.to_file().unwrap(), read(&written));
-    assert_eq!(after.dialect, Dialect::Terraform);
-    let changes: Vec<String> = diff(&before, &after).entries.iter().map(|e| e.subject.to_string()).collect();
-    assert_eq!(changes, ["t.a"]);
 }
 
 #[test]
@@ -84,62 +56,6 @@ fn keys_of_another_provider_do_not_stay_with_its_instances() {
     let written = encode(&file, &EncodeOptions::default().allow_loss(true)).unwrap();
     let again = decode(&written, &DecodeOptions::default().dialect(file.dialect)).unwrap();
     assert_eq!(again.state, file.state);
-}
-
-#[test]
-fn replacing_a_short_provider_finds_that_of_either_registry() {
-    let text = with_providers(&[
-        TOFU,
-        ("d", r#"provider["registry.terraform.io/acme/u"]"#),
-        ("e", r#"provider["registry.terraform.io/reg/t"].x"#),
-        ("f", r#"provider["registry.terraform.io/acme/v"]"#),
-    ]);
-    let document = Document::open(text.into_bytes()).unwrap();
-    let source = |text| ProviderSource::parse(text, document.dialect().default_registry()).unwrap();
-    let replaced = |from, to| {
-        let mut surgery = Surgery::on_document(&document);
-        surgery.replace_provider(&source(from), &source(to)).map(|summary| {
-            let file = surgery.to_file().unwrap();
-            let all = file.state.all_resources().map(|(_, name, r)| format!("{name} {}", r.provider));
-            (summary.len(), all.collect::<Vec<_>>())
-        })
-    };
-    // The file counts as OpenTofu's, and the provider is there from Terraform's registry only: it stays there.
-    let (count, all) = replaced("acme/u", "other/u").unwrap();
-    assert_eq!(count, 1);
-    assert_eq!(all[1], r#"t.d provider["registry.terraform.io/other/u"]"#);
-    let (count, all) = replaced("reg/t", "other/t").unwrap();
-    assert_eq!(count, 2);
-    assert_eq!(all[0], r#"t.a provider["registry.opentofu.org/other/t"]"#);
-    assert_eq!(all[2], r#"t.e provider["registry.terraform.io/other/t"].x"#);
-    let (count, all) = replaced("reg/t", "registry.terraform.io/reg/t").unwrap();
-    assert_eq!((count, all[0].as_str()), (1, r#"t.a provider["registry.terraform.io/reg/t"]"#));
-    let nothing = replaced("no/such", "other/t").unwrap_err();
-    assert_eq!(
-        nothing.to_string(),
-        "nothing to replace: no resource has the provider registry.opentofu.org/no/such or \
-         registry.terraform.io/no/such"
-    );
-    // The same name means each registry's own provider, so nothing is left to replace.
-    assert!(matches!(replaced("reg/t", "reg/t"), Err(ReplaceProviderError::Same { .. })));
-}
-
-#[test]
-fn no_resource_gets_a_provider_that_its_product_drops() {
-    let legacy = |host| ProviderSource::parse(&format!("{host}/-/t"), host).unwrap();
-    for (text, other) in [
-        (with_providers(&[("a", r#"provider["registry.terraform.io/reg/t"]"#)]), Dialect::OpenTofu),
-        (with_providers(&[TOFU]), Dialect::Terraform),
-    ] {
-        let document = Document::open(text.into_bytes()).unwrap();
-        let own = document.dialect();
-        let from = ProviderSource::parse("reg/t", own.default_registry()).unwrap();
-        let mut surgery = Surgery::on_document(&document);
-        let refused = surgery.replace_provider(&from, &legacy(other.default_registry()));
-        assert!(matches!(refused, Err(ReplaceProviderError::Unread { .. })), "{refused:?}");
-        assert!(!surgery.is_changed().unwrap());
-        surgery.replace_provider(&from, &legacy(own.default_registry())).unwrap();
-    }
 }
 
 #[test]

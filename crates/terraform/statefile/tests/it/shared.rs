@@ -1,7 +1,7 @@
 //! Files written by real binaries, which are not part of this repository.
 
+use std::env;
 use std::path::{Path, PathBuf};
-use std::{env, fs};
 
 /// The folder of shared fixtures: named by the environment, or beside the checkout.
 pub(crate) fn fixtures() -> Option<PathBuf> {
@@ -14,20 +14,5 @@ pub(crate) fn fixtures() -> Option<PathBuf> {
     if found.is_none() {
         println!("not run: shared fixtures not present");
     }
-    found
-}
-
-/// All files below `dir` whose name the predicate picks, sorted.
-pub(crate) fn files(dir: &Path, pick: &dyn Fn(&str) -> bool) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(dir).expect("the folder can be listed") {
-        let path = entry.expect("the folder can be listed").path();
-        if path.is_dir() {
-            found.extend(files(&path, pick));
-        } else if path.file_name().and_then(|name| name.to_str()).is_some_and(pick) {
-            found.push(path);
-        }
-    }
-    found.sort();
     found
 }

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use groundstate_statefile::{DecodeOptions, EncodeOptions, WriterVersion, decode, encode};
 
-use crate::shared::{files, fixtures};
+use crate::files::files;
+use crate::shared::fixtures;
 
 /// Terraform 1.11.4 puts its own version into what it prints, and no line break behind it.
 #[track_caller]

@@ -1,7 +1,7 @@
-//! Surgery on what is stored, under the rules of a persist, without building the model.
+//! Edits of what is stored, under the rules of a persist, without building the model.
 
+use groundstate_state_edit::{Editor, OpenState};
 use groundstate_statefile::ReadError;
-use groundstate_statefile::surgery::{Opened, Surgery};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::manager::Manager;
@@ -52,7 +52,7 @@ impl Manager {
     /// # let manager = Manager::new(Arc::new(store), clock, Arc::new(SequenceIds::new()), ManagerOptions::default());
     /// let targets = [Target::parse("null_resource.a")?];
     /// let (summary, persisted) = manager
-    ///     .operate(|surgery| Ok::<_, Box<dyn std::error::Error>>(Decision::Store(surgery.rm(&targets)?)))
+    ///     .operate(|editor| Ok::<_, Box<dyn std::error::Error>>(Decision::Store(editor.remove(&targets)?)))
     ///     .await?;
     /// assert_eq!((summary.changes.len(), persisted), (1, Persisted::Written));
     /// # Ok(())
@@ -60,7 +60,7 @@ impl Manager {
     /// ```
     pub async fn operate<T, E: From<Error>>(
         &self,
-        work: impl FnOnce(&mut Surgery<'_>) -> Result<Decision<T>, E>,
+        work: impl FnOnce(&mut Editor<'_>) -> Result<Decision<T>, E>,
     ) -> Result<(T, Persisted), E> {
         let _access = self.store_access.lock().await;
         self.nothing_waits(&self.memory())?;
@@ -90,26 +90,26 @@ impl Manager {
     fn perform<T, E: From<Error>>(
         &self,
         text: Vec<u8>,
-        work: impl FnOnce(&mut Surgery<'_>) -> Result<Decision<T>, E>,
+        work: impl FnOnce(&mut Editor<'_>) -> Result<Decision<T>, E>,
     ) -> Result<(T, Option<Vec<u8>>), E> {
-        let opened = Opened::open(text).map_err(|error| match error {
+        let opened = OpenState::open(text).map_err(|error| match error {
             ReadError::NoState => self.nothing_stored(),
             error => self.corrupt(error),
         })?;
-        let mut surgery = opened.surgery();
-        let value = match work(&mut surgery)? {
+        let mut editor = opened.editor();
+        let value = match work(&mut editor)? {
             Decision::Leave(value) => return Ok((value, None)),
             Decision::Store(value) => value,
         };
-        if !surgery.is_changed().map_err(|error| self.corrupt(error))? {
+        if !editor.is_changed().map_err(|error| self.corrupt(error))? {
             return Ok((value, None));
         }
         let serial = self.next(opened.serial())?;
-        let rewrite = surgery.rewrite(serial).map_err(|error| {
+        let rewrite = editor.rewrite(serial).map_err(|error| {
             let message = "the state cannot be written as a file";
             Error::new(ErrorKind::Invalid, OP, self).because(message).with_source(error)
         })?;
-        drop(surgery);
+        drop(editor);
         // The text becomes the new one where it is: large states are in memory once.
         Ok((value, Some(rewrite.into_text(opened))))
     }

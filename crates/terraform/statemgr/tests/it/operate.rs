@@ -1,4 +1,4 @@
-//! Surgery on what is stored.
+//! Editor on what is stored.
 
 use groundstate_statemgr::{
     Decision, Error, ErrorKind, Locker, Manager, MemoryPlace, Persisted, Persister, Reader, Refresher,
@@ -44,8 +44,8 @@ fn target(address: &str) -> Target {
 
 async fn mv(manager: &Manager) -> Result<Persisted, Failed> {
     let (from, to) = (target("t.n"), target("t.m"));
-    let work = |surgery: &mut groundstate_statefile::surgery::Surgery<'_>| {
-        surgery.mv(&from, &to, Default::default()).map_err(|_| Failed::Work)?;
+    let work = |editor: &mut groundstate_state_edit::Editor<'_>| {
+        editor.move_address(&from, &to, Default::default()).map_err(|_| Failed::Work)?;
         Ok(Decision::Store(()))
     };
     manager.operate(work).await.map(|((), persisted)| persisted)
@@ -75,17 +75,17 @@ async fn previews_and_changes_that_come_to_nothing_write_nothing() -> Result<(),
     let manager = manager(store.clone());
     let instance = AbsResourceInstance::parse("t.n").unwrap();
     let (entries, persisted) = manager
-        .operate(|surgery| {
-            surgery.taint(&instance).map_err(|_| Failed::Work)?;
-            let preview = surgery.preview().map_err(|_| Failed::Work)?;
+        .operate(|editor| {
+            editor.taint(&instance).map_err(|_| Failed::Work)?;
+            let preview = editor.preview().map_err(|_| Failed::Work)?;
             Ok::<_, Failed>(Decision::Leave(preview.entries.len()))
         })
         .await?;
     assert_eq!((entries, persisted), (1, Persisted::Unchanged));
     let ((), persisted) = manager
-        .operate(|surgery| {
-            surgery.taint(&instance).map_err(|_| Failed::Work)?;
-            surgery.untaint(&instance).map_err(|_| Failed::Work)?;
+        .operate(|editor| {
+            editor.taint(&instance).map_err(|_| Failed::Work)?;
+            editor.untaint(&instance).map_err(|_| Failed::Work)?;
             Ok::<_, Failed>(Decision::Store(()))
         })
         .await?;
@@ -116,8 +116,8 @@ async fn changes_made_in_the_meantime_are_not_dropped() -> Result<(), Failed> {
     let place = place().await?;
     let manager = manager(place.open());
     let instance = AbsResourceInstance::parse("t.n").unwrap();
-    let outcome = manager.operate(|surgery| {
-        surgery.taint(&instance).map_err(|_| Failed::Work)?;
+    let outcome = manager.operate(|editor| {
+        editor.taint(&instance).map_err(|_| Failed::Work)?;
         manager.write_state(&state("meanwhile"))?;
         Ok(Decision::Store(()))
     });

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use groundstate_statefile::surgery::{MvOptions, Script, ScriptError, ScriptOptions, ScriptReport, Summary};
+use groundstate_state_edit::{MoveOptions, Script, ScriptError, ScriptOptions, ScriptReport, Summary};
 
 use super::{Work, run as operate};
 use crate::args::EditArgs;
@@ -21,11 +21,12 @@ pub(crate) fn run(args: &EditArgs) -> Result {
     let (name, text) = read(args)?;
     let explain = |error: ScriptError| explain(&error, &name, &text);
     let script = Script::parse(&text).map_err(explain)?;
-    let options =
-        ScriptOptions::default().mv(MvOptions::default().compat(args.compat)).skip_missing(args.skip_missing);
+    let options = ScriptOptions::default()
+        .moves(MoveOptions::default().compat(args.compat))
+        .skip_missing(args.skip_missing);
     let success = |count| format!("Successfully made {count} change(s).");
-    operate(&args.place.state, &args.change, "state-edit", success, |surgery| {
-        Ok(work(surgery.run(&script, &options).map_err(explain)?, &name))
+    operate(&args.place.state, &args.change, "state-edit", success, |editor| {
+        Ok(work(editor.run(&script, &options).map_err(explain)?, &name))
     })
 }
 

@@ -1,4 +1,4 @@
-//! The commands that change a state by surgery: one lock, one write, a backup, and a preview.
+//! The commands that edit a state: one lock, one write, a backup, and a preview.
 
 mod edit;
 mod report;
@@ -6,8 +6,8 @@ mod verbs;
 
 use std::path::{Path, PathBuf};
 
-use groundstate_statefile::Diff;
-use groundstate_statefile::surgery::{Summary, Surgery};
+use groundstate_state_edit::Diff;
+use groundstate_state_edit::{Editor, Summary};
 use groundstate_statemgr::{Decision, Manager, Persisted};
 use groundstate_statemgr_fs::Backup;
 
@@ -58,16 +58,16 @@ fn run(
     args: &ChangeArgs,
     operation: &str,
     success: impl Fn(usize) -> String,
-    work: impl FnOnce(&mut Surgery<'_>) -> Result<Work>,
+    work: impl FnOnce(&mut Editor<'_>) -> Result<Work>,
 ) -> Result {
     let found = Found::existing(state)?;
     let (backup, path) = backup(&found, args, ".backup");
     let site = found.open(backup, !args.lock.no_lock)?;
     let mut diff = None;
-    let step = |surgery: &mut Surgery<'_>, interrupts: Option<&Interrupts>| -> Result<_, Trouble> {
-        let done = work(surgery)?;
+    let step = |editor: &mut Editor<'_>, interrupts: Option<&Interrupts>| -> Result<_, Trouble> {
+        let done = work(editor)?;
         if args.dry_run || args.json {
-            diff = Some(surgery.preview().map_err(unexpected)?);
+            diff = Some(editor.preview().map_err(unexpected)?);
         }
         // After this the write comes to its end.
         interrupts.map_or(Ok(()), Interrupts::check)?;
@@ -77,12 +77,12 @@ fn run(
     let (work, persisted) = match args.dry_run {
         true => unlocked(&site, async |manager| {
             warn_of_journal(&site).await;
-            operate(manager, |surgery| step(surgery, None)).await
+            operate(manager, |editor| step(editor, None)).await
         })?,
         false => {
             let info = lock_info(&site, operation)?;
             locked(&site, &args.lock, info, async |manager, interrupts| {
-                operate(manager, |surgery| step(surgery, Some(interrupts))).await
+                operate(manager, |editor| step(editor, Some(interrupts))).await
             })?
         }
     };
@@ -91,7 +91,7 @@ fn run(
 
 async fn operate<T>(
     manager: &Manager,
-    step: impl FnOnce(&mut Surgery<'_>) -> Result<Decision<T>, Trouble>,
+    step: impl FnOnce(&mut Editor<'_>) -> Result<Decision<T>, Trouble>,
 ) -> Result<(T, Persisted), Trouble> {
     manager.operate(step).await
 }

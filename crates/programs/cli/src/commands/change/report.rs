@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use groundstate_statefile::Diff;
-use groundstate_statefile::surgery::{Change, Summary};
+use groundstate_state_edit::Diff;
+use groundstate_state_edit::{Change, Summary};
 use groundstate_states::Generation;
 
 use crate::commands::diff;

@@ -1,6 +1,6 @@
 //! `groundstate mv`, `rm`, `replace-provider`, `taint` and `untaint`.
 
-use groundstate_statefile::surgery::{MvOptions, Summary, Surgery, TaintError};
+use groundstate_state_edit::{Editor, MoveOptions, Summary, TaintError};
 use groundstate_states::addr::{AbsResourceInstance, InstanceKey, ProviderSource, Target};
 
 use super::run;
@@ -10,10 +10,10 @@ use crate::select;
 
 pub(crate) fn mv(args: &MvArgs) -> Result {
     let (from, to) = (select::parse_one(&args.from)?, select::parse_one(&args.to)?);
-    let options = MvOptions::default().compat(args.compat);
+    let options = MoveOptions::default().compat(args.compat);
     let success = |count| format!("Successfully moved {count} object(s).");
-    run(&args.place.state, &args.change, "state-mv", success, |surgery| {
-        Ok(surgery.mv(&from, &to, options)?.into())
+    run(&args.place.state, &args.change, "state-mv", success, |editor| {
+        Ok(editor.move_address(&from, &to, options)?.into())
     })
 }
 
@@ -25,43 +25,43 @@ pub(crate) fn rm(args: &RmArgs) -> Result {
     let args = &args.addresses;
     let targets = select::parse(&args.addresses)?;
     let success = |count| format!("Successfully removed {count} resource instance(s).");
-    run(&args.place.state, &args.change, "state-rm", success, |surgery| Ok(surgery.rm(&targets)?.into()))
+    run(&args.place.state, &args.change, "state-rm", success, |editor| Ok(editor.remove(&targets)?.into()))
 }
 
 pub(crate) fn replace_provider(args: &ReplaceProviderArgs) -> Result {
     let success = |count| format!("Successfully replaced provider for {count} resources.");
-    run(&args.place.state, &args.change, "state-replace-provider", success, |surgery| {
-        let host = surgery.dialect().default_registry();
+    run(&args.place.state, &args.change, "state-replace-provider", success, |editor| {
+        let host = editor.dialect().default_registry();
         let provider = |text: &str| {
             let hint = "write it as `hashicorp/aws`, or with the registry in front";
             ProviderSource::parse(text, host)
                 .map_err(|error| Failure::new(Kind::Usage, error.to_string()).hint(hint))
         };
-        Ok(surgery.replace_provider(&provider(&args.from)?, &provider(&args.to)?)?.into())
+        Ok(editor.replace_provider(&provider(&args.from)?, &provider(&args.to)?)?.into())
     })
 }
 
 pub(crate) fn taint(args: &AddressesArgs) -> Result {
-    each(args, "taint", |surgery, instance| surgery.taint(instance))
+    each(args, "taint", |editor, instance| editor.taint(instance))
 }
 
 pub(crate) fn untaint(args: &AddressesArgs) -> Result {
-    each(args, "untaint", |surgery, instance| surgery.untaint(instance))
+    each(args, "untaint", |editor, instance| editor.untaint(instance))
 }
 
 /// Changes the status of all instances, or of none.
 fn each(
     args: &AddressesArgs,
     operation: &str,
-    change: impl Fn(&mut Surgery<'_>, &AbsResourceInstance) -> Result<Summary, TaintError>,
+    change: impl Fn(&mut Editor<'_>, &AbsResourceInstance) -> Result<Summary, TaintError>,
 ) -> Result {
     let instances: Result<Vec<_>> = select::parse(&args.addresses)?.into_iter().map(instance).collect();
     let instances = instances?;
     let success = |count| format!("Successfully changed {count} resource instance(s).");
-    run(&args.place.state, &args.change, operation, success, |surgery| {
+    run(&args.place.state, &args.change, operation, success, |editor| {
         let mut all = Summary::default();
         for instance in &instances {
-            all.changes.extend(change(surgery, instance)?.changes);
+            all.changes.extend(change(editor, instance)?.changes);
         }
         Ok(all.into())
     })

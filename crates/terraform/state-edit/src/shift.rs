@@ -1,0 +1,191 @@
+//! Moves whose addresses are worked out: whether they can all happen, and making them happen.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use groundstate_states::Resource;
+use groundstate_states::addr::{AbsResource, AbsResourceInstance, InstanceKey, ModuleInstance, Target};
+
+use super::error::MoveError;
+use super::moves::Resolved;
+use super::working_set::WorkingSet;
+use groundstate_statefile::ReadError;
+
+/// One resource that moves, with all its instances or one of them.
+#[derive(Clone, Debug)]
+pub(super) struct Shift {
+    pub(super) from: AbsResource,
+    pub(super) to: AbsResource,
+    /// The keys of the one instance; all of them if there is none.
+    pub(super) keys: Option<(InstanceKey, InstanceKey)>,
+}
+
+impl Shift {
+    pub(super) fn whole(from: AbsResource, to: AbsResource) -> Self {
+        Self { from, to, keys: None }
+    }
+
+    pub(super) fn one(from: AbsResourceInstance, to: AbsResourceInstance) -> Self {
+        Self { from: from.resource, to: to.resource, keys: Some((from.key, to.key)) }
+    }
+}
+
+/// What moves, told apart by how much of it.
+#[derive(Debug, Default)]
+struct AddressSet {
+    resources: HashSet<AbsResource>,
+    instances: HashSet<AbsResourceInstance>,
+    /// Resources that some of the instances belong to.
+    around: HashSet<AbsResource>,
+}
+
+impl AddressSet {
+    /// Adds a place; false if it is taken.
+    fn add(&mut self, resource: &AbsResource, key: Option<&InstanceKey>) -> bool {
+        match key {
+            None => !self.around.contains(resource) && self.resources.insert(resource.clone()),
+            Some(key) => {
+                self.around.insert(resource.clone());
+                !self.resources.contains(resource) && self.instances.insert(resource.instance(key.clone()))
+            }
+        }
+    }
+
+    fn has(&self, instance: &AbsResourceInstance) -> bool {
+        self.instances.contains(instance) || self.resources.contains(&instance.resource)
+    }
+}
+
+/// Moves that happen together.
+#[derive(Debug)]
+pub(super) struct Batch {
+    resolved: Vec<Resolved>,
+}
+
+impl Batch {
+    /// Checks that every source moves once and every destination is free by then.
+    pub(super) fn new(working_set: &WorkingSet<'_>, resolved: Vec<Resolved>) -> Result<Self, MoveError> {
+        let (mut sources, mut dests) = (AddressSet::default(), AddressSet::default());
+        for (pair, shift) in pairs(&resolved) {
+            let (from, to) = (pair.from.clone(), pair.to.clone());
+            let keys = shift.keys.as_ref();
+            if !sources.add(&shift.from, keys.map(|(key, _)| key)) {
+                return Err(MoveError::SourceTwice { from, to });
+            }
+            if !dests.add(&shift.to, keys.map(|(_, key)| key)) {
+                return Err(MoveError::DestinationTwice { from, to });
+            }
+        }
+        for (pair, shift) in pairs(&resolved) {
+            if let Some(taken) = taken(working_set, &sources, shift) {
+                let module = || Target::Module(shift.to.module.clone());
+                return Err(exists(pair, &if pair.is_of_module() { module() } else { taken }));
+            }
+        }
+        check_modules(working_set, &sources, &resolved)?;
+        Ok(Self { resolved })
+    }
+
+    pub(super) fn shifts(&self) -> impl Iterator<Item = &Shift> {
+        pairs(&self.resolved).map(|(_, shift)| shift)
+    }
+
+    /// What moves, as it is shown.
+    pub(super) fn lines(&self) -> impl Iterator<Item = &(Target, Target)> {
+        self.resolved.iter().flat_map(|pair| &pair.lines)
+    }
+
+    /// Makes the moves. All sources are taken out before the first is put anywhere.
+    pub(super) fn apply(&self, working_set: &mut WorkingSet<'_>) -> Result<(), ReadError> {
+        let mut whole = Vec::new();
+        let mut single = Vec::new();
+        for shift in self.shifts() {
+            match &shift.keys {
+                None => {
+                    whole.push((&shift.to, working_set.resource(&shift.from)?));
+                    working_set.put(shift.from.clone(), None);
+                }
+                Some((from, to)) => {
+                    let Some(resource) = working_set.edit(&shift.from)? else { continue };
+                    let provider = resource.provider.clone();
+                    if let Some(instance) = resource.instances.remove(from) {
+                        single.push((shift, to, instance, provider));
+                    }
+                }
+            }
+        }
+        for (to, resource) in whole {
+            working_set.put(to.clone(), resource);
+        }
+        for (shift, key, mut instance, provider) in single {
+            if !working_set.has(&shift.to) {
+                let mut new = Resource::new(provider.clone());
+                // What is not understood follows the last instance, as it would follow the whole resource.
+                if let Some(old) = working_set.resource(&shift.from)?.filter(|old| old.instances.is_empty()) {
+                    new.extra = old.extra.clone();
+                }
+                working_set.put(shift.to.clone(), Some(Arc::new(new)));
+            }
+            let Some(resource) = working_set.edit(&shift.to)? else { continue };
+            if resource.provider != provider {
+                // The key belongs to the configuration that is left behind.
+                instance.provider_key = InstanceKey::None;
+            }
+            resource.instances.insert(key.clone(), instance);
+        }
+        self.prune(working_set);
+        Ok(())
+    }
+
+    /// Removes resources that lost their last instance.
+    fn prune(&self, working_set: &mut WorkingSet<'_>) {
+        for shift in self.shifts().filter(|shift| shift.keys.is_some()) {
+            if working_set.keys(&shift.from).is_some_and(|keys| keys.is_empty()) {
+                working_set.put(shift.from.clone(), None);
+            }
+        }
+    }
+}
+
+fn pairs(resolved: &[Resolved]) -> impl Iterator<Item = (&Resolved, &Shift)> {
+    resolved.iter().flat_map(|pair| pair.shifts.iter().map(move |shift| (pair, shift)))
+}
+
+/// What stands at the destination and stays there.
+fn taken(working_set: &WorkingSet<'_>, sources: &AddressSet, shift: &Shift) -> Option<Target> {
+    match &shift.keys {
+        None => {
+            let stays = shift.from == shift.to || !sources.resources.contains(&shift.to);
+            (stays && working_set.has(&shift.to)).then(|| Target::Resource(shift.to.clone()))
+        }
+        Some((from, to)) => {
+            let dest = shift.to.instance(to.clone());
+            let stays = (shift.from == shift.to && from == to) || !sources.has(&dest);
+            (stays && working_set.has_instance(&dest)).then_some(Target::Instance(dest))
+        }
+    }
+}
+
+/// No module may be merged into one that exists.
+fn check_modules(
+    working_set: &WorkingSet<'_>,
+    sources: &AddressSet,
+    resolved: &[Resolved],
+) -> Result<(), MoveError> {
+    let of_modules = || resolved.iter().filter(|pair| pair.is_of_module());
+    let dests: HashSet<&ModuleInstance> =
+        of_modules().flat_map(|pair| &pair.lines).map(|(_, to)| to.module()).collect();
+    if dests.is_empty() {
+        return Ok(());
+    }
+    let stays =
+        |address: &AbsResource| dests.contains(&address.module) && !sources.resources.contains(address);
+    let Some(taken) = working_set.addresses().into_iter().find(stays) else { return Ok(()) };
+    let into = of_modules().find(|pair| pair.lines.iter().any(|(_, to)| *to.module() == taken.module));
+    into.map_or(Ok(()), |pair| Err(exists(pair, &Target::Module(taken.module.clone()))))
+}
+
+fn exists(pair: &Resolved, taken: &Target) -> MoveError {
+    let (from, to) = (pair.from.clone(), pair.to.clone());
+    MoveError::DestinationExists { from, to, taken: taken.to_string() }
+}

@@ -1,0 +1,253 @@
+//! The parts of a state that an operation works on: loaded when they are asked for, kept when they change.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, OnceLock};
+
+use groundstate_states::addr::{self, AbsResource, AbsResourceInstance, ConfigResource, InstanceKey};
+use groundstate_states::{Resource, ResourceInstance, State};
+
+use super::lookup::Lookup;
+use super::mentions::{self, Mentions};
+use groundstate_statefile::Document;
+use groundstate_statefile::File;
+use groundstate_statefile::ReadError;
+use groundstate_statefile::ResourceEntry;
+
+/// Where the parts come from.
+#[derive(Debug)]
+pub(super) enum Source<'d> {
+    /// A document, with the positions of its resources in the order of lists.
+    Document(&'d Document, Vec<usize>),
+    /// A model.
+    File(&'d File),
+}
+
+/// Resources that were changed; nothing for those that are gone.
+pub(super) type Changed = BTreeMap<AbsResource, Option<Arc<Resource>>>;
+
+/// A state seen through the changes made so far.
+#[derive(Debug)]
+pub(super) struct WorkingSet<'d> {
+    pub(super) source: Source<'d>,
+    pub(super) changed: Changed,
+    mentions: OnceLock<Mentions>,
+    /// Who depends on what by the changed parts, now or before they changed again.
+    new_mentions: HashMap<ConfigResource, BTreeSet<AbsResource>>,
+    /// Changed parts that are not in there as they are now.
+    unread: BTreeSet<AbsResource>,
+    /// The addresses of the source by what they are called inside their module.
+    by_name: OnceLock<HashMap<addr::Resource, Vec<AbsResource>>>,
+    /// All resources there are now, for patterns.
+    lookup: OnceLock<Lookup>,
+}
+
+impl<'d> WorkingSet<'d> {
+    pub(super) fn new(source: Source<'d>) -> Self {
+        Self {
+            source,
+            changed: Changed::new(),
+            mentions: OnceLock::new(),
+            new_mentions: HashMap::new(),
+            unread: BTreeSet::new(),
+            by_name: OnceLock::new(),
+            lookup: OnceLock::new(),
+        }
+    }
+
+    /// The entries of a resource in the document.
+    fn entries(document: &'d Document, order: &[usize], address: &AbsResource) -> Vec<&'d ResourceEntry> {
+        let all = document.entries();
+        let before = |at: &usize| all.get(*at).is_some_and(|entry| entry.address() < address);
+        let first = order.partition_point(before);
+        let rest = order.iter().skip(first).filter_map(|at| all.get(*at));
+        rest.take_while(|entry| entry.address() == address).collect()
+    }
+
+    /// The resource before any change.
+    pub(super) fn original(&self, address: &AbsResource) -> Result<Option<Arc<Resource>>, ReadError> {
+        match &self.source {
+            Source::File(file) => Ok(shared(&file.state, address)),
+            Source::Document(document, order) => {
+                let entries = Self::entries(document, order, address);
+                Ok(document.decode_entries(address, &entries)?.map(Arc::new))
+            }
+        }
+    }
+
+    /// The resource as it is now.
+    pub(super) fn resource(&self, address: &AbsResource) -> Result<Option<Arc<Resource>>, ReadError> {
+        match self.changed.get(address) {
+            Some(changed) => Ok(changed.clone()),
+            None => self.original(address),
+        }
+    }
+
+    /// The resource for changes.
+    pub(super) fn edit(&mut self, address: &AbsResource) -> Result<Option<&mut Resource>, ReadError> {
+        self.unread.insert(address.clone());
+        if !self.changed.contains_key(address) {
+            let Some(original) = self.original(address)? else { return Ok(None) };
+            self.changed.insert(address.clone(), Some(original));
+        }
+        Ok(self.changed.get_mut(address).and_then(Option::as_mut).map(Arc::make_mut))
+    }
+
+    /// Puts a resource at an address, or removes it.
+    pub(super) fn put(&mut self, address: AbsResource, resource: Option<Arc<Resource>>) {
+        self.unread.insert(address.clone());
+        if let Some(lookup) = self.lookup.get_mut() {
+            match &resource {
+                Some(_) => lookup.insert(address.clone()),
+                None => lookup.remove(&address),
+            }
+        }
+        self.changed.insert(address, resource);
+    }
+
+    /// Goes back to earlier changes.
+    pub(super) fn restore(&mut self, changed: Changed) {
+        self.unread.extend(changed.keys().cloned());
+        self.changed = changed;
+        self.lookup = OnceLock::new();
+    }
+
+    /// The keys of a resource's instances, sorted; nothing if there is no such resource. Decodes nothing.
+    pub(super) fn keys(&self, address: &AbsResource) -> Option<Vec<InstanceKey>> {
+        let model = |resource: &Resource| resource.instances.keys().cloned().collect();
+        if let Some(changed) = self.changed.get(address) {
+            return changed.as_deref().map(model);
+        }
+        match &self.source {
+            Source::File(file) => file.state.resource(address).map(model),
+            Source::Document(document, order) => {
+                let entries = Self::entries(document, order, address);
+                let mut keys: Vec<_> =
+                    entries.iter().flat_map(|entry| document.keys_of(entry)).cloned().collect();
+                keys.sort();
+                keys.dedup();
+                (!entries.is_empty()).then_some(keys)
+            }
+        }
+    }
+
+    pub(super) fn has(&self, address: &AbsResource) -> bool {
+        match self.changed.get(address) {
+            Some(changed) => changed.is_some(),
+            None => self.source_has(address),
+        }
+    }
+
+    fn source_has(&self, address: &AbsResource) -> bool {
+        match &self.source {
+            Source::File(file) => file.state.resource(address).is_some(),
+            Source::Document(document, order) => !Self::entries(document, order, address).is_empty(),
+        }
+    }
+
+    pub(super) fn has_instance(&self, address: &AbsResourceInstance) -> bool {
+        self.keys(&address.resource).is_some_and(|keys| keys.binary_search(&address.key).is_ok())
+    }
+
+    /// The instance as it is now.
+    pub(super) fn instance(
+        &self,
+        address: &AbsResourceInstance,
+    ) -> Result<Option<ResourceInstance>, ReadError> {
+        Ok(self
+            .resource(&address.resource)?
+            .and_then(|resource| resource.instances.get(&address.key).cloned()))
+    }
+
+    /// The resources there are now, by names and modules.
+    pub(super) fn lookup(&self) -> &Lookup {
+        self.lookup.get_or_init(|| Lookup::of(self.addresses()))
+    }
+
+    /// Every resource there is now, in the order of lists.
+    pub(super) fn addresses(&self) -> Vec<AbsResource> {
+        let mut found = self.source_addresses();
+        if !self.changed.is_empty() {
+            found.retain(|address| !self.changed.contains_key(address));
+            let changed = self.changed.iter().filter(|(_, resource)| resource.is_some());
+            found.extend(changed.map(|(address, _)| address.clone()));
+            found.sort();
+        }
+        found
+    }
+
+    fn source_addresses(&self) -> Vec<AbsResource> {
+        match &self.source {
+            Source::File(file) => {
+                let all = file.state.all_resources();
+                all.map(|(module, name, _)| name.clone().absolute(module.clone())).collect()
+            }
+            Source::Document(document, order) => {
+                let all = order.iter().filter_map(|at| document.entries().get(*at));
+                let mut found: Vec<_> = all.map(|entry| entry.address().clone()).collect();
+                found.dedup();
+                found
+            }
+        }
+    }
+
+    /// The resources of the configuration's resource that are there now, without order.
+    pub(super) fn expansions(&self, config: &ConfigResource) -> Vec<AbsResource> {
+        let by_name = self.by_name.get_or_init(|| {
+            let mut by_name: HashMap<_, Vec<_>> = HashMap::new();
+            for address in self.source_addresses() {
+                by_name.entry(address.resource.clone()).or_default().push(address);
+            }
+            by_name
+        });
+        let of_source = by_name.get(&config.resource).into_iter().flatten();
+        let unchanged = of_source.filter(|address| !self.changed.contains_key(*address));
+        let changed =
+            self.changed.iter().filter(|(_, resource)| resource.is_some()).map(|(address, _)| address);
+        let all = unchanged.chain(changed.filter(|address| address.resource == config.resource));
+        all.filter(|address| config.module.is_module_of(&address.module)).cloned().collect()
+    }
+
+    fn mentions(&self) -> &Mentions {
+        self.mentions.get_or_init(|| match &self.source {
+            Source::File(file) => Mentions::of_state(&file.state),
+            Source::Document(document, _) => Mentions::of_document(document),
+        })
+    }
+
+    /// Resources of which an object may depend on one of these. Some may have done so before they changed.
+    pub(super) fn mentioning<'c>(
+        &mut self,
+        wanted: impl IntoIterator<Item = &'c ConfigResource>,
+    ) -> BTreeSet<AbsResource> {
+        self.read_changes();
+        let mut found = BTreeSet::new();
+        for config in wanted {
+            found.extend(self.mentions().of(config).cloned());
+            found.extend(self.new_mentions.get(config).into_iter().flatten().cloned());
+        }
+        found
+    }
+
+    /// The same for all that the predicate picks.
+    pub(super) fn mentioning_any(&mut self, pick: &dyn Fn(&ConfigResource) -> bool) -> BTreeSet<AbsResource> {
+        self.read_changes();
+        let unchanged = self.mentions().all().filter(|(config, _)| pick(config)).flat_map(|(_, by)| by);
+        let changed = self.new_mentions.iter().filter(|(config, _)| pick(config)).flat_map(|(_, by)| by);
+        unchanged.chain(changed).cloned().collect()
+    }
+
+    /// Takes up what the parts depend on that changed since the last time.
+    fn read_changes(&mut self) {
+        for address in std::mem::take(&mut self.unread) {
+            if let Some(Some(resource)) = self.changed.get(&address) {
+                for config in mentions::in_resource(resource) {
+                    self.new_mentions.entry(config).or_default().insert(address.clone());
+                }
+            }
+        }
+    }
+}
+
+fn shared(state: &State, address: &AbsResource) -> Option<Arc<Resource>> {
+    state.module(&address.module)?.resources.get(&address.resource).map(Arc::clone)
+}

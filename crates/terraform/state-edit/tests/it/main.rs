@@ -1,0 +1,22 @@
+//! Tests of edits, checks and comparisons, through the public interface.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "helpers outside of test functions fail the test they serve, and say what was not run"
+)]
+
+mod follow;
+mod merge;
+mod moves;
+mod old;
+mod other;
+mod props;
+mod providers;
+mod release;
+mod script;
+#[path = "../../../statefile/tests/it/shared.rs"]
+mod shared;
+mod support;
+mod verify;
+mod verify_inputs;
