@@ -100,8 +100,8 @@ pub trait Place: Send + Sync + 'static {
     /// # Errors
     ///
     /// When it can be done and did not work.
-    async fn disturb(&self, trouble: Trouble) -> Result<bool> {
-        let _ = trouble;
+    async fn disturb(&self, disturbance: Disturbance) -> Result<bool> {
+        let _ = disturbance;
         Ok(false)
     }
 
@@ -118,7 +118,7 @@ pub trait Place: Send + Sync + 'static {
 /// What can happen to a request to a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Trouble {
+pub enum Disturbance {
     /// It is refused before it has any effect, as by a service that is overloaded.
     RefuseRequest,
     /// It has its effect, and the answer does not arrive.

@@ -90,7 +90,7 @@ pub use clause::{CLAUSES, Clause};
 pub use executor::{BoxFuture, ThreadSleeper, block_on};
 pub use failure::{Failure, Outcome};
 pub use fault::{Conditions, Faults, Faulty};
-pub use harness::{Harness, Place, Trouble};
+pub use harness::{Disturbance, Harness, Place};
 pub use memory::MemoryHarness;
 pub use report::{CaseReport, Report};
 pub use run::{SEED_VARIABLE, Settings, check, run, run_case};

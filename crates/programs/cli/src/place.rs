@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use groundstate_backends::{BackendsError, Disagreement, PlaceUrl, Purpose, Registry, Upkeep, local_path};
+use groundstate_backends::{
+    BackendsError, Disagreement, LockMaintenance, PlaceUrl, Purpose, Registry, local_path,
+};
 use groundstate_statemgr::{Backend, ErrorKind, StateStore, WorkspaceName};
 
 use crate::error::{Failure, Kind, Result};
@@ -200,8 +202,11 @@ pub(crate) fn kind_of(kind: ErrorKind) -> Kind {
 }
 
 /// What looks after digests and second locks, where a back end has such a thing.
-pub(crate) fn upkeep(place: &groundstate_backends::Place, lacking: &str) -> Result<Arc<dyn Upkeep>> {
-    place.opened.upkeep.clone().ok_or_else(|| {
+pub(crate) fn maintenance(
+    place: &groundstate_backends::Place,
+    lacking: &str,
+) -> Result<Arc<dyn LockMaintenance>> {
+    place.opened.maintenance.clone().ok_or_else(|| {
         let message = format!("{} {lacking}", place.opened.backend);
         Failure::new(Kind::Usage, message).hint("that is for states in S3 with a table of DynamoDB")
     })

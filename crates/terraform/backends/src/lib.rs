@@ -29,7 +29,7 @@
 //! - A [`Factory`] makes back ends of one type; a program adds its own with [`Registry::with`].
 //! - [`WorkingDirectory`] reads what `init` and `workspace select` leave behind, and compares it with the configuration.
 //! - [`Outputs`] reads outputs of large states without the rest.
-//! - [`Upkeep`] is for what only some back ends have beside their states: digests, and second locks.
+//! - [`LockMaintenance`] is for what only some back ends have beside their states: digests, and second locks.
 //!
 //! # What is deliberately absent
 //!
@@ -48,13 +48,13 @@ mod error;
 #[cfg(feature = "gcs")]
 mod gcs;
 mod local;
+mod maintenance;
 mod outputs;
 mod query;
 mod registry;
 #[cfg(feature = "s3")]
 mod s3;
 mod settings;
-mod upkeep;
 mod url;
 mod workdir;
 
@@ -64,12 +64,12 @@ pub use error::BackendsError;
 #[cfg(feature = "gcs")]
 pub use gcs::GcsFactory;
 pub use local::{LocalFactory, local_path};
+pub use maintenance::{DigestRepair, FoundLock, LockMaintenance, LockMove};
 pub use outputs::Outputs;
 pub use registry::{Context, Factory, Opened, Place, Registry};
 #[cfg(feature = "s3")]
 pub use s3::S3Factory;
 pub use settings::Settings;
-pub use upkeep::{DigestRepair, FoundLock, LockMove, Upkeep};
 pub use url::PlaceUrl;
 pub use workdir::{Disagreement, Purpose, Variables, WorkingDirectory};
 

@@ -9,9 +9,9 @@ use groundstate_common::{Clock, IdSource, Sleeper};
 use groundstate_statemgr::{Backend, WorkspaceName};
 
 use crate::error::BackendsError;
+use crate::maintenance::LockMaintenance;
 use crate::outputs::Outputs;
 use crate::settings::Settings;
-use crate::upkeep::Upkeep;
 use crate::url::PlaceUrl;
 use crate::workdir::{Purpose, Variables, WorkingDirectory};
 
@@ -137,7 +137,7 @@ pub struct Opened {
     /// The back end.
     pub backend: Arc<dyn Backend>,
     /// What looks after digests and second locks.
-    pub upkeep: Option<Arc<dyn Upkeep>>,
+    pub maintenance: Option<Arc<dyn LockMaintenance>>,
     /// What reads outputs without the rest of a state.
     pub outputs: Option<Arc<dyn Outputs>>,
     /// Whether every state that this client stores is kept in the history.
@@ -149,7 +149,7 @@ pub struct Opened {
 impl Opened {
     /// A back end without anything else.
     pub fn new(backend: Arc<dyn Backend>) -> Self {
-        Self { backend, upkeep: None, outputs: None, keeps_history: false, warnings: Vec::new() }
+        Self { backend, maintenance: None, outputs: None, keeps_history: false, warnings: Vec::new() }
     }
 
     /// Adds what reads outputs without the rest of a state.
@@ -175,8 +175,8 @@ impl Opened {
 
     /// Adds what looks after digests and second locks.
     #[must_use]
-    pub fn upkeep(mut self, upkeep: Arc<dyn Upkeep>) -> Self {
-        self.upkeep = Some(upkeep);
+    pub fn maintenance(mut self, maintenance: Arc<dyn LockMaintenance>) -> Self {
+        self.maintenance = Some(maintenance);
         self
     }
 }

@@ -9,10 +9,10 @@ use groundstate_statemgr_object::{S3Backend, S3Layout, S3Options};
 
 use crate::cloud::{Options, blobs, refused, service_settings};
 use crate::error::BackendsError;
+use crate::maintenance::{DigestRepair, FoundLock, LockMaintenance, LockMove};
 use crate::outputs::Ranged;
 use crate::registry::{Context, Factory, Opened};
 use crate::settings::Settings;
-use crate::upkeep::{DigestRepair, FoundLock, LockMove, Upkeep};
 use crate::url::PlaceUrl;
 
 /// Makes back ends of the type `s3`, with the options of Terraform's and OpenTofu's.
@@ -54,12 +54,12 @@ impl Factory for S3Factory {
             s3.or_from(&variable).and_then(|s3| S3Blobs::open(&s3, &context)).map_err(refused(settings))?;
         let (keeps, warnings) = (keeping.is_some(), bucket.warnings().to_vec());
         let backend = S3Backend::new(bucket, layout, locks, context).keep_history(keeping);
-        let upkeep = Arc::new(S3Upkeep(backend.clone()));
+        let maintenance = Arc::new(S3Maintenance(backend.clone()));
         let outputs = Arc::new(Ranged(backend.clone()));
         Ok(Opened::new(Arc::new(backend))
             .outputs(outputs)
             .keeps_history(keeps)
-            .upkeep(upkeep)
+            .maintenance(maintenance)
             .warnings(&warnings))
     }
 }
@@ -86,10 +86,10 @@ fn locks(options: &mut Options<'_>) -> Result<S3Options, BackendsError> {
 
 /// Locks and digests of the states in a bucket.
 #[derive(Debug)]
-struct S3Upkeep(S3Backend);
+struct S3Maintenance(S3Backend);
 
 #[async_trait]
-impl Upkeep for S3Upkeep {
+impl LockMaintenance for S3Maintenance {
     async fn locks(&self, workspace: &WorkspaceName) -> StoreResult<Vec<FoundLock>> {
         let found = self.0.locks(workspace).await?;
         Ok(found.into_iter().map(|lock| FoundLock::new(lock.place, lock.holder)).collect())

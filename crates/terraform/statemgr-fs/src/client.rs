@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use groundstate_common::Clock;
 use groundstate_statemgr::{Error, FencingToken, LockHolder, LockInfo, Result, Stored};
 
+use crate::backup_copy::BackupCopy;
 use crate::digest::version;
-use crate::early::EarlyCopy;
 use crate::failure::failed;
-use crate::grip::Grip;
-use crate::latch::{Attempt, Latch};
+use crate::file_lock::{Attempt, FileLock};
+use crate::held_lock::HeldLock;
 use crate::options::FsOptions;
 use crate::place::Place;
 use crate::recovery::recover;
@@ -40,13 +40,13 @@ pub(crate) struct Session {
     /// A backup was made since the client was opened or last released its lock.
     pub(crate) backed_up: bool,
     /// The copy that is to become the backup, if it was begun.
-    pub(crate) early: Option<EarlyCopy>,
+    pub(crate) early: Option<BackupCopy>,
 }
 
 /// A lock that the caller asked for.
 #[derive(Debug)]
 pub(crate) struct Held {
-    pub(crate) grip: Grip,
+    pub(crate) lock: HeldLock,
     pub(crate) info: LockInfo,
     pub(crate) token: Option<FencingToken>,
 }
@@ -89,7 +89,7 @@ impl Client {
         let source = self.source();
         // Windows keeps everybody but the holder's own handle from reading a locked file.
         let session = cfg!(windows).then(|| self.session.borrow());
-        let handle = session.as_ref().and_then(|session| session.held.as_ref()).map(|held| held.grip.file());
+        let handle = session.as_ref().and_then(|session| session.held.as_ref()).map(|held| held.lock.file());
         let handle = handle.filter(|_| source.is_none());
         let place = source.unwrap_or(&self.place);
         let found = snapshot::read(place, handle, || self.try_recover(place))
@@ -113,10 +113,10 @@ impl Client {
 
     /// Finishes an interrupted write if the lock is free.
     fn try_recover(&self, place: &Place) -> io::Result<Attempted> {
-        match Latch::attempt(place) {
-            Ok(Attempt::Locked(latch)) => {
-                let grip = Grip::brief(place, latch, "recover", self.clock.now());
-                recover(place, grip.file()).map(|()| Attempted::Done)
+        match FileLock::attempt(place) {
+            Ok(Attempt::Locked(file_lock)) => {
+                let held_lock = HeldLock::brief(place, file_lock, "recover", self.clock.now());
+                recover(place, held_lock.file()).map(|()| Attempted::Done)
             }
             Ok(Attempt::Busy(_)) => Ok(Attempted::Busy),
             // A user who may only read can still read: the file says itself whether the journal has the state.

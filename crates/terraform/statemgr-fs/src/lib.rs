@@ -67,23 +67,23 @@
 //!
 //! None.
 
-mod beside;
+mod backup_copy;
 mod client;
 mod digest;
 mod document;
-mod early;
 mod failure;
 mod fence;
+mod file_lock;
 mod files;
-mod grip;
+mod hashed_read;
+mod held_lock;
 mod in_place;
-mod intake;
 mod journal;
-mod latch;
 mod locking;
 mod offload;
 mod openers;
 mod options;
+mod parallel;
 mod place;
 mod process;
 mod record;

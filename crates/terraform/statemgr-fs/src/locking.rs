@@ -9,9 +9,9 @@ use groundstate_statemgr::{Error, ErrorKind, LockGrant, LockHolder, LockId, Lock
 use crate::client::{Client, Held};
 use crate::document::Document;
 use crate::fence;
+use crate::file_lock::{self, Attempt, FileLock};
 use crate::files;
-use crate::grip::Grip;
-use crate::latch::{self, Attempt, Latch};
+use crate::held_lock::HeldLock;
 use crate::offload::Wanted;
 use crate::process::exists;
 use crate::record::Other;
@@ -41,20 +41,20 @@ impl Client {
         }
         let path = self.place.given().display().to_string();
         let mut info = LockInfo { path, ..info.clone() };
-        let grip = self.grip(OP, wanted, |latch| {
+        let held_lock = self.held_lock(OP, wanted, |file_lock| {
             info.created = self.clock.now();
-            let mut grip = Grip::new(&self.place, latch);
-            grip.sign(&info, false)?;
-            Ok(grip)
+            let mut held_lock = HeldLock::new(&self.place, file_lock);
+            held_lock.sign(&info, false)?;
+            Ok(held_lock)
         })?;
-        recover(&self.place, grip.file()).map_err(self.failed(OP))?;
+        recover(&self.place, held_lock.file()).map_err(self.failed(OP))?;
         let mut grant = LockGrant::new(info.id.clone());
         if self.options.fencing {
-            let token = fence::grant(&self.place, self.clock.now(), grip.file());
+            let token = fence::grant(&self.place, self.clock.now(), held_lock.file());
             grant = grant.fence(token.map_err(self.failed(OP))?);
         }
         let token = grant.fence;
-        session.held = Some(Held { grip, info, token });
+        session.held = Some(Held { lock: held_lock, info, token });
         self.forget(true);
         Ok(grant)
     }
@@ -64,7 +64,7 @@ impl Client {
         let mut session = self.session.borrow();
         match session.held.take_if(|held| held.info.id == *id) {
             Some(held) => {
-                let is_in_place = held.grip.latch.is_in_place().unwrap_or(true);
+                let is_in_place = held.lock.file_lock.is_in_place().unwrap_or(true);
                 drop(held);
                 session.backed_up = false;
                 session.early = None;
@@ -99,22 +99,24 @@ impl Client {
     }
 
     /// The lock for one operation.
-    pub(crate) fn brief(&self, op: &'static str, wanted: &Wanted) -> Result<Grip> {
-        self.grip(op, wanted, |latch| Ok(Grip::brief(&self.place, latch, op, self.clock.now())))
+    pub(crate) fn brief(&self, op: &'static str, wanted: &Wanted) -> Result<HeldLock> {
+        self.held_lock(op, wanted, |file_lock| {
+            Ok(HeldLock::brief(&self.place, file_lock, op, self.clock.now()))
+        })
     }
 
     /// Locks the file. Holders are not waited for, but processes in the middle of a read or write are.
-    fn grip(
+    fn held_lock(
         &self,
         op: &'static str,
         wanted: &Wanted,
-        mut sign: impl FnMut(Latch) -> io::Result<Grip>,
-    ) -> Result<Grip> {
+        mut sign: impl FnMut(FileLock) -> io::Result<HeldLock>,
+    ) -> Result<HeldLock> {
         let begin = Instant::now();
         loop {
             let attempt = wanted.if_wanted(|| {
-                Ok(match Latch::attempt(&self.place)? {
-                    Attempt::Locked(latch) => Ok(sign(latch)?),
+                Ok(match FileLock::attempt(&self.place)? {
+                    Attempt::Locked(file_lock) => Ok(sign(file_lock)?),
                     Attempt::Busy(other) => Err(other),
                 })
             });
@@ -123,7 +125,7 @@ impl Client {
                 return Err(error.because("the caller stopped waiting"));
             };
             let other = match attempt.map_err(self.failed(op))? {
-                Ok(grip) => return Ok(grip),
+                Ok(held_lock) => return Ok(held_lock),
                 Err(other) => other,
             };
             let (holder, patience) = match self.identify(&other) {
@@ -143,7 +145,7 @@ impl Client {
         let begin = Instant::now();
         loop {
             let Some(file) = files::open(&self.place.target())? else { return Ok(None) };
-            let Some(other) = latch::holder(&file)? else { return Ok(None) };
+            let Some(other) = file_lock::holder(&file)? else { return Ok(None) };
             if let Some(found) = self.identify(&other) {
                 return Ok(Some(found));
             }

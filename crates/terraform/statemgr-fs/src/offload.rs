@@ -3,13 +3,11 @@
 //! The contract crate knows no runtime, so its file store asks for none: an operation here waits for disks, beside which
 //! starting a thread costs nothing, and no feature changes how the store behaves.
 
-use std::future::Future;
-use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use groundstate_statemgr::{Error, ErrorKind, Result};
+use tokio::sync::oneshot;
 
 /// The outcome of `work`, which runs to its end even if the caller stops waiting.
 pub(crate) async fn offload<T, F>(op: &'static str, target: &str, work: F) -> Result<T>
@@ -17,64 +15,14 @@ where
     T: Send + 'static,
     F: FnOnce() -> Result<T> + Send + 'static,
 {
-    let answer = Arc::new(Answer { slot: Mutex::new(Slot { value: None, done: false, waker: None }) });
-    let teller = Teller(Arc::clone(&answer));
-    let run = move || {
-        let value = work();
-        teller.0.slot().value = Some(value);
-        drop(teller);
-    };
+    let (sender, outcome) = oneshot::channel();
+    let run = move || drop(sender.send(work()));
     thread::Builder::new().name("groundstate-fs".to_owned()).spawn(run).map_err(|error| {
         let message = "no thread can be started for it";
         Error::new(ErrorKind::Unavailable, op, target).because(message).with_source(error)
     })?;
-    Waiting(answer).await.unwrap_or_else(|| Err(Error::new(ErrorKind::Internal, op, target)))
-}
-
-struct Answer<T> {
-    slot: Mutex<Slot<T>>,
-}
-
-struct Slot<T> {
-    value: Option<T>,
-    done: bool,
-    waker: Option<Waker>,
-}
-
-impl<T> Answer<T> {
-    fn slot(&self) -> MutexGuard<'_, Slot<T>> {
-        self.slot.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Says that there is an answer, or that there will be none because the work panicked.
-struct Teller<T>(Arc<Answer<T>>);
-
-impl<T> Drop for Teller<T> {
-    fn drop(&mut self) {
-        let mut slot = self.0.slot();
-        slot.done = true;
-        let waker = slot.waker.take();
-        drop(slot);
-        if let Some(waker) = waker {
-            waker.wake();
-        }
-    }
-}
-
-struct Waiting<T>(Arc<Answer<T>>);
-
-impl<T> Future for Waiting<T> {
-    type Output = Option<T>;
-
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<T>> {
-        let mut slot = self.0.slot();
-        if slot.done {
-            return Poll::Ready(slot.value.take());
-        }
-        slot.waker = Some(context.waker().clone());
-        Poll::Pending
-    }
+    // Work that panicked drops the sender.
+    outcome.await.unwrap_or_else(|_| Err(Error::new(ErrorKind::Internal, op, target)))
 }
 
 /// Whether a caller still waits for an operation, asked before its first effect.

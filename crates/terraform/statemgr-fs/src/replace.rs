@@ -4,9 +4,9 @@ use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::file_lock::{FileLock, lock_own};
 use crate::files::{absent_is_none, sync_parent};
 use crate::in_place::Stopped;
-use crate::latch::{Latch, lock_own};
 use crate::place::{Place, beside};
 use crate::staged::Staged;
 
@@ -16,9 +16,9 @@ fn new_name(path: &Path) -> PathBuf {
 }
 
 /// Lets the new file take the name of the locked one, and the lock go over to it.
-pub(crate) fn publish(place: &Place, latch: &mut Latch, staged: Staged) -> Result<(), Stopped> {
-    let file = prepare(place, latch.file(), staged).map_err(Stopped::Before)?;
-    latch.swap(file);
+pub(crate) fn publish(place: &Place, file_lock: &mut FileLock, staged: Staged) -> Result<(), Stopped> {
+    let file = prepare(place, file_lock.file(), staged).map_err(Stopped::Before)?;
+    file_lock.swap(file);
     sync_parent(&place.target()).map_err(Stopped::Within)
 }
 

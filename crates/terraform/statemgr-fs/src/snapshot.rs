@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::digest;
 use crate::files;
-use crate::intake;
+use crate::hashed_read;
 use crate::journal::{HEADER, Journal, Mark};
 use crate::place::Place;
 use crate::recovery::damaged;
@@ -115,7 +115,7 @@ fn look(place: &Place, handle: Option<&File>) -> io::Result<Look> {
     if Mark::of(&head) != Mark::None {
         return from_journal(place, &file, &head, before);
     }
-    let (bytes, digest) = intake::rest(&file, head, before.len())?;
+    let (bytes, digest) = hashed_read::rest(&file, head, before.len())?;
     // In this order: a writer removes its journal last, after it has given the file a time that it never had before.
     let journal = place.journal().try_exists()?;
     if Stamp::of(&file)? != before {

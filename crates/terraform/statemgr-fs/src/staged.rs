@@ -4,10 +4,10 @@ use std::fs::{File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::beside::beside;
 use crate::digest::Digester;
 use crate::files;
 use crate::journal::{HEADER, Header};
+use crate::parallel::in_parallel;
 use crate::place::parent;
 
 /// Content that is being collected in a file without a name, on the disk where it is needed.
@@ -42,7 +42,7 @@ impl Staged {
     pub(crate) fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         let Self { file, offset, digester, len } = self;
         let at = *offset + *len;
-        beside(bytes.len(), || digester.update(bytes), || files::write_at(file, at, bytes))?;
+        in_parallel(bytes.len(), || digester.update(bytes), || files::write_at(file, at, bytes))?;
         *len += bytes.len() as u64;
         Ok(())
     }

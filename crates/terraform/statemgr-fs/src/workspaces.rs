@@ -268,8 +268,8 @@ impl FsWorkspaces {
         let place = Place::new(&path).map_err(fail)?;
         let client =
             Client::new(place.clone(), self.options.clone(), Arc::clone(&self.clock)).map_err(fail)?;
-        let grip = client.brief(OP, wanted)?;
-        crate::recovery::recover(&place, grip.file()).map_err(fail)?;
+        let held_lock = client.brief(OP, wanted)?;
+        crate::recovery::recover(&place, held_lock.file()).map_err(fail)?;
         if !force {
             if holds_resources(&fs::read(&path).map_err(fail)?, name)? {
                 return invalid("it has resources, destroy them before or force it");
@@ -278,7 +278,7 @@ impl FsWorkspaces {
                 return invalid(&format!("its folder also has {other:?}, remove that before or force it"));
             }
         }
-        if openers(grip.file()) == Openers::Some {
+        if openers(held_lock.file()) == Openers::Some {
             let why = "another process has its state open and may write it later, end that or wait";
             return Err(Error::locked(OP, name, None).because(why));
         }

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use groundstate_statemgr::{Error, ErrorKind, Expect, FencingToken, Result, Version, WriteOptions};
 
+use crate::backup_copy::BackupCopy;
 use crate::client::{Client, Session};
 use crate::digest::{of_file, version};
-use crate::early::EarlyCopy;
 use crate::failure::failed;
 use crate::fence;
+use crate::file_lock::FileLock;
 use crate::files;
-use crate::grip::Grip;
+use crate::held_lock::HeldLock;
 use crate::in_place::{self, Stopped};
-use crate::latch::Latch;
 use crate::offload::Wanted;
 use crate::options::Publish;
 use crate::recovery::recover;
@@ -26,7 +26,7 @@ use crate::stamp::{Stamp, touch};
 struct Turn {
     client: Arc<Client>,
     // The own lock goes before the session does, so that the next operation of this client does not meet it.
-    own: Option<Grip>,
+    own: Option<HeldLock>,
     session: Lent<Session>,
 }
 
@@ -51,7 +51,7 @@ impl Turn {
         }
         let own = match &session.held {
             Some(held) => {
-                if !held.grip.latch.is_in_place().map_err(client.failed(op))? {
+                if !held.lock.file_lock.is_in_place().map_err(client.failed(op))? {
                     return Err(client.replaced(op));
                 }
                 None
@@ -59,21 +59,21 @@ impl Turn {
             None => Some(client.brief(op, wanted)?),
         };
         let turn = Self { client: Arc::clone(client), own, session };
-        recover(&client.place, turn.latch().file()).map_err(client.failed(op))?;
+        recover(&client.place, turn.file_lock().file()).map_err(client.failed(op))?;
         turn.check_expected(op, &options.expect)?;
         Ok(turn)
     }
 
-    fn latch(&self) -> &Latch {
-        let held = self.session.held.as_ref().map(|held| &held.grip);
-        let grip = self.own.as_ref().or(held);
-        &grip.expect("without a held lock there is an own one").latch
+    fn file_lock(&self) -> &FileLock {
+        let held = self.session.held.as_ref().map(|held| &held.lock);
+        let held_lock = self.own.as_ref().or(held);
+        &held_lock.expect("without a held lock there is an own one").file_lock
     }
 
-    fn latch_mut(&mut self) -> &mut Latch {
-        let held = self.session.held.as_mut().map(|held| &mut held.grip);
-        let grip = self.own.as_mut().or(held);
-        &mut grip.expect("without a held lock there is an own one").latch
+    fn file_lock_mut(&mut self) -> &mut FileLock {
+        let held = self.session.held.as_mut().map(|held| &mut held.lock);
+        let held_lock = self.own.as_mut().or(held);
+        &mut held_lock.expect("without a held lock there is an own one").file_lock
     }
 
     fn check_expected(&self, op: &'static str, expect: &Expect) -> Result<()> {
@@ -95,7 +95,7 @@ impl Turn {
 
     /// The version of what is stored.
     fn version(&self, op: &'static str) -> Result<Option<Version>> {
-        let stamp = Stamp::of(self.latch().file()).map_err(self.client.failed(op))?;
+        let stamp = Stamp::of(self.file_lock().file()).map_err(self.client.failed(op))?;
         match stamp.len() {
             0 => Ok(None),
             _ => self.digest(op, &stamp).map(|digest| Some(version(&digest))),
@@ -106,21 +106,21 @@ impl Turn {
         if let Some(digest) = self.client.known_digest(stamp) {
             return Ok(digest);
         }
-        let (digest, _) = of_file(self.latch().file(), 0).map_err(self.client.failed(op))?;
+        let (digest, _) = of_file(self.file_lock().file(), 0).map_err(self.client.failed(op))?;
         self.client.remember(*stamp, &digest);
         Ok(digest)
     }
 
     /// Whether the very bytes of this digest are stored.
     fn has(&self, digest: &str, len: u64) -> Result<bool> {
-        let stamp = Stamp::of(self.latch().file()).map_err(self.client.failed(WRITE))?;
+        let stamp = Stamp::of(self.file_lock().file()).map_err(self.client.failed(WRITE))?;
         Ok(stamp.len() == len && self.digest(WRITE, &stamp)? == digest)
     }
 
     /// Keeps what is about to be overwritten, once in a session.
     fn back_up(&mut self, op: &'static str) -> Result<()> {
         let early = self.session.early.take();
-        let len = Stamp::of(self.latch().file()).map_err(self.client.failed(op))?.len();
+        let len = Stamp::of(self.file_lock().file()).map_err(self.client.failed(op))?.len();
         let is_due = len > 0 && !self.session.backed_up;
         let Some(backup) = self.client.backup.as_ref().filter(|_| is_due) else { return Ok(()) };
         if backup.is_same_as(&self.client.place) {
@@ -131,7 +131,7 @@ impl Turn {
             let message = "the backup would have the name of a lock or a journal, give it another path";
             return Err(Error::new(ErrorKind::Invalid, op, &self.client.place).because(message));
         }
-        let from = self.latch().file();
+        let from = self.file_lock().file();
         let made = match early.and_then(|early| early.of(from)) {
             Some(staged) => replace::publish_copy(staged, from, backup),
             None => replace::copy(from, backup),
@@ -185,7 +185,7 @@ impl Client {
         let mut session = self.session.borrow();
         let is_due = session.held.is_some() && !session.backed_up;
         if let Some(backup) = self.backup.as_ref().filter(|_| is_due) {
-            session.early = EarlyCopy::begin(&self.place, backup);
+            session.early = BackupCopy::begin(&self.place, backup);
         }
     }
 
@@ -205,25 +205,25 @@ impl Client {
         let digest = staged.digest();
         if turn.has(&digest, staged.len())? {
             // It only has to be durable.
-            turn.latch().file().sync_all().map_err(self.failed(WRITE))?;
+            turn.file_lock().file().sync_all().map_err(self.failed(WRITE))?;
         } else {
             turn.back_up(WRITE)?;
             self.forget(turn.session.held.is_some());
             let published = match self.options.publish {
                 Publish::InPlace => self.publish_in_place(&turn, staged),
-                Publish::Rename => replace::publish(&self.place, turn.latch_mut(), staged),
+                Publish::Rename => replace::publish(&self.place, turn.file_lock_mut(), staged),
             };
             published.map_err(|stopped| turn.stopped(WRITE, stopped))?;
         }
         self.has_written();
-        if let Ok(stamp) = Stamp::of(turn.latch().file()) {
+        if let Ok(stamp) = Stamp::of(turn.file_lock().file()) {
             self.remember(stamp, &digest);
         }
         Ok(version(&digest))
     }
 
     fn publish_in_place(&self, turn: &Turn, staged: Staged) -> std::result::Result<(), Stopped> {
-        let file = turn.latch().file();
+        let file = turn.file_lock().file();
         let mut journal = staged.name(self.place.journal(), file).map_err(Stopped::Before)?;
         let header = journal.seal().map_err(Stopped::Before)?;
         let published = in_place::publish(file, journal.file(), &header);
@@ -251,7 +251,7 @@ impl Client {
         let emptied = match self.options.publish {
             // Cutting it off is one step for the file system, and keeps the inode for those who wait for the lock.
             Publish::InPlace => {
-                let file = turn.latch().file();
+                let file = turn.file_lock().file();
                 let before = Stamp::of(file).map_err(self.failed(DELETE))?;
                 file.set_len(0).map_err(Stopped::Before).and_then(|()| {
                     touch(file, &before).and_then(|()| file.sync_all()).map_err(Stopped::Within)
@@ -259,13 +259,13 @@ impl Client {
             }
             Publish::Rename => {
                 let empty = self.stage()?;
-                replace::publish(&self.place, turn.latch_mut(), empty)
+                replace::publish(&self.place, turn.file_lock_mut(), empty)
             }
         };
         emptied.map_err(|stopped| turn.stopped(DELETE, stopped))?;
         self.has_written();
         // The empty file goes with the lock.
-        turn.latch_mut().forget_origin();
+        turn.file_lock_mut().forget_origin();
         Ok(())
     }
 }

@@ -8,7 +8,7 @@ use groundstate_statemgr::{ErrorKind, LockGrant, LockId, LockInfo, Sleeper};
 use crate::cx::{Client, Cx, put, read, reads_nothing, reads_the_same};
 use crate::executor::{ThreadSleeper, abandon_after, run_aside};
 use crate::failure::{Answer, Step, describe, ensure, fail};
-use crate::harness::Trouble;
+use crate::harness::Disturbance;
 
 const MOST_WAITS: usize = 64;
 /// A refusal that takes longer is one that waited for something.
@@ -156,8 +156,8 @@ pub(super) async fn dropped(cx: &Cx) -> Step {
             }
         }
     }
-    for trouble in [Trouble::RefuseRequest, Trouble::LoseAnswer] {
-        troubled(cx, &b, trouble).await?;
+    for disturbance in [Disturbance::RefuseRequest, Disturbance::LoseAnswer] {
+        disturbed(cx, &b, disturbance).await?;
     }
     let grant = take(cx, &b, "after").await?;
     b.unlock(&grant.id).await.succeeds("the release")
@@ -194,13 +194,13 @@ async fn settles(cx: &Cx, a: &Client, b: &Client, info: &LockInfo) -> Step {
     b.unlock(&grant.id).await.succeeds("the release of B")
 }
 
-/// A lock meets trouble at the service: unless the answer is `Ambiguous`, a refusal means that the lock is free.
-async fn troubled(cx: &Cx, b: &Client, trouble: Trouble) -> Step {
+/// A lock meets a disturbance at the service: unless the answer is `Ambiguous`, a refusal means that the lock is free.
+async fn disturbed(cx: &Cx, b: &Client, disturbance: Disturbance) -> Step {
     let a = cx.open().await?;
-    if !cx.place.disturb(trouble).await.succeeds("disturbing the service")? {
+    if !cx.place.disturb(disturbance).await.succeeds("disturbing the service")? {
         return Ok(());
     }
-    let info = cx.info("troubled");
+    let info = cx.info("disturbed");
     match a.lock(&info).await {
         Ok(grant) => a.unlock(&grant.id).await.succeeds("the release"),
         Err(error) if error.kind() == ErrorKind::Ambiguous => settles(cx, &a, b, &info).await,

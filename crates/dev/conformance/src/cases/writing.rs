@@ -5,7 +5,7 @@ use groundstate_statemgr::{ErrorKind, Expect, Stored, Version, WriteOptions};
 use crate::cx::{Client, Cx, put, read, reads, reads_nothing, reads_the_same};
 use crate::executor::abandon_after;
 use crate::failure::{Answer, Step, Stop, describe, describe_bytes, describe_stored, ensure, equal, fail};
-use crate::harness::Trouble;
+use crate::harness::Disturbance;
 
 /// A call that has not come to its end after so many waits is left to go on.
 const MOST_WAITS: usize = 64;
@@ -58,8 +58,8 @@ pub(super) async fn all_or_nothing(cx: &Cx) -> Step {
             break;
         }
     }
-    for trouble in [Trouble::RefuseRequest, Trouble::LoseAnswer] {
-        troubled(cx, &b, &abandoned, trouble).await?;
+    for disturbance in [Disturbance::RefuseRequest, Disturbance::LoseAnswer] {
+        disturbed(cx, &b, &abandoned, disturbance).await?;
     }
     let reader = cx.open().await?;
     // Each write that was given up arrives once at most.
@@ -111,11 +111,11 @@ async fn agrees(
     Ok(())
 }
 
-/// A write meets trouble at the service. Whatever it answers has to be true.
-async fn troubled(cx: &Cx, reader: &Client, abandoned: &[Vec<u8>], trouble: Trouble) -> Step {
+/// A write meets a disturbance at the service. Whatever it answers has to be true.
+async fn disturbed(cx: &Cx, reader: &Client, abandoned: &[Vec<u8>], disturbance: Disturbance) -> Step {
     let before = read(reader).await?.map(|stored| stored.bytes).unwrap_or_default();
     let a = cx.open().await?;
-    if !cx.place.disturb(trouble).await.succeeds("disturbing the service")? {
+    if !cx.place.disturb(disturbance).await.succeeds("disturbing the service")? {
         return Ok(());
     }
     let document = cx.document_of(900);
@@ -124,11 +124,11 @@ async fn troubled(cx: &Cx, reader: &Client, abandoned: &[Vec<u8>], trouble: Trou
     agrees(reader, &mut possible, abandoned, outcome, document).await?;
     let stored = read_patiently(reader).await?;
     let whole = stored.as_ref().is_some_and(|stored| is_one_of(&stored.bytes, &possible, abandoned));
-    let expected = format!("after a write that met {trouble:?}, the old bytes or the new ones");
+    let expected = format!("after a write that met {disturbance:?}, the old bytes or the new ones");
     ensure(whole, &expected, || describe_stored(stored.as_ref()))
 }
 
-/// Reads once more if the trouble hits the read.
+/// Reads once more if the disturbance hits the read.
 async fn read_patiently(client: &Client) -> Step<Option<Stored>> {
     match client.read().await {
         Err(error) if error.kind() == ErrorKind::Unavailable => read(client).await,

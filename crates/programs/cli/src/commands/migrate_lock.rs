@@ -6,12 +6,12 @@ use groundstate_statemgr::Backend;
 use crate::args::MigrateLockArgs;
 use crate::error::{Outcome, Result};
 use crate::output::{Messages, Output};
-use crate::place::{backend, refused, upkeep};
+use crate::place::{backend, maintenance, refused};
 use crate::session::{lock_document, retried, runtime, uninterrupted};
 
 pub(super) fn run(args: &MigrateLockArgs) -> Result {
     let place = backend(&args.at.place, Purpose::Change)?;
-    let upkeep = upkeep(&place, "has no locks in a table")?;
+    let maintenance = maintenance(&place, "has no locks in a table")?;
     let workspaces = match args.all_workspaces {
         true => runtime()?.block_on(place.opened.backend.list()).map_err(|error| refused(&error))?,
         false => vec![place.workspace.clone()],
@@ -21,7 +21,7 @@ pub(super) fn run(args: &MigrateLockArgs) -> Result {
         let info = lock_document("lock migration")?;
         let moved = uninterrupted(async |interrupts| {
             interrupts.check()?;
-            let attempt = async || upkeep.migrate_lock(workspace, &info, args.dry_run).await;
+            let attempt = async || maintenance.migrate_lock(workspace, &info, args.dry_run).await;
             retried(args.lock_timeout, interrupts, attempt).await
         })?;
         let digest = match (&moved.digest, args.dry_run) {

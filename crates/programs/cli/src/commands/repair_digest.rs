@@ -5,16 +5,16 @@ use groundstate_backends::Purpose;
 use crate::args::RepairDigestArgs;
 use crate::error::{Outcome, Result};
 use crate::output::Output;
-use crate::place::{backend, upkeep};
+use crate::place::{backend, maintenance};
 use crate::session::{lock_document, retried, uninterrupted};
 
 pub(super) fn run(args: &RepairDigestArgs) -> Result {
     let place = backend(&args.at.place, Purpose::Change)?;
-    let upkeep = upkeep(&place, "keeps no digests")?;
+    let maintenance = maintenance(&place, "keeps no digests")?;
     let info = lock_document("repair-digest")?;
     let repaired = uninterrupted(async |interrupts| {
         interrupts.check()?;
-        let attempt = async || upkeep.repair_digest(&place.workspace, &info).await;
+        let attempt = async || maintenance.repair_digest(&place.workspace, &info).await;
         retried(args.lock_timeout, interrupts, attempt).await
     })?;
     let shown = |digest: &Option<String>| digest.clone().unwrap_or_else(|| "nothing".to_owned());

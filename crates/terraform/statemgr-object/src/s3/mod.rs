@@ -1,7 +1,7 @@
 //! Terraform's backend `s3`: the states of a bucket, locked by objects, by rows of a table, or by both.
 
 #[cfg(feature = "dynamodb")]
-mod upkeep;
+mod maintenance;
 
 use std::fmt;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use crate::scheme::{BothLocks, StrictLock};
 use crate::scheme::{LockObject, LockScheme};
 use crate::store::ObjectStateStore;
 #[cfg(feature = "dynamodb")]
-pub use upkeep::{FoundLock, MigratedLock};
+pub use maintenance::{FoundLock, MigratedLock};
 
 /// How the states of a bucket are locked: options of Terraform's backend, and two of our own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

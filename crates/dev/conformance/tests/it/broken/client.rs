@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
 use groundstate_common::{Clock, Timestamp};
-use groundstate_conformance::Trouble;
+use groundstate_conformance::Disturbance;
 use groundstate_statemgr::{
     Capabilities, Error, ErrorKind, Exclusion, Expect, FencingToken, LockGrant, LockHolder, LockId, LockInfo,
     Result, StateStore, Stored, Version, WriteOptions,
@@ -143,16 +143,16 @@ impl Client {
         checked
     }
 
-    /// Whether the request is refused at the door; and what trouble its answer meets.
-    fn trouble(&self, op: &'static str) -> Result<Option<Trouble>> {
-        match self.shared.inner().trouble.take() {
-            Some(Trouble::RefuseRequest) => Err(self.error(ErrorKind::Unavailable, op)),
+    /// Whether the request is refused at the door; and what disturbance its answer meets.
+    fn disturbance(&self, op: &'static str) -> Result<Option<Disturbance>> {
+        match self.shared.inner().disturbance.take() {
+            Some(Disturbance::RefuseRequest) => Err(self.error(ErrorKind::Unavailable, op)),
             other => Ok(other),
         }
     }
 
-    fn answer<T>(&self, op: &'static str, trouble: Option<Trouble>, value: T) -> Result<T> {
-        match trouble {
+    fn answer<T>(&self, op: &'static str, disturbance: Option<Disturbance>, value: T) -> Result<T> {
+        match disturbance {
             Some(_) if self.has(Flaw::CallsALostAnswerAFailure) => {
                 Err(self.error(ErrorKind::Unavailable, op))
             }
@@ -352,12 +352,12 @@ impl StateStore for Client {
             return Err(self.error(ErrorKind::Invalid, "write"));
         }
         pause().await;
-        let trouble = match self.trouble("write") {
+        let disturbance = match self.disturbance("write") {
             Err(error) if self.has(Flaw::LeavesHalfAfterAnError) => {
                 self.shared.inner().bytes = Some(bytes[..bytes.len() / 2].to_vec());
                 return Err(error);
             }
-            trouble => trouble?,
+            disturbance => disturbance?,
         };
         let slow_token = options.fence.is_some() && self.has(Flaw::ChecksTokensThenWrites);
         let slow_race = options.expect != Expect::Any && self.has(Flaw::LosesUpdatesInARace);
@@ -381,12 +381,12 @@ impl StateStore for Client {
             *self.cache.lock().expect("nothing panics inside") = Some(self.stored(&self.shared.inner()));
         }
         pause().await;
-        self.answer("write", trouble, version)
+        self.answer("write", disturbance, version)
     }
 
     async fn delete(&self, options: &WriteOptions) -> Result<()> {
         pause().await;
-        let trouble = self.trouble("delete")?;
+        let disturbance = self.disturbance("delete")?;
         if self.shared.inner().bytes.is_none() && self.has(Flaw::DeleteNeedsAState) {
             return Err(self.error(ErrorKind::NotFound, "delete"));
         }
@@ -400,12 +400,12 @@ impl StateStore for Client {
                 inner.writes = 0;
             }
         }
-        self.answer("delete", trouble, ())
+        self.answer("delete", disturbance, ())
     }
 
     async fn lock(&self, info: &LockInfo) -> Result<LockGrant> {
         pause().await;
-        let trouble = self.trouble("lock")?;
+        let disturbance = self.disturbance("lock")?;
         while self.has(Flaw::WaitsForTheHolder) && self.held(&self.shared.inner()).is_some() {
             pause().await;
         }
@@ -424,7 +424,7 @@ impl StateStore for Client {
         }
         let grant = self.take(info, &id)?;
         pause().await;
-        self.answer("lock", trouble, grant)
+        self.answer("lock", disturbance, grant)
     }
 
     async fn renew(&self, id: &LockId) -> Result<LockGrant> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use groundstate_common::{Clock, FixedClock, Timestamp};
-use groundstate_conformance::{Harness, Place, Trouble};
+use groundstate_conformance::{Disturbance, Harness, Place};
 use groundstate_statemgr::{
     CreateWorkspace, DeleteWorkspace, Error, ErrorKind, History, LockId, LockInfo, Result, StateStore,
     WorkspaceName, WriteOptions, create_workspace,
@@ -28,7 +28,7 @@ pub(super) struct Inner {
     pub(super) lock: Option<Held>,
     /// The last lock that was released, for those that forget to forget it.
     pub(super) ghost: Option<LockInfo>,
-    pub(super) trouble: Option<Trouble>,
+    pub(super) disturbance: Option<Disturbance>,
     /// What would be left after a power cut.
     pub(super) durable: Option<Vec<u8>>,
 }
@@ -143,8 +143,8 @@ impl Place for Backend {
         Ok(true)
     }
 
-    async fn disturb(&self, trouble: Trouble) -> Result<bool> {
-        self.shared("default").inner().trouble = Some(trouble);
+    async fn disturb(&self, disturbance: Disturbance) -> Result<bool> {
+        self.shared("default").inner().disturbance = Some(disturbance);
         Ok(true)
     }
 

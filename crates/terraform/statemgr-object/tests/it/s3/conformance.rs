@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use groundstate_blobs::{BlobStore, Context, PutOptions, S3Blobs};
 use groundstate_common::{OsIds, Sleeper, SystemClock};
-use groundstate_conformance::{BoxFuture, Harness, Place, Trouble};
+use groundstate_conformance::{BoxFuture, Disturbance, Harness, Place};
 use groundstate_statemgr::{Backend, Error, ErrorKind, Result, StateStore, WorkspaceName};
 use groundstate_statemgr_object::{S3Backend, S3Layout};
 use groundstate_testkit::{Fault, S3Server};
@@ -91,10 +91,10 @@ impl Place for Bucket {
         self.backend("no-such-bucket")?.store(&WorkspaceName::default_name()).map(Some)
     }
 
-    async fn disturb(&self, trouble: Trouble) -> Result<bool> {
-        let fault = match trouble {
-            Trouble::RefuseRequest => Fault::throttle(),
-            Trouble::LoseAnswer => Fault::drop_after_commit(),
+    async fn disturb(&self, disturbance: Disturbance) -> Result<bool> {
+        let fault = match disturbance {
+            Disturbance::RefuseRequest => Fault::throttle(),
+            Disturbance::LoseAnswer => Fault::drop_after_commit(),
             _ => return Ok(false),
         };
         if self.endpoint != SERVER.endpoint() {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
-use groundstate_conformance::{BoxFuture, Conditions, Harness, Place, Settings, Trouble, run};
+use groundstate_conformance::{BoxFuture, Conditions, Disturbance, Harness, Place, Settings, run};
 use groundstate_statemgr::{Backend, Result, StateStore, WorkspaceName};
 use groundstate_statemgr_object::AzureBackend;
 use groundstate_testkit::{AzureServer, Fault, GcsServer};
@@ -99,11 +99,11 @@ impl Place for InBucket {
         Ok(self.server.is_some().then(|| backend.store(&WorkspaceName::default_name())).transpose()?)
     }
 
-    async fn disturb(&self, trouble: Trouble) -> Result<bool> {
+    async fn disturb(&self, disturbance: Disturbance) -> Result<bool> {
         let Some(server) = &self.server else { return Ok(false) };
-        server.fault(match trouble {
-            Trouble::RefuseRequest => Fault::unavailable(0).times(1),
-            Trouble::LoseAnswer => Fault::drop_after_commit().times(1),
+        server.fault(match disturbance {
+            Disturbance::RefuseRequest => Fault::unavailable(0).times(1),
+            Disturbance::LoseAnswer => Fault::drop_after_commit().times(1),
             _ => return Ok(false),
         });
         Ok(true)
@@ -143,11 +143,11 @@ impl Place for InContainer {
         Ok(self.server.is_some().then(|| backend.store(&WorkspaceName::default_name())).transpose()?)
     }
 
-    async fn disturb(&self, trouble: Trouble) -> Result<bool> {
+    async fn disturb(&self, disturbance: Disturbance) -> Result<bool> {
         let Some(server) = &self.server else { return Ok(false) };
-        server.fault(match trouble {
-            Trouble::RefuseRequest => Fault::unavailable(0).times(1),
-            Trouble::LoseAnswer => Fault::drop_after_commit().times(1),
+        server.fault(match disturbance {
+            Disturbance::RefuseRequest => Fault::unavailable(0).times(1),
+            Disturbance::LoseAnswer => Fault::drop_after_commit().times(1),
             _ => return Ok(false),
         });
         Ok(true)

@@ -14,7 +14,7 @@ const ATTEMPTS: usize = 64;
 
 /// A locked state file. Dropping it unlocks.
 #[derive(Debug)]
-pub(crate) struct Latch {
+pub(crate) struct FileLock {
     file: File,
     target: PathBuf,
     /// The file did not exist before.
@@ -24,12 +24,12 @@ pub(crate) struct Latch {
 /// What came of trying to lock.
 #[derive(Debug)]
 pub(crate) enum Attempt {
-    Locked(Latch),
+    Locked(FileLock),
     /// Another process has it.
     Busy(Other),
 }
 
-impl Latch {
+impl FileLock {
     /// Locks the state file without waiting, and creates it, empty, if it is not there.
     pub(crate) fn attempt(place: &Place) -> io::Result<Attempt> {
         // A program that publishes by renaming may replace the file between opening and locking.
@@ -39,13 +39,13 @@ impl Latch {
             if !flock(&file)? {
                 return Ok(Attempt::Busy(record::other(&file)?.unwrap_or(Other { pid: None })));
             }
-            let latch = Self { file, target, created };
-            if !record::try_lock(&latch.file).map_err(no_locks)? {
-                let other = record::other(&latch.file)?;
+            let file_lock = Self { file, target, created };
+            if !record::try_lock(&file_lock.file).map_err(no_locks)? {
+                let other = record::other(&file_lock.file)?;
                 return Ok(Attempt::Busy(other.unwrap_or(Other { pid: None })));
             }
-            if latch.is_in_place()? {
-                return Ok(Attempt::Locked(latch));
+            if file_lock.is_in_place()? {
+                return Ok(Attempt::Locked(file_lock));
             }
         }
         Err(restless())
@@ -75,7 +75,7 @@ impl Latch {
     }
 }
 
-impl Drop for Latch {
+impl Drop for FileLock {
     fn drop(&mut self) {
         unlock(&self.file);
     }

@@ -7,7 +7,7 @@ use std::thread;
 pub(crate) const WORTH_A_THREAD: usize = 1024 * 1024;
 
 /// Does `aside`, which handles `len` bytes, while `work` runs, and gives the outcome of `work`.
-pub(crate) fn beside<T>(len: usize, aside: impl FnOnce() + Send, work: impl FnOnce() -> T) -> T {
+pub(crate) fn in_parallel<T>(len: usize, aside: impl FnOnce() + Send, work: impl FnOnce() -> T) -> T {
     let aside = Mutex::new(Some(aside));
     let run = || {
         let aside = aside.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -28,13 +28,13 @@ pub(crate) fn beside<T>(len: usize, aside: impl FnOnce() + Send, work: impl FnOn
 
 #[cfg(test)]
 mod tests {
-    use super::{WORTH_A_THREAD, beside};
+    use super::{WORTH_A_THREAD, in_parallel};
 
     #[test]
     fn both_are_done_once() {
         for len in [0, WORTH_A_THREAD] {
             let mut count = 0;
-            assert_eq!(beside(len, || count += 1, || 42), 42);
+            assert_eq!(in_parallel(len, || count += 1, || 42), 42);
             assert_eq!(count, 1);
         }
     }

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::sync::mpsc::{Sender, channel};
 
-use crate::beside::{WORTH_A_THREAD, beside};
 use crate::digest::{self, Digester};
+use crate::parallel::{WORTH_A_THREAD, in_parallel};
 
 /// How much is read before the digest of it is begun.
 const BLOCK: usize = 4 * 1024 * 1024;
@@ -29,7 +29,7 @@ pub(crate) fn rest(mut file: &File, head: Vec<u8>, len: u64) -> io::Result<(Vec<
     let mut digester = Digester::default();
     let (sender, parts) = channel();
     let make_digest = || parts.into_iter().for_each(|part: &[u8]| digester.update(part));
-    let filled = beside(len, make_digest, || fill(&mut bytes, &head, file, sender))?;
+    let filled = in_parallel(len, make_digest, || fill(&mut bytes, &head, file, sender))?;
     bytes.truncate(filled);
     Ok((bytes, digester.finish()))
 }

@@ -7,7 +7,7 @@ use groundstate_statemgr::{LockHolder, LockInfo, Result, WorkspaceName};
 
 /// Looks after what a back end keeps beside its states.
 #[async_trait]
-pub trait Upkeep: fmt::Debug + Send + Sync + 'static {
+pub trait LockMaintenance: fmt::Debug + Send + Sync + 'static {
     /// Every lock that is held on the state of a workspace, also those that the settings do not use: a crash or a mixed team
     /// may leave half of a lock.
     ///

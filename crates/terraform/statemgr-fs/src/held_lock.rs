@@ -8,23 +8,23 @@ use groundstate_statemgr::{LockId, LockInfo};
 
 use crate::digest::of_bytes;
 use crate::document::Document;
-use crate::latch::Latch;
+use crate::file_lock::FileLock;
 use crate::openers::{Openers, openers};
 use crate::place::Place;
 use crate::process::Process;
 
 /// A locked state file. Dropping it removes the document and unlocks.
 #[derive(Debug)]
-pub(crate) struct Grip {
-    pub(crate) latch: Latch,
+pub(crate) struct HeldLock {
+    pub(crate) file_lock: FileLock,
     place: Place,
     documents: Vec<PathBuf>,
 }
 
-impl Grip {
+impl HeldLock {
     /// A lock without a document yet.
-    pub(crate) fn new(place: &Place, latch: Latch) -> Self {
-        Self { latch, place: place.clone(), documents: Vec::new() }
+    pub(crate) fn new(place: &Place, file_lock: FileLock) -> Self {
+        Self { file_lock, place: place.clone(), documents: Vec::new() }
     }
 
     /// Leaves the document, with this process in it.
@@ -35,8 +35,8 @@ impl Grip {
     }
 
     /// A lock for one operation of an unlocked client. Terraform finds a document beside it and waits.
-    pub(crate) fn brief(place: &Place, latch: Latch, operation: &str, now: Timestamp) -> Self {
-        let mut grip = Self::new(place, latch);
+    pub(crate) fn brief(place: &Place, file_lock: FileLock, operation: &str, now: Timestamp) -> Self {
+        let mut held_lock = Self::new(place, file_lock);
         let seed = format!("{now:?} {operation} {:?} {place}", Process::this(true));
         let digits = of_bytes(seed.as_bytes());
         let parts = [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..32]];
@@ -49,18 +49,18 @@ impl Grip {
             ..LockInfo::default()
         };
         // Without it a Terraform that comes by gives up where it would have waited a moment.
-        drop(grip.sign(&info, true));
-        grip
+        drop(held_lock.sign(&info, true));
+        held_lock
     }
 
     pub(crate) fn file(&self) -> &File {
-        self.latch.file()
+        self.file_lock.file()
     }
 
     /// Removes the file if there is nothing in it and it was not there before, as Terraform does.
     fn remove_if_unused(&self) {
         let is_empty = self.file().metadata().is_ok_and(|meta| meta.len() == 0);
-        let is_ours = self.latch.created() && self.latch.is_in_place().unwrap_or(false);
+        let is_ours = self.file_lock.created() && self.file_lock.is_in_place().unwrap_or(false);
         if is_empty && is_ours && openers(self.file()) == Openers::None {
             // An empty file is no state either.
             drop(fs::remove_file(self.place.target()));
@@ -68,7 +68,7 @@ impl Grip {
     }
 }
 
-impl Drop for Grip {
+impl Drop for HeldLock {
     fn drop(&mut self) {
         self.remove_if_unused();
         // As the last thing: a Terraform that meets the lock without a document gives up instead of waiting.

@@ -12,9 +12,9 @@ use crate::stamp::Stamp;
 
 /// A copy on its way. Dropping it leaves nothing behind.
 #[derive(Debug)]
-pub(crate) struct EarlyCopy(JoinHandle<io::Result<(Stamp, Staged)>>);
+pub(crate) struct BackupCopy(JoinHandle<io::Result<(Stamp, Staged)>>);
 
-impl EarlyCopy {
+impl BackupCopy {
     /// Begins to copy the state to the disk of the backup. Whatever is in the way is told when the backup is due.
     pub(crate) fn begin(state: &Place, backup: &Place) -> Option<Self> {
         if backup.is_same_as(state) || !parent(backup.path()).is_dir() {
@@ -41,7 +41,7 @@ impl EarlyCopy {
 mod tests {
     use std::fs::{self, File};
 
-    use super::EarlyCopy;
+    use super::BackupCopy;
     use crate::place::Place;
     use crate::replace::publish_copy;
 
@@ -53,7 +53,7 @@ mod tests {
         fs::write(state.path(), "old").unwrap();
         let file = File::open(state.path()).unwrap();
 
-        let early = EarlyCopy::begin(&state, &backup).unwrap();
+        let early = BackupCopy::begin(&state, &backup).unwrap();
         while !early.0.is_finished() {
             std::thread::yield_now();
         }
@@ -61,7 +61,7 @@ mod tests {
         assert!(early.of(&file).is_none());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 
-        let staged = EarlyCopy::begin(&state, &backup).unwrap().of(&file).unwrap();
+        let staged = BackupCopy::begin(&state, &backup).unwrap().of(&file).unwrap();
         publish_copy(staged, &file, &backup).unwrap();
         assert_eq!(fs::read(backup.path()).unwrap(), b"foreign");
     }
@@ -71,8 +71,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let state = Place::new(&folder.path().join("state")).unwrap();
         let backup = Place::new(&folder.path().join("new/backup")).unwrap();
-        assert!(EarlyCopy::begin(&state, &backup).is_none());
-        assert!(EarlyCopy::begin(&state, &state).is_none());
+        assert!(BackupCopy::begin(&state, &backup).is_none());
+        assert!(BackupCopy::begin(&state, &state).is_none());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }
