@@ -42,8 +42,7 @@ impl Layout {
 ///
 /// let mut writer = Writer::new(Vec::new(), Layout::indented(4));
 /// writer.open('{');
-/// writer.name("id");
-/// writer.string("a");
+/// writer.string_member("id", "a");
 /// writer.name("list");
 /// writer.raw("[1,{}]")?;
 /// writer.close('}')?;
@@ -120,6 +119,29 @@ impl<W: io::Write> Writer<W> {
     pub fn scalar(&mut self, text: &str) {
         self.item();
         self.block.push_str(text);
+    }
+
+    /// Writes a member that is a string.
+    pub fn string_member(&mut self, name: &str, value: &str) {
+        self.name(name);
+        self.string(value);
+    }
+
+    /// Writes a member that is `true` or `false`.
+    pub fn bool_member(&mut self, name: &str, value: bool) {
+        self.name(name);
+        self.scalar(if value { "true" } else { "false" });
+    }
+
+    /// Writes an array of strings.
+    ///
+    /// # Errors
+    ///
+    /// Those of the output.
+    pub fn strings<'a>(&mut self, values: impl IntoIterator<Item = &'a str>) -> io::Result<()> {
+        self.open('[');
+        values.into_iter().for_each(|value| self.string(value));
+        self.close(']')
     }
 
     /// Writes compact JSON text in this document's layout; its strings stay as they are.

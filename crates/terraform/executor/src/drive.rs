@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
-use groundstate_ordering::walk::{Event, Outcome, WalkGraph, WalkOptions, WalkReport, Walker, panic_text};
+use groundstate_schedule::walk::{Event, Outcome, WalkGraph, WalkOptions, WalkReport, Walker, panic_text};
 
 use crate::catch::catch_panic;
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use groundstate_ordering::effects::{
     BeginError, Conclusion, Intent, Mutation, Operation, Reply, apply, begin, conclude, metadata_writes,
 };
-use groundstate_ordering::walk::{Context, Event, Outcome, StopToken, WalkOptions, WalkReport, panic_text};
 use groundstate_ordering::{ApplyKind, OpKind};
+use groundstate_schedule::walk::{Context, Event, Outcome, StopToken, WalkOptions, WalkReport, panic_text};
 use groundstate_statemgr::{Error, Full, LockGuard, Storage};
 use groundstate_states::State;
 

@@ -7,7 +7,7 @@
 //! use groundstate_common::{FixedClock, SequenceIds, Timestamp};
 //! use groundstate_executor::{Call, Executor, MemoryIntents, Plan, PlanNode, Provider};
 //! use groundstate_ordering::effects::{Operation, Reply};
-//! use groundstate_ordering::walk::{WalkGraph, WalkOptions};
+//! use groundstate_schedule::walk::{WalkGraph, WalkOptions};
 //! use groundstate_ordering::{ApplyKind, OpKind};
 //! use groundstate_statemgr::{AbandonedLocks, LockGuard, Manager, ManagerOptions, MemoryPlace, Reader, Waiting};
 //! use groundstate_states::addr::{AbsResourceInstance, ProviderInstance};
@@ -55,7 +55,7 @@
 //! - A crash at any point leaves a state that holds every object that is known to exist, once. [`Executor::recover`] says what
 //!   is not known, and puts back what was only moved aside.
 //! - Nothing starts after a state could not be stored.
-//! - Failures skip what depends on them and nothing else; see [`groundstate_ordering::walk`].
+//! - Failures skip what depends on them and nothing else; see [`groundstate_schedule::walk`].
 //!
 //! # Finding your way
 //!

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use groundstate_ordering::effects::{Meta, Operation};
-use groundstate_ordering::walk::{WalkGraph, WalkGraphError};
 use groundstate_ordering::{ApplyKind, NodeKey, OpKind, OpNode, OperationGraph, PersistMeta};
+use groundstate_schedule::walk::{WalkGraph, WalkGraphError};
 use groundstate_states::State;
 use groundstate_states::addr::{AbsResourceInstance, InstanceKey, ProviderConfig, ProviderInstance};
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use groundstate_ordering::effects::{Operation, Reply};
-use groundstate_ordering::walk;
 use groundstate_ordering::{ApplyKind, OpKind};
+use groundstate_schedule::walk;
 use groundstate_states::addr::ProviderConfig;
 use groundstate_states::{ObjectSrc, ResourceInstance, State};
 

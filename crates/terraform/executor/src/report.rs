@@ -1,7 +1,7 @@
 //! How a run ended.
 
 use groundstate_ordering::effects::Intent;
-use groundstate_ordering::walk::WalkReport;
+use groundstate_schedule::walk::WalkReport;
 use groundstate_statemgr::Error;
 
 /// How a run ended.

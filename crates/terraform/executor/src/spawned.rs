@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use groundstate_ordering::walk::{Event, Outcome, StopToken, WalkGraph, WalkOptions, WalkReport, Walker};
+use groundstate_schedule::walk::{Event, Outcome, StopToken, WalkGraph, WalkOptions, WalkReport, Walker};
 use tokio::sync::Notify;
 use tokio::task::{JoinSet, yield_now};
 

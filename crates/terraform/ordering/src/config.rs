@@ -1,6 +1,7 @@
 //! The graph of configuration: which resource depends on which, also through its provider and through whole modules.
 
 use groundstate_dag::CompactGraph;
+use groundstate_schedule::WaitCycle;
 use groundstate_states::addr::{ConfigResource, Module, ProviderConfig};
 
 use crate::edge::{EdgeReason, Reasons};
@@ -61,7 +62,7 @@ impl Config {
         // Modules stand behind all they hold, as barriers do.
         let network = Network::new(visible as usize, self.vertices() as usize, edges);
         let cycles = network.cycles();
-        let report = |cycle: &crate::cycle::RawCycle| {
+        let report = |cycle: &WaitCycle<Link>| {
             let path = cycle.path.iter().map(|&(from, to, _)| CycleStep {
                 from: self.node(from),
                 to: self.node(to),

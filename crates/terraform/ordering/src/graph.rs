@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use groundstate_schedule::Scratch;
 use groundstate_states::addr::{AbsResourceInstance, ConfigResource};
 
 use crate::cbd::{Causes, CbdCause};
@@ -9,7 +10,7 @@ use crate::config::Config;
 use crate::edge::{DroppedEdge, Edge};
 use crate::error::{BuildError, BuildErrors, Warning};
 use crate::input::ReplaceOrder;
-use crate::network::{Network, Scratch};
+use crate::network::{Link, Network};
 use crate::node::{NodeKey, OpNode, cmp_resources};
 
 /// Single operations, and which of them wait for which.
@@ -104,7 +105,7 @@ impl OperationGraph {
     /// The graph holds many of them as one where whole groups wait for whole groups, so there may be far more than fit into
     /// memory: 50,000 instances that depend on 50,000 others are 2,500,000,000 edges.
     pub fn edges(&self) -> impl Iterator<Item = Edge<'_>> {
-        self.network.op_edges().map(|(from, to, link)| Edge {
+        self.network.edges().map(|(from, to, link)| Edge {
             from: &self.nodes[from as usize].key,
             to: &self.nodes[to as usize].key,
             reasons: link.reasons(),
@@ -119,8 +120,8 @@ impl OperationGraph {
     /// When the graph has no such node.
     #[must_use]
     pub fn dependencies(&self, node: usize) -> Vec<Edge<'_>> {
-        let found = self.network.op_dependencies(node as u32, &mut Scratch::default());
-        let edge = |(to, link): (u32, crate::network::Link)| Edge {
+        let found = self.network.waits(node as u32, &mut Scratch::default());
+        let edge = |(to, link): (u32, Link)| Edge {
             from: &self.nodes[node].key,
             to: &self.nodes[to as usize].key,
             reasons: link.reasons(),
@@ -132,8 +133,8 @@ impl OperationGraph {
     /// What each node waits for directly, in the order of the nodes, by number and without reasons.
     pub fn dependency_lists(&self) -> impl Iterator<Item = Vec<usize>> {
         let mut scratch = Scratch::default();
-        (0..self.network.ops()).map(move |node| {
-            let found = self.network.op_dependencies(node, &mut scratch);
+        (0..self.network.operations()).map(move |node| {
+            let found = self.network.waits(node, &mut scratch);
             found.into_iter().map(|(to, _)| to as usize).collect()
         })
     }

@@ -45,8 +45,8 @@
 //!   [`persist`](OperationGraph::persist).
 //! - So are renderings: [`to_text`](OperationGraph::to_text), [`to_listing`](OperationGraph::to_listing),
 //!   [`to_json`](OperationGraph::to_json), [`to_dot`](OperationGraph::to_dot), [`to_mermaid`](OperationGraph::to_mermaid).
-//! - [`walk`] carries a graph out, [`effects`] says what that does to a state, [`stack`] orders deployments of Pulumi,
-//!   [`full`] is the graph as Terraform draws it.
+//! - [`to_walk`](OperationGraph::to_walk) gives what [`groundstate_schedule::walk`] carries out, [`effects`] says what that does
+//!   to a state, [`full`] is the graph as Terraform draws it.
 //!
 //! # How it stays small
 //!
@@ -61,7 +61,6 @@
 mod build;
 mod cbd;
 mod config;
-mod cycle;
 mod edge;
 pub mod effects;
 mod error;
@@ -78,10 +77,11 @@ mod query;
 mod render;
 mod report;
 mod select;
-pub mod stack;
 mod undecided;
-pub mod walk;
 mod walked;
+
+pub use groundstate_schedule::Waves;
+pub use groundstate_schedule::drawing::DotStyle;
 
 pub use build::{build, build_with};
 pub use cbd::{CbdCause, CbdOrigin};
@@ -96,8 +96,7 @@ pub use keys::{CountedKeys, DeposedKeys, DrawnKeys};
 pub use node::{ApplyKind, NodeKey, OpKind, OpNode, Part};
 pub use options::{CbdPropagation, CrossProvider, Options, PlanMode, Profile, Scope};
 pub use plan::{Cause, PlanError, PlanNote, Planned, Product, Stead, Unstated};
-pub use query::{Affected, Explanation, Step, Waves};
-pub use render::DotStyle;
+pub use query::{Affected, Explanation, Step};
 pub use report::{CycleReport, CycleStep};
 pub use undecided::Undecided;
 

@@ -1,25 +1,13 @@
 //! Questions to a graph: order, waves, what precedes what, and why.
 
+use groundstate_schedule::{Direction, WaitCycle, Waves};
 use groundstate_states::addr::AbsResourceInstance;
 
-use crate::cycle::RawCycle;
 use crate::edge::{EdgeReason, Reasons};
 use crate::graph::{CyclicGraph, OperationGraph};
-use crate::network::{Direction, Link, Network, RawEdge, Scratch};
+use crate::network::{Link, RawEdge};
 use crate::node::{NodeKey, OpNode};
 use crate::report::{CycleReport, CycleStep};
-
-/// In which wave each node runs if each runs as early as it can, and as late as it can.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Waves {
-    /// For each node, by number, the wave in which it can run first.
-    pub earliest: Vec<u32>,
-    /// For each node the wave in which it has to run at the latest, so that nothing is delayed.
-    pub latest: Vec<u32>,
-    /// The number of waves.
-    pub count: usize,
-}
 
 /// One step of a chain of reasons: `from` waits for `to`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,17 +24,7 @@ pub struct Step {
 }
 
 /// How two nodes, or the operations on two instances, are ordered.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Explanation<S = Step> {
-    /// The first waits for the second, by this shortest chain.
-    Waits(Vec<S>),
-    /// The second waits for the first, by this shortest chain.
-    IsWaitedFor(Vec<S>),
-    /// Neither waits for the other: they may run at the same time.
-    Concurrent,
-    /// One of them is not in the graph, or has no operation.
-    Absent,
-}
+pub type Explanation = groundstate_schedule::Explanation<Step>;
 
 /// Something that has to be done before what was asked about can go.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,78 +36,6 @@ pub struct Affected {
     pub distance: usize,
     /// The step on the way back: what of the nearer ones waits for it, and why.
     pub step: Step,
-}
-
-impl Waves {
-    /// The numbers of the nodes of each wave, in order.
-    #[must_use]
-    pub fn groups(&self) -> Vec<Vec<usize>> {
-        let mut groups = vec![Vec::new(); self.count];
-        for (node, &wave) in self.earliest.iter().enumerate() {
-            groups[wave as usize].push(node);
-        }
-        groups
-    }
-
-    /// By how many waves a node can be delayed without delaying the whole.
-    ///
-    /// # Panics
-    ///
-    /// When the graph has no such node.
-    #[must_use]
-    pub fn slack(&self, node: usize) -> u32 {
-        self.latest[node] - self.earliest[node]
-    }
-}
-
-impl Network {
-    /// How two sets of nodes are ordered: the shortest path between any of them.
-    pub(crate) fn related<S>(
-        &self,
-        a: &[usize],
-        b: &[usize],
-        steps: impl Fn(&[RawEdge]) -> Vec<S>,
-    ) -> Explanation<S> {
-        if a.is_empty() || b.is_empty() {
-            return Explanation::Absent;
-        }
-        let shortest = |from: &[usize], to: &[usize]| {
-            let pairs = from.iter().flat_map(|&from| to.iter().map(move |&to| (from, to)));
-            let paths = pairs.filter_map(|(from, to)| self.shortest_path(from as u32, to as u32));
-            paths.min_by_key(Vec::len).map(|path| steps(&path))
-        };
-        if let Some(path) = shortest(a, b) {
-            return Explanation::Waits(path);
-        }
-        shortest(b, a).map_or(Explanation::Concurrent, Explanation::IsWaitedFor)
-    }
-
-    /// All that these nodes wait for by way of nodes that are admitted: how many steps away, and the last of the steps.
-    pub(crate) fn nearest(&self, starts: &[usize], admits: impl Fn(u32) -> bool) -> Vec<(usize, RawEdge)> {
-        let mut seen = vec![false; self.ops() as usize];
-        for &start in starts {
-            seen[start] = true;
-        }
-        let mut scratch = Scratch::default();
-        let mut found = Vec::new();
-        let mut front: Vec<u32> = starts.iter().map(|&start| start as u32).collect();
-        let mut distance = 0;
-        while !front.is_empty() {
-            distance += 1;
-            let mut next = Vec::new();
-            for from in front {
-                for (to, link) in self.op_dependencies(from, &mut scratch) {
-                    if admits(to) && !std::mem::replace(&mut seen[to as usize], true) {
-                        next.push(to);
-                        found.push((distance, (from, to, link)));
-                    }
-                }
-            }
-            next.sort_unstable();
-            front = next;
-        }
-        found
-    }
 }
 
 impl OperationGraph {
@@ -158,9 +64,7 @@ impl OperationGraph {
     ///
     /// When the graph has cycles.
     pub fn waves(&self) -> Result<Waves, CyclicGraph> {
-        let schedule = self.network().schedule().ok_or(CyclicGraph)?;
-        let (earliest, latest) = (schedule.earliest, schedule.latest);
-        Ok(Waves { earliest, latest, count: schedule.waves as usize })
+        self.network().waves().ok_or(CyclicGraph)
     }
 
     /// Whether the first node is done before the second can start.
@@ -198,7 +102,7 @@ impl OperationGraph {
     }
 
     fn explain_any(&self, a: &[usize], b: &[usize]) -> Explanation {
-        self.network().related(a, b, |path| self.steps(path))
+        self.network().explain(a, b, |(from, to, link)| self.step(from, to, link))
     }
 
     /// What must go if an instance goes: everything that the destruction of its objects waits for, the nearest first.
@@ -242,10 +146,6 @@ impl OperationGraph {
         (0..self.nodes().len()).filter(|&other| other != node && reached[other]).collect()
     }
 
-    pub(crate) fn steps(&self, path: &[RawEdge]) -> Vec<Step> {
-        path.iter().map(|&(from, to, link)| self.step(from, to, link)).collect()
-    }
-
     fn step(&self, from: u32, to: u32, link: Link) -> Step {
         let key = |node: u32| self.nodes()[node as usize].key.clone();
         Step { from: key(from), to: key(to), reasons: link.reasons(), inverted: link.is_inverted() }
@@ -257,14 +157,14 @@ impl OperationGraph {
         self.network().cycles().iter().map(|cycle| self.report(cycle)).collect()
     }
 
-    fn report(&self, cycle: &RawCycle) -> CycleReport<NodeKey> {
+    fn report(&self, cycle: &WaitCycle<Link>) -> CycleReport<NodeKey> {
         let key = |node: u32| self.nodes()[node as usize].key.clone();
         let step =
             |&(from, to, link): &RawEdge| CycleStep { from: key(from), to: key(to), reasons: link.reasons() };
         let path: Vec<CycleStep<NodeKey>> = cycle.path.iter().map(step).collect();
         let cut: Vec<CycleStep<NodeKey>> =
             path.iter().filter(|step| step.reasons.iter().any(EdgeReason::is_stored)).cloned().collect();
-        let (smallest, proven) = self.network().smallest_cut(cycle);
+        let (smallest, proven) = self.network().smallest_cut(cycle, Link::is_not_only_stored);
         CycleReport {
             members: cycle.members.iter().map(|&node| key(node)).collect(),
             state_is_stale: cycle.path.iter().any(|edge| self.is_reversed(edge)),

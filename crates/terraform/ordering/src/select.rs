@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use groundstate_schedule::Direction;
 use groundstate_states::addr::{AbsResourceInstance, ModuleInstance, Target};
 
-use crate::network::{Direction, Network};
+use crate::network::Network;
 use crate::node::{ApplyKind, OpKind, OpNode, Part};
 
 /// Whether the target names the instance. A module without a key stands for all its instances, wherever it occurs.
@@ -64,7 +65,7 @@ fn closure(
     starts: Vec<u32>,
     direction: Direction,
 ) -> Vec<bool> {
-    let mut seen = vec![false; network.len() as usize];
+    let mut seen = vec![false; network.node_count() as usize];
     let mut stack = starts;
     for &start in &stack {
         seen[start as usize] = true;

@@ -31,7 +31,7 @@ impl OperationGraph {
         }
         let network = self.network();
         // For each node one of the unknown destructions that it is or leads to through barriers alone.
-        let mut leads: Vec<Option<u32>> = vec![None; network.len() as usize];
+        let mut leads: Vec<Option<u32>> = vec![None; network.node_count() as usize];
         let mut stack = Vec::new();
         for (number, node) in (0_u32..).zip(self.nodes()) {
             let is_unknown = node.key.part() == Some(Part::Destroy)
@@ -43,7 +43,7 @@ impl OperationGraph {
         }
         while let Some(node) = stack.pop() {
             for &waiter in network.waiters(node) {
-                if !network.is_op(waiter) && leads[waiter as usize].is_none() {
+                if !network.is_operation(waiter) && leads[waiter as usize].is_none() {
                     leads[waiter as usize] = leads[node as usize];
                     stack.push(waiter);
                 }

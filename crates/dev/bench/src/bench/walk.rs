@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use groundstate_executor::{drive, drive_spawned};
-use groundstate_ordering::walk::{Context, Outcome as Ended, Relation, WalkGraph, WalkOptions, walk};
+use groundstate_schedule::walk::{Context, Outcome as Ended, Relation, WalkGraph, WalkOptions, walk};
 
 use super::{Failure, Outcome, machine, median};
 
@@ -78,7 +78,7 @@ fn per_node(options: &Options, run: &mut dyn FnMut()) -> f64 {
 
 /// The state machine without any driver.
 fn alone(graph: &WalkGraph, parallelism: usize) {
-    use groundstate_ordering::walk::{OnFailure, Walker};
+    use groundstate_schedule::walk::{OnFailure, Walker};
     let mut walker = Walker::new(graph, parallelism, OnFailure::Continue);
     let mut running = std::collections::VecDeque::new();
     loop {

@@ -1,7 +1,7 @@
 //! W16 and appendix C, 10: a crash at every point, also of the run that follows it.
 
 use groundstate_ordering::effects::{Finding, Recovered};
-use groundstate_ordering::walk::WalkOptions;
+use groundstate_schedule::walk::WalkOptions;
 use groundstate_states::{ObjectSrc, State};
 
 use crate::planner::{Goal, first_versions, plan, refresh};

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use groundstate_executor::drive;
-use groundstate_ordering::walk::{Event, Outcome, Relation, Settled, StopToken, WalkGraph, WalkOptions};
+use groundstate_schedule::walk::{Event, Outcome, Relation, Settled, StopToken, WalkGraph, WalkOptions};
 
 fn chain(nodes: usize) -> WalkGraph {
     let mut builder = WalkGraph::builder(nodes);

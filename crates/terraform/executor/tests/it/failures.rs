@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use groundstate_executor::{Executor, IntentLog, MemoryIntents, PlanNode, RunError};
 use groundstate_ordering::effects::Intent;
-use groundstate_ordering::walk::{Settled, WalkOptions};
+use groundstate_schedule::walk::{Settled, WalkOptions};
 use groundstate_statemgr::{Error, ErrorKind, FullFake, Result, TransientInMemory};
 use groundstate_states::ObjectStatus;
 

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use groundstate_executor::{Plan, PlanError, PlanNode};
 use groundstate_ordering::effects::{Meta, Operation};
-use groundstate_ordering::walk::{Relation, Settled, WalkGraph, WalkOptions};
 use groundstate_ordering::{
     Action, ApplyKind, DepRef, Input, OpKind, Options, PlannedChange, ReplaceOrder, ResourceConfig, build,
 };
+use groundstate_schedule::walk::{Relation, Settled, WalkGraph, WalkOptions};
 use groundstate_states::addr::ProviderInstance;
 
 use crate::planner::{Goal, first_versions};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use groundstate_common::{FixedClock, SequenceIds, Timestamp};
 use groundstate_executor::{Executor, Plan, RunReport, StoredIntents};
 use groundstate_ordering::effects::Recovered;
-use groundstate_ordering::walk::WalkOptions;
+use groundstate_schedule::walk::WalkOptions;
 use groundstate_statefile::{DecodeOptions, decode};
 use groundstate_statemgr::{
     AbandonedLocks, Full, LockGuard, LockInfo, Locker, Manager, ManagerOptions, MemoryPlace, StateStore,

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use groundstate_schedule::{Label, Scratch};
+
 use super::wires::Wires;
-use crate::network::{Network, RawEdge, Scratch};
+use crate::network::{Network, RawEdge};
 use crate::options::CrossProvider;
 
 /// More candidates than this in one component are dropped together: each costs a search of the component.
@@ -59,10 +61,10 @@ fn expanded<'a>(
 ) -> impl Iterator<Item = (RawEdge, Vec<RawEdge>)> + 'a {
     let mut scratch = Scratch::default();
     candidates.iter().map(move |&(from, to, link)| {
-        let ends: Vec<u32> = if network.is_op(to) {
+        let ends: Vec<u32> = if network.is_operation(to) {
             vec![to]
         } else {
-            network.op_dependencies(to, &mut scratch).into_iter().map(|(to, _)| to).collect()
+            network.waits(to, &mut scratch).into_iter().map(|(to, _)| to).collect()
         };
         ((from, to, link), ends.into_iter().map(|to| (from, to, link)).collect())
     })
@@ -88,7 +90,7 @@ fn greedy(sure: &Network, edges: &[RawEdge], inside: &[RawEdge], component: &[u3
         *counts.entry(component[from as usize]).or_insert(0_usize) += 1;
     }
     // Searches stay inside a component, so only its edges are needed; those kept are added as they are.
-    let mut next: Vec<Vec<u32>> = vec![Vec::new(); sure.len() as usize];
+    let mut next: Vec<Vec<u32>> = vec![Vec::new(); sure.node_count() as usize];
     for &(from, to, _) in edges {
         if component[from as usize] == component[to as usize] {
             next[from as usize].push(to);

@@ -313,7 +313,7 @@ fn finish(nodes: Vec<OpNode>, network: Network, selected: Option<Vec<bool>>) -> 
     let mut users: Vec<Vec<u32>> = vec![Vec::new(); providers];
     for (provider, users) in (0_u32..).zip(&mut users) {
         let waiters = network.waiters(provider).iter().copied();
-        let waiters = waiters.filter(|&from| network.is_op(from) && keep[from as usize]);
+        let waiters = waiters.filter(|&from| network.is_operation(from) && keep[from as usize]);
         users.extend(waiters.filter(|&from| uses(from, provider)));
         keep[provider as usize] &= !users.is_empty();
     }
@@ -322,7 +322,7 @@ fn finish(nodes: Vec<OpNode>, network: Network, selected: Option<Vec<bool>>) -> 
     let closed: Vec<u32> = (0..providers as u32).filter(|&provider| keep[provider as usize]).collect();
     let ops = (kept.len() + closed.len()) as u32;
     // The new number of each node that stays; barriers come behind the operations.
-    let mut number = vec![u32::MAX; network.len() as usize];
+    let mut number = vec![u32::MAX; network.node_count() as usize];
     for (new, &old) in (0_u32..).zip(&kept) {
         number[old as usize] = new;
     }
@@ -331,7 +331,7 @@ fn finish(nodes: Vec<OpNode>, network: Network, selected: Option<Vec<bool>>) -> 
     let mut stack = kept.clone();
     while let Some(from) = stack.pop() {
         for (to, link) in network.links(from) {
-            if network.is_op(to) && !keep[to as usize] {
+            if network.is_operation(to) && !keep[to as usize] {
                 continue;
             }
             if number[to as usize] == u32::MAX {

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use groundstate_schedule::walk::Outcome;
 use groundstate_states::addr::ConfigResource;
 use groundstate_states::{ObjectSrc, ObjectStatus, ResourceInstance};
 
 use super::{Meta, Mutation, Operation};
-use crate::walk::Outcome;
 use crate::{ApplyKind, OpKind};
 
 /// How a provider answered.

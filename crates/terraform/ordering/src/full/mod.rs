@@ -10,15 +10,14 @@ mod select;
 use std::collections::BTreeSet;
 use std::fmt;
 
+use groundstate_schedule::WaitGraph;
+use groundstate_schedule::drawing::plain_dot;
 use groundstate_states::addr::{ConfigResource, Module, ProviderConfig, Target};
 
-use crate::edge::EdgeReason;
 use crate::graph::OperationGraph;
 use crate::input::Input;
-use crate::network::{Link, Network};
 use crate::node::NodeKey;
 use crate::options::Options;
-use crate::render::dot::escaped;
 
 /// What the full graph needs besides the input of the operations.
 #[derive(Clone, Debug, Default)]
@@ -184,26 +183,19 @@ impl FullGraph {
     /// A drawing as `terraform graph` makes it.
     #[must_use]
     pub fn to_dot(&self) -> String {
-        let label = |node: usize| escaped(&self.nodes[node].key.to_string());
-        let mut lines: Vec<String> = Vec::new();
-        for (number, node) in self.nodes.iter().enumerate() {
-            let shape = match node.role {
-                Role::Provider | Role::ProviderClose => "diamond",
-                Role::Value { kind: ValueKind::Variable | ValueKind::Output, .. } => "note",
-                _ => "box",
-            };
-            let label = label(number);
-            lines.push(format!("\t\t\"[root] {label}\" [label = \"{label}\", shape = \"{shape}\"]\n"));
-        }
-        lines.sort();
-        let all = self.edges.iter().enumerate();
-        let edges = all.flat_map(|(from, to)| to.iter().map(move |&to| (from, to as usize)));
-        let mut edges: Vec<String> = edges
-            .map(|(from, to)| format!("\t\t\"[root] {}\" -> \"[root] {}\"\n", label(from), label(to)))
-            .collect();
-        edges.sort();
-        let head = "digraph {\n\tcompound = \"true\"\n\tnewrank = \"true\"\n\tsubgraph \"root\" {\n";
-        format!("{head}{}{}\t}}\n}}\n", lines.concat(), edges.concat())
+        let shape = |node: usize| match self.nodes[node].role {
+            Role::Provider | Role::ProviderClose => "diamond",
+            Role::Value { kind: ValueKind::Variable | ValueKind::Output, .. } => "note",
+            _ => "box",
+        };
+        let labels: Vec<String> = self.nodes.iter().map(|node| node.key.to_string()).collect();
+        plain_dot(&self.waits(), &labels, shape, None)
+    }
+
+    fn waits(&self) -> WaitGraph<()> {
+        let all = self.edges.iter().zip(0_u32..);
+        let edges = all.flat_map(|(to, from)| to.iter().map(move |&to| (from, to, ()))).collect();
+        WaitGraph::new(self.nodes.len(), self.nodes.len(), edges)
     }
 
     fn push(&mut self, node: Node) -> u32 {
@@ -243,12 +235,9 @@ impl FullGraph {
     }
 
     fn reduced(self) -> Self {
-        let link = Link::new(EdgeReason::Config);
-        let all = self.edges.iter().zip(0_u32..);
-        let list = all.flat_map(|(to, from)| to.iter().map(move |&to| (from, to, link))).collect();
-        let network = Network::new(self.nodes.len(), self.nodes.len(), list);
-        let Some(reduced) = network.reduced() else { return self };
-        let edges = (0..reduced.ops()).map(|node| reduced.dependencies(node).iter().copied().collect());
+        let Some(reduced) = self.waits().reduced() else { return self };
+        let edges =
+            (0..reduced.operations()).map(|node| reduced.dependencies(node).iter().copied().collect());
         Self { edges: edges.collect(), nodes: self.nodes }
     }
 }

@@ -10,7 +10,7 @@ use crate::edge::Reasons;
 use crate::graph::{OperationGraph, PersistMeta};
 use crate::node::{OpKind, OpNode};
 
-pub(crate) type Json = Writer<Vec<u8>>;
+type Json = Writer<Vec<u8>>;
 
 impl OperationGraph {
     /// The graph as JSON: nodes, edges, order, waves, what was dropped, and what a state is to record.
@@ -32,8 +32,7 @@ impl OperationGraph {
         let waves = self.waves().ok();
         let mut json = Writer::new(Vec::new(), Layout::COMPACT.with_escapes(Escapes::Plain));
         json.open('{');
-        json.name("format_version");
-        json.string("1.0");
+        json.string_member("format_version", "1.0");
         json.name("nodes");
         json.open('[');
         for (number, node) in self.nodes().iter().enumerate() {
@@ -49,26 +48,26 @@ impl OperationGraph {
         json.close(']')?;
         if groups > 0 {
             json.name("groups");
-            strings(&mut json, of_groups.iter().map(String::as_str))?;
+            json.strings(of_groups.iter().map(String::as_str))?;
         }
         json.name("edges");
         json.open('[');
         for (from, to, link) in self.network().written_edges() {
             json.open('{');
-            text(&mut json, "from", &labels[from as usize]);
-            text(&mut json, "to", &labels[to as usize]);
+            json.string_member("from", &labels[from as usize]);
+            json.string_member("to", &labels[to as usize]);
             reasons(&mut json, link.reasons())?;
-            flag(&mut json, "inverted", link.is_inverted());
+            json.bool_member("inverted", link.is_inverted());
             json.close('}')?;
         }
         json.close(']')?;
         if let (Ok(order), Some(waves)) = (self.order_numbers(), &waves) {
             json.name("order");
-            strings(&mut json, order.iter().map(|&node| labels[node].as_str()))?;
+            json.strings(order.iter().map(|&node| labels[node].as_str()))?;
             json.name("waves");
             json.open('[');
             for group in waves.groups() {
-                strings(&mut json, group.iter().map(|&node| labels[node].as_str()))?;
+                json.strings(group.iter().map(|&node| labels[node].as_str()))?;
             }
             json.close(']')?;
         }
@@ -76,8 +75,8 @@ impl OperationGraph {
         json.open('[');
         for edge in self.dropped() {
             json.open('{');
-            text(&mut json, "from", &self.label_of(&edge.from));
-            text(&mut json, "to", &self.label_of(&edge.to));
+            json.string_member("from", &self.label_of(&edge.from));
+            json.string_member("to", &self.label_of(&edge.to));
             reasons(&mut json, edge.reasons)?;
             json.close('}')?;
         }
@@ -95,11 +94,11 @@ fn write_persisted(json: &mut Json, persisted: &[(&AbsResourceInstance, PersistM
     json.open('[');
     for (addr, meta) in persisted {
         json.open('{');
-        text(json, "address", &addr.to_string());
-        flag(json, "create_before_destroy", meta.create_before_destroy);
+        json.string_member("address", &addr.to_string());
+        json.bool_member("create_before_destroy", meta.create_before_destroy);
         json.name("dependencies");
         let names: Vec<String> = meta.dependencies.iter().map(ToString::to_string).collect();
-        strings(json, names.iter().map(String::as_str))?;
+        json.strings(names.iter().map(String::as_str))?;
         json.close('}')?;
     }
     json.close(']')
@@ -114,26 +113,25 @@ fn write_node(
     invented_keys: bool,
 ) -> io::Result<()> {
     json.open('{');
-    text(json, "id", label);
-    text(json, "kind", node.kind.name());
+    json.string_member("id", label);
+    json.string_member("kind", node.kind.name());
     if let Some(addr) = node.key.addr() {
-        text(json, "address", &addr.to_string());
+        json.string_member("address", &addr.to_string());
     }
     if let OpKind::DestroyDeposed(key) | OpKind::ForgetDeposed(key) = node.kind
         && !is_unborn
     {
-        text(json, "deposed", key.as_str());
+        json.string_member("deposed", key.as_str());
     }
     if let Some(key) = node.deposes_to.filter(|_| !invented_keys) {
-        text(json, "deposes_to", key.as_str());
+        json.string_member("deposes_to", key.as_str());
     }
     if let Some(provider) = &node.provider {
-        text(json, "provider", &provider.to_string());
+        json.string_member("provider", &provider.to_string());
     }
-    flag(json, "cbd", node.cbd);
+    json.bool_member("cbd", node.cbd);
     if node.skip_destroy {
-        json.name("skip_destroy");
-        json.scalar("true");
+        json.bool_member("skip_destroy", true);
     }
     if let Some(wave) = wave {
         json.name("wave");
@@ -142,24 +140,8 @@ fn write_node(
     json.close('}')
 }
 
-pub(crate) fn text(json: &mut Json, name: &str, value: &str) {
-    json.name(name);
-    json.string(value);
-}
-
-pub(crate) fn flag(json: &mut Json, name: &str, set: bool) {
-    json.name(name);
-    json.scalar(if set { "true" } else { "false" });
-}
-
-pub(crate) fn strings<'a>(json: &mut Json, values: impl Iterator<Item = &'a str>) -> io::Result<()> {
-    json.open('[');
-    values.for_each(|value| json.string(value));
-    json.close(']')
-}
-
 fn reasons(json: &mut Json, reasons: Reasons) -> io::Result<()> {
     json.name("reasons");
     let names: Vec<&str> = reasons.iter().map(|reason| reason.name()).collect();
-    strings(json, names.into_iter())
+    json.strings(names)
 }

@@ -1,30 +1,27 @@
 //! The graph as text: listings, drawings, JSON.
 
-pub(crate) mod dot;
-pub(crate) mod json;
-pub(crate) mod mermaid;
-pub(crate) mod picture;
+mod drawn;
+mod json;
 
 use std::fmt::Write;
 
-use crate::graph::{CyclicGraph, OperationGraph};
-use crate::network::Network;
+use groundstate_schedule::Scratch;
 
-pub use dot::DotStyle;
+use crate::graph::{CyclicGraph, OperationGraph};
 
 impl OperationGraph {
     /// Each label on a line of its own, in the order of their bytes; below it, indented, the labels of what it waits for.
     #[must_use]
     pub fn to_text(&self) -> String {
         let labels = self.labels();
-        let mut by_label: Vec<u32> = (0..self.network().ops()).collect();
+        let mut by_label: Vec<u32> = (0..self.network().operations()).collect();
         by_label.sort_by(|&a, &b| labels[a as usize].cmp(&labels[b as usize]));
-        let mut scratch = crate::network::Scratch::default();
+        let mut scratch = Scratch::default();
         let mut text = String::new();
         for node in by_label {
             text.push_str(&labels[node as usize]);
             text.push('\n');
-            let dependencies = self.network().op_dependencies(node, &mut scratch);
+            let dependencies = self.network().waits(node, &mut scratch);
             let mut dependencies: Vec<&str> =
                 dependencies.iter().map(|&(to, _)| labels[to as usize].as_str()).collect();
             dependencies.sort_unstable();
@@ -55,10 +52,5 @@ impl OperationGraph {
 
     fn labels(&self) -> Vec<String> {
         self.nodes().iter().map(|node| node.key.to_string()).collect()
-    }
-
-    /// The network without superfluous edges, or as it is when it has cycles.
-    fn for_drawing(&self) -> Network {
-        self.network().reduced().unwrap_or_else(|| self.network().clone())
     }
 }

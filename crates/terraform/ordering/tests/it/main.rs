@@ -22,8 +22,6 @@ mod properties;
 mod providers;
 mod render;
 mod size;
-mod stack;
 mod targets;
 mod validation;
-mod walk;
 mod world;

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use groundstate_ordering::walk::{Outcome, Settled, WalkOptions, walk};
 use groundstate_ordering::{
     BuildError, BuildErrors, CrossProvider, Input, OperationGraph, Options, Profile, Scope, build,
 };
+use groundstate_schedule::walk::{Outcome, Settled, WalkOptions, walk};
 use proptest::prelude::*;
 
 use crate::case::listing;
@@ -197,7 +197,7 @@ proptest! {
         let count = graph.nodes().len();
         let done = std::sync::Mutex::new(Vec::new());
         let fails = |node: usize| failing >> (node % 64) & 7 == 0;
-        let execute = |node: usize, _: &groundstate_ordering::walk::Context| {
+        let execute = |node: usize, _: &groundstate_schedule::walk::Context| {
             done.lock().unwrap().push(node);
             if fails(node) { Outcome::Failed("it was to fail".to_owned()) } else { Outcome::Succeeded }
         };

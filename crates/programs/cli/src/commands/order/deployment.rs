@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use groundstate_common::shell_command;
-use groundstate_ordering::stack::{
-    DeletedWith, Deletes, Destruction, RemovalKind, RemovalReason, RemovalReference, RemovalStep, StackError,
-    StackOptions, Urn,
+use groundstate_ordering::Profile;
+use groundstate_pulumi_ordering::{
+    DeletedWith, Deletes, Destruction, Explanation, RemovalKind, RemovalReason, RemovalReference,
+    RemovalStep, StackError, StackOptions, Urn,
 };
-use groundstate_ordering::{Explanation, Profile};
 use groundstate_pulumi_snapshot::Snapshot;
 
 use super::graph::{Text, draw};
@@ -105,12 +105,7 @@ pub(super) fn why(args: &OrderWhyArgs, source: &Source) -> Result {
     Ok(Outcome::Clean)
 }
 
-fn lines(
-    destruction: &Destruction,
-    explanation: &Explanation<RemovalStep>,
-    waits: &Urn,
-    first: &Urn,
-) -> Vec<String> {
+fn lines(destruction: &Destruction, explanation: &Explanation, waits: &Urn, first: &Urn) -> Vec<String> {
     let line = |step: &RemovalStep| {
         let [from, to] = [step.from, step.to].map(|node| destruction.label(node));
         format!("{from} waits for {to}: {}", because(destruction, step))
@@ -155,7 +150,7 @@ fn name(urn: &Urn) -> String {
     if urn.is_valid() { urn.name().to_owned() } else { urn.to_string() }
 }
 
-fn explained(destruction: &Destruction, explanation: &Explanation<RemovalStep>) -> String {
+fn explained(destruction: &Destruction, explanation: &Explanation) -> String {
     let (relation, steps) = match explanation {
         Explanation::Waits(steps) => ("waits", &**steps),
         Explanation::IsWaitedFor(steps) => ("is_waited_for", &**steps),

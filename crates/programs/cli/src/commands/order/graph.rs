@@ -1,7 +1,7 @@
 //! What is printed of a graph, whichever family's it is.
 
-use groundstate_ordering::stack::Destruction;
 use groundstate_ordering::{ApplyKind, DotStyle, OpKind, OperationGraph, Waves};
+use groundstate_pulumi_ordering::Destruction;
 
 use crate::args::GraphFormat;
 use crate::error::{Failure, Kind, Result};

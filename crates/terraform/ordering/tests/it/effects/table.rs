@@ -1,8 +1,8 @@
 //! The table of 12.2, row by row.
 
 use groundstate_ordering::effects::{Operation, Reply, apply, begin, conclude};
-use groundstate_ordering::walk::Outcome;
 use groundstate_ordering::{ApplyKind, OpKind};
+use groundstate_schedule::walk::Outcome;
 use groundstate_states::ObjectSrc;
 use groundstate_states::addr::AbsResourceInstance;
 

@@ -1,0 +1,5 @@
+//! Tests of groundstate-schedule, through its public interface.
+
+mod barriers;
+mod drawing;
+mod walk;

@@ -1,0 +1,96 @@
+//! What pictures of a destruction show.
+
+use std::collections::{BTreeMap, HashSet};
+
+use groundstate_pulumi_snapshot as deployments;
+use groundstate_schedule::drawing::{Drawing, MAX_GROUP_DEPTH, Node, NodeGroup, NodeStyle, Shape};
+
+use super::{Destruction, RemovalKind};
+use crate::{StackEntry, StackIndex};
+
+/// The type of the root of a stack, which all belongs to, so that it makes no group.
+const ROOT: &str = "pulumi:pulumi:Stack";
+
+impl Destruction {
+    pub(super) fn drawing(&self) -> Drawing {
+        let nodes = (0..self.removals.len()).map(|node| self.drawn(node)).collect();
+        Drawing::new(&self.graph, nodes, self.groups(), |_| false)
+    }
+
+    pub(super) fn is_provider(&self, node: usize) -> bool {
+        self.entries[self.removals[node].entry].type_.starts_with("pulumi:providers:")
+    }
+
+    fn drawn(&self, node: usize) -> Node {
+        let removal = &self.removals[node];
+        let entry = &self.entries[removal.entry];
+        let label = &self.labels[node];
+        let action = label.strip_prefix(entry.urn.as_str()).unwrap_or(label);
+        let mut action = action.trim_start_matches([' ', '(']).trim_end_matches(')').to_owned();
+        match removal.members.as_slice() {
+            [] => {}
+            [one] => action.push_str(&format!(", takes {} along", short(&self.entries[*one]))),
+            more => action.push_str(&format!(", takes {} others along", more.len())),
+        }
+        let (class, fill, line, dashed) = match removal.kind {
+            RemovalKind::Protected => ("protected", "#fff8c5", "#9a6700", false),
+            _ if removal.blocked => ("blocked", "#ffffff", "#9a6700", true),
+            RemovalKind::Delete => ("destroy", "#ffebe9", "#cf222e", false),
+            RemovalKind::DeleteReplaced => ("old", "#ffebe9", "#cf222e", true),
+            RemovalKind::Component => ("component", "#f6f8fa", "#6e7781", false),
+            RemovalKind::External | RemovalKind::Retain | RemovalKind::Pending | RemovalKind::TakenAlong => {
+                ("forget", "#eaeef2", "#6e7781", true)
+            }
+        };
+        let shape = if self.is_provider(node) { Shape::Hexagon } else { Shape::Rounded };
+        let style = NodeStyle { class, fill, line, dashed };
+        Node { name: short(entry), action, style, shape }
+    }
+
+    /// The components, each with its nodes, in the order of the list.
+    fn groups(&self) -> Vec<NodeGroup> {
+        let paths = self.paths();
+        let mut by_path: BTreeMap<&[usize], Vec<usize>> = BTreeMap::new();
+        // The root of the drawing comes first, with or without nodes.
+        by_path.entry(&[]).or_default();
+        for (node, removal) in self.removals.iter().enumerate() {
+            let path = paths[removal.entry].as_slice();
+            for depth in 1..path.len() {
+                by_path.entry(&path[..depth]).or_default();
+            }
+            by_path.entry(path).or_default().push(node);
+        }
+        let group = |(path, nodes): (&[usize], Vec<usize>)| NodeGroup {
+            name: path.iter().map(|&at| short(&self.entries[at])).collect::<Vec<_>>().join(" / "),
+            depth: path.len(),
+            nodes,
+        };
+        by_path.into_iter().map(group).collect()
+    }
+
+    /// For each entry the components that it lies in, from the outermost; a component with children lies in itself.
+    fn paths(&self) -> Vec<Vec<usize>> {
+        let index = StackIndex::new(&self.entries);
+        let parent = |at: usize| index.resolve(at, self.entries[at].parent.as_ref()?);
+        let parents: HashSet<usize> = (0..self.entries.len()).filter_map(parent).collect();
+        let mut paths: Vec<Vec<usize>> = Vec::with_capacity(self.entries.len());
+        for (at, entry) in self.entries.iter().enumerate() {
+            let mut path = parent(at).and_then(|on| paths.get(on).cloned()).unwrap_or_default();
+            let holds = !entry.custom && entry.type_ != ROOT && parents.contains(&at);
+            if holds && path.len() < MAX_GROUP_DEPTH {
+                path.push(at);
+            }
+            paths.push(path);
+        }
+        paths
+    }
+}
+
+/// Type and name, or the whole name of what is no URN.
+fn short(entry: &StackEntry) -> String {
+    let urn = deployments::Urn::from(entry.urn.as_str());
+    match urn.is_valid() {
+        true => format!("{}::{}", entry.type_, urn.name()),
+        false => entry.urn.to_string(),
+    }
+}
