@@ -25,7 +25,7 @@ pub fn check(tape: &[u8]) -> Result<Stats, Failure> {
         let replayed = replay(base.clone(), entries.iter().map(Arc::clone), Default::default());
         let replayed = replayed.map_err(|error| error.to_string())?.snapshot;
         let slowly = naive(None, base, entries)?;
-        same(&replayed, &slowly).map_err(|error| format!("the replayer and the specification: {error}"))?;
+        same(&replayed, &slowly).map_err(|error| format!("the replayer and the naive one: {error}"))?;
         Ok(replayed)
     })
 }

@@ -10,7 +10,7 @@ use crate::dice::Dice;
 use crate::engine::{Outcome, same, show};
 use crate::naive::{Replay, naive};
 
-/// Replays a journal that was made up by the replayer and by the specification.
+/// Replays an invented journal by the replayer and by the naive one.
 pub(crate) fn check(dice: &Dice<'_>, replay: &Replay, log: &mut Vec<String>) -> Outcome<u64> {
     let length = 1 + dice.roll(5);
     let base = Snapshot::new((0..length).map(|number| resource(&format!("b{number}"), 0)));

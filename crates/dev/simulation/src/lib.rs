@@ -15,7 +15,7 @@
 //!
 //! - [`check`] runs one case, [`check_with`] with a replayer of one's own.
 //! - [`simulate`] runs many by a seed, and makes the first that fails smaller.
-//! - [`naive`] is a replayer that does what the specification says, one entry after the other; with a [`Defect`] it does so wrongly, and
+//! - [`naive`] is a replayer that applies the rules, one entry after the other; with a [`Defect`] it does so wrongly, and
 //!   has to be caught.
 
 mod arrival;

@@ -1,4 +1,4 @@
-//! A replayer that does what the specification says and nothing else, slowly; and the ways in which it can be wrong.
+//! A replayer that applies the rules and nothing else, slowly; and the ways in which it can be wrong.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -133,7 +133,7 @@ pub fn naive(defect: Option<Defect>, base: &Snapshot, entries: &[Arc<Entry>]) ->
     tables.generate()
 }
 
-/// The tables of the specification, by their names there.
+/// The tables of a replay, by Pulumi's names.
 #[derive(Default)]
 struct Tables {
     defect: Option<Defect>,
@@ -391,7 +391,7 @@ impl Tables {
         if self.has(Defect::NewLast) { [old, new].concat() } else { [new, old].concat() }
     }
 
-    /// What the specification calls rebuilding dependencies.
+    /// Rebuilding dependencies, as Pulumi calls it.
     fn rebuild(&self, resources: &mut [Resource]) {
         let everyone: BTreeSet<Urn> = resources.iter().map(|resource| resource.urn.clone()).collect();
         let mut seen: BTreeSet<Urn> = BTreeSet::new();

@@ -32,7 +32,7 @@ pub struct Options {
     pub excludes: Vec<Target>,
 }
 
-/// Which set of rules is followed. Appendix A of the specification lists the differences.
+/// Which set of rules is followed; `docs/differences.md` lists the differences.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Profile {
     /// Ours: without cycles of its own making.

@@ -1,4 +1,4 @@
-//! Scenarios of the specification about model and JSON: order, omissions, numbers, escapes, layouts.
+//! Model and JSON: order, omissions, numbers, escapes, layouts.
 
 use groundstate_pulumi_deployment::{
     DecodeOptions, DeploymentFile, EncodeOptions, Envelope, EnvelopeKind, Escapes, Layout, NoteKind, decode,

@@ -1,4 +1,4 @@
-//! Deleting, by the scenarios of the specification.
+//! Deleting.
 
 use groundstate_pulumi_integrity::{
     DeleteError, DeleteOptions, Deleted, FindError, VerifyOptions, closest, delete, delete_all, find, verify,
@@ -19,7 +19,7 @@ fn deleted(snapshot: &mut Snapshot, indexes: &[usize], options: DeleteOptions) -
 }
 
 #[test]
-fn t82_only_depends_dup() {
+fn only_dependents_of_the_chosen_copy_are_deleted() {
     let mut snapshot = snapshot(&["PA(#0)", "PA(#1)", "b(#0 @PA=0)", "b(#1 @PA=1)", "c(b)"]);
     snapshot.resource_mut(0).unwrap().delete = true;
     snapshot.resource_mut(2).unwrap().delete = true;
@@ -30,7 +30,7 @@ fn t82_only_depends_dup() {
 }
 
 #[test]
-fn t83_delete_protected_dep() {
+fn protected_dependents_keep_a_resource_from_deletion() {
     let mut snapshot = snapshot(&["a", "b(a *)"]);
     let before = snapshot.clone();
     let error = delete(&mut snapshot, [0], plain().dependents(true)).unwrap_err();
@@ -43,7 +43,7 @@ fn t83_delete_protected_dep() {
 }
 
 #[test]
-fn t122_delete_multi_order() {
+fn many_resources_are_deleted_in_any_order() {
     for order in [[0, 1], [1, 0]] {
         let mut snapshot = snapshot(&["a", "b(a)"]);
         let result = deleted(&mut snapshot, &order, plain());

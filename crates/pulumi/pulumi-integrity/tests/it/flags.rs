@@ -7,7 +7,7 @@ use groundstate_pulumi_integrity::{Flag, set_flag, set_flag_everywhere};
 use crate::support::{snapshot, urn};
 
 #[test]
-fn t123_taint_deleted_only() {
+fn a_resource_to_be_deleted_cannot_be_tainted() {
     let mut snapshot = snapshot(&["a", "b(!)"]);
     let before = snapshot.clone();
     let error = set_flag(&mut snapshot, [&urn("a"), &urn("b")], Flag::Taint(true)).unwrap_err();

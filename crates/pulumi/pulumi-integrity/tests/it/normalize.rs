@@ -1,4 +1,4 @@
-//! Normalizing names, by the scenarios of the specification.
+//! Normalizing names by aliases.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use groundstate_pulumi_snapshot::{ProviderRef, Resource, Snapshot, Snippet, Urn}
 use crate::support::{below, names, provider_ref, snapshot, urn};
 
 #[test]
-fn t70_norm_noop() {
+fn normalizing_without_aliases_changes_nothing() {
     let mut snapshot = snapshot(&["P(#1)", "a(@P=1)", "b(a ^a)"]);
     let before = snapshot.clone();
     assert_eq!(normalize(&mut snapshot), Ok(false));
@@ -16,7 +16,7 @@ fn t70_norm_noop() {
 }
 
 #[test]
-fn t71_norm_parent_chain() {
+fn children_follow_the_alias_of_their_parent() {
     let token = "t:t:New";
     let parent = Urn::build("s", "p", "", token, "a");
     let mut new = Resource::new(parent.clone(), token);
@@ -35,7 +35,7 @@ fn t71_norm_parent_chain() {
 }
 
 #[test]
-fn t72_norm_dup_alias() {
+fn one_alias_of_two_resources_is_refused() {
     let mut snapshot = snapshot(&["a(a:x)", "b(a:x)"]);
     let before = snapshot.clone();
     let error = normalize(&mut snapshot).unwrap_err();
@@ -46,7 +46,7 @@ fn t72_norm_dup_alias() {
 }
 
 #[test]
-fn t73_norm_one_level() {
+fn aliases_are_followed_one_level() {
     let mut snapshot = snapshot(&["b(a:a)", "c(a:b)", "d(a)"]);
     assert_eq!(normalize(&mut snapshot), Ok(true));
     assert_eq!(snapshot.resources[2].dependencies, [urn("b")]);
@@ -54,7 +54,7 @@ fn t73_norm_one_level() {
 }
 
 #[test]
-fn t74_norm_replacewith_viewof() {
+fn every_kind_of_reference_follows_an_alias() {
     let mut snapshot = snapshot(&["b(a:a)", "c(r:a v:a k:a w:a)"]);
     let original = Arc::clone(&snapshot.resources[1]);
     assert_eq!(normalize(&mut snapshot), Ok(true));

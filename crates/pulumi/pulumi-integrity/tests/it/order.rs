@@ -1,4 +1,4 @@
-//! Sorting, by the scenarios of the specification.
+//! Sorting.
 
 use groundstate_pulumi_integrity::{Moved, SortError, sort};
 
@@ -12,12 +12,12 @@ fn sorted(resources: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn t75_topo_false_cycle() {
+fn a_replaced_copy_makes_no_cycle() {
     assert_eq!(sorted(&["b(a)", "a", "a(! b)"]), ["a", "b", "a'1!"]);
 }
 
 #[test]
-fn t76_topo_cycle_self() {
+fn a_resource_that_depends_on_itself_is_a_cycle() {
     let mut snapshot = snapshot(&["b(c)", "c", "a(a)"]);
     let before = snapshot.clone();
     let error = sort(&mut snapshot).unwrap_err();
@@ -27,7 +27,7 @@ fn t76_topo_cycle_self() {
 }
 
 #[test]
-fn t77_topo_deterministic() {
+fn sorting_is_deterministic() {
     let resources = ["e(d c k:b w:a)", "d(b)", "c(a r:b)", "a(b)", "b", "f(e ^d)"];
     let first = sorted(&resources);
     assert_eq!(first, ["b", "d", "a", "c", "e", "f"]);

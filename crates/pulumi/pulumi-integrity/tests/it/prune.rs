@@ -1,4 +1,4 @@
-//! Pruning, by the scenarios of the specification.
+//! Pruning of missing references.
 
 use groundstate_pulumi_integrity::{Pruned, ReferenceKind, VerifyOptions, prune, verify};
 use groundstate_pulumi_snapshot::{
@@ -32,7 +32,7 @@ fn a_sound_snapshot_stays_as_it_is() {
 }
 
 #[test]
-fn t78_prune_parent_chain() {
+fn children_of_a_missing_parent_move_up() {
     let mut snapshot = chain();
     snapshot.resources.remove(0);
     let results = prune(&mut snapshot);
@@ -49,7 +49,7 @@ fn t78_prune_parent_chain() {
 }
 
 #[test]
-fn t79_prune_replacewith() {
+fn missing_replace_with_is_pruned() {
     let mut snapshot = snapshot(&["a", "b(r:x r:a)"]);
     let results = prune(&mut snapshot);
     assert_eq!(snapshot.resources[1].replace_with, [urn("a")]);
@@ -58,7 +58,7 @@ fn t79_prune_replacewith() {
 }
 
 #[test]
-fn t80_prune_collision() {
+fn a_taken_name_is_not_given_by_pruning() {
     // Below two parents that are gone two children have the same name.
     let mut snapshot = snapshot(&["a", "a"]);
     for (index, token) in ["t:t:U", "t:t:V"].into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Renaming resources and stacks, by the scenarios of the specification.
+//! Renaming resources and stacks.
 
 use std::sync::Arc;
 
@@ -103,7 +103,7 @@ fn a_parent_can_be_renamed_though_a_child_exists_twice() {
 }
 
 #[test]
-fn t85_rename_root() {
+fn renaming_a_stack_renames_its_root_resource() {
     let root = Urn::root_stack("s", "p");
     let mut snapshot = snapshot(&["a"]);
     snapshot.resource_mut(0).unwrap().parent = Some(root.clone());
@@ -116,7 +116,7 @@ fn t85_rename_root() {
 }
 
 #[test]
-fn t86_rename_foreign() {
+fn urns_of_other_stacks_and_projects_are_not_renamed() {
     let foreign = Urn::build("s", "other", "", "t:t:T", "x");
     let elsewhere = Urn::build("t", "p", "", "t:t:T", "x");
     let mut snapshot = snapshot(&["a"]);
@@ -129,7 +129,7 @@ fn t86_rename_foreign() {
 }
 
 #[test]
-fn t87_rename_secret_json() {
+fn references_inside_plain_secrets_are_renamed() {
     let inside = REFERENCE.replace("URN", urn("a").as_str());
     let secret = |text: &str| {
         let mut literal = String::new();

@@ -1,4 +1,4 @@
-//! Repairs, by the scenarios of the specification and by what can be wrong.
+//! Repairs of everything that can be wrong.
 
 use groundstate_pulumi_integrity::{
     Action, Choice, PendingRule, Plan, QuestionId, RepairOptions, Rule, VerifyOptions, repair, verify,
@@ -29,7 +29,7 @@ fn steps(plan: &Plan) -> Vec<String> {
 }
 
 #[test]
-fn t81_repair_provider() {
+fn an_unknown_provider_is_added_by_repair() {
     // Pulumi gives up here. The provider that is named comes back, and the next update fills it in.
     let broken = snapshot(&["a(@P=1)", "b(@P=1)"]);
     let done = planned(&broken, &RepairOptions::default());
@@ -46,7 +46,7 @@ fn t81_repair_provider() {
 }
 
 #[test]
-fn t111_orphan_dup_parent() {
+fn repair_moves_a_parent_before_its_child() {
     let mut broken = snapshot(&["c(^A)", "A(! #1)"]);
     broken.resource_mut(0).unwrap().urn = below(1, "c");
     let done = planned(&broken, &RepairOptions::default());
@@ -96,7 +96,7 @@ fn parents_that_wait_for_their_deletion_stand_before_their_children() {
 }
 
 #[test]
-fn t124_repair_valid() {
+fn repair_leaves_a_valid_snapshot_alone() {
     let sound = snapshot(&["P(#1)", "a(@P=1 ^P)", "b(a v:x)", "a(! #2)"]);
     let done = repair(&sound, &RepairOptions::default());
     assert!(done.is_empty() && done.questions.is_empty());

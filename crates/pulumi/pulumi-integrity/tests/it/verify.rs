@@ -1,4 +1,4 @@
-//! The rules, by the scenarios of the specification.
+//! The rules, one test each.
 
 use std::sync::Arc;
 
@@ -45,12 +45,12 @@ fn expect_valid(resources: &[&str]) {
 }
 
 #[test]
-fn t01_magic_empty() {
+fn an_empty_manifest_has_no_magic_to_check() {
     assert!(check(&Snapshot::default()).is_clean());
 }
 
 #[test]
-fn t02_magic_tampered() {
+fn a_changed_version_breaks_the_magic() {
     let mut snapshot = Snapshot { manifest: Manifest::new(Time::ZERO, "v3.1.0"), ..Snapshot::default() };
     assert!(check(&snapshot).is_clean());
     snapshot.manifest.version = "v3.2.0".into();
@@ -61,26 +61,26 @@ fn t02_magic_tampered() {
 }
 
 #[test]
-fn t49_self_dep() {
+fn a_dependency_on_itself_is_missing() {
     let path = "resources[0].dependencies[0]";
     let text = "resource <a>'s dependency <a> refers to missing resource";
     expect_one(&["a(a)"], Rule::DependencyMissing, path, text);
 }
 
 #[test]
-fn t50_dep_after() {
+fn a_dependency_must_come_before() {
     let text = "resource <a>'s dependency <b> comes after it";
     expect_one(&["a(b)", "b"], Rule::DependencyAfter, "resources[0].dependencies[0]", text);
 }
 
 #[test]
-fn t51_dep_missing() {
+fn a_dependency_must_exist() {
     let text = "resource <a>'s dependency <x> refers to missing resource";
     expect_one(&["b", "a(b x)"], Rule::DependencyMissing, "resources[1].dependencies[1]", text);
 }
 
 #[test]
-fn t52_parent_after_parent_missing() {
+fn a_parent_must_exist_and_come_before() {
     let text = "child resource <a>'s parent <b> comes after it";
     expect_one(&["a(^b)", "b"], Rule::ParentAfter, "resources[0].parent", text);
     let text = "child resource <a> refers to missing parent <x>";
@@ -88,7 +88,7 @@ fn t52_parent_after_parent_missing() {
 }
 
 #[test]
-fn t53_parent_type_mismatch() {
+fn a_qualified_type_that_lacks_the_parent_is_a_warning() {
     let report = check(&snapshot(&["a", "b(^a)"]));
     assert_eq!(found(&report), [(Rule::ParentType, "resources[1].parent")]);
     assert!(report.is_valid() && report.findings[0].severity == Severity::Warning);
@@ -107,7 +107,7 @@ fn t53_parent_type_mismatch() {
 }
 
 #[test]
-fn t54_provider_after() {
+fn a_provider_must_come_before() {
     let snapshot = snapshot(&["a(@P=1)", "P(#1)"]);
     let report = check(&snapshot);
     assert_eq!(found(&report), [(Rule::UnknownProvider, "resources[0].provider")]);
@@ -117,37 +117,37 @@ fn t54_provider_after() {
 }
 
 #[test]
-fn t55_provider_wrong_id() {
+fn a_provider_with_another_id_is_unknown() {
     let text = "resource <a> refers to unknown provider <P>::2";
     expect_one(&["P(#1)", "a(@P=2)"], Rule::UnknownProvider, "resources[1].provider", text);
 }
 
 #[test]
-fn t56_provider_exempt_pr() {
+fn a_pending_replacement_needs_no_provider() {
     expect_valid(&["a(? @P=1)"]);
     expect_valid(&["a(? @P=1)", "P(#1 a)"]);
 }
 
 #[test]
-fn t57_provider_not_exempt_delete() {
+fn a_resource_to_be_deleted_needs_its_provider() {
     let text = "resource <a> refers to unknown provider <P>::1";
     expect_one(&["a(! @P=1)"], Rule::UnknownProvider, "resources[0].provider", text);
 }
 
 #[test]
-fn t58_provider_deleted_counts() {
+fn a_provider_to_be_deleted_counts() {
     expect_valid(&["P(#1 !)", "a(@P=1)"]);
 }
 
 #[test]
-fn t59_provider_replaced() {
+fn a_provider_that_comes_after_does_not_count() {
     let text = "resource <a> refers to unknown provider <P>::1";
     let resources = ["P(#2)", "a(@P=1)", "P(#1 !)"];
     expect_one(&resources, Rule::UnknownProvider, "resources[1].provider", text);
 }
 
 #[test]
-fn t60_dup_two_live() {
+fn two_live_copies_are_duplicates() {
     let text = "duplicate resource <a> (not marked for deletion)";
     expect_one(&["a", "a"], Rule::Duplicate, "resources[0].urn", text);
     let report = check(&snapshot(&["b", "a", "a", "b"]));
@@ -158,26 +158,26 @@ fn t60_dup_two_live() {
 }
 
 #[test]
-fn t61_dup_live_deleted() {
+fn copies_to_be_deleted_are_no_duplicates() {
     expect_valid(&["a", "a(!)", "a(!)"]);
     expect_valid(&["a(!)", "a", "a(!)"]);
     expect_valid(&["a(!)", "a(!)"]);
 }
 
 #[test]
-fn t62_dup_pr() {
+fn a_pending_replacement_counts_as_live() {
     let text = "duplicate resource <a> (not marked for deletion)";
     expect_one(&["a(?)", "a"], Rule::Duplicate, "resources[0].urn", text);
 }
 
 #[test]
-fn t63_id_on_component() {
+fn a_component_has_no_id() {
     let text = "resource '<a>' has 'custom false but non-empty ID";
     expect_one(&["a(~ #x)"], Rule::IdOnComponent, "resources[0].id", text);
 }
 
 #[test]
-fn t64_replacewith_missing() {
+fn replace_with_must_exist_and_come_before() {
     let text = "resource <a> is specified as being replaced with <x>, which is missing";
     expect_one(&["a(r:x)"], Rule::ReplaceWithMissing, "resources[0].replaceWith[0]", text);
     let text = "resource <a> is specified as being replaced with <b>, which comes after it";
@@ -187,7 +187,7 @@ fn t64_replacewith_missing() {
 }
 
 #[test]
-fn t65_deletedwith_after() {
+fn deleted_with_must_exist_and_come_before() {
     let text = "resource <a> is specified as being deleted with <b>, which comes after it";
     expect_one(&["a(w:b)", "b"], Rule::DeletedWithAfter, "resources[0].deletedWith", text);
     let text = "resource <a> is specified as being deleted with <x>, which is missing";
@@ -205,14 +205,14 @@ fn property_dependencies_name_their_property() {
 }
 
 #[test]
-fn t66_empty_urn_in_list() {
+fn an_empty_urn_in_a_list_is_a_warning() {
     let report = check(&snapshot(&["a(_)"]));
     assert_eq!(found(&report), [(Rule::EmptyReference, "resources[0].dependencies[0]")]);
     assert!(report.is_valid() && report.original_error().is_none());
 }
 
 #[test]
-fn t67_snippet_dup_snippet_no_uuid() {
+fn snippets_need_unique_uuids() {
     let snippet = |uuid: &str| Snippet { uuid: uuid.into(), ..Snippet::default() };
     let snippets = vec![snippet("u"), snippet(""), snippet("v"), snippet("u")];
     let snapshot = Snapshot { snippets, ..Snapshot::default() };
@@ -229,7 +229,7 @@ fn t67_snippet_dup_snippet_no_uuid() {
 }
 
 #[test]
-fn t68_order_of_rules() {
+fn findings_come_in_the_order_of_the_original() {
     let report = check(&snapshot(&["a(^x @P=1)", "b(x)"]));
     let rules: Vec<Rule> = report.findings.iter().map(|finding| finding.rule).collect();
     assert_eq!(rules, [Rule::UnknownProvider, Rule::ParentMissing, Rule::DependencyMissing]);
@@ -238,7 +238,7 @@ fn t68_order_of_rules() {
 }
 
 #[test]
-fn t69_viewof_dangling() {
+fn a_missing_view_is_an_error_only_if_strict() {
     let report = check(&snapshot(&["a(v:x)"]));
     assert_eq!(found(&report), [(Rule::ViewOfMissing, "resources[0].viewOf")]);
     assert!(report.is_valid() && report.original_error().is_none());

@@ -37,7 +37,7 @@ fn any_resource(own: &str, marks: u8, edges: &[(u8, usize)], name: &impl Fn(usiz
     made
 }
 
-/// Whether the rules of the specification hold, read one by one.
+/// Whether the rules hold, read one by one.
 fn slow_is_valid(snapshot: &Snapshot) -> bool {
     let before = |index: usize| snapshot.resources[..index].iter();
     snapshot.indexed().all(|(index, resource)| {

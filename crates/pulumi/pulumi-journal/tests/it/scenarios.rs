@@ -1,4 +1,4 @@
-//! Scenarios of the specification, by their names there.
+//! Entries and snapshots, one situation a test.
 
 use std::sync::Arc;
 

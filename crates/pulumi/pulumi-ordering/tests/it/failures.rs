@@ -11,7 +11,7 @@ fn continuing() -> StackOptions {
 }
 
 #[test]
-fn p26_provider_failure_continue() {
+fn a_failed_provider_fails_only_its_resources() {
     let wanted = "Q; A{Q}; B";
     let graph = plan_with("", wanted, "", &continuing()).unwrap();
     let ended = run(&[], &graph, &How::failing(&["C(Q)"]));
@@ -130,10 +130,10 @@ fn the_planner_tells_the_steps_of_each_goal_at_once() {
     assert_eq!(planner.steps().len(), 7);
 }
 
-/// P30: every scenario of this file and its neighbours, with every single step failing, one at a time, in both ways,
+/// Every situation of this file and its neighbours, with every single step failing, one at a time, in both ways,
 /// going on or not, and with a crash after every step. The runner verifies the list after every step.
 #[test]
-fn p30_integrity_every_step() {
+fn every_step_leaves_a_valid_list() {
     for (base, wanted, script) in [
         ("prov; A; B(p:A)", "prov; A; B(p:A)", "A=R B=U"),
         ("prov; A; B(p:A)", "prov; A; B(p:A)", "A=RD B=U B.p"),

@@ -23,7 +23,7 @@ use groundstate_pulumi_ordering::{StackError, StackGraph, StackOptions, plan_sta
 
 use notation::{Script, entries, goals};
 
-/// Plans a base list and goals in the notation of the specification; see [`notation`].
+/// Plans a base list and goals in the notation of [`notation`].
 pub(crate) fn plan(base: &str, wanted: &str, script: &str) -> StackGraph {
     plan_with(base, wanted, script, &StackOptions::default()).unwrap()
 }

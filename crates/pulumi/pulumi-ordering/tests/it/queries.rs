@@ -58,7 +58,7 @@ fn old_entries_need_old_entries_and_live_ones_need_live_ones() {
     assert_eq!(index.transitive_dependencies_of(2), BTreeSet::from([1]));
 }
 
-/// The scan that the specification describes.
+/// The scan, done the slow way.
 fn scan(list: &[StackEntry], start: usize, ignore: &HashSet<usize>, children: bool) -> Vec<usize> {
     let mut urns = HashSet::from([&list[start].urn]);
     let mut found = Vec::new();

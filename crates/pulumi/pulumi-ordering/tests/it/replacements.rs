@@ -9,14 +9,14 @@ use crate::{options, plan, plan_with};
 const BASE: &str = "prov; A; B(p:A)";
 
 #[test]
-fn p01_default_replace() {
+fn a_replacement_creates_first() {
     let graph = plan(BASE, BASE, "A=R B=U");
     assert_eq!(steps(&graph), ["CR(A)", "Rep(A)", "U(B)", "DR(A)"]);
     assert_order(&graph, &["CR(A) < U(B) < DR(A)", "CR(A) < Rep(A)", "Rep(A) | U(B)"]);
 }
 
 #[test]
-fn p02_dbr_dependent() {
+fn delete_before_replace_takes_the_dependents_along() {
     let graph = plan(BASE, BASE, "A=RD B=U B.p");
     assert_eq!(steps(&graph), ["DR(B)", "DR(A)", "Rep(A)", "CR(A)", "Rep(B)", "CR(B)"]);
     assert_order(&graph, &["DR(B) < DR(A) < Rep(A) < CR(A)", "CR(A) < Rep(B) < CR(B)"]);
@@ -27,14 +27,14 @@ fn p02_dbr_dependent() {
 }
 
 #[test]
-fn p03_dbr_dependent_unaffected() {
+fn unaffected_dependents_stay_under_delete_before_replace() {
     let graph = plan(BASE, BASE, "A=RD B=U");
     assert_eq!(steps(&graph), ["DR(A)", "Rep(A)", "CR(A)", "U(B)"]);
     assert_order(&graph, &["DR(A) < CR(A) < U(B)"]);
 }
 
 #[test]
-fn p04_option_beats_provider() {
+fn the_option_decides_over_the_provider() {
     let first = plan(BASE, "prov; A cbd; B(p:A)", "A=RD B=U B.p");
     assert_eq!(steps(&first), steps(&plan(BASE, BASE, "A=R B=U")));
     let delete_first = plan(BASE, "prov; A dbr; B(p:A)", "A=R B=U B.p");
@@ -42,7 +42,7 @@ fn p04_option_beats_provider() {
 }
 
 #[test]
-fn p05_dbr_protected_dependent() {
+fn a_protected_dependent_refuses_delete_before_replace() {
     let (base, wanted) = ("prov; A; B(p:A) protect", "prov; A; B(p:A) protect");
     let errors = plan_with(base, wanted, "A=RD B.p", &options(|_| ())).unwrap_err();
     assert_eq!(errors, [StackError::ProtectedDependent { urn: urn("A"), dependent: urn("B") }]);
@@ -53,7 +53,7 @@ fn p05_dbr_protected_dependent() {
 }
 
 #[test]
-fn p06_dbr_dependent_dropped() {
+fn a_dropped_dependent_is_deleted_once() {
     let graph = plan(BASE, "prov; A", "A=RD B.p");
     assert_eq!(steps(&graph), ["DR(B)", "DR(A)", "Rep(A)", "CR(A)", "RP(B)"]);
     assert_order(&graph, &["DR(B) < DR(A) < CR(A) < RP(B)"]);
@@ -63,7 +63,7 @@ fn p06_dbr_dependent_dropped() {
 }
 
 #[test]
-fn p07_deleted_with_chain_dbr() {
+fn deleted_with_is_followed_under_delete_before_replace() {
     let base = "prov; T; D(dw T); D2(dw D)";
     let graph = plan(base, base, "T=RD");
     assert_eq!(provider_deletes(&graph), ["T"]);
@@ -83,7 +83,7 @@ fn p07_deleted_with_chain_dbr() {
 }
 
 #[test]
-fn p08_deleted_with_chain_default() {
+fn deleted_with_is_followed_in_a_replacement() {
     let base = "prov; T; D(dw T); D2(dw D)";
     for mode in [DeletedWith::Atomic, DeletedWith::Compat] {
         let options = options(|options| options.deleted_with = mode);
@@ -97,7 +97,7 @@ fn p08_deleted_with_chain_default() {
 }
 
 #[test]
-fn p14_resume_pending() {
+fn a_pending_replacement_is_resumed() {
     let mut script = Script::parse("");
     let base = entries("prov; A pending");
     let graph =
@@ -109,7 +109,7 @@ fn p14_resume_pending() {
 }
 
 #[test]
-fn p18_replace_with() {
+fn replace_with_replaces_both() {
     let base = "prov; A; B(rw A)";
     let graph = plan(base, base, "A=R");
     assert_order(&graph, &["CR(A) < CR(B)", "DR(B) < DR(A)", "CR(B) < DR(A)"]);
@@ -118,14 +118,14 @@ fn p18_replace_with() {
 }
 
 #[test]
-fn p19_registered_before_root() {
+fn dependents_that_are_registered_first_stay() {
     let graph = plan(BASE, "prov; B; A", "A=RD B.p");
     assert_eq!(steps(&graph), ["DR(A)", "Rep(A)", "CR(A)"]);
     assert_order(&graph, &["DR(A) < CR(A)"]);
 }
 
 #[test]
-fn p20_provider_replaced() {
+fn a_replaced_provider_outlives_its_resources() {
     let base = "Q; A{Q}; B(p:A){Q}";
     let graph = plan(base, base, "Q=RD");
     assert_order(&graph, &["DR(B) < DR(A) < DR(Q) < CR(Q) < CR(A) < CR(B)"]);
@@ -133,7 +133,7 @@ fn p20_provider_replaced() {
 }
 
 #[test]
-fn p24_replace_with_and_deleted_with() {
+fn replace_with_and_deleted_with_go_together() {
     let base = "prov; T; D(dw T); W(rw D)";
     let graph = plan(base, base, "T=R");
     assert_order(&graph, &["CR(T) < CR(D) < CR(W)", "DR(W) < DR(T)"]);
@@ -144,7 +144,7 @@ fn p24_replace_with_and_deleted_with() {
 }
 
 #[test]
-fn p25_pending_no_longer_dbr() {
+fn a_pending_replacement_that_is_unneeded_ends() {
     let graph = plan("prov; A pending", "prov; A", "A=R");
     assert!(!find(&graph, "CR(A)").is_empty());
     assert!(find(&graph, "DR(A)").is_empty() && find(&graph, "Del(A)").is_empty());
@@ -152,7 +152,7 @@ fn p25_pending_no_longer_dbr() {
 }
 
 #[test]
-fn p27_crash_after_member_delete() {
+fn a_crash_after_a_deletion_can_be_resumed() {
     let graph = plan(BASE, BASE, "A=RD B=U B.p");
     let crashed = run(&entries(BASE), &graph, &How { crash_after: Some(2), ..How::failing(&[]) });
     assert_eq!(crashed.ran, ["S(prov)", "DR(B)"]);
@@ -172,7 +172,7 @@ fn p27_crash_after_member_delete() {
 }
 
 #[test]
-fn p28_failed_dbr_delete() {
+fn a_failed_deletion_stops_the_replacement() {
     let graph = plan(BASE, BASE, "A=RD B=U B.p");
     let run = run(&entries(BASE), &graph, &How::failing(&["DR(A)"]));
     assert_eq!(run.show(), "prov; A; B pending");
@@ -180,7 +180,7 @@ fn p28_failed_dbr_delete() {
 }
 
 #[test]
-fn p29_mixed_graph() {
+fn a_mixed_graph_is_ordered() {
     let base = "A; B{A}; C(p:A); D(q:A); E{C}; F(p:C); G(q:C); H(r:F)";
     let graph = plan(base, base, "A=RD B.p C.p F.p");
     assert_order(&graph, &["DR(F) < DR(E) < DR(C) < DR(B) < DR(A)"]);

@@ -26,7 +26,7 @@ fn destroy(mut options: StackOptions) -> StackOptions {
 }
 
 #[test]
-fn p16_target_destroy() {
+fn a_target_is_destroyed_with_its_dependents() {
     let base = "prov; A; B(A)";
     let errors = plan_with(base, "", "", &destroy(targets(&["A"], false))).unwrap_err();
     assert_eq!(errors, [StackError::UntargetedDependent { urn: urn("B"), target: urn("A") }]);
@@ -55,7 +55,7 @@ fn every_dependent_that_would_have_to_go_is_named() {
 }
 
 #[test]
-fn p17_exclude_destroy() {
+fn an_excluded_resource_keeps_what_it_needs() {
     let base = "prov; A; B(A); C";
     let graph = plan_with(base, "", "", &destroy(excludes(&["B"], false))).unwrap();
     assert_eq!(steps(&graph), ["Del(C)"]);
@@ -72,7 +72,7 @@ fn what_is_excluded_as_a_dependent_keeps_what_it_needs() {
 }
 
 #[test]
-fn p21_untargeted_create() {
+fn an_untargeted_creation_is_left_out() {
     let errors = plan_with("prov", "prov; A; B(A)", "", &targets(&["B"], false)).unwrap_err();
     assert_eq!(errors, [StackError::UntargetedCreate { urn: urn("B"), reference: urn("A") }]);
     assert!(errors[0].to_string().starts_with("untargeted create"));

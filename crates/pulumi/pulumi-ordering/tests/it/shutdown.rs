@@ -13,7 +13,7 @@ fn batches() -> StackOptions {
 }
 
 #[test]
-fn p09_retain() {
+fn retained_resources_are_only_removed_from_the_list() {
     let graph = plan("prov; A retain", "prov", "");
     assert_eq!(steps(&graph), ["Del(A)"]);
     assert!(provider_deletes(&graph).is_empty());
@@ -23,7 +23,7 @@ fn p09_retain() {
 }
 
 #[test]
-fn p10_reverse_order() {
+fn deletion_goes_in_reverse_order() {
     let graph = plan(TREE, "", "");
     assert_order(
         &graph,
@@ -49,7 +49,7 @@ fn p10_reverse_order() {
 }
 
 #[test]
-fn p11_delete_fails() {
+fn a_failed_deletion_keeps_what_it_needs() {
     for (mode, untouched) in [(options(|_| ()), false), (batches(), true)] {
         let graph = plan_with(TREE, "", "", &mode).unwrap();
         let run = run(&entries(TREE), &graph, &How::failing(&["Del(B)"]));
@@ -61,7 +61,7 @@ fn p11_delete_fails() {
 }
 
 #[test]
-fn p12_delete_fails_continue() {
+fn a_failed_deletion_lets_others_go_on() {
     for deletes in [Deletes::Precise, Deletes::Batches] {
         let mode = options(|options| {
             options.deletes = deletes;
@@ -75,7 +75,7 @@ fn p12_delete_fails_continue() {
 }
 
 #[test]
-fn p13_protected_leaf() {
+fn a_protected_resource_refuses_the_destroy() {
     let base = "prov; A; B(A) protect; C";
     let graph = plan(base, "", "");
     assert_eq!(graph.refused(), [StackError::ProtectedDelete { urn: urn("B") }]);
@@ -94,7 +94,7 @@ fn p13_protected_leaf() {
 }
 
 #[test]
-fn p15_pending_not_registered() {
+fn a_pending_replacement_that_is_not_registered_is_removed() {
     let graph = plan("prov; A pending", "prov", "");
     assert_eq!(steps(&graph), ["RP(A)"]);
     assert!(provider_deletes(&graph).is_empty());
@@ -104,7 +104,7 @@ fn p15_pending_not_registered() {
 }
 
 #[test]
-fn p22_several_old_objects() {
+fn several_old_objects_are_deleted_in_order() {
     let base = "prov; A; A delete; A delete";
     let graph = plan(base, "prov; A", "");
     assert_eq!(steps(&graph), ["DR(A)", "DR(A)"]);
@@ -117,7 +117,7 @@ fn p22_several_old_objects() {
 }
 
 #[test]
-fn p23_component_children() {
+fn children_are_deleted_before_their_component() {
     let base = "prov; K component; K1 parent K; Z(K)";
     let graph = plan(base, "", "");
     assert_order(&graph, &["Del(Z) < Del(K1) < Del(K)"]);

@@ -19,7 +19,7 @@ fn list(refers_to: impl Fn(usize) -> usize) -> Vec<StackEntry> {
 }
 
 #[test]
-fn q12_stack_delete() {
+fn deleting_a_large_stack_is_linear() {
     for (base, batches) in [(list(|at| at - 1), ENTRIES), (list(|_| 0), 2)] {
         for deletes in [Deletes::Precise, Deletes::Batches] {
             let options = options(|options| options.deletes = deletes);

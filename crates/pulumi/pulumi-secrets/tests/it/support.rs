@@ -51,7 +51,7 @@ pub(crate) fn counting() -> Arc<dyn Entropy> {
     Arc::new(Counting::default())
 }
 
-/// The key of the specification's vectors: 00 to 1f.
+/// The key of the test vectors: 00 to 1f.
 pub(crate) fn key() -> Key {
     Key::new(std::array::from_fn(|at| u8::try_from(at).unwrap()))
 }

@@ -1,4 +1,4 @@
-//! What holds for both managers. Names of the specification's scenarios stand in front.
+//! What holds for both managers.
 
 use groundstate_pulumi_journal::{Base, State, Step, StepKind};
 use groundstate_pulumi_stackmgr::Error;

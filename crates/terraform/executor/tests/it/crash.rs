@@ -141,14 +141,14 @@ async fn attempt_or_failure(place: &Place, world: &World, goal: Goal, trap: Trap
 }
 
 #[tokio::test]
-async fn w16_crash_at_every_point_in_memory() {
+async fn a_crash_at_every_point_in_memory_is_recovered() {
     for goal in GOALS {
         crash_everywhere(Place::memory, goal, &[]).await;
     }
 }
 
 #[tokio::test]
-async fn w16_crash_at_every_point_with_a_journal_beside_the_state() {
+async fn a_crash_at_every_point_with_a_log_beside_the_state_is_recovered() {
     for goal in GOALS {
         crash_everywhere(Place::journaled, goal, &[]).await;
     }
@@ -159,7 +159,7 @@ async fn w16_crash_at_every_point_with_a_journal_beside_the_state() {
 }
 
 #[tokio::test]
-async fn w16_crash_at_every_point_on_disk() {
+async fn a_crash_at_every_point_on_disk_is_recovered() {
     let folders = std::sync::Mutex::new(Vec::new());
     let places = || {
         let folder = tempfile::tempdir().unwrap();
@@ -172,7 +172,7 @@ async fn w16_crash_at_every_point_on_disk() {
 }
 
 #[tokio::test]
-async fn w16_crash_at_every_point_while_operations_fail() {
+async fn a_crash_at_every_point_while_operations_fail_is_recovered() {
     use Answer::{FailsNull, FailsObject};
     for (goal, call, answer) in [
         (Goal::E8, "create net.a", FailsNull),

@@ -44,7 +44,7 @@ async fn again(world: &World, place: &Place, goal: Goal, answers: &[(&str, Answe
 
 /// The table of 12.5, row by row.
 #[tokio::test]
-async fn e8_with_failures() {
+async fn failures_around_a_replaced_dependency() {
     use Answer::{FailsNull, FailsObject};
     // Nodes: net.a, net.a (destroy deposed 1), vm.b.
     for (answers, state, fates) in [
@@ -76,7 +76,7 @@ async fn e8_with_failures() {
 }
 
 #[tokio::test]
-async fn w09_dtc_destroy_fails() {
+async fn a_failed_destroy_keeps_the_object_and_creates_nothing() {
     let (world, place, stored, fates) = run(Goal::E4, &[("destroy vm.b", Answer::FailsObject)]).await;
     assert_eq!(fates, ["skipped", "skipped", "skipped", "failed"]);
     assert_eq!(stored, "net.a: a-0; vm.b: b-0");
@@ -89,14 +89,14 @@ async fn w09_dtc_destroy_fails() {
 }
 
 #[tokio::test]
-async fn w10_ctd_create_fails_null() {
+async fn a_failed_creation_without_an_object_restores_the_old_one() {
     let (_, _, stored, fates) = run(Goal::E8, &[("create net.a", Answer::FailsNull)]).await;
     assert_eq!(stored, "net.a: a-0; vm.b: b-0", "the old object is current again, and none is deposed");
     assert_eq!(fates, ["failed", "skipped", "skipped"]);
 }
 
 #[tokio::test]
-async fn w11_ctd_create_fails_object() {
+async fn a_failed_creation_with_an_object_keeps_both() {
     let (_, place, stored, fates) = run(Goal::E8, &[("create net.a", Answer::FailsObject)]).await;
     assert_eq!(stored, "net.a: a-1! 00000001:a-0; vm.b: b-0");
     assert_eq!(fates, ["failed", "skipped", "skipped"]);
@@ -110,7 +110,7 @@ async fn w11_ctd_create_fails_object() {
 }
 
 #[tokio::test]
-async fn w12_growing_deposed() {
+async fn each_failed_replacement_deposes_one_more_object() {
     let (world, place) = (World::default(), Place::memory());
     place.store(&first_versions(&world, Goal::E8)).await;
     for count in 1..=3 {
@@ -128,7 +128,7 @@ async fn w12_growing_deposed() {
 }
 
 #[tokio::test]
-async fn w13_deposed_destroy_fails() {
+async fn a_failed_destroy_of_a_deposed_object_keeps_it() {
     let answers = [("destroy-deposed net.a", Answer::FailsObject)];
     let (_, place, stored, _) = run(Goal::E8, &answers).await;
     assert_eq!(stored, "net.a: a-1 00000001:a-0; vm.b: b-0");
@@ -139,7 +139,7 @@ async fn w13_deposed_destroy_fails() {
 }
 
 #[tokio::test]
-async fn w14_update_failure_not_tainted() {
+async fn a_failed_update_does_not_taint() {
     let (_, place, _, fates) = run(Goal::E8, &[("update vm.b", Answer::FailsObject)]).await;
     assert_eq!(fates, ["done", "skipped", "failed"]);
     let state = place.stored().await;
@@ -208,7 +208,7 @@ impl IntentLog for FailingLog {
 }
 
 #[tokio::test]
-async fn w15_commit_failure() {
+async fn a_failed_write_ends_the_run() {
     // Each operation writes the log when it begins and when it ends; wherever that fails, nothing that waits starts.
     for (writes, calls) in [(0, &[][..]), (1, &["create net.a"]), (2, &["create net.a"])] {
         let (world, place) = (World::default(), Place::memory());

@@ -165,7 +165,7 @@ fn keys_and_providers_come_from_graph_and_state() {
 }
 
 #[test]
-fn w17_cyclic_graph_refused() {
+fn a_cyclic_graph_is_refused() {
     let state = first_versions(&World::default(), Goal::E4);
     let mut input = Input::destroy(&state);
     for instance in &mut input.instances {

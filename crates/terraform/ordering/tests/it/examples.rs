@@ -1,4 +1,4 @@
-//! The eleven worked examples of the specification: exact edges, exact reductions, one order.
+//! Eleven worked examples: exact edges, exact reductions, one order.
 
 use groundstate_ordering::{BuildError, CbdPropagation, OperationGraph, ReplaceOrder};
 use groundstate_states::addr::AbsResourceInstance;
@@ -43,43 +43,43 @@ fn example(case: &Case, all: &str, reduced: &str, order: &str) -> OperationGraph
 const CHAIN: &str = "A B:{A} C:{B}";
 
 #[test]
-fn e1_create_chain() {
+fn a_chain_is_created_in_order() {
     let case = Case::new(CHAIN, "", "A=C B=C C=C");
     example(&case, "B>A C>B C>A", "B>A C>B", "A B C");
 }
 
 #[test]
-fn e2_update_chain() {
+fn a_chain_is_updated_in_order() {
     let case = Case::new(CHAIN, "", "A=C B=U C=U");
     example(&case, "B>A C>B C>A", "B>A C>B", "A B C");
 }
 
 #[test]
-fn e3_destroy_chain() {
+fn a_chain_is_destroyed_in_reverse() {
     let case = Case::new(CHAIN, "", "A=D B=D C=D");
     example(&case, "-A>-B -A>-C -B>-C", "-A>-B -B>-C", "-C -B -A");
 }
 
 #[test]
-fn e4_replace_both_dtc() {
+fn a_chain_is_replaced_by_delete_then_create() {
     let case = Case::new("A B:{A}", "", "A=R B=R");
     example(&case, "B>A A>-A B>-B B>-A -A>-B A>-B", "B>A A>-A -A>-B", "-B -A A B");
 }
 
 #[test]
-fn e5_replace_dependency_dtc() {
+fn a_dependency_is_replaced_by_delete_then_create() {
     let case = Case::new("A B:{A}", "", "A=R B=U");
     example(&case, "B>A A>-A B>-A", "B>A A>-A", "-A A B");
 }
 
 #[test]
-fn e6_destroy_then_update() {
+fn a_dependent_is_updated_before_its_dependency_is_destroyed() {
     let case = Case::new("A", "B~{A}", "A=U B=D");
     example(&case, "A>-B", "A>-B", "-B A");
 }
 
 #[test]
-fn e7_replace_both_cbd_dependency() {
+fn a_chain_is_replaced_with_a_create_before_destroy_dependency() {
     let case = Case::new("!A B:{A}", "", "A=R B=R");
     example(
         &case,
@@ -90,13 +90,13 @@ fn e7_replace_both_cbd_dependency() {
 }
 
 #[test]
-fn e8_replace_cbd_dependency_update_dependent() {
+fn a_dependent_is_updated_between_create_and_destroy() {
     let case = Case::new("!A B:{A}", "", "A=R B=U");
     example(&case, "B>A -A>A! -A>B!", "-A>B! B>A", "A B -A");
 }
 
 #[test]
-fn e9_remove_cbd_dependency() {
+fn a_removed_create_before_destroy_dependency_is_destroyed_last() {
     let case = Case::new("B", "A~cbd B~{A}", "A=D B=U");
     example(&case, "-A>B!", "-A>B!", "B -A");
     let without = Case::new("B", "A B~{A}", "A=D B=U");
@@ -104,7 +104,7 @@ fn e9_remove_cbd_dependency() {
 }
 
 #[test]
-fn e10_cbd_dependent_only() {
+fn create_before_destroy_of_a_dependent_alone() {
     let case = Case::new("A !B:{A}", "", "A=R B=R");
     let off = case.clone().options(|options| options.cbd_propagation = CbdPropagation::Off);
     let errors = off.build().expect_err("it is a cycle");
@@ -125,7 +125,7 @@ fn e10_cbd_dependent_only() {
 }
 
 #[test]
-fn e11_replace_both_cbd_forced() {
+fn create_before_destroy_is_forced_on_dependencies() {
     let case = Case::new("A !B:{A}", "", "A=R B=R");
     let graph = example(&case, "B>A -A>A! -B>B! -A>B! -A>-B -B>A!", "-A>-B -B>B! B>A", "A B -B -A");
     let a: AbsResourceInstance = addr("A");

@@ -5,12 +5,12 @@ use groundstate_ordering::{BuildError, Profile, ReplaceOrder};
 use crate::case::{Case, addr};
 
 #[test]
-fn t12_forced_chain_3() {
+fn create_before_destroy_is_forced_along_a_chain() {
     Case::new("A B:{A} !C:{B}", "", "A=R B=R C=R").total("A < B < C < -C < -B < -A").holds();
 }
 
 #[test]
-fn t13_forced_chain_100() {
+fn create_before_destroy_is_forced_along_a_long_chain() {
     let mut config = String::from("n0 ");
     for n in 1..100 {
         config.push_str(&format!("n{n}:{{n{}}} ", n - 1));
@@ -25,13 +25,13 @@ fn t13_forced_chain_100() {
 }
 
 #[test]
-fn t14_not_passed_to_dependents() {
+fn create_before_destroy_is_not_forced_on_dependents() {
     let graph = Case::new("!A B:{A}", "", "A=R B=RD").total("-B < A < B < -A").holds();
     assert!(!graph.persist(&addr("B")).unwrap().create_before_destroy);
 }
 
 #[test]
-fn t15_forced_diamond() {
+fn create_before_destroy_is_forced_through_a_diamond() {
     Case::new("A B:{A} C:{A} !D:{B,C}", "", "A=R B=R C=R D=R")
         .precede("A < {B,C} < D < -D < {-B,-C} < -A")
         .concurrent("B|C, -B|-C")
@@ -39,7 +39,7 @@ fn t15_forced_diamond() {
 }
 
 #[test]
-fn t16_half_cbd_diamond() {
+fn one_side_of_a_diamond_forces_the_root() {
     let graph = Case::new("A !B:{A} C:{A} D:{B,C}", "", "A=R B=R C=R D=R")
         .precede("-D < -C < A < {B,C} < D < -B < -A")
         .concurrent("B|C")
@@ -50,17 +50,17 @@ fn t16_half_cbd_diamond() {
 }
 
 #[test]
-fn t17_module_depends_on() {
+fn depends_on_a_module_forces_what_is_in_it() {
     Case::new("!R:{module m} m.A", "", "R=R m.A=R").total("m.A < R < -R < -m.A").holds();
 }
 
 #[test]
-fn t18_through_data() {
+fn a_data_source_passes_create_before_destroy_on() {
     Case::new("A %X:{A} !B:{%X}", "-%X", "A=R %X=Rd B=R").total("A < %X < B < -B < -A").holds();
 }
 
 #[test]
-fn t19_orphan_forced_by_state() {
+fn the_state_forces_create_before_destroy_on_a_removed_resource() {
     let case = Case::new("!Y:{Z} Z", "X Y~{X}", "X=D Z=C Y=R");
     case.clone().total("Z < Y < -Y < -X").holds();
     let classic = case.options(|options| options.profile = Profile::Classic);
@@ -80,7 +80,7 @@ fn members(case: &Case) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn t20_cbd_originator_removed() {
+fn a_removed_originator_still_forces() {
     Case::new("base", "dep~{base} dep~cbd", "base=R dep=D").total("base < -dep < -base").holds();
     let explicit = Case::new("base", "dep~{base} dep~cbd", "base=RD dep=D");
     let message = explicit.errors().join("\n");
@@ -90,7 +90,7 @@ fn t20_cbd_originator_removed() {
 }
 
 #[test]
-fn t21_conflict_transitive() {
+fn an_explicit_false_conflicts_with_what_is_forced() {
     let case = Case::new("A B:{A} !C:{B}", "", "A=RD B=R C=R");
     let errors = case.errors();
     assert_eq!(errors.len(), 1);
@@ -98,7 +98,7 @@ fn t21_conflict_transitive() {
 }
 
 #[test]
-fn t22_unrelated() {
+fn create_before_destroy_leaves_unrelated_resources_alone() {
     let graph = Case::new("A C", "", "A=R C=R")
         .precede("-A < A")
         .precede("-C < C")
@@ -109,13 +109,13 @@ fn t22_unrelated() {
 }
 
 #[test]
-fn t23_flag_not_sticky() {
+fn a_recorded_flag_is_not_sticky() {
     let graph = Case::new("A B:{A}", "A~cbd", "A=R B=U").total("-A < A < B").holds();
     assert!(!graph.persist(&addr("A")).unwrap().create_before_destroy);
 }
 
 #[test]
-fn t24_flag_from_noop_dependent() {
+fn an_unchanged_dependent_forces_too() {
     for (action, chain) in [("A=R", "A < -A"), ("A=U", "A"), ("A=N", "")] {
         let case = Case::new("A !B:{A}", "", action);
         let graph = if chain.is_empty() { case.holds() } else { case.total(chain).holds() };
@@ -124,17 +124,17 @@ fn t24_flag_from_noop_dependent() {
 }
 
 #[test]
-fn t25_middle_cbd() {
+fn create_before_destroy_in_the_middle_of_a_chain() {
     Case::new("A !B:{A} C:{B}", "", "A=R B=R C=R").total("-C < A < B < C < -B < -A").holds();
 }
 
 #[test]
-fn t26_leader_cbd() {
+fn create_before_destroy_at_the_head_of_a_chain() {
     Case::new("!A B:{A} C:{B}", "", "A=R B=R C=R").total("-C < -B < A < B < C < -A").holds();
 }
 
 #[test]
-fn t27_sibling_not_forced() {
+fn create_before_destroy_is_not_forced_on_siblings() {
     Case::new("A !B:{A} C:{A}", "", "A=R B=R C=R")
         .precede("-C < A < {B,C} < -A")
         .precede("B < -B < -A")
@@ -144,7 +144,7 @@ fn t27_sibling_not_forced() {
 }
 
 #[test]
-fn t28_two_cbd_one_dependent() {
+fn two_forced_dependencies_of_one_dependent() {
     Case::new("!A !B C:{A,B}", "", "A=R B=R C=U")
         .precede("{A,B} < C < {-A,-B}")
         .concurrent("A|B, -A|-B")
@@ -152,29 +152,29 @@ fn t28_two_cbd_one_dependent() {
 }
 
 #[test]
-fn t29_new_dependent() {
+fn a_new_dependent_forces_its_dependency() {
     Case::new("!A N:{A}", "", "A=R N=C").total("A < N < -A").holds();
 }
 
 #[test]
-fn t30_cbd_replace_and_dependent_deleted() {
+fn a_deleted_dependent_goes_before_the_new_object() {
     Case::new("!A", "B~{A}", "A=R B=D").total("-B < A < -A").holds();
 }
 
 #[test]
-fn t31_same_but_dependent_recorded_cbd() {
+fn a_deleted_dependent_with_a_recorded_flag_goes_after_the_new_object() {
     Case::new("!A", "B~{A} B~cbd", "A=R B=D").total("A < -B < -A").holds();
 }
 
 #[test]
-fn t32_scale_in_cbd() {
+fn scaling_in_with_create_before_destroy() {
     for state in ["A[0] A[1]~cbd", "A[0] A[1]"] {
         Case::new("A !B:{A} !C:{B}", state, "A[1]=D B=R C=R").total("B < C < -C < -B < -A[1]").holds();
     }
 }
 
 #[test]
-fn t33_gap_in_the_middle() {
+fn a_gap_in_a_chain_ends_what_is_forced() {
     let graph = Case::new("A B:{A} C:{B}", "", "A=R C=U").total("-A < A < C").holds();
     let reasons = |edge: &groundstate_ordering::Edge<'_>| edge.reasons.to_string();
     let own: Vec<String> = graph.dependencies(crate::case::node(&graph, "C")).iter().map(reasons).collect();
@@ -182,17 +182,17 @@ fn t33_gap_in_the_middle() {
 }
 
 #[test]
-fn t34_gap_with_conditions() {
+fn a_gap_with_conditions_does_not_end_what_is_forced() {
     Case::new("A B?:{A} C:{B}", "", "A=R C=U").total("-A < A < B < C").holds();
 }
 
 #[test]
-fn t35_check_without_dependent_cbd() {
+fn a_check_alone_forces_nothing() {
     Case::new("!A B?:{A}", "", "A=R").precede("A < B").precede("A < -A").concurrent("B|-A").holds();
 }
 
 #[test]
-fn t36_explicit_ctd_forces_dependency() {
+fn an_explicit_create_then_delete_forces_its_dependency() {
     let graph = Case::new("A B:{A}", "", "A=R B=RC").total("A < B < -B < -A").holds();
     assert_eq!(graph.orders()[&addr("A")], ReplaceOrder::CreateThenDelete);
 }

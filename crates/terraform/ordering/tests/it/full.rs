@@ -25,7 +25,7 @@ fn value(label: &str, kind: ValueKind, references: Vec<Ref>) -> ValueInput {
 }
 
 #[test]
-fn w19_full_graph_text() {
+fn the_full_graph_has_a_text_form() {
     let provider =
         ProviderConfig::parse(r#"provider["registry.example.org/acme/x"]"#, TERRAFORM_REGISTRY).unwrap();
     let [net, vm] = ["net.a", "vm.b"].map(|addr| ConfigResource::parse(addr).unwrap());
@@ -68,7 +68,7 @@ vm.b (expand)
 }
 
 #[test]
-fn g11_outputs() {
+fn outputs_are_selected_with_what_they_read() {
     let mut around = Surroundings::default();
     let [a, b] = ["A", "B"].map(|name| Ref::Resource(resource(name)));
     around.values.push(value("output.one", ValueKind::Output, vec![a.clone()]));
@@ -79,7 +79,7 @@ fn g11_outputs() {
 }
 
 #[test]
-fn g15_a_keyed_module_on_what_is_not_expanded() {
+fn a_keyed_module_is_selected_where_it_is_not_expanded() {
     let case = Case::new("m.X Z", "", "m[0].X=C m[1].X=C Z=C");
     let graph = full(&case, &Surroundings::default());
     let selected = graph.select(&[Target::parse("module.m[1]").unwrap()], &[]);

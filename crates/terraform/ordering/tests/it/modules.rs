@@ -11,7 +11,7 @@ fn all(instances: &str, action: &str) -> String {
 }
 
 #[test]
-fn m01_sibling_instances_destroy() {
+fn sibling_module_instances_are_destroyed_apart() {
     Case::new("m.A m.B:{m.A}", TWO, &all(TWO, "D"))
         .precede("-m[0].B < -m[0].A")
         .precede("-m[1].B < -m[1].A")
@@ -20,7 +20,7 @@ fn m01_sibling_instances_destroy() {
 }
 
 #[test]
-fn m02_three_resources() {
+fn three_resources_across_modules_keep_their_order() {
     let state = "m[0].A m[1].A m[0].B~{m.A} m[1].B~{m.A} m[0].C~{m.A,m.B} m[1].C~{m.A,m.B}";
     let instances = "m[0].A m[1].A m[0].B m[1].B m[0].C m[1].C";
     let mut pairs = Vec::new();
@@ -37,7 +37,7 @@ fn m02_three_resources() {
 }
 
 #[test]
-fn m03_nested_module() {
+fn nested_modules_keep_their_order() {
     let state = "m[0].A m[1].A m[0].n.B~{m.A} m[1].n.B~{m.A}";
     let case = Case::new("", state, &all("m[0].A m[1].A m[0].n.B m[1].n.B", "D"));
     case.clone().precede("{-m[0].n.B,-m[1].n.B} < {-m[0].A,-m[1].A}").holds();
@@ -49,7 +49,7 @@ fn m03_nested_module() {
 }
 
 #[test]
-fn m04_outside_dependent() {
+fn a_dependent_outside_of_a_module_goes_first() {
     Case::new("", "m[0].A m[1].A X~{m.A}", "m[0].A=D m[1].A=D X=D")
         .precede("-X < {-m[0].A,-m[1].A}")
         .concurrent("-m[0].A|-m[1].A")
@@ -57,7 +57,7 @@ fn m04_outside_dependent() {
 }
 
 #[test]
-fn m05_config_edges_unscoped() {
+fn edges_of_the_configuration_join_module_instances() {
     let case = Case::new("m.A m.B:{m.A}", "", &all(TWO, "C"));
     case.clone().precede("{m[0].A,m[1].A} < {m[0].B,m[1].B}").holds();
     case.options(|options| options.scope_config_edges = true)
@@ -99,7 +99,7 @@ fn across_modules(a: &str, recorded_only: bool) -> Case {
 }
 
 #[test]
-fn m06_replace_across_modules_empty_record() {
+fn a_replacement_across_modules_without_recorded_dependencies() {
     across_modules("RD", true)
         .precede("-a.A < a.A < b.B[0]")
         .precede("-b.B[0] < b.B[0]")
@@ -108,12 +108,12 @@ fn m06_replace_across_modules_empty_record() {
 }
 
 #[test]
-fn m07_same_with_merge() {
+fn a_replacement_across_modules_with_merged_dependencies() {
     across_modules("RD", false).total("-b.B[0] < -a.A < a.A < b.B[0]").holds();
 }
 
 #[test]
-fn m08_same_cbd_merge_off() {
+fn create_before_destroy_across_modules_without_merging() {
     across_modules("RC", true)
         .precede("a.A < b.B[0]")
         .precede("a.A < -a.A")
@@ -123,17 +123,17 @@ fn m08_same_cbd_merge_off() {
 }
 
 #[test]
-fn m09_same_cbd_merge_on() {
+fn create_before_destroy_across_modules_with_merging() {
     across_modules("RC", false).total("-b.B[0] < a.A < b.B[0] < -a.A").holds();
 }
 
 #[test]
-fn m10_call_removed() {
+fn a_removed_module_call_destroys_in_reverse() {
     Case::new("C", "x.A x.B~{x.A} C~{x.A,x.B}", "x.A=D x.B=D C=U").total("-x.B < -x.A < C").holds();
 }
 
 #[test]
-fn m11_dependency_on_module() {
+fn a_dependency_on_a_module_waits_for_what_is_in_it() {
     Case::new("R:{module m} m.A m.n.B", "", "R=C m.A=C m.n.B=C")
         .precede("{m.A,m.n.B} < R")
         .concurrent("m.A|m.n.B")
@@ -141,12 +141,12 @@ fn m11_dependency_on_module() {
 }
 
 #[test]
-fn m12_destroy_between_modules_state_only() {
+fn the_state_alone_orders_a_destroy_between_modules() {
     Case::new("", "p.A q.B~{p.A}", "p.A=D q.B=D").total("-q.B < -p.A").holds();
 }
 
 #[test]
-fn m13_instance_added_and_removed() {
+fn a_module_instance_is_added_and_another_removed() {
     let (old, new) = (r#"m["old"]"#, r#"m["new"]"#);
     let actions = format!("{old}.A=D {old}.B=D {new}.A=C {new}.B=C");
     Case::new("!m.A m.B:{m.A}", "", &actions)

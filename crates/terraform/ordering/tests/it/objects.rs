@@ -13,39 +13,39 @@ fn classic(case: &Case) -> Case {
 }
 
 #[test]
-fn l01_leftover_alone() {
+fn a_leftover_object_alone_is_destroyed() {
     Case::new("A B:{A}", "A#k", "A#k=D").total("A#k").holds();
 }
 
 #[test]
-fn l02_update_then_leftover() {
+fn an_update_comes_before_the_leftover_object_is_destroyed() {
     Case::new("A", "A#k", "A=U A#k=D").total("A < A#k").holds();
 }
 
 #[test]
-fn l03_ctd_plus_leftover() {
+fn create_then_delete_destroys_both_old_objects() {
     Case::new("!A", "A#k", "A=R A#k=D").precede("A < {-A,A#k}").concurrent("-A|A#k").holds();
 }
 
 #[test]
-fn l04_dtc_plus_leftover() {
+fn delete_then_create_destroys_the_leftover_too() {
     Case::new("A", "A#k", "A=R A#k=D").total("-A < A < A#k").holds();
 }
 
 #[test]
-fn l05_dependent_updates_first() {
+fn dependents_are_updated_before_a_leftover_is_destroyed() {
     Case::new("A B:{A}", "A#k", "A#k=D B=U").total("B < A#k").holds();
 }
 
 #[test]
-fn l06_own_dependencies() {
+fn a_leftover_has_its_own_dependencies() {
     let case = Case::new("J:{A} A", "J~{A} J#k~{C} C", "C=D A=U J#k=D");
     case.clone().precede("J#k < -C").concurrent("A|J#k, A|-C").holds();
     classic(&case).precede("A < J#k").concurrent("J#k|-C").holds();
 }
 
 #[test]
-fn l07_deposed_only() {
+fn an_instance_of_deposed_objects_only_is_destroyed() {
     let case = Case::new("J", "-J J#k~{X} X", "X=D J#k=D");
     case.clone().total("J#k < -X").holds();
     // The other profile knows nothing of leftovers without a current object; the case above is its fixed twin.
@@ -57,19 +57,19 @@ fn l07_deposed_only() {
 }
 
 #[test]
-fn l08_forget_deposed() {
+fn a_deposed_object_can_be_forgotten() {
     let graph = Case::new("A", "A#k", "A#k=F").holds();
     let keys: Vec<&NodeKey> = graph.nodes().iter().map(|node| &node.key).collect();
     assert_eq!(keys, [&NodeKey::operation(addr("A"), Part::ForgetDeposed(key("k")))]);
 }
 
 #[test]
-fn l09_noop_deposed() {
+fn a_deposed_object_can_stay() {
     Case::new("A?", "A#k", "A=N A#k=N").total("A").holds();
 }
 
 #[test]
-fn l10_leftover_forces_dependency() {
+fn a_leftover_forces_its_dependency() {
     let case = Case::new("J A", "J#k~{A}", "A=R J#k=D");
     let graph = case.total("A < J#k < -A").holds();
     assert_eq!(graph.orders()[&addr("A")], ReplaceOrder::CreateThenDelete);
@@ -81,7 +81,7 @@ fn l10_leftover_forces_dependency() {
 }
 
 #[test]
-fn l11_two_instances() {
+fn leftovers_of_two_instances_are_kept_apart() {
     Case::new("A", "A[0]#k A[1]#j A[0] A[1]", "A[0]=R A[1]=R A[0]#k=D A[1]#j=D")
         .precede("-A[0] < A[0] < A[0]#k")
         .precede("-A[1] < A[1] < A[1]#j")
@@ -99,7 +99,7 @@ impl DeposedKeys for Listed {
 }
 
 #[test]
-fn l12_key_allocation() {
+fn deposed_keys_are_allocated_once() {
     let mut case = Case::new("!A", "A#k", "A=R");
     let deposed = &mut case.input.instances[0].deposed;
     let record = deposed.remove(&key("k")).unwrap();
@@ -111,17 +111,17 @@ fn l12_key_allocation() {
 }
 
 #[test]
-fn i01_scale_out() {
+fn scaling_out_creates_the_new_instances() {
     Case::new("A B:{A}", "A[0] A[1]", "A[2]=C B=U").total("A[2] < B").holds();
 }
 
 #[test]
-fn i02_scale_in() {
+fn scaling_in_destroys_the_last_instances() {
     Case::new("A B:{A}", "A[0] A[1]", "A[1]=D B=U").total("-A[1] < B").holds();
 }
 
 #[test]
-fn i03_all_instances_connected() {
+fn all_instances_of_a_resource_are_connected() {
     Case::new("A B:{A}", "", "A[0]=R A[1]=R B[0]=U B[1]=U")
         .precede("-A[0] < A[0]")
         .precede("-A[1] < A[1]")
@@ -131,7 +131,7 @@ fn i03_all_instances_connected() {
 }
 
 #[test]
-fn i04_both_counted_cbd() {
+fn counted_resources_with_create_before_destroy_keep_their_order() {
     Case::new("!A B:{A}", "", "A[0]=R A[1]=R B[0]=U B[1]=U")
         .precede("{A[0],A[1]} < {B[0],B[1]} < {-A[0],-A[1]}")
         .concurrent("A[0]|A[1], -A[0]|-A[1]")
@@ -139,7 +139,7 @@ fn i04_both_counted_cbd() {
 }
 
 #[test]
-fn i05_key_rename() {
+fn a_renamed_key_destroys_and_creates() {
     let actions = r#"A["x"]=D B["x"]=D A["y"]=C B["y"]=C"#;
     Case::new("A B:{A}", "", actions)
         .precede(r#"-B["x"] < -A["x"] < B["y"]"#)
@@ -149,18 +149,18 @@ fn i05_key_rename() {
 }
 
 #[test]
-fn i06_key_rename_cbd() {
+fn a_renamed_key_with_create_before_destroy_creates_first() {
     let actions = r#"A["x"]=D B["x"]=D A["y"]=C B["y"]=C"#;
     Case::new("!A B:{A}", "", actions).total(r#"-B["x"] < A["y"] < B["y"] < -A["x"]"#).holds();
 }
 
 #[test]
-fn i07_count_to_for_each() {
+fn count_to_for_each_destroys_and_creates() {
     Case::new("A", "", r#"A[0]=D A["a"]=C"#).concurrent(r#"-A[0]|A["a"]"#).holds();
 }
 
 #[test]
-fn i08_key_order() {
+fn instances_are_ordered_by_key() {
     let graph = Case::new("A", "", r#"A["2"]=C A[10]=C A[2]=C A[0]=C"#)
         .concurrent(r#"A[0]|A[2], A[2]|A[10], A[10]|A["2"]"#)
         .holds();
@@ -169,22 +169,22 @@ fn i08_key_order() {
 }
 
 #[test]
-fn f01_read_waits_for_destroy() {
+fn a_read_waits_for_the_destroy_of_its_dependency() {
     Case::new("A %X:{A}", "", "A=RD %X=Rd").total("-A < A < %X").holds();
 }
 
 #[test]
-fn f02_read_before_cbd_destroy() {
+fn a_read_comes_before_the_destroy_of_a_replaced_dependency() {
     Case::new("!A %X:{A}", "", "A=R %X=Rd").total("A < %X < -A").holds();
 }
 
 #[test]
-fn f03_noop_creator_ignored() {
+fn an_unchanged_creator_orders_nothing() {
     Case::new("B?", "A C B~{A} C~{A,B}", "A=D C=D B=N").precede("-C < -A").concurrent("B|-A, B|-C").holds();
 }
 
 #[test]
-fn f04_data_destroy() {
+fn a_removed_data_source_is_destroyed_without_a_provider() {
     let case = Case::new("", "M~{%X} %X", "M=D %X=D").providers("x");
     let graph = case.precede("-M < -%X").holds();
     let destroy = &graph.nodes()[node(&graph, "-%X")];
@@ -195,44 +195,44 @@ fn f04_data_destroy() {
 }
 
 #[test]
-fn f05_forget_isolated() {
+fn forgetting_waits_for_nothing() {
     Case::new("B", "A B~{A}", "A=F B=U").concurrent("~A|B").holds();
 }
 
 #[test]
-fn f06_forget_in_config() {
+fn a_resource_in_the_configuration_can_be_forgotten() {
     Case::new("A B:{A}", "A[0] A[1]", "A[1]=F B=U").total("~A[1] < B").holds();
 }
 
 #[test]
-fn f07_forget_then_create() {
+fn forgetting_comes_before_the_new_object() {
     Case::new("A B:{A}", "", "A=FC B=U").total("~A < A < B").holds();
 }
 
 #[test]
-fn f08_forget_and_deposed_delete() {
+fn forgetting_leaves_the_deletion_of_deposed_objects() {
     Case::new("", "A A#k", "A=F A#k=D").concurrent("~A|A#k").holds();
 }
 
 #[test]
-fn f09_orphan_update() {
+fn a_removed_resource_is_destroyed_before_its_dependent_is_updated() {
     Case::new("B", "A B~{A}", "A=D B=U").total("-A < B").holds();
 }
 
 #[test]
-fn f10_orphan_update_cbd() {
+fn a_removed_create_before_destroy_resource_is_destroyed_last() {
     Case::new("B", "A~cbd B~{A}", "A=D B=U").total("B < -A").holds();
 }
 
 #[test]
-fn f11_orphan_under_cbd_dependent() {
+fn a_create_before_destroy_dependent_is_updated_before_its_removed_dependency_goes() {
     let forced = Case::new("!B", "A B~{A}", "A=D B=U");
     classic(&forced).total("-A < B").holds();
     forced.total("B < -A").holds();
 }
 
 #[test]
-fn f12_swap_dependency() {
+fn a_swapped_dependency_is_destroyed_after_the_update() {
     Case::new("Z B:{Z}", "A B~{A}", "A=D Z=C B=U")
         .precede("Z < B")
         .precede("-A < B")

@@ -13,12 +13,12 @@ fn dropped(graph: &OperationGraph) -> Vec<String> {
 const PROVIDERS: &str = "P0 P:{A}";
 
 #[test]
-fn v01_configured_from_resource() {
+fn a_provider_is_configured_after_what_it_reads() {
     Case::new("A@P0 B@P", "", "A=C B=C").providers(PROVIDERS).precede("@P0 < A < @P < B").holds();
 }
 
 #[test]
-fn v02_full_destroy() {
+fn a_provider_outlives_its_resources_in_a_destroy() {
     let graph = Case::new("A@P0 B@P", "B~{A}", "A=D B=D")
         .providers(PROVIDERS)
         .options(|options| options.mode = PlanMode::Destroy)
@@ -34,7 +34,7 @@ fn both_replaced() -> Case {
 }
 
 #[test]
-fn v03_both_replaced() {
+fn a_provider_dependency_and_its_resources_are_replaced_in_order() {
     for policy in [CrossProvider::GreedyKeep, CrossProvider::DropInScc] {
         let graph = both_replaced()
             .options(|options| options.cross_provider = policy)
@@ -48,7 +48,7 @@ fn v03_both_replaced() {
 }
 
 #[test]
-fn v04_keep_all() {
+fn keeping_all_provider_edges_leaves_a_cycle() {
     let errors = both_replaced().options(|options| options.cross_provider = CrossProvider::KeepAll).errors();
     assert_eq!(errors.len(), 1);
     let members = r#"Cycle: provider["registry.terraform.io/acme/p"], A, A (destroy), B (destroy)"#;
@@ -56,7 +56,7 @@ fn v04_keep_all() {
 }
 
 #[test]
-fn v05_both_replaced_cbd() {
+fn create_before_destroy_keeps_the_old_provider_dependency() {
     let case = Case::new("A@P0 !B@P", "", "A=R B=R").providers(PROVIDERS);
     let graph = case.clone().precede("A < @P < B < -B < -A").holds();
     assert_eq!(dropped(&graph), [""; 0]);
@@ -66,25 +66,25 @@ fn v05_both_replaced_cbd() {
 }
 
 #[test]
-fn v06_independent_providers() {
+fn providers_that_share_nothing_are_independent() {
     let graph =
         Case::new("A@P0 B@P:{A}", "", "A=RD B=RD").providers("P0 P").precede("-B < -A < A < B").holds();
     assert_eq!(dropped(&graph), [""; 0]);
 }
 
 #[test]
-fn v07_pruned() {
+fn unused_providers_are_pruned() {
     let graph = Case::new("", "A %X", "A=F %X=D").providers("x").holds();
     assert!(graph.nodes().iter().all(|node| node.key.addr().is_some()), "{}", listing(&graph));
 }
 
 #[test]
-fn v08_close() {
+fn a_provider_is_closed_after_its_last_resource() {
     Case::new("A@P0 B@P0", "", "A=U B=D").providers("P0").precede("@P0 < {A,-B} < @P0!").holds();
 }
 
 #[test]
-fn v09_missing_provider() {
+fn a_missing_provider_is_reported() {
     let case = Case::new("A@P0", "A B", "A=U B=D").providers("P0").recorded_provider("B", "Q");
     assert_eq!(
         case.errors(),
@@ -96,7 +96,7 @@ fn v09_missing_provider() {
 }
 
 #[test]
-fn v10_deterministic_drop() {
+fn dropped_edges_of_providers_are_deterministic() {
     let (mut config, mut providers, mut actions) = (String::new(), String::from("P0 "), String::new());
     for n in 0..20 {
         config.push_str(&format!("A{n:02}@P0 B{n:02}@P{n:02} "));

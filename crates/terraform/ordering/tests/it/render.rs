@@ -26,7 +26,7 @@ fn net_and_vm(options: &Options) -> OperationGraph {
 }
 
 #[test]
-fn w20_text_form() {
+fn the_graph_has_a_text_form() {
     let text = "net.a
   net.a (destroy)
   vm.b (destroy)
@@ -52,7 +52,7 @@ fn a_listing_has_wave_label_and_kind() {
 }
 
 #[test]
-fn w20_compatible_drawings_have_all_edges_and_reduced_ones_few() {
+fn compatible_drawings_have_all_edges_and_reduced_ones_few() {
     let dot = net_and_vm(&Options::default()).to_dot(DotStyle::Compatible);
     assert_eq!(dot.matches(" -> ").count(), 6);
     let mut options = Options::default();

@@ -38,7 +38,7 @@ fn counted_pair(count: usize) -> Case {
 }
 
 #[test]
-fn q13_doubling() {
+fn time_doubles_with_the_size() {
     type Shape = fn(usize) -> Case;
     let shapes: [(&str, Shape); 4] = [
         ("create_chain", create_chain),

@@ -32,32 +32,32 @@ fn labels(graph: &OperationGraph) -> Vec<String> {
 }
 
 #[test]
-fn g01_target_middle_create() {
+fn a_target_brings_its_dependencies() {
     target(create_chain(), &["t.B"]).total("A < B").holds();
 }
 
 #[test]
-fn g02_target_root_destroy() {
+fn a_destroy_target_brings_its_dependents() {
     target(destroy_chain(), &["t.A"]).total("-C < -B < -A").holds();
 }
 
 #[test]
-fn g03_target_leaf_destroy() {
+fn a_destroy_target_without_dependents_goes_alone() {
     target(destroy_chain(), &["t.C"]).total("-C").holds();
 }
 
 #[test]
-fn g04_exclude_middle_create() {
+fn an_exclusion_brings_its_dependents() {
     exclude(create_chain(), &["t.B"]).total("A").holds();
 }
 
 #[test]
-fn g05_exclude_root_destroy() {
+fn a_destroy_exclusion_of_a_root_goes_alone() {
     exclude(destroy_chain(), &["t.A"]).total("-C < -B").holds();
 }
 
 #[test]
-fn g06_exclude_leaf_destroy() {
+fn a_destroy_exclusion_brings_its_dependencies() {
     assert_eq!(labels(&exclude(destroy_chain(), &["t.C"]).holds()), [""; 0]);
 }
 
@@ -66,12 +66,12 @@ fn counted() -> Case {
 }
 
 #[test]
-fn g07_target_instance() {
+fn one_instance_can_be_a_target() {
     target(counted(), &["t.A[1]"]).total("A[1]").holds();
 }
 
 #[test]
-fn g08_exclude_instance() {
+fn one_instance_can_be_excluded() {
     let graph = exclude(counted(), &["t.A[1]"]).concurrent("A[0]|A[2]").holds();
     assert_eq!(labels(&graph), ["A[0]", "A[2]"]);
 }
@@ -81,17 +81,17 @@ fn module_and_root() -> Case {
 }
 
 #[test]
-fn g09_target_module() {
+fn a_module_can_be_a_target() {
     target(module_and_root(), &["module.m"]).total("m.X < m.Y").holds();
 }
 
 #[test]
-fn g10_exclude_module_dependent() {
+fn dependents_of_an_excluded_module_are_excluded() {
     assert_eq!(labels(&exclude(module_and_root(), &["module.m"]).holds()), ["Z"]);
 }
 
 #[test]
-fn g12_cbd_outside_selection() {
+fn create_before_destroy_outside_the_selection_counts() {
     let case = target(Case::new("A !B:{A}", "", "A=R"), &["t.A"]);
     let graph = case.total("A < -A").holds();
     assert_eq!(graph.orders()[&addr("A")], ReplaceOrder::CreateThenDelete);
@@ -99,7 +99,7 @@ fn g12_cbd_outside_selection() {
 }
 
 #[test]
-fn g13_halves_stay_together() {
+fn both_halves_of_a_replacement_are_selected() {
     let case = Case::new("A B:{A}", "", "A=RD B=RD");
     target(case.clone(), &["t.A"]).total("-B < -A < A < B").holds();
     // Excluding one half excludes the other: B would be destroyed and not made again.
@@ -107,13 +107,13 @@ fn g13_halves_stay_together() {
 }
 
 #[test]
-fn g14_both_lists() {
+fn targets_and_exclusions_do_not_mix() {
     let case = exclude(target(create_chain(), &["t.A"]), &["t.B"]);
     assert_eq!(case.errors(), ["targets and excludes are both given, use one of them"]);
 }
 
 #[test]
-fn g15_target_keyed_module() {
+fn a_keyed_module_can_be_a_target() {
     let case = Case::new("m.X", "", "m[0].X=C m[1].X=C");
     assert_eq!(labels(&target(case.clone(), &["module.m[1]"]).holds()), ["module.m[1].X"]);
     assert_eq!(labels(&target(case.clone(), &["module.m"]).holds()).len(), 2);
@@ -121,7 +121,7 @@ fn g15_target_keyed_module() {
 }
 
 #[test]
-fn g16_deposed_follows_address() {
+fn deposed_objects_follow_their_address() {
     target(Case::new("A", "A#k", "A=N A#k=D"), &["t.A"]).total("A#k").holds();
 }
 

@@ -14,13 +14,13 @@ fn reports(case: &Case) -> Vec<CycleReport<NodeKey>> {
 }
 
 #[test]
-fn t37_single_delete() {
+fn a_single_deletion_is_valid() {
     let graph = Case::new("A", "", "A=D").total("-A").holds();
     assert_eq!(graph.edges().count(), 0);
 }
 
 #[test]
-fn t38_state_self_dependency() {
+fn a_recorded_self_dependency_is_ignored() {
     let case = Case::new("A", "A~{A}", "A=D");
     let graph = case.clone().total("-A").holds();
     assert_eq!(graph.warnings(), [Warning::SelfStateDependency { addr: addr("A"), deposed: None }]);
@@ -29,20 +29,20 @@ fn t38_state_self_dependency() {
 }
 
 #[test]
-fn t39_config_cycle() {
+fn a_cycle_of_the_configuration_is_refused() {
     let errors = Case::new("A:{B} B:{A}", "", "").errors();
     assert_eq!(errors, ["Cycle: A, B\n  A waits for B (config)\n  B waits for A (config)"]);
 }
 
 #[test]
-fn t40_config_cycle_through_provider() {
+fn a_cycle_through_a_provider_is_refused() {
     let errors = Case::new("A@P", "", "").providers("P:{A}").errors();
     assert_eq!(errors.len(), 1);
     assert!(errors[0].starts_with("Cycle: provider[\"registry.terraform.io/acme/p\"], A\n"), "{}", errors[0]);
 }
 
 #[test]
-fn t41_reversed_dependency() {
+fn a_reversed_dependency_is_told_as_a_stale_state() {
     let case = Case::new("A B:{A}", "A~{B} B~{}", "A=R B=R");
     let reports = reports(&case);
     assert_eq!(reports.len(), 1);
@@ -56,7 +56,7 @@ fn t41_reversed_dependency() {
 }
 
 #[test]
-fn t42_corrupt_state() {
+fn a_cycle_of_the_state_is_refused() {
     let reports = reports(&Case::new("", "A~{B} B~{A}", "A=D B=D"));
     let [report] = reports.as_slice() else { panic!("{reports:?}") };
     assert_eq!(report.members.len(), 2);
@@ -67,14 +67,14 @@ fn t42_corrupt_state() {
 }
 
 #[test]
-fn t43_two_components() {
+fn cycles_of_two_components_are_both_named() {
     let reports = reports(&Case::new("", "A~{B} B~{A} X~{Y} Y~{X}", "A=D B=D X=D Y=D"));
     let first: Vec<String> = reports.iter().map(|report| report.members[0].to_string()).collect();
     assert_eq!(first, ["t.A (destroy)", "t.X (destroy)"]);
 }
 
 #[test]
-fn t44_deposed_update_rejected() {
+fn an_update_of_a_deposed_object_is_refused() {
     let errors = Case::new("A", "A A#k", "A#k=U").errors();
     assert_eq!(
         errors,
@@ -83,7 +83,7 @@ fn t44_deposed_update_rejected() {
 }
 
 #[test]
-fn t45_ctd_without_current() {
+fn create_then_delete_needs_a_current_object() {
     assert_eq!(
         Case::new("A", "-A", "A=RC").errors(),
         ["create-then-delete is planned for A, which has no current object"]
@@ -91,7 +91,7 @@ fn t45_ctd_without_current() {
 }
 
 #[test]
-fn t46_duplicates() {
+fn duplicate_operations_are_refused() {
     let errors = Case::new("A", "A A#k", "A=U A=U A#k=D A#k=D").errors();
     assert_eq!(
         errors,
@@ -103,7 +103,7 @@ fn t46_duplicates() {
 }
 
 #[test]
-fn t47_all_errors_at_once() {
+fn all_errors_are_reported_at_once() {
     let case = Case::new("A B D", "A A#k -B D D#k", "A#k=U B=RC D=U D=U D#k=D D#k=D");
     assert_eq!(case.build().expect_err("four things are wrong").errors.len(), 4);
 }

@@ -14,7 +14,6 @@ use crate::support::{
 /// What an object without any member of its own is written as, in release 1.11.4.
 const BARE: &str = r#""schema_version":0,"attributes":{},"sensitive_attributes":[]"#;
 
-// scenario: husk-roundtrip, no-instances-member
 #[test]
 fn resources_without_instances_survive_with_their_provider() {
     let head = format!(r#""mode":"managed","type":"test_a","name":"b","provider":{PROVIDER}"#);
@@ -25,7 +24,6 @@ fn resources_without_instances_survive_with_their_provider() {
     }
 }
 
-// scenario: index-zero, index-empty-string, index-string-digit
 #[test]
 fn keys_are_written_even_if_they_are_zero_or_empty() {
     let cases = [
@@ -48,7 +46,6 @@ fn keys_are_written_even_if_they_are_zero_or_empty() {
     assert!(strict_verdict(both.as_bytes()));
 }
 
-// scenario: index-fraction, index-bool
 #[test]
 fn keys_that_no_address_can_name_are_refused() {
     for key in [
@@ -96,7 +93,6 @@ fn keys_are_brought_into_normalization_form_c() {
     assert!(!strict_verdict(twice.as_bytes()));
 }
 
-// scenario: mixed-key-sort
 #[test]
 fn instances_are_sorted_by_kind_of_key_then_key() {
     let text = with_instances(
@@ -115,7 +111,6 @@ fn instances_are_sorted_by_kind_of_key_then_key() {
     assert_eq!(instances_again(&text), expected.join(","));
 }
 
-// scenario: deposed-sort
 #[test]
 fn the_current_object_comes_before_deposed_ones() {
     let text = with_instances(
@@ -132,7 +127,6 @@ fn the_current_object_comes_before_deposed_ones() {
     assert!(strict_verdict(text.as_bytes()));
 }
 
-// scenario: deposed-length, deposed-nonhex, deposed-empty
 #[test]
 fn deposed_keys_are_any_eight_bytes() {
     for key in ["abc", "123456789", "☃☃☃", "\\u0000"] {
@@ -150,7 +144,6 @@ fn deposed_keys_are_any_eight_bytes() {
     }
 }
 
-// scenario: duplicate-current, duplicate-deposed, same-deposed-key-on-two-instances
 #[test]
 fn an_object_stands_once() {
     let cases = [
@@ -168,7 +161,6 @@ fn an_object_stands_once() {
     assert!(strict_verdict(fine.as_bytes()));
 }
 
-// scenario: duplicate-resource-entry
 #[test]
 fn entries_of_one_resource_are_merged_under_the_last_provider() {
     let entry = |provider: &str, key: u8| {
@@ -204,7 +196,6 @@ fn objects_that_stand_twice_are_found_in_entries_far_apart() {
     assert!(!strict_verdict(text.as_bytes()));
 }
 
-// scenario: status-values
 #[test]
 fn only_tainted_is_a_status() {
     for ready in ["null", r#""""#] {
@@ -220,7 +211,6 @@ fn only_tainted_is_a_status() {
     }
 }
 
-// scenario: both-attribute-forms
 #[test]
 fn the_json_form_of_attributes_wins_over_a_flat_one() {
     let text = with_instances(r#"{"attributes":{"id":"1"},"attributes_flat":{"id":"2"}}"#);
@@ -232,7 +222,6 @@ fn the_json_form_of_attributes_wins_over_a_flat_one() {
     assert!(note_kinds(empty).is_empty());
 }
 
-// scenario: attributes-null
 #[test]
 fn attributes_of_null_stay_null_unless_a_flat_form_stands_beside_them() {
     let null = with_instances(r#"{"attributes":null}"#);
@@ -242,7 +231,6 @@ fn attributes_of_null_stay_null_unless_a_flat_form_stands_beside_them() {
     assert_eq!(instances_again(flat), format!("{{{expected}}}"));
 }
 
-// scenario: no-attributes, empty-flat
 #[test]
 fn absent_attributes_are_empty_ones() {
     assert_eq!(instances_again(with_instances("{}")), format!("{{{BARE}}}"));
@@ -257,7 +245,6 @@ fn absent_attributes_are_empty_ones() {
     assert!(sorted.contains(r#""attributes_flat":{"A":"","a.%":"0","b":"2"}"#), "{sorted}");
 }
 
-// scenario: raw-fidelity
 #[test]
 fn attributes_keep_their_spelling() {
     let attributes = [
@@ -276,7 +263,6 @@ fn attributes_keep_their_spelling() {
     }
 }
 
-// scenario: html-escape, line-separator-escape
 #[test]
 fn attributes_are_written_with_the_escapes_of_the_original_tools() {
     let cases = [
@@ -294,7 +280,6 @@ fn attributes_are_written_with_the_escapes_of_the_original_tools() {
     }
 }
 
-// scenario: indentation
 #[test]
 fn attributes_are_indented_to_their_depth() {
     let text = with_instances(r#"{"attributes":{"a":[1,{"b":{}}],"c":[],"d":"x: [1, {"}}"#);
@@ -318,7 +303,6 @@ fn attributes_are_indented_to_their_depth() {
     assert!(written.lines().all(|line| line == line.trim_end()));
 }
 
-// scenario: compact-mode
 #[test]
 fn the_compact_layout_has_no_white_space_but_the_last_line_break() {
     let text = with_instances(r#"{"attributes":{"a": [1, 2]}}"#);
@@ -327,7 +311,6 @@ fn the_compact_layout_has_no_white_space_but_the_last_line_break() {
     assert!(!written.trim_end().contains([' ', '\n']), "{written}");
 }
 
-// scenario: module-sort
 #[test]
 fn modules_are_sorted_by_their_printed_address() {
     let modules = ["kinder", "child.module.grandchild", "m[10]", "child", "m[2]", "m"];
@@ -347,7 +330,6 @@ fn modules_are_sorted_by_their_printed_address() {
     assert!(written.contains(r#""resources":[{"mode":"managed","#), "the root comes first");
 }
 
-// scenario: data-before-managed
 #[test]
 fn data_sources_come_before_managed_resources_then_type_and_name() {
     let entry = |mode: &str, kind: &str, name: &str| {
@@ -366,7 +348,6 @@ fn data_sources_come_before_managed_resources_then_type_and_name() {
     assert!(written.contains(&format!(r#""resources":[{}]"#, expected.join(","))), "{written}");
 }
 
-// scenario: dependencies-with-module-keys, dependencies-with-instance-key, var.input
 #[test]
 fn dependencies_lose_the_keys_of_modules_and_keep_their_order() {
     let text = with_instances(
@@ -385,7 +366,6 @@ fn dependencies_lose_the_keys_of_modules_and_keep_their_order() {
     assert!(!instances_again(with_instances(r#"{"dependencies":[]}"#)).contains("dependencies"));
 }
 
-// scenario: planned-object-write
 #[test]
 fn planned_objects_are_refused_before_a_byte_is_written() {
     let mut file = read(with_instances(r#"{"index_key":"k"}"#));
@@ -405,7 +385,6 @@ fn planned_objects_are_refused_before_a_byte_is_written() {
     assert!(out.is_empty());
 }
 
-// scenario: ephemeral-resource-write
 #[test]
 fn ephemeral_resources_are_left_out() {
     let mut file = File::new(Dialect::OpenTofu, Lineage::new("l"));
@@ -415,7 +394,6 @@ fn ephemeral_resources_are_left_out() {
     assert!(write(&file).contains("\"resources\": []"), "{}", write(&file));
 }
 
-// scenario: each-ignored
 #[test]
 fn the_each_mode_of_old_releases_is_dropped_with_a_note() {
     for each in ["list", "map"] {
@@ -427,7 +405,6 @@ fn the_each_mode_of_old_releases_is_dropped_with_a_note() {
     }
 }
 
-// scenario: builtin-provider, legacy-namespace-other-host, provider-spaces
 #[test]
 fn provider_addresses_keep_their_registry_or_leave_it_out() {
     let cases = [

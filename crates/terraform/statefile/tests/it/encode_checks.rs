@@ -24,7 +24,6 @@ fn paths_again(paths: &str) -> String {
     tail.strip_suffix('}').expect("the last member").to_owned()
 }
 
-// scenario: sensitive-paths, bad-steps, null
 #[test]
 fn sensitive_paths_keep_their_order() {
     let attribute = |name: &str| format!(r#"{{"type":"get_attr","value":"{name}"}}"#);
@@ -53,7 +52,6 @@ fn sensitive_paths_keep_their_order() {
     assert!(!strict_verdict(text.as_bytes()));
 }
 
-// scenario: check-results-null-vs-empty
 #[test]
 fn no_results_and_empty_ones_are_both_written_as_null() {
     assert_eq!(checks_again("null"), "null");
@@ -63,7 +61,6 @@ fn no_results_and_empty_ones_are_both_written_as_null() {
     assert!(empty.aggregates.is_empty() && empty.opaque.is_empty());
 }
 
-// scenario: check-results-kinds
 #[test]
 fn kinds_that_nobody_knows_are_kept_as_they_stand() {
     let known = r#"{"object_kind":"check","config_addr":"check.c","status":"pass","objects":[{"object_addr":"check.c","status":"pass"}]},{"object_kind":"var","config_addr":"module.m.var.v","status":"fail","objects":[{"object_addr":"module.m[0].var.v","status":"fail","failure_messages":["no <","b"]}]},{"object_kind":"output","config_addr":"output.o","status":"unknown","objects":null}"#;
@@ -79,7 +76,6 @@ fn a_status_that_nobody_knows_keeps_its_spelling() {
     assert_eq!(checks_again(odd), odd);
 }
 
-// scenario: check-results-order
 #[test]
 fn results_keep_the_order_they_were_read_in_and_compare_without_it() {
     let one = |name: &str| {
@@ -104,7 +100,6 @@ fn results_keep_the_order_they_were_read_in_and_compare_without_it() {
     assert!(states_marshal_equal(&objects(&format!("{x},{y}")), &objects(&y_and_x)));
 }
 
-// scenario: check-addr-with-key, keyword-alone
 #[test]
 fn addresses_of_checks_are_checked() {
     for (kind, address) in [

@@ -75,7 +75,6 @@ fn traces_of_opentofu_decide_for_it() {
     }
 }
 
-// scenario: sensitive-empty-dialect
 #[test]
 fn empty_lists_of_paths_are_written_as_each_release_writes_them() {
     let with_writer =
@@ -150,7 +149,6 @@ fn layouts_of_either_product_are_kept_and_terraform_indents_others() {
     assert!(!String::from_utf8(chosen).unwrap().contains("\n "));
 }
 
-// scenario: depends_on-012-refs
 #[test]
 fn references_of_terraform_0_12_are_dropped_with_a_note() {
     let old =
@@ -175,7 +173,6 @@ fn the_release_counts_wherever_it_stands() {
     assert!(strict_verdict(text.as_bytes()));
 }
 
-// scenario: depends_on-precise
 #[test]
 fn precise_dependencies_of_opentofu_keep_their_order() {
     let list = r#""depends_on":["t.z[\"k\"]","module.m[0].data.t.a","t.b","t.z[\"k\"]"]"#;
@@ -184,7 +181,6 @@ fn precise_dependencies_of_opentofu_keep_their_order() {
     assert!(strict_verdict(text.as_bytes()));
 }
 
-// scenario: provider-for-each
 #[test]
 fn keyed_providers_stand_on_every_instance() {
     let provider =
@@ -207,7 +203,6 @@ fn keyed_providers_stand_on_every_instance() {
     assert_eq!(keyless.matches(r#""provider":"#).count(), 1, "once on the resource is enough: {keyless}");
 }
 
-// scenario: provider-mismatch
 #[test]
 fn instances_agree_on_their_provider() {
     let text = with_resource(
@@ -221,7 +216,6 @@ fn instances_agree_on_their_provider() {
     assert!(note_kinds(&same).is_empty());
 }
 
-// scenario: identity-dialects
 #[test]
 fn the_version_of_an_identity_is_written_as_it_was_read() {
     let alone =

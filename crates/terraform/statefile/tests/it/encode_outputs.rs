@@ -19,7 +19,6 @@ fn value_again(value: &str, ty: &str) -> String {
     tail.rsplit_once(r#","type":"#).expect("a type").0.to_owned()
 }
 
-// scenario: output-types
 #[test]
 fn values_are_written_in_the_form_of_their_type() {
     let cases = [
@@ -51,7 +50,6 @@ fn values_are_written_in_the_form_of_their_type() {
     }
 }
 
-// scenario: output-object-missing-attr, extra-attr
 #[test]
 fn objects_have_the_attributes_of_their_type() {
     let ty = r#"["object",{"a":"string","b":"number"}]"#;
@@ -62,7 +60,6 @@ fn objects_have_the_attributes_of_their_type() {
     assert!(error.contains("output \"a\"") && error.contains("\"c\""), "{error}");
 }
 
-// scenario: output-dynamic
 #[test]
 fn dynamic_values_carry_their_type() {
     let wrapped = r#"{"value":"x","type":"string"}"#;
@@ -88,7 +85,6 @@ fn dynamic_values_carry_their_type() {
     }
 }
 
-// scenario: output-no-type, output-no-value
 #[test]
 fn outputs_need_type_and_value() {
     assert_eq!(codes(with_output(r#""value":1"#)), [Code::OutputType]);
@@ -139,7 +135,6 @@ fn values_that_do_not_conform_are_refused() {
     }
 }
 
-// scenario: output-nfc
 #[test]
 fn text_is_composed() {
     assert_eq!(value_again("\"e\u{301}\"", r#""string""#), "\"\u{e9}\"");

@@ -36,7 +36,6 @@ fn assert_same(a: &File, b: &File) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
-    // scenario: fuzz (what is written is read back, and written again as the same bytes)
     #[test]
     fn what_is_written_is_read_back_and_written_alike(file in file()) {
         let text = encode(&file, &EncodeOptions::default()).unwrap();
@@ -121,7 +120,6 @@ proptest! {
         prop_assert!(states_marshal_equal(&a, &b));
     }
 
-    // scenario: fuzz (arbitrary bytes never panic)
     #[test]
     fn arbitrary_bytes_are_judged_alike(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         crate::support::verdict(&bytes);

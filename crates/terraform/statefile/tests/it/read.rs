@@ -18,8 +18,6 @@ fn syntax_offset(text: impl AsRef<[u8]>) -> usize {
     tail.chars().take_while(char::is_ascii_digit).collect::<String>().parse().expect("a number")
 }
 
-// scenario: empty-file
-// scenario: null-reader (a reader that gives nothing is an empty slice here)
 #[test]
 fn an_empty_file_is_no_state() {
     assert_eq!(refused(""), ReadError::NoState);
@@ -28,7 +26,6 @@ fn an_empty_file_is_no_state() {
     assert!(refused("").problems().is_empty());
 }
 
-// scenario: whitespace-only, truncated-object, bom, trailing-garbage
 #[test]
 fn syntax_errors_name_the_offset_that_the_original_tools_name() {
     let cases: [(&[u8], usize); 12] = [
@@ -51,7 +48,6 @@ fn syntax_errors_name_the_offset_that_the_original_tools_name() {
     }
 }
 
-// scenario: binary-v0
 #[test]
 fn the_binary_format_names_the_release_that_converts_it() {
     let error = refused(b"tfstate\x02\x00\xff");
@@ -60,7 +56,6 @@ fn the_binary_format_names_the_release_that_converts_it() {
     assert!(error.to_string().contains("0.6.16"), "{error}");
 }
 
-// scenario: no-version, null-version
 #[test]
 fn a_version_is_required() {
     for text in ["{}", "null", r#"{"version":null}"#, r#"{"serial":4}"#, r#"{"Version":4}"#] {
@@ -70,7 +65,6 @@ fn a_version_is_required() {
     }
 }
 
-// scenario: string-version, float-version, negative-version
 #[test]
 fn a_version_that_is_no_whole_number_names_what_was_found() {
     let cases = [
@@ -94,7 +88,6 @@ fn a_version_that_is_no_whole_number_names_what_was_found() {
     }
 }
 
-// scenario: version-zero
 #[test]
 fn version_zero_never_existed() {
     let error = refused(r#"{"version":0}"#);
@@ -102,7 +95,6 @@ fn version_zero_never_existed() {
     assert_eq!(error.problems()[0].code, Code::VersionZero);
 }
 
-// scenario: version-5-with-writer, version-5-garbage-writer
 #[test]
 fn a_newer_format_names_its_writer_if_that_can_be_read() {
     let known = refused(r#"{"version":5,"terraform_version":"9.9.9","resources":7}"#);
@@ -118,7 +110,6 @@ fn a_newer_format_names_its_writer_if_that_can_be_read() {
     }
 }
 
-// scenario: top-level-array
 #[test]
 fn a_document_that_is_no_object_has_two_problems() {
     for (text, found) in
@@ -130,7 +121,6 @@ fn a_document_that_is_no_object_has_two_problems() {
     }
 }
 
-// scenario: future-writer-version
 #[test]
 fn a_newer_writer_is_no_obstacle() {
     for version in ["999.0.0", "2.0.0", "1.13.0-dev", "v1.9", "1", "1.2.3.4", "1.11.4+ent", "0.12.0-beta1"] {
@@ -142,7 +132,6 @@ fn a_newer_writer_is_no_obstacle() {
     }
 }
 
-// scenario: missing-lineage-serial
 #[test]
 fn everything_but_the_version_may_be_missing() {
     for text in [
@@ -172,7 +161,6 @@ fn serials_fill_all_64_bits() {
     assert!(again(text).contains(r#""serial":18446744073709551615,"#));
 }
 
-// scenario: unknown-mode
 #[test]
 fn every_bad_resource_is_reported() {
     let one = format!(r#"{{"mode":"ephemeral","type":"t","name":"a","provider":{PROVIDER},"instances":[]}}"#);
@@ -186,7 +174,6 @@ fn every_bad_resource_is_reported() {
     assert!(!verdict(text.as_bytes()));
 }
 
-// scenario: bad-module
 #[test]
 fn a_bad_module_address_is_refused() {
     for module in [
@@ -207,7 +194,6 @@ fn a_bad_module_address_is_refused() {
     }
 }
 
-// scenario: bad-provider
 #[test]
 fn a_bad_provider_address_is_refused_and_never_drops_the_resource() {
     for provider in [
@@ -232,7 +218,6 @@ fn a_bad_provider_address_is_refused_and_never_drops_the_resource() {
     }
 }
 
-// scenario: provider-missing
 #[test]
 fn a_missing_provider_is_refused() {
     for tail in [
@@ -249,7 +234,6 @@ fn a_missing_provider_is_refused() {
     }
 }
 
-// scenario: encrypted-without-config
 #[test]
 fn an_encrypted_state_is_told_from_one_without_version() {
     let text = r#"{"serial":1,"lineage":"l","meta":{"key_provider.pbkdf2.k":"e30="},"encrypted_data":"YQ==","encryption_version":"v0"}"#;
@@ -259,7 +243,6 @@ fn an_encrypted_state_is_told_from_one_without_version() {
     assert!(!verdict(text.as_bytes()));
 }
 
-// scenario: case-different-member
 #[test]
 fn members_in_other_letter_case_are_unknown_ones_and_survive() {
     let text = r#"{"version":4,"Serial":5,"LINEAGE":"x"}"#;
@@ -268,7 +251,6 @@ fn members_in_other_letter_case_are_unknown_ones_and_survive() {
     assert!(again(text).trim_end().ends_with(r#""check_results":null,"Serial":5,"LINEAGE":"x"}"#));
 }
 
-// scenario: duplicate-member
 #[test]
 fn the_last_of_two_equal_members_counts() {
     let text = with_instances(r#"{"dependencies":["t.a"],"attributes":{},"dependencies":["t.b","t.c"]}"#);

@@ -7,7 +7,7 @@ use groundstate_schedule::walk::{Context, Outcome, Settled, WalkOptions, impact,
 use super::example;
 
 #[test]
-fn w18_impact() {
+fn impact_lists_what_a_failure_would_skip() {
     for (name, fails, skipped) in [
         ("E1", "B", &["C"][..]),
         ("E3", "Cd", &["Ad", "Bd"]),

@@ -17,7 +17,7 @@ pub(crate) fn graph(names: &[&str], edges: &[(&str, &str)]) -> WalkGraph {
     builder.build().expect("the graphs of these tests have no cycle")
 }
 
-/// Examples of section 6 of the specification, and the diamond: names in the order of keys, and complete edges.
+/// Chains in every combination of actions, and the diamond: names in the order of keys, and complete edges.
 pub(crate) fn example(name: &str) -> (Vec<&'static str>, WalkGraph) {
     let (names, edges): (&[_], &[_]) = match name {
         "E1" => (&["A", "B", "C"], &[("B", "A"), ("C", "B"), ("C", "A")]),

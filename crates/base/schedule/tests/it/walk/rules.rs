@@ -22,7 +22,7 @@ fn run(walker: &mut Walker<&WalkGraph>, outcome: impl Fn(usize) -> Outcome) -> V
 }
 
 #[test]
-fn w01_chain_failure() {
+fn a_failure_skips_what_comes_after_it() {
     let (_, graph) = example("E1");
     let mut walker = Walker::new(&graph, 10, OnFailure::Continue);
     let order = run(&mut walker, |node| if node == 1 { failed("no quota") } else { Outcome::Succeeded });
@@ -38,7 +38,7 @@ fn w01_chain_failure() {
 }
 
 #[test]
-fn w02_independent_goes_on() {
+fn a_failure_leaves_independent_operations_alone() {
     let (names, graph) = example("T22");
     let mut walker = Walker::new(&graph, 1, OnFailure::Continue);
     let order = run(&mut walker, |node| if names[node] == "Ad" { failed("") } else { Outcome::Succeeded });
@@ -48,7 +48,7 @@ fn w02_independent_goes_on() {
 }
 
 #[test]
-fn w03_diamond_roots() {
+fn a_skipped_operation_names_the_failure() {
     let (_, graph) = example("diamond");
     let mut walker = Walker::new(&graph, 10, OnFailure::Continue);
     run(&mut walker, |node| if node == 1 || node == 2 { failed("") } else { Outcome::Succeeded });
@@ -58,7 +58,7 @@ fn w03_diamond_roots() {
 }
 
 #[test]
-fn w06_stop() {
+fn a_stop_skips_what_has_not_begun() {
     let mut builder = WalkGraph::builder(100);
     for node in 1..100 {
         builder.edge(node, node - 1, Relation::Needs);
@@ -81,7 +81,7 @@ fn w06_stop() {
 }
 
 #[test]
-fn w08_skip_after_all_settle() {
+fn a_skip_waits_until_all_others_are_settled() {
     let (_, graph) = example("diamond");
     let mut walker = Walker::new(&graph, 10, OnFailure::Continue);
     let a = walker.start_next().unwrap();

@@ -11,8 +11,8 @@ use groundstate_schedule::walk::{
 use super::{example, graph};
 
 #[test]
-fn w04_sequential_order() {
-    // T16: half of a diamond is create-before-destroy. Expected is the smallest order, by hand.
+fn one_worker_runs_in_the_order_of_keys() {
+    // Half of a diamond is create-before-destroy. Expected is the smallest order, by hand.
     let names = ["A", "Ad", "B", "Bd", "C", "Cd", "D", "Dd"];
     let graph = graph(
         &names,
@@ -41,7 +41,7 @@ fn w04_sequential_order() {
 }
 
 #[test]
-fn w05_limit() {
+fn no_more_run_at_once_than_the_limit() {
     const LIMIT: usize = 7;
     let graph = WalkGraph::builder(100).build().unwrap();
     let (running, most) = (Mutex::new(0_usize), AtomicUsize::new(0));
@@ -65,7 +65,7 @@ fn w05_limit() {
 }
 
 #[test]
-fn w06_stop_during_an_operation() {
+fn a_stop_waits_for_running_operations() {
     let mut builder = WalkGraph::builder(100);
     for node in 1..100 {
         builder.edge(node, node - 1, Relation::Needs);
@@ -85,7 +85,7 @@ fn w06_stop_during_an_operation() {
 }
 
 #[test]
-fn w07_panic() {
+fn a_panic_of_an_operation_is_a_failure() {
     let (_, graph) = example("E1");
     for formatted in [false, true] {
         let work = |_: usize, _: &Context| -> Outcome {

@@ -1,4 +1,4 @@
-//! Locks by object, by row and by both, as in section 19.3 of the scenarios.
+//! Locks by object, by row and by both.
 
 use groundstate_statemgr::{ErrorKind, Expect, LockId, LockInfo, StateStore, WorkspaceName, WriteOptions};
 use groundstate_statemgr_object::{S3Backend, S3Layout, S3Options};
