@@ -1,15 +1,14 @@
 //! A piece of work on a state, under its lock.
 
-use std::future::poll_fn;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::resume_unwind;
 use std::pin::pin;
 use std::sync::{Arc, OnceLock};
-use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use groundstate_common::{Clock, OsIds, SystemClock, shell_command};
 use groundstate_statemgr::{
     AbandonedLocks, Error, ErrorKind, LockGuard, LockInfo, Locker, Manager, TokioSleeper, Waiting,
+    catch_panic,
 };
 use tokio::runtime::{Builder, Runtime};
 
@@ -83,20 +82,9 @@ pub(crate) async fn holding<T>(
         bring_up_to_date(site, guard.grant()).await?;
         work().await
     };
-    let (outcome, kept) = guard.hold_during(caught(work), &SystemClock, &TokioSleeper).await;
+    let (outcome, kept) = guard.hold_during(catch_panic(work), &SystemClock, &TokioSleeper).await;
     lock_end::tell(site, kept, guard.release().await);
     outcome.unwrap_or_else(|panic| resume_unwind(panic))
-}
-
-/// Does work, and gives a panic back as a value, so that a lock can be released before the panic goes on.
-async fn caught<T>(work: impl Future<Output = T>) -> std::thread::Result<T> {
-    let mut work = pin!(work);
-    poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context))) {
-        Ok(Poll::Pending) => Poll::Pending,
-        Ok(Poll::Ready(done)) => Poll::Ready(Ok(done)),
-        Err(panic) => Poll::Ready(Err(panic)),
-    })
-    .await
 }
 
 /// A command on this state.

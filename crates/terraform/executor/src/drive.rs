@@ -7,8 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
 use groundstate_schedule::walk::{Event, Outcome, WalkGraph, WalkOptions, WalkReport, Walker, panic_text};
-
-use crate::catch::catch_panic;
+use groundstate_statemgr::catch_panic;
 
 /// After so many operations in a row the task lets others run.
 const BUDGET: usize = 128;

@@ -8,10 +8,9 @@ use groundstate_ordering::effects::{
 };
 use groundstate_ordering::{ApplyKind, OpKind};
 use groundstate_schedule::walk::{Context, Event, Outcome, StopToken, WalkOptions, WalkReport, panic_text};
-use groundstate_statemgr::{Error, Full, LockGuard, Storage};
+use groundstate_statemgr::{Error, Full, LockGuard, Storage, catch_panic};
 use groundstate_states::State;
 
-use crate::catch::catch_panic;
 use crate::drive::drive;
 use crate::intents::IntentLog;
 use crate::ledger::Ledger;

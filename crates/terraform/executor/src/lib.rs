@@ -74,7 +74,6 @@
 //!
 //! - `tokio` (off by default): `drive_spawned` and `Executor::run_spawned` run operations in tasks of the runtime.
 
-mod catch;
 mod drive;
 mod executor;
 mod intents;

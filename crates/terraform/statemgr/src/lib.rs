@@ -59,12 +59,12 @@ mod wrap;
 
 pub use backend::{
     Backend, CreateWorkspace, DeleteWorkspace, History, HistoryEntry, HistoryId, MemoryBackend,
-    WorkspaceName, create_workspace, delete_workspace, empty_state, end_lock, holds_resources,
+    WorkspaceName, create_workspace, delete_workspace, empty_state, holds_resources, under_lock,
 };
 pub use capabilities::{Capabilities, Exclusion};
 pub use error::{BoxError, Error, ErrorKind, Result};
 pub use fake::{FullFake, TransientInMemory, UnlockErrorFull};
-pub use guard::{AbandonedLock, AbandonedLocks, LockGuard, OnAbandon, ReleaseError, Renewal};
+pub use guard::{AbandonedLock, AbandonedLocks, LockGuard, OnAbandon, ReleaseError, Renewal, catch_panic};
 pub use holder::{FencingToken, LockGrant, LockHolder};
 pub use intermediate::{
     DEFAULT_PERSIST_INTERVAL, IntermediateSnapshots, PersistInfo, PersistIntervalError, persist_interval,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use groundstate_blobs::Key;
-use groundstate_statemgr::{Error, LockHolder, LockInfo, Result, StateStore, WorkspaceName, end_lock};
+use groundstate_statemgr::{Error, LockHolder, LockInfo, Result, StateStore, WorkspaceName, under_lock};
 
 use crate::digest::RepairedDigest;
 use crate::failure::failed;
@@ -74,8 +74,7 @@ impl S3Backend {
     pub async fn repair_digest(&self, workspace: &WorkspaceName, lock: &LockInfo) -> Result<RepairedDigest> {
         let store = self.open(workspace)?;
         let grant = store.lock(lock).await?;
-        let outcome = store.repair_digest().await;
-        end_lock(outcome, &grant.id, store.unlock(&grant.id).await)
+        under_lock(&grant.id, store.repair_digest(), store.unlock(&grant.id)).await
     }
 
     /// Moves a workspace's lock from the table to an object: takes both, checks that digest and state agree, removes the
@@ -115,8 +114,7 @@ impl S3Backend {
             });
         }
         let grant = both.lock(lock).await?;
-        let outcome = self.leave_table(&store).await;
-        let digest = end_lock(outcome, &grant.id, both.unlock(&grant.id).await)?;
+        let digest = under_lock(&grant.id, self.leave_table(&store), both.unlock(&grant.id)).await?;
         Ok(MigratedLock { lock: lock_name, digest })
     }
 

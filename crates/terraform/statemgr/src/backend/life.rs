@@ -1,5 +1,7 @@
 //! How workspaces begin and end, for back ends whose workspaces are states and nothing else.
 
+use std::panic::resume_unwind;
+
 use groundstate_statefile::{
     DecodeOptions, Dialect, EncodeOptions, File, ReadError, WriterVersion, decode, encode,
 };
@@ -7,7 +9,7 @@ use groundstate_states::{Lineage, Serial};
 
 use crate::backend::{CreateWorkspace, DeleteWorkspace, WorkspaceName};
 use crate::error::{Error, ErrorKind, Result};
-use crate::guard::is_loss;
+use crate::guard::{catch_panic, is_loss};
 use crate::holder::LockGrant;
 use crate::lock_info::{LockId, LockInfo};
 use crate::store::{Expect, StateStore, WriteOptions};
@@ -59,8 +61,7 @@ pub async fn create_workspace(
         return Err(taken(name));
     }
     let grant = lock(store, &options.lock).await?;
-    let outcome = write_first(store, name, &options.state, grant.as_ref()).await;
-    release(store, grant, outcome).await
+    releasing(store, grant.as_ref(), write_first(store, name, &options.state, grant.as_ref())).await
 }
 
 async fn write_first(
@@ -101,8 +102,7 @@ pub async fn delete_workspace(
         return Err(invalid(name, "the default workspace cannot be deleted"));
     }
     let grant = lock(store, &options.lock).await?;
-    let outcome = remove(store, name, options.force, grant.as_ref()).await;
-    release(store, grant, outcome).await
+    releasing(store, grant.as_ref(), remove(store, name, options.force, grant.as_ref())).await
 }
 
 async fn remove(
@@ -134,19 +134,37 @@ async fn lock(store: &dyn StateStore, info: &LockInfo) -> Result<Option<LockGran
     if store.capabilities().locking { store.lock(info).await.map(Some) } else { Ok(None) }
 }
 
-/// Releases the lock whatever became of the work, whose error counts more than that of the release.
-async fn release(store: &dyn StateStore, grant: Option<LockGrant>, outcome: Result<()>) -> Result<()> {
-    let Some(grant) = grant else { return outcome };
-    end_lock(outcome, &grant.id, store.unlock(&grant.id).await)
+/// Does the work, and releases the lock if one was taken.
+async fn releasing(
+    store: &dyn StateStore,
+    grant: Option<&LockGrant>,
+    work: impl Future<Output = Result<()>>,
+) -> Result<()> {
+    match grant {
+        Some(grant) => under_lock(&grant.id, work, store.unlock(&grant.id)).await,
+        None => work.await,
+    }
 }
 
-/// The outcome of work under a lock, and of the release of that lock.
+/// Does work while a lock is held, then releases the lock by `unlock`, whatever comes of the work. A panic of the work goes on
+/// once the lock is released.
 ///
 /// # Errors
 ///
 /// That of the work, with what is left of the lock in its text; that of the release as [`ErrorKind::NotReleased`] where the
 /// work is done.
-pub fn end_lock<T>(outcome: Result<T>, id: &LockId, released: Result<()>) -> Result<T> {
+pub async fn under_lock<T>(
+    id: &LockId,
+    work: impl Future<Output = Result<T>>,
+    unlock: impl Future<Output = Result<()>>,
+) -> Result<T> {
+    let outcome = catch_panic(work).await;
+    let released = unlock.await;
+    end_lock(outcome.unwrap_or_else(|panic| resume_unwind(panic)), id, released)
+}
+
+/// The outcome of work under a lock, and of the release of that lock.
+fn end_lock<T>(outcome: Result<T>, id: &LockId, released: Result<()>) -> Result<T> {
     let Err(left) = released else { return outcome };
     if let Err(error) = outcome {
         return Err(error.and_also(&left));

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 pub use history::{History, HistoryEntry, HistoryId};
-pub use life::{create_workspace, delete_workspace, empty_state, end_lock, holds_resources};
+pub use life::{create_workspace, delete_workspace, empty_state, holds_resources, under_lock};
 pub use memory::MemoryBackend;
 pub use workspace_name::WorkspaceName;
 

@@ -1,6 +1,7 @@
 //! A lock as a value that must be released.
 
 mod abandoned;
+mod catch;
 mod held;
 mod renewal;
 
@@ -13,6 +14,7 @@ use std::task::Poll;
 use groundstate_common::{Clock, Sleeper};
 
 pub use abandoned::{AbandonedLock, AbandonedLocks, OnAbandon};
+pub use catch::catch_panic;
 pub(crate) use held::is_loss;
 pub use renewal::Renewal;
 

@@ -1,12 +1,15 @@
 //! The contract of back ends, on the one in memory.
 
+use std::fmt;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use groundstate_common::{SequenceIds, Timestamp};
 use groundstate_statefile::{DecodeOptions, Dialect, WriterVersion, decode};
 use groundstate_statemgr::{
-    Backend, CreateWorkspace, DeleteWorkspace, ErrorKind, LockInfo, MemoryBackend, StateStore, WorkspaceName,
-    WriteOptions, empty_state,
+    Backend, Capabilities, CreateWorkspace, DeleteWorkspace, ErrorKind, LockGrant, LockHolder, LockId,
+    LockInfo, MemoryBackend, MemoryPlace, Result, StateStore, Stored, Version, WorkspaceName, WriteOptions,
+    create_workspace, delete_workspace, empty_state,
 };
 use groundstate_states::Lineage;
 
@@ -90,4 +93,73 @@ async fn one_that_is_locked_is_not_deleted_even_by_force() {
     assert_eq!(error.holder().map(|holder| &holder.id), Some(&grant.id));
     store.unlock(&grant.id).await.unwrap();
     backend.delete(&a, &deletion()).await.unwrap();
+}
+
+/// A store that panics whenever it is to write or delete.
+#[derive(Debug)]
+struct PanicsOnWrites(Arc<dyn StateStore>);
+
+impl fmt::Display for PanicsOnWrites {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+#[async_trait]
+#[deny(clippy::missing_trait_methods)]
+impl StateStore for PanicsOnWrites {
+    fn capabilities(&self) -> Capabilities {
+        self.0.capabilities()
+    }
+
+    fn lock_name(&self) -> String {
+        self.0.lock_name()
+    }
+
+    async fn read(&self) -> Result<Option<Stored>> {
+        self.0.read().await
+    }
+
+    async fn write(&self, _: &[u8], _: &WriteOptions) -> Result<Version> {
+        panic!("the write panics")
+    }
+
+    async fn delete(&self, _: &WriteOptions) -> Result<()> {
+        panic!("the deletion panics")
+    }
+
+    async fn lock(&self, info: &LockInfo) -> Result<LockGrant> {
+        self.0.lock(info).await
+    }
+
+    async fn renew(&self, id: &LockId) -> Result<LockGrant> {
+        self.0.renew(id).await
+    }
+
+    async fn unlock(&self, id: &LockId) -> Result<()> {
+        self.0.unlock(id).await
+    }
+
+    async fn force_unlock(&self, id: &LockId) -> Result<()> {
+        self.0.force_unlock(id).await
+    }
+
+    async fn lock_holder(&self) -> Result<Option<LockHolder>> {
+        self.0.lock_holder().await
+    }
+}
+
+#[tokio::test]
+async fn a_panic_while_a_workspace_is_made_or_deleted_releases_its_lock() {
+    let place = MemoryPlace::new("a");
+    let panics = Arc::new(PanicsOnWrites(Arc::new(place.open())));
+    let store = Arc::clone(&panics);
+    let created = tokio::spawn(async move { create_workspace(&*store, &name("a"), &creation()).await });
+    assert!(created.await.unwrap_err().is_panic());
+    assert!(place.open().lock_holder().await.unwrap().is_none(), "after the creation");
+    create_workspace(&place.open(), &name("a"), &creation()).await.unwrap();
+    let deleted = tokio::spawn(async move { delete_workspace(&*panics, &name("a"), &deletion()).await });
+    assert!(deleted.await.unwrap_err().is_panic());
+    assert!(place.open().lock_holder().await.unwrap().is_none(), "after the deletion");
+    assert!(place.open().read().await.unwrap().is_some());
 }
