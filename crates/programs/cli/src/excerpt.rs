@@ -205,7 +205,10 @@ mod tests {
 
     #[test]
     fn hides_every_value_that_may_be_a_secret() {
-        let hidden: [&[u8]; 18] = [
+        let hidden: [&[u8]; 21] = [
+            br#"{"deployment": {"pending_operations": [{"resource": {"outputs": {"kept": {"hunter2": 1}}}}]}}"#,
+            br#"{"deployment": {"secrets_providers": {"type": "passphrase", "state": {"salt": "hunter2"}}}}"#,
+            br#"{"deployment": {"resources": [{"outputs": {"kept": {"hunter2": "x"}}}]}}"#,
             br#"{"outputs": {"o": {"value": {"hunter2": 1}, "type": ["map", "string"]}}}"#,
             br#"{"resources": [{"instances": [{"attributes": {"tags": {"hunter2": "x"}}}]}]}"#,
             br#"{"resources": [{"instances": [{"attributes": {"list": [{"hunter2": "x"}]}}]}]}"#,

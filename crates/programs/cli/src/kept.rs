@@ -2,7 +2,6 @@
 //! stored, and signals while an answer is waited for.
 
 use std::fmt;
-use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::pin::pin;
@@ -240,11 +239,7 @@ fn emergency(folder: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
             number => format!("errored.{number}.tfstate"),
         };
         let path = folder.join(name);
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        match options.open(&path) {
+        match save::new_file(&path) {
             Ok(mut file) => {
                 file.write_all(bytes)?;
                 file.sync_all()?;

@@ -11,6 +11,7 @@ mod excerpt;
 mod family;
 mod graph;
 mod hardening;
+mod head;
 mod history;
 mod interrupt;
 mod journal;

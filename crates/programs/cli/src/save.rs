@@ -8,6 +8,8 @@ use groundstate_statemgr::{ErrorKind, Expect, WriteOptions};
 use groundstate_statemgr_fs::Backup;
 
 use crate::error::{Failure, Kind, Result};
+use crate::head::Head;
+use crate::packed;
 use crate::paths;
 use crate::session::{chain, unlocked};
 use crate::site::Found;
@@ -48,10 +50,14 @@ fn overwrite(path: &Path, expected: Option<&[u8]>, bytes: &[u8]) -> Result<()> {
     let site = Found::at(path)?.open_raw(Backup::None, false)?;
     unlocked(&site, async |manager| {
         let store = manager.store();
+        let stored = store.read().await?;
+        if !is_encrypted(bytes) && stored.as_ref().is_some_and(|stored| is_encrypted(&stored.bytes)) {
+            return Err(over_encrypted(&site.name).into());
+        }
         let mut options = WriteOptions::any();
         if let Some(expected) = expected {
-            let stored = store.read().await?.filter(|stored| stored.bytes == expected).ok_or_else(|| {
-                let message = format!("{} was changed by another process meanwhile", site.name);
+            let stored = stored.filter(|stored| stored.bytes == expected).ok_or_else(|| {
+                let message = format!("another process has changed {} meanwhile", site.name);
                 Failure::new(Kind::Conflict, message).hint("nothing was written; run the command once more")
             })?;
             options = WriteOptions::expecting(Expect::Version(stored.version));
@@ -68,6 +74,27 @@ fn overwrite(path: &Path, expected: Option<&[u8]>, bytes: &[u8]) -> Result<()> {
     })
 }
 
+/// Whether these bytes are an envelope of OpenTofu's encryption, compressed or not.
+fn is_encrypted(bytes: &[u8]) -> bool {
+    let unpacked = packed::is_packed(bytes).then(|| packed::unpack(bytes).ok()).flatten();
+    Head::read(unpacked.as_deref().unwrap_or(bytes)).is_some_and(|head| head.is_encrypted)
+}
+
+/// Refuses to write a copy in plain text over an encrypted state.
+pub(crate) fn refuse_encrypted(path: &Path) -> Result<()> {
+    let stored = fs::metadata(path).is_ok_and(|metadata| metadata.is_file()).then(|| paths::read(path));
+    match stored {
+        Some(Ok(bytes)) if is_encrypted(&bytes) => Err(over_encrypted(&path.display().to_string())),
+        // What cannot be read is told when it is written.
+        _ => Ok(()),
+    }
+}
+
+fn over_encrypted(name: &str) -> Failure {
+    let message = format!("{name} is encrypted, and would be replaced by plain text");
+    Failure::new(Kind::Loss, message).hint("nothing was written; name another file, or remove this one first")
+}
+
 /// Makes this the content of a file that no other process has open, such as a copy of a state.
 ///
 /// Its owner alone may read it, whatever was there before. A link is not followed, and the file of another user is not
@@ -79,6 +106,20 @@ pub(crate) fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
         Err(error) => return Err(error),
     }
     create(path, |out| out.write_all(bytes))
+}
+
+/// Makes an empty file that only its owner can read, where none is: another process that wants the name gets an error.
+pub(crate) fn reserve(path: &Path) -> io::Result<()> {
+    new_file(path).map(drop)
+}
+
+/// Opens a file that does not exist yet, for its owner only.
+pub(crate) fn new_file(path: &Path) -> io::Result<fs::File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
 }
 
 /// Whether a copy may take the place of this.

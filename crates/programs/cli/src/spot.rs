@@ -3,6 +3,7 @@
 use groundstate_statefile::Place;
 
 use crate::excerpt::{Excerpt, excerpts};
+use crate::tokens::shown_path;
 
 /// A place in a file, with its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,7 +12,7 @@ pub(crate) struct Spot {
     pub(crate) line: usize,
     /// Column in characters, from 1.
     pub(crate) column: usize,
-    /// Path of the JSON value there; empty if it is not known.
+    /// Path of the JSON value there without names that may be secrets; empty if it is not known.
     pub(crate) path: String,
     pub(crate) excerpt: Option<Excerpt>,
 }
@@ -23,7 +24,7 @@ impl Spot {
         let spot = |(place, excerpt): (&Place, Option<Excerpt>)| Self {
             line: place.line,
             column: place.column,
-            path: place.path.clone(),
+            path: shown_path(&place.path),
             excerpt,
         };
         places.zip(excerpts(text, &offsets)).map(spot).collect()

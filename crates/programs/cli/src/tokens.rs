@@ -5,17 +5,20 @@
 
 use std::ops::Range;
 
+use groundstate_common::one_line;
+
 /// Containers whose members are told apart; what nests deeper is hidden anyway.
 const MAX_FRAMES: usize = 32;
 
 /// Members whose values tell nothing but how the state is built. Whatever stands in other members is hidden.
-const OPEN: [&str; 48] = [
+const OPEN: [&str; 54] = [
     "backend",
     "check_results",
     "checkpoint",
     "config_addr",
     "create_before_destroy",
     "custom",
+    "customTimeouts",
     "delete",
     "deletedWith",
     "dependencies",
@@ -41,12 +44,17 @@ const OPEN: [&str; 48] = [
     "objects",
     "parent",
     "path",
+    "pending_operations",
+    "plugins",
     "primary",
+    "propertyDependencies",
     "protect",
     "provider",
     "replaceWith",
+    "resource",
     "resources",
     "schema_version",
+    "secrets_providers",
     "sensitive",
     "serial",
     "skip_destroy",
@@ -94,6 +102,10 @@ struct Frame {
     resource: bool,
 }
 
+/// The rules of a whole document.
+const DOCUMENT: Frame =
+    Frame { object: true, open: true, scalar: false, named: false, names: true, resource: false };
+
 /// Whether a string that ends here is the name of a member: in a damaged file a value may stand in its place.
 fn is_name(text: &[u8], end: usize) -> bool {
     let rest = text.get(end..).unwrap_or_default();
@@ -103,12 +115,10 @@ fn is_name(text: &[u8], end: usize) -> bool {
 
 /// Calls `each` with every token that begins before `end`, and whether it may be shown.
 pub(crate) fn walk(text: &[u8], end: usize, mut each: impl FnMut(Token, bool)) {
-    let document =
-        Frame { object: true, open: true, scalar: false, named: false, names: true, resource: false };
-    let hidden_value = Frame { open: false, names: false, ..document };
+    let hidden_value = Frame { open: false, names: false, ..DOCUMENT };
     let mut frames: Vec<Frame> = Vec::new();
     let mut hidden = 0_usize;
-    let mut member = document;
+    let mut member = DOCUMENT;
     let mut expects_name = false;
     let mut at = 0;
     while at < end {
@@ -140,7 +150,8 @@ pub(crate) fn walk(text: &[u8], end: usize, mut each: impl FnMut(Token, bool)) {
             Some(b'"') if expects_name && hidden == 0 => {
                 kind = TokenKind::Name;
                 open = frames.last().is_none_or(|frame| frame.names);
-                member = inside(frames.last().copied().unwrap_or(document), token);
+                let name = token.get(1..token.len().saturating_sub(1)).unwrap_or_default();
+                member = inside(frames.last().copied().unwrap_or(DOCUMENT), name);
                 expects_name = false;
             }
             _ => kind = if is_value(token) { TokenKind::Value } else { TokenKind::Stray },
@@ -148,7 +159,7 @@ pub(crate) fn walk(text: &[u8], end: usize, mut each: impl FnMut(Token, bool)) {
         // Elements of an array share the rules of the array itself, and nothing follows a document.
         match frames.last() {
             Some(frame) if !frame.object => member = *frame,
-            None => member = document,
+            None => member = DOCUMENT,
             Some(_) => {}
         }
         each(Token { kind, span: at..stop }, open);
@@ -156,19 +167,51 @@ pub(crate) fn walk(text: &[u8], end: usize, mut each: impl FnMut(Token, bool)) {
     }
 }
 
-/// The rules inside the member of a container that has this quoted name.
-fn inside(outer: Frame, quoted: &[u8]) -> Frame {
-    let name = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default();
+/// The path of a value, as readers write it, with `…` for names that may be secrets. Hidden characters become escapes.
+pub(crate) fn shown_path(path: &str) -> String {
+    let mut frame = DOCUMENT;
+    let mut shown = String::with_capacity(path.len());
+    let mut rest = path;
+    while !rest.is_empty() {
+        let length = step_length(rest);
+        let (step, after) = rest.split_at_checked(length).unwrap_or((rest, ""));
+        rest = after;
+        if step == "." || step.starts_with('[') {
+            // Elements of a list have no names.
+            frame.named &= step == ".";
+            shown.push_str(step);
+            continue;
+        }
+        let name = step.strip_prefix('"').and_then(|step| step.strip_suffix('"')).unwrap_or(step);
+        shown.push_str(if frame.names { step } else { "…" });
+        frame = inside(frame, name.as_bytes());
+    }
+    one_line(&shown).into_owned()
+}
+
+/// How many bytes the first step of a path takes: a point, the place in a list, or a name.
+fn step_length(path: &str) -> usize {
+    match path.as_bytes().first() {
+        Some(b'.') => 1,
+        Some(b'[') => path.find(']').map_or(path.len(), |end| end + 1),
+        Some(b'"') => string_length(path.as_bytes()),
+        _ => path.find(['.', '[']).unwrap_or(path.len()),
+    }
+}
+
+/// The rules inside the member of a container that has this name.
+fn inside(outer: Frame, name: &[u8]) -> Frame {
     if outer.named {
         // Formats before 3 keep the values of outputs right here.
         return Frame { scalar: false, named: false, ..outer };
     }
-    let named = name == b"outputs" || name == b"resources";
     let is_value = outer.resource && name == b"outputs";
+    let named = (name == b"outputs" && !is_value) || name == b"resources";
     let open = outer.open && !is_value && (named || OPEN.iter().any(|known| known.as_bytes() == name));
-    let resource = outer.resource || name == b"resources";
-    // What the schema of a provider names.
-    let schema = outer.open && (is_value || name == b"attributes" || name == b"inputs");
+    let resource = outer.resource || name == b"resources" || name == b"resource";
+    // What the schema of a provider names, and the steps of paths.
+    let schema =
+        outer.open && (is_value || [&b"attributes"[..], b"inputs", b"sensitive_attributes"].contains(&name));
     Frame { object: true, open, scalar: true, named, names: open || schema, resource }
 }
 
@@ -202,4 +245,47 @@ fn string_length(rest: &[u8]) -> usize {
         from = (at + 2).min(rest.len());
     }
     rest.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shown_path;
+
+    #[test]
+    fn paths_show_no_name_that_excerpts_hide() {
+        for (path, shown) in [
+            ("lineage", "lineage"),
+            ("resources[3].instances[0].schema_version", "resources[3].instances[0].schema_version"),
+            ("outputs.db.type[0]", "outputs.db.type[0]"),
+            ("outputs.db.value.hunter2", "outputs.db.value.…"),
+            ("outputs.\"a.b\".value.\"hunter2\\n\"[7]", "outputs.\"a.b\".value.…[7]"),
+            ("resources[0].instances[0].attributes.tags", "resources[0].instances[0].attributes.tags"),
+            (
+                "resources[0].instances[0].attributes.tags.hunter2.x",
+                "resources[0].instances[0].attributes.tags.….…",
+            ),
+            ("deployment.resources[1].inputs.tags.\"a\\\"].b\"", "deployment.resources[1].inputs.tags.…"),
+            ("deployment.resources[1].outputs.kept.hunter2", "deployment.resources[1].outputs.kept.…"),
+            ("checkpoint.latest.resources[0].urn", "checkpoint.latest.resources[0].urn"),
+            ("backend.config.secret_key", "backend.config.…"),
+            (
+                "deployment.pending_operations[0].resource.outputs.a.b",
+                "deployment.pending_operations[0].resource.outputs.a.…",
+            ),
+            (
+                "deployment.resources[0].propertyDependencies.a[0]",
+                "deployment.resources[0].propertyDependencies.a[0]",
+            ),
+            ("deployment.secrets_providers.state.salt", "deployment.secrets_providers.state.…"),
+            (
+                "resources[0].instances[0].sensitive_attributes[0][1].value.value",
+                "resources[0].instances[0].sensitive_attributes[0][1].value.…",
+            ),
+            ("\"a\u{202e}b\"", "\"a\\u202eb\""),
+            ("\"", "\""),
+            ("[", "["),
+        ] {
+            assert_eq!(shown_path(path), shown, "{path}");
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! `groundstate check`: what is wrong with states.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -16,6 +17,7 @@ use crate::output::{Messages, Output, count};
 use crate::pulumi;
 use crate::source::{Source, is_standard};
 use crate::spot::Spot;
+use crate::tokens::shown_path;
 
 pub(super) fn run(args: &CheckArgs) -> Result {
     if args.states.iter().filter(|state| is_standard(state)).count() > 1 {
@@ -70,9 +72,9 @@ pub(crate) struct Found {
     /// A stable code such as `GS0061`.
     pub(crate) code: Option<String>,
     pub(crate) severity: Severity,
-    pub(crate) title: String,
+    pub(crate) title: Cow<'static, str>,
     pub(crate) message: String,
-    pub(crate) help: Option<String>,
+    pub(crate) help: Option<&'static str>,
     /// The object it belongs to.
     pub(crate) address: Option<String>,
     /// What the original product says of it.
@@ -112,9 +114,9 @@ fn terraform(source: &Source, text: &[u8]) -> Checked {
     let findings = report.findings.into_iter().map(|finding| Found {
         code: Some(finding.rule.id()),
         severity: finding.severity,
-        title: finding.rule.title().to_owned(),
+        title: finding.rule.title().into(),
         message: finding.message,
-        help: Some(finding.help.to_owned()),
+        help: Some(finding.help),
         address: finding.address,
         original: None,
         place: finding.place,
@@ -156,8 +158,8 @@ fn diagnostic_of(finding: &Found, name: &str, place: Option<Spot>) -> Diagnostic
         detail: finding.message.clone(),
         place,
         address: finding.address.clone(),
-        help: finding.help.clone(),
-        ..Diagnostic::new(severity, finding.title.as_str(), name)
+        help: finding.help.map(str::to_owned),
+        ..Diagnostic::new(severity, finding.title.as_ref(), name)
     }
 }
 
@@ -214,22 +216,22 @@ fn json(files: &[Checked]) -> String {
 }
 
 fn finding(json: &mut Json, finding: &Found) {
-    let text = |json: &mut Json, name: &str, text: &Option<String>| {
+    let text = |json: &mut Json, name: &str, text: Option<&str>| {
         if let Some(text) = text {
             json.text(name, text);
         }
     };
-    text(json, "code", &finding.code);
+    text(json, "code", finding.code.as_deref());
     json.text("severity", finding.severity.as_str());
     json.text("title", &finding.title);
     json.text("message", &finding.message);
-    text(json, "help", &finding.help);
-    text(json, "original", &finding.original);
-    text(json, "address", &finding.address);
+    text(json, "help", finding.help);
+    text(json, "original", finding.original.as_deref());
+    text(json, "address", finding.address.as_deref());
     if let Some(place) = &finding.place {
         json.raw("line", place.line);
         json.raw("column", place.column);
         json.raw("offset", place.offset);
-        json.text("path", &place.path);
+        json.text("path", &shown_path(&place.path));
     }
 }

@@ -1,6 +1,7 @@
 //! Storing a whole state in place of another: what `push` and `undo` have in common.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use groundstate_state_edit::{Diff, diff};
@@ -22,6 +23,7 @@ use crate::error::{Failure, Kind, Outcome, Result};
 use crate::interrupt::Interrupts;
 use crate::json::Json;
 use crate::output::Output;
+use crate::save;
 use crate::session::{lock_info, locked, unlocked};
 use crate::site::{Found, Site};
 use crate::source::is_same_file;
@@ -63,7 +65,8 @@ pub(super) fn replace(
     make: impl FnOnce(Option<&File>) -> Result<File>,
 ) -> Result {
     let args = how.args;
-    let (keep, path) = backup(&found, args, &suffix(&found, how)?);
+    let suffix = suffix(&found, how)?;
+    let (keep, path) = backup(&found, args, suffix.as_str())?;
     let site = found.open(keep, !args.lock.no_lock)?;
     let stored = match args.dry_run {
         true => unlocked(&site, async |manager| {
@@ -86,35 +89,75 @@ pub(super) fn replace(
 ///
 /// Between the backup and the write the command may be killed, so neither the file that is to be stored nor the
 /// backup of a better day is overwritten.
-fn suffix(found: &Found, how: &Replacement<'_>) -> Result<String> {
+fn suffix(found: &Found, how: &Replacement<'_>) -> Result<CopySuffix> {
     let is_source = |path: &Path| path == how.source || is_same_file(path, how.source);
     if let Some(path) = how.args.backup.as_deref() {
         if is_source(path) && path != Path::new("-") {
             let message = format!("the backup would overwrite {}, which is to be stored", path.display());
             return Err(Failure::new(Kind::Usage, message).hint("name another file with `--backup`"));
         }
-        return Ok(how.backup_suffix.to_owned());
+        return Ok(CopySuffix::Fixed(how.backup_suffix));
     }
     if how.force && found.exists() && !is_readable(found)? {
-        return unreadable_suffix(found);
+        return CopySuffix::unreadable(found, how.args.dry_run);
     }
     let free = [how.backup_suffix, ".backup", ".undone"]
         .into_iter()
         .find(|suffix| !is_source(&found.with_suffix(suffix)));
-    Ok(free.unwrap_or(how.backup_suffix).to_owned())
+    Ok(CopySuffix::Fixed(free.unwrap_or(how.backup_suffix)))
 }
 
-/// What comes after the name of a state that cannot be read: it may be all that is left, so none takes the place of an
-/// earlier one.
-pub(crate) fn unreadable_suffix(found: &Found) -> Result<String> {
-    let numbered = (1..MAX_UNREADABLE).map(|number| format!(".unreadable.{number}"));
-    std::iter::once(".unreadable".to_owned())
-        .chain(numbered)
-        .find(|suffix| fs::symlink_metadata(found.with_suffix(suffix)).is_err())
-        .ok_or_else(|| {
-            let message = format!("{MAX_UNREADABLE} unreadable states lie beside {}", found.name());
-            Failure::new(Kind::Conflict, message).hint("remove some, or name a file with `--backup`")
-        })
+/// What comes after the name of a state for that of its copy.
+#[derive(Debug)]
+pub(crate) enum CopySuffix {
+    Fixed(&'static str),
+    /// One that no other process uses, since its file was made here. An empty file is removed in the end.
+    Reserved {
+        suffix: String,
+        path: Option<PathBuf>,
+    },
+}
+
+impl CopySuffix {
+    /// A suffix for a state that cannot be read: it may be all that is left, so it replaces no earlier copy. A preview
+    /// reserves nothing.
+    pub(crate) fn unreadable(found: &Found, is_preview: bool) -> Result<Self> {
+        let numbered = (1..MAX_UNREADABLE).map(|number| format!(".unreadable.{number}"));
+        for suffix in std::iter::once(".unreadable".to_owned()).chain(numbered) {
+            let path = found.with_suffix(&suffix);
+            let free = match is_preview {
+                true => fs::symlink_metadata(&path).is_err(),
+                false => match save::reserve(&path) {
+                    Ok(()) => return Ok(Self::Reserved { suffix, path: Some(path) }),
+                    Err(error) => error.kind() != io::ErrorKind::AlreadyExists,
+                },
+            };
+            // Where no file can be made, the backup says why; a place with a history needs none.
+            if free {
+                return Ok(Self::Reserved { suffix, path: None });
+            }
+        }
+        let message = format!("{MAX_UNREADABLE} unreadable states lie beside {}", found.name());
+        Err(Failure::new(Kind::Conflict, message).hint("remove some, or name a file with `--backup`"))
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        match self {
+            Self::Fixed(suffix) => suffix,
+            Self::Reserved { suffix, .. } => suffix,
+        }
+    }
+}
+
+impl Drop for CopySuffix {
+    fn drop(&mut self) {
+        if let Self::Reserved { path: Some(path), .. } = self
+            && fs::symlink_metadata(&path).is_ok_and(|file| file.is_file() && file.len() == 0)
+        {
+            // It is empty, so nothing is lost if it stays.
+            drop(fs::remove_file(path));
+        }
+    }
 }
 
 /// Whether what is stored can be read; anything else that is wrong is told later.
@@ -216,4 +259,28 @@ fn report(site: &Site, args: &ChangeArgs, stored: &Stored, backup: Option<PathBu
         out.line(&format!("The state before is in {}.", backup.display()))?;
     }
     Ok(out.finish()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{CopySuffix, Found};
+
+    #[test]
+    fn two_processes_at_once_reserve_different_names_for_unreadable_states() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("terraform.tfstate");
+        fs::write(&path, "{ damaged").unwrap();
+        let found = Found::file(path).unwrap();
+        let preview = CopySuffix::unreadable(&found, true).unwrap();
+        assert_eq!(preview.as_str(), ".unreadable");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "a preview makes no file");
+        let [first, second] = [(); 2].map(|()| CopySuffix::unreadable(&found, false).unwrap());
+        assert_eq!([first.as_str(), second.as_str()], [".unreadable", ".unreadable.1"]);
+        fs::write(found.with_suffix(first.as_str()), "{ damaged").unwrap();
+        drop((first, second));
+        assert!(found.with_suffix(".unreadable").exists());
+        assert!(!found.with_suffix(".unreadable.1").exists(), "what was not used is removed");
+    }
 }

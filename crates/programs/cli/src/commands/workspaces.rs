@@ -8,11 +8,11 @@ use groundstate_statefile::{Dialect, WriterVersion};
 use groundstate_statemgr::{Backend, CreateWorkspace, DeleteWorkspace, WorkspaceName, empty_state};
 use groundstate_states::Lineage;
 
-use super::migrate::head::Head;
 use crate::args::{
     BackendArg, WorkspacesCommand, WorkspacesDeleteArgs, WorkspacesListArgs, WorkspacesNewArgs,
 };
 use crate::error::{Failure, Kind, Outcome, Result};
+use crate::head::Head;
 use crate::json::Json;
 use crate::output::Output;
 use crate::place::{backend, refused};

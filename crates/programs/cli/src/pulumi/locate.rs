@@ -1,6 +1,6 @@
 //! Where findings stand in a text: paths in the deployment, followed into the file around it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use groundstate_json::{Cursor, Kind, Stop, places};
 use groundstate_pulumi_deployment::{Offsets, Place};
@@ -11,16 +11,23 @@ use groundstate_pulumi_deployment::{Offsets, Place};
 pub(super) fn locate<'p>(text: &[u8], paths: impl Iterator<Item = &'p str>) -> Vec<Place> {
     let known = Offsets::find(text).unwrap_or_default();
     let body = body(&mut Cursor::new(text), 0).ok().flatten().unwrap_or(0);
-    let mut starts: BTreeMap<usize, Wanted> = BTreeMap::new();
-    let mut offsets = Vec::new();
-    for path in paths {
-        let (start, steps) = begin(body, &known, path);
-        starts.entry(start).or_default().add(steps, offsets.len());
-        offsets.push(start);
-    }
-    for (start, wanted) in starts {
-        // What cannot be followed to its end is found as far as it leads.
-        let _ended = wanted.find(&mut Cursor::at(text, start, 0), &mut offsets);
+    let paths: Vec<&str> = paths.collect();
+    let starts: Vec<usize> = paths.iter().map(|path| begin(body, &known, path).0).collect();
+    let mut order: Vec<usize> = (0..paths.len()).collect();
+    order.sort_by_key(|index| starts.get(*index));
+    let mut offsets = starts.clone();
+    // One start after the other, since what is wanted of all at once takes many times the text.
+    for group in order.chunk_by(|one, other| starts.get(*one) == starts.get(*other)) {
+        let mut wanted = Wanted::default();
+        for index in group {
+            if let Some(path) = paths.get(*index) {
+                wanted.add(begin(body, &known, path).1, *index);
+            }
+        }
+        if let Some(start) = group.first().and_then(|index| starts.get(*index)) {
+            // What cannot be followed to its end is found as far as it leads.
+            let _ended = wanted.find(&mut Cursor::at(text, *start, 0), &mut offsets);
+        }
     }
     places(text, &offsets)
 }

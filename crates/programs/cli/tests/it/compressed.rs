@@ -143,3 +143,40 @@ fn states_in_the_network_stay_compressed_as_well() {
     assert!(compact(&unpacked(&stored)).contains(r#""name":"x""#));
     assert_eq!(fs::read(work.path().join("app.tfstate.backup")).unwrap(), gzip(plain()));
 }
+
+#[test]
+fn a_migrated_state_is_not_compressed_because_terraform_could_not_read_it() {
+    let dirs = tempfile::tempdir().unwrap();
+    let [from, to] = ["from", "to"].map(|name| dirs.path().join(name));
+    for dir in [&from, &to] {
+        fs::create_dir(dir).unwrap();
+    }
+    let state_in = |dir: &std::path::Path| dir.join("terraform.tfstate");
+    fs::write(state_in(&from), gzip(plain())).unwrap();
+    let receipt = dirs.path().join("receipt.json");
+    let [a, b, receipt] = [&from, &to, &receipt].map(|path| path.to_str().unwrap());
+    let migrate = |options: &[&str]| {
+        let run = groundstate(&[&["migrate", a, b, "--receipt", receipt], options].concat());
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        run.stdout
+    };
+    let length = plain().len();
+    assert_eq!(migrate(&["--dry-run"]), format!("default: would be copied: serial 1, {length} bytes\n"));
+    assert_eq!(migrate(&[]), format!("default: copied, serial 1, {length} bytes\n"));
+    assert_eq!(fs::read_to_string(state_in(&to)).unwrap(), plain());
+    assert_eq!(fs::read(state_in(&from)).unwrap(), gzip(plain()), "the source stays as it is");
+    assert_eq!(migrate(&[]), "default: is there already, serial 1\n");
+    // The same state, compressed by what was there before.
+    fs::write(state_in(&to), gzip(plain())).unwrap();
+    assert_eq!(migrate(&[]), format!("default: copied, serial 1, {length} bytes\n"));
+    assert_eq!(fs::read_to_string(state_in(&to)).unwrap(), plain());
+    // What is newer there is found under its compression.
+    fs::write(state_in(&to), gzip(plain().replace("\"serial\": 1", "\"serial\": 9").replace("two", "three")))
+        .unwrap();
+    let run = groundstate(&["migrate", a, b, "--receipt", receipt]);
+    assert!(
+        run.code == 9 && run.stderr.contains("a newer state is stored there: serial 9"),
+        "{}",
+        run.stderr
+    );
+}

@@ -93,3 +93,17 @@ fn refuses_documents_that_nest_deeper_than_terraform_reads() {
     let message = groundstate_with(&["list", "-"], nested(10_001).as_bytes()).failed(4);
     assert!(message.starts_with("error[GS0102]: "), "{message}");
 }
+
+#[test]
+fn paths_name_no_key_that_may_be_a_secret() {
+    let text = r#"{"version": 4, "serial": 1, "lineage": "l", "resources": [],
+        "outputs": {"o": {"value": {"hunter2\u001b[31m": wrong}, "type": ["map", "string"], "sensitive": true}}}"#;
+    let file = state(text);
+    for args in [&["list", &*file.path][..], &["show", &file.path], &["check", &file.path]] {
+        let run = groundstate(args);
+        let said = format!("{}{}", run.stdout, run.stderr);
+        assert!(said.contains("= at outputs.o.value.…\n") && !said.contains("hunter2"), "{args:?}: {said}");
+    }
+    let json = groundstate(&["check", "--json", &file.path]).stdout;
+    assert!(json.contains(r#""path":"outputs.o.value.…""#) && !json.contains("hunter2"), "{json}");
+}

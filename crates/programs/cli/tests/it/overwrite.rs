@@ -1,6 +1,7 @@
 //! What commands must not overwrite, and the serials they give.
 
 use std::fs;
+use std::io::Write;
 
 use super::support::{TempState, groundstate, resource, state, with_resources, workspace};
 use super::surgery::{everything, serial, webshop};
@@ -235,4 +236,31 @@ fn the_error_has_the_words_that_users_search_for() {
     let other = state(with_resources(&resource("a", "c", "{}")));
     let said = groundstate(&["push", &place.path, &other.path]).failed(9);
     assert!(said.contains("both states have the same serial, 1, and they differ"), "{said}");
+}
+
+#[test]
+fn no_output_replaces_an_encrypted_state() {
+    let from = state(with_resources(&resource("a", "b", "{\"schema_version\": 0, \"attributes\": {}}")));
+    let deployment = state(
+        r#"{"version":3,"deployment":{"manifest":{"time":"2024-05-06T07:08:09Z","magic":"","version":""},"resources":[]}}"#,
+    );
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    packed.write_all(envelope(41).as_bytes()).unwrap();
+    for stored in [envelope(41).into_bytes(), packed.finish().unwrap()] {
+        let to = state(&stored);
+        for args in [
+            &["upgrade", &*from.path, "-o", &*to.path][..],
+            &["salvage", &from.path, "-o", &to.path],
+            &["graph", &from.path, "-o", &to.path],
+            &["order", "destroy", &from.path, "-o", &to.path],
+            &["upgrade", &deployment.path, "-o", &to.path],
+            &["repair", &deployment.path, "-o", &to.path],
+            &["taint", &from.path, "a.b", "--backup", &to.path],
+        ] {
+            let said = groundstate(args).failed(6);
+            assert!(said.contains("is encrypted, and would be replaced by plain text"), "{args:?}: {said}");
+            assert_eq!(fs::read(&to.path).unwrap(), stored, "{args:?}");
+        }
+    }
+    assert!(!fs::read_to_string(&from.path).unwrap().contains("tainted"));
 }

@@ -15,6 +15,7 @@ use crate::args::ChangeArgs;
 use crate::changes::warn_of_journal;
 use crate::error::{Failure, Kind, Outcome, Result};
 use crate::interrupt::Interrupts;
+use crate::save;
 use crate::session::{lock_info, locked, unlocked};
 use crate::site::{Found, Site};
 use crate::trouble::Trouble;
@@ -37,10 +38,17 @@ impl From<Summary> for Work {
 }
 
 /// Where the state before a change goes.
-pub(crate) fn backup(found: &Found, args: &ChangeArgs, suffix: &str) -> (Backup, Option<PathBuf>) {
-    match args.backup.as_deref() {
+///
+/// # Errors
+///
+/// When the file that the user names is an encrypted state, which a copy in plain text would replace.
+pub(crate) fn backup(found: &Found, args: &ChangeArgs, suffix: &str) -> Result<(Backup, Option<PathBuf>)> {
+    Ok(match args.backup.as_deref() {
         Some(path) if path == Path::new("-") => (Backup::None, None),
-        Some(path) => (Backup::At(path.to_owned()), Some(path.to_owned())),
+        Some(path) => {
+            save::refuse_encrypted(path)?;
+            (Backup::At(path.to_owned()), Some(path.to_owned()))
+        }
         // A place that keeps every state needs no other copy.
         None if found.remote().is_some_and(|remote| remote.place.opened.keeps_history) => {
             (Backup::None, None)
@@ -49,7 +57,7 @@ pub(crate) fn backup(found: &Found, args: &ChangeArgs, suffix: &str) -> (Backup,
             let path = found.with_suffix(suffix);
             (Backup::At(path.clone()), Some(path))
         }
-    }
+    })
 }
 
 /// Operates on the state, and reports.
@@ -61,7 +69,7 @@ fn run(
     work: impl FnOnce(&mut Editor<'_>) -> Result<Work>,
 ) -> Result {
     let found = Found::existing(state)?;
-    let (backup, path) = backup(&found, args, ".backup");
+    let (backup, path) = backup(&found, args, ".backup")?;
     let site = found.open(backup, !args.lock.no_lock)?;
     let mut diff = None;
     let step = |editor: &mut Editor<'_>, interrupts: Option<&Interrupts>| -> Result<_, Trouble> {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::head::{Head, with_serial};
+use crate::head::{Head, with_serial};
 
 /// What to do with a state.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,28 +1,28 @@
 //! `groundstate migrate`: states to another place, with lineage and serial.
 
 mod decide;
-pub(super) mod head;
 mod receipt;
 
 use std::path::Path;
 
 use groundstate_backends::{Place, Purpose, local_path};
 use groundstate_statemgr::{
-    Backend, ErrorKind, Expect, LockInfo, Manager, StateStore, Version, WorkspaceName, WriteOptions,
+    Backend, ErrorKind, Expect, LockInfo, Manager, StateStore, Stored, Version, WorkspaceName, WriteOptions,
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::args::MigrateArgs;
 use crate::changes::warn_of_journal;
 use crate::error::{Failure, Kind, Outcome, Result};
+use crate::head::Head;
 use crate::interrupt::Interrupts;
 use crate::output::{Messages, Output};
+use crate::packed;
 use crate::place::{backend, destination, refused};
 use crate::session::{chain, holding, lock_info, runtime};
 use crate::site::Site;
 use crate::trouble::Trouble;
 use decide::{Decision, decide};
-use head::Head;
 use receipt::{Entry, Receipt};
 
 /// A state, where it is and where it is to go.
@@ -202,13 +202,14 @@ async fn preview(args: &MigrateArgs, each: &Move) -> Result<Became, Trouble> {
     for site in [&each.from, &each.to] {
         warn_of_journal(site).await;
     }
-    let Some((bytes, _)) = read(&each.from.manager).await? else { return Ok(Became::Nothing) };
+    let Some(source) = read(&each.from.manager).await? else { return Ok(Became::Nothing) };
     let stored = read(&each.to.manager).await?;
     let serial = |bytes: &[u8]| Head::read(bytes).unwrap_or_default().serial;
-    Ok(Became::Would(match decide(&bytes, stored.as_ref().map(|(bytes, _)| &**bytes), args.force) {
-        Decision::Present => format!("is there already, serial {}", serial(&bytes)),
+    Ok(Became::Would(match decision(&source, stored.as_ref(), args.force) {
+        Decision::Present => format!("is there already, serial {}", serial(&source.text)),
         Decision::Copy(copy) => {
-            let over = stored.map(|(old, _)| format!(", over serial {}", serial(&old))).unwrap_or_default();
+            let over = stored.as_ref().map(|old| format!(", over serial {}", serial(&old.text)));
+            let over = over.unwrap_or_default();
             format!("would be copied: serial {}, {} bytes{over}", serial(&copy), copy.len())
         }
         Decision::Refuse(why) => format!("would be refused: {why}"),
@@ -217,16 +218,16 @@ async fn preview(args: &MigrateArgs, each: &Move) -> Result<Became, Trouble> {
 
 async fn copy(args: &MigrateArgs, each: &Move, interrupts: &Interrupts) -> Result<Became, Trouble> {
     let Move { workspace, from, to } = each;
-    let Some((bytes, _)) = read(&from.manager).await.map_err(|trouble| trouble.explain(from))? else {
+    let Some(source) = read(&from.manager).await.map_err(|trouble| trouble.explain(from))? else {
         return Ok(Became::Nothing);
     };
     let stored = read(&to.manager).await?;
     let entry =
         |outcome: &str, bytes: &[u8]| Entry::new(workspace.as_str(), [&from.name, &to.name], outcome, bytes);
-    let copy = match decide(&bytes, stored.as_ref().map(|(bytes, _)| &**bytes), args.force) {
+    let copy = match decision(&source, stored.as_ref(), args.force) {
         Decision::Present => {
-            let stored = stored.map_or(bytes, |(bytes, _)| bytes);
-            return Ok(Became::Present(entry("present", &stored)));
+            let present = stored.as_ref().unwrap_or(&source);
+            return Ok(Became::Present(entry("present", &present.text)));
         }
         Decision::Copy(copy) => copy,
         Decision::Refuse(why) => {
@@ -239,15 +240,15 @@ async fn copy(args: &MigrateArgs, each: &Move, interrupts: &Interrupts) -> Resul
         }
     };
     interrupts.check()?;
-    let written = write(&to.manager, &copy, stored.map(|(_, version)| version)).await;
+    let written = write(&to.manager, &copy, stored.as_ref().map(|stored| stored.version.clone())).await;
     let doubt = match written {
         Ok(()) => None,
         Err(error) if error.kind() == ErrorKind::Ambiguous => Some(error),
         Err(error) => return Err(error.into()),
     };
     let arrived = match (read(&to.manager).await, doubt) {
-        (Ok(arrived), None) => arrived.map(|(bytes, _)| bytes),
-        (Ok(Some((bytes, _))), Some(_)) if bytes == *copy => Some(bytes),
+        (Ok(arrived), None) => arrived.map(|content| content.text),
+        (Ok(Some(content)), Some(_)) if content.text == *copy => Some(content.text),
         (Ok(_), Some(error)) => {
             return Ok(Became::Unknown(entry("unknown", &copy), in_doubt(to, &chain(&error))));
         }
@@ -277,8 +278,29 @@ fn in_doubt(to: &Site, why: &str) -> Failure {
     )
 }
 
-async fn read(manager: &Manager) -> Result<Option<(Vec<u8>, Version)>, Trouble> {
-    Ok(manager.store().read().await?.map(|stored| (stored.bytes, stored.version)))
+/// What a place has stored.
+struct Content {
+    /// The state, without the compression that it may be stored with.
+    text: Vec<u8>,
+    version: Version,
+    is_packed: bool,
+}
+
+async fn read(manager: &Manager) -> Result<Option<Content>, Trouble> {
+    Ok(manager.store().read().await?.map(|Stored { bytes, version, .. }| {
+        // Damaged compression stays as it is: no rule takes it for a state.
+        let unpacked = packed::is_packed(&bytes).then(|| packed::unpack(&bytes).ok()).flatten();
+        let is_packed = unpacked.is_some();
+        Content { text: unpacked.unwrap_or(bytes), version, is_packed }
+    }))
+}
+
+/// Decides about a state. A state that is there, but compressed, is written once more: Terraform cannot read it so.
+fn decision<'s>(source: &'s Content, stored: Option<&'s Content>, force: bool) -> Decision<'s> {
+    match (decide(&source.text, stored.map(|stored| &*stored.text), force), stored) {
+        (Decision::Present, Some(stored)) if stored.is_packed => Decision::Copy((&*stored.text).into()),
+        (decision, _) => decision,
+    }
 }
 
 /// Stores bytes in place of those that were looked at, as far as the place can tell.

@@ -7,8 +7,8 @@ use groundstate_common::{Clock, SystemClock, Timestamp};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::head::Head;
 use crate::error::{Failure, Kind, Result};
+use crate::head::Head;
 use crate::json::{Json, indented};
 use crate::paths;
 use crate::save;

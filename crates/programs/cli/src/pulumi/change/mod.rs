@@ -105,7 +105,7 @@ fn run_keeping(
     work: impl FnOnce(&mut Snapshot, &Subject<'_>) -> Result<Done>,
 ) -> Result {
     let found = Found::existing(state)?;
-    let (keep, path) = backup(&found, args, suffix);
+    let (keep, path) = backup(&found, args, suffix)?;
     let site = found.open(keep, !args.lock.no_lock)?;
     let name = site.name.clone();
     // A preview takes no lock, because a lock leaves traces.

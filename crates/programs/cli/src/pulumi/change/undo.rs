@@ -6,7 +6,7 @@ use groundstate_pulumi_snapshot::Snapshot;
 
 use super::{Change, Done, Soundness, run_keeping};
 use crate::args::UndoArgs;
-use crate::commands::replace::unreadable_suffix;
+use crate::commands::replace::CopySuffix;
 use crate::error::{Failure, Kind, Result};
 use crate::family::Family;
 use crate::pulumi::is_at;
@@ -39,8 +39,11 @@ pub(crate) fn undo(args: &UndoArgs) -> Result {
     // What cannot be read takes the place of no good backup.
     let is_lost = args.force && !is_readable(&args.place.state);
     // Not the backup itself: it stays what it is until the state is safely stored, and after.
-    let suffix = if is_lost { unreadable_suffix(&found)? } else { ".undone".to_owned() };
-    let names = ("state-undo", &*suffix);
+    let suffix = match is_lost {
+        true => CopySuffix::unreadable(&found, args.change.dry_run)?,
+        false => CopySuffix::Fixed(".undone"),
+    };
+    let names = ("state-undo", suffix.as_str());
     let instead = is_lost.then_some(instead);
     let (state, change) = (&args.place.state, &args.change);
     run_keeping(state, change, names, instead, Soundness::Whatever, |snapshot, subject| {

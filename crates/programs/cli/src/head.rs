@@ -57,7 +57,7 @@ fn members(cursor: &mut Cursor<'_>) -> Result<Head, Stop> {
 
 /// The same state under another serial, with every other byte as it stands; nothing where that cannot be, as in one that
 /// is encrypted.
-pub(super) fn with_serial(text: &[u8], serial: u64) -> Option<Vec<u8>> {
+pub(crate) fn with_serial(text: &[u8], serial: u64) -> Option<Vec<u8>> {
     let document = Document::open(text.to_vec()).ok()?;
     let mut edit = document.edit();
     edit.serial(Serial::new(serial));
