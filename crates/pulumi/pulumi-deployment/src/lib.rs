@@ -79,7 +79,7 @@ pub use property::{
 pub use raw::RawDeployment;
 pub use secrets::{
     SealedReferences, SecretsError, forget_ciphertexts, open_snapshot, rewrite_sealed_references,
-    seal_snapshot, secrets_providers, stack_outputs,
+    seal_snapshot, sealed_values, secrets_providers, stack_outputs,
 };
 
 /// Compiles the examples of the README.

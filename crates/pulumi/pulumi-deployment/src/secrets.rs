@@ -118,6 +118,12 @@ pub struct SealedReferences {
     pub unopened: usize,
 }
 
+/// How many encrypted values of a resource have not been opened, so that names inside of them are not known. Where properties
+/// cannot be read, they count as one.
+pub fn sealed_values(resource: &Resource) -> usize {
+    values(resource).map_or(1, |values| sealed_secrets(&values).len())
+}
+
 /// Changes the names in references to resources that stand inside of encrypted secrets, those of pending operations too.
 /// Secrets in which nothing changes keep their ciphertexts, and so do those that cannot be decrypted, which are counted.
 ///

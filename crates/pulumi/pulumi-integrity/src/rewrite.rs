@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use groundstate_pulumi_deployment::rewrite_references;
+use groundstate_pulumi_deployment::{rewrite_references, sealed_values};
 use groundstate_pulumi_snapshot::{
     ArchiveContent, Properties, PropertyMap, PropertyValue, ProviderRef, Resource, ResourceId, Snapshot,
     StoredValue, Urn, UrnField,
@@ -15,6 +15,12 @@ pub(crate) struct Renames<'f> {
     rename: &'f dyn Fn(&Urn) -> Option<Urn>,
     /// The names of providers, by which references to them are taken apart.
     providers: &'f HashSet<Urn>,
+}
+
+/// How many values of a snapshot are encrypted, so that names inside of them stay as they are.
+pub(crate) fn sealed_in(snapshot: &Snapshot) -> usize {
+    let pending = snapshot.pending_operations.iter().map(|operation| &operation.resource);
+    snapshot.resources.iter().chain(pending).map(|resource| sealed_values(resource)).sum()
 }
 
 /// The names of all providers of a snapshot.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
+use groundstate_pulumi_deployment::sealed_values;
 use groundstate_pulumi_snapshot::{
     DependencyGraph, ExtensionRef, GraphError, PropertyMap, ProviderRef, Resource, Snapshot, Urn,
 };
@@ -68,6 +69,9 @@ pub struct Moved {
     pub broken_in_source: Vec<Broken>,
     /// Names that mean nothing in the source.
     pub unmatched: Vec<Urn>,
+    /// Encrypted values in what arrived. Old names may stand in them until `resources` and `providers` are followed by
+    /// [`rewrite_sealed_references`](groundstate_pulumi_deployment::rewrite_sealed_references) with the keys of the source.
+    pub sealed: usize,
 }
 
 /// Why resources cannot be moved.
@@ -138,6 +142,7 @@ pub fn move_resources(
     let broken_in_destination = std::mem::take(&mut arrival.broken);
     let (remaining, broken_in_source) = depart(source, &moving);
     let Arrival { destination, arrived, resources, providers, .. } = arrival;
+    let sealed = arrived.iter().filter_map(|index| destination.resource(*index)).map(sealed_values).sum();
     IntegrityError::check(&remaining, IntegrityOperation::Write).map_err(MoveError::Source)?;
     IntegrityError::check(&destination, IntegrityOperation::Write).map_err(MoveError::Destination)?;
     Ok(Moved {
@@ -149,6 +154,7 @@ pub fn move_resources(
         broken_in_destination,
         broken_in_source,
         unmatched,
+        sealed,
     })
 }
 

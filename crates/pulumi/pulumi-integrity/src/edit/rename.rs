@@ -2,7 +2,7 @@
 
 use groundstate_pulumi_snapshot::{Snapshot, Urn};
 
-use crate::rewrite::{Renames, provider_names};
+use crate::rewrite::{Renames, provider_names, sealed_in};
 
 /// Why a resource cannot be renamed. The snapshot stays as it was.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -30,6 +30,8 @@ pub struct Renamed {
     pub urn: Urn,
     /// How many resources changed: the renamed one and those that refer to it.
     pub changed: usize,
+    /// Values that are encrypted, in which the old name may stand.
+    pub sealed: usize,
 }
 
 /// Gives the resource of this URN another name, wherever its URN stands.
@@ -52,7 +54,7 @@ pub fn rename(snapshot: &mut Snapshot, urn: &Urn, name: &str) -> Result<Renamed,
     }
     let new = urn.with_name(name);
     if new == *urn {
-        return Ok(Renamed { urn: new, changed: 0 });
+        return Ok(Renamed { urn: new, changed: 0, sealed: 0 });
     }
     if snapshot.locate(&new).next().is_some() {
         return Err(RenameError::Taken(new));
@@ -60,5 +62,5 @@ pub fn rename(snapshot: &mut Snapshot, urn: &Urn, name: &str) -> Result<Renamed,
     let providers = provider_names(snapshot);
     let rename = |candidate: &Urn| (candidate == urn).then(|| new.clone());
     let changed = Renames::new(&rename, &providers).everywhere(snapshot);
-    Ok(Renamed { urn: new, changed })
+    Ok(Renamed { urn: new, changed, sealed: sealed_in(snapshot) })
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use groundstate_pulumi_snapshot::{ProviderRefError, Resource, Snapshot, Urn};
 
-use crate::rewrite::{Renames, provider_names};
+use crate::rewrite::{Renames, provider_names, sealed_in};
 
 /// How a stack is renamed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +30,9 @@ pub struct StackRenamed {
     pub changed: usize,
     /// References that could not be read.
     pub warnings: Vec<String>,
+    /// Values that are encrypted. Old names may stand in them until [`RenameStack::urn`] is given to
+    /// [`rewrite_sealed_references`](groundstate_pulumi_deployment::rewrite_sealed_references) with the keys.
+    pub sealed: usize,
 }
 
 /// Why a stack cannot be renamed. The snapshot stays as it was.
@@ -106,7 +109,8 @@ impl RenameStack {
 /// Gives all resources of a stack the names they have in a stack of another name, wherever one stands.
 ///
 /// That is in members and aliases, in references to providers, in properties and the secrets among them that can be read,
-/// in pending operations and in snippets. Names of other stacks and projects stay.
+/// in pending operations and in snippets. Names of other stacks and projects stay. Encrypted values are counted, and not
+/// looked into.
 ///
 /// # Errors
 ///
@@ -117,5 +121,5 @@ pub fn rename_stack(snapshot: &mut Snapshot, to: &RenameStack) -> Result<StackRe
     let warnings = warnings.filter_map(Result::transpose).collect::<Result<Vec<_>, _>>()?;
     let providers = provider_names(snapshot);
     let changed = Renames::new(&|urn: &Urn| to.urn(urn), &providers).everywhere(snapshot);
-    Ok(StackRenamed { changed, warnings })
+    Ok(StackRenamed { changed, warnings, sealed: sealed_in(snapshot) })
 }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use groundstate_pulumi_integrity::{
-    RenameError, RenameStack, RenameStackError, VerifyOptions, rename, rename_stack, verify,
+    MoveOptions, RenameError, RenameStack, RenameStackError, VerifyOptions, move_resources, rename,
+    rename_stack, verify,
 };
 use groundstate_pulumi_snapshot::{
     Operation, OperationType, ProviderRef, RawJson, Resource, Snapshot, Snippet, StoredValue, Urn,
@@ -178,4 +179,27 @@ fn a_reference_without_an_identifier_stays_without_one_if_its_name_stays() {
     snapshot.resource_mut(0).unwrap().provider = Some(ProviderRef::from(text.as_str()));
     rename_stack(&mut snapshot, &RenameStack::new("other", "n")).unwrap();
     assert_eq!(snapshot.resources[0].provider, Some(ProviderRef::from(text)));
+}
+
+/// A property that is encrypted, so that no name in it can be followed.
+const SEALED: &str = r#"{"k":[{"4dabf18193072939515e22adb298388d":"1b47061264138c4ac30d75fd1eb44270","ciphertext":"v1:AAAA"}]}"#;
+
+#[test]
+fn encrypted_values_that_may_name_the_old_name_are_counted() {
+    let mut snapshot = snapshot(&["a", "b"]);
+    assert_eq!(rename(&mut snapshot, &urn("a"), "c").unwrap().sealed, 0);
+    snapshot.resource_mut(1).unwrap().inputs = raw(SEALED).into();
+    let mut pending = resource("d");
+    (pending.outputs, pending.replacement_trigger) =
+        (raw(SEALED).into(), Some(StoredValue::Raw(raw(SEALED))));
+    snapshot.pending_operations.push(Operation::new(pending, OperationType::Updating));
+    assert_eq!(rename(&mut snapshot, &urn("c"), "a").unwrap().sealed, 3);
+    assert_eq!(rename_stack(&mut snapshot, &RenameStack::new("s", "n")).unwrap().sealed, 3);
+    let moved = urn("b").with_stack("n");
+    snapshot.pending_operations.clear();
+    let root = Urn::root_stack("n", "p");
+    snapshot.resources.insert(0, Arc::new(Resource::new(root, "pulumi:pulumi:Stack")));
+    let options = MoveOptions::new("dest", "q");
+    let moved = move_resources(&snapshot, &Snapshot::default(), &[moved], &options).unwrap();
+    assert_eq!(moved.sealed, 1);
 }
