@@ -139,3 +139,31 @@ fn says_of_each_backend_where_its_state_is() {
         .unwrap();
     assert_eq!(groundstate(&["list", text(dir.path())]).clean().lines().count(), 3);
 }
+
+/// All JSON files below a folder.
+fn json_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let inside = |path: PathBuf| match path.is_dir() {
+        true => json_files(&path),
+        false => Vec::from_iter(path.extension().is_some_and(|kind| kind == "json").then_some(path)),
+    };
+    entries.flat_map(inside).collect()
+}
+
+#[test]
+fn check_finds_no_error_in_what_pulumi_wrote() {
+    let Some(root) = shared_fixtures() else { return };
+    let releases = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path());
+    let of_pulumi =
+        |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("pulumi"));
+    let found: Vec<PathBuf> = releases.filter(of_pulumi).flat_map(|release| json_files(&release)).collect();
+    if found.is_empty() {
+        eprintln!("not run: no states that Pulumi wrote among the shared fixtures");
+    }
+    for file in found {
+        let run = groundstate(&["check", text(&file), "--json"]);
+        let report: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+        assert_eq!(report["files"][0]["readable"], true, "{}: {}", file.display(), run.stderr);
+        assert_eq!(report["summary"]["errors"], 0, "{}: {}", file.display(), run.stdout);
+    }
+}

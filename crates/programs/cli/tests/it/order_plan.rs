@@ -4,31 +4,51 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use super::support::groundstate;
-use super::terraform::{printed, terraform};
+use super::terraform::Product;
 
 /// A directory whose configuration was applied, and then planned anew with another one.
 struct Planned {
     dir: tempfile::TempDir,
+    product: Product,
 }
 
 impl Planned {
     /// Nothing if there is no terraform.
     fn new(before: &str, after: &str, modules: &[(&str, &str)], options: &[&str]) -> Option<Self> {
+        Self::by(Product::terraform(), before, after, modules, options)
+    }
+
+    /// The same by another product.
+    fn by(
+        product: Product,
+        before: &str,
+        after: &str,
+        modules: &[(&str, &str)],
+        options: &[&str],
+    ) -> Option<Self> {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path();
-        terraform(path, &["version"])?;
+        product.run(path, &["version"])?;
         for (name, text) in modules {
             fs::create_dir(path.join(name)).unwrap();
             fs::write(path.join(name).join("main.tf"), text).unwrap();
         }
         fs::write(path.join("main.tf"), before).unwrap();
-        printed(path, &["init", "-no-color"]);
-        printed(path, &["apply", "-auto-approve", "-no-color"]);
+        product.printed(path, &["init", "-no-color"]);
+        product.printed(path, &["apply", "-auto-approve", "-no-color"]);
         fs::copy(path.join("terraform.tfstate"), path.join("before.tfstate")).unwrap();
-        fs::write(path.join("main.tf"), after).unwrap();
-        printed(path, &[&["plan", "-no-color", "-out", "tfplan"], options].concat());
-        fs::write(path.join("plan.json"), printed(path, &["show", "-json", "tfplan"])).unwrap();
-        Some(Self { dir })
+        let planned = Self { dir, product };
+        planned.plan(after, options);
+        Some(planned)
+    }
+
+    /// Plans another configuration.
+    fn plan(&self, configuration: &str, options: &[&str]) {
+        let path = self.dir.path();
+        fs::write(path.join("main.tf"), configuration).unwrap();
+        self.product.printed(path, &["init", "-no-color"]);
+        self.product.printed(path, &[&["plan", "-no-color", "-out", "tfplan"], options].concat());
+        fs::write(path.join("plan.json"), self.product.printed(path, &["show", "-json", "tfplan"])).unwrap();
     }
 
     fn path(&self, name: &str) -> String {
@@ -49,7 +69,7 @@ impl Planned {
 
     /// Applies the plan, and compares: everything that waits has begun after what it waits for had ended.
     fn apply(&self, edges: &[(String, String)]) -> String {
-        let said = printed(self.dir.path(), &["apply", "-no-color", "tfplan"]);
+        let said = self.product.printed(self.dir.path(), &["apply", "-no-color", "tfplan"]);
         let happened = events(&said);
         for (from, to) in edges {
             let (Some((begun, _)), Some((_, ended))) = (happened.get(from), happened.get(to)) else {
@@ -158,10 +178,10 @@ resource "terraform_data" "triggered" {{
     let path = planned.dir.path();
     fs::copy(path.join("terraform.tfstate"), path.join("other.tfstate")).unwrap();
     fs::write(path.join("main.tf"), configuration("1")).unwrap();
-    printed(path, &["apply", "-auto-approve", "-no-color"]);
+    planned.product.printed(path, &["apply", "-auto-approve", "-no-color"]);
     fs::write(path.join("main.tf"), configuration("2")).unwrap();
-    printed(path, &["plan", "-no-color", "-out", "tfplan"]);
-    fs::write(path.join("plan.json"), printed(path, &["show", "-json", "tfplan"])).unwrap();
+    planned.product.printed(path, &["plan", "-no-color", "-out", "tfplan"]);
+    fs::write(path.join("plan.json"), planned.product.printed(path, &["show", "-json", "tfplan"])).unwrap();
 
     let edges = planned.edges(&["--all-edges"]);
     let waits = |from: &str, to: &str| edges.contains(&(from.to_owned(), to.to_owned()));
@@ -207,9 +227,9 @@ resource "terraform_data" "user" {
     let Some(planned) = Planned::new(none, none, &[("n", module)], &[]) else { return };
     let path = planned.dir.path();
     fs::write(path.join("main.tf"), user).unwrap();
-    printed(path, &["init", "-no-color"]);
-    printed(path, &["plan", "-no-color", "-out", "tfplan"]);
-    fs::write(path.join("plan.json"), printed(path, &["show", "-json", "tfplan"])).unwrap();
+    planned.product.printed(path, &["init", "-no-color"]);
+    planned.product.printed(path, &["plan", "-no-color", "-out", "tfplan"]);
+    fs::write(path.join("plan.json"), planned.product.printed(path, &["show", "-json", "tfplan"])).unwrap();
     // The state before holds the flags of what goes.
     let edges = planned.edges(&["--all-edges"]);
     let slow = ("terraform_data.user".to_owned(), "module.n[0].terraform_data.slow".to_owned());
@@ -246,11 +266,8 @@ resource "terraform_data" "u" {
     assert!(a2 < u, "Terraform waits by now: {happened:?}");
 }
 
-/// Terraform joins the instances of a module, and the plan is its own; OpenTofu would not wait.
-#[test]
-fn instances_of_a_module_are_joined_as_the_product_joins_them() {
-    let none = r#"resource "terraform_data" "none" {}"#;
-    let module = r#"
+/// A resource for which the first instance of the module takes a second, and one that needs it.
+const MODULE_WITH_PAUSE: &str = r#"
 variable "seconds" {}
 resource "terraform_data" "a" {
   provisioner "local-exec" {
@@ -261,18 +278,38 @@ resource "terraform_data" "b" {
   input = terraform_data.a.id
 }
 "#;
+
+/// A plan for two instances of that module.
+fn two_instances(product: Product) -> Option<Planned> {
+    let none = r#"resource "terraform_data" "none" {}"#;
     let two = "module \"n\" {\n  source  = \"./n\"\n  count   = 2\n  seconds = [1, 0][count.index]\n}\n";
-    let Some(planned) = Planned::new(none, none, &[("n", module)], &[]) else { return };
-    let path = planned.dir.path();
-    fs::write(path.join("main.tf"), two).unwrap();
-    printed(path, &["init", "-no-color"]);
-    printed(path, &["plan", "-no-color", "-out", "tfplan"]);
-    fs::write(path.join("plan.json"), printed(path, &["show", "-json", "tfplan"])).unwrap();
-    let joins = |options: &[&str]| {
-        let joined = ("module.n[1].terraform_data.b".to_owned(), "module.n[0].terraform_data.a".to_owned());
-        planned.edges(&[options, &["--all-edges"]].concat()).contains(&joined)
-    };
-    assert!(joins(&[]) && joins(&["--profile", "terraform"]));
-    assert!(!joins(&["--profile", "opentofu"]));
-    planned.apply(&planned.edges(&["--all-edges"]));
+    let planned = Planned::by(product, none, none, &[("n", MODULE_WITH_PAUSE)], &[])?;
+    planned.plan(two, &[]);
+    Some(planned)
+}
+
+/// Whether `b` of the second instance waits for `a` of the first.
+fn joins(planned: &Planned, options: &[&str]) -> bool {
+    let joined = ("module.n[1].terraform_data.b".to_owned(), "module.n[0].terraform_data.a".to_owned());
+    planned.edges(&[options, &["--all-edges"]].concat()).contains(&joined)
+}
+
+#[test]
+fn instances_of_a_module_are_joined_as_terraform_joins_them() {
+    let Some(planned) = two_instances(Product::terraform()) else { return };
+    assert!(joins(&planned, &[]) && joins(&planned, &["--profile", "terraform"]));
+    assert!(!joins(&planned, &["--profile", "opentofu"]));
+    let happened = events(&planned.apply(&planned.edges(&["--all-edges"])));
+    let begun = happened["module.n[1].terraform_data.b"].0;
+    assert!(begun > happened["module.n[0].terraform_data.a"].1, "Terraform does not wait: {happened:?}");
+}
+
+#[test]
+fn instances_of_a_module_are_kept_apart_as_opentofu_keeps_them_apart() {
+    let Some(planned) = two_instances(Product::tofu()) else { return };
+    assert!(!joins(&planned, &[]) && !joins(&planned, &["--profile", "opentofu"]));
+    assert!(joins(&planned, &["--profile", "terraform"]));
+    let happened = events(&planned.apply(&planned.edges(&["--all-edges"])));
+    let begun = happened["module.n[1].terraform_data.b"].0;
+    assert!(begun < happened["module.n[0].terraform_data.a"].1, "OpenTofu waits by now: {happened:?}");
 }

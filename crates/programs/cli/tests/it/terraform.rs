@@ -1,7 +1,7 @@
 //! The terraform on the PATH and the command, on the same states.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use super::support::{command, groundstate, state, workspace};
@@ -76,30 +76,72 @@ output "id" {
 }
 "#;
 
-/// Terraform in a directory; nothing if there is no terraform and none is asked for.
-pub(crate) fn terraform(dir: &Path, args: &[&str]) -> Option<Output> {
-    let mut command = Command::new("terraform");
-    command.args(args).current_dir(dir).env("CHECKPOINT_DISABLE", "1").env("TF_IN_AUTOMATION", "1");
-    for name in ["TF_DATA_DIR", "TF_WORKSPACE", "TF_CLI_ARGS"] {
-        command.env_remove(name);
+/// A program that keeps states.
+#[derive(Clone, Debug)]
+pub(crate) struct Product {
+    name: &'static str,
+    program: PathBuf,
+}
+
+impl Product {
+    /// The terraform on the PATH.
+    pub(crate) fn terraform() -> Self {
+        Self { name: "terraform", program: "terraform".into() }
     }
-    match command.output() {
-        Ok(output) => Some(output),
-        Err(_) => {
-            let required = std::env::var("GROUNDSTATE_REQUIRE").unwrap_or_default();
-            assert!(!required.split(',').any(|peer| peer == "terraform"), "terraform has to be on the PATH");
-            eprintln!("not run: terraform is not on the PATH");
-            None
+
+    /// The tofu on the PATH, or that which `cargo xtask services install` keeps.
+    pub(crate) fn tofu() -> Self {
+        let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let cache = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")));
+        let kept =
+            cache.into_iter().flat_map(|cache| fs::read_dir(cache.join("groundstate"))).flatten().flatten();
+        let kept = kept.map(|folder| folder.path()).filter(|folder| {
+            folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with("tofu-"))
+        });
+        let program = [PathBuf::from("tofu")]
+            .into_iter()
+            .chain(kept.map(|folder| folder.join("bin/tofu")))
+            .find(|program| Command::new(program).arg("version").output().is_ok());
+        Self { name: "tofu", program: program.unwrap_or_else(|| "tofu".into()) }
+    }
+
+    /// Runs it in a directory; nothing if it is not there and not required.
+    pub(crate) fn run(&self, dir: &Path, args: &[&str]) -> Option<Output> {
+        let mut command = Command::new(&self.program);
+        command.args(args).current_dir(dir).env("CHECKPOINT_DISABLE", "1").env("TF_IN_AUTOMATION", "1");
+        for name in ["TF_DATA_DIR", "TF_WORKSPACE", "TF_CLI_ARGS", "TF_CLI_CONFIG_FILE"] {
+            command.env_remove(name);
+        }
+        match command.output() {
+            Ok(output) => Some(output),
+            Err(_) => {
+                let required = std::env::var("GROUNDSTATE_REQUIRE").unwrap_or_default();
+                let name = self.name;
+                assert!(!required.split(',').any(|peer| peer == name), "{name} has to be on the PATH");
+                eprintln!("not run: {name} is not on the PATH");
+                None
+            }
         }
     }
+
+    /// What it prints.
+    #[track_caller]
+    pub(crate) fn printed(&self, dir: &Path, args: &[&str]) -> String {
+        let output = self.run(dir, args).expect("it has run before");
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+}
+
+/// Terraform in a directory; nothing if there is no terraform and none is required.
+pub(crate) fn terraform(dir: &Path, args: &[&str]) -> Option<Output> {
+    Product::terraform().run(dir, args)
 }
 
 /// What terraform prints.
 #[track_caller]
 pub(crate) fn printed(dir: &Path, args: &[&str]) -> String {
-    let output = terraform(dir, args).expect("terraform has run before");
-    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
+    Product::terraform().printed(dir, args)
 }
 
 /// A directory with a configuration that has been applied.
