@@ -95,7 +95,11 @@ impl Write for Output {
 
 /// So many of a thing, in words.
 pub(crate) fn count(number: usize, thing: &str) -> String {
-    if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
+    match thing.strip_suffix('y') {
+        _ if number == 1 => format!("1 {thing}"),
+        Some(stem) => format!("{number} {stem}ies"),
+        None => format!("{number} {thing}s"),
+    }
 }
 
 /// The same JSON, with hidden characters as escapes.
@@ -217,7 +221,13 @@ pub(crate) fn message(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_MESSAGE, escaped_json, message};
+    use super::{MAX_MESSAGE, count, escaped_json, message};
+
+    #[test]
+    fn one_thing_is_not_many() {
+        assert_eq!([count(1, "change"), count(0, "change")], ["1 change", "0 changes"]);
+        assert_eq!([count(1, "entry"), count(2, "entry")], ["1 entry", "2 entries"]);
+    }
 
     #[test]
     fn json_on_a_terminal_says_the_same_in_escapes() {

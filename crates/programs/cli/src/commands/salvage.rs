@@ -13,7 +13,7 @@ use crate::error::{Failure, Kind, Outcome, Result};
 use crate::family::Family;
 use crate::json::Json;
 use crate::load;
-use crate::output::{Messages, Output};
+use crate::output::{Messages, Output, count};
 use crate::packed;
 use crate::paths;
 use crate::pulumi;
@@ -122,11 +122,13 @@ fn print(salvaged: &Salvaged, name: &str, text: &[u8]) {
         messages.diagnostic(&Diagnostic { place: Some(spot), detail: lost.reason.clone(), ..diagnostic });
     }
     if let Some(more @ 1..) = lost.len().checked_sub(MAX_PRINTED) {
-        messages.warning(&format!("{more} more parts of {name} were lost"));
+        let verb = if more == 1 { "was" } else { "were" };
+        messages.warning(&format!("{} of {name} {verb} lost", count(more, "more part")));
     }
     let objects = file.state.objects().count();
     let outputs = file.state.outputs().len();
-    messages.note(&format!("{objects} objects and {outputs} outputs of {name} can be read"));
+    let (objects, outputs) = (count(objects, "object"), count(outputs, "output"));
+    messages.note(&format!("{objects} and {outputs} of {name} can be read"));
 }
 
 fn json(salvaged: &Salvaged, name: &str) -> String {

@@ -12,7 +12,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{Failure, Kind, Outcome, Result};
 use crate::family::Family;
 use crate::load::{Loaded, load_upgraded};
-use crate::output::{Messages, Output};
+use crate::output::{Messages, Output, count};
 use crate::packed;
 use crate::pulumi;
 use crate::save;
@@ -154,6 +154,6 @@ fn print_notes(loaded: &Loaded<'_>, source: &Source) {
         messages.diagnostic(&Diagnostic { place: Some(spot), ..diagnostic });
     }
     if let Some(more @ 1..) = notes.len().checked_sub(MAX_PRINTED) {
-        messages.note(&format!("{more} more remarks on {}", source.name));
+        messages.note(&format!("{} on {}", count(more, "more note"), source.name));
     }
 }

@@ -8,7 +8,7 @@ use super::place::store;
 use super::replay::write;
 use crate::args::ReplayArgs;
 use crate::error::{Failure, Kind, Result};
-use crate::output::Messages;
+use crate::output::{Messages, count};
 use crate::session::runtime;
 use crate::who::who;
 
@@ -51,6 +51,8 @@ fn in_place(args: &ReplayArgs, store: &dyn JournalStore) -> Result {
         return Err(Failure::new(Kind::Unusable, message));
     }
     let entries = journal.entries.len();
-    Messages::stderr().note(&format!("{entries} entries of {} are in its base now", journal.name));
+    let verb = if entries == 1 { "is" } else { "are" };
+    let entries = count(entries, "entry");
+    Messages::stderr().note(&format!("{entries} of {} {verb} in its base now", journal.name));
     Ok(led.report(&journal.name))
 }

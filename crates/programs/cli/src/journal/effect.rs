@@ -3,6 +3,8 @@
 use groundstate_pulumi_journal::{Entry, EntryKind, Target};
 use groundstate_pulumi_snapshot::Snapshot;
 
+use crate::output::count;
+
 /// The name of the resource that an entry is about, if it says so itself or the base does.
 pub(super) fn subject(entry: &Entry, base: Option<&Snapshot>) -> Option<String> {
     let own = entry.state.as_deref().or(entry.operation.as_ref().map(|operation| &*operation.resource));
@@ -44,7 +46,7 @@ pub(super) fn effect(entry: &Entry, base: Option<&Snapshot>) -> String {
         }
         EntryKind::Write => {
             let resources = entry.new_snapshot.as_ref().map_or(0, |snapshot| snapshot.resources.len());
-            effects.push(format!("the base is another one, with {resources} resources"));
+            effects.push(format!("the base is another one, with {}", count(resources, "resource")));
         }
         EntryKind::SecretsManager => {
             let provider = entry.secrets_provider.as_ref();

@@ -8,7 +8,7 @@ use groundstate_pulumi_snapshot::Feature;
 
 use super::input::Journal;
 use crate::error::{Failure, Kind, Outcome, Result};
-use crate::output::Messages;
+use crate::output::{Messages, count};
 use crate::session::chain;
 
 /// Findings that are printed one by one; the rest is counted.
@@ -66,9 +66,10 @@ impl Led {
             messages.warning(remark);
         }
         if self.open > 0 {
+            let (have, are) = if self.open == 1 { ("has", "is") } else { ("have", "are") };
+            let operations = count(self.open, "operation");
             messages.note(&format!(
-                "{} operations of {name} have begun and not ended, and are pending in the result",
-                self.open
+                "{operations} of {name} {have} begun and not ended, and {are} pending in the result"
             ));
         }
         for finding in self.errors.iter().take(MAX_PRINTED) {

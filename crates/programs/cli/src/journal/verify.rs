@@ -9,7 +9,7 @@ use super::input::Journal;
 use crate::args::VerifyArgs;
 use crate::error::{Kind, Outcome, Result};
 use crate::json::Json;
-use crate::output::Output;
+use crate::output::{Output, count};
 
 /// What is wrong after an entry; `None` is before the first.
 #[derive(Debug)]
@@ -105,7 +105,10 @@ fn gaps(journal: &Journal) -> Option<String> {
             _ => 0,
         })
         .sum();
-    (missing > 0).then(|| format!("{missing} entries between the first and the last are missing"))
+    let missing = usize::try_from(missing).unwrap_or(usize::MAX);
+    let verb = if missing == 1 { "is" } else { "are" };
+    (missing > 0)
+        .then(|| format!("{} between the first and the last {verb} missing", count(missing, "entry")))
 }
 
 fn text(journal: &Journal, wrong: &[Wrong], remarks: &[String], out: &mut Output) -> Result<()> {
@@ -118,13 +121,13 @@ fn text(journal: &Journal, wrong: &[Wrong], remarks: &[String], out: &mut Output
         let urn = wrong.urn.as_ref().map(|urn| format!("{urn}: ")).unwrap_or_default();
         out.line(&format!("{place}: {urn}{}{code}", wrong.message))?;
     }
-    let entries = journal.entries.len();
-    match wrong.len() {
-        0 => out.line(&format!("{}: {entries} entries, nothing is wrong", journal.name))?,
-        1 => out.line(&format!("{}: {entries} entries, one thing is wrong", journal.name))?,
-        count => out.line(&format!("{}: {entries} entries, {count} things are wrong", journal.name))?,
-    }
-    Ok(())
+    let entries = count(journal.entries.len(), "entry");
+    let verdict = match wrong.len() {
+        0 => "nothing is wrong".to_owned(),
+        1 => "one thing is wrong".to_owned(),
+        number => format!("{number} things are wrong"),
+    };
+    Ok(out.line(&format!("{}: {entries}, {verdict}", journal.name))?)
 }
 
 fn json(journal: &Journal, wrong: &[Wrong], remarks: &[String]) -> String {

@@ -12,7 +12,7 @@ use groundstate_pulumi_snapshot::{Properties, PropertyValue, Resource, Snapshot,
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{Failure, Kind, Outcome, Result};
-use crate::output::Messages;
+use crate::output::{Messages, count};
 use crate::packed;
 use crate::source::Source;
 use crate::spot::Spot;
@@ -65,7 +65,7 @@ fn settle_one(shared: &mut Arc<Resource>) -> Vec<String> {
         let text = |error: &PropertyError| format!("{}: cannot read {member}.{error}", shared.urn);
         out.extend(faults.iter().map(text));
         if more > 0 {
-            out.push(format!("{}: cannot read {more} more values of {member}", shared.urn));
+            out.push(format!("{}: cannot read {} of {member}", shared.urn, count(more, "more value")));
         }
     };
     let mut map = |member: &str, properties: &Properties| {

@@ -4,15 +4,15 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use groundstate_pulumi_deployment::{
-    DeploymentFile, SecretsError, decode_map, decode_value, open_snapshot, rewrite_sealed_references,
-    sealed_secrets, secrets_providers,
+    DeploymentFile, SecretsError, open_snapshot, rewrite_sealed_references, sealed_values, secrets_providers,
 };
 use groundstate_pulumi_secrets::passphrase::GivenPassphrase;
 use groundstate_pulumi_secrets::{DefaultProvider, ErrorCrypter, Manager, OsEntropy, Provider};
-use groundstate_pulumi_snapshot::{Properties, PropertyMap, Resource, Snapshot, StoredValue, Urn};
+use groundstate_pulumi_snapshot::{Properties, Resource, Snapshot, Urn};
 
 use super::passphrase;
 use crate::error::{Failure, Kind, Result};
+use crate::output::count;
 use crate::session::chain;
 
 /// What Pulumi says where there are secrets that it cannot open.
@@ -98,9 +98,9 @@ pub(super) fn follow(snapshot: &mut Snapshot, renamed: &[(Urn, Urn)]) -> Result<
         return Ok(Vec::new());
     }
     Ok(vec![format!(
-        "{} encrypted values cannot be opened, so references to {first} may be left in them; to change those too, go back \
-         with `groundstate undo` and do it again with PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE set",
-        found.unopened
+        "{} cannot be opened, so references to {first} may be left inside; to change those too, go back with \
+         `groundstate undo` and do it again with PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE set",
+        count(found.unopened, "encrypted value")
     )])
 }
 
@@ -112,19 +112,5 @@ pub(super) fn failure(error: SecretsError) -> Failure {
 /// Whether a secret is there that only a manager can open.
 fn is_sealed(snapshot: &Snapshot) -> bool {
     let pending = snapshot.pending_operations.iter().map(|operation| &operation.resource);
-    snapshot.resources.iter().chain(pending).any(|resource| {
-        let sealed = |map: PropertyMap| !sealed_secrets(&map).is_empty();
-        let properties = |properties: &Properties| match properties {
-            Properties::Absent => false,
-            Properties::Raw(raw) => decode_map(raw).is_ok_and(sealed),
-            Properties::Map(map) => !sealed_secrets(map).is_empty(),
-        };
-        let trigger = match &resource.replacement_trigger {
-            None => None,
-            Some(StoredValue::Raw(raw)) => decode_value(raw).ok(),
-            Some(StoredValue::Value(value)) => Some(value.clone()),
-        };
-        let trigger = trigger.map(|value| PropertyMap::from_iter([("trigger", value)]));
-        properties(&resource.inputs) || properties(&resource.outputs) || trigger.is_some_and(sealed)
-    })
+    snapshot.resources.iter().chain(pending).any(|resource| sealed_values(resource) > 0)
 }

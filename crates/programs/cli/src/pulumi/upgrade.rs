@@ -8,7 +8,7 @@ use super::load::{Loaded, load};
 use crate::args::UpgradeArgs;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{Failure, Kind, Outcome, Result};
-use crate::output::{Messages, Output};
+use crate::output::{Messages, Output, count};
 use crate::packed;
 use crate::save;
 use crate::session::chain;
@@ -71,6 +71,6 @@ fn print_notes(loaded: &Loaded<'_>, source: &Source) {
         messages.diagnostic(&Diagnostic { place: Some(spot), ..diagnostic });
     }
     if let Some(more @ 1..) = notes.len().checked_sub(MAX_PRINTED) {
-        messages.note(&format!("{more} more remarks on {}", source.name));
+        messages.note(&format!("{} on {}", count(more, "more note"), source.name));
     }
 }

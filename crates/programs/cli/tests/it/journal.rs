@@ -24,7 +24,7 @@ fn resource(urn: &str, members: &str) -> String {
 }
 
 /// The base: the stack, `a`, and `b` that depends on it.
-fn base() -> String {
+pub(crate) fn base() -> String {
     let b = format!(r#","id":"b1","dependencies":["{A}"]"#);
     let resources = [resource(ROOT, ""), resource(A, r#","id":"a1""#), resource(B, &b)].join(",\n  ");
     format!(
@@ -41,7 +41,7 @@ fn entry(sequence: u64, operation: u64, kind: u64, members: &str) -> String {
 }
 
 /// Entries that replace `a` and then delete the old one.
-fn entries() -> Vec<String> {
+pub(crate) fn entries() -> Vec<String> {
     let new_a = resource(A, r#","id":"a2""#);
     let new_b = resource(B, &format!(r#","id":"b1","dependencies":["{A}"],"inputs":{{"n":1.50}}"#));
     let old_a = resource(A, r#","id":"a1","delete":true"#);
@@ -61,7 +61,7 @@ fn entries() -> Vec<String> {
     ]
 }
 
-fn lines(entries: &[String]) -> String {
+pub(crate) fn lines(entries: &[String]) -> String {
     entries.iter().map(|entry| format!("{entry}\n")).collect()
 }
 
@@ -75,7 +75,7 @@ fn beside(entries: &str) -> (TempState, String) {
 }
 
 /// Fills a journal of its own with this base and these entries.
-fn fill(journal: &dyn JournalStore, base: &str, entries: &[String]) {
+pub(crate) fn fill(journal: &dyn JournalStore, base: &str, entries: &[String]) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let writer = journal.open(&OpenOptions::new("test")).await.unwrap();
@@ -120,7 +120,7 @@ fn what_has_not_ended_is_pending_in_the_result() {
     assert_eq!((run.code, &*run.stdout), (0, ""));
     insta::assert_snapshot!(
         run.stderr.replace(&path, "ENTRIES"),
-        @"note: 1 operations of ENTRIES have begun and not ended, and are pending in the result"
+        @"note: 1 operation of ENTRIES has begun and not ended, and is pending in the result"
     );
     let pending = groundstate(&["pending", "list", out.to_str().unwrap()]).clean();
     assert_eq!(pending, format!("updating {B}\n"));

@@ -9,6 +9,7 @@ use crate::args::EditArgs;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{Failure, Kind, Result};
 use crate::excerpt::Excerpt;
+use crate::output::count;
 use crate::paths;
 use crate::source::is_standard;
 use crate::spot::Spot;
@@ -24,7 +25,7 @@ pub(crate) fn run(args: &EditArgs) -> Result {
     let options = ScriptOptions::default()
         .moves(MoveOptions::default().compat(args.compat))
         .skip_missing(args.skip_missing);
-    let success = |count| format!("Successfully made {count} change(s).");
+    let success = |number| format!("Successfully made {}.", count(number, "change"));
     operate(&args.place.state, &args.change, "state-edit", success, |editor| {
         Ok(work(editor.run(&script, &options).map_err(explain)?, &name))
     })

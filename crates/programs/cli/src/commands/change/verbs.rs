@@ -6,6 +6,7 @@ use groundstate_states::addr::{AbsResourceInstance, InstanceKey, ProviderSource,
 use super::run;
 use crate::args::{AddressesArgs, MvArgs, ReplaceProviderArgs, RmArgs};
 use crate::error::{Failure, Kind, Result};
+use crate::output::count;
 use crate::select;
 
 pub(crate) fn mv(args: &MvArgs) -> Result {
@@ -57,7 +58,7 @@ fn each(
 ) -> Result {
     let instances: Result<Vec<_>> = select::parse(&args.addresses)?.into_iter().map(instance).collect();
     let instances = instances?;
-    let success = |count| format!("Successfully changed {count} resource instance(s).");
+    let success = |number| format!("Successfully changed {}.", count(number, "resource instance"));
     run(&args.place.state, &args.change, operation, success, |editor| {
         let mut all = Summary::default();
         for instance in &instances {
