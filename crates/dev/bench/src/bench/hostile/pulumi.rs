@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use super::shape::{Shape, file};
+use super::shape::{Shape, ending, file, shape};
 
 const STATE: &str = "deployment.json";
 
@@ -52,20 +52,6 @@ pub(super) const SHAPES: &[Shape] = &[
     shape("pulumi repair: values that cannot be loaded", 10_000, values, &["repair", STATE, "--dry-run"]),
     ending(1, shape("pulumi show: values that cannot be loaded", 10_000, values, &["show", STATE])),
 ];
-
-const fn shape(
-    name: &'static str,
-    size: usize,
-    write: fn(&Path, usize) -> io::Result<u64>,
-    arguments: &'static [&'static str],
-) -> Shape {
-    Shape { name, size, write, arguments, code: 0 }
-}
-
-/// A shape whose command ends with this code.
-const fn ending(code: i32, shape: Shape) -> Shape {
-    Shape { code, ..shape }
-}
 
 fn deployment(folder: &Path, resources: &[String]) -> io::Result<u64> {
     let head = r#"{"version":3,"deployment":{"manifest":{"time":"2024-05-06T07:08:09Z","magic":"","version":""},"resources":["#;

@@ -19,6 +19,21 @@ pub(super) struct Shape {
     pub(super) code: i32,
 }
 
+/// A shape whose command ends with code 0.
+pub(super) const fn shape(
+    name: &'static str,
+    size: usize,
+    write: fn(&Path, usize) -> io::Result<u64>,
+    arguments: &'static [&'static str],
+) -> Shape {
+    Shape { name, size, write, arguments, code: 0 }
+}
+
+/// The same shape, of which the command ends with this code.
+pub(super) const fn ending(code: i32, shape: Shape) -> Shape {
+    Shape { code, ..shape }
+}
+
 /// Writes one file, and gives its length.
 pub(super) fn file(folder: &Path, name: &str, text: &str) -> io::Result<u64> {
     fs::write(folder.join(name), text)?;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::io;
 use std::path::Path;
 
-use super::shape::{Shape, file};
+use super::shape::{Shape, ending, file, shape};
 
 const STATE: &str = "state.json";
 const PROVIDER: &str = r#""provider":"provider[\"registry.terraform.io/hashicorp/null\"]""#;
@@ -47,20 +47,6 @@ pub(super) const SHAPES: &[Shape] = &[
         &["edit", STATE, "--script", "script.gs", "--dry-run", "--skip-missing"],
     ),
 ];
-
-const fn shape(
-    name: &'static str,
-    size: usize,
-    write: fn(&Path, usize) -> io::Result<u64>,
-    arguments: &'static [&'static str],
-) -> Shape {
-    Shape { name, size, write, arguments, code: 0 }
-}
-
-/// A shape whose command ends with this code.
-const fn ending(code: i32, shape: Shape) -> Shape {
-    Shape { code, ..shape }
-}
 
 /// A state of these entries of `resources`.
 fn state(folder: &Path, resources: &str) -> io::Result<u64> {
