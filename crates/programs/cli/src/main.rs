@@ -41,15 +41,15 @@ mod workdir;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::FromArgMatches;
 
-use crate::args::Cli;
+use crate::args::{Cli, grammar};
 use crate::output::Messages;
 use crate::workdir::Environment;
 
 fn main() -> ExitCode {
     hardening::protect_memory();
-    let cli = Cli::parse();
+    let cli = Cli::from_arg_matches(&grammar().get_matches()).unwrap_or_else(|error| error.exit());
     if let Some(workspace) = cli.workspace {
         Environment::choose(workspace);
     }

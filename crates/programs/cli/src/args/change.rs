@@ -16,10 +16,10 @@ pub(crate) struct PlaceArg {
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct LockArgs {
-    /// Waits so long for a lock that somebody else holds, such as `30s` or `5m`
+    /// Waits up to this long for a lock that another process holds, such as `30s` or `5m`
     #[arg(long, value_name = "DURATION", default_value = "0s", hide_default_value = true, value_parser = duration)]
     pub(crate) lock_timeout: Duration,
-    /// Does not take the lock. What somebody else has locked is not written all the same
+    /// Skips locking; still fails if another process holds the lock
     #[arg(long)]
     pub(crate) no_lock: bool,
 }
@@ -29,7 +29,7 @@ pub(crate) struct LockArgs {
 pub(crate) struct ChangeArgs {
     #[command(flatten)]
     pub(crate) lock: LockArgs,
-    /// Keeps the state before the change here, or nowhere with `-`; beside the state if missing
+    /// Keeps the previous state here, or nowhere with `-`; beside the state if missing
     #[arg(long, value_name = "PATH")]
     pub(crate) backup: Option<PathBuf>,
     /// Shows what would change, and writes nothing
@@ -47,10 +47,10 @@ pub(crate) struct MvArgs {
     /// Module, resource or instance to move
     #[arg(value_name = "SRC")]
     pub(crate) from: String,
-    /// Where to move it
+    /// The new address
     #[arg(value_name = "DST")]
     pub(crate) to: String,
-    /// Does what Terraform does: whatever depends on what is moved forgets all its dependencies
+    /// Moves as Terraform does: objects that depend on what is moved lose all their dependencies
     #[arg(long)]
     pub(crate) compat: bool,
     #[command(flatten)]
@@ -61,7 +61,7 @@ pub(crate) struct MvArgs {
 pub(crate) struct AddressesArgs {
     #[command(flatten)]
     pub(crate) place: PlaceArg,
-    /// Modules, resources or instances; a single instance each where their status is changed. Of Pulumi, URNs or names
+    /// Modules, resources or instances, or single instances where their status changes; for Pulumi, URNs or names
     #[arg(value_name = "ADDR", required = true)]
     pub(crate) addresses: Vec<String>,
     #[command(flatten)]
@@ -72,10 +72,10 @@ pub(crate) struct AddressesArgs {
 pub(crate) struct ReplaceProviderArgs {
     #[command(flatten)]
     pub(crate) place: PlaceArg,
-    /// The provider that resources have, such as `hashicorp/aws`
+    /// The provider to replace, such as `hashicorp/aws`
     #[arg(value_name = "FROM", allow_hyphen_values = true)]
     pub(crate) from: String,
-    /// The provider they are to have
+    /// The new provider
     #[arg(value_name = "TO", allow_hyphen_values = true)]
     pub(crate) to: String,
     #[command(flatten)]
@@ -89,10 +89,10 @@ pub(crate) struct EditArgs {
     /// The script, or `-` for standard input
     #[arg(long, value_name = "FILE")]
     pub(crate) script: PathBuf,
-    /// Passes over lines whose addresses match nothing, so that one script fits many states
+    /// Skips lines whose addresses match nothing, so that one script fits many states
     #[arg(long)]
     pub(crate) skip_missing: bool,
-    /// Makes moves as Terraform does
+    /// Moves as Terraform does: objects that depend on what is moved lose all their dependencies
     #[arg(long)]
     pub(crate) compat: bool,
     #[command(flatten)]
@@ -103,13 +103,13 @@ pub(crate) struct EditArgs {
 pub(crate) struct UndoArgs {
     #[command(flatten)]
     pub(crate) place: PlaceArg,
-    /// The backup to go back to; the state's own with `.backup` after its name if missing
+    /// The backup to restore; the file with `.backup` after the name of the state if missing
     #[arg(long, value_name = "FILE")]
     pub(crate) from: Option<PathBuf>,
-    /// Goes back also where backup and state do not belong together, or the state cannot be read
+    /// Restores even if backup and state do not belong together, or the state cannot be read
     #[arg(long)]
     pub(crate) force: bool,
-    /// With `--force`: plain text may take the place of a state that is encrypted
+    /// With `--force`: lets plain text replace an encrypted state
     #[arg(long, requires = "force")]
     pub(crate) over_encrypted: bool,
     #[command(flatten)]
@@ -130,10 +130,10 @@ pub(crate) struct PushArgs {
     /// The state to store: a file, or `-` for standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Stores it whatever its lineage and serial are, and whatever it replaces
+    /// Stores it whatever its lineage and serial, and whatever it replaces
     #[arg(long)]
     pub(crate) force: bool,
-    /// With `--force`: plain text may take the place of a state that is encrypted
+    /// With `--force`: lets plain text replace an encrypted state
     #[arg(long, requires = "force")]
     pub(crate) over_encrypted: bool,
     #[command(flatten)]
@@ -145,10 +145,10 @@ pub(crate) struct LockCommandArgs {
     /// State to lock: a file, a directory, or a URL such as `s3://bucket/key`
     #[arg(value_name = "STATE")]
     pub(crate) state: PathBuf,
-    /// Waits so long for a lock that somebody else holds, such as `30s` or `5m`
+    /// Waits up to this long for a lock that another process holds, such as `30s` or `5m`
     #[arg(long, value_name = "DURATION", default_value = "0s", hide_default_value = true, value_parser = duration)]
     pub(crate) lock_timeout: Duration,
-    /// What to run, and its arguments
+    /// The command to run, and its arguments
     #[arg(value_name = "COMMAND", last = true, required = true)]
     pub(crate) command: Vec<OsString>,
 }
@@ -160,32 +160,32 @@ pub(crate) struct UnlockArgs {
     /// State to unlock: a file, a directory, or a URL such as `s3://bucket/key`
     #[arg(value_name = "STATE")]
     pub(crate) state: PathBuf,
-    /// The id of the lock, as `locks` and the refused commands show it
+    /// The id of the lock, as `locks` and refused commands show it
     #[arg(value_name = "ID")]
     pub(crate) id: Option<String>,
-    /// Releases the lock whatever its id is
+    /// Releases the lock whatever its id
     #[arg(long)]
     pub(crate) force: bool,
-    /// Releases the lock if a process of groundstate on this host has left it that is gone
+    /// Releases the lock if a groundstate process of this host has left it and no longer runs
     #[arg(long)]
     pub(crate) if_stale: bool,
-    /// Releases a lock whose holder has left no record, such as a lease of Azure without its document
+    /// Releases a lock whose holder has left no record, such as an Azure lease without its document
     #[arg(long = "break")]
     pub(crate) break_lock: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct RecoverArgs {
-    /// State beside which the journal lies: a file or a directory
+    /// State with a journal beside it: a file or a directory
     #[arg(value_name = "STATE")]
     pub(crate) state: PathBuf,
     /// Writes the state that the journal leads to into a file, or to standard output with `-`, and changes nothing
     #[arg(long, value_name = "FILE", conflicts_with = "discard")]
     pub(crate) export: Option<PathBuf>,
-    /// Removes the journal with all changes in it
+    /// Removes the journal and all changes in it
     #[arg(long)]
     pub(crate) discard: bool,
-    /// Waits so long for a lock that somebody else holds, such as `30s` or `5m`
+    /// Waits up to this long for a lock that another process holds, such as `30s` or `5m`
     #[arg(long, value_name = "DURATION", default_value = "0s", hide_default_value = true, value_parser = duration)]
     pub(crate) lock_timeout: Duration,
 }
@@ -205,7 +205,7 @@ pub(crate) struct SalvageArgs {
     /// The damaged file, or `-` for standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Replaces this file, all at once; standard output if there is none, or with `-`
+    /// Writes this file, all at once; standard output if missing, or with `-`
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
     /// Prints what was lost as JSON
@@ -217,10 +217,10 @@ pub(crate) struct SalvageArgs {
 pub(crate) struct MergeErroredArgs {
     #[command(flatten)]
     pub(crate) place: PlaceArg,
-    /// What the apply could not store, mostly `errored.tfstate`
+    /// The state that the apply could not store, usually `errored.tfstate`
     #[arg(value_name = "ERRORED")]
     pub(crate) errored: PathBuf,
-    /// The state that both came from; looked for among the backups if missing
+    /// The state that both come from; searched among the backups if missing
     #[arg(long, value_name = "FILE")]
     pub(crate) base: Option<PathBuf>,
     #[command(flatten)]

@@ -16,27 +16,27 @@ pub(crate) struct OrderArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum OrderQuestion {
-    /// In which order everything in a state can be destroyed
+    /// Shows the order in which everything in a state can be destroyed
     ///
     /// Prints the order in which everything in a state can be destroyed, from the dependencies that it records.
     ///
-    /// Operations with the same wave can run at the same time.
+    /// Operations of the same wave can run in parallel.
     Destroy(OrderGraphArgs),
-    /// In which order the changes of a plan are made
+    /// Shows the order in which the changes of a plan are made
     ///
-    /// Prints the order in which the changes of a plan are made. PLAN is what `terraform show -json` prints of one.
+    /// Prints the order in which the changes of a plan are made. PLAN is the output of `terraform show -json PLANFILE`.
     Plan(OrderPlanArgs),
-    /// What can be done at the same time
+    /// Shows what can run in parallel
     ///
-    /// Prints the waves of destroying everything in a state, or of a plan's changes: everything in a wave can be done at the
-    /// same time, as soon as the wave before it is done.
+    /// Prints the waves of destroying everything in a state, or of the changes of a plan: the operations of a wave can run in
+    /// parallel as soon as the wave before it is done.
     Waves(OrderWavesArgs),
-    /// Why one instance has to wait for another
+    /// Shows why one instance waits for another
     ///
     /// Prints the shortest chain of reasons for which the operations on one instance wait for those on another, when
     /// everything in a state is destroyed, or when the changes of a plan are made.
     Why(OrderWhyArgs),
-    /// What must go if an instance goes
+    /// Shows what must be destroyed along with an instance
     ///
     /// Prints everything that has to be destroyed before an instance can be: what depends on it, and what depends on that.
     Blast(OrderBlastArgs),
@@ -45,13 +45,13 @@ pub(crate) enum OrderQuestion {
 /// Which graph is built, and from what.
 #[derive(Debug, Args)]
 pub(crate) struct RulesArgs {
-    /// Only these modules, resources and instances, with everything they wait for
+    /// Only these modules, resources and instances, and what they wait for
     #[arg(long = "target", value_name = "ADDR", conflicts_with = "excludes")]
     pub(crate) targets: Vec<String>,
-    /// Everything but these, and what waits for them
+    /// Everything except these, and except what waits for them
     #[arg(long = "exclude", value_name = "ADDR")]
     pub(crate) excludes: Vec<String>,
-    /// The rules to follow: for a plan those of its product if missing, otherwise `fixed`
+    /// The rules to follow; if missing, those of the plan's product, and `fixed` for a state
     #[arg(long, value_enum, value_name = "RULES")]
     pub(crate) profile: Option<ProfileArg>,
 }
@@ -59,13 +59,13 @@ pub(crate) struct RulesArgs {
 /// How a graph is printed.
 #[derive(Debug, Args)]
 pub(crate) struct PictureArgs {
-    /// How to print it
+    /// The output format
     #[arg(short, long, value_enum, default_value = "text", value_name = "FORMAT")]
     pub(crate) format: GraphFormat,
-    /// Keeps edges that follow from others
+    /// Keeps edges that other edges imply
     #[arg(long)]
     pub(crate) all_edges: bool,
-    /// Replaces this file, all at once; standard output if there is none, or with `-`
+    /// Writes this file, all at once; standard output if missing, or with `-`
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -85,7 +85,7 @@ pub(crate) struct OrderPlanArgs {
     /// Plan to read: what `terraform show -json PLANFILE` prints, as a file or `-` for standard input
     #[arg(value_name = "PLAN")]
     pub(crate) plan: PathBuf,
-    /// The state the plan was made for, which knows what the plan does not: create-before-destroy flags
+    /// The state that the plan was made for; it has create-before-destroy flags that the plan lacks
     #[arg(long, value_name = "STATE")]
     pub(crate) state: Option<PathBuf>,
     #[command(flatten)]
@@ -107,10 +107,10 @@ pub(crate) struct OrderWavesArgs {
 /// What is asked about.
 #[derive(Debug, Args)]
 pub(crate) struct SubjectArg {
-    /// State whose destruction is asked about, or a plan as for `order plan`
+    /// State to destroy, or a plan as for `order plan`
     #[arg(value_name = "STATE|PLAN")]
     pub(crate) subject: PathBuf,
-    /// The state a plan was made for, which knows what the plan does not: create-before-destroy flags
+    /// The state that a plan was made for; it has create-before-destroy flags that the plan lacks
     #[arg(long = "state", value_name = "STATE")]
     pub(crate) before: Option<PathBuf>,
 }
@@ -119,13 +119,13 @@ pub(crate) struct SubjectArg {
 pub(crate) struct OrderWhyArgs {
     #[command(flatten)]
     pub(crate) subject: SubjectArg,
-    /// The instance that may have to wait
+    /// The instance that may wait
     #[arg(value_name = "A")]
     pub(crate) waits: String,
-    /// The instance that may have to go first
+    /// The instance that may come first
     #[arg(value_name = "B")]
     pub(crate) goes_first: String,
-    /// The rules to follow: for a plan those of its product if missing, otherwise `fixed`
+    /// The rules to follow; if missing, those of the plan's product, and `fixed` for a state
     #[arg(long, value_enum, value_name = "RULES")]
     pub(crate) profile: Option<ProfileArg>,
     /// Prints JSON
@@ -137,7 +137,7 @@ pub(crate) struct OrderWhyArgs {
 pub(crate) struct OrderBlastArgs {
     #[command(flatten)]
     pub(crate) state: StateArg,
-    /// The module, resource or instance that is to go
+    /// The module, resource or instance to destroy
     #[arg(value_name = "ADDR")]
     pub(crate) address: String,
     /// Prints JSON
@@ -148,13 +148,13 @@ pub(crate) struct OrderBlastArgs {
 /// Forms of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum GraphFormat {
-    /// A line for each operation
+    /// One line for each operation
     Text,
     /// Nodes, edges, order and waves as JSON
     Json,
-    /// For Graphviz
+    /// Graphviz
     Dot,
-    /// For Mermaid
+    /// Mermaid
     Mermaid,
     /// A picture
     Svg,
@@ -163,13 +163,13 @@ pub(crate) enum GraphFormat {
 /// Sets of rules that can be asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ProfileArg {
-    /// Those of groundstate, which make no cycles of their own
+    /// The rules of groundstate, which cause no cycles of their own
     Fixed,
-    /// Those of the product whose plan it is, with its defects
+    /// The rules of the plan's product, with its defects
     Classic,
-    /// Those of Terraform
+    /// The rules of Terraform
     Terraform,
-    /// Those of OpenTofu
+    /// The rules of OpenTofu
     Opentofu,
 }
 

@@ -20,9 +20,9 @@ pub(crate) struct WorkspacesArgs {
 pub(crate) enum WorkspacesCommand {
     /// Lists the workspaces of a place, the selected one with a star
     List(WorkspacesListArgs),
-    /// Makes a workspace
+    /// Creates a workspace
     ///
-    /// Makes a workspace that has no resources yet. It is not selected.
+    /// Creates a workspace without resources. It is not selected.
     New(WorkspacesNewArgs),
     /// Deletes a workspace with its state, under its lock
     ///
@@ -51,7 +51,7 @@ pub(crate) struct WorkspacesListArgs {
 pub(crate) struct WorkspacesNewArgs {
     #[command(flatten)]
     pub(crate) at: BackendArg,
-    /// The name
+    /// The name of the new workspace
     #[arg(value_name = "NAME", value_parser = workspace_name)]
     pub(crate) name: WorkspaceName,
 }
@@ -60,13 +60,13 @@ pub(crate) struct WorkspacesNewArgs {
 pub(crate) struct WorkspacesDeleteArgs {
     #[command(flatten)]
     pub(crate) at: BackendArg,
-    /// The workspace
+    /// The workspace to delete
     #[arg(value_name = "NAME", value_parser = workspace_name)]
     pub(crate) name: WorkspaceName,
-    /// Deletes it although it has resources, which nobody manages any more then
+    /// Deletes it even if it has resources, which nothing manages any more then
     #[arg(long)]
     pub(crate) force: bool,
-    /// Waits so long for a lock that somebody else holds, such as `30s` or `5m`
+    /// Waits up to this long for a lock that another process holds, such as `30s` or `5m`
     #[arg(long, value_name = "DURATION", default_value = "0s", hide_default_value = true, value_parser = duration)]
     pub(crate) lock_timeout: Duration,
 }
@@ -76,24 +76,24 @@ pub(crate) struct MigrateArgs {
     /// Where the states are: a file, a directory, or a URL
     #[arg(value_name = "FROM")]
     pub(crate) from: PathBuf,
-    /// Where they are to go: a file, a directory, or a URL
+    /// Where to copy them: a file, a directory, or a URL
     #[arg(value_name = "TO")]
     pub(crate) to: PathBuf,
-    /// Takes all workspaces, instead of the selected one only
+    /// Takes all workspaces, not only the selected one
     #[arg(long)]
     pub(crate) all_workspaces: bool,
-    /// Overwrites states of another lineage, newer ones, and ones that cannot be read
+    /// Overwrites states of another lineage, newer states, and unreadable ones
     #[arg(long)]
     pub(crate) force: bool,
-    /// Says what would be copied, and writes nothing
+    /// Shows what would be copied, and writes nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Keeps the receipt here
+    /// Writes the receipt to this file
     #[arg(long, value_name = "FILE", default_value = "groundstate-migration.json")]
     pub(crate) receipt: PathBuf,
     #[command(flatten)]
     pub(crate) lock: LockArgs,
-    /// Prints the receipt, too
+    /// Prints the receipt as well
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -112,13 +112,13 @@ pub(crate) struct HistoryArgs {
 pub(crate) struct RollbackArgs {
     #[command(flatten)]
     pub(crate) place: PlaceArg,
-    /// The snapshot to go back to: its id in `history`, or so much of the beginning that it is the only one
+    /// The snapshot to restore: its id in `history`, or a beginning of it that no other has
     #[arg(long, value_name = "ID")]
     pub(crate) to: String,
-    /// Goes back also to a snapshot of another lineage, or where the state cannot be read
+    /// Restores even a snapshot of another lineage, or over a state that cannot be read
     #[arg(long)]
     pub(crate) force: bool,
-    /// With `--force`: plain text may take the place of a state that is encrypted
+    /// With `--force`: lets plain text replace an encrypted state
     #[arg(long, requires = "force")]
     pub(crate) over_encrypted: bool,
     #[command(flatten)]
@@ -129,13 +129,13 @@ pub(crate) struct RollbackArgs {
 pub(crate) struct MigrateLockArgs {
     #[command(flatten)]
     pub(crate) at: BackendArg,
-    /// Takes all workspaces, instead of the selected one only
+    /// Takes all workspaces, not only the selected one
     #[arg(long)]
     pub(crate) all_workspaces: bool,
-    /// Says what would be done, and changes nothing
+    /// Shows what would be done, and changes nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Waits so long for a lock that somebody else holds, such as `30s` or `5m`
+    /// Waits up to this long for a lock that another process holds, such as `30s` or `5m`
     #[arg(long, value_name = "DURATION", default_value = "0s", hide_default_value = true, value_parser = duration)]
     pub(crate) lock_timeout: Duration,
 }
@@ -144,7 +144,7 @@ pub(crate) struct MigrateLockArgs {
 pub(crate) struct RepairDigestArgs {
     #[command(flatten)]
     pub(crate) at: BackendArg,
-    /// Waits so long for a lock that somebody else holds, such as `30s` or `5m`
+    /// Waits up to this long for a lock that another process holds, such as `30s` or `5m`
     #[arg(long, value_name = "DURATION", default_value = "0s", hide_default_value = true, value_parser = duration)]
     pub(crate) lock_timeout: Duration,
 }

@@ -12,16 +12,16 @@ use super::{AddressesArgs, ChangeArgs, StateArg};
 pub(crate) struct RmArgs {
     #[command(flatten)]
     pub(crate) addresses: AddressesArgs,
-    /// Of Pulumi: forgets protected resources as well
+    /// For Pulumi: removes protected resources as well
     #[arg(long)]
     pub(crate) force: bool,
-    /// Of Pulumi: forgets what depends on the resources as well
+    /// For Pulumi: removes what depends on the resources as well
     #[arg(long)]
     pub(crate) target_dependents: bool,
-    /// Of Pulumi: of several resources of one name, forgets the one with this identifier; `''` is one without any
+    /// For Pulumi: of several resources of one name, removes the one with this identifier; `''` is one without any
     #[arg(long, value_name = "ID")]
     pub(crate) id: Option<String>,
-    /// Of Pulumi: of several resources of one name, forgets the one that has this number in the list of them
+    /// For Pulumi: of several resources of one name, removes the one with this number in the list of them
     #[arg(long, value_name = "NUMBER")]
     pub(crate) copy: Option<usize>,
 }
@@ -30,16 +30,16 @@ pub(crate) struct RmArgs {
 pub(crate) struct RepairArgs {
     #[command(flatten)]
     pub(crate) place: PlaceArg,
-    /// Writes what the plan says; without it the plan is shown, and nothing is written
+    /// Carries out the plan; without it the plan is shown, and nothing is written
     #[arg(long)]
     pub(crate) yes: bool,
     /// Writes the repaired state here instead, or to standard output with `-`
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
-    /// Answers a question of the plan, by the numbers of both, such as `2=1`; questions that follow from it come after
+    /// Answers a question of the plan, by the numbers of question and answer, such as `2=1`; it may lead to further questions
     #[arg(long = "answer", value_name = "QUESTION=ANSWER", value_parser = answer)]
     pub(crate) answers: Vec<(usize, usize)>,
-    /// What becomes of pending operations
+    /// What happens to pending operations
     #[arg(long, value_enum, default_value_t = PendingArg::Keep)]
     pub(crate) pending: PendingArg,
     #[command(flatten)]
@@ -49,11 +49,11 @@ pub(crate) struct RepairArgs {
 /// Which pending operations a repair forgets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PendingArg {
-    /// None
+    /// Keeps all
     Keep,
-    /// All but creations, as Pulumi does at the next write
+    /// Clears all but creations, as Pulumi does at the next write
     ClearForgotten,
-    /// All of them
+    /// Clears all
     ClearAll,
 }
 
@@ -77,10 +77,10 @@ pub(crate) struct CryptArgs {
 pub(crate) struct DependencyGraphArgs {
     #[command(flatten)]
     pub(crate) state: StateArg,
-    /// How to draw it
+    /// The output format
     #[arg(short, long, value_enum, default_value = "dot", value_name = "FORMAT")]
     pub(crate) format: DependencyGraphFormat,
-    /// Replaces this file, all at once; standard output if there is none, or with `-`
+    /// Writes this file, all at once; standard output if missing, or with `-`
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -88,9 +88,9 @@ pub(crate) struct DependencyGraphArgs {
 /// Forms of a graph of dependencies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DependencyGraphFormat {
-    /// For Graphviz
+    /// Graphviz
     Dot,
-    /// For Mermaid
+    /// Mermaid
     Mermaid,
     /// Nodes and edges as JSON, edges with their kinds
     Json,
@@ -107,17 +107,17 @@ pub(crate) struct PendingArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PendingCommand {
-    /// Lists operations whose outcome is not known
+    /// Lists pending operations, whose outcome is unknown
     List(PendingListArgs),
-    /// Forgets operations whose outcome does not matter any more
+    /// Clears pending operations whose outcome no longer matters
     ///
-    /// Forgets pending operations: those of these resources, or all. What was being created may exist, and nobody will know of
-    /// it.
+    /// Clears pending operations: those of these resources, or all. A resource that was being created may exist, and nothing
+    /// manages it then.
     Clear(PendingClearArgs),
-    /// Says that a creation has succeeded
+    /// Records that a creation has succeeded
     ///
-    /// Says that what was being created exists, and which identifier it has. The next refresh takes it over, but not from an
-    /// export: `pulumi stack import` clears pending operations.
+    /// Records that a resource that was being created exists, and its identifier. The next refresh takes it over, but not from
+    /// an export: `pulumi stack import` clears pending operations.
     Resolve(PendingResolveArgs),
 }
 
@@ -134,7 +134,7 @@ pub(crate) struct PendingListArgs {
 pub(crate) struct PendingClearArgs {
     #[command(flatten)]
     pub(crate) place: PlaceArg,
-    /// The resources whose operations are forgotten, by URN or name; all if there are none
+    /// The resources whose operations are cleared, by URN or name; all if missing
     #[arg(value_name = "URN")]
     pub(crate) addresses: Vec<String>,
     #[command(flatten)]
@@ -148,7 +148,7 @@ pub(crate) struct PendingResolveArgs {
     /// The resource that was being created, by URN or name
     #[arg(value_name = "URN")]
     pub(crate) address: String,
-    /// The identifier that its provider gave it
+    /// The identifier that its provider has given it
     #[arg(value_name = "ID")]
     pub(crate) id: String,
     #[command(flatten)]

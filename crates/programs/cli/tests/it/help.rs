@@ -4,7 +4,7 @@ use std::fs;
 
 use super::support::{groundstate, workspace};
 
-const COMMANDS: [&str; 55] = [
+pub(crate) const COMMANDS: [&str; 55] = [
     "",
     "list",
     "show",
@@ -62,7 +62,7 @@ const COMMANDS: [&str; 55] = [
     "man",
 ];
 
-fn help(command: &str) -> String {
+pub(crate) fn help(command: &str) -> String {
     let args: Vec<&str> = command.split_whitespace().chain(["--help"]).collect();
     groundstate(&args).clean()
 }

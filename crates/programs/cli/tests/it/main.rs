@@ -11,6 +11,7 @@ mod check;
 mod compressed;
 mod diagnostics;
 mod diff;
+mod examples;
 mod fixtures;
 mod graph;
 mod help;

@@ -14,7 +14,7 @@ use groundstate_wal_fs::FsJournal;
 use super::support::{TempState, groundstate, resource, state, with_resources};
 
 /// A state beside which a run was interrupted that had forgotten one of two resources.
-fn interrupted() -> TempState {
+pub(crate) fn interrupted() -> TempState {
     let both = [resource("test_a", "one", "{}"), resource("test_a", "two", "{}")].join(", ");
     let file = state(with_resources(&both));
     let path = Path::new(&file.path);

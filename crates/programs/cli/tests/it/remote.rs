@@ -8,7 +8,7 @@ use std::time::Duration;
 use groundstate_testkit::{Fault, Place, S3Locks};
 use serde_json::{Value, json};
 
-use super::support::{Run, command, resource, with_resources};
+use super::support::{Run, command, resource, shell, with_resources};
 
 /// A working directory that `init` has left with a back end.
 pub(crate) struct Work {
@@ -44,6 +44,31 @@ impl Work {
         command.envs(self.place.environment().iter().cloned());
         command.env("GROUNDSTATE_HISTORY", if self.keeps_history { "true" } else { "" });
         Run::of(command.output().expect("the program is there"))
+    }
+
+    /// Runs a line of the shell in the directory.
+    pub(crate) fn shell(&self, line: &str) -> Run {
+        let mut command = shell(line);
+        command.current_dir(self.path()).stdin(Stdio::null());
+        command.envs(self.place.environment().iter().cloned());
+        command.env("GROUNDSTATE_HISTORY", if self.keeps_history { "true" } else { "" });
+        Run::of(command.output().expect("there is a shell"))
+    }
+
+    /// The same place, which keeps every snapshot from now on.
+    pub(crate) fn keeping_history(self) -> Self {
+        Self { keeps_history: true, ..self }
+    }
+
+    /// Takes the lock in a process that is killed, so that the lock stays.
+    pub(crate) fn leave_stale_lock(&self) {
+        let mut command = command(&["lock", ".", "--", "sleep", "60"]);
+        command.current_dir(self.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.envs(self.place.environment().iter().cloned());
+        let mut child = command.spawn().unwrap();
+        wait_until(&mut child, || !self.place.locks().is_empty());
+        child.kill().unwrap();
+        child.wait().unwrap();
     }
 
     /// Stores a state with resources of these names.
@@ -182,12 +207,7 @@ fn a_lock_is_shown_with_its_process_and_freed() {
 fn a_lock_of_a_process_that_was_killed_is_found_to_be_stale() {
     for work in everywhere() {
         work.push(&["one"]);
-        let mut command = command(&["lock", ".", "--", "sleep", "60"]);
-        command.current_dir(work.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let mut child = command.spawn().unwrap();
-        wait_until(&mut child, || !work.place.locks().is_empty());
-        child.kill().unwrap();
-        child.wait().unwrap();
+        work.leave_stale_lock();
         let shown = work.run(&["locks", "."]).clean();
         assert!(shown.contains("which no longer runs") && shown.contains("age:"), "{shown}");
         assert_eq!(work.run(&["rm", ".", "a.one"]).code, 8);
@@ -293,7 +313,7 @@ fn states_arrive_from_a_directory_with_lineage_serial_and_bytes() {
 #[test]
 fn every_state_is_kept_and_can_come_back() {
     for work in everywhere() {
-        let work = Work { keeps_history: true, ..work };
+        let work = work.keeping_history();
         work.push(&["one", "two"]);
         let run = work.run(&["rm", ".", "a.one"]);
         assert_eq!(run.code, 0, "{}", run.stderr);

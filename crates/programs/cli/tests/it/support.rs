@@ -41,6 +41,23 @@ impl Run {
 pub(crate) fn command(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_groundstate"));
     command.args(args).current_dir(workspace().join("tests/fixtures/states"));
+    without_settings(&mut command);
+    command
+}
+
+/// A line for the shell, which finds the command by its name.
+pub(crate) fn shell(line: &str) -> Command {
+    let program = Path::new(env!("CARGO_BIN_EXE_groundstate"));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = program.parent().into_iter().map(Path::to_owned).chain(std::env::split_paths(&path));
+    let mut command = Command::new("sh");
+    command.args(["-c", line]).env("PATH", std::env::join_paths(folders).unwrap());
+    without_settings(&mut command);
+    command
+}
+
+/// Variables of the user change nothing.
+fn without_settings(command: &mut Command) {
     for name in [
         "TF_DATA_DIR",
         "TF_WORKSPACE",
@@ -52,7 +69,6 @@ pub(crate) fn command(args: &[&str]) -> Command {
     ] {
         command.env_remove(name);
     }
-    command
 }
 
 /// Runs the command.

@@ -1,0 +1,170 @@
+//! The examples at the end of each command's help, run as they stand.
+
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+
+use groundstate_testkit::{Place, S3Locks};
+use groundstate_wal_fs::FsJournal;
+use serde_json::Value;
+
+use super::help::{COMMANDS, help};
+use super::journal::{base, entries, fill, lines};
+use super::recover::interrupted;
+use super::remote::Work;
+use super::support::{Run, groundstate, shell, workspace};
+
+/// A text that the passphrase of `stack.json` opens.
+const CIPHERTEXT: &str = "v1:F+6ZduKKd8G0/V7L:PGMFeIzwobWRKmEAzUdaQHqC5mMRIQ==\n";
+
+/// The lines of a command's examples.
+fn examples(command: &str) -> Vec<String> {
+    let help = help(command);
+    let (_, examples) =
+        help.rsplit_once("Examples:\n").unwrap_or_else(|| panic!("{command} has no examples"));
+    examples.lines().filter_map(|line| line.strip_prefix("    ")).map(str::to_owned).collect()
+}
+
+/// What a run of the example ends with if all is well.
+fn expected(command: &str) -> &'static [i32] {
+    // They find something in these files.
+    match command {
+        "check" | "diff" | "salvage" => &[1],
+        // A plan that is only shown is something that was found.
+        "repair" => &[0, 1],
+        _ => &[0],
+    }
+}
+
+/// A Pulumi stack with a bucket, a log that is protected, and a queue that is being created.
+fn stack(members_of_assets: &str) -> String {
+    let urn = |kind: &str, name: &str| format!("urn:pulumi:dev::shop::{kind}::{name}");
+    let root = urn("pulumi:pulumi:Stack", "shop-dev");
+    let resource = |name: &str, members: &str| {
+        let urn = urn("t:t:Bucket", name);
+        format!(r#"{{"urn":"{urn}","custom":true,"type":"t:t:Bucket","parent":"{root}"{members}}}"#)
+    };
+    let queue = resource("queue", "");
+    format!(
+        r#"{{"version":3,"deployment":{{
+  "manifest":{{"time":"2024-05-06T07:08:09Z","magic":"","version":""}},
+  "secrets_providers":{{"type":"passphrase","state":{{"salt":"v1:fozI5u6B030=:{}"}}}},
+  "resources":[{{"urn":"{root}","custom":false,"type":"pulumi:pulumi:Stack"}},
+    {},{}],
+  "pending_operations":[{{"resource":{queue},"type":"creating"}}],
+  "metadata":{{}}}}}}
+"#,
+        CIPHERTEXT.trim_end(),
+        resource("assets", &format!(r#","id":"assets-1"{members_of_assets}"#)),
+        resource("logs", r#","id":"logs-1","protect":true"#),
+    )
+}
+
+/// A working directory with all files that examples name.
+fn prepare(dir: &Path) {
+    let put = |name: &str, text: &str| fs::write(dir.join(name), text).unwrap();
+    let fixture = |name: &str| fs::read_to_string(workspace().join("tests/fixtures").join(name)).unwrap();
+    let state = fixture("states/webshop-v4-terraform.tfstate");
+    let at = |serial: u64, account: &str| {
+        let text = state.replace("\"serial\": 87", &format!("\"serial\": {serial}"));
+        text.replace("111122223333", account)
+    };
+    put("terraform.tfstate", &state);
+    for older in ["terraform.tfstate.backup", "older.tfstate"] {
+        put(older, &at(86, "444455556666"));
+    }
+    put("old.tfstate", &fixture("states/webshop-v3.tfstate"));
+    put("new.tfstate", &at(88, "777788889999"));
+    put("errored.tfstate", &at(88, "777788889999"));
+    put("damaged.tfstate", &state[..state.len() / 2]);
+    put("plan.json", &fixture("plans/replace.json"));
+    put("moves.txt", "mv random_id.suffix random_id.name\nrm module.store\n");
+    for (workspace, text) in [("empty", ""), ("old", state.as_str())] {
+        fs::create_dir_all(dir.join("terraform.tfstate.d").join(workspace)).unwrap();
+        if !text.is_empty() {
+            put(&format!("terraform.tfstate.d/{workspace}/terraform.tfstate"), text);
+        }
+    }
+    fs::create_dir(dir.join("new")).unwrap();
+    put("stack.json", &stack(""));
+    put("before.json", &stack(r#","inputs":{"acl":"private"}"#));
+    let broken = stack(r#","dependencies":["urn:pulumi:dev::shop::t:t:Bucket::gone"]"#);
+    let (before, pending) = broken.split_once("  \"pending_operations\"").unwrap();
+    let (_, metadata) = pending.split_once('\n').unwrap();
+    put("broken.json", &format!("{before}{metadata}"));
+    put("token.txt", "swordfish\n");
+    put("ciphertext.txt", CIPHERTEXT);
+    put("base.json", &base());
+    put("journal.jsonl", &lines(&entries()));
+    fill(&FsJournal::new(dir.join("journal.d")), &base(), &entries());
+    put("deploy.sh", "#!/bin/sh\ngroundstate locks .\n");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(dir.join("deploy.sh"), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+}
+
+fn run_in(dir: &Path, line: &str) -> Run {
+    let mut command = shell(line);
+    command.current_dir(dir).env("PULUMI_CONFIG_PASSPHRASE", "password").stdin(Stdio::null());
+    Run::of(command.output().unwrap())
+}
+
+/// Runs a line where states are in a bucket, with a table for locks and a history. Ids in the line are replaced by those there.
+fn run_in_network(command: &str, line: &str) -> Run {
+    let work = Work::new(Place::s3_here(S3Locks::Table)).keeping_history();
+    work.push(&["one", "two"]);
+    assert_eq!(work.run(&["rm", ".", "a.one"]).code, 0);
+    match command {
+        "unlock" => {
+            work.leave_stale_lock();
+            let locks: Value = serde_json::from_str(&work.run(&["locks", ".", "--json"]).stdout).unwrap();
+            let id = locks["locks"][0]["holder"]["id"].as_str().unwrap();
+            work.shell(&line.replace("2b6c1f4e-9c3d-4a53-8d0e-5f5c9a7e1b20", id))
+        }
+        "rollback" => {
+            let history: Value = serde_json::from_str(&work.run(&["history", ".", "--json"]).stdout).unwrap();
+            let id = history["snapshots"][1]["id"].as_str().unwrap();
+            work.shell(&line.replace("20261121T2015", id))
+        }
+        _ => work.shell(line),
+    }
+}
+
+#[test]
+fn every_example_of_the_help_does_what_it_says() {
+    let mut wrong = Vec::new();
+    for command in COMMANDS.into_iter().filter(|command| !command.is_empty()) {
+        let lines = examples(command);
+        assert_eq!(lines.len(), 2, "{command}");
+        for line in lines {
+            assert!(line.contains(&format!("groundstate {command}")), "{command}: {line}");
+            let run = match command {
+                "unlock" | "migrate-lock" | "repair-digest" | "history" | "rollback" => {
+                    run_in_network(command, &line)
+                }
+                "recover" => run_in(interrupted().dir.path(), &line),
+                _ => {
+                    let dir = tempfile::tempdir().unwrap();
+                    prepare(dir.path());
+                    run_in(dir.path(), &line)
+                }
+            };
+            if !expected(command).contains(&run.code) {
+                wrong.push(format!("{line}: {}\n{}{}", run.code, run.stdout, run.stderr));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The help ends with examples: nothing stands behind them.
+#[test]
+fn the_last_lines_of_each_help_are_an_example() {
+    for command in COMMANDS.into_iter().filter(|command| !command.is_empty()) {
+        let help = help(command);
+        assert!(help.trim_end().lines().last().is_some_and(|line| line.starts_with("    ")), "{help}");
+    }
+    assert_eq!(groundstate(&["list", "-h"]).clean().matches("Examples:").count(), 0);
+}
