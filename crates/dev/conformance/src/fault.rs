@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use groundstate_statemgr::{
-    Capabilities, Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Result, Retry, RetryPolicy,
+    Capabilities, Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Op, Result, Retry, RetryPolicy,
     Sleeper, StateStore, Stored, Version, WriteOptions,
 };
 
@@ -176,7 +176,7 @@ impl<S: StateStore> Faulty<S> {
         }
     }
 
-    async fn before(&self, op: &'static str) -> Result<()> {
+    async fn before(&self, op: Op) -> Result<()> {
         self.wait().await;
         if self.roll(|rng| rng.chance(self.faults.refuse)) {
             let message = "the request was refused, as the test wants it";
@@ -188,7 +188,7 @@ impl<S: StateStore> Faulty<S> {
     /// Calls something that changes nothing, so that it can be given up and repeated.
     async fn look<'a, T>(
         &'a self,
-        op: &'static str,
+        op: Op,
         call: impl Fn() -> BoxFuture<'a, Result<T>> + Send + Sync + 'a,
     ) -> Result<T>
     where
@@ -214,7 +214,7 @@ impl<S: StateStore> Faulty<S> {
         outcome
     }
 
-    async fn change<T: Send>(&self, op: &'static str, call: BoxFuture<'_, Result<T>>) -> Result<T> {
+    async fn change<T: Send>(&self, op: Op, call: BoxFuture<'_, Result<T>>) -> Result<T> {
         self.before(op).await?;
         let outcome = call.await;
         self.wait().await;
@@ -244,35 +244,35 @@ impl<S: StateStore> StateStore for Faulty<S> {
     }
 
     async fn read(&self) -> Result<Option<Stored>> {
-        self.look("read", || self.store.read()).await
+        self.look(Op::Read, || self.store.read()).await
     }
 
     async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
-        self.change("write", self.store.write(bytes, options)).await
+        self.change(Op::Write, self.store.write(bytes, options)).await
     }
 
     async fn delete(&self, options: &WriteOptions) -> Result<()> {
-        self.change("delete", self.store.delete(options)).await
+        self.change(Op::Delete, self.store.delete(options)).await
     }
 
     async fn lock(&self, info: &LockInfo) -> Result<LockGrant> {
-        self.change("lock", self.store.lock(info)).await
+        self.change(Op::Lock, self.store.lock(info)).await
     }
 
     async fn renew(&self, id: &LockId) -> Result<LockGrant> {
-        self.change("renew the lock of", self.store.renew(id)).await
+        self.change(Op::RenewLock, self.store.renew(id)).await
     }
 
     async fn unlock(&self, id: &LockId) -> Result<()> {
-        self.change("unlock", self.store.unlock(id)).await
+        self.change(Op::Unlock, self.store.unlock(id)).await
     }
 
     async fn force_unlock(&self, id: &LockId) -> Result<()> {
-        self.change("unlock by force", self.store.force_unlock(id)).await
+        self.change(Op::ForceUnlock, self.store.force_unlock(id)).await
     }
 
     async fn lock_holder(&self) -> Result<Option<LockHolder>> {
-        self.look("find the holder of the lock of", || self.store.lock_holder()).await
+        self.look(Op::FindHolder, || self.store.lock_holder()).await
     }
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use groundstate_common::Sleeper;
 use groundstate_statemgr::{
-    Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Locker, Manager, TokioSleeper,
+    Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Locker, Manager, Op, TokioSleeper,
 };
 use tokio::sync::Notify;
 
@@ -134,7 +134,7 @@ impl Locker for Interruptible<Arc<Manager>> {
 
     async fn lock(&self, info: &LockInfo) -> groundstate_statemgr::Result<Option<LockGrant>> {
         if let Err(failure) = self.interrupts.check() {
-            return Err(Error::new(ErrorKind::Unavailable, "lock", self).because(failure.message));
+            return Err(Error::new(ErrorKind::Unavailable, Op::Lock, self).because(failure.message));
         }
         self.inner.lock(info).await
     }

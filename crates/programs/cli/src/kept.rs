@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use async_trait::async_trait;
 use groundstate_statemgr::{
-    Capabilities, Error, ErrorKind, Expect, LockGrant, LockHolder, LockId, LockInfo, Result, StateStore,
+    Capabilities, Error, ErrorKind, Expect, LockGrant, LockHolder, LockId, LockInfo, Op, Result, StateStore,
     Stored, Version, WriteOptions,
 };
 use groundstate_statemgr_fs::{Backup, Process};
@@ -77,7 +77,7 @@ impl Kept {
 
     /// Waits for the answer to a read, unless a signal comes. What is read after a write tells what became of that, so its
     /// answer is waited for longer.
-    async fn hearing<T>(&self, op: &'static str, answer: impl Future<Output = Result<T>>) -> Result<T> {
+    async fn hearing<T>(&self, op: Op, answer: impl Future<Output = Result<T>>) -> Result<T> {
         let Some(interrupts) = self.interrupts.get() else { return answer.await };
         if self.memory().sent {
             let given_up = async {
@@ -101,7 +101,7 @@ impl Kept {
     }
 
     /// Waits for the answer to a change. After a signal it is waited for a while longer, since it tells what is stored.
-    async fn answered<T>(&self, op: &'static str, answer: impl Future<Output = Result<T>>) -> Result<T> {
+    async fn answered<T>(&self, op: Op, answer: impl Future<Output = Result<T>>) -> Result<T> {
         self.memory().sent = true;
         let Some(interrupts) = self.interrupts.get() else { return answer.await };
         let (mut answer, what) = (pin!(answer), format!("{self} was being changed"));
@@ -130,7 +130,7 @@ impl Kept {
         };
         let Some(stored) = stored else { return Ok(()) };
         save::put(path, &stored.bytes).map_err(|error| {
-            Error::new(ErrorKind::Unavailable, "keep a copy of", self)
+            Error::new(ErrorKind::Unavailable, Op::Other("keep a copy of"), self)
                 .because(format!("{} cannot be written, name another file with `--backup`", path.display()))
                 .with_source(error)
         })
@@ -164,7 +164,7 @@ impl StateStore for Kept {
     }
 
     async fn read(&self) -> Result<Option<Stored>> {
-        let stored = self.hearing("read", self.remote.store.read()).await?;
+        let stored = self.hearing(Op::Read, self.remote.store.read()).await?;
         if self.backup.is_some() {
             self.memory().last.clone_from(&stored);
         }
@@ -173,7 +173,7 @@ impl StateStore for Kept {
 
     async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
         self.back_up(&options.expect).await?;
-        let written = self.answered("write", self.remote.store.write(bytes, options)).await;
+        let written = self.answered(Op::Write, self.remote.store.write(bytes, options)).await;
         let refused = |error: &Error| matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::Invalid);
         self.memory().unsaved = match &written {
             Err(error) if !refused(error) => Some(bytes.to_vec()),
@@ -183,7 +183,7 @@ impl StateStore for Kept {
     }
 
     async fn delete(&self, options: &WriteOptions) -> Result<()> {
-        self.answered("delete", self.remote.store.delete(options)).await
+        self.answered(Op::Delete, self.remote.store.delete(options)).await
     }
 
     async fn lock(&self, info: &LockInfo) -> Result<LockGrant> {
@@ -205,7 +205,7 @@ impl StateStore for Kept {
     }
 
     async fn lock_holder(&self) -> Result<Option<LockHolder>> {
-        let holder = self.hearing("find the holder of the lock of", self.remote.store.lock_holder()).await?;
+        let holder = self.hearing(Op::FindHolder, self.remote.store.lock_holder()).await?;
         Ok(holder.map(of_process))
     }
 }

@@ -10,7 +10,7 @@ use flate2::Compression;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use groundstate_statemgr::{
-    Capabilities, Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Result, StateStore, Stored,
+    Capabilities, Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Op, Result, StateStore, Stored,
     Version, WriteOptions,
 };
 
@@ -130,8 +130,9 @@ impl StateStore for PackedStore {
         if !self.is_packed.load(Ordering::Acquire) {
             return self.store.write(bytes, options).await;
         }
-        let packed = pack(bytes)
-            .map_err(|error| Error::new(ErrorKind::Internal, "compress", self).with_source(error))?;
+        let packed = pack(bytes).map_err(|error| {
+            Error::new(ErrorKind::Internal, Op::Other("compress"), self).with_source(error)
+        })?;
         self.store.write(&packed, options).await
     }
 

@@ -14,9 +14,6 @@ use crate::session::chain;
 use crate::site::Site;
 use crate::source::Source;
 
-/// What stores call operations that only read.
-const READING: [&str; 2] = ["read", "find the holder of the lock of"];
-
 /// Characters of a lock id that is named in a command, at most.
 const MAX_ID: usize = 200;
 
@@ -71,7 +68,7 @@ pub(crate) fn explain(error: &Error, site: &Site) -> Failure {
             failure.hint(format!("wait with `--lock-timeout 5m`; `{}` shows who has it", command("locks")))
         }
         ErrorKind::LockLost => failure.hint("nothing more was written; look at the state first"),
-        ErrorKind::Denied if site.kept.is_none() && !READING.contains(&error.op()) => failure
+        ErrorKind::Denied if site.kept.is_none() && !error.op().is_read() => failure
             .hint("the directory has to be writable as well: lock, journal and backup lie beside the state"),
         ErrorKind::Ambiguous if site.kept.is_none() => {
             failure.hint(format!("`{}` finishes the write", command("list")))

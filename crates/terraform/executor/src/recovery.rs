@@ -1,7 +1,7 @@
 //! What a run does about the one before, if that was interrupted.
 
 use groundstate_ordering::effects::{Recovered, apply, recover};
-use groundstate_statemgr::{Error, ErrorKind, LockGuard, Result};
+use groundstate_statemgr::{Error, ErrorKind, LockGuard, Op, Result};
 
 use crate::Executor;
 
@@ -35,7 +35,7 @@ impl Executor {
             }
         })?;
         if let Some(error) = failure {
-            return Err(Error::new(ErrorKind::Internal, "recover", &self.target).with_source(error));
+            return Err(Error::new(ErrorKind::Internal, Op::Recover, &self.target).with_source(error));
         }
         self.manager.persist_state().await?;
         Ok(recovered)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use groundstate_ordering::effects::Intent;
 use groundstate_ordering::{ApplyKind, OpKind};
-use groundstate_statemgr::{Error, ErrorKind, Result, StateStore, WriteOptions};
+use groundstate_statemgr::{Error, ErrorKind, Op, Result, StateStore, WriteOptions};
 use groundstate_states::DeposedKey;
 use groundstate_states::addr::{AbsResourceInstance, ProviderInstance};
 use serde::{Deserialize, Serialize};
@@ -48,7 +48,7 @@ impl StoredIntents {
 
     fn corrupt(&self, why: String) -> Error {
         let message = format!("the notes of an interrupted run cannot be understood: {why}");
-        Error::new(ErrorKind::Corrupt, "read", &self.store).because(message)
+        Error::new(ErrorKind::Corrupt, Op::Read, &self.store).because(message)
     }
 }
 
@@ -69,7 +69,7 @@ impl IntentLog for StoredIntents {
     async fn replace(&self, open: &[Intent]) -> Result<()> {
         let document = Document { version: VERSION, intents: open.iter().map(Note::of).collect() };
         let mut bytes = serde_json::to_vec_pretty(&document)
-            .map_err(|error| Error::new(ErrorKind::Internal, "write", &self.store).with_source(error))?;
+            .map_err(|error| Error::new(ErrorKind::Internal, Op::Write, &self.store).with_source(error))?;
         bytes.push(b'\n');
         self.store.write(&bytes, &WriteOptions::any()).await?;
         Ok(())

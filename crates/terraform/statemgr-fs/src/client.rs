@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use groundstate_common::Clock;
-use groundstate_statemgr::{Error, FencingToken, LockHolder, LockInfo, Result, Stored};
+use groundstate_statemgr::{Error, FencingToken, LockHolder, LockInfo, Op, Result, Stored};
 
 use crate::backup_copy::BackupCopy;
 use crate::digest::version;
@@ -93,7 +93,7 @@ impl Client {
         let handle = handle.filter(|_| source.is_none());
         let place = source.unwrap_or(&self.place);
         let found = snapshot::read(place, handle, || self.try_recover(place))
-            .map_err(|error| failed("read", place, error))?;
+            .map_err(|error| failed(Op::Read, place, error))?;
         let Some(found) = found else { return Ok(None) };
         if let Some(stamp) = found.stamp.filter(|_| source.is_none()) {
             self.remember_since(epoch, stamp, &found.digest);
@@ -115,7 +115,7 @@ impl Client {
     fn try_recover(&self, place: &Place) -> io::Result<Attempted> {
         match FileLock::attempt(place) {
             Ok(Attempt::Locked(file_lock)) => {
-                let held_lock = HeldLock::brief(place, file_lock, "recover", self.clock.now());
+                let held_lock = HeldLock::brief(place, file_lock, Op::Recover.as_str(), self.clock.now());
                 recover(place, held_lock.file()).map(|()| Attempted::Done)
             }
             Ok(Attempt::Busy(_)) => Ok(Attempted::Busy),
@@ -125,7 +125,7 @@ impl Client {
     }
 
     /// Who holds the requested lock.
-    pub(crate) fn lock_holder(&self, op: &'static str) -> Result<Option<LockHolder>> {
+    pub(crate) fn lock_holder(&self, op: Op) -> Result<Option<LockHolder>> {
         let held = self.probe().map_err(|error| failed(op, &self.place, error))?;
         Ok(held.filter(|held| !held.brief).map(|held| held.holder))
     }
@@ -159,7 +159,7 @@ impl Client {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn failed(&self, op: &'static str) -> impl Fn(io::Error) -> Error + '_ {
+    pub(crate) fn failed(&self, op: Op) -> impl Fn(io::Error) -> Error + '_ {
         move |error| failed(op, &self.place, error)
     }
 }

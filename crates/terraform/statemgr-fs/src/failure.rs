@@ -3,10 +3,10 @@
 use std::fmt;
 use std::io;
 
-use groundstate_statemgr::{Error, ErrorKind};
+use groundstate_statemgr::{Error, ErrorKind, Op};
 
 /// The error of an operation that a call to the system ended.
-pub(crate) fn failed(op: &'static str, target: impl fmt::Display, error: io::Error) -> Error {
+pub(crate) fn failed(op: Op, target: impl fmt::Display, error: io::Error) -> Error {
     use io::ErrorKind as Io;
     let (kind, message) = match error.kind() {
         Io::NotFound => (ErrorKind::NotFound, None),
@@ -35,7 +35,7 @@ pub(crate) fn failed(op: &'static str, target: impl fmt::Display, error: io::Err
 mod tests {
     use std::io;
 
-    use groundstate_statemgr::ErrorKind;
+    use groundstate_statemgr::{ErrorKind, Op};
 
     use super::failed;
 
@@ -48,7 +48,7 @@ mod tests {
             (io::ErrorKind::InvalidData, ErrorKind::Corrupt),
             (io::ErrorKind::Other, ErrorKind::Unavailable),
         ] {
-            let error = failed("write", "/a", io::Error::from(from));
+            let error = failed(Op::Write, "/a", io::Error::from(from));
             assert_eq!(error.kind(), to, "{from:?}");
             assert!(std::error::Error::source(&error).is_some());
         }

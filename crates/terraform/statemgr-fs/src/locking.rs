@@ -4,7 +4,7 @@ use std::io;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use groundstate_statemgr::{Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Result};
+use groundstate_statemgr::{Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Op, Result};
 
 use crate::client::{Client, Held};
 use crate::document::Document;
@@ -29,7 +29,7 @@ pub(crate) struct Found {
 
 impl Client {
     pub(crate) fn lock(&self, info: &LockInfo, wanted: &Wanted) -> Result<LockGrant> {
-        const OP: &str = "lock";
+        const OP: Op = Op::Lock;
         if info.id.is_empty() {
             return Err(Error::new(ErrorKind::Invalid, OP, &self.place).because("the lock has no id"));
         }
@@ -60,7 +60,7 @@ impl Client {
     }
 
     pub(crate) fn unlock(&self, id: &LockId) -> Result<()> {
-        const OP: &str = "unlock";
+        const OP: Op = Op::Unlock;
         let mut session = self.session.borrow();
         match session.held.take_if(|held| held.info.id == *id) {
             Some(held) => {
@@ -80,7 +80,7 @@ impl Client {
 
     /// Why the holder cannot be made to release.
     pub(crate) fn force_unlock(&self) -> Error {
-        const OP: &str = "unlock by force";
+        const OP: Op = Op::ForceUnlock;
         let error = Error::unsupported(OP, &self.place);
         match self.lock_holder(OP) {
             Ok(Some(LockHolder { pid: Some(pid), .. })) => {
@@ -93,22 +93,22 @@ impl Client {
     }
 
     /// The error when another file has taken the place of the locked one.
-    pub(crate) fn replaced(&self, op: &'static str) -> Error {
+    pub(crate) fn replaced(&self, op: Op) -> Error {
         Error::new(ErrorKind::LockLost, op, &self.place)
             .because("the lock was lost, another program has replaced or removed the file")
     }
 
     /// The lock for one operation.
-    pub(crate) fn brief(&self, op: &'static str, wanted: &Wanted) -> Result<HeldLock> {
+    pub(crate) fn brief(&self, op: Op, wanted: &Wanted) -> Result<HeldLock> {
         self.held_lock(op, wanted, |file_lock| {
-            Ok(HeldLock::brief(&self.place, file_lock, op, self.clock.now()))
+            Ok(HeldLock::brief(&self.place, file_lock, op.as_str(), self.clock.now()))
         })
     }
 
     /// Locks the file. Holders are not waited for, but processes in the middle of a read or write are.
     fn held_lock(
         &self,
-        op: &'static str,
+        op: Op,
         wanted: &Wanted,
         mut sign: impl FnMut(FileLock) -> io::Result<HeldLock>,
     ) -> Result<HeldLock> {

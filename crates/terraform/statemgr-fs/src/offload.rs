@@ -6,11 +6,11 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use groundstate_statemgr::{Error, ErrorKind, Result};
+use groundstate_statemgr::{Error, ErrorKind, Op, Result};
 use tokio::sync::oneshot;
 
 /// The outcome of `work`, which runs to its end even if the caller stops waiting.
-pub(crate) async fn offload<T, F>(op: &'static str, target: &str, work: F) -> Result<T>
+pub(crate) async fn offload<T, F>(op: Op, target: &str, work: F) -> Result<T>
 where
     T: Send + 'static,
     F: FnOnce() -> Result<T> + Send + 'static,
@@ -61,7 +61,7 @@ impl Drop for Caller {
 
 #[cfg(test)]
 mod tests {
-    use groundstate_statemgr::ErrorKind;
+    use groundstate_statemgr::{ErrorKind, Op};
 
     use super::{Caller, offload};
 
@@ -76,12 +76,12 @@ mod tests {
 
     #[tokio::test]
     async fn gives_the_answer() {
-        assert_eq!(offload("count", "it", || Ok(6 * 7)).await.unwrap(), 42);
+        assert_eq!(offload(Op::Other("count"), "it", || Ok(6 * 7)).await.unwrap(), 42);
     }
 
     #[tokio::test]
     async fn a_panic_is_an_error_and_no_endless_wait() {
         let work = || -> groundstate_statemgr::Result<()> { panic!("on purpose") };
-        assert_eq!(offload("count", "it", work).await.unwrap_err().kind(), ErrorKind::Internal);
+        assert_eq!(offload(Op::Other("count"), "it", work).await.unwrap_err().kind(), ErrorKind::Internal);
     }
 }

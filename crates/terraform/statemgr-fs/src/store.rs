@@ -8,8 +8,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use groundstate_common::Clock;
 use groundstate_statemgr::{
-    Capabilities, Error, ErrorKind, Exclusion, LockGrant, LockHolder, LockId, LockInfo, Result, StateStore,
-    Stored, Version, WriteOptions,
+    Capabilities, Error, ErrorKind, Exclusion, LockGrant, LockHolder, LockId, LockInfo, Op, Result,
+    StateStore, Stored, Version, WriteOptions,
 };
 
 use crate::client::Client;
@@ -48,7 +48,7 @@ impl FsStore {
     /// [`ErrorKind::Invalid`] when one of the paths names no file.
     pub fn with_options(path: impl AsRef<Path>, options: FsOptions, clock: Arc<dyn Clock>) -> Result<Self> {
         let path = path.as_ref();
-        let fail = |error: io::Error| failed("open", path.display(), error);
+        let fail = |error: io::Error| failed(Op::Other("open"), path.display(), error);
         let place = Place::new(path).map_err(fail)?;
         let target = place.to_string().into();
         Ok(Self { client: Arc::new(Client::new(place, options, clock).map_err(fail)?), target })
@@ -64,7 +64,7 @@ impl FsStore {
         &self.client.options
     }
 
-    async fn run<T, F>(&self, op: &'static str, work: F) -> Result<T>
+    async fn run<T, F>(&self, op: Op, work: F) -> Result<T>
     where
         T: Send + 'static,
         F: FnOnce(&Arc<Client>) -> Result<T> + Send + 'static,
@@ -74,7 +74,7 @@ impl FsStore {
     }
 
     /// The same for work that must not begin after its caller has given up.
-    async fn run_if_wanted<T, F>(&self, op: &'static str, work: F) -> Result<T>
+    async fn run_if_wanted<T, F>(&self, op: Op, work: F) -> Result<T>
     where
         T: Send + 'static,
         F: FnOnce(&Arc<Client>, &Wanted) -> Result<T> + Send + 'static,
@@ -113,11 +113,11 @@ impl StateStore for FsStore {
     }
 
     async fn read(&self) -> Result<Option<Stored>> {
-        self.run("read", |client| client.read()).await
+        self.run(Op::Read, |client| client.read()).await
     }
 
     async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
-        const OP: &str = "write";
+        const OP: Op = Op::Write;
         if bytes.is_empty() {
             let message = "there is nothing to write, delete the state instead";
             return Err(Error::new(ErrorKind::Invalid, OP, self).because(message));
@@ -139,31 +139,28 @@ impl StateStore for FsStore {
 
     async fn delete(&self, options: &WriteOptions) -> Result<()> {
         let options = options.clone();
-        self.run_if_wanted("delete", move |client, wanted| client.delete(&options, wanted)).await
+        self.run_if_wanted(Op::Delete, move |client, wanted| client.delete(&options, wanted)).await
     }
 
     async fn lock(&self, info: &LockInfo) -> Result<LockGrant> {
         let info = info.clone();
-        self.run_if_wanted("lock", move |client, wanted| client.lock(&info, wanted)).await
+        self.run_if_wanted(Op::Lock, move |client, wanted| client.lock(&info, wanted)).await
     }
 
     async fn renew(&self, _: &LockId) -> Result<LockGrant> {
-        Err(Error::unsupported("renew the lock of", self))
+        Err(Error::unsupported(Op::RenewLock, self))
     }
 
     async fn unlock(&self, id: &LockId) -> Result<()> {
         let id = id.clone();
-        self.run("unlock", move |client| client.unlock(&id)).await
+        self.run(Op::Unlock, move |client| client.unlock(&id)).await
     }
 
     async fn force_unlock(&self, _: &LockId) -> Result<()> {
-        self.run("unlock by force", |client| Err(client.force_unlock())).await
+        self.run(Op::ForceUnlock, |client| Err(client.force_unlock())).await
     }
 
     async fn lock_holder(&self) -> Result<Option<LockHolder>> {
-        self.run("find the holder of the lock of", |client| {
-            client.lock_holder("find the holder of the lock of")
-        })
-        .await
+        self.run(Op::FindHolder, |client| client.lock_holder(Op::FindHolder)).await
     }
 }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use groundstate_common::Clock;
 use groundstate_statemgr::{
-    Backend, CreateWorkspace, DeleteWorkspace, Error, ErrorKind, History, Result, StateStore, WorkspaceName,
-    holds_resources,
+    Backend, CreateWorkspace, DeleteWorkspace, Error, ErrorKind, History, Op, Result, StateStore,
+    WorkspaceName, holds_resources,
 };
 
 use crate::client::Client;
@@ -104,7 +104,7 @@ impl FsWorkspaces {
     ///
     /// `Denied` and `Unavailable` when the folder cannot be read.
     pub async fn list(&self) -> Result<Vec<WorkspaceName>> {
-        self.run("list the workspaces in", |all, _| all.names()).await
+        self.run(Op::ListWorkspaces, |all, _| all.names()).await
     }
 
     /// The selected workspace; the default one if none is.
@@ -113,7 +113,7 @@ impl FsWorkspaces {
     ///
     /// `Corrupt` when what is selected is no name, `Denied`, `Unavailable`.
     pub async fn selected(&self) -> Result<WorkspaceName> {
-        self.run("find the selected workspace in", |all, _| all.selection()).await
+        self.run(Op::Other("find the selected workspace in"), |all, _| all.selection()).await
     }
 
     /// Selects a workspace for Terraform's commands to come.
@@ -123,11 +123,11 @@ impl FsWorkspaces {
     /// `NotFound` when it does not exist, `Denied`, `Unavailable`.
     pub async fn select(&self, name: &WorkspaceName) -> Result<()> {
         let name = name.clone();
-        self.run("select a workspace in", move |all, _| {
-            all.must_exist("select", &name)?;
+        self.run(Op::Other("select a workspace in"), move |all, _| {
+            all.must_exist(Op::Other("select"), &name)?;
             let environment = all.environment();
             put_readable(&environment, name.as_str().as_bytes())
-                .map_err(|error| failed("select the workspace in", environment.display(), error))
+                .map_err(|error| failed(Op::Other("select the workspace in"), environment.display(), error))
         })
         .await
     }
@@ -139,12 +139,12 @@ impl FsWorkspaces {
     /// `Conflict` when it exists, `Denied`, `Unavailable`.
     pub async fn create(&self, name: &WorkspaceName) -> Result<()> {
         let name = name.clone();
-        self.run("create a workspace in", move |all, _| {
+        self.run(Op::Other("create a workspace in"), move |all, _| {
             if all.exists(&name)? {
-                let error = Error::new(ErrorKind::Conflict, "create the workspace", &name);
+                let error = Error::new(ErrorKind::Conflict, Op::CreateWorkspace, &name);
                 return Err(error.because("it exists already"));
             }
-            create_folder(&all.home(&name)).map_err(|error| failed("create the workspace", &name, error))
+            create_folder(&all.home(&name)).map_err(|error| failed(Op::CreateWorkspace, &name, error))
         })
         .await
     }
@@ -159,7 +159,8 @@ impl FsWorkspaces {
     /// known whether there are resources.
     pub async fn delete(&self, name: &WorkspaceName, force: bool) -> Result<()> {
         let name = name.clone();
-        self.run("delete a workspace in", move |all, wanted| all.remove(&name, force, wanted)).await
+        self.run(Op::Other("delete a workspace in"), move |all, wanted| all.remove(&name, force, wanted))
+            .await
     }
 
     /// A client of a workspace's state. The workspace exists once it is created or something is written.
@@ -172,7 +173,7 @@ impl FsWorkspaces {
         FsStore::with_options(self.path(name), self.options.clone(), clock)
     }
 
-    async fn run<T, F>(&self, op: &'static str, work: F) -> Result<T>
+    async fn run<T, F>(&self, op: Op, work: F) -> Result<T>
     where
         T: Send + 'static,
         F: FnOnce(&Self, &Wanted) -> Result<T> + Send + 'static,
@@ -203,7 +204,7 @@ impl FsWorkspaces {
 
     fn names(&self) -> Result<Vec<WorkspaceName>> {
         let folder = self.root.join(&self.folder);
-        let fail = |error| failed("list the workspaces in", folder.display(), error);
+        let fail = |error| failed(Op::ListWorkspaces, folder.display(), error);
         let mut names = Vec::new();
         if let Some(entries) = absent_is_none(fs::read_dir(&folder)).map_err(fail)? {
             for entry in entries {
@@ -220,8 +221,8 @@ impl FsWorkspaces {
 
     fn selection(&self) -> Result<WorkspaceName> {
         let path = self.environment();
-        let fail = |error| failed("read", path.display(), error);
-        let corrupt = |why: &str| Error::new(ErrorKind::Corrupt, "read", path.display()).because(why);
+        let fail = |error| failed(Op::Read, path.display(), error);
+        let corrupt = |why: &str| Error::new(ErrorKind::Corrupt, Op::Read, path.display()).because(why);
         // A link may lead to any file of the user, and a pipe waits for ever.
         if absent_is_none(fs::symlink_metadata(&path)).map_err(fail)?.is_some_and(|meta| !meta.is_file()) {
             return Err(corrupt("it is not a regular file"));
@@ -242,11 +243,11 @@ impl FsWorkspaces {
         match fs::symlink_metadata(self.home(name)) {
             Ok(meta) => Ok(meta.is_dir()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(failed("look for the workspace", name, error)),
+            Err(error) => Err(failed(Op::Other("look for the workspace"), name, error)),
         }
     }
 
-    fn must_exist(&self, op: &'static str, name: &WorkspaceName) -> Result<()> {
+    fn must_exist(&self, op: Op, name: &WorkspaceName) -> Result<()> {
         if self.exists(name)? {
             return Ok(());
         }
@@ -254,7 +255,7 @@ impl FsWorkspaces {
     }
 
     fn remove(&self, name: &WorkspaceName, force: bool, wanted: &Wanted) -> Result<()> {
-        const OP: &str = "delete the workspace";
+        const OP: Op = Op::DeleteWorkspace;
         let invalid = |why: &str| Err(Error::new(ErrorKind::Invalid, OP, name).because(why));
         if name.is_default() {
             return invalid("the default workspace cannot be deleted");

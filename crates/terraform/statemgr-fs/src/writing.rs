@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use groundstate_statemgr::{Error, ErrorKind, Expect, FencingToken, Result, Version, WriteOptions};
+use groundstate_statemgr::{Error, ErrorKind, Expect, FencingToken, Op, Result, Version, WriteOptions};
 
 use crate::backup_copy::BackupCopy;
 use crate::client::{Client, Session};
@@ -30,17 +30,12 @@ struct Turn {
     session: Lent<Session>,
 }
 
-const WRITE: &str = "write";
-const DELETE: &str = "delete";
+const WRITE: Op = Op::Write;
+const DELETE: Op = Op::Delete;
 
 impl Turn {
     /// Checks everything that can be refused, under the lock.
-    fn begin(
-        client: &Arc<Client>,
-        op: &'static str,
-        options: &WriteOptions,
-        wanted: &Wanted,
-    ) -> Result<Self> {
+    fn begin(client: &Arc<Client>, op: Op, options: &WriteOptions, wanted: &Wanted) -> Result<Self> {
         if options.force {
             let message = "the store makes no checks that force overrides";
             return Err(Error::unsupported(op, &client.place).because(message));
@@ -76,7 +71,7 @@ impl Turn {
         &mut held_lock.expect("without a held lock there is an own one").file_lock
     }
 
-    fn check_expected(&self, op: &'static str, expect: &Expect) -> Result<()> {
+    fn check_expected(&self, op: Op, expect: &Expect) -> Result<()> {
         if *expect == Expect::Any {
             return Ok(());
         }
@@ -94,7 +89,7 @@ impl Turn {
     }
 
     /// The version of what is stored.
-    fn version(&self, op: &'static str) -> Result<Option<Version>> {
+    fn version(&self, op: Op) -> Result<Option<Version>> {
         let stamp = Stamp::of(self.file_lock().file()).map_err(self.client.failed(op))?;
         match stamp.len() {
             0 => Ok(None),
@@ -102,7 +97,7 @@ impl Turn {
         }
     }
 
-    fn digest(&self, op: &'static str, stamp: &Stamp) -> Result<String> {
+    fn digest(&self, op: Op, stamp: &Stamp) -> Result<String> {
         if let Some(digest) = self.client.known_digest(stamp) {
             return Ok(digest);
         }
@@ -118,7 +113,7 @@ impl Turn {
     }
 
     /// Keeps what is about to be overwritten, once in a session.
-    fn back_up(&mut self, op: &'static str) -> Result<()> {
+    fn back_up(&mut self, op: Op) -> Result<()> {
         let early = self.session.early.take();
         let len = Stamp::of(self.file_lock().file()).map_err(self.client.failed(op))?.len();
         let is_due = len > 0 && !self.session.backed_up;
@@ -136,12 +131,12 @@ impl Turn {
             Some(staged) => replace::publish_copy(staged, from, backup),
             None => replace::copy(from, backup),
         };
-        made.map_err(|error| failed("make a backup of", &self.client.place, error))?;
+        made.map_err(|error| failed(Op::Other("make a backup of"), &self.client.place, error))?;
         self.session.backed_up = true;
         Ok(())
     }
 
-    fn stopped(&self, op: &'static str, stopped: Stopped) -> Error {
+    fn stopped(&self, op: Op, stopped: Stopped) -> Error {
         match stopped {
             Stopped::Before(error) => failed(op, &self.client.place, error),
             Stopped::Within(error) => {
@@ -157,7 +152,7 @@ impl Client {
     ///
     /// While it is held no other client can have been granted a later one, unless the lock was lost where locks can be: on
     /// a file system that is shared by several hosts.
-    fn check_token(&self, op: &'static str, session: &Session, token: FencingToken) -> Result<()> {
+    fn check_token(&self, op: Op, session: &Session, token: FencingToken) -> Result<()> {
         if !self.options.fencing {
             return Err(Error::unsupported(op, &self.place));
         }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use groundstate_blobs::{BlobStore, ErrorKind as BlobError, Key, ListOptions};
 use groundstate_statemgr::{
-    Backend, CreateWorkspace, DeleteWorkspace, History, Result, StateStore, WorkspaceName, create_workspace,
-    delete_workspace,
+    Backend, CreateWorkspace, DeleteWorkspace, History, Op, Result, StateStore, WorkspaceName,
+    create_workspace, delete_workspace,
 };
 
 use crate::failure::failed;
@@ -98,7 +98,7 @@ impl ObjectBackend {
     ///
     /// `Invalid` when the name and the settings make no key.
     pub fn open(&self, workspace: &WorkspaceName) -> Result<ObjectStateStore> {
-        let key = |text: &str| Key::parse(text).map_err(|error| failed("open", workspace, error));
+        let key = |text: &str| Key::parse(text).map_err(|error| failed(Op::Other("open"), workspace, error));
         let store = ObjectStateStore::new(Arc::clone(&self.blobs), key(&self.layout.state_key(workspace))?);
         match &self.equipment {
             Some(equipment) => equipment.equip(store, key(&self.layout.lock_key(workspace))?),
@@ -125,7 +125,7 @@ impl Backend for ObjectBackend {
             let page = match self.blobs.list(&prefix, &options).await {
                 Ok(page) => page,
                 Err(error) if error.kind() == BlobError::Denied && self.denied_is_empty => break,
-                Err(error) => return Err(failed("list the workspaces in", self, error)),
+                Err(error) => return Err(failed(Op::ListWorkspaces, self, error)),
             };
             // Zero bytes are no state, so they make no workspace either.
             let states = page.blobs.iter().filter(|blob| blob.meta.size > 0);

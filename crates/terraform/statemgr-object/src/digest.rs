@@ -7,10 +7,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use groundstate_common::{Clock, Sleeper};
 use groundstate_statefile::{DecodeOptions, decode};
-use groundstate_statemgr::{Error, ErrorKind, Result};
+use groundstate_statemgr::{Error, ErrorKind, Op, Result};
 
 use crate::document::md5_hex;
-use crate::failure::reason;
 
 /// How long a reader waits for state and digest to agree, as the original does.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -107,7 +106,7 @@ impl Digests {
              {digest} in {}; {error}",
             self.row
         );
-        Err(Error::new(ErrorKind::Ambiguous, "write", target).because(message).with_source(error))
+        Err(Error::new(ErrorKind::Ambiguous, Op::Write, target).because(message).with_source(error))
     }
 
     /// A write that may have happened has not been followed by its digest.
@@ -115,7 +114,7 @@ impl Digests {
         if error.kind() != ErrorKind::Ambiguous {
             return error;
         }
-        let message = format!("{}; if it has, the digest in {} has to be repaired", reason(&error), self.row);
+        let message = format!("{}; if it has, the digest in {} has to be repaired", error.reason(), self.row);
         Error::new(error.kind(), error.op(), error.target()).because(message).with_source(error)
     }
 
@@ -142,7 +141,7 @@ impl Digests {
              delete {}; {error}",
             self.row
         );
-        Err(Error::new(ErrorKind::Ambiguous, "delete", target).because(message).with_source(error))
+        Err(Error::new(ErrorKind::Ambiguous, Op::Delete, target).because(message).with_source(error))
     }
 
     /// Repeats what is as good done twice, while there is hope.
@@ -213,7 +212,7 @@ impl Wait<'_> {
         );
         let computed =
             computed.map_or_else(|| "no state".to_owned(), |digest| format!("a state of digest {digest}"));
-        Err(Error::new(ErrorKind::Corrupt, "read", target)
+        Err(Error::new(ErrorKind::Corrupt, Op::Read, target)
             .because(message)
             .expected_and_found(format!("a state of digest {stored}"), computed))
     }

@@ -3,10 +3,10 @@
 use std::fmt;
 
 use groundstate_blobs as blobs;
-use groundstate_statemgr::{Error, ErrorKind};
+use groundstate_statemgr::{Error, ErrorKind, Op};
 
 /// The error of an operation that a blob store ended; reason and next step go into the text.
-pub(crate) fn failed(op: &'static str, target: impl fmt::Display, error: blobs::Error) -> Error {
+pub(crate) fn failed(op: Op, target: impl fmt::Display, error: blobs::Error) -> Error {
     use blobs::ErrorKind as Blob;
     let kind = match error.kind() {
         Blob::NotFound => ErrorKind::NotFound,
@@ -33,22 +33,15 @@ pub(crate) fn failed(op: &'static str, target: impl fmt::Display, error: blobs::
 pub(crate) fn left_behind(error: Error, lock: impl fmt::Display, id: impl fmt::Display) -> Error {
     let message = format!(
         "{}; {lock} may be left behind, look at it and unlock it by force under the id {id}",
-        reason(&error)
+        error.reason()
     );
     Error::new(error.kind(), error.op(), error.target()).because(message).with_source(error)
-}
-
-/// The reason in an error's text, without the words that every text begins with.
-pub(crate) fn reason(error: &Error) -> String {
-    let text = error.to_string();
-    let start = format!("cannot {} {}: ", error.op(), error.target());
-    text.strip_prefix(&start).unwrap_or(&text).to_owned()
 }
 
 #[cfg(test)]
 mod tests {
     use groundstate_blobs as blobs;
-    use groundstate_statemgr::ErrorKind;
+    use groundstate_statemgr::{ErrorKind, Op};
 
     use super::{failed, left_behind};
 
@@ -66,7 +59,7 @@ mod tests {
         ];
         for (from, to) in rows {
             let error = blobs::Error::new(from, "write", "s3://b/k").because("it is so").next_step("do this");
-            let error = failed("write", "s3://b/k", error);
+            let error = failed(Op::Write, "s3://b/k", error);
             assert_eq!(error.kind(), to, "{from:?}");
             assert_eq!(error.to_string(), "cannot write s3://b/k: it is so; do this");
             assert!(std::error::Error::source(&error).is_some());
@@ -76,7 +69,7 @@ mod tests {
     #[test]
     fn what_is_left_is_said_once() {
         let error = failed(
-            "lock",
+            Op::Lock,
             "s3://b/k",
             blobs::Error::new(blobs::ErrorKind::Ambiguous, "write", "x").because("cut"),
         );

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use groundstate_blobs::{Blob, BlobStore, ErrorKind as BlobErrorKind, GetOptions, Key};
 use groundstate_statefile::{END, ScanError, leading_outputs};
-use groundstate_statemgr::{Result, WorkspaceName};
+use groundstate_statemgr::{Op, Result, WorkspaceName};
 use groundstate_states::OutputValue;
 
 use crate::azure::AzureBackend;
@@ -92,7 +92,7 @@ async fn read(
             Err(error) if error.kind() == BlobErrorKind::PreconditionFailed => {}
             outcome => {
                 let place = format!("{blobs}/{key}");
-                return outcome.map_err(|error| failed("read the outputs of", place, error));
+                return outcome.map_err(|error| failed(Op::ReadOutputs, place, error));
             }
         }
     }

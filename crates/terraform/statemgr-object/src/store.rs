@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use groundstate_blobs::{Attributes, Blob, BlobStore, GetOptions, Key, LeaseId};
 use groundstate_common::IdSource;
 use groundstate_statemgr::{
-    Capabilities, Error, ErrorKind, Exclusion, LockGrant, LockHolder, LockId, LockInfo, Result, StateStore,
-    Stored, Version, WriteOptions,
+    Capabilities, Error, ErrorKind, Exclusion, LockGrant, LockHolder, LockId, LockInfo, Op, Result,
+    StateStore, Stored, Version, WriteOptions,
 };
 
 use crate::digest::{Digests, RepairedDigest, Verdict};
@@ -114,14 +114,15 @@ impl ObjectStateStore {
     /// `Unsupported` where no digest is kept, `Denied`, `Unavailable`, `Ambiguous`.
     pub async fn repair_digest(&self) -> Result<RepairedDigest> {
         let Some(digests) = &self.digests else {
-            return Err(Error::unsupported("repair the digest of", self).because("no digest is kept of it"));
+            return Err(Error::unsupported(Op::Other("repair the digest of"), self)
+                .because("no digest is kept of it"));
         };
-        let blob = self.get("read").await?;
+        let blob = self.get(Op::Read).await?;
         digests.repair(blob.as_ref().map(|blob| &*blob.bytes)).await
     }
 
     /// What is stored; zero bytes are nothing.
-    pub(crate) async fn get(&self, op: &'static str) -> Result<Option<Blob>> {
+    pub(crate) async fn get(&self, op: Op) -> Result<Option<Blob>> {
         let mut options = GetOptions::default();
         options.lease = self.lease();
         let blob = self.blobs.get(&self.key, &options).await.map_err(|error| failed(op, self, error))?;
@@ -137,7 +138,7 @@ impl ObjectStateStore {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn scheme(&self, op: &'static str) -> Result<&Arc<dyn LockScheme>> {
+    fn scheme(&self, op: Op) -> Result<&Arc<dyn LockScheme>> {
         self.lock
             .as_ref()
             .ok_or_else(|| Error::unsupported(op, self).because("it is configured without locks"))
@@ -153,7 +154,7 @@ impl ObjectStateStore {
     }
 
     /// Releases a lock, and says if it was this client's and had been released before.
-    async fn free(&self, op: &'static str, id: &LockId) -> Result<()> {
+    async fn free(&self, op: Op, id: &LockId) -> Result<()> {
         let outcome = self.scheme(op)?.unlock(id).await;
         match outcome {
             Ok(()) => {
@@ -204,10 +205,10 @@ impl StateStore for ObjectStateStore {
 
     async fn read(&self) -> Result<Option<Stored>> {
         let stored = |blob: Blob| Stored::new(blob.bytes.to_vec(), Version::new(&blob.version().to_string()));
-        let Some(digests) = &self.digests else { return Ok(self.get("read").await?.map(stored)) };
+        let Some(digests) = &self.digests else { return Ok(self.get(Op::Read).await?.map(stored)) };
         let wait = digests.wait();
         loop {
-            let blob = self.get("read").await?;
+            let blob = self.get(Op::Read).await?;
             match wait.judge(blob.as_ref().map(|blob| &*blob.bytes), &self.target).await? {
                 Verdict::Current => return Ok(blob.map(stored)),
                 Verdict::Again => {}
@@ -224,7 +225,7 @@ impl StateStore for ObjectStateStore {
     }
 
     async fn lock(&self, info: &LockInfo) -> Result<LockGrant> {
-        const OP: &str = "lock";
+        const OP: Op = Op::Lock;
         let scheme = self.scheme(OP)?;
         if info.id.is_empty() {
             return Err(Error::new(ErrorKind::Invalid, OP, self).because("the lock has no id"));
@@ -240,15 +241,15 @@ impl StateStore for ObjectStateStore {
     }
 
     async fn renew(&self, _: &LockId) -> Result<LockGrant> {
-        Err(Error::unsupported("renew the lock of", self))
+        Err(Error::unsupported(Op::RenewLock, self))
     }
 
     async fn unlock(&self, id: &LockId) -> Result<()> {
-        self.free("unlock", id).await
+        self.free(Op::Unlock, id).await
     }
 
     async fn force_unlock(&self, id: &LockId) -> Result<()> {
-        self.free("unlock by force", id).await
+        self.free(Op::ForceUnlock, id).await
     }
 
     fn lock_name(&self) -> String {
@@ -256,6 +257,6 @@ impl StateStore for ObjectStateStore {
     }
 
     async fn lock_holder(&self) -> Result<Option<LockHolder>> {
-        self.scheme("find the holder of the lock of")?.holder().await
+        self.scheme(Op::FindHolder)?.holder().await
     }
 }

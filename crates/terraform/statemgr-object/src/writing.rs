@@ -7,7 +7,7 @@ use groundstate_blobs::{
     Blob, BlobStore, BlobVersion, DeleteOptions, Error as BlobFailure, ErrorKind as BlobError, GetOptions,
     Key, Precondition, PutOptions,
 };
-use groundstate_statemgr::{Error, ErrorKind, Expect, Result, Version, WriteOptions};
+use groundstate_statemgr::{Error, ErrorKind, Expect, Op, Result, Version, WriteOptions};
 
 use crate::digest::Digests;
 use crate::failure::failed;
@@ -19,11 +19,11 @@ const MARK: &str = "groundstatewrite";
 const TRIES: u32 = 8;
 
 /// A version of another store, in an operation of this name.
-struct Unknown(&'static str);
+struct Unknown(Op);
 
 impl ObjectStateStore {
     pub(crate) async fn replace(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
-        const OP: &str = "write";
+        const OP: Op = Op::Write;
         if bytes.is_empty() {
             let message = "there is nothing to write, delete the state instead";
             return Err(Error::new(ErrorKind::Invalid, OP, self).because(message));
@@ -58,7 +58,7 @@ impl ObjectStateStore {
     }
 
     pub(crate) async fn remove(&self, options: &WriteOptions) -> Result<()> {
-        const OP: &str = "delete";
+        const OP: Op = Op::Delete;
         self.check(OP, options)?;
         if options.expect == Expect::Absent {
             return match self.get(OP).await? {
@@ -100,7 +100,7 @@ impl ObjectStateStore {
     }
 
     /// Refuses what needs a capability that is not there.
-    fn check(&self, op: &'static str, options: &WriteOptions) -> Result<()> {
+    fn check(&self, op: Op, options: &WriteOptions) -> Result<()> {
         let why = if options.force {
             "the store makes no checks that force overrides"
         } else if options.fence.is_some() {
@@ -121,7 +121,7 @@ impl ObjectStateStore {
         options.contended = self.marks.is_none();
         if let Some(ids) = &self.marks {
             let mark = ids.uuid().map_err(|error| {
-                let error = Error::new(ErrorKind::Internal, "write", self).with_source(error);
+                let error = Error::new(ErrorKind::Internal, Op::Write, self).with_source(error);
                 error.because("there is no id to mark the write with")
             })?;
             options.attributes = options.attributes.with_metadata(MARK, &mark);
@@ -130,7 +130,7 @@ impl ObjectStateStore {
     }
 
     /// The error of a write or deletion; a conflict says what is there.
-    async fn refused(&self, op: &'static str, expect: &Expect, error: BlobFailure) -> Error {
+    async fn refused(&self, op: Op, expect: &Expect, error: BlobFailure) -> Error {
         if error.kind() != BlobError::PreconditionFailed {
             return failed(op, self, error);
         }
@@ -144,7 +144,7 @@ impl ObjectStateStore {
         self.conflict(op, expect, version.as_ref()).with_source(error)
     }
 
-    fn conflict(&self, op: &'static str, expect: &Expect, found: Option<&BlobVersion>) -> Error {
+    fn conflict(&self, op: Op, expect: &Expect, found: Option<&BlobVersion>) -> Error {
         let found = found.map_or_else(|| "nothing".to_owned(), |version| format!("version {version}"));
         Error::conflict(op, self, expect, found)
     }
@@ -281,7 +281,7 @@ async fn to_the_end<T: Send + 'static>(
     change.await
 }
 
-fn precondition(op: &'static str, expect: &Expect) -> Result<Precondition, Unknown> {
+fn precondition(op: Op, expect: &Expect) -> Result<Precondition, Unknown> {
     Ok(match expect {
         Expect::Any => Precondition::Any,
         Expect::Absent => Precondition::Absent,

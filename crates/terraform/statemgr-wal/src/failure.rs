@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use groundstate_statemgr::{Error, ErrorKind};
+use groundstate_statemgr::{Error, ErrorKind, Op};
 use groundstate_wal as journal;
 
 /// The error of a manager whose journal failed.
-pub(crate) fn failed(op: &'static str, target: impl fmt::Display, error: journal::Error) -> Error {
+pub(crate) fn failed(op: Op, target: impl fmt::Display, error: journal::Error) -> Error {
     use journal::ErrorKind as Journal;
     let (kind, message) = match error.kind() {
         Journal::Fenced => (ErrorKind::LockLost, "another process journals the changes of this state now"),

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use groundstate_statemgr::{
-    Capabilities, Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Result, StateStore, Stored,
+    Capabilities, Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Op, Result, StateStore, Stored,
     Version, WriteOptions,
 };
 use groundstate_wal::JournalWriter;
@@ -99,8 +99,8 @@ impl StateStore for Noted {
             self.notes().announced.push(sum.clone());
             let note = Entry::Writing(sum.clone()).encode();
             let note =
-                note.map_err(|error| Error::new(ErrorKind::Internal, "write", self).with_source(error))?;
-            journal.append(&[note]).await.map_err(|error| failed("write", self, error))?;
+                note.map_err(|error| Error::new(ErrorKind::Internal, Op::Write, self).with_source(error))?;
+            journal.append(&[note]).await.map_err(|error| failed(Op::Write, self, error))?;
         }
         let version = self.store.write(bytes, options).await?;
         self.notes().seen = Seen::State(sum, bytes.len() as u64);

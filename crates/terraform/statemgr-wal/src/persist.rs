@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use groundstate_statemgr::{
-    Error, ErrorKind, LockGrant, Locker, Persisted, PersistentMeta, Persister, Result, StateStore, Writer,
+    Error, ErrorKind, LockGrant, Locker, Op, Persisted, PersistentMeta, Persister, Result, StateStore, Writer,
 };
 use groundstate_states::State;
 use groundstate_wal::{self as journal, JournalWriter, OpenOptions, Record};
@@ -15,7 +15,7 @@ use crate::failure::failed;
 use crate::manager::{JournaledManager, Open};
 use crate::noted::Seen;
 
-const OP: &str = "write";
+const OP: Op = Op::Write;
 
 impl JournaledManager {
     /// Makes the transient snapshot durable, by the shortest way.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use groundstate_statefile::{DecodeOptions, EncodeOptions, File, decode, encode, states_marshal_equal};
-use groundstate_statemgr::{Error, ErrorKind, Reader, Refresher, Result, StateStore};
+use groundstate_statemgr::{Error, ErrorKind, Op, Reader, Refresher, Result, StateStore};
 use groundstate_states::{Lineage, Serial};
 use groundstate_wal::{Contents, read_all};
 
@@ -13,7 +13,7 @@ use crate::entry::{Base, Entry, EntryError};
 use crate::failure::failed;
 use crate::manager::JournaledManager;
 
-const OP: &str = "recover";
+const OP: Op = Op::Recover;
 
 /// What a refresh has recovered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,12 +107,11 @@ impl JournaledManager {
         let _access = self.store_access.lock().await;
         if !self.may_write() {
             let message = "the journal is the lock holder's, lock first";
-            return Err(Error::new(ErrorKind::Invalid, "discard the journal of", self).because(message));
+            return Err(Error::new(ErrorKind::Invalid, Op::DiscardJournal, self).because(message));
         }
         let open = self.open_journal().await?;
         self.store.note_in(None);
-        let cleared =
-            open.writer.clear().await.map_err(|error| failed("discard the journal of", self, error));
+        let cleared = open.writer.clear().await.map_err(|error| failed(Op::DiscardJournal, self, error));
         self.close_journal().await;
         cleared
     }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::Op;
 use crate::holder::LockHolder;
 
 /// What stores and managers return.
@@ -20,7 +21,7 @@ pub struct Error(Box<Inner>);
 #[derive(Debug)]
 struct Inner {
     kind: ErrorKind,
-    op: &'static str,
+    op: Op,
     target: String,
     message: Option<String>,
     detail: Detail,
@@ -97,8 +98,8 @@ impl ErrorKind {
 }
 
 impl Error {
-    /// An error of `kind`: `op` is a verb such as `write`, `target` names the place without secrets.
-    pub fn new(kind: ErrorKind, op: &'static str, target: impl fmt::Display) -> Self {
+    /// An error of `kind`: `op` is what was attempted, `target` names the place without secrets.
+    pub fn new(kind: ErrorKind, op: Op, target: impl fmt::Display) -> Self {
         let inner = Inner {
             kind,
             op,
@@ -112,7 +113,7 @@ impl Error {
     }
 
     /// The lock is held, by `holder` if its record could be read.
-    pub fn locked(op: &'static str, target: impl fmt::Display, holder: Option<LockHolder>) -> Self {
+    pub fn locked(op: Op, target: impl fmt::Display, holder: Option<LockHolder>) -> Self {
         let mut error = Self::new(ErrorKind::Locked, op, target);
         if let Some(holder) = holder {
             error.0.detail = Detail::Held(Box::new(holder));
@@ -121,7 +122,7 @@ impl Error {
     }
 
     /// The lock was held, and was free again when its holder was looked up: worth another try at once.
-    pub fn raced(op: &'static str, target: impl fmt::Display) -> Self {
+    pub fn raced(op: Op, target: impl fmt::Display) -> Self {
         let mut error = Self::new(ErrorKind::Locked, op, target);
         error.0.detail = Detail::Raced;
         error
@@ -129,7 +130,7 @@ impl Error {
 
     /// What is stored is `found` where `expected` was asked for.
     pub fn conflict(
-        op: &'static str,
+        op: Op,
         target: impl fmt::Display,
         expected: impl fmt::Display,
         found: impl fmt::Display,
@@ -138,7 +139,7 @@ impl Error {
     }
 
     /// The store has no capability for this.
-    pub fn unsupported(op: &'static str, target: impl fmt::Display) -> Self {
+    pub fn unsupported(op: Op, target: impl fmt::Display) -> Self {
         Self::new(ErrorKind::Unsupported, op, target)
     }
 
@@ -175,14 +176,19 @@ impl Error {
         self.0.kind
     }
 
-    /// The operation that failed, a verb.
-    pub fn op(&self) -> &'static str {
+    /// The operation that failed.
+    pub fn op(&self) -> Op {
         self.0.op
     }
 
     /// The place it failed at.
     pub fn target(&self) -> &str {
         &self.0.target
+    }
+
+    /// Why it failed: the text without the operation and the place, for errors that go on from it.
+    pub fn reason(&self) -> impl fmt::Display + '_ {
+        Reason(&self.0)
     }
 
     /// Who holds the lock, if the error is about that and the holder left a record.
@@ -231,8 +237,17 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { kind, op, target, message, detail, also, .. } = &*self.0;
-        write!(f, "cannot {op} {target}: {}", message.as_deref().unwrap_or(kind.summary()))?;
+        write!(f, "cannot {} {}: {}", self.0.op, self.0.target, self.reason())
+    }
+}
+
+/// Why it failed, without the operation and the place.
+struct Reason<'e>(&'e Inner);
+
+impl fmt::Display for Reason<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inner { kind, message, detail, also, .. } = self.0;
+        f.write_str(message.as_deref().unwrap_or(kind.summary()))?;
         match detail {
             Detail::None => {}
             Detail::Held(holder) => write!(f, " by {holder}")?,
@@ -252,6 +267,7 @@ impl std::error::Error for Error {
 #[cfg(test)]
 mod tests {
     use super::{Error, ErrorKind};
+    use crate::Op;
     use crate::{LockHolder, LockId, LockInfo};
 
     #[test]
@@ -262,7 +278,7 @@ mod tests {
     #[test]
     fn says_only_its_own_level() {
         let cause = std::io::Error::other("the wire is cut");
-        let error = Error::new(ErrorKind::Unavailable, "read", "memory:prod").with_source(cause);
+        let error = Error::new(ErrorKind::Unavailable, Op::Read, "memory:prod").with_source(cause);
         assert_eq!(error.to_string(), "cannot read memory:prod: the store is not available, try again later");
         let source = std::error::Error::source(&error).unwrap();
         assert_eq!(source.to_string(), "the wire is cut");
@@ -274,7 +290,7 @@ mod tests {
         #[error("the apply stopped")]
         struct Wrapper(#[source] Error);
 
-        let outer = Wrapper(Error::conflict("write", "memory:prod", "version 1", "version 2"));
+        let outer = Wrapper(Error::conflict(Op::Write, "memory:prod", "version 1", "version 2"));
         let found = Error::find(&outer).unwrap();
         assert_eq!(found.kind(), ErrorKind::Conflict);
         assert_eq!(found.mismatch(), Some(("version 1", "version 2")));
@@ -285,12 +301,12 @@ mod tests {
     fn a_held_lock_is_worth_waiting_for_whoever_holds_it() {
         let holder = |id: &str| LockHolder::of(LockInfo { id: LockId::new(id), ..LockInfo::default() });
         let rows = [
-            (Error::locked("lock", "a", Some(holder("1"))), true, false),
-            (Error::locked("lock", "a", Some(holder(""))), true, false),
-            (Error::locked("lock", "a", None), true, false),
-            (Error::raced("lock", "a"), true, true),
-            (Error::new(ErrorKind::Unavailable, "lock", "a"), true, false),
-            (Error::new(ErrorKind::Denied, "lock", "a"), false, false),
+            (Error::locked(Op::Lock, "a", Some(holder("1"))), true, false),
+            (Error::locked(Op::Lock, "a", Some(holder(""))), true, false),
+            (Error::locked(Op::Lock, "a", None), true, false),
+            (Error::raced(Op::Lock, "a"), true, true),
+            (Error::new(ErrorKind::Unavailable, Op::Lock, "a"), true, false),
+            (Error::new(ErrorKind::Denied, Op::Lock, "a"), false, false),
         ];
         for (error, retriable, at_once) in rows {
             assert_eq!((error.retriable(), error.retriable_at_once()), (retriable, at_once), "{error}");

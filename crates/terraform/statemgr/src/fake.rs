@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use groundstate_states::State;
 
+use crate::Op;
 use crate::error::{Error, ErrorKind, Result};
 use crate::holder::{LockGrant, LockHolder};
 use crate::intermediate::PersistInfo;
@@ -74,10 +75,10 @@ impl FullFake {
     fn release(&self, id: &LockId) -> Result<()> {
         let mut locked = self.locked();
         if !*locked {
-            return Err(Error::new(ErrorKind::NotFound, "unlock", self).because("it is not locked"));
+            return Err(Error::new(ErrorKind::NotFound, Op::Unlock, self).because("it is not locked"));
         }
         if id.as_str() != LOCK_ID {
-            return Err(Error::locked("unlock", self, None).because("its lock has another id"));
+            return Err(Error::locked(Op::Unlock, self, None).because("its lock has another id"));
         }
         *locked = false;
         Ok(())
@@ -155,14 +156,14 @@ impl Locker for FullFake {
         let mut locked = self.locked();
         if *locked {
             // The originals' fake names the one who asks, not the holder.
-            return Err(Error::locked("lock", self, Some(LockHolder::of(info.clone()))));
+            return Err(Error::locked(Op::Lock, self, Some(LockHolder::of(info.clone()))));
         }
         *locked = true;
         Ok(Some(LockGrant::new(LockId::new(LOCK_ID))))
     }
 
     async fn renew(&self, _: &LockId) -> Result<LockGrant> {
-        Err(Error::unsupported("renew the lock of", self))
+        Err(Error::unsupported(Op::RenewLock, self))
     }
 
     async fn unlock(&self, id: &LockId) -> Result<()> {
@@ -174,7 +175,7 @@ impl Locker for FullFake {
     }
 
     async fn lock_holder(&self) -> Result<Option<LockHolder>> {
-        Err(Error::unsupported("find the holder of the lock of", self))
+        Err(Error::unsupported(Op::FindHolder, self))
     }
 }
 
@@ -183,7 +184,7 @@ impl Locker for FullFake {
 pub struct UnlockErrorFull;
 
 impl UnlockErrorFull {
-    fn fail<T>(op: &'static str) -> Result<T> {
+    fn fail<T>(op: Op) -> Result<T> {
         Err(Error::new(ErrorKind::Internal, op, Self).because("it is made to fail"))
     }
 }
@@ -202,25 +203,25 @@ impl Reader for UnlockErrorFull {
 
 impl Writer for UnlockErrorFull {
     fn write_state(&self, _: &State) -> Result<()> {
-        Self::fail("write")
+        Self::fail(Op::Write)
     }
 
     fn mutate_state(&self, _: &mut (dyn FnMut(&mut Option<State>) + Send)) -> Result<()> {
-        Self::fail("change")
+        Self::fail(Op::Change)
     }
 }
 
 #[async_trait]
 impl Refresher for UnlockErrorFull {
     async fn refresh_state(&self) -> Result<()> {
-        Self::fail("refresh")
+        Self::fail(Op::Other("refresh"))
     }
 }
 
 #[async_trait]
 impl Persister for UnlockErrorFull {
     async fn persist_state(&self) -> Result<Persisted> {
-        Self::fail("persist")
+        Self::fail(Op::Other("persist"))
     }
 
     fn should_persist_intermediate_state(&self, info: &PersistInfo) -> bool {
@@ -231,7 +232,7 @@ impl Persister for UnlockErrorFull {
 #[async_trait]
 impl OutputReader for UnlockErrorFull {
     async fn root_output_values(&self) -> Result<OutputValues> {
-        Self::fail("read the outputs of")
+        Self::fail(Op::ReadOutputs)
     }
 }
 
@@ -256,18 +257,18 @@ impl Locker for UnlockErrorFull {
     }
 
     async fn renew(&self, _: &LockId) -> Result<LockGrant> {
-        Self::fail("renew the lock of")
+        Self::fail(Op::RenewLock)
     }
 
     async fn unlock(&self, _: &LockId) -> Result<()> {
-        Self::fail("unlock")
+        Self::fail(Op::Unlock)
     }
 
     async fn force_unlock(&self, _: &LockId) -> Result<()> {
-        Self::fail("unlock by force")
+        Self::fail(Op::ForceUnlock)
     }
 
     async fn lock_holder(&self) -> Result<Option<LockHolder>> {
-        Self::fail("find the holder of the lock of")
+        Self::fail(Op::FindHolder)
     }
 }

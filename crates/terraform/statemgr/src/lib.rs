@@ -51,6 +51,7 @@ mod lock_info;
 mod manager;
 mod memory;
 mod meta;
+mod op;
 mod store;
 mod traits;
 mod transfer;
@@ -73,6 +74,7 @@ pub use lock_info::{LockDocument, LockId, LockInfo};
 pub use manager::{Decision, Manager, ManagerOptions};
 pub use memory::{MemoryPlace, MemoryStore};
 pub use meta::{ImportError, Relation, SnapshotMeta, check_valid_import};
+pub use op::Op;
 pub use store::{Expect, StateStore, Stored, Version, WriteOptions};
 pub use traits::{
     Extensions, Full, Locker, Migrator, OutputReader, OutputValues, Persisted, Persistent, PersistentMeta,

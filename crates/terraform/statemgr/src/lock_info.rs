@@ -7,6 +7,7 @@ use groundstate_common::{IdSource, Timestamp, one_line};
 use groundstate_statefile::push_json_string;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 
+use crate::Op;
 use crate::error::{Error, ErrorKind, Result};
 
 /// The id of a lock: any text, empty where a document has none.
@@ -84,7 +85,7 @@ impl LockInfo {
     /// [`ErrorKind::Internal`] when the source gives no id.
     pub fn new(ids: &dyn IdSource, now: Timestamp, operation: &str) -> Result<Self> {
         let id = ids.uuid().map_err(|error| {
-            Error::new(ErrorKind::Internal, "make an id for", "a lock")
+            Error::new(ErrorKind::Internal, Op::Other("make an id for"), "a lock")
                 .because("there is none")
                 .with_source(error)
         })?;
@@ -128,7 +129,7 @@ impl LockInfo {
         let read = json.deserialize_map(Members).and_then(|info| json.end().map(|()| info));
         read.map_err(|error| {
             let message = "it is no lock document such as Terraform writes";
-            Error::new(ErrorKind::Corrupt, "read", "the lock document").because(message).with_source(error)
+            Error::new(ErrorKind::Corrupt, Op::Read, "the lock document").because(message).with_source(error)
         })
     }
 }

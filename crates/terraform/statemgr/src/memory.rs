@@ -7,6 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use groundstate_common::{Clock, Timestamp};
 
+use crate::Op;
 use crate::capabilities::{Capabilities, Exclusion};
 use crate::error::{Error, ErrorKind, Result};
 use crate::holder::{FencingToken, LockGrant, LockHolder};
@@ -131,7 +132,7 @@ impl Held {
 
 impl MemoryStore {
     /// Refuses what the options do not allow.
-    fn check(&self, op: &'static str, shared: &Shared, options: &WriteOptions) -> Result<()> {
+    fn check(&self, op: Op, shared: &Shared, options: &WriteOptions) -> Result<()> {
         if options.force {
             return Err(
                 Error::unsupported(op, self).because("the store makes no checks that force overrides")
@@ -153,7 +154,7 @@ impl MemoryStore {
     }
 
     /// Takes the lock with this id away from the place, or says why not.
-    fn free(&self, op: &'static str, shared: &mut Shared, id: &LockId) -> Result<()> {
+    fn free(&self, op: Op, shared: &mut Shared, id: &LockId) -> Result<()> {
         let was_mine = self.held().as_ref() == Some(id);
         match &shared.lock {
             Some(held) if held.info.id == *id => {
@@ -201,10 +202,10 @@ impl StateStore for MemoryStore {
     async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
         if bytes.is_empty() {
             let message = "there is nothing to write, delete the state instead";
-            return Err(Error::new(ErrorKind::Invalid, "write", self).because(message));
+            return Err(Error::new(ErrorKind::Invalid, Op::Write, self).because(message));
         }
         let mut shared = self.place.shared();
-        self.check("write", &shared, options)?;
+        self.check(Op::Write, &shared, options)?;
         shared.bytes = Some(bytes.to_vec());
         shared.writes += 1;
         Ok(Version::new(&shared.writes.to_string()))
@@ -212,18 +213,18 @@ impl StateStore for MemoryStore {
 
     async fn delete(&self, options: &WriteOptions) -> Result<()> {
         let mut shared = self.place.shared();
-        self.check("delete", &shared, options)?;
+        self.check(Op::Delete, &shared, options)?;
         shared.bytes = None;
         Ok(())
     }
 
     async fn lock(&self, info: &LockInfo) -> Result<LockGrant> {
         if info.id.is_empty() {
-            return Err(Error::new(ErrorKind::Invalid, "lock", self).because("the lock has no id"));
+            return Err(Error::new(ErrorKind::Invalid, Op::Lock, self).because("the lock has no id"));
         }
         let mut shared = self.place.shared();
         if let Some(held) = shared.lock.as_ref().filter(|held| !self.place.has_expired(held)) {
-            return Err(Error::locked("lock", self, Some(held.holder())));
+            return Err(Error::locked(Op::Lock, self, Some(held.holder())));
         }
         shared.token += 1;
         let (token, expires) = (FencingToken::new(shared.token), self.place.expiry());
@@ -233,7 +234,7 @@ impl StateStore for MemoryStore {
     }
 
     async fn renew(&self, id: &LockId) -> Result<LockGrant> {
-        const OP: &str = "renew the lock of";
+        const OP: Op = Op::RenewLock;
         if self.place.lease.is_none() {
             return Err(Error::unsupported(OP, self));
         }
@@ -250,16 +251,16 @@ impl StateStore for MemoryStore {
     }
 
     async fn unlock(&self, id: &LockId) -> Result<()> {
-        self.free("unlock", &mut self.place.shared(), id)
+        self.free(Op::Unlock, &mut self.place.shared(), id)
     }
 
     async fn force_unlock(&self, id: &LockId) -> Result<()> {
         let mut shared = self.place.shared();
         match &shared.lock {
             Some(held) if held.info.id != *id => {
-                Err(Error::locked("unlock by force", self, Some(held.holder())))
+                Err(Error::locked(Op::ForceUnlock, self, Some(held.holder())))
             }
-            None => Err(Error::new(ErrorKind::NotFound, "unlock by force", self).because("it is not locked")),
+            None => Err(Error::new(ErrorKind::NotFound, Op::ForceUnlock, self).because("it is not locked")),
             Some(_) => {
                 shared.lock = None;
                 // The broken lock's token is outdated from here on, although no lock has a newer one yet.

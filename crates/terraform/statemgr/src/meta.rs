@@ -3,6 +3,7 @@
 use groundstate_statefile::{File, WriterVersion, states_marshal_equal};
 use groundstate_states::{Lineage, Serial};
 
+use crate::Op;
 use crate::error::{Error, ErrorKind};
 
 /// Which snapshot of which chain it is.
@@ -121,6 +122,6 @@ impl ImportError {
             Self::Lineage { .. } => ErrorKind::LineageMismatch,
             Self::SameSerial { .. } | Self::Older { .. } => ErrorKind::Conflict,
         };
-        Error::new(kind, "import into", target).because(self.to_string())
+        Error::new(kind, Op::Import, target).because(self.to_string())
     }
 }

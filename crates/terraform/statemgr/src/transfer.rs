@@ -3,6 +3,7 @@
 use groundstate_statefile::{Dialect, File};
 use groundstate_states::Lineage;
 
+use crate::Op;
 use crate::error::{Error, ErrorKind, Result};
 use crate::meta::SnapshotMeta;
 use crate::traits::Storage;
@@ -82,7 +83,7 @@ pub fn planned_state_update(manager: &(impl Storage + ?Sized), planned: &grounds
 ///
 /// `LineageMismatch` for a plan of another lineage, `Conflict` for another serial. A plan without lineage is not checked.
 pub fn write_planned_state_update(manager: &(impl Storage + ?Sized), planned: &File) -> Result<()> {
-    const OP: &str = "apply the plan to";
+    const OP: Op = Op::ApplyPlan;
     if let Some(meta) = manager.as_persistent_meta()
         && !planned.lineage.is_empty()
     {

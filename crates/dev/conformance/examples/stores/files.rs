@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use groundstate_common::SystemClock;
 use groundstate_conformance::{Harness, Place};
-use groundstate_statemgr::{Backend, Error, ErrorKind, Result, StateStore};
+use groundstate_statemgr::{Backend, Error, ErrorKind, Op, Result, StateStore};
 use groundstate_statemgr_fs::{FsOptions, FsStore, FsWorkspaces, Publish};
 use tempfile::TempDir;
 
@@ -35,12 +35,12 @@ impl Harness for FileHarness {
     }
 
     async fn place(&self) -> Result<Arc<dyn Place>> {
-        let folder = tempfile::tempdir().map_err(|error| failure("make", error))?;
+        let folder = tempfile::tempdir().map_err(|error| failure(Op::Other("make"), error))?;
         Ok(Arc::new(OneFile { folder, options: self.0.clone() }))
     }
 }
 
-fn failure(op: &'static str, error: std::io::Error) -> Error {
+fn failure(op: Op, error: std::io::Error) -> Error {
     Error::new(ErrorKind::Unavailable, op, "the temporary folder").with_source(error)
 }
 
@@ -62,7 +62,7 @@ impl Place for OneFile {
     }
 
     async fn put_zero_bytes(&self) -> Result<bool> {
-        std::fs::write(self.path(), b"").map_err(|error| failure("write to", error))?;
+        std::fs::write(self.path(), b"").map_err(|error| failure(Op::Other("write to"), error))?;
         Ok(true)
     }
 

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use groundstate_conformance::{
     BoxFuture, CLAUSES, Case, Conditions, Harness, MemoryHarness, Outcome, Place, Settings, run, run_case,
 };
-use groundstate_statemgr::{Error, ErrorKind, Result};
+use groundstate_statemgr::{Error, ErrorKind, Op, Result};
 
 use crate::broken::{Flaw, Flawed};
 
@@ -98,7 +98,7 @@ impl Harness for Bad {
         match self {
             Self::Hangs => std::future::pending().await,
             Self::Panics => std::panic::resume_unwind(Box::new("as the test wants it")),
-            _ => Err(Error::new(ErrorKind::Unavailable, "make", "a place")),
+            _ => Err(Error::new(ErrorKind::Unavailable, Op::Other("make"), "a place")),
         }
     }
 

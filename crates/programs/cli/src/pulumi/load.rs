@@ -43,6 +43,8 @@ pub(crate) fn snapshot(file: &DeploymentFile) -> Cow<'_, Snapshot> {
 pub(super) struct Unreadable {
     /// The index of its resource, unless that is the resource of a pending operation.
     pub(super) resource: Option<usize>,
+    /// The member of the resource that holds it.
+    pub(super) member: &'static str,
     /// What it is, and why it cannot be read.
     pub(super) text: String,
 }
@@ -54,31 +56,36 @@ pub(super) fn settle(file: &mut DeploymentFile) -> Vec<Unreadable> {
     let operations = snapshot.pending_operations.iter_mut().map(|operation| (None, &mut operation.resource));
     let mut out = Vec::new();
     for (index, resource) in resources.chain(operations) {
-        out.extend(settle_one(resource).into_iter().map(|text| Unreadable { resource: index, text }));
+        out.extend(settle_one(index, resource));
     }
     out
 }
 
-fn settle_one(shared: &mut Arc<Resource>) -> Vec<String> {
+fn settle_one(index: Option<usize>, shared: &mut Arc<Resource>) -> Vec<Unreadable> {
     let mut out = Vec::new();
-    let mut say = |member: &str, faults: &[PropertyError], more: usize| {
+    let mut report = |member: &'static str, faults: &[PropertyError], more: usize| {
+        let unreadable = |text| Unreadable { resource: index, member, text };
         let text = |error: &PropertyError| format!("{}: cannot read {member}.{error}", shared.urn);
-        out.extend(faults.iter().map(text));
+        out.extend(faults.iter().map(text).map(unreadable));
         if more > 0 {
-            out.push(format!("{}: cannot read {} of {member}", shared.urn, count(more, "more value")));
+            out.push(unreadable(format!(
+                "{}: cannot read {} of {member}",
+                shared.urn,
+                count(more, "more value")
+            )));
         }
     };
-    let mut map = |member: &str, properties: &Properties| {
+    let mut map = |member: &'static str, properties: &Properties| {
         let raw = properties.as_raw().filter(|raw| decode_map(raw).is_err())?;
         let salvaged = salvage_map(raw, CiphertextCheck::Unchecked).ok()?;
-        say(member, &salvaged.faults, salvaged.more);
+        report(member, &salvaged.faults, salvaged.more);
         Some(Properties::Map(salvaged.value))
     };
     let (inputs, outputs) = (map("inputs", &shared.inputs), map("outputs", &shared.outputs));
     let trigger = match &shared.replacement_trigger {
         Some(StoredValue::Raw(raw)) if decode_value(raw).is_err() => {
             salvage_value(raw, CiphertextCheck::Unchecked).ok().map(|salvaged| {
-                say("replacementTrigger", &salvaged.faults, salvaged.more);
+                report("replacementTrigger", &salvaged.faults, salvaged.more);
                 salvaged.value.unwrap_or_else(|| PropertyValue::String(UNREADABLE.into()))
             })
         }

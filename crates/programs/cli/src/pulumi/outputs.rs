@@ -21,8 +21,7 @@ pub(crate) fn outputs(args: &OutputsArgs, source: &Source) -> Result {
     let root = snapshot(&loaded.file).root_stack().map(|(index, _)| index);
     let mut unreadable = settle(&mut loaded.file);
     // Outputs are those of the root of the stack, and all are read before one of them is shown.
-    unreadable
-        .retain(|one| one.resource == root && root.is_some() && one.text.contains("cannot read outputs"));
+    unreadable.retain(|one| one.resource == root && root.is_some() && one.member == "outputs");
     if args.reveal {
         secrets::open_outputs(&mut loaded.file)?;
     }

@@ -126,6 +126,21 @@ fn show_and_outputs_show_the_rest() {
 }
 
 #[test]
+fn outputs_reports_every_unreadable_output_and_no_other_value() {
+    let of_stack = |members: &str| {
+        let root = format!(r#""type":"pulumi:pulumi:Stack",{members}"#);
+        state(broken().replacen(r#""type":"pulumi:pulumi:Stack""#, &root, 1))
+    };
+    let many: Vec<String> = (0..150).map(|number| format!(r#""k{number}":{}"#, bad())).collect();
+    let run = groundstate(&["outputs", &of_stack(&format!(r#""outputs":{{{}}}"#, many.join(","))).path]);
+    assert!(run.code == 1 && run.stderr.contains(" more values of outputs"), "{}", run.stderr);
+
+    let inputs = format!(r#""inputs":{{"cannot read outputs":{}}},"outputs":{{"a":1}}"#, bad());
+    let run = groundstate(&["outputs", &of_stack(&inputs).path]);
+    assert!(run.code == 0 && run.stderr.is_empty(), "{}", run.stderr);
+}
+
+#[test]
 fn diff_tells_texts_apart_that_cannot_be_read() {
     let other = state(broken().replace("foobar", "barfoo"));
     let file = state(broken());

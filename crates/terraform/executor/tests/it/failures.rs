@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use groundstate_executor::{Executor, IntentLog, MemoryIntents, PlanNode, RunError};
 use groundstate_ordering::effects::Intent;
 use groundstate_schedule::walk::{Settled, WalkOptions};
-use groundstate_statemgr::{Error, ErrorKind, FullFake, Result, TransientInMemory};
+use groundstate_statemgr::{Error, ErrorKind, FullFake, Op, Result, TransientInMemory};
 use groundstate_states::ObjectStatus;
 
 use crate::planner::{Goal, first_versions, plan, refresh};
@@ -201,7 +201,7 @@ impl IntentLog for FailingLog {
             may
         };
         if !may {
-            return Err(Error::new(ErrorKind::Unavailable, "write", "log"));
+            return Err(Error::new(ErrorKind::Unavailable, Op::Write, "log"));
         }
         self.inner.replace(open).await
     }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use groundstate_blobs::{BlobStore, Key, ListOptions};
 use groundstate_statemgr::{
-    Backend, CreateWorkspace, DeleteWorkspace, Error, ErrorKind, History, Result, StateStore, WorkspaceName,
-    create_workspace, delete_workspace,
+    Backend, CreateWorkspace, DeleteWorkspace, Error, ErrorKind, History, Op, Result, StateStore,
+    WorkspaceName, create_workspace, delete_workspace,
 };
 
 use super::store::AzureStore;
@@ -49,7 +49,7 @@ impl AzureBackend {
     ///
     /// `Invalid` for a key that cannot be the name of a blob.
     pub fn new(blobs: Arc<dyn BlobStore>, container: &str, key: &str) -> Result<Self> {
-        Key::parse(key).map_err(|error| failed("open", container, error))?;
+        Key::parse(key).map_err(|error| failed(Op::Other("open"), container, error))?;
         Ok(Self { blobs, container: container.into(), key: key.into(), snapshot: false, keeping: None })
     }
 
@@ -74,7 +74,7 @@ impl AzureBackend {
     /// `Invalid` when the name and the key make no name of a blob, `Unsupported` when the store has no leases.
     pub fn open(&self, name: &WorkspaceName) -> Result<AzureStore> {
         let key = if name.is_default() { self.key.to_string() } else { format!("{}{name}", self.prefix()) };
-        let key = Key::parse(&key).map_err(|error| failed("open", name, error))?;
+        let key = Key::parse(&key).map_err(|error| failed(Op::Other("open"), name, error))?;
         Ok(AzureStore::new(Arc::clone(&self.blobs), &self.container, key)?.snapshot(self.snapshot))
     }
 
@@ -105,7 +105,7 @@ impl Backend for AzureBackend {
         let mut options = ListOptions::default().delimited();
         loop {
             let page = self.blobs.list(&self.prefix(), &options).await;
-            let page = page.map_err(|error| failed("list the workspaces in", self, error))?;
+            let page = page.map_err(|error| failed(Op::ListWorkspaces, self, error))?;
             // Zero bytes are what a lock leaves where no state is.
             let states = page.blobs.iter().filter(|blob| blob.meta.size > 0);
             names.extend(states.filter_map(|blob| self.workspace(&blob.name)));
@@ -133,9 +133,9 @@ impl Backend for AzureBackend {
     async fn delete(&self, name: &WorkspaceName, options: &DeleteWorkspace) -> Result<()> {
         let store = self.open(name)?;
         // Locking would make the blob of a workspace that does not exist.
-        if !name.is_default() && store.describe("delete the workspace").await?.is_none() {
+        if !name.is_default() && store.describe(Op::DeleteWorkspace).await?.is_none() {
             let why = "there is no such workspace";
-            return Err(Error::new(ErrorKind::NotFound, "delete the workspace", name).because(why));
+            return Err(Error::new(ErrorKind::NotFound, Op::DeleteWorkspace, name).because(why));
         }
         delete_workspace(&self.store(name)?, name, options).await
     }

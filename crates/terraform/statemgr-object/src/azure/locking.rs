@@ -4,13 +4,13 @@
 //! writes its document as an intent before: should it be cut off in between, the intent has the id that releases the lease.
 
 use groundstate_blobs::{ErrorKind as BlobErrorKind, LeaseDuration, LeaseId, Precondition};
-use groundstate_statemgr::{Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Result};
+use groundstate_statemgr::{Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Op, Result};
 
 use super::seen::{Seen, with_document, with_intent};
 use super::store::{ATTEMPTS, AzureStore};
 use crate::failure::failed;
 
-const LOCK: &str = "lock";
+const LOCK: Op = Op::Lock;
 
 /// What the ids of leases without a document begin with; the entity tag of the blob follows.
 const BREAK: &str = "break-lease";
@@ -160,13 +160,13 @@ impl AzureStore {
     /// Replaces the metadata of what was seen, and nothing else.
     pub(super) async fn set_metadata(
         &self,
-        op: &'static str,
+        op: Op,
         seen: &Seen,
         metadata: std::collections::BTreeMap<String, String>,
         id: Option<&LeaseId>,
     ) -> Result<(), groundstate_blobs::Error> {
         let Some(leases) = self.blobs.leases() else {
-            return Err(groundstate_blobs::Error::unsupported(op, self));
+            return Err(groundstate_blobs::Error::unsupported(op.as_str(), self));
         };
         let condition = Precondition::Version(seen.blob.clone());
         let blob = leases.set_metadata(&self.key, &metadata, &condition, id).await?;
@@ -190,7 +190,7 @@ impl AzureStore {
     }
 
     /// Gives a lease up, asking again where the answer gets lost; `false` if it is not in force.
-    pub(super) async fn end_lease(&self, op: &'static str, id: &LeaseId) -> Result<bool> {
+    pub(super) async fn end_lease(&self, op: Op, id: &LeaseId) -> Result<bool> {
         let mut in_doubt = false;
         let mut last = None;
         for _ in 0..ATTEMPTS {
@@ -208,7 +208,7 @@ impl AzureStore {
         Err(last.map_or_else(|| self.error(ErrorKind::Unavailable, op), |error| failed(op, self, error)))
     }
 
-    pub(super) async fn look_for_holder(&self, op: &'static str) -> Result<Option<LockHolder>> {
+    pub(super) async fn look_for_holder(&self, op: Op) -> Result<Option<LockHolder>> {
         Ok(match self.look(op).await? {
             Some((seen, true)) => Some(self.holder_of(&seen)),
             _ => None,

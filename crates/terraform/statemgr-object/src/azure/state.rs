@@ -6,14 +6,14 @@ use bytes::Bytes;
 use groundstate_blobs::{
     Attributes, DeleteOptions, ErrorKind as BlobErrorKind, GetOptions, LeaseId, Precondition, PutOptions,
 };
-use groundstate_statemgr::{Error, ErrorKind, Expect, Result, Stored, Version, WriteOptions};
+use groundstate_statemgr::{Error, ErrorKind, Expect, Op, Result, Stored, Version, WriteOptions};
 
 use super::seen::{Content, Seen, version_of};
 use super::store::{ATTEMPTS, AzureStore};
 use crate::failure::failed;
 
-const WRITE: &str = "write";
-const DELETE: &str = "delete";
+const WRITE: Op = Op::Write;
+const DELETE: Op = Op::Delete;
 
 /// What came of one try to change the blob.
 enum Tried<T> {
@@ -24,7 +24,7 @@ enum Tried<T> {
 
 impl AzureStore {
     pub(super) async fn read_state(&self) -> Result<Option<Stored>> {
-        Ok(self.read_as("read").await?.and_then(|(seen, bytes)| match seen.content {
+        Ok(self.read_as(Op::Read).await?.and_then(|(seen, bytes)| match seen.content {
             Content::State(version) => Some(Stored::new(bytes.to_vec(), version)),
             Content::Empty | Content::Unread => None,
         }))
@@ -64,7 +64,7 @@ impl AzureStore {
     }
 
     /// Refuses what the options ask for and the store does not have.
-    fn check(&self, op: &'static str, options: &WriteOptions) -> Result<()> {
+    fn check(&self, op: Op, options: &WriteOptions) -> Result<()> {
         let why = match options {
             WriteOptions { force: true, .. } => "the store makes no checks that force overrides",
             WriteOptions { fence: Some(_), .. } => "the store gives no tokens, its leases stand for them",
@@ -74,7 +74,7 @@ impl AzureStore {
     }
 
     /// The blob, if it is there and what is stored in it is expected. Asks only for what is not known yet.
-    async fn expected(&self, op: &'static str, expect: &Expect) -> Result<Option<Seen>> {
+    async fn expected(&self, op: Op, expect: &Expect) -> Result<Option<Seen>> {
         let known = self.mine().seen.clone();
         if let (Expect::Version(version), Some(seen)) = (expect, &known)
             && seen.version() == Some(version)
@@ -186,7 +186,7 @@ impl AzureStore {
     /// What to do about a change that failed.
     async fn sort<T>(
         &self,
-        op: &'static str,
+        op: Op,
         error: groundstate_blobs::Error,
         lease: Option<&LeaseId>,
     ) -> Result<Tried<T>> {
@@ -208,20 +208,20 @@ impl AzureStore {
     }
 
     /// The refusal of a change because another client holds the lease.
-    async fn held(&self, op: &'static str, error: groundstate_blobs::Error) -> Error {
+    async fn held(&self, op: Op, error: groundstate_blobs::Error) -> Error {
         let holder = self.look_for_holder(op).await.ok().flatten().filter(|holder| holder.documented);
         let why = "the blob is under a lease, so only the holder of the lock can change it; it is held";
         Error::locked(op, self, holder).because(why).with_source(error)
     }
 
     /// The refusal after another client was quicker each time.
-    fn busy(&self, op: &'static str) -> Error {
+    fn busy(&self, op: Op) -> Error {
         let why = "other clients change it all the time; lock it, or try again later";
         self.error(ErrorKind::Unavailable, op).because(why)
     }
 
     /// Reads the content.
-    async fn read_as(&self, op: &'static str) -> Result<Option<(Seen, Bytes)>> {
+    async fn read_as(&self, op: Op) -> Result<Option<(Seen, Bytes)>> {
         let blob = self.blobs.get(&self.key, &GetOptions::default()).await;
         let blob = blob.map_err(|error| failed(op, self, error))?;
         let found = blob.map(|blob| (Seen::read(&blob), blob.bytes));
@@ -230,12 +230,12 @@ impl AzureStore {
     }
 
     /// Reads the description.
-    pub(super) async fn describe(&self, op: &'static str) -> Result<Option<Seen>> {
+    pub(super) async fn describe(&self, op: Op) -> Result<Option<Seen>> {
         Ok(self.look(op).await?.map(|(seen, _)| seen))
     }
 
     /// Reads the description, and whether the lease is held.
-    pub(super) async fn look(&self, op: &'static str) -> Result<Option<(Seen, bool)>> {
+    pub(super) async fn look(&self, op: Op) -> Result<Option<(Seen, bool)>> {
         let meta = self.blobs.head(&self.key).await.map_err(|error| failed(op, self, error))?;
         let mut mine = self.mine();
         let found = meta.map(|meta| {

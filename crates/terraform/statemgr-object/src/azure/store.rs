@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use groundstate_blobs::{BlobStore, Key, LeaseId, Leases};
 use groundstate_statemgr::{
-    Capabilities, Error, ErrorKind, Exclusion, LockGrant, LockHolder, LockId, LockInfo, Result, StateStore,
-    Stored, Version, WriteOptions,
+    Capabilities, Error, ErrorKind, Exclusion, LockGrant, LockHolder, LockId, LockInfo, Op, Result,
+    StateStore, Stored, Version, WriteOptions,
 };
 
 use super::seen::Seen;
@@ -56,9 +56,8 @@ impl AzureStore {
         let path = format!("{container}/{key}");
         let can = blobs.capabilities();
         if !(can.leases && can.conditional_put && can.conditional_delete && can.attributes) {
-            return Err(
-                Error::unsupported("open", &path).because("the store has no leases, choose another layout")
-            );
+            return Err(Error::unsupported(Op::Other("open"), &path)
+                .because("the store has no leases, choose another layout"));
         }
         Ok(Self { blobs, key, path, snapshot: false, mine: Mutex::default() })
     }
@@ -85,11 +84,11 @@ impl AzureStore {
         self.mine.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn leases(&self, op: &'static str) -> Result<&dyn Leases> {
+    pub(super) fn leases(&self, op: Op) -> Result<&dyn Leases> {
         self.blobs.leases().ok_or_else(|| Error::unsupported(op, self))
     }
 
-    pub(super) fn error(&self, kind: ErrorKind, op: &'static str) -> Error {
+    pub(super) fn error(&self, kind: ErrorKind, op: Op) -> Error {
         Error::new(kind, op, self)
     }
 }
@@ -133,15 +132,15 @@ impl StateStore for AzureStore {
 
     async fn renew(&self, _: &LockId) -> Result<LockGrant> {
         let why = "its locks last until they are released, there is nothing to renew";
-        Err(Error::unsupported("renew the lock of", self).because(why))
+        Err(Error::unsupported(Op::RenewLock, self).because(why))
     }
 
     async fn unlock(&self, id: &LockId) -> Result<()> {
-        self.release("unlock", id).await
+        self.release(Op::Unlock, id).await
     }
 
     async fn force_unlock(&self, id: &LockId) -> Result<()> {
-        self.release("unlock by force", id).await
+        self.release(Op::ForceUnlock, id).await
     }
 
     fn lock_name(&self) -> String {
@@ -149,6 +148,6 @@ impl StateStore for AzureStore {
     }
 
     async fn lock_holder(&self) -> Result<Option<LockHolder>> {
-        self.look_for_holder("look who holds the lock of").await
+        self.look_for_holder(Op::FindHolder).await
     }
 }

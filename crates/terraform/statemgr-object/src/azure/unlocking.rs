@@ -1,7 +1,7 @@
 //! Releasing: the document first, then the lease, as the original does it.
 
 use groundstate_blobs::{DeleteOptions, ErrorKind as BlobErrorKind, LeaseId};
-use groundstate_statemgr::{Error, ErrorKind, LockId, Result};
+use groundstate_statemgr::{Error, ErrorKind, LockId, Op, Result};
 
 use super::locking::break_id;
 use super::seen::{Seen, without_document};
@@ -9,7 +9,7 @@ use super::store::{ATTEMPTS, AzureStore};
 use crate::failure::failed;
 
 impl AzureStore {
-    pub(super) async fn release(&self, op: &'static str, id: &LockId) -> Result<()> {
+    pub(super) async fn release(&self, op: Op, id: &LockId) -> Result<()> {
         let outcome = self.release_lock(op, id).await;
         let mut mine = self.mine();
         if mine.lease.as_ref().is_some_and(|lease| lease.as_str().eq_ignore_ascii_case(id.as_str())) {
@@ -24,7 +24,7 @@ impl AzureStore {
         outcome
     }
 
-    async fn release_lock(&self, op: &'static str, id: &LockId) -> Result<()> {
+    async fn release_lock(&self, op: Op, id: &LockId) -> Result<()> {
         for _ in 0..ATTEMPTS {
             let Some((seen, true)) = self.look(op).await? else { return Err(self.not_locked(op, id)) };
             let Some(lease) = self.lease_to_release(op, id, &seen)? else {
@@ -57,7 +57,7 @@ impl AzureStore {
     }
 
     /// The lease that the id names, if the lock in force is that one; `None` for the id of a lease without a document.
-    fn lease_to_release(&self, op: &'static str, id: &LockId, seen: &Seen) -> Result<Option<LeaseId>> {
+    fn lease_to_release(&self, op: Op, id: &LockId, seen: &Seen) -> Result<Option<LeaseId>> {
         let lease = LeaseId::parse(id.as_str()).ok();
         match (seen.document(), lease) {
             (Some(document), Some(lease)) if document.id.as_str().eq_ignore_ascii_case(id.as_str()) => {
@@ -70,7 +70,7 @@ impl AzureStore {
     }
 
     /// Ends the lease after its document was removed.
-    async fn release_lease(&self, op: &'static str, lease: &LeaseId) -> Result<()> {
+    async fn release_lease(&self, op: Op, lease: &LeaseId) -> Result<()> {
         match self.end_lease(op, lease).await {
             Ok(true) => Ok(()),
             Ok(false) => {
@@ -89,7 +89,7 @@ impl AzureStore {
     }
 
     /// Ends a lease that has no document, if it has this id.
-    async fn release_without_document(&self, op: &'static str, lease: &LeaseId, seen: &Seen) -> Result<()> {
+    async fn release_without_document(&self, op: Op, lease: &LeaseId, seen: &Seen) -> Result<()> {
         if self.end_lease(op, lease).await? {
             Ok(())
         } else {
@@ -103,7 +103,7 @@ impl AzureStore {
     }
 
     /// Ends a lease of unknown id.
-    async fn break_lease(&self, op: &'static str, seen: &Seen) -> Result<()> {
+    async fn break_lease(&self, op: Op, seen: &Seen) -> Result<()> {
         match self.leases(op)?.break_lease(&self.key).await {
             Ok(true) => Ok(()),
             Ok(false) => Err(self.not_locked(op, &break_id(seen))),
@@ -116,7 +116,7 @@ impl AzureStore {
 
     /// Removes the blob of a state that was deleted under the lock, and the lock with it; `false` where the service does not
     /// let it go, because it has snapshots or deletion is forbidden.
-    async fn remove(&self, op: &'static str, seen: &Seen, lease: &LeaseId) -> Result<bool> {
+    async fn remove(&self, op: Op, seen: &Seen, lease: &LeaseId) -> Result<bool> {
         let options = DeleteOptions::version(&seen.blob).lease(lease);
         let Err(error) = self.blobs.delete(&self.key, &options).await else {
             self.mine().seen = None;
@@ -136,7 +136,7 @@ impl AzureStore {
         self.mine().lease.as_ref().is_some_and(|lease| lease.as_str().eq_ignore_ascii_case(id.as_str()))
     }
 
-    fn not_locked(&self, op: &'static str, id: &LockId) -> Error {
+    fn not_locked(&self, op: Op, id: &LockId) -> Error {
         if self.is_mine(id) {
             let why = "the lock is not held any more: its lease was broken";
             return self.error(ErrorKind::LockLost, op).because(why);
@@ -145,7 +145,7 @@ impl AzureStore {
     }
 
     /// Another lock is in force.
-    fn others(&self, op: &'static str, id: &LockId, seen: &Seen) -> Error {
+    fn others(&self, op: Op, id: &LockId, seen: &Seen) -> Error {
         let holder = self.holder_of(seen);
         if self.is_mine(id) {
             let why = format!("the lock was broken, and another one is held by {holder}");

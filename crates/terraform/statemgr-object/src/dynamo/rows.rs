@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use groundstate_common::Sleeper;
-use groundstate_statemgr::{Error, ErrorKind, Result};
+use groundstate_statemgr::{Error, ErrorKind, Op, Result};
 
 use crate::digest::DigestRow;
 use crate::dynamo::table::{DynamoTable, Outcome, Row};
@@ -62,7 +62,7 @@ impl Slot for LockRow {
     type Token = Row;
 
     async fn create(&self, document: &str) -> Result<Created> {
-        Ok(match self.table.put("lock", &self.key, (INFO, document), true).await? {
+        Ok(match self.table.put(Op::Lock, &self.key, (INFO, document), true).await? {
             Outcome::Done => Created::Done,
             Outcome::Refused(row) => {
                 Created::Taken(row.map(|Row(info)| info.unwrap_or_default().into_bytes()))
@@ -71,7 +71,7 @@ impl Slot for LockRow {
         })
     }
 
-    async fn look(&self, op: &'static str) -> Result<Option<Seen<Row>>> {
+    async fn look(&self, op: Op) -> Result<Option<Seen<Row>>> {
         let row = self.table.get(op, &self.key, INFO).await?;
         Ok(row.map(|row| {
             let info = row.0.clone().unwrap_or_default();
@@ -80,7 +80,7 @@ impl Slot for LockRow {
     }
 
     async fn remove(&self, token: &Row) -> Result<Removed> {
-        Ok(match self.table.delete("unlock", &self.key, INFO, Some(token)).await? {
+        Ok(match self.table.delete(Op::Unlock, &self.key, INFO, Some(token)).await? {
             Outcome::Done => Removed::Done,
             Outcome::Refused(_) => Removed::Changed,
             Outcome::Unknown(error) => Removed::Unknown(error),
@@ -113,7 +113,7 @@ impl fmt::Display for DynamoDigest {
 }
 
 /// The outcome of a change without a condition.
-fn settled(outcome: Outcome, op: &'static str, target: &DynamoDigest) -> Result<()> {
+fn settled(outcome: Outcome, op: Op, target: &DynamoDigest) -> Result<()> {
     match outcome {
         Outcome::Done => Ok(()),
         Outcome::Unknown(error) => Err(error),
@@ -127,16 +127,20 @@ fn settled(outcome: Outcome, op: &'static str, target: &DynamoDigest) -> Result<
 #[async_trait]
 impl DigestRow for DynamoDigest {
     async fn get(&self) -> Result<Option<String>> {
-        Ok(self.table.get("read the digest in", &self.key, DIGEST).await?.and_then(|Row(digest)| digest))
+        Ok(self
+            .table
+            .get(Op::Other("read the digest in"), &self.key, DIGEST)
+            .await?
+            .and_then(|Row(digest)| digest))
     }
 
     async fn put(&self, digest: &str) -> Result<()> {
-        const OP: &str = "write the digest in";
+        const OP: Op = Op::Other("write the digest in");
         settled(self.table.put(OP, &self.key, (DIGEST, digest), false).await?, OP, self)
     }
 
     async fn delete(&self) -> Result<()> {
-        const OP: &str = "delete the digest in";
+        const OP: Op = Op::Other("delete the digest in");
         settled(self.table.delete(OP, &self.key, DIGEST, None).await?, OP, self)
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use groundstate_blobs::ErrorKind as BlobError;
 use groundstate_common::Sleeper;
-use groundstate_statemgr::{Error, ErrorKind, Result};
+use groundstate_statemgr::{Error, ErrorKind, Op, Result};
 use serde_json::{Map, Value, json};
 
 use crate::dynamo::api::{DynamoApi, DynamoReply};
@@ -48,7 +48,7 @@ impl DynamoTable {
     }
 
     /// Reads an attribute of a row, consistently.
-    pub(super) async fn get(&self, op: &'static str, key: &str, attribute: &str) -> Result<Option<Row>> {
+    pub(super) async fn get(&self, op: Op, key: &str, attribute: &str) -> Result<Option<Row>> {
         let input = json!({
             "ConsistentRead": true,
             "Key": { KEY: { "S": key } },
@@ -64,7 +64,7 @@ impl DynamoTable {
     /// Makes a row of this attribute, whatever is there or only where there is none.
     pub(super) async fn put(
         &self,
-        op: &'static str,
+        op: Op,
         key: &str,
         (attribute, value): (&str, &str),
         only_if_absent: bool,
@@ -83,7 +83,7 @@ impl DynamoTable {
     /// Removes a row, whatever it is or only if the attribute is this one; a missing attribute can be asked for too.
     pub(super) async fn delete(
         &self,
-        op: &'static str,
+        op: Op,
         key: &str,
         attribute: &str,
         only_if: Option<&Row>,
@@ -102,13 +102,7 @@ impl DynamoTable {
         self.change(op, "DeleteItem", &input, attribute).await
     }
 
-    async fn change(
-        &self,
-        op: &'static str,
-        action: &'static str,
-        input: &Value,
-        attribute: &str,
-    ) -> Result<Outcome> {
+    async fn change(&self, op: Op, action: &'static str, input: &Value, attribute: &str) -> Result<Outcome> {
         Ok(match self.action(op, action, input).await? {
             Answer::Done(_) => Outcome::Done,
             Answer::Refused(output) => Outcome::Refused(row(&output["Item"], attribute)),
@@ -117,7 +111,7 @@ impl DynamoTable {
     }
 
     /// Carries an action out; what has surely not happened is tried again.
-    async fn action(&self, op: &'static str, action: &'static str, input: &Value) -> Result<Answer> {
+    async fn action(&self, op: Op, action: &'static str, input: &Value) -> Result<Answer> {
         let body = input.to_string();
         let mut pause = PAUSE;
         let mut tries = 1;
@@ -143,7 +137,7 @@ impl DynamoTable {
         }
     }
 
-    fn answer(&self, op: &'static str, action: &str, reply: DynamoReply) -> Result<Answer> {
+    fn answer(&self, op: Op, action: &str, reply: DynamoReply) -> Result<Answer> {
         let output: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
         if (200..300).contains(&reply.status) {
             // A change is done whatever its body says; a read without a body has told nothing.
@@ -167,11 +161,11 @@ impl DynamoTable {
         if kind == ErrorKind::Ambiguous { Ok(Answer::Unknown(error)) } else { Err(error) }
     }
 
-    fn error(&self, kind: ErrorKind, op: &'static str, why: impl Into<String>) -> Error {
+    fn error(&self, kind: ErrorKind, op: Op, why: impl Into<String>) -> Error {
         Error::new(kind, op, self).because(why)
     }
 
-    fn broken(&self, op: &'static str) -> Error {
+    fn broken(&self, op: Op) -> Error {
         self.error(ErrorKind::Internal, op, "a read was answered as only changes are")
     }
 }
@@ -268,6 +262,7 @@ mod tests {
     use async_trait::async_trait;
     use bytes::Bytes;
     use groundstate_common::{Clock, FixedClock, Timestamp};
+    use groundstate_statemgr::Op;
 
     use super::DynamoTable;
     use crate::dynamo::api::{DynamoApi, DynamoReply};
@@ -295,7 +290,7 @@ mod tests {
         let api = Arc::new(Busy { calls: AtomicU32::new(0), refusals, wait });
         let clock = Arc::new(FixedClock::new(Timestamp::UNIX_EPOCH));
         let table = DynamoTable::new(Arc::<Busy>::clone(&api), "locks", Arc::<FixedClock>::clone(&clock));
-        let is_read = table.get("read", "k", "Info").await.is_ok();
+        let is_read = table.get(Op::Read, "k", "Info").await.is_ok();
         let waited = clock.now().duration_since(Timestamp::UNIX_EPOCH).unwrap_or_default();
         (is_read, api.calls.load(Ordering::SeqCst), waited)
     }

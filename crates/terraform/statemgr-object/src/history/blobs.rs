@@ -8,7 +8,7 @@ use bytes::Bytes;
 use groundstate_blobs::{
     Attributes, BlobStore, DeleteOptions, GetOptions, Key, ListOptions, Precondition, PutOptions,
 };
-use groundstate_statemgr::{Error, ErrorKind, History, HistoryEntry, HistoryId, Result, Stored, Version};
+use groundstate_statemgr::{Error, ErrorKind, History, HistoryEntry, HistoryId, Op, Result, Stored, Version};
 
 use super::name::{Digest, EntryName};
 use crate::failure::failed;
@@ -46,7 +46,7 @@ impl BlobHistory {
         loop {
             let options = ListOptions::default().page(page);
             let listed = self.blobs.list(&self.prefix, &options).await;
-            let listed = listed.map_err(|error| failed("list the history in", self, error))?;
+            let listed = listed.map_err(|error| failed(Op::ListHistory, self, error))?;
             entries.extend(listed.blobs.iter().filter_map(|blob| {
                 let name = EntryName::parse(blob.name.strip_prefix(&self.prefix)?)?;
                 Some((name, blob.meta.size))
@@ -101,7 +101,7 @@ impl History for BlobHistory {
     }
 
     async fn read(&self, id: &HistoryId) -> Result<Stored> {
-        const OP: &str = "read from the history in";
+        const OP: Op = Op::ReadHistory;
         let missing = || Error::new(ErrorKind::NotFound, OP, self).because(format!("there is no entry {id}"));
         let name = EntryName::parse(id.as_str()).ok_or_else(missing)?;
         let key = self.key(&name).map_err(|error| failed(OP, self, error))?;

@@ -2,12 +2,12 @@
 
 use groundstate_statefile::{DecodeOptions, Document, EncodeOptions, File, ReadError, decode, encode};
 use groundstate_statemgr::{
-    Error, ErrorKind, Expect, FencingToken, Relation, Result, SnapshotMeta, StateStore, Stored, Version,
+    Error, ErrorKind, Expect, FencingToken, Op, Relation, Result, SnapshotMeta, StateStore, Stored, Version,
     WriteOptions,
 };
 use groundstate_states::Serial;
 
-const OP: &str = "roll back";
+const OP: Op = Op::RollBack;
 
 /// How to go back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use groundstate_blobs::ErrorKind as BlobErrorKind;
 use groundstate_common::{Clock, Timestamp};
 use groundstate_statemgr::{
-    Capabilities, Error, ErrorKind, Expect, LockGrant, LockHolder, LockId, LockInfo, Result, StateStore,
+    Capabilities, Error, ErrorKind, Expect, LockGrant, LockHolder, LockId, LockInfo, Op, Result, StateStore,
     Stored, Version, WriteOptions,
 };
 
@@ -77,7 +77,7 @@ impl<S: StateStore> WithHistory<S> {
     }
 
     /// Stores an entry of these bytes unless the newest one is that; gives its name if it is new.
-    async fn keep(&self, op: &'static str, bytes: &[u8]) -> Result<Option<EntryName>> {
+    async fn keep(&self, op: Op, bytes: &[u8]) -> Result<Option<EntryName>> {
         let mut name = EntryName::of(bytes, self.clock.now());
         if let Some(newest) = self.known().entries.iter().flatten().next_back() {
             if newest.digest == name.digest {
@@ -96,8 +96,8 @@ impl<S: StateStore> WithHistory<S> {
     }
 
     /// Whatever became of the entry, the state is as it was.
-    fn not_kept(&self, op: &'static str, error: groundstate_blobs::Error) -> Error {
-        let error = failed("keep a snapshot in", &self.history, error);
+    fn not_kept(&self, op: Op, error: groundstate_blobs::Error) -> Error {
+        let error = failed(Op::Other("keep a snapshot in"), &self.history, error);
         let kind = match error.kind() {
             ErrorKind::Ambiguous => ErrorKind::Unavailable,
             kind => kind,
@@ -107,7 +107,7 @@ impl<S: StateStore> WithHistory<S> {
     }
 
     /// Keeps what is about to be replaced if it is not kept yet, as with states that other programs wrote.
-    async fn keep_present(&self, op: &'static str, options: &WriteOptions) -> Result<()> {
+    async fn keep_present(&self, op: Op, options: &WriteOptions) -> Result<()> {
         let Expect::Version(expected) = &options.expect else { return Ok(()) };
         {
             let known = self.known();
@@ -198,8 +198,8 @@ impl<S: StateStore> StateStore for WithHistory<S> {
             return self.store.write(bytes, options).await;
         }
         self.look().await?;
-        self.keep_present("write", options).await?;
-        let entry = self.keep("write", bytes).await?;
+        self.keep_present(Op::Write, options).await?;
+        let entry = self.keep(Op::Write, bytes).await?;
         match self.store.write(bytes, options).await {
             Ok(version) => {
                 self.known().present = Some((version.clone(), Digest::of(bytes)));
@@ -217,7 +217,7 @@ impl<S: StateStore> StateStore for WithHistory<S> {
 
     async fn delete(&self, options: &WriteOptions) -> Result<()> {
         self.look().await?;
-        self.keep_present("delete", options).await?;
+        self.keep_present(Op::Delete, options).await?;
         self.store.delete(options).await
     }
 

@@ -1,6 +1,6 @@
 //! The keys of Terraform's `s3` backend.
 
-use groundstate_statemgr::{Error, ErrorKind, Result, WorkspaceName};
+use groundstate_statemgr::{Error, ErrorKind, Op, Result, WorkspaceName};
 
 use crate::layout::Layout;
 
@@ -76,7 +76,7 @@ impl S3Layout {
 }
 
 fn invalid(option: &str, value: &str, why: &str) -> Error {
-    Error::new(ErrorKind::Invalid, "use", format!("the {option} {value:?}")).because(why)
+    Error::new(ErrorKind::Invalid, Op::Other("use"), format!("the {option} {value:?}")).because(why)
 }
 
 impl Layout for S3Layout {

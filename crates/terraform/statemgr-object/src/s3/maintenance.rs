@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use groundstate_blobs::Key;
-use groundstate_statemgr::{Error, LockHolder, LockInfo, Result, StateStore, WorkspaceName, under_lock};
+use groundstate_statemgr::{Error, LockHolder, LockInfo, Op, Result, StateStore, WorkspaceName, under_lock};
 
 use crate::digest::RepairedDigest;
 use crate::failure::failed;
@@ -61,7 +61,7 @@ impl S3Backend {
 
     fn lock_key(&self, workspace: &WorkspaceName) -> Result<Key> {
         Key::parse(&self.objects.layout().lock_key(workspace))
-            .map_err(|error| failed("open", workspace, error))
+            .map_err(|error| failed(Op::Other("open"), workspace, error))
     }
 
     /// Makes the digest of a workspace's state that of what is stored, under the lock.
@@ -93,7 +93,7 @@ impl S3Backend {
         lock: &LockInfo,
         dry_run: bool,
     ) -> Result<MigratedLock> {
-        const OP: &str = "migrate the lock of";
+        const OP: Op = Op::Other("migrate the lock of");
         let store = self.open(workspace)?;
         let Some(table) = self.locks.table() else {
             let why = "no table is configured, name it as `dynamodb_table`";

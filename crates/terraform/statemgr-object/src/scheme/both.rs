@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use groundstate_blobs::LeaseId;
-use groundstate_statemgr::{Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Result};
+use groundstate_statemgr::{Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Op, Result};
 
 use crate::scheme::LockScheme;
 
@@ -54,7 +54,7 @@ impl BothLocks {
         }
         let left = left.join(" and ");
         let message = format!("{error}; {left} may be left behind, unlock it by force under the id {id}");
-        Error::new(ErrorKind::Ambiguous, "lock", self).because(message).with_source(error)
+        Error::new(ErrorKind::Ambiguous, Op::Lock, self).because(message).with_source(error)
     }
 }
 
@@ -126,9 +126,9 @@ impl LockScheme for BothLocks {
 /// One of the two was released, the other one not.
 fn half(released: &Arc<dyn LockScheme>, error: Error) -> Error {
     let message = format!("{released} was released, but {error}");
-    let mut half = Error::new(error.kind(), "unlock", error.target()).because(message);
+    let mut half = Error::new(error.kind(), Op::Unlock, error.target()).because(message);
     if let Some(holder) = error.holder() {
-        half = Error::locked("unlock", error.target(), Some(holder.clone()))
+        half = Error::locked(Op::Unlock, error.target(), Some(holder.clone()))
             .because(format!("{released} was released, but the other is held"));
     }
     half.with_source(error)
@@ -146,5 +146,5 @@ fn worse(first: Error, second: Error) -> Error {
         return counts;
     }
     let message = format!("{counts}, and {other}");
-    Error::new(counts.kind(), "unlock", counts.target()).because(message).with_source(other)
+    Error::new(counts.kind(), Op::Unlock, counts.target()).because(message).with_source(other)
 }

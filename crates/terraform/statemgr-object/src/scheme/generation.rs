@@ -12,7 +12,7 @@ use groundstate_blobs::{
 };
 use groundstate_common::IdSource;
 use groundstate_statemgr::{
-    Error, ErrorKind, Exclusion, LockGrant, LockHolder, LockId, LockInfo, Result, Sleeper,
+    Error, ErrorKind, Exclusion, LockGrant, LockHolder, LockId, LockInfo, Op, Result, Sleeper,
 };
 
 use crate::backend::Equipment;
@@ -21,8 +21,8 @@ use crate::scheme::LockScheme;
 use crate::scheme::slot::held_by;
 use crate::store::ObjectStateStore;
 
-const LOCK: &str = "lock";
-const UNLOCK: &str = "unlock";
+const LOCK: Op = Op::Lock;
+const UNLOCK: Op = Op::Unlock;
 
 /// How often a request is made again at once when the object was there and then was not, or the answer got lost.
 const ATTEMPTS: usize = 4;
@@ -60,7 +60,7 @@ impl GenerationLock {
     }
 
     /// Reads the lock object; nothing if there is none.
-    async fn get(&self, op: &'static str) -> Result<Option<Found>> {
+    async fn get(&self, op: Op) -> Result<Option<Found>> {
         let blob = self.blobs.get(&self.key, &GetOptions::default().role(Role::Lock)).await;
         Ok(blob.map_err(|error| failed(op, self, error))?.map(Found))
     }
@@ -261,11 +261,11 @@ impl LockScheme for GenerationLock {
     }
 
     async fn holder(&self) -> Result<Option<LockHolder>> {
-        Ok(self.get("look who holds the lock of").await?.map(|found| found.holder()))
+        Ok(self.get(Op::FindHolder).await?.map(|found| found.holder()))
     }
 
     async fn verify(&self, id: &LockId) -> Result<()> {
-        const OP: &str = "check the lock of";
+        const OP: Op = Op::CheckLock;
         held_by(self.get(OP).await?.map(|found| found.holder()), id, self)
     }
 

@@ -9,7 +9,7 @@ use groundstate_blobs::{
     PutOptions, Role,
 };
 use groundstate_common::Sleeper;
-use groundstate_statemgr::{Exclusion, Result};
+use groundstate_statemgr::{Exclusion, Op, Result};
 
 use crate::backend::Equipment;
 use crate::failure::failed;
@@ -82,12 +82,12 @@ impl Slot for ObjectSlot {
             BlobError::PreconditionFailed => {
                 Ok(Created::Taken(error.found().map(|blob| blob.bytes.to_vec())))
             }
-            BlobError::Ambiguous => Ok(Created::Unknown(failed("lock", self, error))),
-            _ => Err(failed("lock", self, error)),
+            BlobError::Ambiguous => Ok(Created::Unknown(failed(Op::Lock, self, error))),
+            _ => Err(failed(Op::Lock, self, error)),
         }
     }
 
-    async fn look(&self, op: &'static str) -> Result<Option<Seen<BlobVersion>>> {
+    async fn look(&self, op: Op) -> Result<Option<Seen<BlobVersion>>> {
         let options = GetOptions::default().role(Role::Lock);
         let blob = self.blobs.get(&self.key, &options).await.map_err(|error| failed(op, self, error))?;
         Ok(blob.map(|blob| Seen::new(&blob.bytes, blob.version().clone())))
@@ -99,8 +99,8 @@ impl Slot for ObjectSlot {
             Ok(_) => Ok(Removed::Done),
             Err(error) => match error.kind() {
                 BlobError::PreconditionFailed => Ok(Removed::Changed),
-                BlobError::Ambiguous => Ok(Removed::Unknown(failed("unlock", self, error))),
-                _ => Err(failed("unlock", self, error)),
+                BlobError::Ambiguous => Ok(Removed::Unknown(failed(Op::Unlock, self, error))),
+                _ => Err(failed(Op::Unlock, self, error)),
             },
         }
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use groundstate_common::Sleeper;
-use groundstate_statemgr::{Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Result};
+use groundstate_statemgr::{Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Op, Result};
 
 use crate::document;
 use crate::failure::left_behind;
@@ -26,7 +26,7 @@ pub(crate) trait Slot: fmt::Debug + fmt::Display + Send + Sync {
     async fn create(&self, document: &str) -> Result<Created>;
 
     /// What is there.
-    async fn look(&self, op: &'static str) -> Result<Option<Seen<Self::Token>>>;
+    async fn look(&self, op: Op) -> Result<Option<Seen<Self::Token>>>;
 
     /// Empties the slot if this is what is there.
     async fn remove(&self, token: &Self::Token) -> Result<Removed>;
@@ -117,12 +117,12 @@ impl<S: Slot> SlotLock<S> {
         }
         match unknown {
             Some(error) => Err(left_behind(error, &self.slot, &info.id)),
-            None => Err(Error::raced("lock", &self.slot)),
+            None => Err(Error::raced(Op::Lock, &self.slot)),
         }
     }
 
     async fn attempt(&self, id: &LockId, document: &str) -> Result<Attempt> {
-        const OP: &str = "lock";
+        const OP: Op = Op::Lock;
         let (shown, unknown) = match self.slot.create(document).await? {
             Created::Done => return Ok(Attempt::Mine),
             Created::Taken(shown) => (shown, None),
@@ -150,7 +150,7 @@ impl<S: Slot> SlotLock<S> {
     }
 
     pub(crate) async fn unlock(&self, id: &LockId) -> Result<()> {
-        const OP: &str = "unlock";
+        const OP: Op = Op::Unlock;
         let left = |error| left_behind(error, &self.slot, id);
         let mut token = self.own_token(id);
         let mut pause = PAUSE;
@@ -195,11 +195,11 @@ impl<S: Slot> SlotLock<S> {
     }
 
     pub(crate) async fn holder(&self) -> Result<Option<LockHolder>> {
-        Ok(self.slot.look("find the holder of the lock of").await?.map(|seen| seen.holder))
+        Ok(self.slot.look(Op::FindHolder).await?.map(|seen| seen.holder))
     }
 
     pub(crate) async fn verify(&self, id: &LockId) -> Result<()> {
-        let seen = self.slot.look("check the lock of").await?;
+        let seen = self.slot.look(Op::CheckLock).await?;
         held_by(seen.map(|seen| seen.holder), id, &self.slot)
     }
 
@@ -228,7 +228,7 @@ pub(crate) fn held_by(holder: Option<LockHolder>, id: &LockId, target: impl fmt:
         Some(holder) => format!("that of {holder}"),
         None => "none".to_owned(),
     };
-    Err(Error::new(ErrorKind::LockLost, "write under the lock", target)
+    Err(Error::new(ErrorKind::LockLost, Op::Other("write under the lock"), target)
         .because("the lock was released by another client; take it again and refresh")
         .expected_and_found(format!("the lock {id}"), found))
 }

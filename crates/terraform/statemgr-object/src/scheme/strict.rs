@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use groundstate_blobs::LeaseId;
-use groundstate_statemgr::{Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Result};
+use groundstate_statemgr::{Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Op, Result};
 
 use crate::scheme::LockScheme;
 
@@ -32,7 +32,7 @@ impl StrictLock {
             "it is locked by another mechanism, {}, so configurations of this state differ in how they lock; it is held",
             self.other
         );
-        Err(Error::locked("lock", &self.own, Some(holder)).because(message))
+        Err(Error::locked(Op::Lock, &self.own, Some(holder)).because(message))
     }
 }
 
@@ -57,7 +57,7 @@ impl LockScheme for StrictLock {
                     "{error}; {} may be left behind, unlock it by force under the id {}",
                     self.own, grant.id
                 );
-                Err(Error::new(ErrorKind::Ambiguous, "lock", self).because(message).with_source(cleanup))
+                Err(Error::new(ErrorKind::Ambiguous, Op::Lock, self).because(message).with_source(cleanup))
             }
         }
     }

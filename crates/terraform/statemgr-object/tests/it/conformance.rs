@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use groundstate_blobs::{BlobStore, FileBlobs, MemoryBlobs, PutOptions};
 use groundstate_conformance::{Harness, Place, ThreadSleeper};
-use groundstate_statemgr::{Backend, Error, ErrorKind, Exclusion, Result, StateStore, WorkspaceName};
+use groundstate_statemgr::{Backend, Error, ErrorKind, Exclusion, Op, Result, StateStore, WorkspaceName};
 use groundstate_statemgr_object::{FolderLayout, LockFiles, ObjectBackend, S3Layout};
 use tempfile::TempDir;
 
@@ -37,8 +37,9 @@ impl Harness for Directories {
 
     async fn place(&self) -> Result<Arc<dyn Place>> {
         let folder = tempfile::tempdir().expect("temporary directories can be made");
-        let blobs = FileBlobs::open(folder.path())
-            .map_err(|error| Error::new(ErrorKind::Unavailable, "open", "a directory").with_source(error))?;
+        let blobs = FileBlobs::open(folder.path()).map_err(|error| {
+            Error::new(ErrorKind::Unavailable, Op::Other("open"), "a directory").with_source(error)
+        })?;
         let locks = LockFiles::new("tests", Exclusion::Host, Arc::new(ThreadSleeper));
         let layout = Arc::new(FolderLayout::new("network"));
         let backend = ObjectBackend::new(Arc::new(blobs), layout).equip(Arc::new(locks));

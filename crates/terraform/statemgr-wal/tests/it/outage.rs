@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use groundstate_statemgr::{
-    Capabilities, Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Result, StateStore, Stored,
+    Capabilities, Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Op, Result, StateStore, Stored,
     Version, WriteOptions,
 };
 use groundstate_wal::{
@@ -57,7 +57,7 @@ impl StateStore for OutageStore {
 
     async fn read(&self) -> Result<Option<Stored>> {
         if self.is_silent.load(Ordering::Relaxed) {
-            return Err(Error::new(ErrorKind::Unavailable, "read", self));
+            return Err(Error::new(ErrorKind::Unavailable, Op::Read, self));
         }
         self.store.read().await
     }
@@ -66,11 +66,11 @@ impl StateStore for OutageStore {
         let outage = *self.outage.lock().unwrap();
         match outage {
             Outage::None => self.store.write(bytes, options).await,
-            Outage::Refused => Err(Error::new(ErrorKind::Unavailable, "write", self)),
+            Outage::Refused => Err(Error::new(ErrorKind::Unavailable, Op::Write, self)),
             Outage::LostReply => {
                 self.store.write(bytes, options).await?;
                 self.is_silent.store(true, Ordering::Relaxed);
-                Err(Error::new(ErrorKind::Ambiguous, "write", self))
+                Err(Error::new(ErrorKind::Ambiguous, Op::Write, self))
             }
         }
     }

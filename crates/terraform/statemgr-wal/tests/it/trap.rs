@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use groundstate_statemgr::{
-    Capabilities, Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, MemoryStore, Result, StateStore,
-    Stored, Version, WriteOptions,
+    Capabilities, Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, MemoryStore, Op, Result,
+    StateStore, Stored, Version, WriteOptions,
 };
 use groundstate_wal::{
     self as journal, Ack, Cursor, Epoch, Head, JournalStore, JournalWriter, MemoryJournal, OpenOptions, Page,
@@ -45,7 +45,7 @@ pub(crate) struct TrappedJournal(pub(crate) MemoryJournal, pub(crate) Fuse);
 struct TrappedWriter(Arc<dyn JournalWriter>, Fuse);
 
 fn dead() -> Error {
-    Error::new(ErrorKind::Unavailable, "call", "the dead")
+    Error::new(ErrorKind::Unavailable, Op::Other("call"), "the dead")
 }
 
 fn dead_journal() -> journal::Error {

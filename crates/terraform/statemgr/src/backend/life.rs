@@ -7,6 +7,7 @@ use groundstate_statefile::{
 };
 use groundstate_states::{Lineage, Serial};
 
+use crate::Op;
 use crate::backend::{CreateWorkspace, DeleteWorkspace, WorkspaceName};
 use crate::error::{Error, ErrorKind, Result};
 use crate::guard::{catch_panic, is_loss};
@@ -14,7 +15,7 @@ use crate::holder::LockGrant;
 use crate::lock_info::{LockId, LockInfo};
 use crate::store::{Expect, StateStore, WriteOptions};
 
-const DELETE: &str = "delete the workspace";
+const DELETE: Op = Op::DeleteWorkspace;
 
 /// The document of a state in which nothing is yet: of serial 1, as the original programs write it.
 ///
@@ -26,7 +27,7 @@ pub fn empty_state(dialect: Dialect, lineage: Lineage, writer: Option<WriterVers
     file.serial = Serial::new(1);
     file.terraform_version = writer;
     encode(&file, &EncodeOptions::default())
-        .map_err(|error| Error::new(ErrorKind::Internal, "write", "an empty state").with_source(error))
+        .map_err(|error| Error::new(ErrorKind::Internal, Op::Write, "an empty state").with_source(error))
 }
 
 /// Whether the document of a workspace has resources to lose.
@@ -38,7 +39,7 @@ pub fn holds_resources(bytes: &[u8], name: &WorkspaceName) -> Result<bool> {
     match decode(bytes, &DecodeOptions::default()) {
         Ok(file) => Ok(file.state.has_managed_resource_instance_objects()),
         Err(ReadError::NoState) => Ok(false),
-        Err(error) => Err(Error::new(ErrorKind::Corrupt, "read the state of the workspace", name)
+        Err(error) => Err(Error::new(ErrorKind::Corrupt, Op::Other("read the state of the workspace"), name)
             .because("its state cannot be read, repair it or force the deletion")
             .with_source(error)),
     }
@@ -83,7 +84,7 @@ async fn write_first(
 }
 
 fn taken(name: &WorkspaceName) -> Error {
-    Error::new(ErrorKind::Conflict, "create the workspace", name).because("it exists already")
+    Error::new(ErrorKind::Conflict, Op::CreateWorkspace, name).because("it exists already")
 }
 
 /// Deletes the state of a workspace under its lock: what [`Backend::delete`] asks for where a workspace is its state.

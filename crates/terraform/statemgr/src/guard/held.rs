@@ -5,6 +5,7 @@ use std::task::Waker;
 
 use groundstate_common::Timestamp;
 
+use crate::Op;
 use crate::error::{Error, ErrorKind, Result};
 use crate::guard::abandoned::AbandonedLock;
 use crate::holder::LockGrant;
@@ -94,7 +95,7 @@ impl Held {
     /// Says so if the lock was lost.
     pub(super) fn kept(&self) -> Result<()> {
         match &self.inner().status {
-            Status::Lost(_) => Err(Error::new(ErrorKind::LockLost, "renew the lock of", &self.locker)),
+            Status::Lost(_) => Err(Error::new(ErrorKind::LockLost, Op::RenewLock, &self.locker)),
             _ => Ok(()),
         }
     }

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use groundstate_common::Clock;
 
+use crate::Op;
 use crate::error::{Error, ErrorKind, Result};
 use crate::holder::{LockGrant, LockHolder};
 use crate::lock_info::{LockId, LockInfo};
@@ -44,7 +45,7 @@ impl Locker for Manager {
     }
 
     async fn force_unlock(&self, id: &LockId) -> Result<()> {
-        const OP: &str = "unlock by force";
+        const OP: Op = Op::ForceUnlock;
         if !self.options.locking {
             return Err(Error::unsupported(OP, self).because("locking is off"));
         }
@@ -73,7 +74,7 @@ impl Manager {
         let Err(error) = self.renew(&grant.id).await else { return Ok(()) };
         Err(match error.kind() {
             ErrorKind::NotFound | ErrorKind::Locked => {
-                Error::new(ErrorKind::LockLost, "write", self).with_source(error)
+                Error::new(ErrorKind::LockLost, Op::Write, self).with_source(error)
             }
             _ => error,
         })

@@ -3,13 +3,14 @@
 use groundstate_state_edit::{Editor, OpenState};
 use groundstate_statefile::ReadError;
 
+use crate::Op;
 use crate::error::{Error, ErrorKind, Result};
 use crate::manager::Manager;
 use crate::manager::memory::Memory;
 use crate::store::{Expect, WriteOptions};
 use crate::traits::Persisted;
 
-const OP: &str = "change";
+const OP: Op = Op::Change;
 
 /// What to do with the changes of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

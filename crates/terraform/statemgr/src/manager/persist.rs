@@ -7,6 +7,7 @@ use groundstate_common::IdSource;
 use groundstate_statefile::{File, encode};
 use groundstate_states::{Lineage, Serial};
 
+use crate::Op;
 use crate::error::{Error, ErrorKind, Result};
 use crate::intermediate::PersistInfo;
 use crate::manager::Manager;
@@ -67,7 +68,7 @@ impl Manager {
         };
         if let Some(file) = found.as_ref().filter(|_| !forced) {
             let message = "a state is stored there that was not read, refresh and try again";
-            return Err(Error::conflict("write", self, "nothing", snapshot(file)).because(message));
+            return Err(Error::conflict(Op::Write, self, "nothing", snapshot(file)).because(message));
         }
         let mut memory = self.memory();
         memory.seen = Seen::Version(stored.version);
@@ -114,7 +115,7 @@ impl Manager {
         file.terraform_version = writer(&self.options, &file);
         let bytes = encode(&file, &self.options.encode).map_err(|error| {
             let message = "the state cannot be written as a file";
-            Error::new(ErrorKind::Invalid, "write", self).because(message).with_source(error)
+            Error::new(ErrorKind::Invalid, Op::Write, self).because(message).with_source(error)
         })?;
         let attempt = Attempt { bytes: bytes.into(), file: Arc::new(file), at };
         Ok(Some(Plan { attempt, options }))
@@ -140,7 +141,7 @@ impl Manager {
         let version = stored.as_ref().map(|stored| &stored.version);
         if !options.expect.is_met_by(version) {
             let found = version.map_or_else(|| "nothing".to_owned(), |version| format!("version {version}"));
-            return Err(Error::conflict("write", self, &options.expect, found));
+            return Err(Error::conflict(Op::Write, self, &options.expect, found));
         }
         // The bytes are here anyway, so that a version which does not change with them is found out.
         if let Some((stored, reference)) = stored.zip(reference) {
@@ -149,7 +150,7 @@ impl Manager {
                 |file: &File| (file.serial, &file.lineage) == (reference.serial, &reference.lineage);
             if !found.as_ref().is_some_and(is_there) {
                 let found = found.as_ref().map_or_else(|| "nothing".to_owned(), snapshot);
-                return Err(Error::conflict("write", self, snapshot(&reference), found));
+                return Err(Error::conflict(Op::Write, self, snapshot(&reference), found));
             }
         }
         let options = WriteOptions { expect: Expect::Any, ..options.clone() };
@@ -215,20 +216,20 @@ impl Manager {
     fn conflict(&self, found: &str, cause: Error) -> Error {
         let reference = self.memory().reference.clone();
         let expected = reference.map_or_else(|| "nothing".to_owned(), |file| snapshot(&file));
-        Error::conflict("write", self, expected, found).with_source(cause)
+        Error::conflict(Op::Write, self, expected, found).with_source(cause)
     }
 
     pub(super) fn next(&self, serial: Serial) -> Result<Serial> {
         serial.next().ok_or_else(|| {
             let message = "its serial is the largest there is, import it again with a smaller one";
-            Error::new(ErrorKind::Invalid, "write", self).because(message)
+            Error::new(ErrorKind::Invalid, Op::Write, self).because(message)
         })
     }
 
     fn new_lineage(&self) -> Result<Lineage> {
         let id = self.ids.uuid().map_err(|error| {
             let message = "there is no id for a new lineage";
-            Error::new(ErrorKind::Internal, "write", self).because(message).with_source(error)
+            Error::new(ErrorKind::Internal, Op::Write, self).because(message).with_source(error)
         })?;
         Ok(Lineage::new(&id))
     }

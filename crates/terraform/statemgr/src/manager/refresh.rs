@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use groundstate_statefile::{File, ReadError, decode};
 
+use crate::Op;
 use crate::error::{Error, ErrorKind, Result};
 use crate::manager::Manager;
 use crate::manager::memory::Seen;
@@ -41,6 +42,6 @@ impl Manager {
 
     pub(super) fn corrupt(&self, error: ReadError) -> Error {
         let message = "what is stored there is no usable state, repair it or bring back a backup";
-        Error::new(ErrorKind::Corrupt, "read", self).because(message).with_source(error)
+        Error::new(ErrorKind::Corrupt, Op::Read, self).because(message).with_source(error)
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use groundstate_states::State;
 
+use crate::Op;
 use crate::error::{Error, Result};
 use crate::holder::{LockGrant, LockHolder};
 use crate::intermediate::PersistInfo;
@@ -106,7 +107,7 @@ impl Locker for LockDisabled {
     }
 
     async fn renew(&self, _: &LockId) -> Result<LockGrant> {
-        Err(Error::unsupported("renew the lock of", self).because("locking is off"))
+        Err(Error::unsupported(Op::RenewLock, self).because("locking is off"))
     }
 
     async fn unlock(&self, _: &LockId) -> Result<()> {
@@ -114,7 +115,7 @@ impl Locker for LockDisabled {
     }
 
     async fn force_unlock(&self, _: &LockId) -> Result<()> {
-        Err(Error::unsupported("unlock by force", self).because("locking is off"))
+        Err(Error::unsupported(Op::ForceUnlock, self).because("locking is off"))
     }
 
     async fn lock_holder(&self) -> Result<Option<LockHolder>> {

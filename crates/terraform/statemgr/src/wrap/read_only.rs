@@ -4,6 +4,7 @@ use std::fmt;
 
 use async_trait::async_trait;
 
+use crate::Op;
 use crate::capabilities::Capabilities;
 use crate::error::{Error, Result};
 use crate::holder::{LockGrant, LockHolder};
@@ -20,7 +21,7 @@ impl<S: StateStore> ReadOnly<S> {
         Self(store)
     }
 
-    fn refuse<T>(&self, op: &'static str) -> Result<T> {
+    fn refuse<T>(&self, op: Op) -> Result<T> {
         Err(Error::unsupported(op, self).because("it was opened for reading only"))
     }
 }
@@ -48,27 +49,27 @@ impl<S: StateStore> StateStore for ReadOnly<S> {
     }
 
     async fn write(&self, _: &[u8], _: &WriteOptions) -> Result<Version> {
-        self.refuse("write")
+        self.refuse(Op::Write)
     }
 
     async fn delete(&self, _: &WriteOptions) -> Result<()> {
-        self.refuse("delete")
+        self.refuse(Op::Delete)
     }
 
     async fn lock(&self, _: &LockInfo) -> Result<LockGrant> {
-        self.refuse("lock")
+        self.refuse(Op::Lock)
     }
 
     async fn renew(&self, _: &LockId) -> Result<LockGrant> {
-        self.refuse("renew the lock of")
+        self.refuse(Op::RenewLock)
     }
 
     async fn unlock(&self, _: &LockId) -> Result<()> {
-        self.refuse("unlock")
+        self.refuse(Op::Unlock)
     }
 
     async fn force_unlock(&self, _: &LockId) -> Result<()> {
-        self.refuse("unlock by force")
+        self.refuse(Op::ForceUnlock)
     }
 
     async fn lock_holder(&self) -> Result<Option<LockHolder>> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use groundstate_common::{Clock, FixedClock, Timestamp};
 use groundstate_statemgr::{
-    Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Locker, Result, Waiting, lock_with,
+    Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Locker, Op, Result, Waiting, lock_with,
 };
 
 use crate::support::{info, kind};
@@ -66,21 +66,21 @@ impl Locker for Stubborn {
         let now = self.clock.now().duration_since(Timestamp::UNIX_EPOCH).unwrap_or_default();
         self.asked.lock().expect("no test panics inside").push(now.as_secs());
         let refusal = self.refusals.lock().expect("no test panics inside").pop();
-        let held = || Error::locked("lock", self, Some(LockHolder::of(crate::support::info("theirs"))));
+        let held = || Error::locked(Op::Lock, self, Some(LockHolder::of(crate::support::info("theirs"))));
         Err(match refusal {
             None => return Ok(Some(LockGrant::new(info.id.clone()))),
             Some(Refusal::Held) => held(),
-            Some(Refusal::HeldByNobodyKnown) => Error::locked("lock", self, None),
-            Some(Refusal::Raced) => Error::raced("lock", self),
+            Some(Refusal::HeldByNobodyKnown) => Error::locked(Op::Lock, self, None),
+            Some(Refusal::Raced) => Error::raced(Op::Lock, self),
             Some(Refusal::Wrapped) => {
-                Error::new(ErrorKind::Internal, "lock", self).with_source(Proxy(held()))
+                Error::new(ErrorKind::Internal, Op::Lock, self).with_source(Proxy(held()))
             }
-            Some(Refusal::Denied) => Error::new(ErrorKind::Denied, "lock", self),
+            Some(Refusal::Denied) => Error::new(ErrorKind::Denied, Op::Lock, self),
         })
     }
 
     async fn renew(&self, _: &LockId) -> Result<LockGrant> {
-        Err(Error::unsupported("renew", self))
+        Err(Error::unsupported(Op::Other("renew"), self))
     }
 
     async fn unlock(&self, _: &LockId) -> Result<()> {

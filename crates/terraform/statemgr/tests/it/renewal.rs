@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use groundstate_common::{Clock, SequenceIds, Timestamp};
 use groundstate_statemgr::{
     AbandonedLocks, Capabilities, Error, ErrorKind, LockGrant, LockGuard, LockHolder, LockId, LockInfo,
-    Manager, ManagerOptions, MemoryPlace, MemoryStore, Result, Sleeper, StateStore, Stored, Version, Waiting,
-    WriteOptions, write_and_persist,
+    Manager, ManagerOptions, MemoryPlace, MemoryStore, Op, Result, Sleeper, StateStore, Stored, Version,
+    Waiting, WriteOptions, write_and_persist,
 };
 use tokio::time::Instant;
 
@@ -221,7 +221,7 @@ struct Counting {
 }
 
 impl Counting {
-    fn reach(&self, op: &'static str) -> Result<()> {
+    fn reach(&self, op: Op) -> Result<()> {
         let cut_off = self.cut_off.load(Ordering::SeqCst);
         if cut_off { Err(Error::new(ErrorKind::Unavailable, op, self)) } else { Ok(()) }
     }
@@ -257,12 +257,12 @@ impl StateStore for Counting {
 
     async fn renew(&self, id: &LockId) -> Result<LockGrant> {
         self.renewals.fetch_add(1, Ordering::SeqCst);
-        self.reach("renew the lock of")?;
+        self.reach(Op::RenewLock)?;
         self.store.renew(id).await
     }
 
     async fn unlock(&self, id: &LockId) -> Result<()> {
-        self.reach("unlock")?;
+        self.reach(Op::Unlock)?;
         self.store.unlock(id).await
     }
 

@@ -9,7 +9,7 @@ use groundstate_common::{FixedClock, SequenceIds, Timestamp};
 use groundstate_statefile::{DecodeOptions, Dialect, File, decode};
 use groundstate_statemgr::{
     Capabilities, Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Manager, ManagerOptions,
-    MemoryPlace, MemoryStore, Result, StateStore, Stored, Version, WriteOptions,
+    MemoryPlace, MemoryStore, Op, Result, StateStore, Stored, Version, WriteOptions,
 };
 use groundstate_states::addr::{AbsResource, ModuleInstance, ProviderConfig};
 use groundstate_states::{Lineage, OutputValue, Serial, State, Type, Value};
@@ -202,7 +202,7 @@ impl StateStore for Script {
     async fn read(&self) -> Result<Option<Stored>> {
         self.record("get");
         if self.0.unreadable.load(Ordering::SeqCst) {
-            return Err(Error::new(ErrorKind::Unavailable, "read", self));
+            return Err(Error::new(ErrorKind::Unavailable, Op::Read, self));
         }
         let stored = self.0.store.read().await?;
         Ok(stored.map(|Stored { bytes, version, .. }| Stored::new(bytes, self.version(version))))
@@ -213,10 +213,10 @@ impl StateStore for Script {
         self.record(format!("put {}{}", file.serial, if options.force { " by force" } else { "" }));
         let fault = self.0.faults.lock().expect("no test panics inside").pop();
         match fault {
-            Some(Fault::Fail(kind)) => Err(Error::new(kind, "write", self)),
+            Some(Fault::Fail(kind)) => Err(Error::new(kind, Op::Write, self)),
             Some(Fault::LoseAnswer) => {
                 self.0.store.write(bytes, options).await?;
-                Err(Error::new(ErrorKind::Ambiguous, "write", self))
+                Err(Error::new(ErrorKind::Ambiguous, Op::Write, self))
             }
             Some(Fault::NeverAnswer) => {
                 self.0.store.write(bytes, options).await?;
@@ -225,7 +225,7 @@ impl StateStore for Script {
             Some(Fault::Delay) => {
                 *self.0.delayed.lock().expect("no test panics inside") =
                     Some((bytes.to_vec(), options.clone()));
-                Err(Error::new(ErrorKind::Ambiguous, "write", self))
+                Err(Error::new(ErrorKind::Ambiguous, Op::Write, self))
             }
             Some(Fault::AfterTheDelayed) => {
                 assert_eq!(

@@ -8,7 +8,7 @@ use groundstate_common::{Clock, Timestamp};
 use groundstate_conformance::Disturbance;
 use groundstate_statemgr::{
     Capabilities, Error, ErrorKind, Exclusion, Expect, FencingToken, LockGrant, LockHolder, LockId, LockInfo,
-    Result, StateStore, Stored, Version, WriteOptions,
+    Op, Result, StateStore, Stored, Version, WriteOptions,
 };
 
 use super::flaw::Flaw;
@@ -39,7 +39,7 @@ impl Client {
         self.mine.lock().expect("nothing panics inside")
     }
 
-    fn error(&self, kind: ErrorKind, op: &'static str) -> Error {
+    fn error(&self, kind: ErrorKind, op: Op) -> Error {
         Error::new(kind, op, self)
     }
 
@@ -66,8 +66,9 @@ impl Client {
         inner.lock.clone().filter(|held| now < held.expires || self.has(Flaw::LeaseNeverEnds))
     }
 
-    fn check_token(&self, op: &'static str, inner: &Inner, options: &WriteOptions) -> Result<()> {
-        let ignored = self.has(Flaw::IgnoresTokens) || self.has(Flaw::DeleteIgnoresTokens) && op == "delete";
+    fn check_token(&self, op: Op, inner: &Inner, options: &WriteOptions) -> Result<()> {
+        let ignored =
+            self.has(Flaw::IgnoresTokens) || self.has(Flaw::DeleteIgnoresTokens) && op == Op::Delete;
         match options.fence {
             Some(token) if token.get() < inner.token && !ignored => {
                 if self.has(Flaw::RefusalFreesTheLock) {
@@ -79,7 +80,7 @@ impl Client {
         }
     }
 
-    fn check_expectation(&self, op: &'static str, inner: &Inner, options: &WriteOptions) -> Result<()> {
+    fn check_expectation(&self, op: Op, inner: &Inner, options: &WriteOptions) -> Result<()> {
         let found = self.version(inner);
         let earlier =
             |version: &Version| version.as_str().parse().is_ok_and(|number: u64| number <= inner.writes);
@@ -90,7 +91,7 @@ impl Client {
                 Expect::Version(version) => self.has(Flaw::TakesAnyEarlierVersion) && earlier(version),
                 Expect::Any => true,
             }
-            || op == "delete" && self.has(Flaw::DeleteIgnoresExpectations);
+            || op == Op::Delete && self.has(Flaw::DeleteIgnoresExpectations);
         if met {
             return Ok(());
         }
@@ -101,7 +102,7 @@ impl Client {
         Err(Error::conflict(op, self, &options.expect, found))
     }
 
-    fn check(&self, op: &'static str, options: &WriteOptions) -> Result<()> {
+    fn check(&self, op: Op, options: &WriteOptions) -> Result<()> {
         let lacks = self.capabilities();
         let quiet = self.has(Flaw::QuietlyIgnoresWhatItLacks);
         if options.force && !self.has(Flaw::QuietlyIgnoresForce) {
@@ -144,14 +145,14 @@ impl Client {
     }
 
     /// Whether the request is refused at the door; and what disturbance its answer meets.
-    fn disturbance(&self, op: &'static str) -> Result<Option<Disturbance>> {
+    fn disturbance(&self, op: Op) -> Result<Option<Disturbance>> {
         match self.shared.inner().disturbance.take() {
             Some(Disturbance::RefuseRequest) => Err(self.error(ErrorKind::Unavailable, op)),
             other => Ok(other),
         }
     }
 
-    fn answer<T>(&self, op: &'static str, disturbance: Option<Disturbance>, value: T) -> Result<T> {
+    fn answer<T>(&self, op: Op, disturbance: Option<Disturbance>, value: T) -> Result<T> {
         match disturbance {
             Some(_) if self.has(Flaw::CallsALostAnswerAFailure) => {
                 Err(self.error(ErrorKind::Unavailable, op))
@@ -210,7 +211,7 @@ impl Client {
         LockHolder::of(held.info.clone()).with_id(held.id.clone()).with_expiry(Some(held.expires))
     }
 
-    fn refusal(&self, op: &'static str, held: &Held, asker: Option<&LockInfo>) -> Error {
+    fn refusal(&self, op: Op, held: &Held, asker: Option<&LockInfo>) -> Error {
         let holder = match asker {
             Some(info) if self.has(Flaw::RefusalNamesTheAsker) => Some(LockHolder::of(info.clone())),
             Some(_) if self.has(Flaw::RefusalNamesNobody) => None,
@@ -238,7 +239,7 @@ impl Client {
                 || self.has(Flaw::LooksThenLocks)
                 || self.has(Flaw::LocksTwiceForTheHolder) && held.client == self.number;
             if !let_in {
-                return Err(self.refusal("lock", &held, Some(info)));
+                return Err(self.refusal(Op::Lock, &held, Some(info)));
             }
         }
         if !self.has(Flaw::TokensStandStill) {
@@ -259,7 +260,7 @@ impl Client {
         Ok(self.grant(&held))
     }
 
-    fn lost(&self, op: &'static str) -> Error {
+    fn lost(&self, op: Op) -> Error {
         let kind = if self.has(Flaw::LostIsCalledLocked) { ErrorKind::Locked } else { ErrorKind::LockLost };
         self.error(kind, op)
     }
@@ -309,7 +310,7 @@ impl StateStore for Client {
 
     async fn read(&self) -> Result<Option<Stored>> {
         if self.container_is_missing {
-            return Err(self.error(ErrorKind::NotFound, "read"));
+            return Err(self.error(ErrorKind::NotFound, Op::Read));
         }
         if self.has(Flaw::CachesReads)
             && let Some(cached) = self.cache.lock().expect("nothing panics inside").clone()
@@ -320,11 +321,11 @@ impl StateStore for Client {
         if self.has(Flaw::ReadNeedsTheLock)
             && self.held(&self.shared.inner()).is_some_and(|h| h.client != self.number)
         {
-            return Err(self.error(ErrorKind::Locked, "read"));
+            return Err(self.error(ErrorKind::Locked, Op::Read));
         }
         let mut stored = self.stored(&self.shared.inner());
         if stored.is_none() && self.has(Flaw::AbsentIsAnError) {
-            return Err(self.error(ErrorKind::NotFound, "read"));
+            return Err(self.error(ErrorKind::NotFound, Op::Read));
         }
         if self.has(Flaw::VersionsChangeWithoutAWrite) {
             self.shared.inner().writes += 1;
@@ -349,10 +350,10 @@ impl StateStore for Client {
                 self.shared.inner().bytes = None;
                 return Ok(Version::new("0"));
             }
-            return Err(self.error(ErrorKind::Invalid, "write"));
+            return Err(self.error(ErrorKind::Invalid, Op::Write));
         }
         pause().await;
-        let disturbance = match self.disturbance("write") {
+        let disturbance = match self.disturbance(Op::Write) {
             Err(error) if self.has(Flaw::LeavesHalfAfterAnError) => {
                 self.shared.inner().bytes = Some(bytes[..bytes.len() / 2].to_vec());
                 return Err(error);
@@ -363,17 +364,17 @@ impl StateStore for Client {
         let slow_race = options.expect != Expect::Any && self.has(Flaw::LosesUpdatesInARace);
         let slow = slow_token || slow_race || self.has(Flaw::ChecksThenWrites);
         if slow {
-            self.check("write", options)?;
+            self.check(Op::Write, options)?;
             pause().await;
         }
         if matches!(self.shared.flaw, Some(Flaw::TruncatesFirst | Flaw::WritesInTwoHalves)) {
-            self.check("write", options)?;
+            self.check(Op::Write, options)?;
             self.begin_to_put(bytes).await;
         }
         let version = {
             let _gate = self.shared.gate();
             if !slow && self.shared.flaw != Some(Flaw::TruncatesFirst) {
-                self.check("write", options)?;
+                self.check(Op::Write, options)?;
             }
             self.put(bytes)
         };
@@ -381,18 +382,18 @@ impl StateStore for Client {
             *self.cache.lock().expect("nothing panics inside") = Some(self.stored(&self.shared.inner()));
         }
         pause().await;
-        self.answer("write", disturbance, version)
+        self.answer(Op::Write, disturbance, version)
     }
 
     async fn delete(&self, options: &WriteOptions) -> Result<()> {
         pause().await;
-        let disturbance = self.disturbance("delete")?;
+        let disturbance = self.disturbance(Op::Delete)?;
         if self.shared.inner().bytes.is_none() && self.has(Flaw::DeleteNeedsAState) {
-            return Err(self.error(ErrorKind::NotFound, "delete"));
+            return Err(self.error(ErrorKind::NotFound, Op::Delete));
         }
         {
             let _gate = self.shared.gate();
-            self.check("delete", options)?;
+            self.check(Op::Delete, options)?;
             let mut inner = self.shared.inner();
             inner.bytes = self.has(Flaw::DeleteLeavesZeroBytes).then(Vec::new);
             inner.durable = None;
@@ -400,18 +401,18 @@ impl StateStore for Client {
                 inner.writes = 0;
             }
         }
-        self.answer("delete", disturbance, ())
+        self.answer(Op::Delete, disturbance, ())
     }
 
     async fn lock(&self, info: &LockInfo) -> Result<LockGrant> {
         pause().await;
-        let disturbance = self.disturbance("lock")?;
+        let disturbance = self.disturbance(Op::Lock)?;
         while self.has(Flaw::WaitsForTheHolder) && self.held(&self.shared.inner()).is_some() {
             pause().await;
         }
         if self.has(Flaw::LooksThenLocks) {
             if let Some(held) = self.held(&self.shared.inner()) {
-                return Err(self.refusal("lock", &held, Some(info)));
+                return Err(self.refusal(Op::Lock, &held, Some(info)));
             }
             pause().await;
         }
@@ -424,7 +425,7 @@ impl StateStore for Client {
         }
         let grant = self.take(info, &id)?;
         pause().await;
-        self.answer("lock", disturbance, grant)
+        self.answer(Op::Lock, disturbance, grant)
     }
 
     async fn renew(&self, id: &LockId) -> Result<LockGrant> {
@@ -450,9 +451,9 @@ impl StateStore for Client {
                 inner.lock = Some(held.clone());
                 Ok(self.grant(&held))
             }
-            _ if was_mine => Err(self.lost("renew")),
-            Some(held) => Err(self.refusal("renew", &held, None)),
-            None => Err(self.error(ErrorKind::NotFound, "renew")),
+            _ if was_mine => Err(self.lost(Op::RenewLock)),
+            Some(held) => Err(self.refusal(Op::RenewLock, &held, None)),
+            None => Err(self.error(ErrorKind::NotFound, Op::RenewLock)),
         }
     }
 
@@ -461,7 +462,7 @@ impl StateStore for Client {
         let was_mine = self.mine().as_ref() == Some(id);
         let mut inner = self.shared.inner();
         if inner.lock.is_some() && self.held(&inner).is_none() && self.has(Flaw::LateReleaseFails) {
-            return Err(self.error(ErrorKind::NotFound, "unlock"));
+            return Err(self.error(ErrorKind::NotFound, Op::Unlock));
         }
         let lock = inner.lock.clone();
         match lock {
@@ -485,11 +486,11 @@ impl StateStore for Client {
             }
             _ if was_mine => {
                 *self.mine() = None;
-                Err(self.lost("unlock"))
+                Err(self.lost(Op::Unlock))
             }
-            Some(held) => Err(self.refusal("unlock", &held, None)),
+            Some(held) => Err(self.refusal(Op::Unlock, &held, None)),
             None if self.has(Flaw::UnlockTwiceIsFine) => Ok(()),
-            None => Err(self.error(ErrorKind::NotFound, "unlock")),
+            None => Err(self.error(ErrorKind::NotFound, Op::Unlock)),
         }
     }
 
@@ -498,10 +499,10 @@ impl StateStore for Client {
         let mut inner = self.shared.inner();
         match inner.lock.clone() {
             Some(held) if held.id != *id && !self.has(Flaw::ForceTakesAnyId) => {
-                Err(self.refusal("unlock by force", &held, None))
+                Err(self.refusal(Op::ForceUnlock, &held, None))
             }
             Some(held) if held.client != self.number && self.has(Flaw::ForceFreesItsOwnOnly) => {
-                Err(self.error(ErrorKind::Denied, "unlock by force"))
+                Err(self.error(ErrorKind::Denied, Op::ForceUnlock))
             }
             Some(_) if self.has(Flaw::ForceIsQuiet) => Ok(()),
             Some(_) => {
@@ -512,7 +513,7 @@ impl StateStore for Client {
                 Ok(())
             }
             None if self.has(Flaw::ForceWithoutALockIsFine) => Ok(()),
-            None => Err(self.error(ErrorKind::NotFound, "unlock by force")),
+            None => Err(self.error(ErrorKind::NotFound, Op::ForceUnlock)),
         }
     }
 

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use groundstate_common::{Clock, FixedClock, Timestamp};
 use groundstate_conformance::{Disturbance, Harness, Place};
 use groundstate_statemgr::{
-    CreateWorkspace, DeleteWorkspace, Error, ErrorKind, History, LockId, LockInfo, Result, StateStore,
+    CreateWorkspace, DeleteWorkspace, Error, ErrorKind, History, LockId, LockInfo, Op, Result, StateStore,
     WorkspaceName, WriteOptions, create_workspace,
 };
 
@@ -190,7 +190,7 @@ impl groundstate_statemgr::Backend for Named {
 
     async fn delete(&self, name: &WorkspaceName, _: &DeleteWorkspace) -> Result<()> {
         if name.is_default() {
-            return Err(Error::new(ErrorKind::Invalid, "delete the workspace", name));
+            return Err(Error::new(ErrorKind::Invalid, Op::DeleteWorkspace, name));
         }
         self.store(name)?.delete(&WriteOptions::any()).await
     }

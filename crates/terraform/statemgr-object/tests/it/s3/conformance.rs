@@ -9,7 +9,7 @@ use bytes::Bytes;
 use groundstate_blobs::{BlobStore, Context, PutOptions, S3Blobs};
 use groundstate_common::{OsIds, Sleeper, SystemClock};
 use groundstate_conformance::{BoxFuture, Disturbance, Harness, Place};
-use groundstate_statemgr::{Backend, Error, ErrorKind, Result, StateStore, WorkspaceName};
+use groundstate_statemgr::{Backend, Error, ErrorKind, Op, Result, StateStore, WorkspaceName};
 use groundstate_statemgr_object::{S3Backend, S3Layout};
 use groundstate_testkit::{Fault, S3Server};
 use tokio::runtime::Runtime;
@@ -71,7 +71,7 @@ impl Bucket {
     pub(super) fn backend(&self, bucket: &str) -> Result<S3Backend> {
         let context = Context::new(Arc::new(SystemClock), Arc::new(Brief), Arc::new(OsIds));
         let blobs = S3Blobs::open(&settings(&self.endpoint, bucket), &context)
-            .map_err(|error| Error::new(ErrorKind::Invalid, "open", bucket).with_source(error))?;
+            .map_err(|error| Error::new(ErrorKind::Invalid, Op::Other("open"), bucket).with_source(error))?;
         Ok(S3Backend::new(blobs, S3Layout::new("network/prod.tfstate")?, self.locks.options(), context))
     }
 }
