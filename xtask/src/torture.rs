@@ -25,7 +25,7 @@ const CAMPAIGNS: [Campaign; 2] = [
     },
     Campaign {
         name: "journal",
-        package: "groundstate-wal-fs",
+        package: "groundstate-wal",
         tests: &["kills::"],
         sizes: &[
             ("--kills", "GROUNDSTATE_JOURNAL_KILLS", 500),

@@ -6,12 +6,15 @@ use crate::workspace::{Layer, Package};
 
 const HIGHEST: u64 = 6;
 /// The edges that may stay inside a layer, from and to.
-const INSIDE: [(&str, &str); 5] = [
+const INSIDE: [(&str, &str); 8] = [
+    ("groundstate-blobs-cloud", "groundstate-blobs-fs"),
+    ("groundstate-statemgr-object", "groundstate-blobs-cloud"),
     ("groundstate-state-edit", "groundstate-statefile"),
     ("groundstate-pulumi-integrity", "groundstate-pulumi-deployment"),
     ("groundstate-pulumi-journal", "groundstate-pulumi-deployment"),
     ("groundstate-pulumi-journal", "groundstate-pulumi-integrity"),
     ("groundstate-pulumi-stackmgr", "groundstate-wal"),
+    ("groundstate-wal", "groundstate-blobs"),
 ];
 /// The families, and those that each may be built with.
 const FAMILIES: [(&str, &[&str]); 5] = [

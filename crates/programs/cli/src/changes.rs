@@ -7,7 +7,7 @@ use groundstate_common::{OsIds, SystemClock, shell_command};
 use groundstate_statemgr::{ErrorKind, LockGrant, ManagerOptions, Refresher};
 use groundstate_statemgr_fs::Backup;
 use groundstate_statemgr_wal::{JournaledManager, journal_folder};
-use groundstate_wal_fs::FsJournal;
+use groundstate_wal::fs::FsJournal;
 
 use crate::error::{Failure, Kind, Result};
 use crate::output::Messages;

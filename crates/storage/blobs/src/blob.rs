@@ -151,6 +151,13 @@ pub struct Page {
     pub next: Option<PageToken>,
 }
 
+impl Page {
+    /// A page for implementers of stores.
+    pub fn new(blobs: Vec<Listed>, prefixes: Vec<String>, next: Option<PageToken>) -> Self {
+        Self { blobs, prefixes, next }
+    }
+}
+
 /// Where a list goes on; meaningful only to the store that gave it, for the same prefix and delimiter.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PageToken {
@@ -171,8 +178,8 @@ impl PageToken {
     }
 
     /// The same as the token of the page that follows `before`, and how many pages there were so far.
-    #[cfg(feature = "cloud")]
-    pub(crate) fn after(mut self, before: Option<&Self>) -> (Self, usize) {
+    #[must_use]
+    pub fn after(mut self, before: Option<&Self>) -> (Self, usize) {
         self.pages = before.map_or(0, |before| before.pages) + 1;
         let pages = self.pages;
         (self, pages)

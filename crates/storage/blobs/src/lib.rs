@@ -26,81 +26,41 @@
 //! - [`BlobStore`] is the contract: one container, its blobs, [`Precondition`]s. [`Leases`] are for services that have them.
 //! - [`Key`] is a name that arrives unchanged; [`BlobVersion`] tells contents apart.
 //! - [`Error`] has a kind to act on, a place, a reason and a next step.
-//! - [`MemoryBlobs`] is the reference; `FileBlobs`, `S3Blobs`, `GcsBlobs` and `AzureBlobs` are the others, each with settings
-//!   under Terraform's names. [`BlobUrl`] opens any of them.
-//! - [`Retry`] asks again, and finds out what happened when an answer got lost. The clouds' own clients try once.
+//! - [`MemoryBlobs`] is the reference. Directories are in `groundstate-blobs-fs`; S3, Google Cloud Storage, Azure and addresses
+//!   of all of them in `groundstate-blobs-cloud`.
+//! - [`Retry`] asks again, and finds out what happened when an answer got lost. Stores try once.
+//! - [`offload`] and [`PageToken`] are for implementers of stores, as are the constructors of what stores return.
 //!
 //! # What is deliberately absent
 //!
 //! - States, locks and workspaces: bytes are bytes here.
+//! - Every place but memory: disks, services, their settings and their clients.
 //! - Clocks, timers, randomness and variables of the environment: they are handed in, in a [`Context`] and a function.
-//!
-//! # How the clouds are reached
-//!
-//! Credentials, signatures and the HTTP client are those of `object_store`. Requests are made here: its interface has no place
-//! for leases, conditional deletions, customers' keys on some blobs only and lists by raw prefixes; its retries take a
-//! write of their own for another client's; and its errors do not say which bucket, region or clock is wrong.
-//!
-//! # Features
-//!
-//! All are off by default.
-//!
-//! - `local`: `FileBlobs`, a directory.
-//! - `object-store`: `ForeignBlobs`, any store of the crate `object_store`.
-//! - `aws`, `gcp`, `azure`: the clouds. They need a tokio runtime around them; TLS is rustls with ring.
 
-#[cfg(feature = "azure")]
-mod azure;
 mod blob;
 mod capabilities;
-#[cfg(any(feature = "aws", feature = "gcp", feature = "azure"))]
-mod cloud;
 mod context;
 mod error;
-#[cfg(feature = "object-store")]
-mod foreign;
-#[cfg(feature = "gcp")]
-mod gcs;
 mod key;
 mod lease;
-#[cfg(feature = "local")]
-mod local;
 mod memory;
-#[cfg(any(feature = "aws", feature = "local"))]
 mod offload;
 mod options;
 mod retry;
-#[cfg(feature = "aws")]
-mod s3;
-#[cfg(any(feature = "aws", feature = "gcp", feature = "azure"))]
-mod settings;
 mod store;
-mod url;
 mod version;
 
-#[cfg(feature = "azure")]
-pub use azure::{AzureBlobs, AzureSettings};
 pub use blob::{Attributes, Blob, BlobMeta, LeaseState, Listed, Page, PageToken};
 pub use capabilities::BlobCapabilities;
-#[cfg(any(feature = "aws", feature = "gcp", feature = "azure"))]
-pub use cloud::Reply;
 pub use context::Context;
 pub use error::{BoxError, Error, ErrorKind, Result};
-#[cfg(feature = "object-store")]
-pub use foreign::ForeignBlobs;
-#[cfg(feature = "gcp")]
-pub use gcs::{GcsBlobs, GcsSettings};
 pub use key::Key;
 pub use lease::{LeaseDuration, LeaseId, Leases};
-#[cfg(feature = "local")]
-pub use local::FileBlobs;
 pub use memory::MemoryBlobs;
+pub use offload::offload;
 pub use options::{DeleteOptions, GetOptions, ListOptions, Precondition, PutOptions, Role};
 pub use retry::{Retry, RetryPolicy};
-#[cfg(feature = "aws")]
-pub use s3::{S3Blobs, S3Settings};
 pub use store::BlobStore;
-pub use url::BlobUrl;
 pub use version::{BlobVersion, InvalidVersion};
 
 /// Compiles the examples of the README.

@@ -26,7 +26,7 @@ impl<T> Drop for Teller<T> {
 }
 
 /// The outcome of `work`, which runs to its end even if the caller stops waiting.
-pub(crate) async fn offload<T: Send + 'static>(
+pub async fn offload<T: Send + 'static>(
     op: &'static str,
     place: &str,
     work: impl FnOnce() -> Result<T> + Send + 'static,

@@ -1,4 +1,4 @@
-//! The contract of append-only journals: batches that are durable when they are acknowledged, epochs with a base, and
+//! Append-only journals: batches that are durable when they are acknowledged, epochs with a base, and
 //! writers of which the newest wins.
 //!
 //! ```
@@ -31,16 +31,23 @@
 //! # What is deliberately absent
 //!
 //! - What records mean. Their writers read them.
-//! - Files, buckets, runtimes, clocks, randomness.
+//! - Runtimes, clocks, randomness; files and buckets but behind the features.
 //! - Deciding who may take over: that is the business of locks, which stand elsewhere.
 //!
 //! # Features
 //!
-//! None.
+//! Both are off by default: without them, the crate is the contract and names no place.
+//!
+//! - `fs`: journals in folders, `fs::FsJournal`.
+//! - `blobs`: journals in object stores, `blobs::BlobJournal`.
 
+#[cfg(feature = "blobs")]
+pub mod blobs;
 mod contents;
 mod error;
 pub mod frame;
+#[cfg(feature = "fs")]
+pub mod fs;
 mod memory;
 mod record;
 mod store;

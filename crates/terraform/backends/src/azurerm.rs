@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use groundstate_blobs::{AzureBlobs, AzureSettings, Retry};
+use groundstate_blobs::Retry;
+use groundstate_blobs_cloud::{AzureBlobs, AzureSettings};
 use groundstate_statemgr::WorkspaceName;
 use groundstate_statemgr_object::AzureBackend;
 

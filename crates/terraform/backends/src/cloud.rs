@@ -102,21 +102,21 @@ pub(crate) trait ServiceSettings: Default {
 }
 
 #[cfg(feature = "s3")]
-impl ServiceSettings for groundstate_blobs::S3Settings {
+impl ServiceSettings for groundstate_blobs_cloud::S3Settings {
     fn take(&mut self, options: Value, origin: Origin) -> Result<(), serde_json::Error> {
         self.read_from(options, origin)
     }
 }
 
 #[cfg(feature = "gcs")]
-impl ServiceSettings for groundstate_blobs::GcsSettings {
+impl ServiceSettings for groundstate_blobs_cloud::GcsSettings {
     fn take(&mut self, options: Value, origin: Origin) -> Result<(), serde_json::Error> {
         self.read_from(options, origin)
     }
 }
 
 #[cfg(feature = "azurerm")]
-impl ServiceSettings for groundstate_blobs::AzureSettings {
+impl ServiceSettings for groundstate_blobs_cloud::AzureSettings {
     fn take(&mut self, options: Value, origin: Origin) -> Result<(), serde_json::Error> {
         self.read_from(options, origin)
     }

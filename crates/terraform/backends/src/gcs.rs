@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use groundstate_blobs::{GcsBlobs, GcsSettings, Retry};
+use groundstate_blobs::Retry;
+use groundstate_blobs_cloud::{GcsBlobs, GcsSettings};
 use groundstate_statemgr::WorkspaceName;
 use groundstate_statemgr_object::{FolderLayout, GenerationLocks, ObjectBackend};
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use groundstate_blobs::{S3Blobs, S3Settings};
+use groundstate_blobs_cloud::{S3Blobs, S3Settings};
 use groundstate_statemgr::{LockInfo, Result as StoreResult, WorkspaceName};
 use groundstate_statemgr_object::{S3Backend, S3Layout, S3Options};
 

@@ -4,12 +4,13 @@ use std::env;
 use std::path::Path;
 use std::sync::Arc;
 
-use groundstate_blobs::{BlobUrl, Context};
+use groundstate_blobs::Context;
+use groundstate_blobs_cloud::BlobUrl;
 use groundstate_common::{OsIds, SystemClock};
 use groundstate_statemgr::TokioSleeper;
 use groundstate_wal::JournalStore;
-use groundstate_wal_blobs::BlobJournal;
-use groundstate_wal_fs::FsJournal;
+use groundstate_wal::blobs::BlobJournal;
+use groundstate_wal::fs::FsJournal;
 
 use super::input::failure;
 use crate::error::{Failure, Kind, Result};

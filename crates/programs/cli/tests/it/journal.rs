@@ -3,13 +3,14 @@
 use std::fs;
 use std::sync::Arc;
 
-use groundstate_blobs::{BlobUrl, Context};
+use groundstate_blobs::Context;
+use groundstate_blobs_cloud::BlobUrl;
 use groundstate_common::{OsIds, SystemClock};
 use groundstate_statemgr::TokioSleeper;
 use groundstate_testkit::S3Server;
+use groundstate_wal::blobs::BlobJournal;
+use groundstate_wal::fs::FsJournal;
 use groundstate_wal::{JournalStore, OpenOptions, Record};
-use groundstate_wal_blobs::BlobJournal;
-use groundstate_wal_fs::FsJournal;
 
 use super::support::{TempState, groundstate, groundstate_with, state};
 

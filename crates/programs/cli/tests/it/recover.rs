@@ -9,7 +9,7 @@ use groundstate_statemgr::{Locker, ManagerOptions, Persister, Refresher, Writer}
 use groundstate_statemgr_fs::FsStore;
 use groundstate_statemgr_wal::{JournaledManager, journal_folder};
 use groundstate_states::addr::AbsResourceInstance;
-use groundstate_wal_fs::FsJournal;
+use groundstate_wal::fs::FsJournal;
 
 use super::support::{TempState, groundstate, resource, state, with_resources};
 

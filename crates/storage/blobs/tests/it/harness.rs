@@ -3,25 +3,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use groundstate_blobs::{BlobStore, Context, MemoryBlobs, Result};
-use groundstate_common::{OsIds, Sleeper, SystemClock};
+use groundstate_blobs::{BlobStore, Result};
+use groundstate_common::OsIds;
 use groundstate_conformance::{BlobHarness, Container};
 use tokio::runtime::Runtime;
-
-/// The machine's time and randomness.
-pub(crate) fn context() -> Context {
-    Context::new(Arc::new(SystemClock), Arc::new(Timer), Arc::new(OsIds))
-}
-
-#[derive(Debug)]
-struct Timer;
-
-#[async_trait]
-impl Sleeper for Timer {
-    async fn sleep(&self, duration: std::time::Duration) {
-        tokio::time::sleep(duration).await;
-    }
-}
 
 /// Opens a client of a container by a name that is used once.
 pub(crate) type Open = Arc<dyn Fn(&str) -> Result<Arc<dyn BlobStore>> + Send + Sync>;
@@ -62,30 +47,4 @@ impl Container for Named {
     async fn open(&self) -> Result<Arc<dyn BlobStore>> {
         (self.open)(&self.name)
     }
-}
-
-/// The container in memory, which is the same for all names.
-pub(crate) fn memory() -> Harness {
-    let blobs = MemoryBlobs::new("suite");
-    Harness::new(Arc::new(move |_| Ok(Arc::new(blobs.clone()))))
-}
-
-/// A directory for each container.
-#[cfg(feature = "local")]
-pub(crate) fn files() -> Harness {
-    let folder = tempfile::tempdir().expect("there is room for a directory");
-    Harness::new(Arc::new(move |name| {
-        Ok(Arc::new(groundstate_blobs::FileBlobs::create(folder.path().join(name))?))
-    }))
-}
-
-/// A store of `object_store` in memory, one for each container.
-#[cfg(feature = "object-store")]
-pub(crate) fn foreign() -> Harness {
-    let stores = std::sync::Mutex::new(std::collections::HashMap::new());
-    Harness::new(Arc::new(move |name| {
-        let mut stores = stores.lock().expect("no thread panics while it holds the lock");
-        let store: &mut Arc<object_store::memory::InMemory> = stores.entry(name.to_owned()).or_default();
-        Ok(Arc::new(groundstate_blobs::ForeignBlobs::new(Arc::clone(store) as _)))
-    }))
 }

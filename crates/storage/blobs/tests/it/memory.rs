@@ -9,6 +9,14 @@ use groundstate_blobs::{
 };
 use groundstate_common::{FixedClock, Timestamp};
 
+use crate::harness::Harness;
+
+/// A container in memory, which is the same for all names.
+pub(crate) fn harness() -> Harness {
+    let blobs = MemoryBlobs::new("suite");
+    Harness::new(Arc::new(move |_| Ok(Arc::new(blobs.clone()))))
+}
+
 const MINE: &str = "681fbb37-7302-b5fd-bac8-6224f8cc5180";
 const YOURS: &str = "681fbb37-7302-b5fd-bac8-6224f8cc5181";
 

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use groundstate_blobs::{Result, S3Blobs};
+use groundstate_blobs::Result;
+use groundstate_blobs_cloud::S3Blobs;
 
 /// Sends actions to DynamoDB, each once.
 #[async_trait]

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use groundstate_blobs::{Context, Key, Retry, S3Blobs};
+use groundstate_blobs::{Context, Key, Retry};
+use groundstate_blobs_cloud::S3Blobs;
 use groundstate_statemgr::{
     Backend, CreateWorkspace, DeleteWorkspace, Exclusion, History, Result, StateStore, WorkspaceName,
 };
@@ -106,7 +107,8 @@ impl S3Options {
 /// ```no_run
 /// use std::sync::Arc;
 ///
-/// use groundstate_blobs::{Context, S3Blobs, S3Settings};
+/// use groundstate_blobs::Context;
+/// use groundstate_blobs_cloud::{S3Blobs, S3Settings};
 /// use groundstate_statemgr::Backend;
 /// use groundstate_statemgr_object::{S3Backend, S3Layout, S3Options};
 ///

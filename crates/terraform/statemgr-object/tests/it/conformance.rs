@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use groundstate_blobs::{BlobStore, FileBlobs, MemoryBlobs, PutOptions};
+use groundstate_blobs::{BlobStore, MemoryBlobs, PutOptions};
+use groundstate_blobs_fs::FileBlobs;
 use groundstate_conformance::{Harness, Place, ThreadSleeper};
 use groundstate_statemgr::{Backend, Error, ErrorKind, Exclusion, Op, Result, StateStore, WorkspaceName};
 use groundstate_statemgr_object::{FolderLayout, LockFiles, ObjectBackend, S3Layout};

@@ -8,7 +8,7 @@ use groundstate_statefile::{DecodeOptions, decode};
 use groundstate_statemgr::{Locker, ManagerOptions, Reader, Refresher, write_and_persist};
 use groundstate_statemgr_fs::{Backup, FsOptions, FsStore};
 use groundstate_statemgr_wal::{JournaledManager, journal_folder};
-use groundstate_wal_fs::FsJournal;
+use groundstate_wal::fs::FsJournal;
 
 use crate::support::{assert_same, change, lock, set_instance, state};
 

@@ -8,8 +8,8 @@ use groundstate_statemgr::{Locker, Reader, Refresher, write_and_persist};
 use groundstate_statemgr_fs::{Backup, FsOptions, FsStore};
 use groundstate_statemgr_wal::{JournalOptions, JournaledManager, journal_folder};
 use groundstate_states::State;
+use groundstate_wal::fs::{FsJournal, FsJournalOptions};
 use groundstate_wal::{JournalStore, read_all};
-use groundstate_wal_fs::{FsJournal, FsJournalOptions};
 
 use crate::crash::{Knowledge, recover, step, trapped, trapped_with_outages, world};
 use crate::outage::{ForgetfulJournal, Outage, OutageStore};

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use groundstate_blobs::MemoryBlobs;
 use groundstate_common::SequenceIds;
+use groundstate_wal::blobs::BlobJournal;
+use groundstate_wal::fs::FsJournal;
 use groundstate_wal::{JournalStore, MemoryJournal, OpenOptions, Record, read_all};
-use groundstate_wal_blobs::BlobJournal;
-use groundstate_wal_fs::FsJournal;
 
 use super::distant::Distant;
 use super::{Options, step};

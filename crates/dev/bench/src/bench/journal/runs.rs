@@ -15,7 +15,7 @@ use groundstate_statemgr_fs::{Backup, FsOptions, FsStore};
 use groundstate_statemgr_wal::{JournaledManager, journal_folder};
 use groundstate_states::addr::{AbsResourceInstance, ProviderInstance};
 use groundstate_states::{ObjectSrc, RawJson, State};
-use groundstate_wal_fs::FsJournal;
+use groundstate_wal::fs::FsJournal;
 
 use super::{Options, step};
 use crate::bench::Outcome;

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use groundstate_blobs::{BlobStore, Context, PutOptions, S3Blobs};
+use groundstate_blobs::{BlobStore, Context, PutOptions};
+use groundstate_blobs_cloud::S3Blobs;
 use groundstate_common::{OsIds, Sleeper, SystemClock};
 use groundstate_conformance::{BoxFuture, Disturbance, Harness, Place};
 use groundstate_statemgr::{Backend, Error, ErrorKind, Op, Result, StateStore, WorkspaceName};

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use groundstate_blobs::{Context, S3Blobs};
+use groundstate_blobs::Context;
+use groundstate_blobs_cloud::S3Blobs;
 use groundstate_common::{FixedClock, IdSource, OsIds, Timestamp};
 use groundstate_conformance::{BoxFuture, Conditions, Harness, Place, Settings, run};
 use groundstate_statemgr::{ErrorKind, Result, StateStore, WorkspaceName, WriteOptions};

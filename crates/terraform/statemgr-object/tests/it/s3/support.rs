@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use groundstate_blobs::{Context, S3Blobs, S3Settings};
+use groundstate_blobs::Context;
+use groundstate_blobs_cloud::{S3Blobs, S3Settings};
 use groundstate_common::{FixedClock, IdSource, OsIds, Timestamp};
 use groundstate_statemgr::{LockId, LockInfo, WorkspaceName};
 use groundstate_statemgr_object::{ObjectStateStore, S3Backend, S3Layout, S3Options};

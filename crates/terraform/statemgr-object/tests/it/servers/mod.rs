@@ -7,9 +7,8 @@ mod suite;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use groundstate_blobs::{
-    AzureBlobs, AzureSettings, BlobStore, Context, GcsBlobs, GcsSettings, Retry, RetryPolicy,
-};
+use groundstate_blobs::{BlobStore, Context, Retry, RetryPolicy};
+use groundstate_blobs_cloud::{AzureBlobs, AzureSettings, GcsBlobs, GcsSettings};
 use groundstate_common::{OsIds, SystemClock};
 use groundstate_conformance::ThreadSleeper;
 use groundstate_statemgr::{Error, ErrorKind, Expect, LockId, LockInfo, StateStore, WriteOptions};

@@ -1,0 +1,178 @@
+//! Where a bucket and its blobs are: addresses and regions.
+
+use groundstate_blobs::{Error, Result};
+use url::{Host, Url};
+
+use super::S3Settings;
+use crate::cloud::{address, encode};
+
+/// The addresses of one bucket.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    pub(super) bucket: String,
+    pub(super) region: String,
+    /// The address of the bucket, without a slash at its end.
+    base: String,
+    dynamodb: String,
+    pub(super) sts: String,
+    /// An address that stands in for that of logins.
+    pub(super) sso: Option<String>,
+}
+
+impl Place {
+    pub(super) fn new(settings: &S3Settings) -> Result<Self> {
+        let values = &settings.0;
+        let bucket = values.needed("bucket")?;
+        if bucket.is_empty() || bucket.contains(['/', '?', '#', '@', ':', ' ', '%', '\\']) {
+            return Err(values.invalid("bucket", "it is not the name of a bucket"));
+        }
+        let custom = endpoint(settings, "endpoints.s3")?;
+        let region = match values.text("region").map(str::to_owned) {
+            Some(region) => region,
+            // Other servers take any region, and this is the default.
+            None if custom.is_some() => "us-east-1".to_owned(),
+            None => values.needed("region")?.to_owned(),
+        };
+        let sts_region = values.text("sts_region").unwrap_or(&region);
+        for (name, region) in [("region", region.as_str()), ("sts_region", sts_region)] {
+            if !region.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
+                return Err(values.invalid(name, "it is not the name of a region"));
+            }
+        }
+        let fips = if values.flag("use_fips_endpoint")? { "-fips" } else { "" };
+        let dual = if values.flag("use_dualstack_endpoint")? { ".dualstack" } else { "" };
+        let suffix = if region.starts_with("cn-") { "amazonaws.com.cn" } else { "amazonaws.com" };
+        let standard = |service: &str, region: &str| format!("https://{service}{fips}.{region}.{suffix}");
+        let or_standard = |name, service, region: &str| {
+            Ok::<_, Error>(
+                endpoint(settings, name)?.map_or_else(|| standard(service, region), |url| trimmed(&url)),
+            )
+        };
+        let dynamodb = or_standard("endpoints.dynamodb", "dynamodb", &region)?;
+        let sts = or_standard("endpoints.sts", "sts", sts_region)?;
+        let sso = endpoint(settings, "endpoints.sso")?.map(|url| trimmed(&url));
+        let service = match &custom {
+            Some(url) => trimmed(url),
+            None => format!("https://s3{fips}{dual}.{region}.{suffix}"),
+        };
+        let needs_path = values.flag("use_path_style")? || !is_host_label(bucket, &service);
+        let base = match service.split_once("://") {
+            Some((scheme, rest)) if !needs_path => format!("{scheme}://{bucket}.{rest}"),
+            _ => format!("{service}/{}", encode(bucket, false)),
+        };
+        Ok(Self { bucket: bucket.to_owned(), region, base, dynamodb, sts, sso })
+    }
+
+    pub(super) fn blob(&self, key: &str) -> String {
+        format!("{}/{}", self.base, encode(key, true))
+    }
+
+    pub(super) fn list(&self, query: &str) -> String {
+        format!("{}/?{query}", self.base)
+    }
+
+    pub(super) fn dynamodb(&self) -> String {
+        format!("{}/", self.dynamodb)
+    }
+
+    /// The addresses of the services that requests go to.
+    pub(super) fn addresses(&self) -> Vec<&str> {
+        let all = [&self.base, &self.dynamodb, &self.sts].into_iter().chain(self.sso.as_ref());
+        all.map(String::as_str).collect()
+    }
+}
+
+/// A custom endpoint; without a scheme it is meant to be `https`, as OpenTofu has it.
+fn endpoint(settings: &S3Settings, name: &'static str) -> Result<Option<Url>> {
+    let values = &settings.0;
+    let Some(text) = values.text(name) else { return Ok(None) };
+    let with_scheme = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
+    let url = address(&with_scheme).map_err(|why| values.invalid(name, why))?;
+    if url.query().is_some() {
+        return Err(values.invalid(name, "an endpoint has no query"));
+    }
+    Ok(Some(url))
+}
+
+fn trimmed(url: &Url) -> String {
+    url.as_str().trim_end_matches('/').to_owned()
+}
+
+/// Whether the bucket's name can stand before the host: not before a number, and with dots in it only without
+/// certificates, which cover one level.
+fn is_host_label(bucket: &str, service: &str) -> bool {
+    let Ok(url) = Url::parse(service) else { return false };
+    let is_name = matches!(url.host(), Some(Host::Domain(_)));
+    let fits = bucket
+        .bytes()
+        .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'.'));
+    is_name && fits && (url.scheme() == "http" || !bucket.contains('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Place, S3Settings};
+
+    fn place(options: &[(&str, &str)]) -> Place {
+        let mut settings = S3Settings::new();
+        for (name, value) in options {
+            settings.set(name, value).unwrap();
+        }
+        Place::new(&settings).unwrap()
+    }
+
+    #[test]
+    fn addresses_are_those_of_the_original() {
+        const LOCAL: (&str, &str) = ("endpoints.s3", "http://127.0.0.1:5555");
+        let eu = ("region", "eu-west-1");
+        for (options, url) in [
+            (vec![("bucket", "b"), eu], "https://b.s3.eu-west-1.amazonaws.com/env%3A/a%20b"),
+            (
+                vec![("bucket", "b"), eu, ("use_path_style", "true")],
+                "https://s3.eu-west-1.amazonaws.com/b/env%3A/a%20b",
+            ),
+            (vec![("bucket", "b.c"), eu], "https://s3.eu-west-1.amazonaws.com/b.c/env%3A/a%20b"),
+            (
+                vec![("bucket", "b"), ("region", "cn-north-1")],
+                "https://b.s3.cn-north-1.amazonaws.com.cn/env%3A/a%20b",
+            ),
+            (
+                vec![("bucket", "b"), eu, ("use_fips_endpoint", "true"), ("use_dualstack_endpoint", "true")],
+                "https://b.s3-fips.dualstack.eu-west-1.amazonaws.com/env%3A/a%20b",
+            ),
+            (vec![("bucket", "b"), LOCAL], "http://127.0.0.1:5555/b/env%3A/a%20b"),
+            (vec![("bucket", "b"), ("endpoints.s3", "minio.test/")], "https://b.minio.test/env%3A/a%20b"),
+        ] {
+            assert_eq!(place(&options).blob("env:/a b"), url);
+        }
+        assert_eq!(place(&[("bucket", "b"), LOCAL]).region, "us-east-1");
+        assert_eq!(place(&[("bucket", "b"), eu]).dynamodb(), "https://dynamodb.eu-west-1.amazonaws.com/");
+    }
+
+    #[test]
+    fn what_is_missing_or_wrong_is_named_with_option_and_variable() {
+        let error = |options: &[(&str, &str)]| {
+            let mut settings = S3Settings::new();
+            options.iter().for_each(|(name, value)| settings.set(name, value).unwrap());
+            Place::new(&settings).unwrap_err().to_string()
+        };
+        for (options, text) in [
+            (
+                vec![],
+                "cannot use the option `bucket` of the s3 store: it is not set; set the option `bucket`",
+            ),
+            (
+                vec![("bucket", "b")],
+                "cannot use the option `region` of the s3 store: it is not set; set the option `region` or the variable AWS_REGION",
+            ),
+            (
+                vec![("bucket", "b"), ("region", "eu west")],
+                "cannot use the option `region` of the s3 store: it is not the name of a region; set the option `region` or the variable AWS_REGION",
+            ),
+        ] {
+            assert_eq!(error(&options), text);
+        }
+        let text = error(&[("bucket", "b"), ("endpoints.s3", "http://user:hush@h/")]);
+        assert!(text.contains("AWS_ENDPOINT_URL_S3") && !text.contains("hush"), "{text}");
+    }
+}

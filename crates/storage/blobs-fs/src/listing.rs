@@ -1,0 +1,112 @@
+//! Lists of files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use groundstate_blobs::{ListOptions, Listed, Page, PageToken, Result};
+
+use crate::tree::{OWN, Tree, describe, is_absence};
+
+/// As many as most services give.
+const PAGE: usize = 1000;
+
+/// Something in a directory that is a blob or has some below it.
+struct Found {
+    name: String,
+    path: PathBuf,
+    is_folder: bool,
+}
+
+impl Tree {
+    pub(crate) fn list(&self, prefix: &str, options: &ListOptions) -> Result<Page> {
+        const OP: &str = "list";
+        self.absent::<()>(OP)?;
+        let limit = options.limit.unwrap_or(PAGE).clamp(1, PAGE);
+        let after = options.page.as_ref().map(PageToken::as_str);
+        let mut found = self.find(prefix, options.delimiter)?;
+        found.retain(|found| after.is_none_or(|after| found.name.as_str() > after));
+        found.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        let mut page = Page::default();
+        let is_last = found.len() <= limit;
+        found.truncate(limit);
+        if !is_last {
+            page.next = found.last().map(|found| PageToken::new(&found.name));
+        }
+        for Found { name, path, is_folder } in found {
+            if is_folder {
+                page.prefixes.push(name);
+                continue;
+            }
+            match fs::metadata(&path).and_then(|meta| describe(&meta)) {
+                Ok(meta) => page.blobs.push(Listed::new(name, meta)),
+                // It was deleted meanwhile.
+                Err(error) if is_absence(&error) => {}
+                Err(error) => return Err(self.failed(OP, error)),
+            }
+        }
+        Ok(page)
+    }
+
+    /// Everything whose name begins with the prefix, on one level or on all.
+    fn find(&self, prefix: &str, one_level: bool) -> Result<Vec<Found>> {
+        let folder = prefix.rfind('/').and_then(|slash| prefix.get(..=slash)).unwrap_or_default();
+        // A prefix that leads out of the directory, or in a circle, is that of no blob.
+        if folder.split_terminator('/').any(|part| matches!(part, "" | "." | "..")) {
+            return Ok(Vec::new());
+        }
+        let mut found = Vec::new();
+        let mut folders = vec![folder.to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in self.entries(&folder)? {
+                let begins =
+                    entry.name.starts_with(prefix) || (entry.is_folder && prefix.starts_with(&entry.name));
+                match (entry.is_folder, one_level) {
+                    _ if !begins => {}
+                    (true, false) => folders.push(entry.name),
+                    // Folders that hold no blobs are no names.
+                    (true, true) if !self.holds_blobs(&entry.name)? => {}
+                    _ => found.push(entry),
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn holds_blobs(&self, folder: &str) -> Result<bool> {
+        let mut folders = vec![folder.to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in self.entries(&folder)? {
+                if !entry.is_folder {
+                    return Ok(true);
+                }
+                folders.push(entry.name);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The files and folders right below a folder, whose name is empty or ends with a slash, and so do theirs.
+    fn entries(&self, folder: &str) -> Result<Vec<Found>> {
+        let read = match fs::read_dir(self.root.join(Path::new(folder))) {
+            Ok(read) => read,
+            Err(error) if is_absence(&error) => return Ok(Vec::new()),
+            Err(error) => return Err(self.failed("list", error)),
+        };
+        let mut entries = Vec::new();
+        for entry in read {
+            let entry = entry.map_err(|error| self.failed("list", error))?;
+            let file_name = entry.file_name();
+            // What is not Unicode is no key.
+            let Some(name) = file_name.to_str().filter(|name| !name.starts_with(OWN)) else { continue };
+            let Ok(kind) = entry.file_type() else { continue };
+            // Links to folders may lead in circles; those to files are files.
+            let is_file = kind.is_file() || (kind.is_symlink() && entry.path().is_file());
+            if kind.is_dir() {
+                entries.push(Found { name: format!("{folder}{name}/"), path: entry.path(), is_folder: true });
+            } else if is_file {
+                entries.push(Found { name: format!("{folder}{name}"), path: entry.path(), is_folder: false });
+            }
+        }
+        Ok(entries)
+    }
+}

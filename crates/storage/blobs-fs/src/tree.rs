@@ -1,0 +1,240 @@
+//! The files of a directory, and what can be done to one.
+
+use std::fmt;
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+use groundstate_blobs::{
+    Blob, BlobMeta, BlobVersion, Error, ErrorKind, GetOptions, Key, Precondition, Result,
+};
+use groundstate_common::Timestamp;
+
+use crate::locking::{Guard, nanos};
+
+/// How names begin that are the store's own.
+pub(crate) const OWN: &str = ".groundstate-";
+
+#[derive(Debug)]
+pub(crate) struct Tree {
+    pub(crate) root: PathBuf,
+}
+
+impl fmt::Display for Tree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "file://{}", self.root.display())
+    }
+}
+
+impl Tree {
+    pub(crate) fn new(root: PathBuf) -> Self {
+        Self { root }
+    }
+
+    /// The error for a failure of the file system.
+    pub(crate) fn failed(&self, op: &'static str, error: io::Error) -> Error {
+        self.failed_at(op, self.to_string(), error)
+    }
+
+    fn failed_at(&self, op: &'static str, place: String, error: io::Error) -> Error {
+        let new = |kind| Error::new(kind, op, &place);
+        let new = match error.kind() {
+            io::ErrorKind::PermissionDenied => {
+                new(ErrorKind::Denied).next_step("check who owns the directory and may write in it")
+            }
+            io::ErrorKind::ReadOnlyFilesystem => {
+                new(ErrorKind::Denied).because("the file system is read-only")
+            }
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                new(ErrorKind::Unavailable).because("there is no room left").next_step("make room")
+            }
+            io::ErrorKind::InvalidFilename => new(ErrorKind::InvalidKey)
+                .because("the file system does not take such a name")
+                .next_step("choose another key"),
+            _ => new(ErrorKind::Unavailable).because("the file system refuses"),
+        };
+        new.with_source(error)
+    }
+
+    fn place(&self, key: &Key) -> String {
+        format!("{self}/{key}")
+    }
+
+    /// Where the blob lies.
+    fn path(&self, op: &'static str, key: &Key) -> Result<PathBuf> {
+        let name = key.as_str();
+        let is_own = name.split('/').any(|part| part.starts_with(OWN));
+        if is_own || (cfg!(windows) && name.contains(['\\', ':'])) {
+            return Err(Error::new(ErrorKind::InvalidKey, op, self.place(key))
+                .because("such a name is not one for files")
+                .next_step("choose another key"));
+        }
+        Ok(self.root.join(name))
+    }
+
+    /// What a missing file means: absence, if the directory is there.
+    pub(crate) fn absent<T>(&self, op: &'static str) -> Result<Option<T>> {
+        match fs::metadata(&self.root) {
+            Ok(meta) if meta.is_dir() => Ok(None),
+            Ok(_) => Err(Error::new(ErrorKind::NotFound, op, self).because("it is not a directory")),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Err(Error::new(ErrorKind::NotFound, op, self)
+                    .because("there is no such directory")
+                    .next_step("create it"))
+            }
+            Err(error) => Err(self.failed(op, error)),
+        }
+    }
+
+    pub(crate) fn meta(&self, op: &'static str, key: &Key) -> Result<Option<BlobMeta>> {
+        match fs::metadata(self.path(op, key)?) {
+            Ok(meta) if meta.is_file() => self.described(op, key, &meta).map(Some),
+            Ok(_) => Ok(None),
+            Err(error) if is_absence(&error) => self.absent(op),
+            Err(error) => Err(self.failed_at(op, self.place(key), error)),
+        }
+    }
+
+    fn described(&self, op: &'static str, key: &Key, meta: &Metadata) -> Result<BlobMeta> {
+        describe(meta).map_err(|error| self.failed_at(op, self.place(key), error))
+    }
+
+    pub(crate) fn read(&self, key: &Key, options: &GetOptions) -> Result<Option<Blob>> {
+        const OP: &str = "read";
+        let failed = |error| self.failed_at(OP, self.place(key), error);
+        let mut file = match File::open(self.path(OP, key)?) {
+            Ok(file) => file,
+            Err(error) if is_absence(&error) => return self.absent(OP),
+            Err(error) => return Err(failed(error)),
+        };
+        let meta = file.metadata().map_err(failed)?;
+        if !meta.is_file() {
+            return Ok(None);
+        }
+        let meta = self.described(OP, key, &meta)?;
+        if options.if_match.as_ref().is_some_and(|expected| !expected.same_as(&meta.version)) {
+            return Err(Error::new(ErrorKind::PreconditionFailed, OP, self.place(key)));
+        }
+        if options.if_none_match.as_ref().is_some_and(|known| known.same_as(&meta.version)) {
+            return Err(Error::new(ErrorKind::NotModified, OP, self.place(key)));
+        }
+        let mut bytes = Vec::new();
+        let Some(range) = &options.range else {
+            file.read_to_end(&mut bytes).map_err(failed)?;
+            return Ok(Some(Blob::whole(bytes.into(), meta)));
+        };
+        let end = range.end.min(meta.size);
+        let start = range.start.min(end);
+        file.seek(SeekFrom::Start(start)).map_err(failed)?;
+        file.take(end - start).read_to_end(&mut bytes).map_err(failed)?;
+        Ok(Some(Blob::part(bytes.into(), start, meta)))
+    }
+
+    pub(crate) fn write(&self, key: &Key, bytes: &Bytes, condition: &Precondition) -> Result<BlobVersion> {
+        const OP: &str = "write";
+        let failed = |error| self.failed_at(OP, self.place(key), error);
+        let path = self.path(OP, key)?;
+        self.absent::<()>(OP)?;
+        let mut guard = self.guard().map_err(failed)?;
+        let stored = self.checked(OP, key, condition)?;
+        let folder = path.parent().unwrap_or(&self.root);
+        let made = fs::create_dir_all(folder);
+        if fs::metadata(&path).is_ok_and(|meta| meta.is_dir()) || made.as_ref().is_err_and(is_taken) {
+            return Err(Error::new(ErrorKind::InvalidKey, OP, self.place(key))
+                .because("a blob cannot have the name of another one and a slash behind it in a directory")
+                .next_step("choose another key"));
+        }
+        made.map_err(failed)?;
+        // One name for all writes: what a crash left is overwritten by the next.
+        let aside = self.root.join(format!("{OWN}new"));
+        let file = fill(&aside, bytes).map_err(failed)?;
+        let replaced =
+            stored.is_some().then(|| fs::metadata(&path).and_then(|meta| meta.modified()).ok()).flatten();
+        guard.date(&file, replaced).map_err(failed)?;
+        file.sync_all().map_err(failed)?;
+        let meta = file.metadata().map_err(failed)?;
+        fs::rename(&aside, &path).map_err(failed)?;
+        sync(folder)
+            .map_err(|error| Error::new(ErrorKind::Ambiguous, OP, self.place(key)).with_source(error))?;
+        Ok(self.described(OP, key, &meta)?.version)
+    }
+
+    pub(crate) fn remove(&self, key: &Key, condition: &Precondition) -> Result<bool> {
+        const OP: &str = "delete";
+        let failed = |error| self.failed_at(OP, self.place(key), error);
+        let path = self.path(OP, key)?;
+        self.absent::<()>(OP)?;
+        let guard = self.guard().map_err(failed)?;
+        if self.meta(OP, key)?.is_none() {
+            return Ok(false);
+        }
+        self.checked(OP, key, condition)?;
+        fs::remove_file(&path).map_err(failed)?;
+        // Folders are there for their blobs; the first that has others ends the way up.
+        let folders = path.ancestors().skip(1).take_while(|folder| *folder != self.root);
+        let left = folders.into_iter().find(|folder| fs::remove_dir(folder).is_err()).unwrap_or(&self.root);
+        sync(left)
+            .map_err(|error| Error::new(ErrorKind::Ambiguous, OP, self.place(key)).with_source(error))?;
+        drop(guard);
+        Ok(true)
+    }
+
+    fn guard(&self) -> io::Result<Guard> {
+        Guard::take(&self.root.join(format!("{OWN}lock")))
+    }
+
+    /// What is stored, if the condition allows it.
+    fn checked(&self, op: &'static str, key: &Key, condition: &Precondition) -> Result<Option<BlobMeta>> {
+        let stored = self.meta(op, key)?;
+        if condition.is_met_by(stored.as_ref().map(|meta| &meta.version)) {
+            return Ok(stored);
+        }
+        let there = stored.map_or_else(|| "nothing".to_owned(), |meta| meta.version.to_string());
+        Err(Error::new(ErrorKind::PreconditionFailed, op, self.place(key))
+            .because(format!("{there} is stored where {condition} was expected"))
+            .with_found(self.read(key, &GetOptions::default()).ok().flatten()))
+    }
+}
+
+fn fill(path: &Path, bytes: &[u8]) -> io::Result<File> {
+    // A fresh file: one that is open elsewhere keeps what it has.
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path)?;
+    file.write_all(bytes)?;
+    Ok(file)
+}
+
+/// Makes a change of names durable. Not every system can open a directory.
+fn sync(folder: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+}
+
+/// Whether the file is not there; below a file there is none either.
+pub(crate) fn is_absence(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// Whether a folder cannot be made because a file has its name.
+fn is_taken(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory)
+}
+
+/// What is known of a file.
+pub(crate) fn describe(meta: &Metadata) -> io::Result<BlobMeta> {
+    let nanos = nanos(meta.modified()?);
+    let version =
+        BlobVersion::default().with_generation(nanos).with_e_tag(format!("\"{nanos:x}-{:x}\"", meta.len()));
+    let mut described = BlobMeta::new(version, meta.len());
+    let (seconds, rest) = (nanos / 1_000_000_000, nanos % 1_000_000_000);
+    let seconds = i64::try_from(seconds).unwrap_or(i64::MAX);
+    described.last_modified = Timestamp::from_unix(seconds, u32::try_from(rest).unwrap_or_default()).ok();
+    Ok(described)
+}

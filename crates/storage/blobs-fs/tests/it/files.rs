@@ -1,0 +1,149 @@
+//! What the store in a directory does that the suite does not see.
+
+use std::fs;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use groundstate_blobs::{
+    BlobStore, DeleteOptions, ErrorKind, GetOptions, Key, ListOptions, Precondition, PutOptions,
+};
+use groundstate_blobs_fs::FileBlobs;
+use tempfile::TempDir;
+
+use crate::harness::Harness;
+
+/// A directory for each container.
+pub(crate) fn harness() -> Harness {
+    let folder = tempfile::tempdir().expect("there is room for a directory");
+    Harness::new(Arc::new(move |name| Ok(Arc::new(FileBlobs::create(folder.path().join(name))?))))
+}
+
+type Outcome = Result<(), Box<dyn std::error::Error>>;
+
+fn store() -> Result<(TempDir, FileBlobs), Box<dyn std::error::Error>> {
+    let folder = tempfile::tempdir()?;
+    let store = FileBlobs::open(folder.path())?;
+    Ok((folder, store))
+}
+
+#[tokio::test]
+async fn a_missing_directory_is_said_and_not_created() -> Outcome {
+    let (folder, _) = store()?;
+    let (gone, key) = (folder.path().join("gone"), Key::parse("k")?);
+    let store = FileBlobs::open(&gone)?;
+    let errors = [
+        store.get(&key, &GetOptions::default()).await.unwrap_err(),
+        store.head(&key).await.unwrap_err(),
+        store.put(&key, "1".into(), &PutOptions::default()).await.unwrap_err(),
+        store.delete(&key, &DeleteOptions::default()).await.unwrap_err(),
+        store.list("", &ListOptions::default()).await.unwrap_err(),
+    ];
+    for error in errors {
+        assert_eq!(error.kind(), ErrorKind::NotFound, "{error}");
+        assert!(error.to_string().ends_with("there is no such directory; create it"), "{error}");
+    }
+    assert!(!gone.exists());
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_blob_and_one_below_it_are_refused_and_not_mixed_up() -> Outcome {
+    let (_folder, store) = store()?;
+    store.put(&Key::parse("a")?, "1".into(), &PutOptions::default()).await?;
+    store.put(&Key::parse("b/c")?, "1".into(), &PutOptions::default()).await?;
+    for name in ["a/b", "b", ".groundstate-lock", "x/.groundstate-y"] {
+        let error = store.put(&Key::parse(name)?, "2".into(), &PutOptions::default()).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidKey, "{name}: {error}");
+    }
+    for name in ["a/b", "b"] {
+        assert_eq!(store.get(&Key::parse(name)?, &GetOptions::default()).await?, None, "{name}");
+        assert!(!store.delete(&Key::parse(name)?, &DeleteOptions::default()).await?, "{name}");
+    }
+    let page = store.list("", &ListOptions::default()).await?;
+    assert_eq!(page.blobs.iter().map(|blob| blob.name.as_str()).collect::<Vec<_>>(), ["a", "b/c"]);
+    Ok(())
+}
+
+#[tokio::test]
+async fn versions_never_come_twice_even_when_files_do() -> Outcome {
+    let (_folder, store) = store()?;
+    let (a, b) = (Key::parse("a")?, Key::parse("b")?);
+    let mut last = 0;
+    for at in 0..200 {
+        let key = if at % 3 == 0 { &b } else { &a };
+        let generation = store.put(key, "same size".into(), &PutOptions::default()).await?.generation();
+        assert!(generation > Some(last), "{at}");
+        last = generation.unwrap_or_default();
+        if at % 5 == 0 {
+            store.delete(key, &DeleteOptions::default()).await?;
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn writes_of_other_programs_are_other_versions() -> Outcome {
+    let (folder, store) = store()?;
+    let key = Key::parse("k")?;
+    let version = store.put(&key, "1".into(), &PutOptions::default()).await?;
+    fs::write(folder.path().join("k"), "by hand")?;
+    let once = PutOptions::expecting(Precondition::Version(version));
+    let error = store.put(&key, "2".into(), &once).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::PreconditionFailed);
+    assert_eq!(error.found().map(|blob| &blob.bytes[..]), Some(&b"by hand"[..]));
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_a_crash_left_aside_is_no_blob_and_no_obstacle() -> Outcome {
+    let (folder, store) = store()?;
+    fs::write(folder.path().join(".groundstate-new"), "half")?;
+    assert!(store.list("", &ListOptions::default()).await?.blobs.is_empty());
+    store.put(&Key::parse("k")?, "1".into(), &PutOptions::default()).await?;
+    assert!(!folder.path().join(".groundstate-new").exists());
+    store.delete(&Key::parse("k")?, &DeleteOptions::default()).await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn folders_go_with_their_last_blob() -> Outcome {
+    let (folder, store) = store()?;
+    for name in ["a/b/c", "a/d"] {
+        store.put(&Key::parse(name)?, "1".into(), &PutOptions::default()).await?;
+    }
+    store.delete(&Key::parse("a/b/c")?, &DeleteOptions::default()).await?;
+    assert!(!folder.path().join("a/b").exists() && folder.path().join("a").exists());
+    store.delete(&Key::parse("a/d")?, &DeleteOptions::default()).await?;
+    assert!(!folder.path().join("a").exists());
+    Ok(())
+}
+
+#[test]
+fn a_writer_waits_for_one_of_another_process() -> Outcome {
+    let (folder, store) = store()?;
+    // Locks of this kind belong to open files, so another one of this process is as good as another process.
+    let other = fs::File::create(folder.path().join(".groundstate-lock"))?;
+    fs2::FileExt::lock_exclusive(&other)?;
+    let (teller, told) = mpsc::channel();
+    let writer = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime can be had");
+        let key = Key::parse("k").expect("it is a key");
+        let outcome = runtime.block_on(store.put(&key, "1".into(), &PutOptions::default())).is_ok();
+        teller.send(outcome).ok();
+    });
+    assert!(told.recv_timeout(Duration::from_millis(100)).is_err());
+    fs2::FileExt::unlock(&other)?;
+    assert!(told.recv_timeout(Duration::from_secs(20))?);
+    writer.join().map_err(|_| "the writer panicked")?;
+    Ok(())
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn new_files_are_their_owners_alone() -> Outcome {
+    use std::os::unix::fs::PermissionsExt;
+    let (folder, store) = store()?;
+    store.put(&Key::parse("k")?, "1".into(), &PutOptions::default()).await?;
+    assert_eq!(fs::metadata(folder.path().join("k"))?.permissions().mode() & 0o777, 0o600);
+    Ok(())
+}

@@ -1,0 +1,52 @@
+//! The writer that users hold: it hands requests to the thread.
+
+use std::sync::Arc;
+
+use crate::{Ack, Cursor, Epoch, Error, ErrorKind, JournalWriter, MAX_BATCH, Record, Result};
+use async_trait::async_trait;
+
+use super::group::{Line, Request};
+
+/// A writer of a journal in a folder.
+#[derive(Debug)]
+pub(crate) struct FsWriter {
+    pub(crate) target: Arc<str>,
+    pub(crate) line: Line,
+}
+
+impl FsWriter {
+    fn closed<T>(&self, op: &'static str) -> Result<T> {
+        Err(Error::new(ErrorKind::Closed, op, &self.target))
+    }
+}
+
+#[async_trait]
+impl JournalWriter for FsWriter {
+    fn position(&self) -> Option<Cursor> {
+        self.line.position()
+    }
+
+    async fn begin(&self, base: &Record) -> Result<Epoch> {
+        let answer = self.line.ask(|teller| Request::Begin(base.clone(), teller)).await;
+        answer.unwrap_or_else(|| self.closed("begin an epoch of"))
+    }
+
+    async fn append(&self, batch: &[Record]) -> Result<Ack> {
+        const OP: &str = "append to";
+        if batch.iter().map(|record| record.as_bytes().len() + 4).sum::<usize>() > MAX_BATCH {
+            let error = Error::new(ErrorKind::Invalid, OP, &self.target);
+            return Err(error.because("the batch is too long, split it"));
+        }
+        let answer = self.line.ask(|teller| Request::Append(batch.to_vec(), teller)).await;
+        answer.unwrap_or_else(|| self.closed(OP))
+    }
+
+    async fn clear(&self) -> Result<()> {
+        let answer = self.line.ask(Request::Clear).await;
+        answer.unwrap_or_else(|| self.closed("clear"))
+    }
+
+    async fn close(&self) -> Result<()> {
+        self.line.ask(Request::Close).await.unwrap_or(Ok(()))
+    }
+}

@@ -1,0 +1,6 @@
+//! Tests of journals in object stores: the contract, requests, and faults.
+
+mod conformance;
+mod faults;
+mod schedules;
+mod trouble;

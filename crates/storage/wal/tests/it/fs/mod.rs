@@ -1,0 +1,9 @@
+//! Tests of journals in folders: the contract, damage, and writers that are killed.
+
+mod conformance;
+mod damage;
+mod disks;
+#[cfg(unix)]
+mod full;
+mod kills;
+mod support;
