@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 use groundstate_testkit::{Place, S3Locks};
-use groundstate_wal_fs::FsJournal;
+use groundstate_wal::fs::FsJournal;
 use serde_json::Value;
 
 use super::help::{COMMANDS, help};
