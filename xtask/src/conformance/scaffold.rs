@@ -33,7 +33,8 @@ pub(super) fn run(args: &[&str]) -> Outcome {
     if !name.starts_with(|c: char| c.is_ascii_lowercase())
         || !name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
     {
-        let message = format!("`{name}` is no name for a store: begin with a letter, then a-z, 0-9 and `-`");
+        let message =
+            format!("`{name}` is not a name for a store: begin with a letter, then a-z, 0-9 and `-`");
         return Err(Failure::Usage(message));
     }
     let folder =

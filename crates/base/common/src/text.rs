@@ -117,7 +117,7 @@ pub fn shell_word(text: &str) -> Cow<'_, str> {
 
 /// A command line to be pasted: its name and options as they are, then each word of data quoted.
 ///
-/// Data that begins with a hyphen is no option: `--` stands before it.
+/// Data that begins with a hyphen is no option: `--` comes before it.
 ///
 /// ```
 /// use groundstate_common::shell_command;

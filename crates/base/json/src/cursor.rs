@@ -57,7 +57,7 @@ impl fmt::Display for SyntaxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::End => "the file ends too early",
-            Self::Unexpected => "this character cannot stand here",
+            Self::Unexpected => "this character is not allowed here",
             Self::ControlInString => "a control character must be escaped in a string",
             Self::Escape => "JSON has no such escape sequence",
             Self::TooDeep => "arrays and objects nest deeper than 10000 levels",
@@ -238,7 +238,7 @@ impl<'a> Cursor<'a> {
     ///
     /// # Errors
     ///
-    /// What is no string literal.
+    /// What is not a string literal.
     #[inline]
     pub fn string(&mut self) -> Result<Str<'a>, Stop> {
         let offset = self.pos;
@@ -277,7 +277,7 @@ impl<'a> Cursor<'a> {
     ///
     /// # Errors
     ///
-    /// What is no number.
+    /// What is not a number.
     #[inline]
     pub fn number(&mut self) -> Result<&'a str, Stop> {
         let start = self.pos;

@@ -181,7 +181,7 @@ pub fn check(
     conditions: Conditions,
 ) -> Result<Option<String>, Box<dyn std::error::Error>> {
     let seed = match std::env::var(SEED_VARIABLE) {
-        Ok(text) => text.parse().map_err(|_| format!("{SEED_VARIABLE} is no number: {text:?}"))?,
+        Ok(text) => text.parse().map_err(|_| format!("{SEED_VARIABLE} is not a number: {text:?}"))?,
         Err(_) => SEED,
     };
     let case = Case::find(case).ok_or_else(|| format!("there is no case {case:?}"))?;

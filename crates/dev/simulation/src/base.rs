@@ -107,7 +107,7 @@ fn component(dice: &Dice<'_>, before: &[Resource], name: &str) -> Resource {
     component
 }
 
-/// A copy of what stands before it that was replaced and not deleted yet.
+/// A copy of what comes before it that was replaced and not deleted yet.
 fn deleted_copy(dice: &Dice<'_>, before: &[Resource], number: usize) -> Resource {
     let candidates: Vec<&Resource> = live(before).filter(|resource| resource.custom).collect();
     let mut copy = dice.pick(&candidates).map_or_else(Resource::default, |resource| (*resource).clone());

@@ -31,7 +31,7 @@ pub(crate) async fn bring_up_to_date(site: &Site, grant: Option<LockGrant>) -> R
         if manager.pending().await?.is_none() {
             return Ok(());
         }
-        let message = format!("a journal of an interrupted run lies beside {}", site.name);
+        let message = format!("a journal of an interrupted run is beside {}", site.name);
         let failure = Failure::new(Kind::Conflict, message);
         return Err(failure.hint("without `--no-lock` it is recovered first").into());
     };

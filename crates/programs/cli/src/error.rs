@@ -15,7 +15,7 @@ pub(crate) enum Kind {
     Usage,
     /// Nothing to read, or a file cannot be read or written.
     NoState,
-    /// The input is no state file.
+    /// The input is not a state file.
     NotState,
     /// The input is a state file that cannot be used.
     Unusable,

@@ -162,7 +162,7 @@ impl Drawing {
         let mut inner: Vec<Vec<usize>> = vec![Vec::new(); self.groups.len()];
         let mut outermost = Vec::new();
         let depths = self.depths();
-        // What lies too deep is drawn in the last group around it that is not; that one stands before it.
+        // What lies too deep is drawn in the last group around it that is not; that one comes before it.
         let mut drawn_in: Vec<usize> = Vec::with_capacity(self.groups.len());
         for (index, group) in self.groups.iter().enumerate() {
             let is_deep = depths.get(index).is_some_and(|depth| *depth > MAX_DEPTH);

@@ -37,7 +37,7 @@ pub(crate) fn is_packed(begin: &[u8]) -> bool {
     begin.starts_with(MAGIC)
 }
 
-/// What the bytes say; only the beginning if that shows that it is no state.
+/// What the bytes say; only the beginning if that shows that it is not a state.
 pub(crate) fn unpack(bytes: &[u8]) -> io::Result<Vec<u8>> {
     unpack_up_to(bytes, largest(bytes.len() as u64))
 }

@@ -62,7 +62,7 @@ pub(crate) fn is_descriptor(path: &Path) -> bool {
     false
 }
 
-/// Whether output may go there although it is no regular file.
+/// Whether output may go there although it is not a regular file.
 pub(crate) fn takes_output(path: &Path) -> bool {
     path == Path::new(NOWHERE) || is_descriptor(path)
 }
@@ -97,7 +97,7 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Why something that is no regular file is refused.
+/// Why something that is not a regular file is refused.
 pub(crate) fn special(metadata: &Metadata) -> io::Error {
     if metadata.is_dir() {
         return io::ErrorKind::IsADirectory.into();

@@ -135,7 +135,7 @@ pub(crate) fn destination(argument: &Path) -> Result<groundstate_backends::Place
 
 fn open(argument: &Path, purpose: Purpose, environment: Environment) -> Result<groundstate_backends::Place> {
     let text = argument.to_str().ok_or_else(|| {
-        Failure::new(Kind::Usage, format!("{} is no text, so it names no place", argument.display()))
+        Failure::new(Kind::Usage, format!("{} is not text, so it names no place", argument.display()))
     })?;
     let place = Registry::standard().place(text, environment.chosen(), &environment.context(purpose));
     let place = place.map_err(|error| match argument.is_dir() {

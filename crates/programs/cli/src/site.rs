@@ -75,7 +75,7 @@ impl Found {
         if is_standard(argument) {
             return Err(Failure::new(
                 Kind::Usage,
-                "standard input is no place that can be locked or written",
+                "standard input is not a place that can be locked or written",
             )
             .hint("name the state's file or directory"));
         }
@@ -94,7 +94,8 @@ impl Found {
             Ok(metadata) if metadata.is_file() => Ok(Self::of_path(path, true)),
             Ok(metadata) => {
                 let (path, why) = (path.display(), paths::special(&metadata));
-                let message = format!("{path} is no regular file, so it cannot be locked or written: {why}");
+                let message =
+                    format!("{path} is not a regular file, so it cannot be locked or written: {why}");
                 Err(Failure::new(Kind::Usage, message))
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::of_path(path, false)),

@@ -283,7 +283,7 @@ fn stored(path: &Path) -> Result<Vec<u8>> {
     Ok(stored.map(|stored| stored.bytes).unwrap_or_default())
 }
 
-/// Reads everything, or as much as shows that the input is no state: what never ends must not fill the memory.
+/// Reads everything, or as much as shows that the input is not a state: what never ends must not fill the memory.
 fn read_all(input: impl Read, extent: Extent) -> io::Result<Vec<u8>> {
     let expected = match extent {
         Extent::Bytes(length) => usize::try_from(length).unwrap_or(usize::MAX).saturating_add(1),

@@ -69,7 +69,7 @@ pub(crate) fn explain(error: &Error, site: &Site) -> Failure {
         }
         ErrorKind::LockLost => failure.hint("nothing more was written; look at the state first"),
         ErrorKind::Denied if site.kept.is_none() && !error.op().is_read() => failure
-            .hint("the directory has to be writable as well: lock, journal and backup lie beside the state"),
+            .hint("the directory has to be writable as well: lock, journal and backup are beside the state"),
         ErrorKind::Ambiguous if site.kept.is_none() => {
             failure.hint(format!("`{}` finishes the write", command("list")))
         }

@@ -163,7 +163,7 @@ fn version_of(text: &[u8], outer: &Outer<'_>, kind: EnvelopeKind) -> Result<i64,
         _ => None,
     };
     number.ok_or_else(|| {
-        let detail = format!("{} stands where a whole number is needed", describe(found, raw));
+        let detail = format!("expected a whole number, found {}", describe(found, raw));
         let prefix = if kind == EnvelopeKind::Checkpoint { "place 1: " } else { "" };
         not_a_deployment(text, Code::VersionType, offset, format!("{prefix}{detail}"))
     })

@@ -25,7 +25,7 @@ use crate::wire::{parts, resource, v3};
 /// assert_eq!(resource.resource_type.as_str(), "t");
 ///
 /// let (problems, _notes) = reader.finish();
-/// assert_eq!(problems[0].detail, "string stands where true or false is needed");
+/// assert_eq!(problems[0].detail, "expected true or false, found string");
 /// assert_eq!(problems[0].offset, 20);
 /// # Ok::<(), groundstate_json::Stop>(())
 /// ```

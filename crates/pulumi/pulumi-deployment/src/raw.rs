@@ -59,7 +59,7 @@ impl RawDeployment {
         cursor.end().map_err(stop)?;
         let wrong = |code, detail: &str| Err(not_a_deployment(text, code, 0, detail));
         if !is_object {
-            return wrong(Code::NotAnObject, "the document is no object, as every deployment is");
+            return wrong(Code::NotAnObject, "the document is not an object, as every deployment is");
         }
         let number = found.version.map(|(_, raw, offset)| (str::from_utf8(raw).unwrap_or_default(), offset));
         let version = match number {

@@ -100,11 +100,7 @@ impl Reader {
     ) -> Result<(), Stop> {
         self.array(cursor, |reader, cursor| {
             if cursor.kind()? == Kind::Null {
-                reader.sink.problem(
-                    Code::WrongType,
-                    cursor.offset(),
-                    "null stands where an object is needed",
-                );
+                reader.sink.problem(Code::WrongType, cursor.offset(), "expected an object, found null");
                 return cursor.null();
             }
             element(reader, cursor)
@@ -155,7 +151,7 @@ impl Reader {
         self.sink.note(
             kind,
             offset,
-            format!("the member {name:?} is there more than once; the last one counts"),
+            format!("the member {name:?} appears more than once; the last one counts"),
         );
     }
 
@@ -260,7 +256,7 @@ impl Reader {
         let raw = cursor.raw()?;
         if kind != Kind::Null {
             let found = describe(kind, raw);
-            self.sink.problem(Code::WrongType, offset, format!("{found} stands where {wanted} is needed"));
+            self.sink.problem(Code::WrongType, offset, format!("expected {wanted}, found {found}"));
         }
         Ok(None)
     }

@@ -62,7 +62,7 @@ rules! {
         "write the URN and the identifier of a provider, joined by ::";
     /// No provider before the resource has the URN and identifier that it refers to.
     UnknownProvider = 607, Error, "unknown provider",
-        "refer to a provider that stands before it, or restore the one that is missing";
+        "refer to a provider that comes before it, or restore the one that is missing";
     /// A parent stands after its child.
     ParentAfter = 608, Error, "parent after its child",
         "put the parent before it; the repair finds an order";
@@ -81,13 +81,13 @@ rules! {
     /// A dependency of a property is not there.
     PropertyDependencyMissing = 613, Error, "missing dependency of a property",
         "restore the dependency, or let the repair drop the reference";
-    /// What a resource is deleted with stands after it.
+    /// What a resource is deleted with comes after it.
     DeletedWithAfter = 614, Error, "deleted with something after it",
         "put the other resource before it; the repair finds an order";
     /// What a resource is deleted with is not there.
     DeletedWithMissing = 615, Error, "deleted with something that is missing",
         "restore the other resource, or let the repair drop the reference";
-    /// What a resource is replaced with stands after it.
+    /// What a resource is replaced with comes after it.
     ReplaceWithAfter = 616, Error, "replaced with something after it",
         "put the other resource before it; the repair finds an order";
     /// What a resource is replaced with is not there.

@@ -154,7 +154,7 @@
 //!
 //! # A merge that looks wrong and is right
 //!
-//! `E` still refers to a `C` that is being replaced; by its name, it refers to the new one, which stands before it.
+//! `E` still refers to a `C` that is being replaced; by its name, it refers to the new one, which comes before it.
 //!
 //! ```
 //! # mod notation { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/notation.in")); }

@@ -154,7 +154,7 @@ fn holders(
     alone: &HashSet<usize>,
 ) -> HashMap<usize, usize> {
     let mut holders: HashMap<usize, usize> = HashMap::new();
-    // What an entry refers to stands before it, so it is decided already.
+    // What an entry refers to comes before it, so it is decided already.
     for (&at, _) in verdicts.iter().filter(|(_, verdict)| **verdict == Verdict::Call) {
         let Some(on) = deleted_with(index, at).filter(|on| verdicts.get(on) == Some(&Verdict::Call)) else {
             continue;

@@ -124,7 +124,7 @@ impl<'a> StackIndex<'a> {
     }
 
     /// The entry that a name means to another entry: an old one to an entry that is old itself, the live one to others,
-    /// and failing that whichever stands before it.
+    /// and failing that whichever comes before it.
     #[must_use]
     pub fn resolve(&self, at: usize, urn: &Urn) -> Option<usize> {
         let before = || self.positions(urn).iter().copied().take_while(|&place| place < at);

@@ -36,7 +36,7 @@
 //!
 //! # The rules
 //!
-//! - Everything an entry depends on stands before it in the list, so the list itself is an order: backwards it is one of
+//! - Everything an entry depends on comes before it in the list, so the list itself is an order: backwards it is one of
 //!   deletions.
 //! - A replacement creates first and deletes at the very end, when all goals are through. *Delete before replace* is a
 //!   property of one replacement, and drags along what depends on the entry and would have to be replaced too.

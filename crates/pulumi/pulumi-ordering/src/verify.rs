@@ -38,8 +38,8 @@ pub enum IntegrityError {
         /// To what.
         reference: Urn,
     },
-    /// An entry refers to something that stands behind it.
-    #[error("{urn} (entry {at}) refers to {reference} as its {relation}, which stands behind it")]
+    /// An entry refers to something that comes after it.
+    #[error("{urn} (entry {at}) refers to {reference} as its {relation}, which comes after it")]
     Behind {
         /// Where the entry stands.
         at: usize,
@@ -60,7 +60,7 @@ pub enum IntegrityError {
     },
 }
 
-/// Checks that everything an entry refers to stands before it, and that names are live once.
+/// Checks that everything an entry refers to comes before it, and that names are live once.
 ///
 /// The provider of an entry whose object is deleted already is not asked for.
 ///

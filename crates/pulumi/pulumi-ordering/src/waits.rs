@@ -1,7 +1,7 @@
 //! Who waits for whom among deletions, in as many edges as the list has references.
 //!
 //! What depends on a component waits for nothing of it, but all that belongs to the component waits for what depends on it: a
-//! product of both, for which barriers stand. A barrier is made at a place of the list and leads to what stands behind it.
+//! product of both, for which barriers stand. A barrier is made at a place of the list and leads to what comes after it.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 

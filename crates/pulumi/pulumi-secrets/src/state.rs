@@ -31,11 +31,11 @@ pub struct SecretsProviders {
 impl SecretsProviders {
     /// Reads the value of the member `secrets_providers`.
     ///
-    /// A missing or null `type` reads as an empty one, as in the original. Of members that stand twice, the last counts.
+    /// A missing or null `type` reads as an empty one, as in the original. Of members that appear twice, the last counts.
     ///
     /// # Errors
     ///
-    /// When the text is no JSON object, or its `type` is no string. The state may be anything that is JSON.
+    /// When the text is no JSON object, or its `type` is not a string. The state may be anything that is JSON.
     pub fn parse(text: &str) -> Result<Self, SecretsProvidersError> {
         let mut members = members(text)?;
         let kind = match members.remove("type") {

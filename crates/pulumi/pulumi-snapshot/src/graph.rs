@@ -41,7 +41,7 @@ pub struct DependencyGraph<'a> {
 #[non_exhaustive]
 pub enum GraphError {
     /// No resource before this one has its parent's name.
-    #[error("parent {parent:?} of {child:?} does not stand before it; sort or repair the snapshot first")]
+    #[error("parent {parent:?} of {child:?} does not come before it; sort or repair the snapshot first")]
     ParentNotBefore {
         /// The resource.
         child: Urn,
@@ -55,7 +55,7 @@ impl<'a> DependencyGraph<'a> {
     ///
     /// # Errors
     ///
-    /// A parent does not stand before its child, which includes a resource that is its own ancestor.
+    /// A parent does not come before its child, which includes a resource that is its own ancestor.
     pub fn new(resources: &'a [Arc<Resource>]) -> Result<Self, GraphError> {
         let mut latest: HashMap<&str, usize> = HashMap::with_capacity(resources.len());
         let mut parents = Vec::with_capacity(resources.len());

@@ -10,7 +10,7 @@ pub const PROVIDERS_MODULE: &str = "pulumi:providers";
 text_id! {
     /// The type of a resource, `<package>:<module>:<name>`.
     ///
-    /// Any text is kept. What stands before the second colon is the module, what stands behind it the name.
+    /// Any text is kept. What stands before the second colon is the module, what comes after it the name.
     ///
     /// ```
     /// use groundstate_pulumi_snapshot::TypeToken;

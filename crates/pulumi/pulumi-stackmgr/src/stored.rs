@@ -63,8 +63,8 @@ pub enum RecoverError {
     /// The base cannot be read.
     #[error("the base of the journal cannot be read")]
     Base(#[from] ReadError),
-    /// A record is no entry.
-    #[error("record {record} of the journal is no entry")]
+    /// A record is not an entry.
+    #[error("record {record} of the journal is not an entry")]
     Entry {
         /// Which one, from 0.
         record: usize,

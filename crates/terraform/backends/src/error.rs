@@ -20,7 +20,7 @@ pub enum BackendsError {
         known: String,
     },
     /// A URL that names no place.
-    #[error("{url} is no address of a state: {why}")]
+    #[error("{url} is not an address of a state: {why}")]
     Url {
         /// The URL without credentials and options.
         url: String,

@@ -35,7 +35,7 @@ impl Factory for LocalFactory {
         }
         let path = format!("/{}", url.path());
         let (settings, workspace) = crate::query::apply(Settings::new(self.kind()), url)?;
-        // The folder of the other workspaces lies beside the state, not where the program happens to run.
+        // The folder of the other workspaces is beside the state, not where the program happens to run.
         let folder = Path::new(&path).parent().unwrap_or(Path::new("/")).join("terraform.tfstate.d");
         let folder = settings
             .text("workspace_dir")?
@@ -76,7 +76,7 @@ impl Factory for LocalFactory {
 ///
 /// # Errors
 ///
-/// [`BackendsError::Option`] when an option is no text.
+/// [`BackendsError::Option`] when an option is not text.
 pub fn local_path(
     settings: &Settings,
     workspace: &WorkspaceName,

@@ -139,7 +139,7 @@ pub enum RemoveError {
 
 fn none_of(targets: &[Target]) -> String {
     match targets {
-        [] => "no address is given, and nothing is meant".into(),
+        [] => "no address is given".into(),
         [one] => format!("{one} matches nothing"),
         [first, more @ ..] => format!("{first} and {} more addresses match nothing", more.len()),
     }

@@ -61,7 +61,7 @@ pub(super) fn in_resource(resource: &Resource) -> impl Iterator<Item = ConfigRes
 /// Collects the texts of dependencies while a document is walked.
 #[derive(Debug, Default)]
 struct Scan {
-    /// The slot of each text that was read, none if it is no address.
+    /// The slot of each text that was read, none if it is not an address.
     texts: HashMap<Box<[u8]>, Option<usize>>,
     /// What the texts mean, and positions of the resources that hold them.
     slots: Vec<(ConfigResource, Vec<usize>)>,

@@ -28,8 +28,7 @@ pub(crate) fn decode_element(cursor: &mut Cursor<'_>, sink: &mut Sink) -> Result
     let Members { offset, known: [kind, addr, status, objects], extra } = members;
     let Ok(kind_name) = string(kind, sink)? else { return Ok(None) };
     let Some(kind) = CheckableKind::from_wire(&kind_name) else {
-        let message =
-            format!("check result of the unknown kind {:?} is kept as it stands", shorten(&kind_name));
+        let message = format!("check result of the unknown kind {:?} is kept unchanged", shorten(&kind_name));
         sink.note(NoteKind::Normalized, offset, message);
         let raw = start.clone().raw()?;
         return Ok(Some(Element::Opaque(raw_json(raw))));
@@ -64,7 +63,7 @@ fn members<'a, const N: usize>(
         Kind::Object => Members::read(cursor, names, sink).map(Some),
         // A list has no absent elements.
         Kind::Null => {
-            sink.problem(Code::WrongType, cursor.offset(), format!("null stands where {wanted} is needed"));
+            sink.problem(Code::WrongType, cursor.offset(), format!("expected {wanted}, found null"));
             cursor.null().map(|()| None)
         }
         _ => sink.wrong_type(cursor, wanted),

@@ -63,7 +63,7 @@ impl DecodeOptions {
 ///
 /// # Errors
 ///
-/// [`ReadError::NoState`] for an empty input, [`ReadError::NotState`] for anything that is no state file, and
+/// [`ReadError::NoState`] for an empty input, [`ReadError::NotState`] for anything that is not a state file, and
 /// [`ReadError::Unusable`] with all problems found in one that is.
 pub fn decode(text: &[u8], options: &DecodeOptions) -> Result<File, ReadError> {
     if options.replace_invalid_utf8
@@ -278,7 +278,7 @@ impl Builder {
         let replaced = self.state.resource(&address).is_some_and(|known| known.provider != provider);
         if replaced {
             let message = format!(
-                "{address} stands twice with different providers; the last one counts, as in Terraform"
+                "{address} appears twice with different providers; the last one counts, as in Terraform"
             );
             sink.note_at(NoteKind::Lost, head.provider.offset, message);
         }
@@ -344,12 +344,12 @@ impl Visitor for Builder {
             match self.outputs.get(&*name) {
                 None => {}
                 Some(before) if *before == output => {
-                    let message = format!("output {name:?} stands twice with the same value");
+                    let message = format!("output {name:?} appears twice with the same value");
                     sink.note(NoteKind::Normalized, wire.name.offset, message);
                 }
                 Some(_) => {
                     let message =
-                        format!("output {name:?} stands twice; the last one counts, as in Terraform");
+                        format!("output {name:?} appears twice; the last one counts, as in Terraform");
                     sink.note(NoteKind::Lost, wire.name.offset, message);
                 }
             }
@@ -495,7 +495,7 @@ pub fn provider_address(text: &Text, sink: &mut Sink) -> Option<ProviderConfig> 
     }
 }
 
-/// Reports that an object stands twice.
+/// Reports that an object appears twice.
 pub(crate) fn duplicate(address: &AbsResource, key: &ObjectKey, offset: usize, sink: &mut Sink) {
     let instance = address.instance(key.0.clone());
     match &key.1 {

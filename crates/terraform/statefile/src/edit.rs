@@ -193,7 +193,7 @@ impl<'d> Edit<'d> {
             }
             match self.resources.contains_key(&entry.address) {
                 false => items.push(Item::Kept(entry.span.clone())),
-                // The first entry of a resource that stands twice takes all its instances.
+                // The first entry of a resource that appears twice takes all its instances.
                 true => items.extend(take(&mut new, &entry.address).map(Item::New)),
             }
         }

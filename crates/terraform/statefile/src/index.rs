@@ -149,7 +149,7 @@ impl Index {
         Some(self)
     }
 
-    /// Reports objects that stand twice in different entries of one resource.
+    /// Reports objects that appear twice in different entries of one resource.
     pub(crate) fn check_entries(&self, order: &Order, sink: &mut Sink) {
         if !order.repeated {
             return;
@@ -301,7 +301,7 @@ impl Visitor for Indexer {
             let address = AbsResource { module, resource };
             let entry = ResourceEntry { address, span: head.offset..end, objects };
             let list = self.index.objects_of(&entry);
-            // Writers sort objects, and in a sorted run nothing stands twice.
+            // Writers sort objects, and in a sorted run nothing appears twice.
             if !list.is_sorted_by(|a, b| (&a.key, a.deposed) < (&b.key, b.deposed)) {
                 duplicates(&entry.address, list.iter().collect(), sink);
             }

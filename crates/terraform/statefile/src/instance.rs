@@ -186,7 +186,7 @@ fn depends_on(wire: &InstanceWire<'_>, legacy_references: bool, sink: &mut Sink)
 
 /// The `id` attribute of the object, as `list --id` compares it.
 ///
-/// Nothing where the original prints `<none>`: attributes that are no object, or an `id` that is no string. An object
+/// Nothing where the original prints `<none>`: attributes that are not an object, or an `id` that is not a string. An object
 /// without an `id` has an empty one.
 pub(crate) fn id(wire: &InstanceWire<'_>) -> Option<Box<str>> {
     match (wire.attributes.filter(|raw| *raw != b"null"), wire.attributes_flat) {
@@ -280,7 +280,7 @@ fn attributes(wire: &InstanceWire<'_>, sink: &mut Sink) -> Option<Attributes> {
     match (json, wire.attributes_flat) {
         (Some(raw), flat) => {
             if let Some(flat) = flat.filter(|flat| string_map(*flat).next().is_some()) {
-                let message = "attributes_flat stands beside attributes and does not count, as in Terraform";
+                let message = "attributes_flat is ignored beside attributes, as in Terraform";
                 sink.note(NoteKind::Lost, flat.offset, message);
             }
             compact(raw).map(Attributes::Json)
@@ -290,7 +290,7 @@ fn attributes(wire: &InstanceWire<'_>, sink: &mut Sink) -> Option<Attributes> {
             for (name, value) in string_map(flat) {
                 if map.insert(Arc::from(&*name), Arc::from(&*value)).is_some() {
                     let message =
-                        format!("member {name:?} of attributes_flat stands twice; the last one counts");
+                        format!("member {name:?} of attributes_flat appears twice; the last one counts");
                     sink.note(NoteKind::Lost, flat.offset, message);
                 }
             }

@@ -57,7 +57,7 @@ impl<'a, const N: usize> Members<'a, N> {
 /// Text of a value that a cursor has accepted, in the form the model keeps it.
 pub(crate) fn raw_json(raw: &[u8]) -> RawJson {
     let text = String::from_utf8_lossy(raw);
-    // Both scanners accept the same language; should they ever differ, the text is kept as it stands.
+    // Both scanners accept the same language; should they ever differ, the text is kept unchanged.
     RawJson::parse(&text).unwrap_or_else(|_| RawJson::from_validated(&text))
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn decode(cursor: &mut Cursor<'_>, sink: &mut Sink) -> Result<Vec<Att
         Kind::Null => return cursor.null().map(|()| paths),
         kind => {
             cursor.skip()?;
-            let why = format!("{} stands where an array of paths is needed", name_of(kind));
+            let why = format!("expected an array of paths, found {}", name_of(kind));
             sink.problem(Code::SensitivePath, offset, why);
             return Ok(paths);
         }
@@ -46,7 +46,7 @@ pub(crate) fn decode(cursor: &mut Cursor<'_>, sink: &mut Sink) -> Result<Vec<Att
 }
 
 fn wrong<T>(offset: usize, kind: Kind, wanted: &str) -> Result<T, ValueError> {
-    Err(ValueError { offset, detail: format!("{} stands where {wanted} is needed", name_of(kind)) })
+    Err(ValueError { offset, detail: format!("expected {wanted}, found {}", name_of(kind)) })
 }
 
 /// Reads one path; `null` is the path to the whole object, as in Go's decoder.

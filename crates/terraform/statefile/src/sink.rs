@@ -170,7 +170,7 @@ impl Sink {
         let raw = cursor.raw()?;
         if kind != Kind::Null {
             let found = describe(kind, raw);
-            self.problem(Code::WrongType, offset, format!("{found} stands where {wanted} is needed"));
+            self.problem(Code::WrongType, offset, format!("expected {wanted}, found {found}"));
         }
         Ok(None)
     }
@@ -183,7 +183,7 @@ pub(crate) fn syntax_error(text: &[u8], stop: Stop) -> ReadError {
     let read = (stop.offset + 1).min(text.len());
     let (what, advice) = (stop.why, stop.advice(text));
     sink.problem(Code::Syntax, stop.offset, format!("syntax error at byte offset {read}: {what}{advice}"));
-    let why = "without valid JSON there is no version to find, so the format cannot be told";
+    let why = "without valid JSON there is no version to find, so the format is unknown";
     sink.problem(Code::VersionUnreadable, stop.offset, why);
     match sink.into_problems(text) {
         Some(problems) => ReadError::NotState(problems),

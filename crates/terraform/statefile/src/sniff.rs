@@ -115,7 +115,8 @@ fn judge(text: &[u8], top: &Top, start: usize) -> Result<u64, ReadError> {
         });
     };
     if let Some(second) = top.contradiction {
-        let why = "\"version\" stands twice with different values, so the format cannot be told; remove the wrong one";
+        let why =
+            "\"version\" appears twice with different values, so the format is unknown; remove the wrong one";
         return Err(not_state(text, Code::VersionType, second, why));
     }
     let whole = number.bytes().all(|b| b.is_ascii_digit()).then(|| number.parse::<u64>().ok()).flatten();
@@ -161,9 +162,7 @@ pub(crate) fn not_current(text: &[u8], version: u64) -> ReadError {
 pub(crate) fn contradiction(text: &[u8]) -> ReadError {
     match whole_document(text) {
         Err(error) => error,
-        Ok(_) => {
-            not_state(text, Code::VersionType, 0, "\"version\" stands twice, so the format cannot be told")
-        }
+        Ok(_) => not_state(text, Code::VersionType, 0, "\"version\" appears twice, so the format is unknown"),
     }
 }
 

@@ -18,7 +18,7 @@ pub(crate) fn failed(op: Op, target: impl fmt::Display, error: io::Error) -> Err
             (ErrorKind::Unavailable, Some("files may not get that large here, what was stored is whole"))
         }
         Io::IsADirectory => (ErrorKind::Invalid, Some("it is a directory, name the file in it")),
-        Io::NotADirectory => (ErrorKind::Invalid, Some("part of its path is no directory")),
+        Io::NotADirectory => (ErrorKind::Invalid, Some("part of its path is not a directory")),
         Io::InvalidInput | Io::InvalidFilename => (ErrorKind::Invalid, None),
         Io::Unsupported => (ErrorKind::Unsupported, Some("the file system has no locks")),
         Io::InvalidData => (ErrorKind::Corrupt, None),

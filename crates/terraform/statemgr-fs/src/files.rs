@@ -150,7 +150,7 @@ pub(crate) fn exists(path: &Path) -> io::Result<bool> {
     match absent_is_none(fs::metadata(path))? {
         Some(meta) if meta.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
         Some(meta) if !meta.is_file() => {
-            Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"))
+            Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"))
         }
         found => Ok(found.is_some()),
     }

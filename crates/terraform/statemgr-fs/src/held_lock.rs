@@ -62,7 +62,7 @@ impl HeldLock {
         let is_empty = self.file().metadata().is_ok_and(|meta| meta.len() == 0);
         let is_ours = self.file_lock.created() && self.file_lock.is_in_place().unwrap_or(false);
         if is_empty && is_ours && openers(self.file()) == Openers::None {
-            // An empty file is no state either.
+            // An empty file is not a state either.
             drop(fs::remove_file(self.place.target()));
         }
     }

@@ -1,7 +1,7 @@
 //! The redo journal of a write in place: a header of one sector, and the whole new state behind it.
 //!
 //! The header is also the mark that the state file bears at its beginning while it is being overwritten. So a marked
-//! file says itself which journal finishes it, and a file without a mark is whole, whatever journal lies beside it.
+//! file says itself which journal finishes it, and a file without a mark is whole, whatever journal is beside it.
 //! The design is told in `docs/design/0004-redo-journal.md`.
 
 use std::fs::File;

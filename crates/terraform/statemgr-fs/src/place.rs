@@ -36,7 +36,7 @@ impl Place {
 
     /// The file that is meant where the path is a symbolic link, also one to a file that does not exist yet.
     ///
-    /// What must be found under every name of a state lies beside this one.
+    /// What must be found under every name of a state is beside this one.
     pub(crate) fn target(&self) -> PathBuf {
         let mut path = self.path.clone();
         // The system gives up after 40 links too; a loop is then reported when the path is opened.

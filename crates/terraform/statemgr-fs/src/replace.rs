@@ -40,7 +40,7 @@ pub(crate) fn copy(from: &File, to: &Place) -> io::Result<()> {
 
 /// Makes a durable copy of `from` on the disk of `to`, where nothing changes yet.
 ///
-/// What is no regular file is refused: renaming would put a file in the place of `/dev/null` itself.
+/// What is not a regular file is refused: renaming would put a file in the place of `/dev/null` itself.
 pub(crate) fn stage_copy(from: &File, to: &Place) -> io::Result<Staged> {
     replaceable(from, to)?;
     let mut staged = Staged::create(to.path(), false)?;
@@ -75,7 +75,7 @@ fn replaceable(from: &File, to: &Place) -> io::Result<Option<Metadata>> {
         return Err(io::ErrorKind::IsADirectory.into());
     }
     if !before.is_file() {
-        return refuse("it is no regular file");
+        return refuse("it is not a regular file");
     }
     #[cfg(unix)]
     {

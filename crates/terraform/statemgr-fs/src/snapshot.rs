@@ -34,7 +34,7 @@ enum Look {
     Absent,
     /// It changed while it was read.
     Moving,
-    /// It held still, and a journal lies beside it.
+    /// It held still, and a journal is beside it.
     Journal(Snapshot),
     /// It is being overwritten, and its journal is not there or not whole.
     Torn,

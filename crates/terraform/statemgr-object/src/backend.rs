@@ -127,7 +127,7 @@ impl Backend for ObjectBackend {
                 Err(error) if error.kind() == BlobError::Denied && self.denied_is_empty => break,
                 Err(error) => return Err(failed(Op::ListWorkspaces, self, error)),
             };
-            // Zero bytes are no state, so they make no workspace either.
+            // Zero bytes are not a state, so they make no workspace either.
             let states = page.blobs.iter().filter(|blob| blob.meta.size > 0);
             names.extend(states.filter_map(|blob| self.layout.workspace(&blob.name)));
             if page.next.is_none() {

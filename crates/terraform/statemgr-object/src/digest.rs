@@ -222,7 +222,7 @@ impl Wait<'_> {
 fn described(bytes: &[u8]) -> String {
     match decode(bytes, &DecodeOptions::default()) {
         Ok(file) => format!("a whole state of serial {} and lineage {}", file.serial, file.lineage),
-        Err(_) => "which is no whole state".to_owned(),
+        Err(_) => "which is not a whole state".to_owned(),
     }
 }
 

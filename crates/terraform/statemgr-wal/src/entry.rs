@@ -93,7 +93,7 @@ pub(crate) enum EntryError {
     Version,
     #[error("it is shorter than its first line says")]
     Short,
-    #[error("the document in it is no state")]
+    #[error("the document in it is not a state")]
     Document(#[source] Box<ReadError>),
     #[error("an address in it is none")]
     Address(#[from] AddrError),

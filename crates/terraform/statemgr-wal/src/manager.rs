@@ -29,7 +29,7 @@ use crate::recovery::Recovery;
 ///   the lock, and the manager does by itself when the journal grows longer than the state. Where the object cannot be written
 ///   then, the journal begins anew with the whole state in it, so that it stays short.
 ///
-/// Without the lock, reading gives the ordinary object, and persisting is refused as long as a journal lies beside it. Dropping
+/// Without the lock, reading gives the ordinary object, and persisting is refused as long as a journal is beside it. Dropping
 /// the manager is a crash: the next one to lock and refresh recovers.
 pub struct JournaledManager {
     pub(crate) inner: Manager,

@@ -317,8 +317,7 @@ impl JournaledManager {
         if head.is_none() || !self.is_locking_enabled() {
             return Ok(());
         }
-        let message =
-            "a journal of changes lies beside it, lock and refresh so that they are recovered first";
+        let message = "a journal of changes is beside it, lock and refresh so that they are recovered first";
         Err(Error::new(ErrorKind::Conflict, OP, self).because(message))
     }
 }

@@ -198,7 +198,7 @@ impl JournaledManager {
         let snapshot = |serial: u64, lineage: &str| format!("serial {serial} of lineage {lineage}");
         let found = match stored.map(|bytes| decode(&bytes, &DecodeOptions::default())) {
             Some(Ok(file)) => snapshot(file.serial.get(), file.lineage.as_str()),
-            Some(Err(_)) => "something that is no usable state".to_owned(),
+            Some(Err(_)) => "something that is not a usable state".to_owned(),
             None => "nothing".to_owned(),
         };
         let count = match left.changes(0).count() {
@@ -230,7 +230,7 @@ impl JournaledManager {
 
     fn decode(&self, bytes: &[u8]) -> Result<File> {
         decode(bytes, &DecodeOptions::default()).map_err(|error| {
-            let message = "what its journal builds on is no usable state";
+            let message = "what its journal builds on is not a usable state";
             Error::new(ErrorKind::Corrupt, OP, self).because(message).with_source(error)
         })
     }

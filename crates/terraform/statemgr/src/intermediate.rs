@@ -48,12 +48,14 @@ impl PersistInfo {
     }
 }
 
-/// A value of `TF_STATE_PERSIST_INTERVAL` that is no interval.
+/// A value of `TF_STATE_PERSIST_INTERVAL` that is not an interval.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PersistIntervalError {
-    /// It is no whole number of seconds.
-    #[error("{0:?} is no interval between state snapshots, set TF_STATE_PERSIST_INTERVAL to whole seconds")]
+    /// It is not a whole number of seconds.
+    #[error(
+        "{0:?} is not an interval between state snapshots, set TF_STATE_PERSIST_INTERVAL to whole seconds"
+    )]
     NotANumber(String),
     /// It is less than the default.
     #[error("{0} seconds between state snapshots are too few, set TF_STATE_PERSIST_INTERVAL to 20 or more")]
@@ -64,7 +66,7 @@ pub enum PersistIntervalError {
 ///
 /// # Errors
 ///
-/// The text is no whole number, or less than 20.
+/// The text is not a whole number, or less than 20.
 ///
 /// ```
 /// use groundstate_statemgr::persist_interval;

@@ -128,7 +128,7 @@ impl LockInfo {
         let mut json = serde_json::Deserializer::from_str(&text);
         let read = json.deserialize_map(Members).and_then(|info| json.end().map(|()| info));
         read.map_err(|error| {
-            let message = "it is no lock document such as Terraform writes";
+            let message = "it is not a lock document such as Terraform writes";
             Error::new(ErrorKind::Corrupt, Op::Read, "the lock document").because(message).with_source(error)
         })
     }

@@ -54,7 +54,7 @@ pub trait Refresher: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Those of [`StateStore::read`](crate::StateStore::read), and `Corrupt` when what is stored is no usable state.
+    /// Those of [`StateStore::read`](crate::StateStore::read), and `Corrupt` when what is stored is not a usable state.
     async fn refresh_state(&self) -> Result<()>;
 }
 

@@ -52,7 +52,7 @@ fn parse_run(args: &[String], stores: &[&str]) -> Result<Command, String> {
             "--case" => return Err(format!("there is no case or clause `{value}`; `list` names them")),
             "--conditions" => settings = settings.conditions(conditions(value)?),
             "--seed" => {
-                let seed = value.parse().map_err(|_| format!("the seed `{value}` is no number"))?;
+                let seed = value.parse().map_err(|_| format!("the seed `{value}` is not a number"))?;
                 settings = settings.seed(seed);
             }
             _ => return Err(format!("there is no option `{arg}`\n\n{USAGE}")),

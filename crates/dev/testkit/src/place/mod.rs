@@ -152,7 +152,7 @@ impl Place {
         }
     }
 
-    /// The digest of the state that lies beside it, if the back end keeps one.
+    /// The digest of the state that is beside it, if the back end keeps one.
     pub fn digest(&self) -> Option<String> {
         match &self.store {
             Store::S3(bucket) => bucket.item(&format!("{}-md5", s3::KEY), "Digest"),

@@ -97,9 +97,7 @@ fn sources(args: &DiffArgs) -> Result<(Source, Source)> {
         (None, [from, to]) => {
             Ok((Source::at(&args.before, Some(from))?, Source::at(&args.before, Some(to))?))
         }
-        (None, _) => {
-            Err(Failure::new(error::Kind::Usage, "two states are compared, so `--at` stands once or twice"))
-        }
+        (None, _) => Err(Failure::new(error::Kind::Usage, "give `--at` once for each state to compare")),
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) fn run(args: &RollbackArgs) -> Result {
     };
     replace(Found::at(&args.place.state)?, &how, |stored| {
         if !args.force && stored.is_some_and(|stored| stored.lineage != snapshot.lineage) {
-            let message = format!("{name} is no snapshot of this state: their lineages differ");
+            let message = format!("{name} is not a snapshot of this state: their lineages differ");
             return Err(Failure::new(Kind::Conflict, message).hint("`--force` goes back to it nevertheless"));
         }
         let newest = stored.map(|stored| stored.serial).unwrap_or_default();

@@ -40,7 +40,7 @@ fn newer(mut backup: File, stored: Option<&File>, args: &UndoArgs, name: &str) -
         return Ok(backup);
     };
     if !args.force && stored.lineage != backup.lineage {
-        let message = format!("{name} is no backup of this state: their lineages differ");
+        let message = format!("{name} is not a backup of this state: their lineages differ");
         return Err(Failure::new(Kind::Conflict, message)
             .hint("name the right one with `--from`; `--force` goes back to this one nevertheless"));
     }

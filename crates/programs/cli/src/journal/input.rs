@@ -129,7 +129,7 @@ impl Journal {
 fn base_of(path: &Path) -> Result<DeploymentFile> {
     let source = Source::find(path)?;
     if source.family != Family::Pulumi {
-        let message = format!("{} is no deployment of Pulumi, so nothing builds on it", source.name);
+        let message = format!("{} is not a Pulumi deployment, so nothing builds on it", source.name);
         return Err(Failure::new(Kind::NotState, message)
             .hint("the base comes first, then the entries; if the stack was new, say `--empty-base`"));
     }

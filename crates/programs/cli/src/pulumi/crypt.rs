@@ -58,7 +58,7 @@ fn text() -> Result<String> {
         .read_to_end(&mut bytes)
         .map_err(|error| Failure::new(Kind::NoState, format!("cannot read standard input: {error}")))?;
     let mut text = String::from_utf8(bytes)
-        .map_err(|_| Failure::new(Kind::Usage, "what stands on standard input is no UTF-8 text"))?;
+        .map_err(|_| Failure::new(Kind::Usage, "standard input is not valid UTF-8"))?;
     // As `echo` writes it.
     if text.ends_with('\n') {
         text.pop();

@@ -111,7 +111,7 @@ pub(super) fn told<'u>(unreadable: impl Iterator<Item = &'u Unreadable>, name: &
     }
     if outcome != Outcome::Clean {
         messages.note(&format!(
-            "`{}` shows where they stand, `{}` takes them out",
+            "`{}` shows where they are, `{}` removes them",
             shell_command("groundstate check", &[name]),
             shell_command("groundstate repair", &[name])
         ));

@@ -69,7 +69,7 @@ impl Marks {
 
 /// Where a step leads.
 enum Inside {
-    /// To these values; more than one if a member stands twice, none if there is no such member.
+    /// To these values; more than one if a member appears twice, none if there is no such member.
     Values(Vec<usize>),
     /// It does not fit the value. Rather hide too much than too little: all of the value counts.
     Whole,

@@ -120,7 +120,7 @@ fn says_what_goes_along() {
     assert_eq!(lines[0], format!("{HANDLER} (delete the old one)  web is the parent of handler"));
     assert_eq!(lines.last(), Some(&&*format!("2 resources have to go before {WEB} can.")));
     let nothing = printed(&["order", "blast", &export(), "handler"]);
-    assert_eq!(nothing, format!("Nothing else has to go if {HANDLER} goes.\n"));
+    assert_eq!(nothing, format!("Nothing else is destroyed with {HANDLER}.\n"));
     let json = printed(&["order", "blast", &export(), ASSETS, "--json"]);
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     let distances: Vec<u64> =

@@ -285,7 +285,7 @@ fn a_name_that_stands_twice_is_found() {
     let file = state(export("", &[twice], ""));
     let run = groundstate(&["check", &file.path]);
     assert!(run.code == 1 && run.stdout.contains("GS0515"), "{}", run.stdout);
-    assert!(run.stdout.contains("\"urn\" is there more than once"), "{}", run.stdout);
+    assert!(run.stdout.contains("\"urn\" appears more than once"), "{}", run.stdout);
 }
 
 #[test]

@@ -130,7 +130,7 @@ fn a_script_has_to_be_text() {
     let file = webshop();
     let before = everything(file.dir.path());
     let message = groundstate_with(&["edit", &file.path, "--script", "-"], b"rm a.b\n# \xff\n").failed(2);
-    assert!(message.contains("the script <stdin> is no UTF-8 text from byte 10 on"), "{message}");
+    assert!(message.contains("the script <stdin> is not valid UTF-8 from byte 10 on"), "{message}");
     assert!(everything(file.dir.path()) == before);
 }
 

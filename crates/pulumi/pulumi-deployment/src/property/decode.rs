@@ -28,7 +28,7 @@ use super::{ARCHIVE, ASSET, BYTES, FLOAT, MAX_DEPTH, REFERENCE, SECRET, SIGNATUR
 ///
 /// # Errors
 ///
-/// The text is no object, or a value in it is malformed; the error says which.
+/// The text is not an object, or a value in it is malformed; the error says which.
 pub fn decode_map(raw: &RawJson) -> Result<PropertyMap, PropertyError> {
     let mut cursor = Cursor::new(raw.as_str().as_bytes());
     if cursor.kind().map_err(syntax)? != Kind::Object {

@@ -59,7 +59,7 @@ pub struct Salvaged<V = PropertyMap> {
 ///
 /// # Errors
 ///
-/// The text is no object.
+/// The text is not an object.
 pub fn salvage_map(raw: &RawJson, check: CiphertextCheck<'_>) -> Result<Salvaged, PropertyError> {
     let mut cursor = Cursor::new(raw.as_str().as_bytes());
     if cursor.kind().map_err(syntax)? != Kind::Object {

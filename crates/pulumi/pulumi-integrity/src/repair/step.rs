@@ -11,7 +11,7 @@ use crate::reference::Reference;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Step {
-    /// The index of the resource in the snapshot that is repaired; none for what is added, and for what is no resource.
+    /// The index of the resource in the snapshot that is repaired; none for what is added, and for what is not a resource.
     pub resource: Option<usize>,
     /// The name of the resource at that point of the repair; empty if the step is about no resource.
     pub urn: Urn,
@@ -70,7 +70,7 @@ pub enum Action {
     },
     /// Moves the resource up or down in the order.
     Move {
-        /// The resource that stands behind it then.
+        /// The resource that comes after it then.
         before: Option<Urn>,
     },
     /// Gives a UUID to the snippet at this index.

@@ -20,7 +20,7 @@ impl Checker<'_> {
             if found.is_some_and(|name| name.first < index) {
                 continue;
             }
-            // The resource itself does not stand before itself, so a resource that names itself names nothing before it.
+            // The resource itself does not come before itself, so a resource that names itself names nothing before it.
             let after = found.is_some_and(|name| name.last > index);
             self.out_of_order |= found.is_some();
             let finding = match after {
@@ -70,27 +70,27 @@ fn stands_after(resource: &Resource, edge: Edge<'_>) -> Finding {
     let (rule, message, original) = match edge.kind {
         DependencyKind::Parent => (
             Rule::ParentAfter,
-            format!("its parent {other} stands after it"),
+            format!("its parent {other} comes after it"),
             format!("child resource {urn}'s parent {other} comes after it"),
         ),
         DependencyKind::Property(property) => (
             Rule::PropertyDependencyAfter,
-            format!("its property {property:?} came from {other}, which stands after it"),
+            format!("its property {property:?} came from {other}, which comes after it"),
             format!("resource {urn}'s property dependency {other} (from property {property}) comes after it"),
         ),
         DependencyKind::DeletedWith => (
             Rule::DeletedWithAfter,
-            format!("it is deleted with {other}, which stands after it"),
+            format!("it is deleted with {other}, which comes after it"),
             format!("resource {urn} is specified as being deleted with {other}, which comes after it"),
         ),
         DependencyKind::ReplaceWith => (
             Rule::ReplaceWithAfter,
-            format!("it is replaced with {other}, which stands after it"),
+            format!("it is replaced with {other}, which comes after it"),
             format!("resource {urn} is specified as being replaced with {other}, which comes after it"),
         ),
         _ => (
             Rule::DependencyAfter,
-            format!("its dependency {other} stands after it"),
+            format!("its dependency {other} comes after it"),
             format!("resource {urn}'s dependency {other} comes after it"),
         ),
     };

@@ -40,7 +40,7 @@ impl Checker<'_> {
                 let mut message = format!("no provider before it is {reference}");
                 self.out_of_order = true;
                 if self.stands_after(index, reference.as_str()) {
-                    message.push_str("; one stands after it");
+                    message.push_str("; one comes after it");
                 }
                 Finding::new(Rule::UnknownProvider, message, "").original(unknown())
             }

@@ -113,7 +113,7 @@ fn a_provider_must_come_before() {
     assert_eq!(found(&report), [(Rule::UnknownProvider, "resources[0].provider")]);
     let text = format!("resource {} refers to unknown provider {}::1", urn("a"), urn("P"));
     assert_eq!(report.original_error(), Some(&*text));
-    assert!(report.findings[0].message.ends_with("one stands after it"));
+    assert!(report.findings[0].message.ends_with("one comes after it"));
 }
 
 #[test]
@@ -358,7 +358,7 @@ fn the_error_says_what_pulumi_says() {
 fn a_finding_prints_on_one_line() {
     let report = check(&snapshot(&["a(b)", "b"]));
     let text = format!(
-        "GS0610 error: its dependency {} stands after it [{}] at resources[0].dependencies[0]",
+        "GS0610 error: its dependency {} comes after it [{}] at resources[0].dependencies[0]",
         urn("b"),
         urn("a")
     );

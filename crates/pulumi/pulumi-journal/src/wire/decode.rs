@@ -181,7 +181,7 @@ fn batch(
             continue;
         }
         if std::mem::replace(&mut seen, true) {
-            reader.problem(Code::Repeated, name.offset, "the member \"entries\" is there more than once");
+            reader.problem(Code::Repeated, name.offset, "the member \"entries\" appears more than once");
         }
         list(cursor, reader, out, starts)?;
     }
@@ -199,7 +199,7 @@ fn list(
     if kind != Kind::Array {
         let raw = cursor.raw()?;
         if kind != Kind::Null {
-            let detail = format!("{} stands where a list of entries is needed", describe(kind, raw));
+            let detail = format!("expected a list of entries, found {}", describe(kind, raw));
             reader.problem(Code::NotEntries, offset, detail);
         }
         return Ok(());

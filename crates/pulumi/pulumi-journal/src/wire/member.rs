@@ -67,7 +67,7 @@ impl EntryReader {
         let mut entry = Entry::default();
         if kind != Kind::Object {
             let raw = cursor.raw()?;
-            let detail = format!("{} stands where an entry is needed", describe(kind, raw));
+            let detail = format!("expected an entry, found {}", describe(kind, raw));
             self.problem(Code::WrongType, start, detail);
             return Ok(entry);
         }
@@ -82,7 +82,7 @@ impl EntryReader {
             };
             let bit = 1_u32 << number;
             if seen & bit != 0 {
-                let detail = format!("the member {:?} is there more than once", name.decode());
+                let detail = format!("the member {:?} appears more than once", name.decode());
                 self.problem(Code::Repeated, name.offset, detail);
             }
             seen |= bit;
@@ -190,7 +190,7 @@ impl EntryReader {
         };
         let value = value.filter(|value| i64::try_from(*value).is_ok());
         if value.is_none() {
-            let detail = format!("{} stands where a whole number from 0 is needed", describe(kind, raw));
+            let detail = format!("expected a whole number from 0, found {}", describe(kind, raw));
             self.problem(Code::WrongType, offset, detail);
         }
         Ok(value.map(|value| (value, offset)))

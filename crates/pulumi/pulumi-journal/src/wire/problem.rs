@@ -25,7 +25,7 @@ pub enum Code {
     PluginVersion = 14,
     /// An entry has no kind, or no number.
     Missing = 21,
-    /// A member is there more than once.
+    /// A member appears more than once.
     Repeated = 22,
     /// Two members say which state is meant.
     TwoTargets = 23,

@@ -49,7 +49,7 @@ fn all_that_is_wrong_is_reported_in_words() {
         [
             "A (entry 1) is in the list a second time, and neither is marked for deletion",
             "B (entry 2) refers to X as its dependency, which is not in the list",
-            "C (entry 3) refers to D as its dependency, which stands behind it",
+            "C (entry 3) refers to D as its dependency, which comes after it",
         ]
     );
 }

@@ -39,7 +39,7 @@ pub enum UnlockError {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// The state is not an object, or its `salt` is no string.
+    /// The state is not an object, or its `salt` is not a string.
     #[error(
         "unmarshalling state: `secrets_providers.state` of a passphrase manager is not `{{\"salt\":\"v1:…\"}}`; \
          take it from a backup"

@@ -36,7 +36,7 @@ pub enum PropertyPathError {
     #[error("a bracket or quote is not closed at byte {0} of the property path")]
     Unclosed(usize),
     /// What stands in brackets is neither a number nor a quoted name.
-    #[error("neither a number nor a quoted name stands in brackets at byte {0} of the property path")]
+    #[error("expected a number or a quoted name in brackets at byte {0} of the property path")]
     BadIndex(usize),
 }
 

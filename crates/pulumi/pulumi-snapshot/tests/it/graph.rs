@@ -128,7 +128,7 @@ fn a_parent_that_does_not_stand_before_its_child_is_refused() {
             unreachable!("there is no other error")
         };
         assert_eq!((child, Some(parent)), (&snapshot.resources[0].urn, snapshot.resources[0].parent()));
-        assert!(error.to_string().contains("does not stand before it"), "{error}");
+        assert!(error.to_string().contains("does not come before it"), "{error}");
     }
 }
 

@@ -63,5 +63,5 @@ async fn nothing_is_left_where_no_journal_was_begun_and_strange_records_are_erro
     writer.begin(&Record::from(&base[..])).await.unwrap();
     writer.append(&[Record::from(&b"7"[..])]).await.unwrap();
     let error = recover(&store).await.unwrap_err();
-    assert_eq!(error.to_string(), "record 0 of the journal is no entry");
+    assert_eq!(error.to_string(), "record 0 of the journal is not an entry");
 }

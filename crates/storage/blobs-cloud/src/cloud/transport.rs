@@ -207,7 +207,7 @@ struct Clients {
 impl Transport {
     /// # Errors
     ///
-    /// Those of a proxy that is no address.
+    /// Those of a proxy that is not an address.
     pub(crate) fn new(options: HttpOptions) -> Result<Self, reqwest::Error> {
         tls::choose_provider();
         #[cfg(feature = "aws")]

@@ -353,7 +353,7 @@ async fn logins_by_sso_give_the_role_of_the_profile() -> Outcome {
 #[tokio::test]
 async fn files_of_profiles_that_cannot_be_opened_are_only_missed_where_they_are_named() -> Outcome {
     let with = |world: World| world.option("access_key", GIVEN.0).option("secret_key", GIVEN.1);
-    // A home that is no directory, as services have it.
+    // A home that is not a directory, as services have it.
     let world = with(World::new().await).file("home", "");
     let home = world.path("home");
     read(&world.variable("HOME", &home).open()?).await?;

@@ -13,7 +13,7 @@ pub(crate) fn failed(op: &'static str, target: impl fmt::Display, error: io::Err
         Io::ReadOnlyFilesystem => (ErrorKind::Denied, Some("the file system can only be read")),
         Io::StorageFull => (ErrorKind::Unavailable, Some("the disk is full, what was stored is whole")),
         Io::QuotaExceeded => (ErrorKind::Unavailable, Some("the quota is used up, what was stored is whole")),
-        Io::NotADirectory => (ErrorKind::Invalid, Some("it is no folder, or part of its path is none")),
+        Io::NotADirectory => (ErrorKind::Invalid, Some("it is not a folder, or part of its path is none")),
         Io::InvalidInput | Io::InvalidFilename => (ErrorKind::Invalid, None),
         _ => (ErrorKind::Unavailable, None),
     };

@@ -123,7 +123,7 @@ fn of_template(text: &str) -> Literal {
 }
 
 impl<'de> Deserialize<'de> for Literal {
-    /// Reads the JSON form of a configuration, and keeps members that stand twice.
+    /// Reads the JSON form of a configuration, and keeps members that appear twice.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(JsonVisitor)
     }

@@ -141,7 +141,7 @@ fn blocks_with_roles_and_accounts_are_opened_as_terraform_records_them() {
     let keys = [("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "b")];
     let settings = Settings::new("s3").with_all(&block);
     assert_eq!(store(&open(&settings, &keys).unwrap(), "default"), "s3://states/k");
-    // An account that is no text is not dropped: without it, every account would do.
+    // An account that is not text is not dropped: without it, every account would do.
     let error =
         open(&settings.clone().with("allowed_account_ids", json!([["1"], {"a": 1}])), &keys).unwrap_err();
     assert!(error.contains("allowed_account_ids"), "{error}");

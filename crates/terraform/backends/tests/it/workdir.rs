@@ -65,7 +65,7 @@ fn reads_the_options_that_are_given() {
     let names: Vec<&String> = s3.settings().options().keys().collect();
     assert_eq!(names, ["access_key", "bucket", "endpoints", "key", "region", "secret_key", "use_lockfile"]);
     assert_eq!(s3.settings().options().get("use_lockfile"), Some(&json!(true)));
-    assert!(s3.settings().text("use_lockfile").is_err(), "it is no text");
+    assert!(s3.settings().text("use_lockfile").is_err(), "it is not text");
     assert!(!format!("{s3:?}").contains("hunter2"));
 }
 

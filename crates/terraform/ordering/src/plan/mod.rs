@@ -125,7 +125,7 @@ pub enum PlanNote {
     },
 }
 
-/// Why a text is no plan that can be read.
+/// Why a text is not a plan that can be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanError {
@@ -152,7 +152,7 @@ pub enum PlanError {
         version: String,
     },
     /// JSON, but no plan.
-    #[error("this is no plan: print one with `terraform show -json PLANFILE`")]
+    #[error("this is not a plan: print one with `terraform show -json PLANFILE`")]
     NotAPlan,
     /// What `plan -out` writes.
     #[error(
@@ -160,7 +160,7 @@ pub enum PlanError {
     )]
     PlanFile,
     /// An address that cannot be read.
-    #[error("the plan names {text:?}, which is no address: {why}")]
+    #[error("the plan names {text:?}, which is not an address: {why}")]
     Address {
         /// The text.
         text: String,
@@ -185,7 +185,7 @@ impl Planned {
     ///
     /// # Errors
     ///
-    /// When the text is no plan in the format of `terraform show -json`.
+    /// When the text is not a plan in the format of `terraform show -json`.
     ///
     /// # Examples
     ///

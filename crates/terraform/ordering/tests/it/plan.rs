@@ -209,9 +209,9 @@ fn providers_are_nodes_where_they_order_something() {
 fn texts_that_are_no_plans_are_refused() {
     for (text, message) in [
         ("", "byte 0 of the plan is not JSON"),
-        ("[]", "this is no plan"),
-        ("{}", "this is no plan"),
-        (r#"{"format_version": "1.0", "values": {}}"#, "this is no plan"),
+        ("[]", "this is not a plan"),
+        ("{}", "this is not a plan"),
+        (r#"{"format_version": "1.0", "values": {}}"#, "this is not a plan"),
         ("PK\u{3}\u{4}", "this is a plan file, which only the program that wrote it can read"),
         (r#"{"format_version": "2.0", "resource_changes": []}"#, "plans of format 2.0 are not known"),
         (
@@ -220,7 +220,7 @@ fn texts_that_are_no_plans_are_refused() {
         ),
         (
             r#"{"format_version": "1.0", "resource_changes": [{"address": "?"}]}"#,
-            "the plan names \"?\", which is no address",
+            "the plan names \"?\", which is not an address",
         ),
         (
             r#"{"format_version": "1.0", "resource_changes": [{"address": 3}]}"#,

@@ -57,7 +57,7 @@ pub enum ScriptFault {
         why: &'static str,
     },
     /// A reference to something that the pattern does not capture.
-    #[error("${number} stands for nothing: the source has {stars} wildcards")]
+    #[error("${number} refers to nothing: the source has {stars} wildcards")]
     NoCapture {
         /// The number.
         number: usize,

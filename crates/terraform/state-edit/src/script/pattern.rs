@@ -116,7 +116,7 @@ impl Pattern {
             match rest {
                 [Step { name: "**", index: None, at }, left @ ..] => {
                     if pattern.deep.replace(pattern.modules.len()).is_some() {
-                        return Err(fault(word, *at, "`**` can stand in an address once only"));
+                        return Err(fault(word, *at, "`**` can appear only once in an address"));
                     }
                     pattern.captures.push(CaptureKind::Path);
                     rest = left;
@@ -172,7 +172,7 @@ impl Pattern {
     fn name(&mut self, word: &Word<'_>, step: &Step<'_>) -> Result<Glob, Misplaced> {
         let odd = |c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '*'));
         if let Some(at) = step.name.find(odd) {
-            return Err(fault(word, step.at + at, "this cannot stand in a name"));
+            return Err(fault(word, step.at + at, "this is not allowed in a name"));
         }
         let pieces = step.name.split('*').map(str::to_owned).collect();
         self.glob(word, step.at, pieces)
@@ -205,7 +205,7 @@ impl Pattern {
     fn glob(&mut self, word: &Word<'_>, at: usize, pieces: Vec<String>) -> Result<Glob, Misplaced> {
         let inner = pieces.get(1..pieces.len().saturating_sub(1)).unwrap_or_default();
         if inner.iter().any(String::is_empty) {
-            return Err(fault(word, at, "two `*` stand side by side here; write one"));
+            return Err(fault(word, at, "two `*` in a row; write one"));
         }
         let glob = Glob::new(pieces);
         self.captures.extend(std::iter::repeat_n(CaptureKind::Text, glob.stars()));

@@ -51,7 +51,7 @@ pub(super) fn steps<'s>(word: &Word<'s>) -> Result<Vec<Step<'s>>, Misplaced> {
         match text.as_bytes().get(at) {
             None => return Ok(out),
             Some(b'.') => at += 1,
-            Some(_) => return Err(fault(word, at, "a dot has to stand here, or nothing")),
+            Some(_) => return Err(fault(word, at, "expected a dot, or the end")),
         }
     }
 }

@@ -188,7 +188,7 @@ impl Reader<'_, '_> {
     fn no_path(&self, at: usize, pieces: &[Piece]) -> Result<(), Misplaced> {
         let is_path = |piece: &Piece| matches!(piece, Piece::Capture(n) if self.kinds.get(*n) == Some(&CaptureKind::Path));
         if pieces.iter().any(is_path) {
-            let why = "what `**` matched is a path of modules; it can only stand between dots by itself";
+            let why = "what `**` matched is a path of modules; it must be alone between dots";
             return Err(fault(self.word, at, why));
         }
         Ok(())

@@ -28,7 +28,7 @@ pub(super) fn collect(text: &[u8], dialect: Option<Dialect>) -> Collected {
     let mut collector = Collector::new(text, dialect);
     let complete = walk(text, &mut collector, &mut sink);
     let Collector { mut facts, out, unreadable, .. } = collector;
-    // `version` may stand twice, which is a problem, but hides nothing of the document.
+    // `version` may appear twice, which is a problem, but hides nothing of the document.
     facts.complete = complete && !unreadable;
     Collected { facts, drafts: out, sink }
 }

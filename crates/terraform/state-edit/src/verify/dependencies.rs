@@ -22,7 +22,7 @@ pub(super) fn check(facts: &Facts, out: &mut Vec<Draft>) {
         let (node, _) = nodes.entry(config.clone()).or_insert_with(|| (graph.add_node(config), entry));
         node_of.push(*node);
     }
-    // What is no address is a problem of the reader.
+    // What is not an address is a problem of the reader.
     let targets: Vec<Option<ConfigResource>> = facts
         .targets
         .iter()

@@ -12,7 +12,7 @@ pub(super) fn for_damage(text: &[u8], offset: usize) -> &'static str {
             "save the file without a byte-order mark (its first three bytes); what follows was checked nevertheless"
         }
         [0x1f, 0x8b, ..] => "unpack the file first, it is compressed with gzip",
-        [b'P', b'K', 3, 4, ..] => "unpack the file first; a ZIP archive may be a plan, which is no state",
+        [b'P', b'K', 3, 4, ..] => "unpack the file first; a ZIP archive may be a plan, which is not a state",
         _ if blank(text) => "nothing can be recovered from this file: restore a backup or an older version",
         _ if rest.first() == Some(&0) && blank(rest) => {
             "a crash left NUL bytes at the end: restore a backup or an older version; if there is none, what stands \

@@ -82,7 +82,7 @@ fn precise_dependencies(wire: &InstanceWire<'_>) -> Option<Draft> {
     let list = wire.depends_on?;
     let mut some = false;
     for text in strings(Some(list)) {
-        // What is no address there was written by Terraform 0.12, and means something else.
+        // What is not an address there was written by Terraform 0.12, and means something else.
         AbsResourceInstance::parse(&text.decode()).ok()?;
         some = true;
     }

@@ -12,8 +12,7 @@ pub(super) fn check(wire: &OutputWire<'_>, text: &[u8], out: &mut Vec<Draft>) {
     let name = wire.name.decode();
     let address = format!("output.{name}");
     if wire.sensitive {
-        let message =
-            format!("the value of output {name:?} stands in the file for everybody who can read it");
+        let message = format!("every reader of the file can see the value of output {name:?}");
         out.push(Draft::new(Rule::SensitiveOutput, wire.name.offset, message).of(&address));
     } else if let Some((raw, _)) = wire.value
         && let Ok(Some(secret)) = find(&name, raw)

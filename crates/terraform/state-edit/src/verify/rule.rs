@@ -78,7 +78,7 @@ rules! {
     /// There is no lineage.
     LineageMissing = 3, Warning, "no lineage",
         "write a new UUID as \"lineage\", so that states of other origin cannot be pushed over this one";
-    /// The lineage is no UUID in the usual form.
+    /// The lineage is not a UUID in the usual form.
     LineageUnusual = 4, Info, "unusual lineage",
         "nothing has to be done, any text is a lineage; a UUID makes sure that no other state has the same";
     /// The serial is 0.
@@ -144,7 +144,7 @@ rules! {
     /// Instances of a module have keys of different kinds.
     MixedModuleKeys = 30, Warning, "module keys of different kinds",
         "finish the change between count, for_each and neither: move each module instance, or apply";
-    /// An index that is no whole number in 64-bit floating point.
+    /// An index that is not a whole number in 64-bit floating point.
     HugeIndex = 31, Warning, "index that Terraform misreads",
         "give the instance another index: Terraform rounds it on reading, so that the next write changes it";
     /// An object is tainted.
@@ -157,7 +157,7 @@ rules! {
     DeposedKeyForm = 42, Info, "unusual deposed key",
         "nothing has to be done; new Terraform releases do not take such a key on the command line";
     /// The attributes of an object are no JSON object.
-    NotAnObject = 43, Warning, "attributes are no object",
+    NotAnObject = 43, Warning, "attributes are not an object",
         "no provider can read them: restore the object from a backup, or remove and import it";
     /// The attributes of an object are in the form of Terraform before 0.12.
     FlatAttributes = 44, Info, "attributes in flat form",

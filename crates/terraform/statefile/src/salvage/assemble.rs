@@ -136,7 +136,7 @@ fn is_sound(text: &[u8], pieces: &Pieces, owner: Owner) -> bool {
     decode(&Draft::of(text, &alone).text, &DecodeOptions::default()).is_ok()
 }
 
-/// The other objects of instances that stand twice: if they differ, which one is true is unknown.
+/// The other objects of instances that appear twice: if they differ, which one is true is unknown.
 fn doubles(text: &[u8], pieces: &Pieces, draft: &Draft, problems: &[Problem]) -> Faults {
     let mut bad = Faults::new();
     let twice = [Code::DuplicateCurrent, Code::DuplicateDeposed];

@@ -85,7 +85,7 @@ impl Salvaged {
 
 /// Reads what can be read of a file.
 ///
-/// Of format 4 everything that is whole is kept, before and behind the damage; of older formats what stands before it.
+/// Of format 4 everything that is whole is kept, before and behind the damage; of older formats what comes before it.
 ///
 /// ```
 /// use groundstate_statefile::salvage;
@@ -147,13 +147,13 @@ fn finish(text: &[u8], mut file: File, gaps: Vec<Gap>) -> Salvaged {
 /// Says why reading stopped at a byte.
 fn why(text: &[u8], offset: usize, why: SyntaxError) -> &'static str {
     match why {
-        _ if text.get(offset) == Some(&0) => "NUL bytes stand here, which are what a crash leaves of a file",
+        _ if text.get(offset) == Some(&0) => "NUL bytes, as a crash leaves them in a file",
         SyntaxError::End if offset >= text.len() => "the file ends before this does",
         SyntaxError::End => "another part begins before this one has ended",
-        SyntaxError::Unexpected => "a character stands in it that cannot stand there",
-        SyntaxError::ControlInString => "a control character stands in a string",
+        SyntaxError::Unexpected => "an unexpected character",
+        SyntaxError::ControlInString => "a control character in a string",
         SyntaxError::Escape => "JSON has no such escape sequence",
         SyntaxError::TooDeep => "arrays and objects nest too deep in it",
-        SyntaxError::Utf8 => "bytes that are not UTF-8 stand in a string",
+        SyntaxError::Utf8 => "invalid UTF-8 in a string",
     }
 }

@@ -78,7 +78,7 @@ fn module(cursor: &mut Cursor<'_>, whole: &mut Option<Whole>) -> Result<(), Stop
         while cursor.member(&mut begin)?.is_some() {
             let object = cursor.kind()? == Kind::Object;
             cursor.skip()?;
-            // A value that is no object may go on behind the cut.
+            // A value that is not an object may go on behind the cut.
             if has_path && object {
                 *whole = Some(Whole { end: cursor.offset(), close: "}}]}" });
             }

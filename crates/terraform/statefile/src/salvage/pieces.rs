@@ -50,7 +50,7 @@ impl Pieces {
         let value = self.header.get(at).and_then(|range| member_of(text, range)).map(|(_, value)| value);
         if !value.and_then(|value| text.get(value)).is_some_and(is_uuid) {
             let range = self.header.remove(at);
-            let reason = "it stands beside damage, and is no UUID as lineages are".to_owned();
+            let reason = "it stands beside damage, and is not a UUID as lineages are".to_owned();
             self.gaps.push(Gap { range, what: Some("lineage".to_owned()), reason });
         }
     }

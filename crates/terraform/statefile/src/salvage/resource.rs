@@ -18,7 +18,7 @@ pub(super) const DOUBTFUL: &str =
     "it has members that no release writes, so it may have swallowed something else";
 
 impl<'t> Walk<'t> {
-    /// The end of a value that is no object.
+    /// The end of a value that is not an object.
     pub(super) fn other_value(&self, start: &Cursor<'t>) -> Option<usize> {
         let mut cursor = start.clone();
         let other = cursor.kind().is_ok_and(|kind| kind != Kind::Object);
@@ -137,8 +137,8 @@ impl<'t> Walk<'t> {
     }
 }
 
-/// Requires that what stands in a list of instances has the member that all writers give them, and is no resource. What
-/// is no object at all is left to the reader of the assembled state.
+/// Requires that what stands in a list of instances has the member that all writers give them, and is not a resource. What
+/// is not an object at all is left to the reader of the assembled state.
 fn looks_right(text: &[u8], range: Range<usize>) -> Result<(), Stop> {
     let mut cursor = Cursor::at(text.get(..range.end).unwrap_or(text), range.start, 4);
     if cursor.kind()? != Kind::Object {

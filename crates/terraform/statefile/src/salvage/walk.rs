@@ -290,7 +290,7 @@ impl<'t> Walk<'t> {
         if let Some(end) = self.other_value(&cursor) {
             let range = cursor.offset()..end;
             self.cursor = self.cursor.restart(end);
-            self.pieces.gaps.push(Gap { range, what: None, reason: "this is no resource".to_owned() });
+            self.pieces.gaps.push(Gap { range, what: None, reason: "this is not a resource".to_owned() });
             return Ok(());
         }
         let (mut piece, read) = self.read_resource(&cursor);

@@ -17,14 +17,14 @@ pub(super) fn resource(text: &str) -> Result<(Resource, InstanceKey), String> {
         [type_name, name, index] => (type_name, name, Some(index)),
         _ => {
             return Err(format!(
-                "{text:?} is no resource address; it has to be TYPE.NAME or TYPE.NAME.INDEX"
+                "{text:?} is not a resource address; it has to be TYPE.NAME or TYPE.NAME.INDEX"
             ));
         }
     };
     let key = index.map_or(Ok(InstanceKey::None), |index| {
         plain_decimal(index).map(InstanceKey::Int).ok_or_else(|| {
             format!(
-                "the index {index:?} of {text:?} is no plain decimal number from 0 to 9223372036854775807"
+                "the index {index:?} of {text:?} is not a plain decimal number from 0 to 9223372036854775807"
             )
         })
     })?;

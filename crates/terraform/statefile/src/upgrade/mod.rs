@@ -70,7 +70,7 @@ fn build(parts: V4Parts, version: u64, dialect: Dialect, sink: &mut Sink) -> Fil
     }
     for OutputParts { name, offset, output } in parts.outputs {
         if let Some(_first) = state.root_mut().outputs.insert(Arc::clone(&name), Arc::new(output)) {
-            let message = format!("output {name:?} stands in two root modules; the last one counts");
+            let message = format!("output {name:?} is in two root modules; the last one counts");
             sink.note(NoteKind::Lost, offset, message);
         }
     }
@@ -96,9 +96,8 @@ fn insert(state: &mut State, part: ResourceParts, sink: &mut Sink) {
         .or_insert_with(|| Arc::new(Resource::new(provider.clone())));
     let resource = Arc::make_mut(resource);
     if resource.provider != provider {
-        let message = format!(
-            "{address} stands in two modules of one path with different providers; the last one counts"
-        );
+        let message =
+            format!("{address} is in two modules of one path with different providers; the last one counts");
         sink.note(NoteKind::Dropped, part.offset, message);
         resource.provider = provider;
     }

@@ -101,7 +101,7 @@ fn metadata(
     let mut members: Vec<(std::borrow::Cow<'_, str>, &[u8])> =
         meta.drain(..).map(|(name, raw)| (name.decode(), raw)).collect();
     if sort_keeping_last(&mut members, |member| &member.0).is_some() {
-        tally.lost(offset, "members of \"meta\" that stand twice");
+        tally.lost(offset, "members of \"meta\" that appear twice");
     }
     let mut version = 0;
     members.retain(|(name, raw)| {
@@ -126,7 +126,7 @@ fn metadata(
         json.push(':');
         json.push_str(&tree.to_json());
         if tree.has_duplicates {
-            tally.lost(offset, "members inside \"meta\" that stand twice");
+            tally.lost(offset, "members inside \"meta\" that appear twice");
         }
         if tree.has_half_pair {
             tally.lost(offset, "half surrogate pairs inside \"meta\"");

@@ -78,7 +78,7 @@ fn tell_contradiction(old: &v2::Output<'_>, tree: &Tree<'_>, tally: &mut Tally) 
 /// The type of a value as it stands: arrays are tuples, objects are object types.
 fn infer(tree: &Tree<'_>) -> Type {
     let mut types: Vec<Type> = tree.nodes.iter().map(|_| Type::Dynamic).collect();
-    // What a container holds stands behind it, so backwards its parts come first.
+    // What a container holds comes after it, so backwards its parts come first.
     for (index, node) in tree.nodes.iter().enumerate().rev() {
         let mut take = |child: &usize| {
             types.get_mut(*child).map_or(Type::Dynamic, |known| std::mem::replace(known, Type::Dynamic))

@@ -162,9 +162,9 @@ impl Context<'_> {
         }
     }
 
-    /// Notes that a name stands twice in one object; the last one has been kept.
+    /// Notes that a name appears twice in one object; the last one has been kept.
     pub(super) fn stands_twice(&mut self, what: &str, name: &str, kept: Option<Str<'_>>) {
         let offset = kept.map_or(0, |name| name.offset);
-        self.tally.lost(offset, &format!("{what} {name:?} where it stands for the first time of several"));
+        self.tally.lost(offset, &format!("{what} {name:?} at the first of several occurrences"));
     }
 }

@@ -108,7 +108,7 @@ impl Reader {
         parsed.map(Value::Number).map_err(|error| {
             let detail = match error {
                 NumberError::ExponentTooLarge => "the exponent of a number is too large",
-                _ => "a string that is no decimal number stands where a number is needed",
+                _ => "expected a number, found a string that is not a decimal number",
             };
             Fail::value(offset, detail)
         })
@@ -123,7 +123,7 @@ impl Reader {
                 match &*cursor.string()?.decode() {
                     "true" | "1" => Ok(Value::Bool(true)),
                     "false" | "0" => Ok(Value::Bool(false)),
-                    _ => Err(Fail::value(offset, "a string that is no bool stands where a bool is needed")),
+                    _ => Err(Fail::value(offset, "expected a bool, found a string that is not a bool")),
                 }
             }
             kind => Err(Fail::wanted(offset, kind, "a bool")),
@@ -219,13 +219,13 @@ impl Reader {
         for ty in types {
             if !cursor.element(&mut first)? {
                 let (has, needs) = (elements.len(), types.len());
-                let detail = format!("an array of {has} elements stands where a tuple of {needs} is needed");
+                let detail = format!("expected a tuple of {needs}, found an array of {has} elements");
                 return Err(Fail::value(offset, detail));
             }
             elements.push(self.value(cursor, ty, depth + 1)?);
         }
         if cursor.element(&mut first)? {
-            let detail = format!("an element too many stands in a tuple of {}", types.len());
+            let detail = format!("one element too many in a tuple of {}", types.len());
             return Err(Fail::value(cursor.offset(), detail));
         }
         Ok(Value::Sequence(elements))
@@ -264,8 +264,8 @@ impl Reader {
     fn dynamic(&mut self, cursor: &mut Cursor<'_>, kind: Kind, depth: usize) -> Result<Value, Fail> {
         let offset = cursor.offset();
         if kind != Kind::Object {
-            let wanted = "an object of \"type\" and \"value\", which a dynamic value needs to be,";
-            return Err(Fail::value(offset, format!("{} stands instead of {wanted}", super::name_of(kind))));
+            let wanted = "an object of \"type\" and \"value\" (a dynamic value)";
+            return Err(Fail::value(offset, format!("expected {wanted}, found {}", super::name_of(kind))));
         }
         cursor.open(b'{')?;
         let (mut ty, mut value) = (None, None);

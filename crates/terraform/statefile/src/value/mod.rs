@@ -43,7 +43,7 @@ impl Fail {
     }
 
     fn wanted(offset: usize, kind: Kind, wanted: &str) -> Self {
-        Self::value(offset, format!("{} stands where {wanted} is needed", name_of(kind)))
+        Self::value(offset, format!("expected {wanted}, found {}", name_of(kind)))
     }
 }
 

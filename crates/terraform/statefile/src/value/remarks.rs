@@ -45,12 +45,12 @@ impl Remark {
                 "a string holds half a surrogate pair, which no text can hold; U+FFFD takes its place"
             }
             Self::DuplicateKey => {
-                "a key stands twice with different values; the last one counts, as in Terraform"
+                "a key appears twice with different values; the last one counts, as in Terraform"
             }
-            Self::RepeatedKey => "a key stands twice with the same value",
-            Self::DuplicateElement => "an element of a set stands twice; one is kept",
+            Self::RepeatedKey => "a key appears twice with the same value",
+            Self::DuplicateElement => "an element of a set appears twice; one is kept",
             Self::Composed => "a string is not in normalization form C; it is brought into that form",
-            Self::Converted => "a value stands in another JSON type than its own and is converted",
+            Self::Converted => "a value has another JSON type than its own and is converted",
             Self::Respelled => "a number is not in plain decimal; it is written so",
             Self::Completed => "an object lacks an attribute of its type; it becomes null",
             Self::Sorted => "elements of a set are out of order; they are sorted",

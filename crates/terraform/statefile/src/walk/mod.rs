@@ -51,7 +51,7 @@ pub use visitor::{Flow, HeaderText, Section, Visitor};
 pub(crate) enum Halt<E> {
     /// Not JSON, at this offset in the document.
     Syntax(Stop),
-    /// The document is not of format 4 after all: `version` stands twice.
+    /// The document is not of format 4 after all: `version` appears twice.
     Version,
     /// No more text.
     Feed(E),
@@ -148,7 +148,7 @@ impl Top {
         }
     }
 
-    /// A number for each, to see members that stand twice.
+    /// A number for each, to see members that appear twice.
     fn slot(self) -> Option<usize> {
         match self {
             Self::Version => Some(0),
@@ -190,24 +190,24 @@ impl Seen {
     }
 }
 
-/// What there is to say of a member at the top that stands twice.
+/// What there is to say of a member at the top that appears twice.
 fn second_member(member: &Member, same: bool) -> (NoteKind, String) {
     let name = &member.name;
     if same {
-        return (NoteKind::Normalized, format!("member {name:?} stands twice with the same value"));
+        return (NoteKind::Normalized, format!("member {name:?} appears twice with the same value"));
     }
     match (member.top, member.kind) {
         (Top::Section(Section::Outputs), Kind::Object) => (
             NoteKind::Normalized,
-            format!("member {name:?} stands twice; Terraform adds the outputs of both"),
+            format!("member {name:?} appears twice; Terraform adds the outputs of both"),
         ),
         (Top::Serial | Top::Text(_), Kind::Null) => (
             NoteKind::Normalized,
-            format!("member {name:?} stands twice; the second is null and changes nothing"),
+            format!("member {name:?} appears twice; the second is null and changes nothing"),
         ),
         _ => {
             let message = format!(
-                "member {name:?} stands twice with different values; the last one counts, as in Terraform"
+                "member {name:?} appears twice with different values; the last one counts, as in Terraform"
             );
             (NoteKind::Lost, message)
         }
@@ -303,7 +303,7 @@ impl<F: Feed> Walker<'_, F> {
         })
     }
 
-    /// A section that stands twice: Terraform adds the outputs of both, unless the second is null, and takes the later
+    /// A section that appears twice: Terraform adds the outputs of both, unless the second is null, and takes the later
     /// one of the others.
     fn begin_again<V: Visitor>(&mut self, member: &Member, visitor: &mut V) {
         if let Top::Section(section) = member.top
@@ -313,7 +313,7 @@ impl<F: Feed> Walker<'_, F> {
         }
     }
 
-    /// Notes a member at the top that stands twice.
+    /// Notes a member at the top that appears twice.
     fn note_second(&mut self, member: &Member, before: Range<usize>, now: Range<usize>) {
         let same = self.feed.earlier(before).is_some_and(|before| self.feed.earlier(now) == Some(before));
         let (kind, message) = second_member(member, same);

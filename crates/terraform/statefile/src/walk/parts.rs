@@ -153,7 +153,7 @@ impl<'a> OutputWire<'a> {
             let mark = sink.len();
             let wrong = sink.wrong_type::<()>(cursor, "an output object")?;
             if sink.len() == mark && wrong.is_none() {
-                sink.problem(Code::OutputType, name.offset, "null stands where an output object is needed");
+                sink.problem(Code::OutputType, name.offset, "expected an output object, found null");
             }
             return Ok(None);
         }

@@ -14,7 +14,7 @@ pub enum Flow {
     Enough,
 }
 
-/// Sections that can stand twice in a document; the last one counts.
+/// Sections that can appear twice in a document; the last one counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Section {
     /// `outputs` of the document.
@@ -39,7 +39,7 @@ pub enum HeaderText {
 /// Receives the parts of a document in their order. Offsets inside wires are relative to the text at hand, which
 /// [`walk`](super::walk) is given whole; in a window `sink.base` makes them absolute.
 pub trait Visitor {
-    /// The serial; comes again if the member stands twice.
+    /// The serial; comes again if the member appears twice.
     fn serial(&mut self, _serial: u64) {}
     /// A string at the top, with the offset of its value.
     fn text(&mut self, _which: HeaderText, _text: &str, _offset: usize, _sink: &mut Sink) {}

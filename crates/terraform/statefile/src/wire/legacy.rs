@@ -53,7 +53,7 @@ impl<'a> StringMap<'a> {
             sink.note(NoteKind::Lost, offset, HALF_PAIR);
         }
         if let Some(name) = sort_keeping_last(&mut entries, |entry| &entry.0) {
-            let message = format!("attribute {name:?} stands twice in one object; the last one counts");
+            let message = format!("attribute {name:?} appears twice in one object; the last one counts");
             sink.note(NoteKind::Lost, offset, message);
         }
         entries
@@ -122,7 +122,8 @@ pub(crate) fn members<'a, const N: usize>(
         read(known, cursor, sink)?;
         let before = std::mem::replace(seen, cursor.since(start));
         if !before.is_empty() && before != *seen {
-            let message = format!("member {known:?} stands twice with different values; the last one counts");
+            let message =
+                format!("member {known:?} appears twice with different values; the last one counts");
             sink.note(NoteKind::Lost, name.offset, message);
         }
     }

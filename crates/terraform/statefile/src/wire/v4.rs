@@ -193,7 +193,7 @@ impl<'a> InstanceWire<'a> {
         }))
     }
 
-    /// Notes a member that stands twice; the last one counts, as in Go's decoder.
+    /// Notes a member that appears twice; the last one counts, as in Go's decoder.
     #[cold]
     fn note_second(&self, name: &Str<'a>, cursor: &Cursor<'a>, start: usize, sink: &mut Sink) {
         // The value before this one is looked up again: it happens too seldom to remember every value.
@@ -307,7 +307,7 @@ fn read_string_map<'a>(cursor: &mut Cursor<'a>, sink: &mut Sink) -> Result<Optio
 /// Enters an element that must be an object; even `null` is a problem, since a list has no absent elements.
 pub(crate) fn enter_item(cursor: &mut Cursor<'_>, sink: &mut Sink, wanted: &str) -> Result<bool, Stop> {
     if cursor.kind()? == Kind::Null {
-        sink.problem(Code::WrongType, cursor.offset(), format!("null stands where {wanted} is needed"));
+        sink.problem(Code::WrongType, cursor.offset(), format!("expected {wanted}, found null"));
         cursor.null()?;
         return Ok(false);
     }
@@ -317,15 +317,15 @@ pub(crate) fn enter_item(cursor: &mut Cursor<'_>, sink: &mut Sink, wanted: &str)
     sink.wrong_type::<()>(cursor, wanted).map(|_| false)
 }
 
-/// Notes that a member stands twice in its object.
+/// Notes that a member appears twice in its object.
 pub(crate) fn note_duplicate(sink: &mut Sink, name: &Str<'_>, same: bool) {
     let text = name.decode();
     if same {
-        let message = format!("member {text:?} stands twice with the same value");
+        let message = format!("member {text:?} appears twice with the same value");
         sink.note(NoteKind::Normalized, name.offset, message);
     } else {
         let message = format!(
-            "member {text:?} stands twice with different values; the last one counts, as in Terraform"
+            "member {text:?} appears twice with different values; the last one counts, as in Terraform"
         );
         sink.note(NoteKind::Lost, name.offset, message);
     }

@@ -80,67 +80,67 @@ fn what_is_no_state_file() {
     GS0102 at 28 = 3:11
       unsupported state file format: syntax error at byte offset 28: the file ends too early; it was probably cut off while it was written: restore a backup or an older version
     GS0103 at 28 = 3:11
-      unsupported state file format: without valid JSON there is no version to find, so the format cannot be told
+      unsupported state file format: without valid JSON there is no version to find, so the format is unknown
     # R2 one blank
     not a state
     GS0102 at 1 = 1:2
       unsupported state file format: syntax error at byte offset 1: the file ends too early; it was probably cut off while it was written: restore a backup or an older version
     GS0103 at 1 = 1:2
-      unsupported state file format: without valid JSON there is no version to find, so the format cannot be told
+      unsupported state file format: without valid JSON there is no version to find, so the format is unknown
     # R2 text
     not a state
     GS0102 at 1 = 1:2
-      unsupported state file format: syntax error at byte offset 2: this character cannot stand here
+      unsupported state file format: syntax error at byte offset 2: this character is not allowed here
     GS0103 at 1 = 1:2
-      unsupported state file format: without valid JSON there is no version to find, so the format cannot be told
+      unsupported state file format: without valid JSON there is no version to find, so the format is unknown
     # R2 byte-order mark
     not a state
     GS0102 at 0 = 1:1
-      unsupported state file format: syntax error at byte offset 1: this character cannot stand here; the file begins with a byte-order mark: save it as UTF-8 without one
+      unsupported state file format: syntax error at byte offset 1: this character is not allowed here; the file begins with a byte-order mark: save it as UTF-8 without one
     GS0103 at 0 = 1:1
-      unsupported state file format: without valid JSON there is no version to find, so the format cannot be told
+      unsupported state file format: without valid JSON there is no version to find, so the format is unknown
     # R2 UTF-16
     not a state
     GS0102 at 1 = 1:2
-      unsupported state file format: syntax error at byte offset 2: this character cannot stand here; the file looks like UTF-16: convert it to UTF-8 without a byte-order mark
+      unsupported state file format: syntax error at byte offset 2: this character is not allowed here; the file looks like UTF-16: convert it to UTF-8 without a byte-order mark
     GS0103 at 1 = 1:2
-      unsupported state file format: without valid JSON there is no version to find, so the format cannot be told
+      unsupported state file format: without valid JSON there is no version to find, so the format is unknown
     # R2 UTF-16 with mark
     not a state
     GS0102 at 0 = 1:1
-      unsupported state file format: syntax error at byte offset 1: this character cannot stand here; the file looks like UTF-16: convert it to UTF-8 without a byte-order mark
+      unsupported state file format: syntax error at byte offset 1: this character is not allowed here; the file looks like UTF-16: convert it to UTF-8 without a byte-order mark
     GS0103 at 0 = 1:1
-      unsupported state file format: without valid JSON there is no version to find, so the format cannot be told
+      unsupported state file format: without valid JSON there is no version to find, so the format is unknown
     # R2 NUL bytes
     not a state
     GS0102 at 13 = 1:14
-      unsupported state file format: syntax error at byte offset 14: this character cannot stand here; NUL bytes are what a crash leaves of a file: restore a backup or an older version
+      unsupported state file format: syntax error at byte offset 14: this character is not allowed here; NUL bytes are what a crash leaves of a file: restore a backup or an older version
     GS0103 at 13 = 1:14
-      unsupported state file format: without valid JSON there is no version to find, so the format cannot be told
+      unsupported state file format: without valid JSON there is no version to find, so the format is unknown
     # R2 control character
     not a state
     GS0102 at 24 = 1:25 in lineage
       unsupported state file format: syntax error at byte offset 25: a control character must be escaped in a string
     GS0103 at 24 = 1:25 in lineage
-      unsupported state file format: without valid JSON there is no version to find, so the format cannot be told
+      unsupported state file format: without valid JSON there is no version to find, so the format is unknown
     # R2 escape
     not a state
     GS0102 at 28 = 1:29 in lineage
       unsupported state file format: syntax error at byte offset 29: JSON has no such escape sequence
     GS0103 at 28 = 1:29 in lineage
-      unsupported state file format: without valid JSON there is no version to find, so the format cannot be told
+      unsupported state file format: without valid JSON there is no version to find, so the format is unknown
     # R2 invalid UTF-8
     not a state
     GS0102 at 27 = 2:13 in lineage
       unsupported state file format: syntax error at byte offset 28: this is not UTF-8
     GS0103 at 27 = 2:13 in lineage
-      unsupported state file format: without valid JSON there is no version to find, so the format cannot be told
+      unsupported state file format: without valid JSON there is no version to find, so the format is unknown
     # R2 garbage behind
     not a state
     GS0102 at 14 = 1:15
-      unsupported state file format: syntax error at byte offset 15: this character cannot stand here
+      unsupported state file format: syntax error at byte offset 15: this character is not allowed here
     GS0103 at 14 = 1:15
-      unsupported state file format: without valid JSON there is no version to find, so the format cannot be told
+      unsupported state file format: without valid JSON there is no version to find, so the format is unknown
     # R4 string
     not a state
     GS0104 at 11 = 1:12 in version
@@ -152,7 +152,7 @@ fn what_is_no_state_file() {
     # R4 twice
     not a state
     GS0104 at 25 = 2:12 in version
-      unsupported state file format: "version" stands twice with different values, so the format cannot be told; remove the wrong one
+      unsupported state file format: "version" appears twice with different values, so the format is unknown; remove the wrong one
     # R5 array
     not a state
     GS0105 at 0 = 1:1
@@ -235,15 +235,15 @@ fn what_a_document_must_not_hold() {
     # R11 serial
     unusable
     GS0111 at 22 = 1:23 in serial
-      invalid state file format: string stands where a whole number from 0 to 18446744073709551615 is needed
+      invalid state file format: expected a whole number from 0 to 18446744073709551615, found string
     # R11 schema version
     unusable
     GS0111 at 220 = 1:221 in resources[0].instances[0].schema_version of test_a.b
-      invalid state file format: number -3 stands where a whole number from 0 to 18446744073709551615 is needed
+      invalid state file format: expected a whole number from 0 to 18446744073709551615, found number -3
     # R11 null resource
     unusable
     GS0111 at 80 = 1:81 in resources[0]
-      invalid state file format: null stands where a resource is needed
+      invalid state file format: expected a resource, found null
     # R13 private
     unusable
     GS0113 at 213 = 1:214 in resources[0].instances[0].private of test_a.b
@@ -323,7 +323,7 @@ fn what_a_document_must_not_hold() {
     # R28 no list
     unusable
     GS0128 at 226 = 1:227 in resources[0].instances[0].sensitive_attributes of test_a.b
-      invalid sensitive attribute path in state: an object stands where an array of paths is needed
+      invalid sensitive attribute path in state: expected an array of paths, found an object
     # R29 no type
     unusable
     GS0129 at 78 = 1:79 in outputs.a of output.a
@@ -339,7 +339,7 @@ fn what_a_document_must_not_hold() {
     # R30 misfit
     unusable
     GS0130 at 96 = 1:97 in outputs.a.value.a of output.a
-      invalid output value in state: output "a" has a value that does not conform to its type: an object stands where a string is needed
+      invalid output value in state: output "a" has a value that does not conform to its type: expected a string, found an object
     # R31 check address
     unusable
     GS0131 at 124 = 1:125 in check_results[0].config_addr
@@ -366,24 +366,24 @@ fn several_problems_are_told_together() {
     insta::assert_snapshot!(refused(text), @r#"
     unusable state file: 5 problems:
 
-    - invalid state file format: number -1 stands where a whole number from 0 to 18446744073709551615 is needed at line 3, column 13 (serial)
-    - invalid output value in state: output "é" has a value that does not conform to its type: a string that is no decimal number stands where a number is needed [output.é] at line 5, column 21 (outputs.é.value)
+    - invalid state file format: expected a whole number from 0 to 18446744073709551615, found number -1 at line 3, column 13 (serial)
+    - invalid output value in state: output "é" has a value that does not conform to its type: expected a number, found a string that is not a decimal number [output.é] at line 5, column 21 (outputs.é.value)
     - invalid instance metadata in state: status "odd" is not known; leave it out for a usable object or write "tainted" [module.m["a.b"].t.n] at line 11, column 34 (resources[0].instances[0].status)
     - invalid instance metadata in state: index_key is array; it has to be a number or a string [module.m["a.b"].t.n] at line 11, column 58 (resources[0].instances[1].index_key)
-    - invalid state file format: number 7 stands where a string is needed [module.m["a.b"].t.n] at line 11, column 83 (resources[0].instances[2].dependencies[0])
+    - invalid state file format: expected a string, found number 7 [module.m["a.b"].t.n] at line 11, column 83 (resources[0].instances[2].dependencies[0])
     "#);
     insta::assert_snapshot!(shown(text), @r#"
     unusable
     GS0111 at 30 = 3:13 in serial
-      invalid state file format: number -1 stands where a whole number from 0 to 18446744073709551615 is needed
+      invalid state file format: expected a whole number from 0 to 18446744073709551615, found number -1
     GS0130 at 70 = 5:21 in outputs.é.value of output.é
-      invalid output value in state: output "é" has a value that does not conform to its type: a string that is no decimal number stands where a number is needed
+      invalid output value in state: output "é" has a value that does not conform to its type: expected a number, found a string that is not a decimal number
     GS0122 at 276 = 11:34 in resources[0].instances[0].status of module.m["a.b"].t.n
       invalid instance metadata in state: status "odd" is not known; leave it out for a usable object or write "tainted"
     GS0121 at 300 = 11:58 in resources[0].instances[1].index_key of module.m["a.b"].t.n
       invalid instance metadata in state: index_key is array; it has to be a number or a string
     GS0111 at 325 = 11:83 in resources[0].instances[2].dependencies[0] of module.m["a.b"].t.n
-      invalid state file format: number 7 stands where a string is needed
+      invalid state file format: expected a string, found number 7
     "#);
 }
 

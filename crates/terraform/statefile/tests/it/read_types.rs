@@ -207,7 +207,7 @@ fn a_member_that_stands_twice_with_different_values_is_a_loss() {
         object.insert("MARK".into(), Value::Null);
         let twice = |first: &Value| format!(r#""{name}":{first},"{name}":{value}"#);
         let text = |first: &Value| text_of(&document).replacen(r#""MARK":null"#, &twice(first), 1);
-        // Keys of a dynamic value must not stand twice at all.
+        // Keys of a dynamic value must not appear twice at all.
         if verdict(text(&Value::Null).as_bytes()) {
             assert!(lost(&text(&Value::Null)), "{pointer}");
             tried += 1;

@@ -1,4 +1,4 @@
-//! Members at the top that stand twice: what each reader makes of them, as Terraform does.
+//! Members at the top that appear twice: what each reader makes of them, as Terraform does.
 
 use groundstate_statefile::{Document, NoteKind, leading_outputs, outputs};
 use groundstate_states::Serial;

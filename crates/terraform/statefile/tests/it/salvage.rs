@@ -299,7 +299,7 @@ fn what_no_reader_takes_is_left_out_and_listed() {
     assert_eq!(lines.len(), 15, "{lines:#?}");
     let has =
         |start: &str| assert!(lines.iter().any(|line| line.starts_with(start)), "{start} in {lines:#?}");
-    has("serial: string stands where");
+    has("serial: expected");
     has("output.a: ");
     has("output.b: ");
     has("t.a[2]: ");
@@ -390,7 +390,7 @@ fn a_few_bad_bytes_in_a_string_cost_one_object() {
     let salvaged = salvage(&damaged).unwrap();
     assert_eq!(salvaged.lost.len(), 1, "{:?}", salvaged.lost);
     assert_eq!(salvaged.lost[0].what.as_deref(), Some(r#"module.m["eu"].t.n"#));
-    assert_eq!(salvaged.lost[0].reason, "bytes that are not UTF-8 stand in a string");
+    assert_eq!(salvaged.lost[0].reason, "invalid UTF-8 in a string");
     assert_eq!(salvaged.file.state.objects().count(), objects(&read(&text)).len() - 1);
 }
 

@@ -117,7 +117,7 @@ pub(crate) fn shown(error: &Error) -> String {
 /// A number from the environment, for campaigns that are larger than a test should be.
 pub(crate) fn number(variable: &str, default: usize) -> usize {
     match std::env::var(variable) {
-        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{variable} is no number: {text}")),
+        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{variable} is not a number: {text}")),
         Err(_) => default,
     }
 }

@@ -72,7 +72,7 @@ impl AzureStore {
                 {
                     Ok(None)
                 }
-                // Empty or missing, it is no state; the next lock finds out.
+                // Empty or missing, it is not a state; the next lock finds out.
                 Err(error) if error.kind() == BlobErrorKind::Ambiguous => Ok(None),
                 Err(error) => Err(failed(LOCK, self, error)),
             },

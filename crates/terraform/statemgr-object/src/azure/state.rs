@@ -67,7 +67,7 @@ impl AzureStore {
     fn check(&self, op: Op, options: &WriteOptions) -> Result<()> {
         let why = match options {
             WriteOptions { force: true, .. } => "the store makes no checks that force overrides",
-            WriteOptions { fence: Some(_), .. } => "the store gives no tokens, its leases stand for them",
+            WriteOptions { fence: Some(_), .. } => "the store gives no tokens, its leases replace them",
             _ => return Ok(()),
         };
         Err(Error::unsupported(op, self).because(why))
@@ -147,7 +147,7 @@ impl AzureStore {
                 // Of two deletions of one state, the second finds nothing where it expects that state.
                 Ok(if was_there { Tried::Done(()) } else { Tried::Changed })
             }
-            // A blob with snapshots cannot be removed without them; zero bytes are no state either.
+            // A blob with snapshots cannot be removed without them; zero bytes are not a state either.
             Err(error) if error.kind() == BlobErrorKind::Invalid => self.try_to_empty(seen, None).await,
             Err(error) => self.sort(DELETE, error, None).await,
         }

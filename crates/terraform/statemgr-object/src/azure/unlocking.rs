@@ -30,7 +30,7 @@ impl AzureStore {
             let Some(lease) = self.lease_to_release(op, id, &seen)? else {
                 return self.break_lease(op, &seen).await;
             };
-            // What cannot be removed stays as zero bytes, which are no state.
+            // What cannot be removed stays as zero bytes, which are not a state.
             if self.is_mine(id) && self.mine().deleted && self.remove(op, &seen, &lease).await? {
                 return Ok(());
             }

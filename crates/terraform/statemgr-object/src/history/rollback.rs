@@ -36,7 +36,7 @@ impl RollbackOptions {
         self
     }
 
-    /// Whether to replace what is not of the same lineage, or is no state.
+    /// Whether to replace what is not of the same lineage, or is not a state.
     #[must_use]
     pub fn force(mut self, yes: bool) -> Self {
         self.force = yes;
@@ -66,7 +66,7 @@ pub struct RolledBack {
 ///
 /// # Errors
 ///
-/// `Corrupt` when the snapshot is no state, or the present state is none and force is not given; `LineageMismatch` for
+/// `Corrupt` when the snapshot is not a state, or the present state is none and force is not given; `LineageMismatch` for
 /// another lineage without force; `Invalid` when there is no higher serial; and those of [`StateStore::write`].
 pub async fn rollback(
     store: &dyn StateStore,
@@ -74,7 +74,7 @@ pub async fn rollback(
     options: &RollbackOptions,
 ) -> Result<RolledBack> {
     let earlier =
-        read(store, snapshot).map_err(|error| because(error, "the snapshot is no state that can be read"))?;
+        read(store, snapshot).map_err(|error| because(error, "the snapshot is not a readable state"))?;
     let stored = store.read().await?;
     let present = present(store, stored.as_ref(), options)?;
     if let Some(present) = &present {
@@ -99,9 +99,7 @@ fn present(
     match read(store, &stored.bytes) {
         Ok(file) => Ok(Some(file)),
         Err(_) if options.force => Ok(None),
-        Err(error) => {
-            Err(because(error, "what is stored is no state that can be read, force it if it may go"))
-        }
+        Err(error) => Err(because(error, "what is stored is not a readable state, force it if it may go")),
     }
 }
 

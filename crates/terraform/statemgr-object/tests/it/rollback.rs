@@ -62,7 +62,7 @@ async fn a_snapshot_that_is_no_state_is_refused_also_by_force() -> Result<(), Er
     let store = MemoryPlace::new("prod").open();
     for snapshot in [&b"nonsense"[..], b"", b"{}"] {
         let options = RollbackOptions::default().force(true);
-        let error = rollback(&store, snapshot, &options).await.expect_err("it is no state");
+        let error = rollback(&store, snapshot, &options).await.expect_err("it is not a state");
         assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
     }
     assert_eq!(store.read().await?, None);

@@ -31,7 +31,7 @@ impl Manager {
     /// # Errors
     ///
     /// `NotFound` where nothing is stored, `Invalid` when changes of the transient snapshot wait to be persisted or the result
-    /// cannot be written, `Corrupt` for what is no state, and whatever `work` fails with: nothing is written then. Otherwise
+    /// cannot be written, `Corrupt` for what is not a state, and whatever `work` fails with: nothing is written then. Otherwise
     /// those of [`StateStore::write`](crate::StateStore::write); after `Ambiguous`, look before doing it again.
     ///
     /// # Examples

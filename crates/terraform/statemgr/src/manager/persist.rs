@@ -201,7 +201,7 @@ impl Manager {
             return Ok(None);
         }
         let Ok(Some(found)) = self.parse(&stored.bytes) else {
-            return Err(self.conflict("something that is no usable state", conflict));
+            return Err(self.conflict("something that is not a usable state", conflict));
         };
         let reference = self.memory().reference.clone();
         if !reference.is_some_and(|reference| is_same_snapshot(&found, &reference)) {

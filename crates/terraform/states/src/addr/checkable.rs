@@ -88,7 +88,7 @@ impl Checkable {
     /// Reads the address of a checkable object, such as `module.a[0].output.id`.
     ///
     /// # Errors
-    /// Where and why the text is no address of that kind.
+    /// Where and why the text is not an address of that kind.
     pub fn parse(kind: CheckableKind, text: &str) -> Result<Self, AddrError> {
         parse_whole(kind.wanted(), text, |steps| {
             let module = grammar::module_instance(steps)?;
@@ -127,7 +127,7 @@ impl ConfigCheckable {
     /// Reads the address of a checkable object in configuration, such as `module.a.output.id`.
     ///
     /// # Errors
-    /// Where and why the text is no address of that kind; keys are refused.
+    /// Where and why the text is not an address of that kind; keys are refused.
     pub fn parse(kind: CheckableKind, text: &str) -> Result<Self, AddrError> {
         parse_whole(kind.wanted(), text, |steps| {
             let module = grammar::module(steps)?;

@@ -99,7 +99,7 @@ impl AbsResource {
     /// Entries of `dependencies` are read with this and [`to_config`](Self::to_config): old writers left module keys in.
     ///
     /// # Errors
-    /// Where and why the text is no resource address; an instance key and a bare module are refused.
+    /// Where and why the text is not a resource address; an instance key and a bare module are refused.
     pub fn parse(text: &str) -> Result<Self, AddrError> {
         parse_whole(RESOURCE, text, |steps| {
             let module = grammar::module_instance(steps)?;
@@ -136,7 +136,7 @@ impl AbsResourceInstance {
     /// Reads an address such as `aws_instance.web[0]`; without a key it is the instance that has none.
     ///
     /// # Errors
-    /// Where and why the text is no resource instance address; a bare module is refused.
+    /// Where and why the text is not a resource instance address; a bare module is refused.
     pub fn parse(text: &str) -> Result<Self, AddrError> {
         parse_whole(INSTANCE, text, |steps| {
             let module = grammar::module_instance(steps)?;
@@ -166,7 +166,7 @@ impl ConfigResource {
     /// Reads an address such as `module.a.aws_instance.web`.
     ///
     /// # Errors
-    /// Where and why the text is no resource address without keys.
+    /// Where and why the text is not a resource address without keys.
     pub fn parse(text: &str) -> Result<Self, AddrError> {
         parse_whole("resource address without keys", text, |steps| {
             let module = grammar::module(steps)?;

@@ -48,7 +48,7 @@ fn read(args: &EditArgs) -> Result<(String, String)> {
     };
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        let message = format!("the script {name} is no UTF-8 text from byte {} on", at + 1);
+        let message = format!("the script {name} is not valid UTF-8 from byte {} on", at + 1);
         Failure::new(Kind::Usage, message).hint("write it in UTF-8; nothing was changed")
     })?;
     Ok((name, text))

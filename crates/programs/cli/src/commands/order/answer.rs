@@ -43,7 +43,7 @@ fn single(address: &str, mut found: Vec<AbsResourceInstance>) -> Result<AbsResou
         (Some(instance), 0) => Ok(instance),
         (None, _) => Err(Failure::new(Kind::NotFound, format!("{address} has no instances"))),
         (Some(last), more) => {
-            let message = format!("{address} stands for {} instances", more + 1);
+            let message = format!("{address} matches {} instances", more + 1);
             Err(Failure::new(Kind::Usage, message)
                 .hint(format!("name one of them, such as {}", shell_word(&last.to_string()))))
         }
@@ -177,7 +177,7 @@ pub(super) fn blast(args: &OrderBlastArgs, source: Source) -> Result {
             out.line("")?;
         }
         out.line(&match found.len() {
-            0 => format!("Nothing else has to go if {target} goes."),
+            0 => format!("Nothing else is destroyed with {target}."),
             1 => format!("1 object has to go before {target} can."),
             count => format!("{count} objects have to go before {target} can."),
         })?;

@@ -204,7 +204,7 @@ pub(super) fn blast(args: &OrderBlastArgs, source: &Source) -> Result {
             out.line("")?;
         }
         out.line(&match found.len() {
-            0 => format!("Nothing else has to go if {urn} goes."),
+            0 => format!("Nothing else is destroyed with {urn}."),
             1 => format!("1 resource has to go before {urn} can."),
             count => format!("{count} resources have to go before {urn} can."),
         })?;

@@ -30,7 +30,7 @@ pub(crate) fn undo(args: &UndoArgs) -> Result {
     }
     let source = Source::beside(&path)?;
     if source.family != Family::Pulumi {
-        let message = format!("{} is not Pulumi's, so it is no backup of this stack", source.name);
+        let message = format!("{} is not Pulumi's, so it is not a backup of this stack", source.name);
         return Err(Failure::new(Kind::Conflict, message));
     }
     let nothing = || Failure::new(Kind::NoState, format!("{} holds no deployment", source.name));
@@ -49,7 +49,7 @@ pub(crate) fn undo(args: &UndoArgs) -> Result {
     run_keeping(state, change, names, instead, Soundness::Whatever, |snapshot, subject| {
         let name = subject.name;
         if !args.force && stack(snapshot) != stack(&backup) {
-            let message = format!("{} is no backup of {name}: it is of another stack", source.name);
+            let message = format!("{} is not a backup of {name}: it is of another stack", source.name);
             return Err(Failure::new(Kind::Conflict, message).hint("`--force` goes back to it nevertheless"));
         }
         *snapshot = backup;

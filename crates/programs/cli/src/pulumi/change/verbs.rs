@@ -78,7 +78,7 @@ fn only_one(snapshot: &Snapshot, word: &str, pick: Pick<'_>, name: &str) -> Resu
             Err(Failure::new(Kind::NotFound, message))
         }
         _ => {
-            let message = format!("{word} stands for several resources of {name}:");
+            let message = format!("{word} matches several resources of {name}:");
             Err(Failure::new(Kind::Usage, message).details(listed(snapshot, &all)))
         }
     }

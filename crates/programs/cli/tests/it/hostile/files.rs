@@ -184,7 +184,7 @@ fn pipes_devices_and_sockets_are_refused_at_once() {
         ] {
             let run = ends(args);
             assert!([2, 3].contains(&run.code), "{args:?}: {} {}", run.code, run.stderr);
-            let said = run.stderr.contains(kind) || run.stderr.contains("it is no regular file");
+            let said = run.stderr.contains(kind) || run.stderr.contains("it is not a regular file");
             assert!(said && run.stderr.contains(path), "{args:?}: {}", run.stderr);
         }
     }
