@@ -1,8 +1,9 @@
-//! `cargo xtask tidy`: what every crate has, what no source file contains, and where files lie.
+//! `cargo xtask tidy`: what every crate has, what no source file contains, which words are not used, and where files lie.
 
 mod crates;
 mod layout;
 mod sources;
+mod words;
 
 use crate::finding::{Finding, report};
 use crate::outcome::{Outcome, no_arguments};
@@ -19,6 +20,7 @@ fn check(tree: &Tree, packages: &[Package]) -> Vec<Finding> {
     let mut findings = crates::check(tree, packages);
     findings.extend(layout::check(tree));
     findings.extend(sources::check(tree));
+    findings.extend(words::check(tree));
     findings
 }
 

@@ -63,7 +63,7 @@ impl Account {
             command.uid(user).gid(group);
         }
         #[cfg(not(unix))]
-        let _nobody_else = command;
+        let _no_other = command;
     }
 }
 

@@ -1,6 +1,6 @@
 //! The lock, and who holds it.
 
-use groundstate_statemgr::{Capabilities, Error, LockGrant, LockHolder, LockId, LockInfo, Result};
+use groundstate_statemgr::{Capabilities, Error, LockGrant, LockHolder, LockId, LockInfo, Op, Result};
 
 use crate::store::TemplateStore;
 
@@ -11,14 +11,14 @@ pub(crate) fn adds(to: Capabilities) -> Capabilities {
 
 impl TemplateStore {
     pub(crate) async fn take(&self, _: &LockInfo) -> Result<LockGrant> {
-        Err(Error::unsupported("lock", self))
+        Err(Error::unsupported(Op::Lock, self))
     }
 
-    pub(crate) async fn release(&self, op: &'static str, _: &LockId) -> Result<()> {
+    pub(crate) async fn release(&self, op: Op, _: &LockId) -> Result<()> {
         Err(Error::unsupported(op, self))
     }
 
     pub(crate) async fn holder(&self) -> Result<Option<LockHolder>> {
-        Err(Error::unsupported("find the holder of the lock of", self))
+        Err(Error::unsupported(Op::FindHolder, self))
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use async_trait::async_trait;
 use groundstate_statemgr::{
-    Capabilities, Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Result, StateStore, Stored,
+    Capabilities, Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Op, Result, StateStore, Stored,
     Version, WriteOptions,
 };
 
@@ -26,7 +26,7 @@ impl TemplateStore {
     }
 
     /// The service's errors in the words of the contract: what can the caller do about it?
-    pub(crate) fn error(&self, op: &'static str, error: ServiceError) -> Error {
+    pub(crate) fn error(&self, op: Op, error: ServiceError) -> Error {
         let kind = match error {
             ServiceError::Condition => ErrorKind::Conflict,
             // Nothing has happened: worth another try.
@@ -38,7 +38,7 @@ impl TemplateStore {
     }
 
     /// What is stored.
-    pub(crate) async fn entry(&self, op: &'static str) -> Result<Option<Entry>> {
+    pub(crate) async fn entry(&self, op: Op) -> Result<Option<Entry>> {
         let entry = self.service.get(&self.key).await.map_err(|error| self.error(op, error))?;
         Ok(entry.filter(|entry| !entry.value.is_empty()))
     }
@@ -63,7 +63,7 @@ impl StateStore for TemplateStore {
     }
 
     async fn read(&self) -> Result<Option<Stored>> {
-        let entry = self.entry("read").await?;
+        let entry = self.entry(Op::Read).await?;
         Ok(entry.map(|entry| Stored::new(entry.value, version(entry.revision))))
     }
 
@@ -84,11 +84,11 @@ impl StateStore for TemplateStore {
     }
 
     async fn unlock(&self, id: &LockId) -> Result<()> {
-        self.release("unlock", id).await
+        self.release(Op::Unlock, id).await
     }
 
     async fn force_unlock(&self, id: &LockId) -> Result<()> {
-        self.release("unlock by force", id).await
+        self.release(Op::ForceUnlock, id).await
     }
 
     async fn lock_holder(&self) -> Result<Option<LockHolder>> {

@@ -7,7 +7,7 @@ use groundstate_dag::CompactGraph;
 
 /// What an edge says: why the one waits for the other. Where two edges become one, so do their labels.
 ///
-/// A set of reasons is a label; so is `()`, where nobody asks why.
+/// A set of reasons is a label; so is `()`, where no reason is asked for.
 pub trait Label: Copy + Default + PartialEq {
     /// Adds what the other label says.
     fn merge(&mut self, other: Self);

@@ -1,4 +1,4 @@
-//! Invented deployments of Pulumi: a web shop in many regions.
+//! Invented Pulumi deployments: a web shop in many regions.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};

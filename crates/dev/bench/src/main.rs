@@ -29,9 +29,9 @@ enum Command {
     Walk(walk::Options),
     /// Measures appends to journals, and runs that store each of their changes
     Journal(journal::Options),
-    /// Measures the same for deployments of Pulumi
+    /// Measures the same for Pulumi deployments
     Deployment(deployment::Options),
-    /// Counts what updates of Pulumi's stacks write as journals and as whole snapshots, and measures replays
+    /// Counts what updates of Pulumi stacks write as journals and as whole snapshots, and measures replays
     Replay(replay::Options),
     /// Measures how time and memory grow with inputs made to be expensive; exit code 1 says that a limit was missed
     Hostile(hostile::Options),

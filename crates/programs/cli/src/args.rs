@@ -171,7 +171,7 @@ pub(crate) enum Command {
     Repair(RepairArgs),
     /// Lists, resolves or clears pending operations of a Pulumi stack
     Pending(PendingArgs),
-    /// Reads, checks and compacts journals of Pulumi snapshots
+    /// Reads, checks and compacts Pulumi journals
     ///
     /// Reads journals: entries that record what happened to a deployment, instead of a whole snapshot for each step.
     Journal(JournalArgs),

@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn leaves_a_file_alone_that_somebody_else_has_changed() {
+    fn leaves_a_file_alone_that_another_program_has_changed() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("old.tfstate");
         fs::write(&path, "theirs").unwrap();

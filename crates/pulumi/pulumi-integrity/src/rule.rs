@@ -134,7 +134,7 @@ rules! {
         "nothing has to be done; the next write rewrites the references and removes them";
     /// A reference that names nothing.
     EmptyReference = 641, Info, "empty reference",
-        "nothing has to be done; some releases of Pulumi pass over it, others call it a missing dependency";
+        "nothing has to be done; some Pulumi releases pass over it, others call it a missing dependency";
     /// The snapshot says that it was written although it was broken.
     RecordedError = 642, Info, "integrity error on record",
         "nothing has to be done once the snapshot is sound; the next write removes the record";

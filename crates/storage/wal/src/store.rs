@@ -55,7 +55,7 @@ pub const MAX_BATCH: usize = 1 << 30;
 /// - **W1 `newest_writer_wins`**: once `open` has returned, every operation of a writer that was opened before is `Fenced`,
 ///   and leaves nothing. This holds although the older one was only paused, however long, and however many came after it. A
 ///   store that no longer knows them all may answer `Ambiguous`, but never that anything is stored.
-/// - **W2 `open_waits_for_nobody`**: unless told to take over, `open` is `Locked` while another writer is open and the store can tell
+/// - **W2 `open_never_waits`**: unless told to take over, `open` is `Locked` while another writer is open and the store can tell
 ///   that it is alive. Whether it can is up to the store.
 /// - **W3 `closed_writers_end`**: after `close`, every operation is `Closed`, and others may open.
 /// - **W4 `a_new_writer_goes_on`**: a writer appends behind what is stored, whichever client wrote that.

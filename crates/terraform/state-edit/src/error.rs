@@ -203,7 +203,7 @@ pub enum TaintError {
         /// The instance.
         instance: AbsResourceInstance,
     },
-    /// There is nothing to take back.
+    /// There is nothing to undo.
     #[error("{instance} is not tainted, so it cannot be untainted")]
     NotTainted {
         /// The instance.

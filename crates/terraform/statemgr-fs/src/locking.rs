@@ -131,7 +131,7 @@ impl Client {
             let (holder, patience) = match self.identify(&other) {
                 Some(found) if !found.brief => (found.holder, Duration::ZERO),
                 Some(found) => (found.holder, self.options.patience),
-                None => (self.nobody_known(&other), GRACE),
+                None => (self.no_known_holder(&other), GRACE),
             };
             if begin.elapsed() >= patience {
                 return Err(Error::locked(op, &self.place, Some(holder)));
@@ -150,7 +150,7 @@ impl Client {
                 return Ok(Some(found));
             }
             if begin.elapsed() >= GRACE {
-                return Ok(Some(Found { holder: self.nobody_known(&other), brief: false }));
+                return Ok(Some(Found { holder: self.no_known_holder(&other), brief: false }));
             }
             sleep(PAUSE);
         }
@@ -174,7 +174,7 @@ impl Client {
     }
 
     /// A holder without a document, such as flock(1).
-    fn nobody_known(&self, other: &Other) -> LockHolder {
+    fn no_known_holder(&self, other: &Other) -> LockHolder {
         let info = LockInfo {
             info: "the holder has left no lock document".to_owned(),
             path: self.place.given().display().to_string(),

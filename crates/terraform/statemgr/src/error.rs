@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_held_lock_is_worth_waiting_for_whoever_holds_it() {
+    fn a_held_lock_is_worth_waiting_for() {
         let holder = |id: &str| LockHolder::of(LockInfo { id: LockId::new(id), ..LockInfo::default() });
         let rows = [
             (Error::locked(Op::Lock, "a", Some(holder("1"))), true, false),

@@ -1,7 +1,9 @@
 //! Writing and deleting under conditions.
 
 use bytes::Bytes;
-use groundstate_blobs::{Attributes, BlobVersion, DeleteOptions, ErrorKind, GetOptions, Key, LeaseId, Precondition, PutOptions};
+use groundstate_blobs::{
+    Attributes, BlobVersion, DeleteOptions, ErrorKind, GetOptions, Key, LeaseId, Precondition, PutOptions,
+};
 
 use super::reading::{get, key, put};
 use super::{Answer, Cx, End, Step, ensure, equal, needs, together};

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use groundstate_blobs::{BlobStore, DeleteOptions, ErrorKind, GetOptions, LeaseDuration, LeaseId, LeaseState, Leases, Precondition, PutOptions};
+use groundstate_blobs::{
+    BlobStore, DeleteOptions, ErrorKind, GetOptions, LeaseDuration, LeaseId, LeaseState, Leases,
+    Precondition, PutOptions,
+};
 
 use super::reading::{get, key, put};
 use super::{Answer, Cx, End, Step, ensure, equal, needs};

@@ -67,7 +67,7 @@ pub(super) async fn renew(cx: &Cx) -> Step {
     is_held(cx, &[(&b, "B")]).await?;
     outlast(cx, &renewed).await?;
     revive(cx, &a, &grant).await?;
-    let other = b.renew(&cx.info("nobody").id).await;
+    let other = b.renew(&cx.info("no-holder").id).await;
     let kinds = [ErrorKind::Locked, ErrorKind::NotFound, ErrorKind::LockLost];
     other.refused_with(&kinds, "prolonging under an id that is not in force").map(drop)
 }

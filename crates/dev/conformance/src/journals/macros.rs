@@ -41,7 +41,7 @@ macro_rules! __journal_cases {
             newest_writer_wins_over_one_that_slept_long
             newest_writer_wins_in_every_operation
             newest_writer_wins_in_a_race
-            open_waits_for_nobody
+            open_never_waits
             closed_writers_end
             a_new_writer_goes_on
             torn_tails_count_for_nothing

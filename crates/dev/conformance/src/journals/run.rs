@@ -81,7 +81,7 @@ cases! {
     W1 newest_writer_wins_over_one_that_slept_long writers::sleeper,
     W1 newest_writer_wins_in_every_operation writers::every_operation,
     W1 newest_writer_wins_in_a_race writers::race,
-    W2 open_waits_for_nobody writers::locked,
+    W2 open_never_waits writers::locked,
     W3 closed_writers_end writers::closed,
     W4 a_new_writer_goes_on writers::goes_on,
     D1 torn_tails_count_for_nothing damage::torn,

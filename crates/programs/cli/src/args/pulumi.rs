@@ -1,4 +1,4 @@
-//! The arguments of the commands that only Pulumi's state has, and what it adds to those of both.
+//! The arguments of the commands that only Pulumi state has, and what it adds to those of both.
 
 use std::path::PathBuf;
 

@@ -35,7 +35,7 @@ use crate::args::{AddressesArgs, Command, PendingCommand};
 use crate::error::Result;
 use crate::{journal, pulumi};
 
-/// What to do with damaged files of Pulumi instead.
+/// What to do with damaged Pulumi files instead.
 pub(crate) const NO_SALVAGE: &str =
     "`groundstate undo --force` brings a backup back, `groundstate repair` mends what can be read";
 

@@ -137,7 +137,7 @@ impl CopySuffix {
                 return Ok(Self::Reserved { suffix, path: None });
             }
         }
-        let message = format!("{MAX_UNREADABLE} unreadable states lie beside {}", found.name());
+        let message = format!("{MAX_UNREADABLE} unreadable states are beside {}", found.name());
         Err(Failure::new(Kind::Conflict, message).hint("remove some, or name a file with `--backup`"))
     }
 

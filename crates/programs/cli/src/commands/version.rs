@@ -20,7 +20,7 @@ pub(super) fn run(args: &VersionArgs) -> Result {
         writeln!(out, "reads state formats 1, 2, 3 and 4 of Terraform and OpenTofu, writes format 4")?;
         writeln!(
             out,
-            "reads versions 0 to 4 of Pulumi's exports and checkpoints, writes 3, and 4 where features need it"
+            "reads versions 0 to 4 of Pulumi exports and checkpoints, writes 3, and 4 where features need it"
         )?;
     }
     out.finish()?;

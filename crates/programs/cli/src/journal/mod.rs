@@ -1,4 +1,4 @@
-//! `groundstate journal`: journals of Pulumi's snapshots.
+//! `groundstate journal`: Pulumi journals.
 
 mod compact;
 mod effect;

@@ -1,4 +1,4 @@
-//! `groundstate check`: the rules of Pulumi's snapshots.
+//! `groundstate check`: the rules of Pulumi snapshots.
 
 use groundstate_common::Severity;
 use groundstate_json::places;

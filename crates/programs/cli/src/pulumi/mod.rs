@@ -1,4 +1,4 @@
-//! Pulumi's deployments and checkpoints: what the commands do with them.
+//! Pulumi deployments and checkpoints: what the commands do with them.
 
 mod change;
 mod check;
@@ -39,7 +39,7 @@ pub(crate) fn is_at(state: &Path) -> bool {
     is_file && Source::beside(state).is_ok_and(|source| source.family == Family::Pulumi)
 }
 
-/// Refuses to do with Pulumi's state what only Terraform's has.
+/// Refuses to do with Pulumi state what only Terraform's has.
 pub(crate) fn not_here(state: &Path, command: &str, hint: &str) -> Result<()> {
     if !is_at(state) {
         return Ok(());

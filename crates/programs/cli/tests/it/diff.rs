@@ -43,7 +43,7 @@ fn shows_what_is_in_one_state_only() {
 }
 
 #[test]
-fn hides_members_that_nobody_knows() {
+fn hides_unknown_members() {
     let with = |secret: &str| {
         let instance = format!(r#"{{"attributes": {{"id": "1"}}, "x_token": "{secret}"}}"#);
         let text = with_resources(&resource("a", "b", &instance)).replacen(

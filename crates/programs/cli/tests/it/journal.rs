@@ -1,4 +1,4 @@
-//! Journals of Pulumi's snapshots: the worked example of a replacement that creates first, in every form it can come in.
+//! Journals of Pulumi snapshots: the worked example of a replacement that creates first, in every form it can come in.
 
 use std::fs;
 use std::sync::Arc;

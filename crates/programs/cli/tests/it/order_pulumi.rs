@@ -1,4 +1,4 @@
-//! `groundstate order` on deployments of Pulumi.
+//! `groundstate order` on Pulumi deployments.
 
 use std::fs;
 
@@ -87,7 +87,7 @@ fn selects_by_urn_name_and_wildcard() {
     }
     let failure = groundstate(&["order", "destroy", &export(), "--target", "wep"]).failed(7);
     assert!(failure.contains("has no resource wep"), "{failure}");
-    groundstate(&["order", "destroy", &export(), "--exclude", "**::nobody*"]).failed(7);
+    groundstate(&["order", "destroy", &export(), "--exclude", "**::missing*"]).failed(7);
     let twins = changed("Function::handler", "Function::web");
     let failure = groundstate(&["order", "destroy", &twins.path, "--target", "web"]).failed(2);
     assert!(failure.contains("2 resources are called web"), "{failure}");

@@ -118,7 +118,7 @@ fn legacy_providers_need_no_double_dash() {
 }
 
 #[test]
-fn an_output_that_somebody_has_locked_is_left_alone() {
+fn a_locked_output_is_left_alone() {
     let file = changed();
     let before = fs::read(&file.path).unwrap();
     let old = workspace().join("tests/fixtures/states/webshop-v3.tfstate");

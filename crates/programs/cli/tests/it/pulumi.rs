@@ -1,4 +1,4 @@
-//! The commands that read, on files of Pulumi.
+//! The commands that read, on Pulumi files.
 
 use std::fs;
 use std::io::Write;

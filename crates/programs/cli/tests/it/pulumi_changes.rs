@@ -1,4 +1,4 @@
-//! The commands that change files of Pulumi.
+//! The commands that change Pulumi files.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -251,7 +251,7 @@ fn changes_compressed_files_in_their_place() {
 }
 
 #[test]
-fn keeps_the_envelope_and_what_nobody_understands() {
+fn keeps_the_envelope_and_unknown_members() {
     let fixture = workspace().join("tests/fixtures/pulumi/states/checkpoint-compact.json");
     let before = fs::read_to_string(fixture).unwrap();
     let file = state(&before);
@@ -292,7 +292,7 @@ fn says_which_commands_are_for_terraform() {
 }
 
 #[test]
-fn writes_nothing_while_somebody_else_holds_the_lock() {
+fn writes_nothing_while_another_process_holds_the_lock() {
     let file = state(shop());
     let program = env!("CARGO_BIN_EXE_groundstate");
     let run = groundstate(&["lock", &file.path, "--", program, "taint", &file.path, "web"]);

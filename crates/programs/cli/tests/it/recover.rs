@@ -66,7 +66,7 @@ fn every_command_that_takes_the_lock_recovers_first() {
 }
 
 #[test]
-fn a_state_that_somebody_else_has_written_since_is_left_alone() {
+fn a_state_written_since_is_left_alone() {
     let file = interrupted();
     let theirs = fs::read_to_string(&file.path).unwrap().replace("\"serial\": 1", "\"serial\": 2");
     fs::write(&file.path, &theirs).unwrap();

@@ -101,7 +101,7 @@ fn says_when_results_cannot_be_written() {
 }
 
 #[test]
-fn ends_quietly_when_nobody_reads_on() {
+fn ends_quietly_when_its_reader_is_gone() {
     let resources: Vec<String> = (0..20_000).map(|n| resource("a", &format!("n{n}"), "{}")).collect();
     let file = state(with_resources(&resources.join(", ")));
     let mut child =

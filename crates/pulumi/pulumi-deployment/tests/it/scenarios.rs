@@ -114,7 +114,7 @@ fn control_characters_have_the_escapes_of_the_original() {
 }
 
 #[test]
-fn digits_are_kept_where_nobody_changes_them() {
+fn unchanged_digits_are_kept() {
     let numbers =
         r#"{"a":9007199254740993,"b":1.0,"c":1E5,"d":-0,"e":100000000000000000000000000000000000000000}"#;
     round_trip(&export(&resource(&format!(r#""inputs":{numbers},"customTimeouts":{{"create":600.0}}"#))));

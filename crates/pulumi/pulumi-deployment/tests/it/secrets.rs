@@ -34,7 +34,7 @@ fn decrypt(text: &Ciphertext) -> Result<Plaintext, String> {
 }
 
 #[test]
-fn secrets_that_nobody_changed_keep_their_ciphertexts() {
+fn unchanged_secrets_keep_their_ciphertexts() {
     let original =
         format!(r#"{{"a":{{{SIG},"ciphertext":"enc(1)"}},"b":[{{{SIG},"ciphertext":"enc(\"x\")"}}]}}"#);
     let mut opened = map(&original);

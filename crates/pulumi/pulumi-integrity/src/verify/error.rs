@@ -56,7 +56,7 @@ impl IntegrityError {
         Err(Self { text, operation, metadata, stack: None, repair: None })
     }
 
-    /// Records in the snapshot that it is about to be written although it is broken, and by which command; takes back
+    /// Records in the snapshot that it is about to be written although it is broken, and by which command; removes
     /// the record of one that is sound.
     ///
     /// # Examples

@@ -28,7 +28,7 @@ use crate::rule::Rule;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct VerifyOptions {
-    /// Broken [`replace_with`](Resource::replace_with) is a warning, because some releases of Pulumi wrote it unchecked.
+    /// Broken [`replace_with`](Resource::replace_with) is a warning, because some Pulumi releases wrote it unchecked.
     pub lenient: bool,
     /// A view of something that is missing is an error.
     pub strict_views: bool,

@@ -51,7 +51,7 @@ pub struct Replayer {
     rebuilt: Option<SequenceId>,
     /// Operations that have begun and not ended.
     open: BTreeMap<OperationId, Arc<Entry>>,
-    /// What was said about secrets and snippets, which another base does not take back.
+    /// What was said about secrets and snippets, which another base does not undo.
     provider: Option<SecretsProvider>,
     snippets: Option<Vec<Snippet>>,
     has_refresh: bool,

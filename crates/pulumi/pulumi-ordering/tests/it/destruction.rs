@@ -80,7 +80,7 @@ fn every_kind_of_reference_is_a_reason() {
     }
     assert_eq!(destruction.why(&urn("B"), &urn("C")), Explanation::Concurrent);
     assert!(matches!(destruction.why(&urn("B"), &urn("A")), Explanation::IsWaitedFor(_)));
-    assert_eq!(destruction.why(&urn("B"), &urn("nobody")), Explanation::Absent);
+    assert_eq!(destruction.why(&urn("B"), &urn("missing")), Explanation::Absent);
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn blasts_name_what_has_to_go_by_distance() {
         .collect();
     assert_eq!(found, [(1, "vm"), (1, "disk"), (2, "log")]);
     assert!(destruction.blast(&urn("log")).is_empty());
-    assert!(destruction.blast(&urn("nobody")).is_empty());
+    assert!(destruction.blast(&urn("missing")).is_empty());
 }
 
 #[test]

@@ -86,13 +86,13 @@ fn refused_goals_end_the_run_or_only_what_needs_them() {
 #[test]
 fn all_errors_are_reported_at_once() {
     let base = "prov; A protect; B; C protect";
-    let wanted = "prov; A protect; B(Nobody); C protect; C protect";
+    let wanted = "prov; A protect; B(Missing); C protect; C protect";
     let errors = plan_with(base, wanted, "A=R C=RD", &options(|_| ())).unwrap_err();
     assert_eq!(
         errors,
         [
             StackError::DuplicateGoal { urn: urn("C") },
-            StackError::UnknownReference { urn: urn("B"), reference: urn("Nobody") },
+            StackError::UnknownReference { urn: urn("B"), reference: urn("Missing") },
             StackError::ProtectedReplace { urn: urn("A") },
             StackError::ProtectedReplace { urn: urn("C") },
         ]

@@ -41,7 +41,7 @@ fn dependencies_include_old_entries_and_what_belongs_to_components() {
     );
     assert_eq!(index.positions(&urn("A")), [0, 1]);
     assert_eq!(index.live(&urn("A")), Some(0));
-    assert_eq!(index.live(&urn("nobody")), None);
+    assert_eq!(index.live(&urn("missing")), None);
 }
 
 #[test]

@@ -152,8 +152,8 @@ fn selections_that_make_no_sense_are_refused() {
         options.excludes = [urn("A")].into();
     });
     assert_eq!(plan_with("A", "A", "", &both).unwrap_err(), [StackError::TargetsAndExcludes]);
-    for options in [targets(&["Nobody"], false), excludes(&["Nobody"], true)] {
-        let unknown = StackError::UnknownTarget { urn: urn("Nobody") };
+    for options in [targets(&["Missing"], false), excludes(&["Missing"], true)] {
+        let unknown = StackError::UnknownTarget { urn: urn("Missing") };
         assert_eq!(plan_with("A", "A", "", &options).unwrap_err(), [unknown]);
     }
     let errors = plan_with("A", "A", "", &destroy(options(|_| ()))).unwrap_err();

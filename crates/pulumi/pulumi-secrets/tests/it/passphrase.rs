@@ -120,7 +120,7 @@ fn the_old_passphrase_of_the_environment_does_not_count_for_a_new_one() {
 }
 
 #[test]
-fn somebody_who_types_is_asked_until_the_passphrase_is_right() {
+fn a_prompt_repeats_until_the_passphrase_is_right() {
     let source = Typing::new(["wrong", "password"]);
     let manager = open(&providers(SALT), &source, Some("dev"), counting()).unwrap();
     assert_eq!(manager.lock_reason(), None);

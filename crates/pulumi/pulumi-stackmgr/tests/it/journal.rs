@@ -98,7 +98,7 @@ async fn what_comes_while_a_batch_is_stored_is_stored_together() {
 }
 
 #[tokio::test]
-async fn whoever_gives_up_while_storing_leaves_a_journal_that_takes_nothing_more() {
+async fn a_writer_that_gives_up_while_storing_leaves_a_closed_journal() {
     let sink = Limited::new(100);
     sink.pause.store(1_000_000, Ordering::SeqCst);
     let manager = Arc::new(JournalManager::new(&Base::default(), Arc::clone(&sink), options()));

@@ -112,7 +112,7 @@ async fn a_server_that_never_answers_leaves_the_question_open() -> Outcome {
 }
 
 #[tokio::test]
-async fn nobody_listens_means_that_nothing_happened() -> Outcome {
+async fn a_write_without_a_listener_did_not_happen() -> Outcome {
     let server = S3Server::start().await;
     let (store, key) = (store(&server)?, Key::parse("k")?);
     drop(server);

@@ -41,7 +41,7 @@ fn state(serial: u64, things: &[(&str, &str, &str)]) -> File {
 }
 
 #[test]
-fn takes_all_that_the_apply_did_if_nobody_has_written_since() {
+fn takes_all_that_the_apply_did_without_a_write_since() {
     let stored = state(5, &[("t.a", "1", ""), ("t.b", "1", ""), ("o", "x", "")]);
     let errored = state(6, &[("t.a", "2", ""), ("t.c[0]", "1", "t.a"), ("o", "y", ""), ("p", "z", "")]);
     let merged = merge_errored(&stored, &errored, MergeBase::Detect(&[])).unwrap();

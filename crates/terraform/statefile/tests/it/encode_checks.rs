@@ -62,7 +62,7 @@ fn no_results_and_empty_ones_are_both_written_as_null() {
 }
 
 #[test]
-fn kinds_that_nobody_knows_are_kept_as_they_stand() {
+fn unknown_kinds_are_kept_unchanged() {
     let known = r#"{"object_kind":"check","config_addr":"check.c","status":"pass","objects":[{"object_addr":"check.c","status":"pass"}]},{"object_kind":"var","config_addr":"module.m.var.v","status":"fail","objects":[{"object_addr":"module.m[0].var.v","status":"fail","failure_messages":["no <","b"]}]},{"object_kind":"output","config_addr":"output.o","status":"unknown","objects":null}"#;
     let future = r#"{"object_kind":"future_kind","config_addr":"x.y","status":"pass","objects":null}"#;
     let expected = format!("[{},{future}]", known.replace('<', "\\u003c"));
@@ -71,7 +71,7 @@ fn kinds_that_nobody_knows_are_kept_as_they_stand() {
 }
 
 #[test]
-fn a_status_that_nobody_knows_keeps_its_spelling() {
+fn an_unknown_status_keeps_its_spelling() {
     let odd = r#"[{"object_kind":"check","config_addr":"check.c","status":"maybe","objects":null}]"#;
     assert_eq!(checks_again(odd), odd);
 }
@@ -192,7 +192,7 @@ fn writing_is_the_same_each_time() {
 }
 
 #[test]
-fn the_member_stays_where_the_file_has_it_whoever_wrote_the_file() {
+fn the_member_stays_where_the_file_has_it() {
     for (writer, member) in [("0.51.0", true), ("1.2.0", true), ("1.2.0", false), ("1.3.4", true)] {
         let checks = if member { r#","check_results":null"# } else { "" };
         let header = format!(r#""version":4,"terraform_version":"{writer}","serial":1,"lineage":"l""#);

@@ -104,7 +104,7 @@ fn members_and_their_order_tell_the_product_before_the_registry_does() {
 }
 
 #[test]
-fn the_layout_is_kept_whoever_wrote_it_unless_another_one_is_chosen() {
+fn the_layout_is_kept_unless_another_one_is_chosen() {
     for provider in ["registry.terraform.io/a/b", "registry.opentofu.org/a/b"] {
         let plain = document(provider, "");
         let pulled = format!("{plain}\n");

@@ -51,7 +51,7 @@ fn the_owner_of_a_file_stays() {
 
 /// Only owners may set the times of a file, and readers go by these.
 #[test]
-fn whoever_may_write_a_file_need_not_own_it() {
+fn a_writer_of_a_file_need_not_own_it() {
     let folder = Folder::new();
     fs::write(folder.state(), b"old").unwrap();
     if fs::metadata(folder.state()).unwrap().uid() != 0 {

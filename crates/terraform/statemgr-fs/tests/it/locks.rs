@@ -36,7 +36,7 @@ fn a_lock_makes_an_empty_file_and_its_release_removes_it() {
 /// A Terraform that waits for the lock has the file open, and writes into it later.
 #[cfg(target_os = "linux")]
 #[test]
-fn an_empty_file_that_somebody_has_open_is_left() {
+fn an_empty_file_that_another_process_has_open_is_left() {
     let folder = Folder::new();
     let store = folder.store();
     let grant = store.lock().unwrap();
@@ -86,7 +86,7 @@ fn the_lock_of_another_process_says_who_holds_it() {
 
 /// Scenario 110 (fs-second-process).
 #[test]
-fn the_document_of_a_killed_process_keeps_nobody_out() {
+fn the_document_of_a_killed_process_locks_nothing() {
     let folder = Folder::new();
     Player::start("hold the lock", &folder.state()).ready().kill();
     assert!(folder.join(DOCUMENT).exists());

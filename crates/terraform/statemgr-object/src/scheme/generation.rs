@@ -89,7 +89,7 @@ impl GenerationLock {
             Some(blob) => Some(Found(blob.clone())),
             None => match self.get(LOCK).await {
                 Ok(found) => found,
-                Err(cause) if refused => return Err(self.held_by_somebody(cause)),
+                Err(cause) if refused => return Err(self.held_by_another(cause)),
                 Err(_) => return Err(self.in_doubt(failed(LOCK, self, error))),
             },
         };
@@ -110,7 +110,7 @@ impl GenerationLock {
     }
 
     /// The refusal where the lock is held, and who holds it cannot be read.
-    fn held_by_somebody(&self, cause: Error) -> Error {
+    fn held_by_another(&self, cause: Error) -> Error {
         let why = format!("it is locked, and who holds it cannot be read: {cause}; it is held");
         Error::locked(LOCK, self, None).because(why).with_source(cause)
     }

@@ -190,7 +190,7 @@ async fn gcs_empty_object() -> Result<(), Error> {
 }
 
 #[tokio::test]
-async fn gcs_lock_document_that_nobody_can_read_is_shown_and_freed() -> Result<(), Error> {
+async fn gcs_unreadable_lock_document_is_shown_and_freed() -> Result<(), Error> {
     let blobs = MemoryBlobs::new("bucket");
     blobs.put(&key(LOCK), Bytes::from("nonsense"), &PutOptions::default()).await.expect("it answers");
     let store = open(blobs)?;

@@ -59,7 +59,7 @@ async fn outputs_are_read_without_the_resources_behind_them() -> Result<(), Erro
 }
 
 #[tokio::test]
-async fn what_is_no_plain_state_is_left_to_whoever_reads_it_whole() -> Result<(), Error> {
+async fn what_is_not_a_plain_state_is_left_to_a_whole_read() -> Result<(), Error> {
     let rows: [&[u8]; 6] = [
         b"",
         b"nonsense",

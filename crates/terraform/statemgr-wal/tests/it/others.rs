@@ -24,7 +24,7 @@ async fn interrupted() -> (World, groundstate_states::State) {
 }
 
 /// Writes as another tool does, which knows nothing of journals.
-async fn write_as_somebody_else(world: &World, edit: impl FnOnce(&str) -> String) {
+async fn write_as_another_client(world: &World, edit: impl FnOnce(&str) -> String) {
     let store = world.place.open();
     let stored = store.read().await.unwrap().unwrap();
     let text = edit(std::str::from_utf8(&stored.bytes).unwrap());
@@ -35,7 +35,7 @@ async fn write_as_somebody_else(world: &World, edit: impl FnOnce(&str) -> String
 #[tokio::test]
 async fn a_foreign_write_in_between_is_refused_and_both_are_kept() {
     let (world, expected) = interrupted().await;
-    write_as_somebody_else(&world, |text| {
+    write_as_another_client(&world, |text| {
         text.replace("\"serial\": 1", "\"serial\": 2").replace("base", "theirs")
     })
     .await;
@@ -79,7 +79,7 @@ async fn a_state_that_was_deleted_in_between_is_a_foreign_write() {
 #[tokio::test]
 async fn the_same_snapshot_in_other_bytes_is_no_foreign_write() {
     let (world, expected) = interrupted().await;
-    write_as_somebody_else(&world, |text| text.replace("  ", "\t")).await;
+    write_as_another_client(&world, |text| text.replace("  ", "\t")).await;
     let manager = world.manager();
     lock(&manager).await.unwrap();
     manager.refresh_state().await.unwrap();

@@ -127,7 +127,7 @@ async fn intermediate_snapshots_journal_every_change() {
 }
 
 #[tokio::test]
-async fn without_locks_it_journals_and_recovers_all_the_same() {
+async fn without_locks_it_still_journals_and_recovers() {
     let world = World::new();
     let open = || {
         let (store, journal) = (Arc::new(world.place.open()), Arc::new(world.journal.clone()));

@@ -14,7 +14,7 @@ use groundstate_states::State;
 use crate::support::{Fault, Script, clock, info, kind, manager, set_output, state, stored, stored_serial};
 
 #[tokio::test]
-async fn somebody_elses_snapshot_is_not_overwritten() -> Result<()> {
+async fn another_clients_snapshot_is_not_overwritten() -> Result<()> {
     for conditions in [true, false] {
         let place = MemoryPlace::new("shared");
         let open = || if conditions { Script::new(&place) } else { Script::without_conditions(&place) };

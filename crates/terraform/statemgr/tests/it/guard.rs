@@ -63,18 +63,18 @@ async fn a_guard_renews_its_lease() -> Result<()> {
 
 #[tokio::test]
 async fn work_that_was_paused_with_its_whole_process_learns_whether_the_lock_was_kept() -> Result<()> {
-    for somebody_came in [false, true] {
+    for another_came in [false, true] {
         let time = clock();
         let place = MemoryPlace::with_lease("prod", Duration::from_secs(60), Arc::<FixedClock>::clone(&time));
         let guard = acquire(manager(place.open()), &Arc::default()).await?;
         let work = async {
             time.advance(Duration::from_secs(90));
-            if somebody_came { place.open().lock(&info("8")).await.map(drop) } else { Ok(()) }
+            if another_came { place.open().lock(&info("8")).await.map(drop) } else { Ok(()) }
         };
         let (done, kept) = guard.hold_during(work, &*time, &*time).await;
         done?;
-        assert_eq!(kind(kept), somebody_came.then_some(ErrorKind::LockLost));
-        assert_eq!(guard.release().await.is_err(), somebody_came);
+        assert_eq!(kind(kept), another_came.then_some(ErrorKind::LockLost));
+        assert_eq!(guard.release().await.is_err(), another_came);
     }
     Ok(())
 }

@@ -127,7 +127,7 @@ async fn changes_made_in_the_meantime_are_not_dropped() -> Result<(), Failed> {
 }
 
 #[tokio::test]
-async fn somebody_elses_write_is_not_overwritten() -> Result<(), Failed> {
+async fn another_clients_write_is_not_overwritten() -> Result<(), Failed> {
     let place = place().await?;
     let store = Script::new(&place);
     let manager = manager(store.clone());

@@ -54,7 +54,7 @@ async fn all(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn whoever_loses_a_race_is_told_and_no_update_is_lost() -> Result<()> {
+async fn the_loser_of_a_race_is_told_and_no_update_is_lost() -> Result<()> {
     let place = MemoryPlace::new("raced");
     let client = |client| {
         let manager = open(place.open());
@@ -116,7 +116,7 @@ impl Sleeper for Yield {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn under_the_lock_nobody_meets_anybody_even_where_writes_cannot_be_conditional() -> Result<()> {
+async fn writers_under_the_lock_never_meet_even_without_conditions() -> Result<()> {
     let place = MemoryPlace::new("locked");
     let inside = Arc::new(AtomicBool::new(false));
     let record = Arc::new(AbandonedLocks::new());

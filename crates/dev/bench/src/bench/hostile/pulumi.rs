@@ -1,4 +1,4 @@
-//! Hostile deployments of Pulumi.
+//! Hostile Pulumi deployments.
 
 use std::io;
 use std::path::Path;

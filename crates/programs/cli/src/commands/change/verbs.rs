@@ -20,7 +20,7 @@ pub(crate) fn mv(args: &MvArgs) -> Result {
 
 pub(crate) fn rm(args: &RmArgs) -> Result {
     if args.force || args.target_dependents || args.id.is_some() {
-        let message = "`--force`, `--target-dependents` and `--id` are for states of Pulumi";
+        let message = "`--force`, `--target-dependents` and `--id` are for Pulumi states";
         return Err(Failure::new(Kind::Usage, message));
     }
     let args = &args.addresses;

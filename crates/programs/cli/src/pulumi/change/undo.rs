@@ -66,7 +66,7 @@ pub(crate) fn is_to_undo(args: &UndoArgs) -> bool {
     if is_at(state) {
         return true;
     }
-    let is_nobodys = || match Source::find(state) {
+    let is_of_no_family = || match Source::find(state) {
         Ok(source) => source.text().is_ok_and(|text| Family::sniff(&text).is_none()),
         Err(_) => state.is_file(),
     };
@@ -75,7 +75,7 @@ pub(crate) fn is_to_undo(args: &UndoArgs) -> bool {
         (None, Ok(found)) => is_at(&found.with_suffix(".backup")),
         (None, Err(_)) => false,
     };
-    args.force && is_nobodys() && backup()
+    args.force && is_of_no_family() && backup()
 }
 
 fn is_readable(state: &Path) -> bool {

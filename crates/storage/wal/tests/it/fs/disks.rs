@@ -37,7 +37,7 @@ fn messages_name_the_owner_and_no_record() {
 
 #[cfg(unix)]
 #[test]
-fn nobody_else_may_look_into_it() {
+fn only_its_owner_may_look_into_it() {
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::new();
     let writer = block_on(folder.journal().open(&OpenOptions::new("ann"))).unwrap();

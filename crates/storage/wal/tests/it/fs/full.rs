@@ -147,7 +147,7 @@ fn beginning_and_clearing_on_a_full_disk_leave_the_epoch_as_it_was() {
 }
 
 #[test]
-fn a_writer_that_finds_no_room_to_take_over_disturbs_nobody() {
+fn a_writer_that_finds_no_room_to_take_over_disturbs_no_other() {
     let Some(disk) = SmallDisk::new() else { return };
     let journal = disk.journal();
     let writer = block_on(journal.open(&OpenOptions::new("ann"))).unwrap();

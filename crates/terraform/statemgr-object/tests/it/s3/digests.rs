@@ -114,7 +114,7 @@ async fn s3_digest_put_failure() {
 }
 
 #[tokio::test]
-async fn a_digest_whose_first_answers_fail_is_written_all_the_same() {
+async fn a_digest_whose_first_answers_fail_is_still_written() {
     for fault in
         [Fault::before_500(), Fault::after_commit_500(), Fault::drop_after_commit(), Fault::throttle()]
     {

@@ -140,7 +140,7 @@ async fn one_fault_at_any_step_is_survived() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn faults_that_go_on_from_any_step_leave_nothing_that_nobody_sees() {
+async fn lasting_faults_from_any_step_leave_nothing_unseen() {
     for locks in Locks::LOCKING {
         for step in 1..=steps(locks).await {
             for (name, fault) in faults() {

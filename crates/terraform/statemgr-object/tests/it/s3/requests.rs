@@ -54,7 +54,7 @@ async fn a_change_takes_no_more_requests_than_the_original_s() {
 }
 
 #[tokio::test]
-async fn whoever_trusts_the_lock_takes_no_more_requests_for_any_step() {
+async fn trusting_the_lock_takes_no_more_requests_for_any_step() {
     for locks in Locks::LOCKING {
         let cloud = Cloud::new();
         let backend = cloud.backend(locks.options().trust_lock(true));

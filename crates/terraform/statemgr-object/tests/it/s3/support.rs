@@ -158,7 +158,7 @@ pub(crate) fn info(operation: &str) -> LockInfo {
 
 /// A small state of a serial.
 pub(crate) fn state(serial: u64) -> Vec<u8> {
-    state_of(serial, "nobody")
+    state_of(serial, "no-writer")
 }
 
 /// The same, written by `who`.

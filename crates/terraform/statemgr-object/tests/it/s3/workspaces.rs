@@ -83,7 +83,7 @@ async fn s3_delete_workspace_held() {
 }
 
 #[tokio::test]
-async fn a_forbidden_list_is_empty_where_nobody_chose_the_prefix() {
+async fn a_forbidden_list_is_empty_under_the_default_prefix() {
     let cloud = Cloud::new();
     cloud.server.deny("GET", "/states/?*");
     cloud.server.deny("GET", "/states?*");
