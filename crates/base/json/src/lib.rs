@@ -26,7 +26,7 @@
 //!
 //! # Features
 //!
-//! None.
+//! - `serde`: [`RawJson`] as a string that holds its text, [`Extra`] as pairs.
 
 mod compact;
 mod cursor;
@@ -36,6 +36,8 @@ mod places;
 mod problems;
 mod raw;
 mod scan;
+#[cfg(feature = "serde")]
+mod serialization;
 mod skip;
 mod write;
 

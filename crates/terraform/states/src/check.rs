@@ -10,6 +10,8 @@ use crate::{Extra, RawJson};
 /// Order is that of the file: Terraform writes results in random order, and a file that is only read and written
 /// again keeps its bytes. Comparisons sort first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct CheckResults {
     /// One aggregate for each checkable object of the configuration.
     pub aggregates: Vec<CheckAggregate>,
@@ -19,6 +21,8 @@ pub struct CheckResults {
 
 /// Results of one checkable object of the configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct CheckAggregate {
     /// What was checked.
     pub addr: ConfigCheckable,
@@ -42,6 +46,8 @@ impl CheckAggregate {
 
 /// Results of one instance of a checkable object.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct CheckObject {
     /// Which instance.
     pub addr: Checkable,

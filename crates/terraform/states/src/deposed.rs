@@ -115,6 +115,8 @@ impl std::str::FromStr for DeposedKey {
 
 /// Which object of an instance. Ordered as lists are: the current one first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Generation {
     /// The current object.
     Current,

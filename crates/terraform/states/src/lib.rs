@@ -38,14 +38,15 @@
 //!
 //! # What is deliberately absent
 //!
-//! - Files and their formats: no serde, no bytes. The crate `groundstate-statefile` reads and writes them.
+//! - Files and their formats: no bytes. The crate `groundstate-statefile` reads and writes them.
 //! - I/O, async, clocks and randomness: deposed keys are made of numbers that the caller draws.
 //! - Provider schemas: attributes are never decoded by one.
 //! - Secrets in `Debug`: attributes, private data, local values and sensitive outputs show their size at most.
 //!
 //! # Features
 //!
-//! None.
+//! - `serde`: the models, for other programs and stores, with addresses as strings that are checked when they are read. This is
+//!   *not* the format of state files, which `groundstate-statefile` writes, and shows every value, sensitive ones too.
 
 pub mod addr;
 mod check;
@@ -62,6 +63,8 @@ mod output;
 mod path;
 mod query;
 mod resource;
+#[cfg(feature = "serde")]
+mod serialization;
 mod set_order;
 mod state;
 mod state_edit;

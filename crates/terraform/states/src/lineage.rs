@@ -11,6 +11,7 @@ use std::sync::Arc;
 /// let lineage: groundstate_states::Lineage = groundstate_states::Serial::new(1);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Lineage(Arc<str>);
 
 impl Lineage {
@@ -41,6 +42,7 @@ impl fmt::Display for Lineage {
 
 /// The position of a snapshot inside its lineage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Serial(u64);
 
 impl Serial {

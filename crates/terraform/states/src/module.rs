@@ -11,6 +11,8 @@ use crate::{OutputValue, Resource, Value};
 ///
 /// `Debug` shows the names of local values only, since nothing tells which of them are secret.
 #[derive(Clone, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Module {
     /// Resources by mode, type and name.
     pub resources: BTreeMap<addr::Resource, Arc<Resource>>,

@@ -9,6 +9,8 @@ use crate::{AttributePath, Extra, RawJson};
 
 /// The state of an instance object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum ObjectStatus {
     /// Usable.
     #[default]
@@ -21,6 +23,8 @@ pub enum ObjectStatus {
 
 /// Provider-defined attributes in the form they were stored. `Debug` shows sizes only.
 #[derive(Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Attributes {
     /// JSON, by the resource type's schema.
     Json(RawJson),
@@ -41,6 +45,8 @@ impl fmt::Debug for Attributes {
 ///
 /// `Debug` shows no attribute, identity or private data.
 #[derive(Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct ObjectSrc {
     /// Version of the schema the attributes were encoded by.
     pub schema_version: u64,

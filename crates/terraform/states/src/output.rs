@@ -9,6 +9,8 @@ use crate::{Extra, Type, Value};
 ///
 /// `Debug` hides the value if it is sensitive.
 #[derive(Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct OutputValue {
     /// The value, conforming to `value_type`.
     pub value: Value,

@@ -7,6 +7,8 @@ use crate::{Extra, Type, Value};
 
 /// A path from an object's root to one of its attributes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct AttributePath {
     /// The steps, outermost first.
     pub steps: Vec<PathStep>,
@@ -14,6 +16,8 @@ pub struct AttributePath {
 
 /// One step of a path.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct PathStep {
     /// What the step does.
     pub kind: PathStepKind,
@@ -23,6 +27,8 @@ pub struct PathStep {
 
 /// What a step does. `Debug` hides index keys: in a set the key is the sensitive element itself.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum PathStepKind {
     /// Takes the attribute of this name.
     Attribute(Arc<str>),

@@ -19,6 +19,8 @@ pub struct Resource {
 
 /// One instance of a resource.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct ResourceInstance {
     /// The current object.
     pub current: Option<Arc<ObjectSrc>>,

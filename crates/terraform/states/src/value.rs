@@ -13,6 +13,8 @@ pub const MAX_VALUE_DEPTH: usize = 256;
 
 /// The type of an output value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Type {
     /// `"string"`
     String,
@@ -36,6 +38,8 @@ pub enum Type {
 
 /// Attributes of an object type.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct ObjectType {
     /// Attribute types by name.
     pub attributes: BTreeMap<Arc<str>, Type>,
@@ -47,6 +51,8 @@ pub struct ObjectType {
 ///
 /// `Debug` shows the content. What holds values that may be secret redacts them in its own `Debug`.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Value {
     /// Null of any type.
     Null,

@@ -11,6 +11,8 @@ use super::{AbsResource, AbsResourceInstance, ConfigResource, Module, ModuleInst
 
 /// The kinds of checkable object, in the spelling of state files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum CheckableKind {
     /// `resource`
     Resource,

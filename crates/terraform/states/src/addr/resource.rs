@@ -12,6 +12,8 @@ const INSTANCE: &str = "resource instance address";
 
 /// What kind of block declares a resource. The derived order is the one lists use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum ResourceMode {
     /// An `ephemeral` block; never written to a state file.
     Ephemeral,

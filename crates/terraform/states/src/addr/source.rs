@@ -87,6 +87,12 @@ impl ProviderSource {
         Self { host, namespace, type_name, short: false }
     }
 
+    /// The same provider, spelled with or without its registry.
+    #[cfg(feature = "serde")]
+    pub(crate) fn spelled_short(self, short: bool) -> Self {
+        Self { short, ..self }
+    }
+
     /// Registry host, in Unicode form, with a port if there is one.
     #[must_use]
     pub fn host(&self) -> &str {

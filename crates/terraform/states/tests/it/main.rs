@@ -14,6 +14,9 @@ mod fuzzed;
 mod moves;
 mod number;
 mod query;
+#[cfg(feature = "serde")]
+#[expect(clippy::unwrap_used, reason = "helpers outside of test functions fail the test they serve")]
+mod serialization;
 mod state_edit;
 mod support;
 mod sync;
