@@ -80,7 +80,7 @@ impl StateStore for TemplateStore {
     }
 
     async fn renew(&self, _: &LockId) -> Result<LockGrant> {
-        Err(Error::unsupported("renew the lock of", self))
+        Err(Error::unsupported(Op::RenewLock, self))
     }
 
     async fn unlock(&self, id: &LockId) -> Result<()> {
