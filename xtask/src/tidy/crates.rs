@@ -5,6 +5,15 @@ use crate::tree::Tree;
 use crate::workspace::Package;
 
 const README_LINES: usize = 30;
+/// What the first sentence of a README begins with, by the folder of the family.
+const FAMILIES: [(&str, &str); 6] = [
+    ("crates/base/", "Base: "),
+    ("crates/storage/", "Storage: "),
+    ("crates/terraform/", "Terraform and OpenTofu: "),
+    ("crates/pulumi/", "Pulumi: "),
+    ("crates/programs/", "Program: "),
+    ("crates/dev/", "Development: "),
+];
 
 pub(super) fn check(tree: &Tree, packages: &[Package]) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -60,6 +69,12 @@ fn readme(tree: &Tree, package: &Package, findings: &mut Vec<Finding>) {
             "{lines} lines are too few to say purpose, example, place and features: write {README_LINES}"
         );
         findings.push(Finding::new(&path, "readme", message));
+    }
+    if let Some((_, family)) = FAMILIES.iter().find(|(folder, _)| package.dir.starts_with(folder))
+        && !text.lines().nth(2).is_some_and(|line| line.starts_with(family))
+    {
+        let message = format!("the first sentence does not name the family, begin it with `{family}`");
+        findings.push(Finding::at(&path, 3, "readme", message));
     }
     if !text.contains("```") {
         findings.push(Finding::new(&path, "readme", "there is no example, add one in a code block"));
@@ -119,6 +134,21 @@ mod tests {
         assert_eq!(found("does a", MANIFEST, &readme[..readme.len() - 2], DOCS), ["readme"]);
         assert_eq!(found("does a", MANIFEST, &readme.replace('`', "'"), DOCS), ["readme"]);
         assert_eq!(found("does a", MANIFEST, &readme, "//! Does a.\n/// ```\n"), ["crate-docs"]);
+    }
+
+    #[test]
+    fn a_readme_begins_with_the_family_of_its_crate() {
+        let mut package = package("does a", true);
+        package.dir = "crates/pulumi/a".to_owned();
+        for (sentence, expected) in [("Pulumi: does a.", &[][..]), ("Does a.", &[("readme", 3)])] {
+            let readme = format!("# a\n\n{sentence}\n```\n```\n{}", "x\n".repeat(28));
+            let tree = tree(&[
+                ("crates/pulumi/a/Cargo.toml", MANIFEST),
+                ("crates/pulumi/a/README.md", &readme),
+                ("crates/pulumi/a/src/lib.rs", DOCS),
+            ]);
+            assert_eq!(rules(&check(&tree, std::slice::from_ref(&package))), expected, "{sentence}");
+        }
     }
 
     #[test]
