@@ -185,6 +185,12 @@ impl Rule {
         (650..=662).contains(&(self as u16))
     }
 
+    /// Whether it is about what must stand before a resource, or about resources that share a name: what an order of
+    /// operations rests on.
+    pub fn is_of_order(self) -> bool {
+        (606..=618).contains(&(self as u16))
+    }
+
     /// The printed code: `GS0601` and so on.
     pub fn id(self) -> String {
         format!("GS{:04}", self as u16)

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use groundstate_pulumi_snapshot::{Resource, Urn};
+
 use crate::condemned::{Units, Verdict, deleted_with};
+use crate::index::{is_managed, references};
 use crate::members::members;
 use crate::planner::{Registered, StackPlanner};
-use crate::{Diff, Differ, Goal, StackEntry, StackError, StackReason, Step, StepId, StepKind, Urn};
+use crate::{Diff, Differ, Goal, RemovalReason, StackError, StackReason, Step, StepId, StepKind};
 
 /// How a goal is to be reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,30 +27,32 @@ impl StackPlanner<'_> {
     pub(crate) fn plan_goal(
         &mut self,
         number: usize,
+        goal: &Goal,
         differ: &mut dyn Differ,
     ) -> Result<Registered, StackError> {
-        let goal = self.goals[number].clone();
         if self.options.destroy {
-            return Err(StackError::GoalWhileDestroying { urn: goal.urn });
+            return Err(StackError::GoalWhileDestroying { urn: goal.urn().clone() });
         }
-        self.selection.register(&goal);
-        let old = self.index.live(&goal.urn);
+        let provider = self.provider_of(goal);
+        let refers: Vec<(RemovalReason, &Urn)> = references(&goal.resource, provider.as_ref()).collect();
+        self.selection.register(goal.urn(), &refers);
+        let old = self.index.live(goal.urn());
         let dragged = old.filter(|at| self.dragged.contains_key(at));
         // What was deleted already has to be made again, selected or not.
         // What was taken over for the sake of another entry stays so, even if its goal turns out to depend on a target.
         let kept = old.is_some_and(|at| self.untouched.contains(&at));
-        if kept || dragged.is_none() && !self.selection.has(&goal.urn) {
+        if kept || dragged.is_none() && !self.selection.has(goal.urn()) {
             let Some(at) = old else { return Ok(Registered::Absent) };
             return Ok(self.keep_goal(number, at));
         }
-        let waits = self.references(&goal)?;
+        let waits = self.waits_of(goal.urn(), &refers)?;
         let way = match (dragged, old) {
             (Some(_), _) => Way::Recreate,
-            (None, Some(at)) => self.way(at, &goal, differ)?,
-            (None, None) if goal.external => Way::One(StepKind::Read),
+            (None, Some(at)) => self.way(at, goal, differ)?,
+            (None, None) if goal.resource.external => Way::One(StepKind::Read),
             (None, None) => Way::One(StepKind::Create),
         };
-        let (chain, completing) = self.chain(number, &goal, old, way, differ)?;
+        let (chain, completing) = self.chain(number, goal, old, way, differ)?;
         if let Some(first) = chain.first() {
             for step in waits {
                 self.wait(first.0, step.0, StackReason::Reference);
@@ -65,8 +70,7 @@ impl StackPlanner<'_> {
     }
 
     /// Makes a goal that is wrong a step that is refused, so that what refers to it is skipped.
-    pub(crate) fn refuse(&mut self, number: usize, error: &StackError) {
-        let urn = self.goals[number].urn.clone();
+    pub(crate) fn refuse(&mut self, number: usize, urn: Urn, error: &StackError) {
         let old = self.index.live(&urn);
         let registered = if self.options.continue_on_error && !self.options.destroy {
             let step = Step { goal: Some(number), refused: true, ..Step::new(StepKind::Replace, &urn) };
@@ -85,12 +89,21 @@ impl StackPlanner<'_> {
         self.registered.insert(urn, registered);
     }
 
+    /// The name of a goal's provider: of the ways to read the reference the one that is known.
+    fn provider_of(&self, goal: &Goal) -> Option<Urn> {
+        let reference = goal.resource.provider()?;
+        let is_known = |urn: &str| self.registered.contains_key(urn) || self.index.contains(&Urn::from(urn));
+        let known = reference.splits().find(|(urn, _)| is_known(urn));
+        let (urn, _) = known.or_else(|| reference.split_text().ok()).unwrap_or((reference.as_str(), ""));
+        Some(Urn::from(urn))
+    }
+
     /// The steps that a goal waits for, because it refers to what they bring about.
-    fn references(&self, goal: &Goal) -> Result<Vec<StepId>, StackError> {
+    fn waits_of(&self, urn: &Urn, refers: &[(RemovalReason, &Urn)]) -> Result<Vec<StepId>, StackError> {
         let mut waits = Vec::new();
-        for (_, reference) in goal.references() {
-            let (urn, target) = (goal.urn.clone(), reference.clone());
-            match self.registered.get(reference) {
+        for (_, reference) in refers {
+            let (urn, target) = (urn.clone(), Urn::clone(reference));
+            match self.registered.get(*reference) {
                 Some(Registered::Planned(step)) => waits.push(*step),
                 Some(Registered::Refused) => {}
                 Some(Registered::Absent) => {
@@ -109,10 +122,10 @@ impl StackPlanner<'_> {
 
     fn way(&self, at: usize, goal: &Goal, differ: &mut dyn Differ) -> Result<Way, StackError> {
         let old = self.entry(at);
-        if goal.external {
+        if goal.resource.external {
             return Ok(Way::One(StepKind::Read));
         }
-        if old.external || goal.adopts.as_ref().is_some_and(|id| Some(id) != old.id.as_ref()) {
+        if old.external || goal.adopts.as_ref().is_some_and(|id| Some(id) != old.id()) {
             return Ok(Way::CreateFirst { drop_old: true });
         }
         if old.pending_replacement {
@@ -124,19 +137,20 @@ impl StackPlanner<'_> {
             Some(Diff::Replace { dbr }) => dbr,
             None => false,
         };
-        if old.protect && goal.protect && !self.options.ignore_protect {
-            return Err(StackError::ProtectedReplace { urn: goal.urn.clone() });
+        if old.protect && goal.resource.protect && !self.options.ignore_protect {
+            return Err(StackError::ProtectedReplace { urn: goal.urn().clone() });
         }
         let dbr = goal.delete_before_replace.unwrap_or(dbr);
         Ok(if dbr { Way::DeleteFirst } else { Way::CreateFirst { drop_old: false } })
     }
 
     /// Whether the object is replaced however little differs.
-    fn is_forced(&self, old: &StackEntry, goal: &Goal, differ: &mut dyn Differ) -> bool {
-        self.options.replace_targets.contains(&goal.urn)
-            || goal.replace_with.iter().any(|urn| self.replaced.contains(urn))
-            || goal.deleted_with.as_ref().is_some_and(|urn| self.replaced.contains(urn))
-            || old.provider != goal.provider && differ.provider_change_replaces(old, goal)
+    fn is_forced(&self, old: &Resource, goal: &Goal, differ: &mut dyn Differ) -> bool {
+        let wanted = &goal.resource;
+        self.options.replace_targets.contains(&wanted.urn)
+            || wanted.replace_with.iter().any(|urn| self.replaced.contains(urn))
+            || wanted.deleted_with.as_ref().is_some_and(|urn| self.replaced.contains(urn))
+            || old.provider() != wanted.provider() && differ.provider_change_replaces(old, goal)
     }
 
     /// The steps, and the one that others wait for.
@@ -151,9 +165,9 @@ impl StackPlanner<'_> {
         let step = |kind: StepKind| Step {
             goal: Some(number),
             entry: old,
-            calls_provider: goal.custom && !matches!(kind, StepKind::Same | StepKind::Replace),
+            calls_provider: goal.resource.custom && !matches!(kind, StepKind::Same | StepKind::Replace),
             delete_first: matches!(way, Way::DeleteFirst | Way::Recreate),
-            ..Step::new(kind, &goal.urn)
+            ..Step::new(kind, goal.urn())
         };
         let mut chain = match way {
             Way::One(kind) => {
@@ -166,7 +180,7 @@ impl StackPlanner<'_> {
                 return Ok((vec![only], only));
             }
             Way::CreateFirst { drop_old } => {
-                self.replaced.insert(goal.urn.clone());
+                self.replaced.insert(goal.urn().clone());
                 let create = self.add(Step { drops_old: drop_old, ..step(StepKind::CreateReplacement) });
                 if let Some(at) = old.filter(|_| !drop_old) {
                     self.outdated.insert(at, create);
@@ -175,12 +189,12 @@ impl StackPlanner<'_> {
                 return Ok((vec![create, marker], create));
             }
             Way::DeleteFirst => match old {
-                Some(root) => self.delete_first(number, root, &goal.urn, differ)?,
+                Some(root) => self.delete_first(number, root, goal.urn(), differ)?,
                 None => Vec::new(),
             },
             Way::Recreate => Vec::new(),
         };
-        self.replaced.insert(goal.urn.clone());
+        self.replaced.insert(goal.urn().clone());
         chain.push(self.add(step(StepKind::Replace)));
         let create = self.add(step(StepKind::CreateReplacement));
         if way == Way::Recreate
@@ -221,7 +235,7 @@ impl StackPlanner<'_> {
                     self.dragged.insert(at, None);
                 }
                 None => {
-                    let calls = entry.is_managed() && !entry.retain_on_delete;
+                    let calls = is_managed(entry) && !entry.retain_on_delete;
                     verdicts.insert(at, if calls { Verdict::Call } else { Verdict::Remove });
                 }
             }
@@ -286,7 +300,7 @@ impl StackPlanner<'_> {
             dragged && self.entry(place).delete && !self.needed.contains(&place)
         };
         let urn = &self.entry(at).urn;
-        let other = self.index.positions(urn).iter().copied().find(|&place| place != at && !goes(place));
+        let other = self.index.positions(urn).find(|&place| place != at && !goes(place));
         let mut waiters = self.index.waiters(urn).iter().copied().filter(|&waiter| waiter > at);
         waiters.any(|waiter| !goes(waiter) && other.is_none_or(|other| other > waiter))
     }

@@ -169,5 +169,5 @@ fn holders(
 
 /// The entry whose deletion takes this one along.
 pub(crate) fn deleted_with(index: &StackIndex<'_>, at: usize) -> Option<usize> {
-    index.resolve(at, index.entries()[at].deleted_with.as_ref()?)
+    index.resolve(at, index.resources()[at].deleted_with.as_ref()?)
 }

@@ -1,6 +1,7 @@
 //! Why a stack cannot be planned, or a part of it.
 
-use crate::{IntegrityError, Urn};
+use groundstate_pulumi_integrity::Finding;
+use groundstate_pulumi_snapshot::Urn;
 
 /// Why a stack, or one goal of it, cannot be planned.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
@@ -8,7 +9,7 @@ use crate::{IntegrityError, Urn};
 pub enum StackError {
     /// The list is damaged.
     #[error("the list of the stack is damaged, repair it first: {0}")]
-    Integrity(IntegrityError),
+    Integrity(Box<Finding>),
     /// Targets and excludes were both given.
     #[error("targets and excludes were both given, choose one")]
     TargetsAndExcludes,

@@ -1,57 +1,91 @@
 //! Who depends on whom in a list, by index and not by rescanning it.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
-use crate::{Relation, StackEntry, Urn};
+use groundstate_pulumi_snapshot::{DependencyKind, Resource, Urn, UrnIndex};
 
-/// A list with what is needed to ask about it. Entries are named by their position.
+use crate::RemovalReason;
+
+/// A list with what is needed to ask about it. Resources are named by their position, since several may have one name.
 #[derive(Clone, Debug)]
 pub struct StackIndex<'a> {
-    entries: &'a [StackEntry],
-    by_urn: HashMap<&'a Urn, Vec<usize>>,
+    names: UrnIndex<'a>,
+    /// The name of each resource's provider, if the list has it.
+    providers: Vec<Option<&'a Urn>>,
     children: HashMap<&'a Urn, Vec<usize>>,
     waiters: HashMap<&'a Urn, Vec<usize>>,
+}
+
+/// Everything that a resource refers to, and how, given the name of its provider.
+pub(crate) fn references<'r>(
+    resource: &'r Resource,
+    provider: Option<&'r Urn>,
+) -> impl Iterator<Item = (RemovalReason, &'r Urn)> {
+    let provider = provider.map(|urn| (RemovalReason::Provider, urn));
+    provider.into_iter().chain(resource.all_dependencies().map(|one| (one.kind.into(), one.urn)))
+}
+
+/// Whether a provider has an object for the resource that this stack manages.
+pub(crate) fn is_managed(resource: &Resource) -> bool {
+    resource.custom && !resource.external
 }
 
 impl<'a> StackIndex<'a> {
     /// Indexes a list.
     #[must_use]
-    pub fn new(entries: &'a [StackEntry]) -> Self {
-        let mut by_urn: HashMap<_, Vec<_>> = HashMap::new();
+    pub fn new(resources: &'a [Arc<Resource>]) -> Self {
+        let names = UrnIndex::new(resources);
+        let provider = |resource: &Arc<Resource>| Some(&resources[names.provider(resource)?].urn);
+        let providers: Vec<Option<&Urn>> = resources.iter().map(provider).collect();
         let mut children: HashMap<_, Vec<_>> = HashMap::new();
         let mut waiters: HashMap<_, Vec<_>> = HashMap::new();
-        for (at, entry) in entries.iter().enumerate() {
-            by_urn.entry(&entry.urn).or_default().push(at);
-            if let Some(parent) = &entry.parent {
+        for (at, resource) in resources.iter().enumerate() {
+            if let Some(parent) = resource.parent() {
                 children.entry(parent).or_default().push(at);
             }
-            let names: HashSet<&Urn> = entry.references().map(|(_, urn)| urn).collect();
-            for urn in names {
+            let urns: HashSet<&Urn> = references(resource, providers[at]).map(|(_, urn)| urn).collect();
+            for urn in urns {
                 waiters.entry(urn).or_default().push(at);
             }
         }
-        Self { entries, by_urn, children, waiters }
+        Self { names, providers, children, waiters }
     }
 
-    /// The entries, in order.
+    /// The resources, in order.
     #[must_use]
-    pub fn entries(&self) -> &'a [StackEntry] {
-        self.entries
+    pub fn resources(&self) -> &'a [Arc<Resource>] {
+        self.names.resources()
     }
 
-    /// The live entry of this name.
+    /// The name of the provider of a resource, if the list has it.
+    #[must_use]
+    pub fn provider(&self, at: usize) -> Option<&'a Urn> {
+        self.providers[at]
+    }
+
+    /// Everything that a resource refers to, and how.
+    pub(crate) fn references(&self, at: usize) -> impl Iterator<Item = (RemovalReason, &'a Urn)> + use<'a> {
+        references(&self.resources()[at], self.providers[at])
+    }
+
+    /// The live resource of this name.
     #[must_use]
     pub fn live(&self, urn: &Urn) -> Option<usize> {
-        self.positions(urn).iter().copied().find(|&at| !self.entries[at].delete)
+        self.names.live(urn)
     }
 
-    /// Every entry of this name, old ones and the live one.
-    #[must_use]
-    pub fn positions(&self, urn: &Urn) -> &[usize] {
-        self.by_urn.get(urn).map_or(&[], Vec::as_slice)
+    /// Every resource of this name, old ones and the live one.
+    pub fn positions<'s>(&'s self, urn: &'s Urn) -> impl Iterator<Item = usize> + 's {
+        self.names.all(urn)
     }
 
-    /// Every entry that refers to this name in any way, in the order of the list.
+    /// Whether there is a resource of this name.
+    pub(crate) fn contains(&self, urn: &Urn) -> bool {
+        self.names.contains(urn)
+    }
+
+    /// Every resource that refers to this name in any way, in the order of the list.
     #[must_use]
     pub fn waiters(&self, urn: &Urn) -> &[usize] {
         self.waiters.get(urn).map_or(&[], Vec::as_slice)
@@ -62,7 +96,7 @@ impl<'a> StackIndex<'a> {
         self.children.contains_key(urn)
     }
 
-    /// The entries behind any of these that depend on them, directly or not, in the order of the list. What is ignored
+    /// The resources behind any of these that depend on them, directly or not, in the order of the list. What is ignored
     /// does not count, and neither does what depends only on that. Children count as dependents if that is asked for.
     #[must_use]
     pub fn depending_on(
@@ -74,31 +108,32 @@ impl<'a> StackIndex<'a> {
         let Some(&first) = starts.first() else { return Vec::new() };
         let mut urns: HashSet<&Urn> = HashSet::new();
         let mut found = Vec::new();
-        for (at, entry) in self.entries.iter().enumerate().skip(first) {
+        for (at, resource) in self.resources().iter().enumerate().skip(first) {
             if starts.contains(&at) {
-                urns.insert(&entry.urn);
+                urns.insert(&resource.urn);
                 continue;
             }
-            let counts = |relation| relation != Relation::Parent || include_children;
+            let counts = |reason| reason != RemovalReason::Parent || include_children;
             if !ignore.contains(&at)
-                && entry.references().any(|(relation, urn)| counts(relation) && urns.contains(urn))
+                && self.references(at).any(|(reason, urn)| counts(reason) && urns.contains(urn))
             {
-                urns.insert(&entry.urn);
+                urns.insert(&resource.urn);
                 found.push(at);
             }
         }
         found
     }
 
-    /// The entries before this one that have to be deleted after it: whatever it refers to, old and live, and of
+    /// The resources before this one that have to be deleted after it: whatever it refers to, old and live, and of
     /// components that it refers to also what belongs to them.
     #[must_use]
     pub fn dependencies_of(&self, at: usize) -> BTreeSet<usize> {
         let (mut found, mut entered) = (BTreeSet::new(), BTreeSet::new());
-        for (relation, urn) in self.entries[at].references() {
-            for &place in self.positions(urn).iter().take_while(|&&place| place < at) {
+        for (reason, urn) in self.references(at) {
+            for place in self.positions(urn).take_while(|&place| place < at) {
                 // Children of the own parent are siblings, and wait for each other only if they say so.
-                if found.insert(place) && relation != Relation::Parent && !self.entries[place].custom {
+                let is_component = !self.resources()[place].custom;
+                if found.insert(place) && reason != RemovalReason::Parent && is_component {
                     self.add_children(place, at, &mut found, &mut entered);
                 }
             }
@@ -106,8 +141,8 @@ impl<'a> StackIndex<'a> {
         found
     }
 
-    /// Everything that this entry needs, directly or not. A name of both an old entry and the live one means the old one
-    /// to an entry that is old itself, and the live one to others.
+    /// Everything that this resource needs, directly or not. A name of both an old resource and the live one means the old one
+    /// to a resource that is old itself, and the live one to others.
     #[must_use]
     pub fn transitive_dependencies_of(&self, at: usize) -> BTreeSet<usize> {
         let mut found = BTreeSet::new();
@@ -118,21 +153,22 @@ impl<'a> StackIndex<'a> {
         found
     }
 
-    /// What an entry refers to, each name resolved to one entry before it.
+    /// What a resource refers to, each name resolved to one resource before it.
     pub(crate) fn needs(&self, at: usize) -> impl Iterator<Item = usize> + '_ {
-        self.entries[at].references().filter_map(move |(_, urn)| self.resolve(at, urn))
+        self.references(at).filter_map(move |(_, urn)| self.resolve(at, urn))
     }
 
-    /// The entry that a name means to another entry: an old one to an entry that is old itself, the live one to others,
+    /// The resource that a name means to another one: an old one to a resource that is old itself, the live one to others,
     /// and failing that whichever comes before it.
     #[must_use]
     pub fn resolve(&self, at: usize, urn: &Urn) -> Option<usize> {
-        let before = || self.positions(urn).iter().copied().take_while(|&place| place < at);
-        let old = self.entries[at].delete;
-        before().find(|&place| self.entries[place].delete == old).or_else(|| before().next())
+        let resources = self.resources();
+        let before = || self.names.all(urn).take_while(|&place| place < at);
+        let old = resources[at].delete;
+        before().find(|&place| resources[place].delete == old).or_else(|| before().next())
     }
 
-    /// Adds what belongs to an entry, directly or not. A child that was found before, as a dependency of its own, still
+    /// Adds what belongs to a component, directly or not. A child that was found before, as a dependency of its own, still
     /// brings its children.
     fn add_children(
         &self,
@@ -144,12 +180,25 @@ impl<'a> StackIndex<'a> {
         let mut work = vec![component];
         while let Some(next) = work.pop() {
             if entered.insert(next) {
-                let children = self.children.get(&self.entries[next].urn).map_or(&[][..], Vec::as_slice);
+                let children = self.children.get(&self.resources()[next].urn).map_or(&[][..], Vec::as_slice);
                 let children = children.iter().take_while(|&&child| child < before);
                 work.extend(children.inspect(|&&child| {
                     found.insert(child);
                 }));
             }
+        }
+    }
+}
+
+impl From<DependencyKind<'_>> for RemovalReason {
+    fn from(kind: DependencyKind<'_>) -> Self {
+        match kind {
+            DependencyKind::Parent => Self::Parent,
+            DependencyKind::Property(_) => Self::Property,
+            DependencyKind::DeletedWith => Self::DeletedWith,
+            DependencyKind::ReplaceWith => Self::ReplaceWith,
+            // A kind that is not known is still something that must stand before.
+            _ => Self::Dependency,
         }
     }
 }

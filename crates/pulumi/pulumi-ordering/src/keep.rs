@@ -32,7 +32,7 @@ impl StackPlanner<'_> {
             .goals
             .iter()
             .enumerate()
-            .filter_map(|(number, goal)| match self.registered.get(&goal.urn) {
+            .filter_map(|(number, goal)| match self.registered.get(goal.urn()) {
                 Some(Registered::Deferred(at)) => Some((*at, number)),
                 _ => None,
             })

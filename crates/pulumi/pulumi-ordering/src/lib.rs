@@ -2,26 +2,28 @@
 //! the end.
 //!
 //! ```
-//! use groundstate_pulumi_ordering::{Diff, Differ, Goal, StackEntry, StackOptions, Urn, plan_stack};
+//! use groundstate_pulumi_ordering::{Diff, Differ, Goal, StackOptions, plan_stack};
+//! use groundstate_pulumi_snapshot::{Resource, Snapshot, Urn};
 //! use std::collections::BTreeSet;
 //!
 //! struct Replaces;
 //!
 //! impl Differ for Replaces {
-//!     fn diff(&mut self, old: &StackEntry, _: &Goal) -> Diff {
+//!     fn diff(&mut self, old: &Resource, _: &Goal) -> Diff {
 //!         if old.urn.as_str() == "network" { Diff::Replace { dbr: true } } else { Diff::Update }
 //!     }
-//!     fn replaces_if_unknown(&mut self, _: &StackEntry, properties: &BTreeSet<String>) -> bool {
+//!     fn replaces_if_unknown(&mut self, _: &Resource, properties: &BTreeSet<String>) -> bool {
 //!         properties.contains("networkId")
 //!     }
-//!     fn provider_change_replaces(&mut self, _: &StackEntry, _: &Goal) -> bool {
+//!     fn provider_change_replaces(&mut self, _: &Resource, _: &Goal) -> bool {
 //!         false
 //!     }
 //! }
 //!
-//! let network = Goal::custom(Urn::new("network"), "net");
-//! let server = Goal::custom(Urn::new("server"), "vm").property("networkId", Urn::new("network"));
-//! let base = [network.entry(Some("net-1".to_owned())), server.entry(Some("vm-1".to_owned()))];
+//! let network = Goal::custom(Urn::from("network"), "net");
+//! let server = Goal::custom(Urn::from("server"), "vm").property("networkId", Urn::from("network"));
+//! let stored = |goal: &Goal, id: &str| Resource { id: Some(id.into()), ..goal.resource.clone() };
+//! let base = Snapshot::new([stored(&network, "net-1"), stored(&server, "vm-1")]).resources;
 //! let graph = plan_stack(&base, &[network, server], &mut Replaces, &StackOptions::default()).unwrap();
 //! let labels: Vec<String> = graph.steps().iter().map(ToString::to_string).collect();
 //! assert_eq!(labels, [
@@ -47,46 +49,41 @@
 //!
 //! - [`plan_stack`] plans a whole list of goals, [`StackPlanner`] one after another, for a program that runs. Both agree.
 //! - [`StackGraph`] has the steps and what they wait for; [`StackGraph::walk_graph`] is what [`groundstate_schedule::walk`] carries out.
-//! - [`SnapshotList`] is the list while steps end; [`verify`] holds after every one of them.
-//! - [`Destruction`] is what there is to do, and to know, when a stored deployment is destroyed; [`entries_of`] is its list.
+//! - [`Destruction`] is what there is to do, and to know, when a stored stack is destroyed; [`without_views`] is its list.
 //! - [`StackIndex`] answers who depends on whom.
 
 mod chain;
 mod condemned;
-mod deployment;
 mod destruction;
 mod error;
+mod goal;
 mod graph;
 mod index;
 mod keep;
 mod members;
-mod model;
 mod options;
 mod order;
 mod planner;
-mod snapshot;
 mod step;
 mod targets;
-mod verify;
+mod views;
 mod waits;
 
 pub use groundstate_schedule::Waves;
 pub use groundstate_schedule::drawing::DotStyle;
 
-pub use deployment::entries_of;
 pub use destruction::{
     Destruction, Explanation, Removal, RemovalAffected, RemovalKind, RemovalReason, RemovalReasons,
     RemovalReference, RemovalStep,
 };
 pub use error::StackError;
+pub use goal::{Diff, Differ, Goal};
 pub use graph::{StackEdge, StackGraph, StackReason};
 pub use index::StackIndex;
-pub use model::{Diff, Differ, Goal, ProviderRef, StackEntry, Urn};
 pub use options::{DeletedWith, Deletes, StackOptions};
 pub use planner::{Program, StackPlanner, plan_stack};
-pub use snapshot::{OperationKind, PendingOperation, SnapshotError, SnapshotList, StepOutcome};
 pub use step::{Step, StepId, StepKind};
-pub use verify::{IntegrityError, Relation, verify};
+pub use views::without_views;
 
 /// Compiles the examples of the README.
 #[cfg(doctest)]

@@ -3,7 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashSet};
 
-use crate::{Differ, StackEntry, StackIndex, Urn};
+use groundstate_pulumi_snapshot::Urn;
+
+use crate::index::is_managed;
+use crate::{Differ, StackIndex};
 
 /// The entries that a replacement drags along, in the order of the list and without the root. Entries whose goal was
 /// registered are settled, and stay.
@@ -15,7 +18,7 @@ pub(crate) fn members(
     settled: impl Fn(usize) -> bool,
     differ: &mut dyn Differ,
 ) -> Vec<usize> {
-    let entries = index.entries();
+    let entries = index.resources();
     let mut urns: HashSet<&Urn> = HashSet::from([&entries[root].urn]);
     let (mut queue, mut seen) = (BinaryHeap::new(), HashSet::from([root]));
     let mut found = Vec::new();
@@ -29,7 +32,7 @@ pub(crate) fn members(
     push(&entries[root].urn, root, &mut queue, &mut seen);
     while let Some(Reverse(at)) = queue.pop() {
         let entry = &entries[at];
-        if !settled(at) && entry.is_managed() && joins(entry, &urns, differ) {
+        if !settled(at) && is_managed(entry) && joins(index, at, &urns, differ) {
             urns.insert(&entry.urn);
             found.push(at);
             push(&entry.urn, at, &mut queue, &mut seen);
@@ -38,15 +41,18 @@ pub(crate) fn members(
     found
 }
 
-fn joins(entry: &StackEntry, urns: &HashSet<&Urn>, differ: &mut dyn Differ) -> bool {
-    let certain = entry.provider.as_ref().is_some_and(|provider| urns.contains(&provider.urn))
+fn joins(index: &StackIndex<'_>, at: usize, urns: &HashSet<&Urn>, differ: &mut dyn Differ) -> bool {
+    let entry = &index.resources()[at];
+    let certain = index.provider(at).is_some_and(|urn| urns.contains(urn))
         || entry.deleted_with.as_ref().is_some_and(|urn| urns.contains(urn))
         || entry.replace_with.iter().any(|urn| urns.contains(urn));
     if certain {
         return true;
     }
-    let unknown =
-        entry.property_dependencies.iter().filter(|(_, on)| on.iter().any(|urn| urns.contains(urn)));
-    let properties: BTreeSet<String> = unknown.map(|(name, _)| name.clone()).collect();
+    let unknown = entry
+        .property_dependencies
+        .iter()
+        .filter(|(_, on)| on.unwrap_or_default().iter().any(|urn| urns.contains(urn)));
+    let properties: BTreeSet<String> = unknown.map(|(name, _)| name.to_owned()).collect();
     !properties.is_empty() && differ.replaces_if_unknown(entry, &properties)
 }

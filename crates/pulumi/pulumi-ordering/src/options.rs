@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::Urn;
+use groundstate_pulumi_snapshot::Urn;
 
 /// How a stack is planned.
 #[derive(Clone, Debug, Default)]

@@ -2,10 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use groundstate_pulumi_snapshot::Urn;
+
 use crate::condemned::{Units, Verdict, deleted_with};
+use crate::index::is_managed;
 use crate::planner::{FIRST_BARRIER, Registered, StackPlanner};
 use crate::targets::first_missing;
-use crate::{DeletedWith, Deletes, StackError, StackReason, Step, StepId, StepKind, Urn};
+use crate::{DeletedWith, Deletes, StackError, StackReason, Step, StepId, StepKind};
 
 /// What the end consists of.
 #[derive(Debug, Default)]
@@ -95,7 +98,7 @@ impl StackPlanner<'_> {
         if self.selection.is_all() {
             return errors;
         }
-        let entries = self.index.entries();
+        let entries = self.index.resources();
         let stays = |at: &usize| !condemned.contains_key(at) && !self.dragged.contains_key(at);
         let staying: HashSet<&Urn> = (0..entries.len())
             .filter(stays)
@@ -106,7 +109,7 @@ impl StackPlanner<'_> {
         let mut missing: HashSet<&Urn> = gone.collect();
         for (at, entry) in entries.iter().enumerate().filter(|(at, _)| stays(at)) {
             let as_it_was = self.untouched.contains(&at) || !self.operated[at];
-            let target = first_missing(entry.references(), &missing)
+            let target = first_missing(self.index.references(at), &missing)
                 .or_else(|| self.taken_along(at, condemned))
                 .or_else(|| self.only_old(at, condemned));
             if let Some(target) = target.filter(|_| as_it_was) {
@@ -126,7 +129,7 @@ impl StackPlanner<'_> {
             Some(kind) => *kind != StepKind::RemovePending,
             None => self.is_deleted_first(on),
         };
-        (goes && target.is_managed() && !target.retain_on_delete).then_some(&target.urn)
+        (goes && is_managed(target) && !target.retain_on_delete).then_some(&target.urn)
     }
 
     /// Whether a replacement deletes the object of the entry first, in this run. The original asks only whether the entry
@@ -164,7 +167,7 @@ impl StackPlanner<'_> {
             } else if *kind == StepKind::Delete && entry.protect && !self.options.ignore_protect {
                 end.refused.push(StackError::ProtectedDelete { urn: entry.urn.clone() });
                 Verdict::Refuse
-            } else if !entry.is_managed() || entry.retain_on_delete || gone_along {
+            } else if !is_managed(entry) || entry.retain_on_delete || gone_along {
                 Verdict::Remove
             } else {
                 Verdict::Call

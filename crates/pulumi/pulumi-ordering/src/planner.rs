@@ -1,12 +1,15 @@
 //! Plans a stack goal by goal.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use groundstate_pulumi_integrity::{VerifyOptions, verify};
+use groundstate_pulumi_snapshot::{Resource, Snapshot, Urn};
 
 use crate::order::End;
 use crate::targets::Selection;
 use crate::{
-    Differ, Goal, StackEdge, StackEntry, StackError, StackGraph, StackIndex, StackOptions, StackReason, Step,
-    StepId, Urn, verify,
+    Differ, Goal, StackEdge, StackError, StackGraph, StackIndex, StackOptions, StackReason, Step, StepId,
 };
 
 /// Whether the program came to its end.
@@ -65,7 +68,7 @@ pub(crate) enum Registered {
 /// Everything that is wrong with the list, the options and the goals. Where errors do not stop the run, wrong goals are in
 /// [`StackGraph::refused`] instead.
 pub fn plan_stack(
-    base: &[StackEntry],
+    base: &[Arc<Resource>],
     goals: &[Goal],
     differ: &mut dyn Differ,
     options: &StackOptions,
@@ -83,8 +86,16 @@ impl<'a> StackPlanner<'a> {
     ///
     /// # Errors
     /// When the list is damaged, or the options contradict each other.
-    pub fn new(base: &'a [StackEntry], options: &StackOptions) -> Result<Self, Vec<StackError>> {
-        verify(base).map_err(|errors| errors.into_iter().map(StackError::Integrity).collect::<Vec<_>>())?;
+    pub fn new(base: &'a [Arc<Resource>], options: &StackOptions) -> Result<Self, Vec<StackError>> {
+        check(base)?;
+        Self::of_sound(base, options)
+    }
+
+    /// Begins with a list that [`check`] has found to be in order.
+    pub(crate) fn of_sound(
+        base: &'a [Arc<Resource>],
+        options: &StackOptions,
+    ) -> Result<Self, Vec<StackError>> {
         let index = StackIndex::new(base);
         let selection = Selection::new(&index, options).map_err(|error| vec![error])?;
         Ok(Self {
@@ -120,21 +131,22 @@ impl<'a> StackPlanner<'a> {
     /// When the goal is wrong, or may not be done. The planner goes on; [`finish`](Self::finish) decides what that means.
     pub fn register(&mut self, goal: Goal, differ: &mut dyn Differ) -> Result<&[StepId], StackError> {
         let number = self.goals.len();
-        let urn = goal.urn.clone();
+        let urn = goal.urn().clone();
         if self.registered.contains_key(&urn) {
             let error = StackError::DuplicateGoal { urn };
             self.errors.push(error.clone());
             return Err(error);
         }
-        self.goals.push(goal);
         self.chains.push(Vec::new());
-        match self.plan_goal(number, differ) {
+        let planned = self.plan_goal(number, &goal, differ);
+        self.goals.push(goal);
+        match planned {
             Ok(registered) => {
                 self.registered.insert(urn, registered);
                 Ok(&self.chains[number])
             }
             Err(error) => {
-                self.refuse(number, &error);
+                self.refuse(number, urn, &error);
                 self.errors.push(error.clone());
                 Err(error)
             }
@@ -182,8 +194,8 @@ impl<'a> StackPlanner<'a> {
         })
     }
 
-    pub(crate) fn entry(&self, at: usize) -> &'a StackEntry {
-        &self.index.entries()[at]
+    pub(crate) fn entry(&self, at: usize) -> &'a Resource {
+        &self.index.resources()[at]
     }
 
     pub(crate) fn add(&mut self, step: Step) -> StepId {
@@ -194,6 +206,15 @@ impl<'a> StackPlanner<'a> {
     pub(crate) fn wait(&mut self, from: usize, to: usize, reason: StackReason) {
         self.edges.push(StackEdge { from, to, reason });
     }
+}
+
+/// Makes sure that everything a resource refers to stands before it, and that names are live once: what an order rests on.
+pub(crate) fn check(list: &[Arc<Resource>]) -> Result<(), Vec<StackError>> {
+    let snapshot = Snapshot { resources: list.to_vec(), ..Snapshot::default() };
+    let found = verify(&snapshot, &VerifyOptions::default()).findings.into_iter();
+    let errors: Vec<StackError> =
+        found.filter(|finding| finding.rule.is_of_order()).map(Box::new).map(StackError::Integrity).collect();
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
 /// Barriers are numbered from here until it is known how many steps there are.

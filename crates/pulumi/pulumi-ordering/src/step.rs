@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::Urn;
+use groundstate_pulumi_snapshot::Urn;
 
 /// The number of a step in its graph. Smaller ones start first when both may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use crate::{Goal, Relation, StackError, StackIndex, StackOptions, Urn};
+use groundstate_pulumi_snapshot::Urn;
+
+use crate::{RemovalReason, StackError, StackIndex, StackOptions};
 
 /// Which resources may be changed and deleted.
 #[derive(Clone, Debug)]
@@ -36,11 +38,10 @@ impl Selection {
                 let seeds = with_dependents(index, excludes, *exclude_dependents);
                 // What stays needs all that it refers to, dependents of excludes included.
                 let mut urns = seeds.clone();
-                let mut work: Vec<usize> =
-                    seeds.iter().flat_map(|urn| index.positions(urn)).copied().collect();
+                let mut work: Vec<usize> = seeds.iter().flat_map(|urn| index.positions(urn)).collect();
                 let mut seen: HashSet<usize> = work.iter().copied().collect();
                 while let Some(at) = work.pop() {
-                    urns.insert(index.entries()[at].urn.clone());
+                    urns.insert(index.resources()[at].urn.clone());
                     work.extend(index.needs(at).filter(|&place| seen.insert(place)));
                 }
                 Ok(Self::Excludes { seeds, urns, grows: *exclude_dependents })
@@ -62,15 +63,15 @@ impl Selection {
     }
 
     /// Takes note of a goal, which may be selected because of what it refers to.
-    pub(crate) fn register(&mut self, goal: &Goal) {
-        let refers = |to: &HashSet<Urn>| goal.references().any(|(_, urn)| to.contains(urn));
+    pub(crate) fn register(&mut self, own: &Urn, refers: &[(RemovalReason, &Urn)]) {
+        let refers = |to: &HashSet<Urn>| refers.iter().any(|(_, urn)| to.contains(*urn));
         match self {
             Self::Targets { urns, grows: true } if refers(urns) => {
-                urns.insert(goal.urn.clone());
+                urns.insert(own.clone());
             }
             Self::Excludes { seeds, urns, grows: true } if refers(seeds) => {
-                seeds.insert(goal.urn.clone());
-                urns.insert(goal.urn.clone());
+                seeds.insert(own.clone());
+                urns.insert(own.clone());
             }
             _ => {}
         }
@@ -83,7 +84,7 @@ impl Selection {
         registered: impl Fn(&Urn) -> bool,
     ) -> Vec<StackError> {
         let named = options.targets.iter().chain(&options.excludes);
-        let unknown = named.filter(|urn| index.positions(urn).is_empty() && !registered(urn));
+        let unknown = named.filter(|urn| !index.contains(urn) && !registered(urn));
         unknown.map(|urn| StackError::UnknownTarget { urn: urn.clone() }).collect()
     }
 }
@@ -91,16 +92,16 @@ impl Selection {
 fn with_dependents(index: &StackIndex<'_>, urns: &BTreeSet<Urn>, dependents: bool) -> HashSet<Urn> {
     let mut all: HashSet<Urn> = urns.iter().cloned().collect();
     if dependents {
-        let starts = urns.iter().flat_map(|urn| index.positions(urn)).copied().collect();
+        let starts = urns.iter().flat_map(|urn| index.positions(urn)).collect();
         let found = index.depending_on(&starts, &HashSet::new(), true);
-        all.extend(found.into_iter().map(|at| index.entries()[at].urn.clone()));
+        all.extend(found.into_iter().map(|at| index.resources()[at].urn.clone()));
     }
     all
 }
 
 /// Whether an entry of this kind of reference to a name that is gone is damaged; all are.
 pub(crate) fn first_missing<'a>(
-    references: impl Iterator<Item = (Relation, &'a Urn)>,
+    references: impl Iterator<Item = (RemovalReason, &'a Urn)>,
     missing: &HashSet<&Urn>,
 ) -> Option<&'a Urn> {
     references.map(|(_, urn)| urn).find(|urn| missing.contains(urn))

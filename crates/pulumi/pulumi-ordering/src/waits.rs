@@ -5,8 +5,10 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use groundstate_pulumi_snapshot::Urn;
+
 use crate::condemned::Unit;
-use crate::{Relation, StackIndex, Urn};
+use crate::{RemovalReason, StackIndex};
 
 /// The edges between units, and barriers behind them, with the number of barriers. The first of a pair waits for the second.
 pub(crate) fn waits(
@@ -23,20 +25,28 @@ pub(crate) fn waits(
         around: HashMap::new(),
         age: 0,
     };
+    let mut belongs_to: HashMap<usize, HashSet<&Urn>> = HashMap::new();
     let mut places: Vec<usize> = unit_of.keys().copied().collect();
     places.sort_unstable_by(|a, b| b.cmp(a));
     for at in places {
         let unit = unit_of[&at];
         // What stands behind this place and depends on what it belongs to has been met.
-        if let Some(parent) = &index.entries()[at].parent
+        if let Some(parent) = index.resources()[at].parent()
             && let Some(barrier) = sweep.around(parent)
         {
             sweep.edges.insert((unit, barrier));
         }
-        if units[unit].members.is_empty() {
+        let own = &units[unit];
+        let names = (!own.members.is_empty()).then(|| {
+            let entries = std::iter::once(own.at).chain(own.members.iter().copied());
+            &*belongs_to.entry(unit).or_insert_with(|| sweep.belongs_to(entries))
+        });
+        let refers = |urn| names.is_some_and(|names| names.contains(urn));
+        let mut others = index.references(at).filter(|(reason, _)| *reason != RemovalReason::Parent);
+        if !others.any(|(_, urn)| refers(urn)) {
             sweep.depends(at, unit);
         } else {
-            // A unit of several entries must not wait for itself by way of a barrier.
+            // A unit of several entries must not wait for itself by way of a barrier of what it belongs to.
             let others = index.dependencies_of(at).into_iter().filter_map(|on| unit_of.get(&on));
             sweep.edges.extend(others.filter(|on| **on != unit).map(|on| (*on, unit)));
         }
@@ -78,15 +88,16 @@ impl<'a> Sweep<'_, 'a> {
         self.next - 1
     }
 
-    /// Notes what the only entry of a unit refers to.
+    /// Notes what an entry of a unit refers to.
     fn depends(&mut self, at: usize, unit: usize) {
         let index = self.index;
-        let entries = index.entries();
+        let resources = index.resources();
         let (mut found, mut components) = (HashSet::new(), BTreeSet::new());
-        for (relation, urn) in entries[at].references() {
-            for &place in index.positions(urn).iter().take_while(|&&place| place < at) {
+        for (reason, urn) in index.references(at) {
+            for place in index.positions(urn).take_while(|&place| place < at) {
                 // Children of the own parent are siblings, and wait for each other only if they say so.
-                let whole = found.insert(place) && relation != Relation::Parent && !entries[place].custom;
+                let whole =
+                    found.insert(place) && reason != RemovalReason::Parent && !resources[place].custom;
                 if whole && index.has_children(urn) {
                     components.insert(urn);
                 }
@@ -133,12 +144,25 @@ impl<'a> Sweep<'_, 'a> {
         self.around.get(component).and_then(|known| known.barrier)
     }
 
+    /// The names of all that these entries belong to, directly or not.
+    fn belongs_to(&self, entries: impl Iterator<Item = usize>) -> HashSet<&'a Urn> {
+        let resources = self.index.resources();
+        let mut names = HashSet::new();
+        let mut work: Vec<&Urn> = entries.filter_map(|at| resources[at].parent()).collect();
+        while let Some(urn) = work.pop() {
+            if names.insert(urn) {
+                work.extend(self.outer(urn));
+            }
+        }
+        names
+    }
+
     /// The names of what a name belongs to.
     fn outer(&self, urn: &Urn) -> Vec<&'a Urn> {
-        let entries = self.index.entries();
+        let resources = self.index.resources();
         let mut parents: Vec<&Urn> = Vec::new();
-        for &place in self.index.positions(urn) {
-            if let Some(parent) = &entries[place].parent
+        for place in self.index.positions(urn) {
+            if let Some(parent) = resources[place].parent()
                 && !parents.contains(&parent)
             {
                 parents.push(parent);

@@ -51,21 +51,11 @@ pub trait SnapshotManager: fmt::Debug + Send + Sync {
 /// A step that has begun. Without its end, its operation stays pending.
 #[derive(Debug)]
 #[must_use = "a step that has begun stays pending until it ends"]
-pub struct Mutation(pub(crate) Begun);
-
-/// What managers remember of a step that has begun.
-#[derive(Debug)]
-pub(crate) enum Begun {
-    Whole(Step),
-    Journal(Running),
-}
+pub struct Mutation(pub(crate) Running);
 
 impl Mutation {
     /// The step.
     pub fn step(&self) -> &Step {
-        match &self.0 {
-            Begun::Whole(step) => step,
-            Begun::Journal(running) => running.step(),
-        }
+        self.0.step()
     }
 }

@@ -137,7 +137,38 @@ fn leads_from_damaged_deployments_to_check() {
     for command in [&["destroy"][..], &["waves"], &["blast", "web"], &["why", "web", "handler"]] {
         let args = [&["order", command[0], &damaged.path], &command[1..]].concat();
         let failure = groundstate(&args).failed(5);
-        assert!(failure.contains("refers to urn:pulumi:dev::shop::t::gone as its parent"), "{failure}");
+        let damage = "GS0609 error: its parent urn:pulumi:dev::shop::t::gone is not there";
+        assert!(failure.contains(damage) && failure.contains("at resources[4].parent"), "{failure}");
         assert!(failure.contains(&format!("`groundstate check {}`", damaged.path)), "{failure}");
     }
+}
+
+#[test]
+fn draws_whole_groups_that_wait_for_whole_groups() {
+    // All that belongs to the component waits for all that depends on it: more than ten million pairs.
+    const EACH: usize = 3_200;
+    let urn = |name: &str| format!("urn:pulumi:dev::shop::t:t:t::{name}");
+    let resource = |name: String, rest: String| {
+        format!(r#"{{"urn":"{}","custom":true,"id":"{name}","type":"t:t:t"{rest}}}"#, urn(&name))
+    };
+    let all = urn("all");
+    let children = (0..EACH).map(|at| resource(format!("c{at}"), format!(r#","parent":"{all}""#)));
+    let dependents = (0..EACH).map(|at| resource(format!("d{at}"), format!(r#","dependencies":["{all}"]"#)));
+    let component = format!(r#"{{"urn":"{all}","custom":false,"type":"t:t:t"}}"#);
+    let resources: Vec<String> = std::iter::once(component).chain(children).chain(dependents).collect();
+    let manifest = r#"{"time":"2026-01-02T03:04:05Z","magic":"","version":""}"#;
+    let text = format!(
+        r#"{{"version":3,"deployment":{{"manifest":{manifest},"resources":[{}]}}}}"#,
+        resources.join(",")
+    );
+    let file = state(text);
+    let dot = printed(&["order", "destroy", &file.path, "-f", "dot"]);
+    assert!(dot.contains("[shape=point"), "a point stands for the pairs");
+    assert_eq!(
+        dot.matches(" -> ").count(),
+        3 * EACH,
+        "two for each that depends or belongs, and the component's own"
+    );
+    let mermaid = printed(&["order", "destroy", &file.path, "-f", "mermaid"]);
+    assert!(mermaid.contains("((\" \"))"));
 }

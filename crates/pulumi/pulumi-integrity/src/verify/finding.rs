@@ -8,7 +8,7 @@ use groundstate_pulumi_snapshot::Urn;
 use crate::rule::Rule;
 
 /// One thing that was found in a snapshot.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct Finding {
     /// What it is about; its code is stable.

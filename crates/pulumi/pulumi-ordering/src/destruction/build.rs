@@ -1,27 +1,32 @@
 //! The graph of removals from the plan of a stack without a program.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use groundstate_pulumi_snapshot::Resource;
 
 use groundstate_schedule::{Label, WaitEdge, WaitGraph};
 
 use super::reason::{RemovalReason, RemovalReasons};
 use super::{Destruction, Removal, RemovalKind};
 use crate::{
-    Program, StackEntry, StackError, StackGraph, StackIndex, StackOptions, StackPlanner, StackReason, Step,
-    StepId, StepKind,
+    Program, StackError, StackGraph, StackIndex, StackOptions, StackPlanner, StackReason, Step, StepId,
+    StepKind,
 };
 
 pub(super) fn build(
-    entries: Vec<StackEntry>,
+    entries: Vec<Arc<Resource>>,
     options: &StackOptions,
 ) -> Result<Destruction, Vec<StackError>> {
     let options = StackOptions { destroy: true, ..options.clone() };
-    let graph = StackPlanner::new(&entries, &options)?.finish(Program::Finished)?;
+    let graph = StackPlanner::of_sound(&entries, &options)?.finish(Program::Finished)?;
     let mut number: HashMap<usize, usize> =
         graph.finals().iter().enumerate().map(|(node, step)| (step.index(), node)).collect();
     let joins = number_barriers(&graph, &mut number);
     let waits = pairs(&graph, &number, StackReason::Delete);
-    let mut edges = with_reasons(&entries, &graph, &waits);
+    let index = StackIndex::new(&entries);
+    let mut edges = with_reasons(&index, &graph, &waits);
+    let providers = (0..entries.len()).map(|at| index.provider(at).cloned()).collect();
     let barriers = joins + batch_edges(&graph, &number, joins, &mut edges);
     let stays = waits.into_iter().chain(pairs(&graph, &number, StackReason::Needed));
     let removals = removals(&entries, &graph, stays);
@@ -39,7 +44,8 @@ pub(super) fn build(
     let labels = labels(&entries, &removals);
     Ok(Destruction {
         graph: WaitGraph::new(nodes, nodes + barriers, edges),
-        entries,
+        resources: entries,
+        providers,
         removals,
         labels,
         by_urn,
@@ -65,11 +71,10 @@ fn pairs(graph: &StackGraph, number: &HashMap<usize, usize>, reason: StackReason
 
 /// The edges with their reasons: what the entries of the one say of those of the other.
 fn with_reasons(
-    entries: &[StackEntry],
+    index: &StackIndex<'_>,
     graph: &StackGraph,
     waits: &[(usize, usize)],
 ) -> Vec<WaitEdge<RemovalReasons>> {
-    let index = StackIndex::new(entries);
     let mut node_of = HashMap::new();
     for (node, step) in graph.finals().iter().enumerate() {
         node_of.extend(graph.step(*step).entries().map(|at| (at, node)));
@@ -77,11 +82,11 @@ fn with_reasons(
     let mut sets: BTreeMap<(usize, usize), RemovalReasons> =
         waits.iter().map(|&pair| (pair, RemovalReasons::default())).collect();
     for (&at, &node) in &node_of {
-        for (relation, urn) in entries[at].references() {
-            for on in index.positions(urn).iter().take_while(|&&on| on < at) {
-                let set = node_of.get(on).and_then(|&on| sets.get_mut(&(on, node)));
+        for (reason, urn) in index.references(at) {
+            for on in index.positions(urn).take_while(|&on| on < at) {
+                let set = node_of.get(&on).and_then(|&on| sets.get_mut(&(on, node)));
                 if let Some(set) = set {
-                    set.merge(RemovalReason::from(relation).into());
+                    set.merge(reason.into());
                 }
             }
         }
@@ -111,7 +116,7 @@ fn batch_edges(
 }
 
 fn removals(
-    entries: &[StackEntry],
+    entries: &[Arc<Resource>],
     graph: &StackGraph,
     stays: impl Iterator<Item = (usize, usize)>,
 ) -> Vec<Removal> {
@@ -143,7 +148,7 @@ fn removals(
     removals
 }
 
-fn kind(step: &Step, entry: &StackEntry) -> RemovalKind {
+fn kind(step: &Step, entry: &Resource) -> RemovalKind {
     match step.kind {
         _ if step.refused => RemovalKind::Protected,
         StepKind::RemovePending => RemovalKind::Pending,
@@ -157,7 +162,7 @@ fn kind(step: &Step, entry: &StackEntry) -> RemovalKind {
 }
 
 /// The name and what happens, with a number where that is not enough.
-fn labels(entries: &[StackEntry], removals: &[Removal]) -> Vec<String> {
+fn labels(entries: &[Arc<Resource>], removals: &[Removal]) -> Vec<String> {
     let text = |removal: &Removal| {
         let blocked = if removal.blocked { ", blocked" } else { "" };
         let old = if entries[removal.entry].delete && removal.kind != RemovalKind::DeleteReplaced {

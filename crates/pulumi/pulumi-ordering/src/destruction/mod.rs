@@ -7,11 +7,14 @@ mod reason;
 mod render;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use groundstate_pulumi_snapshot::Snapshot;
+use groundstate_pulumi_snapshot::{Resource, Snapshot, Urn};
 use groundstate_schedule::WaitGraph;
 
-use super::{StackEntry, StackError, StackOptions, Urn, entries_of};
+use crate::planner::check;
+use crate::views::is_view;
+use crate::{StackError, StackOptions, without_views};
 
 pub use query::{Explanation, RemovalAffected, RemovalReference, RemovalStep};
 pub use reason::{RemovalReason, RemovalReasons};
@@ -37,7 +40,9 @@ pub use reason::{RemovalReason, RemovalReasons};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Destruction {
-    entries: Vec<StackEntry>,
+    resources: Vec<Arc<Resource>>,
+    /// The name of each resource's provider.
+    providers: Vec<Option<Urn>>,
     removals: Vec<Removal>,
     labels: Vec<String>,
     by_urn: HashMap<Urn, Vec<usize>>,
@@ -87,22 +92,15 @@ impl Destruction {
     ///
     /// All damages of the list, or what is wrong with the selection.
     pub fn of(snapshot: &Snapshot, options: &StackOptions) -> Result<Self, Vec<StackError>> {
-        Self::plan(entries_of(snapshot), options)
+        let list = without_views(snapshot);
+        check(&list).map_err(|errors| at_places(snapshot, errors))?;
+        build::build(list, options)
     }
 
-    /// The destruction of the entries of a list.
-    ///
-    /// # Errors
-    ///
-    /// All damages of the list, or what is wrong with the selection.
-    pub fn plan(entries: Vec<StackEntry>, options: &StackOptions) -> Result<Self, Vec<StackError>> {
-        build::build(entries, options)
-    }
-
-    /// All entries of the list, removed or not.
+    /// All resources but views, removed or not.
     #[must_use]
-    pub fn entries(&self) -> &[StackEntry] {
-        &self.entries
+    pub fn resources(&self) -> &[Arc<Resource>] {
+        &self.resources
     }
 
     /// The removals, from the last entry of the list to the first.
@@ -118,7 +116,7 @@ impl Destruction {
     /// When there is no such removal.
     #[must_use]
     pub fn urn(&self, node: usize) -> &Urn {
-        &self.entries[self.removals[node].entry].urn
+        &self.resources[self.removals[node].entry].urn
     }
 
     /// The name and what happens; no two removals have the same.
@@ -146,11 +144,34 @@ impl Destruction {
         Self { graph, ..self }
     }
 
+    /// How many nodes and edges a drawing has. Where whole groups wait for whole groups, further nodes stand for the pairs.
+    #[must_use]
+    pub fn written_size(&self) -> (usize, usize) {
+        let groups = self.graph.written_barriers() as usize;
+        (self.removals.len() + groups, self.graph.written_edges().count())
+    }
+
     /// At most how many edges there are, without listing them.
     #[must_use]
     pub fn edge_bound(&self) -> u64 {
         self.graph.edge_bound()
     }
+}
+
+/// Errors about a list without views, with the places that resources have in the snapshot.
+fn at_places(snapshot: &Snapshot, mut errors: Vec<StackError>) -> Vec<StackError> {
+    let places: Vec<usize> =
+        snapshot.indexed().filter(|(_, resource)| !is_view(resource)).map(|(at, _)| at).collect();
+    for error in &mut errors {
+        if let StackError::Integrity(finding) = error
+            && let Some(at) = finding.resource.and_then(|at| Some((at, *places.get(at)?)))
+        {
+            let (listed, place) = at;
+            finding.resource = Some(place);
+            finding.path = finding.path.replacen(&format!("[{listed}]"), &format!("[{place}]"), 1);
+        }
+    }
+    errors
 }
 
 impl RemovalKind {

@@ -2,14 +2,11 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use groundstate_pulumi_snapshot as deployments;
+use groundstate_pulumi_snapshot::Resource;
 use groundstate_schedule::drawing::{Drawing, MAX_GROUP_DEPTH, Node, NodeGroup, NodeStyle, Shape};
 
 use super::{Destruction, RemovalKind};
-use crate::{StackEntry, StackIndex};
-
-/// The type of the root of a stack, which all belongs to, so that it makes no group.
-const ROOT: &str = "pulumi:pulumi:Stack";
+use crate::StackIndex;
 
 impl Destruction {
     pub(super) fn drawing(&self) -> Drawing {
@@ -18,18 +15,18 @@ impl Destruction {
     }
 
     pub(super) fn is_provider(&self, node: usize) -> bool {
-        self.entries[self.removals[node].entry].type_.starts_with("pulumi:providers:")
+        self.resources[self.removals[node].entry].is_provider()
     }
 
     fn drawn(&self, node: usize) -> Node {
         let removal = &self.removals[node];
-        let entry = &self.entries[removal.entry];
+        let entry = &self.resources[removal.entry];
         let label = &self.labels[node];
         let action = label.strip_prefix(entry.urn.as_str()).unwrap_or(label);
         let mut action = action.trim_start_matches([' ', '(']).trim_end_matches(')').to_owned();
         match removal.members.as_slice() {
             [] => {}
-            [one] => action.push_str(&format!(", takes {} along", short(&self.entries[*one]))),
+            [one] => action.push_str(&format!(", takes {} along", short(&self.resources[*one]))),
             more => action.push_str(&format!(", takes {} others along", more.len())),
         }
         let (class, fill, line, dashed) = match removal.kind {
@@ -61,7 +58,7 @@ impl Destruction {
             by_path.entry(path).or_default().push(node);
         }
         let group = |(path, nodes): (&[usize], Vec<usize>)| NodeGroup {
-            name: path.iter().map(|&at| short(&self.entries[at])).collect::<Vec<_>>().join(" / "),
+            name: path.iter().map(|&at| short(&self.resources[at])).collect::<Vec<_>>().join(" / "),
             depth: path.len(),
             nodes,
         };
@@ -70,13 +67,14 @@ impl Destruction {
 
     /// For each entry the components that it lies in, from the outermost; a component with children lies in itself.
     fn paths(&self) -> Vec<Vec<usize>> {
-        let index = StackIndex::new(&self.entries);
-        let parent = |at: usize| index.resolve(at, self.entries[at].parent.as_ref()?);
-        let parents: HashSet<usize> = (0..self.entries.len()).filter_map(parent).collect();
-        let mut paths: Vec<Vec<usize>> = Vec::with_capacity(self.entries.len());
-        for (at, entry) in self.entries.iter().enumerate() {
+        let index = StackIndex::new(&self.resources);
+        let parent = |at: usize| index.resolve(at, self.resources[at].parent()?);
+        let parents: HashSet<usize> = (0..self.resources.len()).filter_map(parent).collect();
+        let mut paths: Vec<Vec<usize>> = Vec::with_capacity(self.resources.len());
+        for (at, entry) in self.resources.iter().enumerate() {
             let mut path = parent(at).and_then(|on| paths.get(on).cloned()).unwrap_or_default();
-            let holds = !entry.custom && entry.type_ != ROOT && parents.contains(&at);
+            // The root of a stack, which all belongs to, makes no group.
+            let holds = !entry.custom && !entry.resource_type.is_root_stack() && parents.contains(&at);
             if holds && path.len() < MAX_GROUP_DEPTH {
                 path.push(at);
             }
@@ -87,10 +85,9 @@ impl Destruction {
 }
 
 /// Type and name, or the whole name of what is no URN.
-fn short(entry: &StackEntry) -> String {
-    let urn = deployments::Urn::from(entry.urn.as_str());
-    match urn.is_valid() {
-        true => format!("{}::{}", entry.type_, urn.name()),
-        false => entry.urn.to_string(),
+fn short(resource: &Resource) -> String {
+    match resource.urn.is_valid() {
+        true => format!("{}::{}", resource.resource_type, resource.urn.name()),
+        false => resource.urn.to_string(),
     }
 }

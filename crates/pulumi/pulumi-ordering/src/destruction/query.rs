@@ -1,9 +1,9 @@
 //! Questions to a destruction: order, waves, why, and what else has to go.
 
+use groundstate_pulumi_snapshot::{DependencyKind, Resource, Urn};
 use groundstate_schedule::{Scratch, WaitEdge, Waves};
 
 use super::{Destruction, RemovalReason, RemovalReasons};
-use crate::{StackEntry, Urn};
 
 /// One step of a chain of reasons: the removal `from` waits for the removal `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,18 +95,19 @@ impl Destruction {
     #[must_use]
     pub fn references(&self, step: &RemovalStep) -> Vec<RemovalReference<'_>> {
         let mut found = Vec::new();
-        for who in self.removed(step.to) {
-            for whom in self.removed(step.from) {
+        for at in self.removed(step.to) {
+            let who: &Resource = &self.resources[at];
+            for whom in self.removed(step.from).map(|at| &self.resources[at]) {
                 let refers =
                     |reason, property| RemovalReference { who: &who.urn, reason, property, whom: &whom.urn };
-                for (relation, urn) in who.references().filter(|(_, urn)| **urn == whom.urn) {
-                    let reason = RemovalReason::from(relation);
-                    if reason != RemovalReason::Property {
-                        found.push(refers(reason, None));
-                        continue;
-                    }
-                    let properties = who.property_dependencies.iter().filter(|(_, urns)| urns.contains(urn));
-                    found.extend(properties.map(|(property, _)| refers(reason, Some(property))));
+                let provider = self.providers[at].as_ref().filter(|urn| **urn == whom.urn);
+                found.extend(provider.map(|_| refers(RemovalReason::Provider, None)));
+                for one in who.all_dependencies().filter(|one| *one.urn == whom.urn) {
+                    let property = match one.kind {
+                        DependencyKind::Property(property) => Some(property),
+                        _ => None,
+                    };
+                    found.push(refers(one.kind.into(), property));
                 }
                 for reason in [RemovalReason::Component, RemovalReason::Batch] {
                     found.extend(step.reasons.contains(reason).then(|| refers(reason, None)));
@@ -118,9 +119,10 @@ impl Destruction {
         found
     }
 
-    fn removed(&self, node: usize) -> impl Iterator<Item = &StackEntry> {
+    /// The places of the resources that a removal removes.
+    fn removed(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
         let removal = &self.removals[node];
-        std::iter::once(removal.entry).chain(removal.members.iter().copied()).map(|at| &self.entries[at])
+        std::iter::once(removal.entry).chain(removal.members.iter().copied())
     }
 }
 

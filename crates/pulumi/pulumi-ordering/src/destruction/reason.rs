@@ -4,8 +4,6 @@ use std::fmt;
 
 use groundstate_schedule::Label;
 
-use crate::Relation;
-
 /// Why one removal waits for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
@@ -58,19 +56,6 @@ impl RemovalReason {
             Self::ReplaceWith => "replace-with",
             Self::Component => "component",
             Self::Batch => "batch",
-        }
-    }
-}
-
-impl From<Relation> for RemovalReason {
-    fn from(relation: Relation) -> Self {
-        match relation {
-            Relation::Provider => Self::Provider,
-            Relation::Parent => Self::Parent,
-            Relation::Dependency => Self::Dependency,
-            Relation::Property => Self::Property,
-            Relation::DeletedWith => Self::DeletedWith,
-            Relation::ReplaceWith => Self::ReplaceWith,
         }
     }
 }

@@ -129,14 +129,14 @@ impl Destruction {
 
     fn write_node(&self, json: &mut Json, node: usize, wave: Option<u32>) -> io::Result<()> {
         let removal = &self.removals[node];
-        let entry = &self.entries[removal.entry];
+        let entry = &self.resources[removal.entry];
         json.open('{');
         json.string_member("id", &self.labels[node]);
         json.string_member("kind", removal.kind.name());
         json.string_member("urn", entry.urn.as_str());
-        json.string_member("type", &entry.type_);
-        if let Some(provider) = &entry.provider {
-            json.string_member("provider", provider.urn.as_str());
+        json.string_member("type", entry.resource_type.as_str());
+        if let Some(provider) = &self.providers[removal.entry] {
+            json.string_member("provider", provider.as_str());
         }
         if entry.delete {
             json.bool_member("delete", true);
@@ -144,7 +144,7 @@ impl Destruction {
         json.bool_member("blocked", removal.blocked);
         if !removal.members.is_empty() {
             json.name("takes_along");
-            json.strings(removal.members.iter().map(|&at| self.entries[at].urn.as_str()))?;
+            json.strings(removal.members.iter().map(|&at| self.resources[at].urn.as_str()))?;
         }
         if let Some(wave) = wave {
             json.name("wave");

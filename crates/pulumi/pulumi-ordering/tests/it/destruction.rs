@@ -1,36 +1,45 @@
 //! The destruction of stored deployments: lists of snapshots, order, reasons, what is protected, and drawings.
 
-use groundstate_pulumi_ordering::{
-    DeletedWith, Deletes, Destruction, IntegrityError, Relation, RemovalKind, RemovalReason, RemovalStep,
-    StackError, StackOptions, Urn, entries_of, verify,
-};
-use groundstate_pulumi_ordering::{DotStyle, Explanation};
-use groundstate_pulumi_snapshot::{PropertyDependencies, ProviderRef, Resource, Snapshot};
+use std::sync::Arc;
 
-use crate::notation::{entries, urn};
+use groundstate_pulumi_integrity::Rule;
+use groundstate_pulumi_ordering::{
+    DeletedWith, Deletes, Destruction, DotStyle, Explanation, RemovalKind, RemovalReason, RemovalStep,
+    StackError, StackOptions, without_views,
+};
+use groundstate_pulumi_snapshot::{PropertyDependencies, ProviderRef, Resource, Snapshot, Urn};
+
+use crate::notation::{damage, entries, short, urn};
 use crate::options;
 
 const SHOP: &str = "prov; net; web component; disk(net) parent web; vm(n:net, disk) parent web; log(web)";
 
+pub(crate) fn destruction_of(
+    list: &[Arc<Resource>],
+    options: &StackOptions,
+) -> Result<Destruction, Vec<StackError>> {
+    Destruction::of(&Snapshot { resources: list.to_vec(), ..Snapshot::default() }, options)
+}
+
 fn destruction(list: &str) -> Destruction {
-    Destruction::plan(entries(list), &StackOptions::default()).unwrap()
+    destruction_of(&entries(list), &StackOptions::default()).unwrap()
 }
 
 fn with(list: &str, change: impl FnOnce(&mut StackOptions)) -> Destruction {
-    Destruction::plan(entries(list), &options(change)).unwrap()
+    destruction_of(&entries(list), &options(change)).unwrap()
 }
 
-fn order(destruction: &Destruction) -> Vec<&str> {
-    destruction.order().into_iter().map(|node| destruction.label(node)).collect()
+fn order(destruction: &Destruction) -> Vec<String> {
+    destruction.order().into_iter().map(|node| short(destruction.label(node))).collect()
 }
 
 fn waves(destruction: &Destruction) -> Vec<Vec<&str>> {
-    let group = |group: Vec<usize>| group.into_iter().map(|node| destruction.urn(node).as_str()).collect();
+    let group = |group: Vec<usize>| group.into_iter().map(|node| destruction.urn(node).name()).collect();
     destruction.waves().groups().into_iter().map(group).collect()
 }
 
 fn named(name: &str) -> Resource {
-    let urn = groundstate_pulumi_snapshot::Urn::build("dev", "shop", "", "t:t:t", name);
+    let urn = Urn::build("dev", "shop", "", "t:t:t", name);
     Resource { custom: true, ..Resource::new(urn, "t:t:t") }
 }
 
@@ -88,7 +97,7 @@ fn what_protected_entries_need_stays_and_the_rest_goes() {
     let destruction = destruction("prov; net; db(net) protect; vm(db); other");
     let stays: Vec<&str> = (0..destruction.removals().len())
         .filter(|&node| destruction.removals()[node].blocked)
-        .map(|node| destruction.urn(node).as_str())
+        .map(|node| destruction.urn(node).name())
         .collect();
     assert_eq!(stays, ["net", "prov"]);
     let expected = [
@@ -121,7 +130,8 @@ fn names_what_becomes_of_each_entry() {
         RemovalKind::Delete,
     ];
     assert_eq!(kinds, expected);
-    let olds: Vec<&str> = order(&destruction).into_iter().filter(|label| label.starts_with("A (")).collect();
+    let olds: Vec<String> =
+        order(&destruction).into_iter().filter(|label| label.starts_with("A (")).collect();
     let expected =
         ["A (delete the old one, 1)", "A (delete the old one, 2)", "A (delete the old one, 3)", "A (delete)"];
     assert_eq!(olds, expected);
@@ -137,7 +147,7 @@ fn a_deletion_takes_along_what_is_deleted_with_it() {
     assert_eq!(atomic.removals_of(&urn("D")), atomic.removals_of(&urn("T")));
     let Explanation::Waits(steps) = atomic.why(&urn("T"), &urn("X")) else { panic!("T waits for X") };
     let references = atomic.references(&steps[0]);
-    assert_eq!((references[0].who.as_str(), references[0].whom.as_str()), ("X", "D"), "for the sake of D");
+    assert_eq!((references[0].who.name(), references[0].whom.name()), ("X", "D"), "for the sake of D");
 
     let apart = with(LIST, |options| options.deleted_with = DeletedWith::Compat);
     assert_eq!(order(&apart), ["X (delete)", "D (remove, goes with another)", "T (delete)"]);
@@ -166,7 +176,7 @@ fn targets_take_along_what_depends_on_them_and_excludes_keep_what_they_need() {
     });
     assert_eq!(order(&rest), ["log (delete)", "vm (delete)"]);
     let wrong = options(|options| options.targets = [urn("x")].into());
-    let unknown = Destruction::plan(entries(SHOP), &wrong);
+    let unknown = destruction_of(&entries(SHOP), &wrong);
     assert_eq!(unknown.unwrap_err(), [StackError::UnknownTarget { urn: urn("x") }]);
 }
 
@@ -176,7 +186,7 @@ fn blasts_name_what_has_to_go_by_distance() {
     let found: Vec<(usize, &str)> = destruction
         .blast(&urn("net"))
         .into_iter()
-        .map(|affected| (affected.distance, destruction.urn(affected.node).as_str()))
+        .map(|affected| (affected.distance, destruction.urn(affected.node).name()))
         .collect();
     assert_eq!(found, [(1, "vm"), (1, "disk"), (2, "log")]);
     assert!(destruction.blast(&urn("log")).is_empty());
@@ -222,16 +232,21 @@ fn snapshots_become_lists() {
     log.deleted_with = Some("".into());
     let snapshot = Snapshot::new([root.clone(), provider.clone(), old, web.clone(), view, inner, log]);
 
-    let list = entries_of(&snapshot);
-    assert_eq!(verify(&list), Ok(()));
-    assert_eq!(list.len(), 5, "views have no entries");
-    let used = list[3].provider.as_ref().unwrap();
-    assert_eq!((used.urn.as_str(), &*used.id), (provider.urn.as_str(), "a::b"), "the provider that is there");
-    assert_eq!(list[3].dependencies, [], "an entry does not wait for its own view");
+    let list = without_views(&snapshot);
+    assert_eq!(damage(&list), []);
+    assert_eq!(list.len(), 5, "views are left out");
+    assert!(list[3].dependencies.is_empty(), "a resource does not wait for its own view");
     let properties: Vec<(&str, &[Urn])> =
-        list[4].property_dependencies.iter().map(|(name, urns)| (name.as_str(), urns.as_slice())).collect();
-    assert_eq!(properties, [("a", [Urn::new(web.urn.as_str())].as_slice())], "its owner stands for a view");
-    assert_eq!((list[2].delete, list[4].deleted_with.as_ref()), (true, None));
+        list[4].property_dependencies.iter().map(|(name, urns)| (name, urns.unwrap_or_default())).collect();
+    let owner = [web.urn.clone()];
+    assert_eq!(properties, [("a", &owner[..]), ("b", &[]), ("c", &[])], "its owner stands for a view");
+    assert!(Arc::ptr_eq(&list[2], &snapshot.resources[2]), "what refers to no view is shared");
+
+    let destruction = Destruction::of(&snapshot, &StackOptions::default()).unwrap();
+    let Explanation::Waits(steps) = destruction.why(&provider.urn, &web.urn) else {
+        panic!("web goes first")
+    };
+    assert_eq!(steps[0].reasons.to_string(), "provider", "an identifier may hold the delimiter");
 }
 
 #[test]
@@ -239,12 +254,30 @@ fn damaged_snapshots_have_no_order() {
     let mut web = named("web");
     web.dependencies.push("gone".into());
     web.provider = Some(ProviderRef::new("nonsense"));
-    let errors = Destruction::of(&Snapshot::new([web.clone()]), &StackOptions::default()).unwrap_err();
-    let missing = |relation, reference| {
-        let (at, urn) = (0, Urn::new(web.urn.as_str()));
-        StackError::Integrity(IntegrityError::Missing { at, urn, relation, reference: Urn::new(reference) })
-    };
-    assert_eq!(errors, [missing(Relation::Provider, "nonsense"), missing(Relation::Dependency, "gone")]);
+    let errors = Destruction::of(&Snapshot::new([web]), &StackOptions::default()).unwrap_err();
+    let rules: Vec<Rule> = errors
+        .iter()
+        .filter_map(|error| match error {
+            StackError::Integrity(finding) => Some(finding.rule),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(rules, [Rule::ProviderRefMalformed, Rule::DependencyMissing]);
+
+    // Views have no place in the order, and still count where something is said to be.
+    let mut view = named("view");
+    view.view_of = Some(named("net").urn);
+    let mut log = named("log");
+    log.dependencies.push("gone".into());
+    let snapshot = Snapshot::new([named("net"), view, log]);
+    let errors = Destruction::of(&snapshot, &StackOptions::default()).unwrap_err();
+    let [StackError::Integrity(finding)] = errors.as_slice() else { panic!("{errors:?}") };
+    assert_eq!((finding.resource, &*finding.path), (Some(2), "resources[2].dependencies[0]"));
+
+    // What is wrong elsewhere keeps nothing from being ordered.
+    let mut broken = Snapshot::new([Resource { id: Some("x".into()), ..Resource::new("no URN", "t:t:t") }]);
+    broken.manifest.magic = "wrong".into();
+    assert!(Destruction::of(&broken, &StackOptions::default()).is_ok());
 }
 
 #[test]
@@ -252,11 +285,16 @@ fn drawings_group_by_component() {
     let destruction = destruction("K component; L component parent K; A parent L; B(A) parent K; X");
     let dot = destruction.to_dot(DotStyle::Picture);
     let [outer, inner] =
-        ["subgraph \"cluster_K\"", "subgraph \"cluster_K / L\""].map(|text| dot.find(text).unwrap());
-    assert!(outer < inner && dot.contains("label=\"A\\ndelete\""), "{dot}");
+        ["subgraph \"cluster_component::K\"", "subgraph \"cluster_component::K / component::L\""]
+            .map(|text| dot.find(text).unwrap());
+    assert!(outer < inner && dot.contains("label=\"pulumi:providers:t::A\\ndelete\""), "{dot}");
     assert_eq!(dot.matches('{').count(), dot.matches('}').count());
     let flat = destruction.to_dot(DotStyle::Flat);
-    assert!(!flat.contains("subgraph") && flat.contains("label=\"K / L\\nA\\ndelete\""), "{flat}");
+    assert!(
+        !flat.contains("subgraph")
+            && flat.contains("component::K / component::L\\npulumi:providers:t::A\\ndelete\""),
+        "{flat}"
+    );
     let mermaid = destruction.to_mermaid();
     assert_eq!(
         (mermaid.matches("subgraph").count(), mermaid.matches("  end\n").count()),
@@ -273,10 +311,10 @@ fn drawings_group_by_component() {
 
 #[test]
 fn json_has_nodes_edges_order_and_waves() {
-    let json = destruction("T protect; D(T)").to_json();
+    let json = short(&destruction("T protect; D(T)").to_json());
     let expected = r#"{"format_version":1,"nodes":[
-        {"id":"D (delete)","kind":"delete","urn":"D","type":"custom","blocked":false,"wave":0},
-        {"id":"T (protected)","kind":"protected","urn":"T","type":"custom","blocked":false,"wave":1}],
+        {"id":"D (delete)","kind":"delete","urn":"D","type":"pulumi:providers:t","blocked":false,"wave":0},
+        {"id":"T (protected)","kind":"protected","urn":"T","type":"pulumi:providers:t","blocked":false,"wave":1}],
         "edges":[{"from":"T (protected)","to":"D (delete)","reasons":["dependency"]}],
         "order":["D (delete)","T (protected)"],"waves":[["D (delete)"],["T (protected)"]]}"#;
     let expected: String = expected.lines().map(str::trim).collect();

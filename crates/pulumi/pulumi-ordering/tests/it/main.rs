@@ -7,6 +7,7 @@
 )]
 
 mod destruction;
+mod engine;
 mod failures;
 mod notation;
 mod properties;

@@ -1,31 +1,59 @@
 //! The notation of scenarios: `prov; A; B(A); C(p:A, dw T, rw A){Q} protect`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use groundstate_pulumi_ordering::{
-    Diff, Differ, Goal, ProviderRef, StackEntry, StackGraph, StepId, StepKind, Urn,
-};
+use groundstate_pulumi_integrity::{Finding, Rule, VerifyOptions, verify};
+use groundstate_pulumi_ordering::{Diff, Differ, Goal, StackGraph, StepId, StepKind};
+use groundstate_pulumi_snapshot::{ProviderRef, Resource, Snapshot, Urn};
+
+/// Every name may be that of a provider.
+const TYPE: &str = "pulumi:providers:t";
+const PREFIX: &str = "urn:pulumi:dev::shop::pulumi:providers:t::";
 
 pub(crate) fn urn(name: &str) -> Urn {
-    Urn::new(name)
+    Urn::new(format!("{PREFIX}{name}"))
+}
+
+/// A text with the names of the notation in it, and not the URNs.
+pub(crate) fn short(text: &str) -> String {
+    text.replace(PREFIX, "")
+}
+
+pub(crate) fn custom(name: &str) -> Goal {
+    Goal::custom(urn(name), TYPE)
+}
+
+/// What is wrong about the order of a list.
+pub(crate) fn damage(list: &[Arc<Resource>]) -> Vec<Finding> {
+    let snapshot = Snapshot { resources: list.to_vec(), ..Snapshot::default() };
+    let findings = verify(&snapshot, &VerifyOptions::default()).findings;
+    findings.into_iter().filter(|finding| finding.rule.is_of_order()).collect()
+}
+
+/// As [`damage`], when providers go by their names: which of several of one name is meant is known only when steps have run.
+pub(crate) fn damage_by_name(list: &[Arc<Resource>]) -> Vec<Finding> {
+    let has_provider = |finding: &Finding| {
+        let at = finding.resource.unwrap_or_default();
+        let named = list[at].provider().and_then(|provider| provider.split().ok());
+        named.is_some_and(|(urn, _)| list[..at].iter().any(|other| other.urn == urn))
+    };
+    let findings = damage(list).into_iter();
+    findings.filter(|finding| finding.rule != Rule::UnknownProvider || !has_provider(finding)).collect()
 }
 
 /// Entries of a list. All that are custom use `prov` if the list has one, unless `{Q}` says otherwise. Words after the
 /// name: `component`, `parent K`, `protect`, `retain`, `delete`, `pending`, `external`.
-pub(crate) fn entries(text: &str) -> Vec<StackEntry> {
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    let parsed = parse(text);
+pub(crate) fn entries(text: &str) -> Vec<Arc<Resource>> {
+    let mut counts: BTreeMap<Urn, usize> = BTreeMap::new();
     let entry = |(goal, words): (Goal, Vec<String>)| {
-        let count = counts.entry(goal.urn.to_string()).or_default();
+        let count = counts.entry(goal.urn().clone()).or_default();
         *count += 1;
         let has = |word: &str| words.iter().any(|found| found == word);
-        let id = goal.custom.then(|| format!("{}-{count}", goal.urn));
-        let mut entry = goal.entry(id);
-        entry.delete = has("delete");
-        entry.pending_replacement = has("pending");
-        entry
+        let id = goal.resource.custom.then(|| format!("{}-{count}", goal.urn().name()).into());
+        Arc::new(Resource { id, delete: has("delete"), pending_replacement: has("pending"), ..goal.resource })
     };
-    parsed.into_iter().map(entry).collect()
+    parse(text).into_iter().map(entry).collect()
 }
 
 /// Goals, in the same notation.
@@ -46,29 +74,28 @@ fn parse_item(item: &str, provider: bool) -> (Goal, Vec<String>) {
     let name = words.next().unwrap();
     let words: Vec<String> = words.collect();
     let component = words.iter().any(|word| word == "component");
-    let mut goal =
-        if component { Goal::component(urn(&name), "component") } else { Goal::custom(urn(&name), "custom") };
+    let mut goal = if component { Goal::component(urn(&name), "component") } else { custom(&name) };
     let named = own.or_else(|| (provider && !component && name != "prov").then(|| "prov".to_owned()));
-    goal.provider = named.map(|name| ProviderRef { id: format!("{name}-1"), urn: urn(&name) });
+    goal.resource.provider = named.map(|name| ProviderRef::new(format!("{}::{name}-1", urn(&name))));
     for reference in
         references.iter().flat_map(|list| list.split(',')).map(str::trim).filter(|text| !text.is_empty())
     {
         if let Some(on) = reference.strip_prefix("dw ") {
-            goal.deleted_with = Some(urn(on));
+            goal.resource.deleted_with = Some(urn(on));
         } else if let Some(on) = reference.strip_prefix("rw ") {
-            goal.replace_with.push(urn(on));
+            goal.resource.replace_with.push(urn(on));
         } else if let Some((property, on)) = reference.split_once(':') {
             goal = goal.property(property, urn(on));
         } else {
-            goal.dependencies.push(urn(reference));
+            goal.resource.dependencies.push(urn(reference));
         }
     }
     for (at, word) in words.iter().enumerate() {
         match word.as_str() {
-            "parent" => goal.parent = Some(urn(&words[at + 1])),
-            "protect" => goal.protect = true,
-            "retain" => goal.retain_on_delete = true,
-            "external" => goal.external = true,
+            "parent" => goal.resource.parent = Some(urn(&words[at + 1])),
+            "protect" => goal.resource.protect = true,
+            "retain" => goal.resource.retain_on_delete = true,
+            "external" => goal.resource.external = true,
             "dbr" => goal.delete_before_replace = Some(true),
             "cbd" => goal.delete_before_replace = Some(false),
             _ => {}
@@ -117,17 +144,17 @@ impl Script {
 }
 
 impl Differ for Script {
-    fn diff(&mut self, old: &StackEntry, _: &Goal) -> Diff {
-        self.asked.push(old.urn.to_string());
-        self.diffs.get(old.urn.as_str()).copied().unwrap_or(Diff::Same)
+    fn diff(&mut self, old: &Resource, _: &Goal) -> Diff {
+        self.asked.push(old.urn.name().to_owned());
+        self.diffs.get(old.urn.name()).copied().unwrap_or(Diff::Same)
     }
 
-    fn replaces_if_unknown(&mut self, entry: &StackEntry, properties: &BTreeSet<String>) -> bool {
-        properties.iter().any(|property| self.unknown.contains(&format!("{}.{property}", entry.urn)))
+    fn replaces_if_unknown(&mut self, old: &Resource, properties: &BTreeSet<String>) -> bool {
+        properties.iter().any(|property| self.unknown.contains(&format!("{}.{property}", old.urn.name())))
     }
 
-    fn provider_change_replaces(&mut self, old: &StackEntry, _: &Goal) -> bool {
-        self.unknown.contains(&format!("{}.provider", old.urn))
+    fn provider_change_replaces(&mut self, old: &Resource, _: &Goal) -> bool {
+        self.unknown.contains(&format!("{}.provider", old.urn.name()))
     }
 }
 
@@ -147,7 +174,7 @@ const NAMES: [(&str, StepKind); 9] = [
 pub(crate) fn name(graph: &StackGraph, step: usize) -> String {
     let step = &graph.steps()[step];
     let kind = NAMES.iter().find(|(_, kind)| *kind == step.kind).unwrap().0;
-    format!("{kind}({})", step.urn)
+    format!("{kind}({})", step.urn.name())
 }
 
 /// Every step but those that change nothing.
@@ -189,7 +216,7 @@ pub(crate) fn assert_order(graph: &StackGraph, statements: &[&str]) {
 /// The steps that call a provider to delete, in the order of their numbers.
 pub(crate) fn provider_deletes(graph: &StackGraph) -> Vec<String> {
     let deletes = graph.steps().iter().filter(|step| step.deletes() && step.calls_provider);
-    deletes.map(|step| step.urn.to_string()).collect()
+    deletes.map(|step| step.urn.name().to_owned()).collect()
 }
 
 pub(crate) fn ids(graph: &StackGraph) -> Vec<StepId> {

@@ -2,7 +2,7 @@
 
 use groundstate_pulumi_ordering::{StackError, StackOptions};
 
-use crate::notation::{assert_order, entries, steps, urn};
+use crate::notation::{assert_order, entries, short, steps, urn};
 use crate::runner::{How, run};
 use crate::{options, plan_with};
 
@@ -43,8 +43,8 @@ fn every_dependent_that_would_have_to_go_is_named() {
     let named: Vec<_> = errors
         .iter()
         .map(|error| match error {
-            StackError::UntargetedDependent { urn, target } => format!("{urn} on {target}"),
-            other => other.to_string(),
+            StackError::UntargetedDependent { urn, target } => format!("{} on {}", urn.name(), target.name()),
+            other => short(&other.to_string()),
         })
         .collect();
     assert_eq!(named, ["B on A", "C on B", "K on A"]);

@@ -1,19 +1,27 @@
 //! Q12, in small: long lists are planned, walked and ordered without recursion and without quadratic work.
 
-use groundstate_pulumi_ordering::{Deletes, Destruction, Goal, StackEntry, StackOptions, plan_stack};
+use std::sync::Arc;
 
-use crate::notation::{Script, urn};
+use groundstate_pulumi_ordering::{Deletes, DotStyle, Goal, StackOptions, plan_stack};
+use groundstate_pulumi_snapshot::Resource;
+
+use crate::destruction::destruction_of;
+use crate::notation::{Script, custom, urn};
 use crate::options;
 
 const ENTRIES: usize = 20_000;
 
-fn list(refers_to: impl Fn(usize) -> usize) -> Vec<StackEntry> {
+fn stored(goal: &Goal, id: usize) -> Arc<Resource> {
+    Arc::new(Resource { id: Some(id.to_string().into()), ..goal.resource.clone() })
+}
+
+fn list(refers_to: impl Fn(usize) -> usize) -> Vec<Arc<Resource>> {
     let entry = |at: usize| {
-        let mut goal = Goal::custom(urn(&format!("r{at}")), "t");
+        let mut goal = custom(&format!("r{at}"));
         if at > 0 {
-            goal.dependencies.push(urn(&format!("r{}", refers_to(at))));
+            goal.resource.dependencies.push(urn(&format!("r{}", refers_to(at))));
         }
-        goal.entry(Some(at.to_string()))
+        stored(&goal, at)
     };
     (0..ENTRIES).map(entry).collect()
 }
@@ -38,13 +46,13 @@ fn deleting_a_large_stack_is_linear() {
 #[test]
 fn long_cascades_of_replacements_are_planned() {
     let mut base = list(|at| at - 1);
-    for entry in base.iter_mut().skip(1) {
+    for entry in base.iter_mut().skip(1).map(Arc::make_mut) {
         let on = std::mem::take(&mut entry.dependencies);
-        entry.property_dependencies.insert("p".to_owned(), on);
+        entry.property_dependencies.insert("p", Some(on));
     }
     let goals: Vec<Goal> = (0..ENTRIES)
         .map(|at| {
-            let goal = Goal::custom(urn(&format!("r{at}")), "t");
+            let goal = custom(&format!("r{at}"));
             if at == 0 { goal } else { goal.property("p", urn(&format!("r{}", at - 1))) }
         })
         .collect();
@@ -56,19 +64,47 @@ fn long_cascades_of_replacements_are_planned() {
 }
 
 #[test]
+fn what_is_deleted_with_others_costs_no_more_edges_than_references() {
+    // Each of the deletions takes one along that depends on the component, and so waits for none of its children one by one.
+    const HALF: usize = 3_000;
+    let mut base = vec![Arc::new(Goal::component(urn("all"), "t").resource)];
+    for at in 0..HALF {
+        let mut child = custom(&format!("c{at}"));
+        child.resource.parent = Some(urn("all"));
+        base.push(stored(&child, at));
+    }
+    for at in 0..HALF {
+        base.push(stored(&custom(&format!("t{at}")), at));
+        let mut dependent = custom(&format!("d{at}"));
+        dependent.resource.deleted_with = Some(urn(&format!("t{at}")));
+        dependent.resource.dependencies.push(urn("all"));
+        base.push(stored(&dependent, at));
+    }
+    let graph = plan_stack(&base, &[], &mut Script::default(), &StackOptions::default()).unwrap();
+    assert_eq!(graph.finals().len(), 2 * HALF + 1, "one deletion takes the other along");
+    assert!(graph.edges().len() < 12 * HALF, "{} edges", graph.edges().len());
+
+    let destruction = destruction_of(&base, &StackOptions::default()).unwrap();
+    assert!(destruction.edge_bound() >= (HALF * HALF) as u64);
+    assert!(destruction.written_size().1 < 5 * HALF, "{:?}", destruction.written_size());
+    let dot = destruction.to_dot(DotStyle::Picture);
+    assert!(dot.contains("[shape=point") && dot.len() < 1_000 * HALF, "{} bytes", dot.len());
+}
+
+#[test]
 fn a_component_costs_no_more_edges_than_references() {
     // All that belongs to it waits for all that depends on it: a product, for which barriers stand.
     const HALF: usize = 3_000;
-    let mut base = vec![Goal::component(urn("all"), "t").entry(None)];
+    let mut base = vec![Arc::new(Goal::component(urn("all"), "t").resource)];
     for at in 0..HALF {
-        let mut child = Goal::custom(urn(&format!("c{at}")), "t");
-        child.parent = Some(urn("all"));
-        base.push(child.entry(Some(at.to_string())));
+        let mut child = custom(&format!("c{at}"));
+        child.resource.parent = Some(urn("all"));
+        base.push(stored(&child, at));
     }
     for at in 0..HALF {
-        let mut dependent = Goal::custom(urn(&format!("d{at}")), "t");
-        dependent.dependencies.push(urn("all"));
-        base.push(dependent.entry(Some(at.to_string())));
+        let mut dependent = custom(&format!("d{at}"));
+        dependent.resource.dependencies.push(urn("all"));
+        base.push(stored(&dependent, at));
     }
     for deletes in [Deletes::Precise, Deletes::Batches] {
         let options = options(|options| options.deletes = deletes);
@@ -81,7 +117,7 @@ fn a_component_costs_no_more_edges_than_references() {
             assert_eq!(sizes, [HALF, HALF, 1]);
         }
     }
-    let destruction = Destruction::plan(base, &StackOptions::default()).unwrap();
+    let destruction = destruction_of(&base, &StackOptions::default()).unwrap();
     let json = destruction.to_json();
     assert!(json.len() < 2_000 * HALF, "{} bytes", json.len());
     assert!(json.contains(r#"{"id":"group 1","kind":"group"}"#), "groups stand for the pairs");

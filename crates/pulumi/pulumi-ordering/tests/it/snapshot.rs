@@ -1,10 +1,10 @@
-//! 13.11: the list, and the notes of operations in it.
+//! What each step leaves in the list when a journal records it, and what is pending while it runs.
 
-use groundstate_pulumi_ordering::{
-    OperationKind, SnapshotError, SnapshotList, StackGraph, StepId, StepOutcome,
-};
+use groundstate_pulumi_ordering::{StackGraph, StackOptions, StepId, plan_stack};
+use groundstate_pulumi_snapshot::OperationType;
 
-use crate::notation::{entries, find, goals, ids};
+use crate::engine::{Ended, Engine};
+use crate::notation::{Script, entries, find, goals, ids};
 use crate::plan;
 use crate::runner::show;
 
@@ -13,133 +13,94 @@ fn id(graph: &StackGraph, name: &str) -> StepId {
     ids(graph).into_iter().find(|step| step.index() == wanted).unwrap()
 }
 
-fn made(id: &str) -> StepOutcome {
-    StepOutcome::Succeeded { id: Some(id.to_owned()) }
+fn made(id: &str) -> Ended {
+    Ended::Succeeded(Some(id.to_owned()))
 }
 
-fn done() -> StepOutcome {
-    StepOutcome::Succeeded { id: None }
+fn in_part() -> Ended {
+    Ended::InPart("a".to_owned())
 }
 
-fn failed(partial: Option<&str>) -> StepOutcome {
-    StepOutcome::Failed { partial: partial.map(str::to_owned), errors: vec!["not ready".to_owned()] }
-}
-
-/// The table of 13.11: the step, its outcome, and the list afterwards.
 #[test]
-fn every_row_of_the_table() {
+fn each_kind_of_step_changes_the_list_as_its_outcome_says() {
+    let done = || Ended::Succeeded(None);
     for (base, wanted, script, step, outcome, after) in [
         ("X", "X; A", "", "C(A)", made("a"), "A; X"),
-        ("X", "X; A", "", "C(A)", failed(None), "X"),
-        ("X", "X; A", "", "C(A)", failed(Some("a")), "A; X"),
+        ("X", "X; A", "", "C(A)", Ended::Failed, "X"),
+        ("X", "X; A", "", "C(A)", in_part(), "A; X"),
         ("X; A", "X; A", "A=R", "CR(A)", made("a"), "A; X; A delete"),
-        ("X; A", "X; A", "A=R", "CR(A)", failed(None), "X; A"),
-        ("X; A", "X; A", "A=RD", "CR(A)", made("a"), "A; X"),
+        ("X; A", "X; A", "A=R", "CR(A)", Ended::Failed, "X; A"),
+        ("X; A pending", "X; A", "A=RD", "CR(A)", made("a"), "A; X"),
         ("X; A", "X; A", "", "S(A)", done(), "A; X"),
         ("X; A", "X; A", "A=U", "U(A)", made("a"), "A; X"),
-        ("X; A", "X; A", "A=U", "U(A)", failed(None), "X; A"),
-        ("X; A", "X; A", "A=U", "U(A)", failed(Some("a")), "A; X"),
+        ("X; A", "X; A", "A=U", "U(A)", Ended::Failed, "X; A"),
+        ("X; A", "X; A", "A=U", "U(A)", in_part(), "A; X"),
         ("X", "X; A external", "", "Rd(A)", made("a"), "A; X"),
-        ("X; A external", "X; A external", "", "Rd(A)", failed(None), "X; A"),
+        ("X; A external", "X; A external", "", "Rd(A)", Ended::Failed, "X; A"),
+        ("X; A", "X; A external", "", "Rd(A)", made("a"), "A; X; A delete"),
         ("X; A", "X; A", "A=R", "Rep(A)", done(), "X; A"),
         ("X; A", "X; A", "A=RD", "DR(A)", done(), "X; A pending"),
-        ("X; A", "X; A", "A=RD", "DR(A)", failed(None), "X; A"),
+        ("X; A", "X; A", "A=RD", "DR(A)", Ended::Failed, "X; A"),
         ("X; A", "X", "", "Del(A)", done(), "X"),
-        ("X; A", "X", "", "Del(A)", failed(None), "X; A"),
+        ("X; A", "X", "", "Del(A)", Ended::Failed, "X; A"),
+        ("X; A; D(dw A)", "X", "", "Del(A)", done(), "X"),
         ("X; A; A delete", "X; A", "", "DR(A)", done(), "X; A"),
         ("X; A pending", "X", "", "RP(A)", done(), "X"),
     ] {
         let graph = plan(base, wanted, script);
-        let mut list = SnapshotList::new(entries(base), Vec::new());
-        list.begin(&graph, id(&graph, step));
-        list.end(&graph, id(&graph, step), &outcome).unwrap();
-        assert_eq!(show(list.entries()), after, "{step} of {wanted:?} on {base:?}: {outcome:?}");
-        assert!(list.operations().is_empty(), "the note is removed");
+        let base_list = entries(base);
+        let mut engine = Engine::new(&base_list, &graph);
+        engine.begin(id(&graph, step));
+        engine.end(id(&graph, step), &outcome);
+        assert_eq!(show(&engine.list()), after, "{step} of {wanted:?} on {base:?}: {outcome:?}");
+        assert!(engine.operations().is_empty(), "nothing is pending any more");
     }
 }
 
 #[test]
 fn objects_that_were_made_in_part_say_what_is_wrong() {
     let graph = plan("", "A", "");
-    let mut list = SnapshotList::new(Vec::new(), Vec::new());
-    list.end(&graph, id(&graph, "C(A)"), &failed(Some("a"))).unwrap();
-    let entry = list.entries().next().unwrap();
-    assert_eq!((entry.id.as_deref(), &entry.init_errors[..]), (Some("a"), &["not ready".to_owned()][..]));
+    let mut engine = Engine::new(&[], &graph);
+    engine.begin(id(&graph, "C(A)"));
+    engine.end(id(&graph, "C(A)"), &in_part());
+    let list = engine.list();
+    assert_eq!((list[0].id().map(|id| id.as_str()), &*list[0].init_errors[0]), (Some("a"), "not ready"));
 }
 
 #[test]
 fn new_entries_are_as_the_goal_says_and_keep_the_id() {
     let graph = plan("prov; A", "prov; A protect", "A=U");
-    let mut list = SnapshotList::new(entries("prov; A"), Vec::new());
-    list.end(&graph, id(&graph, "U(A)"), &done()).unwrap();
-    let entry = list.entries().next().unwrap();
-    assert_eq!((entry.id.as_deref(), entry.protect), (Some("A-1"), true));
+    let base = entries("prov; A");
+    let mut engine = Engine::new(&base, &graph);
+    engine.begin(id(&graph, "U(A)"));
+    engine.end(id(&graph, "U(A)"), &Ended::Succeeded(None));
+    let list = engine.list();
+    assert_eq!((list[0].id().map(|id| id.as_str()), list[0].protect), (Some("A-1"), true));
 }
 
 #[test]
-fn calls_are_noted_before_they_are_made() {
+fn calls_are_pending_before_they_are_made() {
     let base = "X external; A; B; C(A)";
     let mut wanted = goals("X external; A; B; N; I");
-    wanted[4].adopts = Some("there".to_owned());
-    let mut script = crate::notation::Script::parse("A=U B=RD");
-    let options = groundstate_pulumi_ordering::StackOptions::default();
-    let graph =
-        groundstate_pulumi_ordering::plan_stack(&entries(base), &wanted, &mut script, &options).unwrap();
+    wanted[4].adopts = Some("there".into());
+    let mut script = Script::parse("A=U B=RD");
+    let graph = plan_stack(&entries(base), &wanted, &mut script, &StackOptions::default()).unwrap();
     for (step, kind, object) in [
-        ("Rd(X)", Some(OperationKind::Reading), Some("X-1")),
-        ("U(A)", Some(OperationKind::Updating), Some("A-1")),
-        ("DR(B)", Some(OperationKind::Deleting), Some("B-1")),
+        ("Rd(X)", Some(OperationType::Reading), Some("X-1")),
+        ("U(A)", Some(OperationType::Updating), Some("A-1")),
+        ("DR(B)", Some(OperationType::Deleting), Some("B-1")),
         ("Rep(B)", None, None),
-        ("CR(B)", Some(OperationKind::Creating), None),
-        ("C(N)", Some(OperationKind::Creating), None),
-        ("C(I)", Some(OperationKind::Importing), Some("there")),
-        ("Del(C)", Some(OperationKind::Deleting), Some("C-1")),
+        ("CR(B)", Some(OperationType::Creating), None),
+        ("C(N)", Some(OperationType::Creating), None),
+        ("C(I)", Some(OperationType::Importing), Some("there")),
+        ("Del(C)", Some(OperationType::Deleting), Some("C-1")),
     ] {
-        let mut list = SnapshotList::new(entries(base), Vec::new());
-        list.begin(&graph, id(&graph, step));
-        let noted = list.operations().first().cloned();
-        assert_eq!(noted.as_ref().map(|noted| noted.kind), kind, "{step}");
-        assert_eq!(noted.and_then(|noted| noted.id).as_deref(), object, "{step}");
+        let base = entries(base);
+        let mut engine = Engine::new(&base, &graph);
+        engine.begin(id(&graph, step));
+        let noted = engine.operations().pop();
+        assert_eq!(noted.as_ref().map(|noted| noted.kind.clone()), kind, "{step}");
+        let noted = noted.and_then(|noted| noted.resource.id().map(ToString::to_string));
+        assert_eq!(noted.as_deref(), object, "{step}");
     }
-}
-
-#[test]
-fn notes_of_a_crash_are_reported_and_those_of_creations_stay() {
-    let (base, wanted) = ("A", "A; N");
-    let graph = plan(base, wanted, "A=U");
-    let mut list = SnapshotList::new(entries(base), Vec::new());
-    list.begin(&graph, id(&graph, "U(A)"));
-    list.begin(&graph, id(&graph, "C(N)"));
-    // The process dies here. The next one reads what was written.
-    let mut next = SnapshotList::new(list.entries().cloned().collect(), list.operations().to_vec());
-    assert_eq!(next.operations().len(), 2);
-    next.settle_operations();
-    let left = next.operations().to_vec();
-    assert_eq!((left.len(), left[0].kind), (1, OperationKind::Creating));
-    // A creation of this run has a note of its own.
-    next.begin(&graph, id(&graph, "C(N)"));
-    next.end(&graph, id(&graph, "C(N)"), &made("n")).unwrap();
-    assert_eq!(next.operations(), left);
-    next.resolve_operation(&left[0]);
-    assert!(next.operations().is_empty());
-}
-
-#[test]
-fn an_object_without_an_id_is_an_error_and_stays_noted() {
-    let graph = plan("", "A; K component", "");
-    let mut list = SnapshotList::new(Vec::new(), Vec::new());
-    list.begin(&graph, id(&graph, "C(A)"));
-    let error = list.end(&graph, id(&graph, "C(A)"), &done()).unwrap_err();
-    assert!(matches!(error, SnapshotError::NoId { .. }), "{error}");
-    assert_eq!((list.entries().count(), list.operations().len()), (0, 1));
-    list.end(&graph, id(&graph, "C(K)"), &done()).unwrap();
-    assert_eq!(list.entries().count(), 1, "components have none");
-}
-
-#[test]
-fn steps_of_another_list_are_refused() {
-    let graph = plan("prov; A", "prov; A", "A=U");
-    let mut list = SnapshotList::new(Vec::new(), Vec::new());
-    let error = list.end(&graph, id(&graph, "U(A)"), &done()).unwrap_err();
-    assert!(matches!(error, SnapshotError::UnknownStep { .. }));
 }

@@ -9,9 +9,9 @@ use async_trait::async_trait;
 use groundstate_pulumi_journal::{Base, RecordError, Recorded, Recorder, State, Step};
 use groundstate_pulumi_snapshot::{SecretsProvider, Snippet};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::gate::Gate;
-use crate::manager::{Begun, Mutation, SnapshotManager};
+use crate::manager::{Mutation, SnapshotManager};
 use crate::options::Options;
 use crate::sink::JournalSink;
 use writer::Writer;
@@ -83,11 +83,11 @@ impl<S: JournalSink> SnapshotManager for JournalManager<S> {
             self.desk().gate.leave(&step);
             return Err(error);
         }
-        Ok(Mutation(Begun::Journal(running)))
+        Ok(Mutation(running))
     }
 
     async fn end(&self, mutation: Mutation, success: bool) -> Result<()> {
-        let Begun::Journal(running) = mutation.0 else { return Err(Error::Closed) };
+        let Mutation(running) = mutation;
         let step = running.step().clone();
         let recorded = self.desk().recorder.end(running, success);
         let stored = match recorded {

@@ -6,9 +6,9 @@ use groundstate_common::shell_command;
 use groundstate_ordering::Profile;
 use groundstate_pulumi_ordering::{
     DeletedWith, Deletes, Destruction, Explanation, RemovalKind, RemovalReason, RemovalReference,
-    RemovalStep, StackError, StackOptions, Urn,
+    RemovalStep, StackError, StackOptions,
 };
-use groundstate_pulumi_snapshot::Snapshot;
+use groundstate_pulumi_snapshot::{Snapshot, Urn};
 
 use super::graph::{Text, draw};
 use super::{no_order, warn, write};
@@ -51,8 +51,7 @@ fn options(profile: Profile) -> StackOptions {
 fn matching(snapshot: &Snapshot, words: &[String], source: &Source) -> Result<BTreeSet<Urn>> {
     let mut found = BTreeSet::new();
     for word in words {
-        let urns = select::matching(snapshot, word, &source.name)?;
-        found.extend(urns.iter().map(|urn| Urn::new(urn.as_str())));
+        found.extend(select::matching(snapshot, word, &source.name)?);
     }
     Ok(found)
 }
@@ -89,7 +88,7 @@ fn protected(destruction: &Destruction) -> Vec<String> {
 pub(super) fn why(args: &OrderWhyArgs, source: &Source) -> Result {
     let loaded = load::load(source)?;
     let snapshot = load::snapshot(&loaded.file);
-    let one = |word: &str| select::single(&snapshot, word, &source.name).map(|urn| Urn::new(urn.as_str()));
+    let one = |word: &str| select::single(&snapshot, word, &source.name);
     let (waits, first) = (one(&args.waits)?, one(&args.goes_first)?);
     let destruction = planned(&snapshot, &options(profile(args.profile)), source)?;
     let explanation = destruction.why(&waits, &first);
@@ -146,7 +145,6 @@ fn sentence(reference: &RemovalReference<'_>) -> String {
 
 /// The name in a URN, or all of what is none.
 fn name(urn: &Urn) -> String {
-    let urn = groundstate_pulumi_snapshot::Urn::from(urn.as_str());
     if urn.is_valid() { urn.name().to_owned() } else { urn.to_string() }
 }
 
@@ -181,7 +179,7 @@ fn write_step(json: &mut Json, destruction: &Destruction, step: &RemovalStep) {
 pub(super) fn blast(args: &OrderBlastArgs, source: &Source) -> Result {
     let loaded = load::load(source)?;
     let snapshot = load::snapshot(&loaded.file);
-    let urn = Urn::new(select::single(&snapshot, &args.address, &source.name)?.as_str());
+    let urn = select::single(&snapshot, &args.address, &source.name)?;
     let destruction = planned(&snapshot, &options(Profile::Fixed), source)?;
     let found = destruction.blast(&urn);
     let mut out = Output::stdout();

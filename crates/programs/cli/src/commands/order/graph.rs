@@ -128,13 +128,13 @@ impl Graph for Destruction {
         for (number, member) in members.iter().enumerate() {
             let lead = if number == 0 { "  takes along " } else { ", " };
             line.push_str(lead);
-            line.push_str(self.entries()[*member].urn.as_str());
+            line.push_str(self.resources()[*member].urn.as_str());
         }
         line
     }
 
     fn edge_bound(&self) -> u64 {
-        self.edge_bound()
+        self.written_size().1 as u64
     }
 
     fn has_groups_in_json(&self) -> bool {
@@ -143,11 +143,12 @@ impl Graph for Destruction {
 
     fn all_waits(&self) -> Option<Vec<Vec<usize>>> {
         let waits = |node| self.dependencies(node).into_iter().map(|step| step.to).collect();
-        (self.edge_bound() <= MOST_EDGES).then(|| (0..self.removals().len()).map(waits).collect())
+        (Self::edge_bound(self) <= MOST_EDGES).then(|| (0..self.removals().len()).map(waits).collect())
     }
 
     fn size(&self) -> svg::Size {
-        svg::Size { nodes: self.removals().len(), edges: self.edges().count() }
+        let (nodes, edges) = self.written_size();
+        svg::Size { nodes, edges }
     }
 
     fn json(&self) -> String {
