@@ -1,8 +1,8 @@
 //! Numbers that look random and are the same each time.
 
-/// A generator of 64-bit numbers (SplitMix64): small, seedable, and good enough for inventing names.
+/// A generator for inventing names and values.
 #[derive(Clone, Debug)]
-pub(crate) struct Rng(u64);
+pub(crate) struct Rng(fastrand::Rng);
 
 impl Rng {
     /// A generator of its own for each seed and topic, so that parts of a state do not depend on their order.
@@ -11,22 +11,16 @@ impl Rng {
         let hash = topic.bytes().fold(0xcbf2_9ce4_8422_2325_u64 ^ seed, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
         });
-        Self(hash)
+        Self(fastrand::Rng::with_seed(hash))
     }
 
     pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        self.0.u64(..)
     }
 
     /// A number below `bound`; 0 if that is 0.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
-        // The product keeps the high half, which spreads evenly enough without a division.
-        let product = u128::from(self.next()) * bound as u128;
-        (product >> 64) as usize
+        self.0.usize(..bound.max(1))
     }
 
     /// A number from `low` to `high`, both included.

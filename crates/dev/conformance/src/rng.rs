@@ -1,32 +1,27 @@
 //! Random numbers from a seed, the same on every machine.
 
-/// A generator of the splitmix family: enough to shuffle test steps, and nothing else.
+/// A generator with what tests ask of it.
 #[derive(Clone, Debug)]
-pub(crate) struct Rng(u64);
+pub(crate) struct Rng(fastrand::Rng);
 
 impl Rng {
     pub(crate) fn new(seed: u64) -> Self {
-        Self(seed)
+        Self(fastrand::Rng::with_seed(seed))
     }
 
     /// The generator for one part of a run, so that parts do not shift each other's numbers.
     pub(crate) fn of(seed: u64, part: &str) -> Self {
         let fold = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        Self(part.bytes().fold(seed ^ 0xcbf2_9ce4_8422_2325, fold))
+        Self::new(part.bytes().fold(seed ^ 0xcbf2_9ce4_8422_2325, fold))
     }
 
     pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        self.0.u64(..)
     }
 
     /// A number below `limit`; zero when there is none.
     pub(crate) fn below(&mut self, limit: usize) -> usize {
-        let limit = u64::try_from(limit).unwrap_or(u64::MAX).max(1);
-        usize::try_from(self.next() % limit).unwrap_or_default()
+        self.0.usize(..limit.max(1))
     }
 
     /// True in `per_mille` of a thousand cases.

@@ -2,7 +2,6 @@
 
 mod carry_out;
 mod plan;
-mod random;
 
 use std::time::Duration;
 

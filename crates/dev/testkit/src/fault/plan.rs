@@ -2,7 +2,6 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::random::Random;
 use super::{Fault, Kind};
 use crate::http::Request;
 use crate::pattern::fits_request;
@@ -12,12 +11,12 @@ pub(crate) struct Faults(Mutex<Plan>);
 
 struct Plan {
     faults: Vec<Fault>,
-    random: Random,
+    random: fastrand::Rng,
 }
 
 impl Default for Faults {
     fn default() -> Self {
-        Self(Mutex::new(Plan { faults: Vec::new(), random: Random::new(0) }))
+        Self(Mutex::new(Plan { faults: Vec::new(), random: fastrand::Rng::with_seed(0) }))
     }
 }
 
@@ -35,7 +34,7 @@ impl Faults {
     }
 
     pub(crate) fn seed(&self, seed: u64) {
-        self.lock().random = Random::new(seed);
+        self.lock().random = fastrand::Rng::with_seed(seed);
     }
 
     /// What happens to this request. Every fault that fits counts it, also when another one is carried out.
@@ -49,7 +48,7 @@ impl Faults {
             }
             if fault.skip > 0 {
                 fault.skip -= 1;
-            } else if fault.times > 0 && (fault.chance >= 1.0 || random.next() < fault.chance) {
+            } else if fault.times > 0 && (fault.chance >= 1.0 || random.f64() < fault.chance) {
                 fault.times -= 1;
                 found = found.or_else(|| Some(fault.kind.clone()));
             }

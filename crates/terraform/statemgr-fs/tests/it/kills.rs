@@ -9,7 +9,7 @@ use std::time::Duration;
 use groundstate_statemgr_fs::{Backup, FsOptions, Publish};
 
 use crate::child::{Player, say_ready};
-use crate::support::{Calls, Folder, Random, number, open, shown};
+use crate::support::{Calls, Folder, number, open, shown};
 
 /// How often to kill: more often in `cargo xtask torture fs`.
 const KILLS: &str = "GROUNDSTATE_FS_KILLS";
@@ -75,7 +75,7 @@ fn check_raw(path: &Path, least: u64) {
 fn a_writer_that_is_killed_leaves_the_old_state_or_the_new_one() {
     let (kills, seed) = (number(KILLS, 60), number(SEED, 20_261_121));
     println!("{kills} kills, {SEED}={seed}");
-    let mut random = Random(seed as u64);
+    let mut random = fastrand::Rng::with_seed(seed as u64);
     // On a disk most kills meet a writer that waits for it, in memory one that works.
     let folders = [Some(Folder::new()), Folder::in_memory()];
     let folders: Vec<Folder> = folders.into_iter().flatten().collect();
@@ -86,10 +86,15 @@ fn a_writer_that_is_killed_leaves_the_old_state_or_the_new_one() {
 
 #[test]
 fn a_writer_that_is_killed_while_it_replaces_files_leaves_the_old_state_or_the_new_one() {
-    killed("replace for ever", &Folder::new(), number(KILLS, 60) / 4, &mut Random(number(SEED, 1) as u64));
+    killed(
+        "replace for ever",
+        &Folder::new(),
+        number(KILLS, 60) / 4,
+        &mut fastrand::Rng::with_seed(number(SEED, 1) as u64),
+    );
 }
 
-fn killed(role: &str, folder: &Folder, kills: usize, random: &mut Random) {
+fn killed(role: &str, folder: &Folder, kills: usize, random: &mut fastrand::Rng) {
     let path = folder.state();
     let (mut last, mut interrupted) = (0, 0);
     for kill in 0..kills {
@@ -98,7 +103,7 @@ fn killed(role: &str, folder: &Folder, kills: usize, random: &mut Random) {
         if kill % 3 != 0 {
             player = player.ready();
         }
-        thread::sleep(Duration::from_micros(random.below(40_000)));
+        thread::sleep(Duration::from_micros(random.u64(..40_000)));
         player.kill();
         check_raw(&path, last);
         interrupted += usize::from(fs::read(&path).is_ok_and(|bytes| bytes.first() == Some(&0)));

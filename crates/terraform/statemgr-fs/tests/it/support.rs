@@ -121,14 +121,3 @@ pub(crate) fn number(variable: &str, default: usize) -> usize {
         Err(_) => default,
     }
 }
-
-/// Pseudo-random numbers, the same for the same seed.
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    /// A number below `limit`.
-    pub(crate) fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % limit
-    }
-}

@@ -10,7 +10,7 @@ use groundstate_conformance::block_on;
 use groundstate_wal::fs::{FsJournal, FsJournalOptions};
 use groundstate_wal::{JournalStore, OpenOptions, Record, Result};
 
-use super::support::{Folder, Random, number};
+use super::support::{Folder, number};
 
 /// How often to kill: more often in `cargo xtask torture journal`.
 const KILLS: &str = "GROUNDSTATE_JOURNAL_KILLS";
@@ -103,12 +103,12 @@ fn last_said(child: &mut Child) -> u64 {
 #[test]
 fn a_writer_that_is_killed_loses_nothing_that_it_acknowledged() {
     let kills = number(KILLS, 25);
-    let mut random = Random(number(SEED, 1));
+    let mut random = fastrand::Rng::with_seed(number(SEED, 1));
     let folder = Folder::with(options());
     let (mut acknowledged, mut torn, mut at_all) = (0, 0, 0);
     for kill in 0..kills {
         let mut child = start(&folder.path());
-        thread::sleep(Duration::from_micros(4_000 + random.below(60_000)));
+        thread::sleep(Duration::from_micros(4_000 + random.u64(..60_000)));
         child.kill().unwrap();
         let said = last_said(&mut child);
         child.wait().unwrap();

@@ -54,16 +54,6 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// A small generator: the same numbers from the same seed.
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % limit.max(1)
-    }
-}
-
 /// The number in a variable of the environment, or another.
 pub(crate) fn number(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).ok().map_or(otherwise, |text| text.parse().unwrap())
