@@ -35,6 +35,7 @@
 //!
 //! # Features
 //!
+//! - `serde` (off by default): [`Severity`] as its word.
 //! - `os` (off by default): `SystemClock` and `OsIds`, the implementations that ask the operating system. Without it
 //!   the crate builds for targets that have neither a clock nor a random generator.
 

@@ -26,7 +26,7 @@
 //!
 //! # Features
 //!
-//! - `serde`: [`RawJson`] as a string that holds its text, [`Extra`] as pairs.
+//! - `serde`: [`RawJson`] as a string that holds its text, [`Extra`] as pairs, [`Place`] as its members.
 
 mod compact;
 mod cursor;

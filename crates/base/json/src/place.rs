@@ -7,6 +7,7 @@ use crate::cursor::{Cursor, Kind, Stop};
 /// A position in a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Place {
     /// Index of the byte, from 0.
     pub offset: usize,

@@ -35,7 +35,7 @@
 //!
 //! # Features
 //!
-//! None.
+//! - `serde`: [`Finding`]s, for other programs and stores.
 
 mod edit;
 mod normalize;

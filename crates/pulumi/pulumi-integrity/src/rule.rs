@@ -191,6 +191,11 @@ impl Rule {
         (606..=618).contains(&(self as u16))
     }
 
+    /// The rule that has this printed code.
+    pub fn from_id(id: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|rule| rule.id() == id)
+    }
+
     /// The printed code: `GS0601` and so on.
     pub fn id(self) -> String {
         format!("GS{:04}", self as u16)

@@ -45,6 +45,10 @@
 //! - Formats: [`statefile`] reads and writes them, and salvages what is left of damaged files.
 //! - Serials, locks and places: state managers.
 //! - I/O, async, clocks and randomness.
+//!
+//! # Features
+//!
+//! - `serde`: [`Finding`]s and the models of [`states`], for other programs and stores. That is *not* the format of state files.
 
 mod diff;
 mod editor;

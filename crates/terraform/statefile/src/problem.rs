@@ -73,6 +73,39 @@ pub enum Code {
 }
 
 impl Code {
+    /// All codes in the order of their numbers.
+    pub const ALL: &[Self] = &[
+        Self::BinaryFormat,
+        Self::Syntax,
+        Self::VersionUnreadable,
+        Self::VersionType,
+        Self::NotAnObject,
+        Self::VersionMissing,
+        Self::Encrypted,
+        Self::VersionZero,
+        Self::VersionUnsupported,
+        Self::WrongType,
+        Self::Malformed,
+        Self::WriterVersion,
+        Self::UpgradeFailed,
+        Self::ResourceMode,
+        Self::ModuleAddress,
+        Self::ProviderAddress,
+        Self::ProviderMissing,
+        Self::ProviderConflict,
+        Self::IndexKey,
+        Self::Status,
+        Self::DeposedKey,
+        Self::DuplicateCurrent,
+        Self::DuplicateDeposed,
+        Self::Dependency,
+        Self::DependsOn,
+        Self::SensitivePath,
+        Self::OutputType,
+        Self::OutputValue,
+        Self::CheckAddress,
+    ];
+
     /// The printed form, `GS0102` for [`Code::Syntax`].
     pub fn id(self) -> String {
         format!("GS{:04}", 100 + self as u16)

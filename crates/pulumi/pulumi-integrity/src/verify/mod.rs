@@ -10,6 +10,8 @@ mod loading;
 mod providers;
 mod resources;
 mod rest;
+#[cfg(feature = "serde")]
+mod serialization;
 
 use std::collections::HashMap;
 

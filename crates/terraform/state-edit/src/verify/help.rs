@@ -1,38 +1,59 @@
 //! What to do about files that are damaged as a whole.
 
+const UTF_16: &str = "convert the file, for example with `iconv -f UTF-16 -t UTF-8`; nothing in it is lost";
+const BYTE_ORDER_MARK: &str =
+    "save the file without a byte-order mark (its first three bytes); what follows was checked nevertheless";
+const GZIP: &str = "unpack the file first, it is compressed with gzip";
+const ZIP: &str = "unpack the file first; a ZIP archive may be a plan, which is not a state";
+const BLANK: &str = "nothing can be recovered from this file: restore a backup or an older version";
+const NUL_BYTES: &str = "a crash left NUL bytes at the end: restore a backup or an older version; if there is none, what stands \
+             before them can be saved by cutting there and closing the open brackets";
+const CUT_OFF: &str = "the file was cut off: restore a backup, an older version or errored.tfstate; if there is none, what is \
+             left can be saved by cutting behind the last whole resource and closing the open brackets";
+const MERGE_CONFLICT: &str =
+    "resolve the merge conflict; the sides are two states, of which only one is right";
+const MARKUP: &str =
+    "this is an HTML or XML page, most likely an error message of a server: fetch the state again";
+const SECOND_DOCUMENT: &str = "remove what follows the first document, once it is known to be the right one";
+const UNKNOWN: &str = "correct the place that is named, or restore a backup or an older version";
+#[cfg(any(test, feature = "serde"))]
+const ALL: [&str; 11] = [
+    UTF_16,
+    BYTE_ORDER_MARK,
+    GZIP,
+    ZIP,
+    BLANK,
+    NUL_BYTES,
+    CUT_OFF,
+    MERGE_CONFLICT,
+    MARKUP,
+    SECOND_DOCUMENT,
+    UNKNOWN,
+];
+
 /// What to do with a file that stops being JSON at `offset`.
 pub(super) fn for_damage(text: &[u8], offset: usize) -> &'static str {
     let rest = text.get(offset..).unwrap_or_default();
     let blank = |bytes: &[u8]| bytes.iter().all(|b| matches!(b, 0 | b' ' | b'\t' | b'\r' | b'\n'));
     match text {
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, b'{', ..] | [b'{', 0, ..] => {
-            "convert the file, for example with `iconv -f UTF-16 -t UTF-8`; nothing in it is lost"
-        }
-        [0xef, 0xbb, 0xbf, ..] if offset == 0 => {
-            "save the file without a byte-order mark (its first three bytes); what follows was checked nevertheless"
-        }
-        [0x1f, 0x8b, ..] => "unpack the file first, it is compressed with gzip",
-        [b'P', b'K', 3, 4, ..] => "unpack the file first; a ZIP archive may be a plan, which is not a state",
-        _ if blank(text) => "nothing can be recovered from this file: restore a backup or an older version",
-        _ if rest.first() == Some(&0) && blank(rest) => {
-            "a crash left NUL bytes at the end: restore a backup or an older version; if there is none, what stands \
-             before them can be saved by cutting there and closing the open brackets"
-        }
-        _ if rest.is_empty() => {
-            "the file was cut off: restore a backup, an older version or errored.tfstate; if there is none, what is \
-             left can be saved by cutting behind the last whole resource and closing the open brackets"
-        }
-        _ if conflicted(rest) => {
-            "resolve the merge conflict; the sides are two states, of which only one is right"
-        }
-        _ if text.trim_ascii_start().first() == Some(&b'<') => {
-            "this is an HTML or XML page, most likely an error message of a server: fetch the state again"
-        }
-        _ if ends_before(text, offset) => {
-            "remove what follows the first document, once it is known to be the right one"
-        }
-        _ => "correct the place that is named, or restore a backup or an older version",
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, b'{', ..] | [b'{', 0, ..] => UTF_16,
+        [0xef, 0xbb, 0xbf, ..] if offset == 0 => BYTE_ORDER_MARK,
+        [0x1f, 0x8b, ..] => GZIP,
+        [b'P', b'K', 3, 4, ..] => ZIP,
+        _ if blank(text) => BLANK,
+        _ if rest.first() == Some(&0) && blank(rest) => NUL_BYTES,
+        _ if rest.is_empty() => CUT_OFF,
+        _ if conflicted(rest) => MERGE_CONFLICT,
+        _ if text.trim_ascii_start().first() == Some(&b'<') => MARKUP,
+        _ if ends_before(text, offset) => SECOND_DOCUMENT,
+        _ => UNKNOWN,
     }
+}
+
+/// The advice that has these words.
+#[cfg(feature = "serde")]
+pub(super) fn known(text: &str) -> Option<&'static str> {
+    ALL.into_iter().find(|help| *help == text)
 }
 
 /// Whether the text goes on with the markers that version control leaves in conflicting files.
@@ -69,6 +90,7 @@ mod tests {
         for (text, offset, expected) in cases {
             let help = for_damage(text, offset);
             assert!(help.starts_with(expected), "{text:?}: {help}");
+            assert!(ALL.contains(&help), "{help}");
         }
         assert!(for_damage(b"{\"a\" 1}", 5).starts_with("correct the place"));
     }

@@ -20,6 +20,8 @@ mod resources;
 mod rule;
 mod secrets;
 mod sensitive_paths;
+#[cfg(feature = "serde")]
+mod serialization;
 mod source;
 
 pub use finding::Finding;

@@ -30,6 +30,13 @@ macro_rules! rules {
                 }
             }
 
+            /// The rule that has this printed code.
+            #[must_use]
+            pub fn from_id(id: &str) -> Option<Self> {
+                let problems = Code::ALL.iter().copied().map(Self::Problem);
+                Self::ALL.iter().copied().chain(problems).find(|rule| rule.id() == id)
+            }
+
             /// How much it matters.
             #[must_use]
             pub fn severity(self) -> Severity {

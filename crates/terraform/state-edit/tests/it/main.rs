@@ -15,6 +15,8 @@ mod props;
 mod providers;
 mod release;
 mod script;
+#[cfg(feature = "serde")]
+mod serialization;
 #[path = "../../../statefile/tests/it/shared.rs"]
 mod shared;
 mod support;
