@@ -48,6 +48,7 @@ mod encode;
 mod features;
 mod file;
 mod intern;
+mod members;
 mod note;
 mod offsets;
 mod part;

@@ -19,17 +19,33 @@ pub(crate) struct Reader {
     names: Interner,
 }
 
-/// Which member of an object a name is: a number below 64, or nothing if it is unknown and has not been read.
-pub(crate) type Known = Option<u8>;
+/// The members of an object that were read, and how often.
+#[derive(Debug, Default)]
+struct Seen<'a>(Vec<(Cow<'a, [u8]>, usize)>);
+
+impl<'a> Seen<'a> {
+    /// Counts a member.
+    fn add(&mut self, name: Cow<'a, [u8]>) -> usize {
+        if let Some((_, count)) = self.0.iter_mut().find(|(known, _)| *known == name) {
+            *count += 1;
+            return *count;
+        }
+        if self.0.is_empty() {
+            self.0.reserve(16);
+        }
+        self.0.push((name, 1));
+        1
+    }
+}
 
 impl Reader {
-    /// Reads an object. The function reads the value of each member it knows; the others are kept.
+    /// Reads an object. The function reads the value of each member it knows, and tells whether it did; the others are kept.
     ///
     /// Nothing if the value is `null` or, which is a problem, something else.
     pub(crate) fn object<'a>(
         &mut self,
         cursor: &mut Cursor<'a>,
-        mut member: impl FnMut(&mut Self, &[u8], &mut Cursor<'a>) -> Result<Known, Stop>,
+        mut member: impl FnMut(&mut Self, &[u8], &mut Cursor<'a>) -> Result<bool, Stop>,
     ) -> Result<Option<Extra>, Stop> {
         if cursor.kind()? != Kind::Object {
             return self.wrong_type(cursor, "an object");
@@ -37,23 +53,18 @@ impl Reader {
         let start = cursor.clone();
         cursor.open(b'{')?;
         let mut extra = Extra::new();
-        let (mut seen, mut repeated) = (0_u64, 0_u64);
+        let mut seen = Seen::default();
         let mut first = true;
         while let Some(name) = cursor.member(&mut first)? {
             let offset = cursor.offset();
-            match member(self, &name.bytes(), cursor)? {
-                Some(number) => {
-                    let bit = 1_u64 << (number & 63);
-                    if seen & bit != 0 && repeated & bit == 0 {
-                        repeated |= bit;
-                        self.note_repeated(&start, &name, offset)?;
-                    }
-                    seen |= bit;
+            let decoded = name.bytes();
+            if member(self, &decoded, cursor)? {
+                if seen.add(decoded) == 2 {
+                    self.note_repeated(&start, &name, offset)?;
                 }
-                None => {
-                    let text = self.string_value(&name);
-                    extra.push(text, raw_json(cursor.raw()?));
-                }
+            } else {
+                let text = self.string_value(&name);
+                extra.push(text, raw_json(cursor.raw()?));
             }
         }
         Ok(Some(extra))

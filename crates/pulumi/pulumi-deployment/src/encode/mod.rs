@@ -1,7 +1,7 @@
 //! A file to bytes: the current version, in the order and with the omissions of the original.
 
 mod parts;
-mod resource;
+pub(crate) mod resource;
 
 use std::collections::BTreeSet;
 use std::io;
@@ -13,8 +13,6 @@ use crate::features;
 use crate::file::{Checkpoint, DeploymentFile, Envelope};
 use crate::note::NoteKind;
 use crate::property::PropertyError;
-
-pub(crate) use resource::RESOURCE_MEMBERS;
 
 /// Options of the writer.
 #[derive(Clone, Debug, Default)]

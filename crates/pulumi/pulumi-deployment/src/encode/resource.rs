@@ -1,54 +1,17 @@
 //! Resources and operations.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
 use groundstate_pulumi_snapshot::{
-    Operation, Properties, PropertyDependencies, Resource, StackFrame, StoredValue, Timeouts,
+    CustomTimeouts, HookType, Operation, Properties, PropertyDependencies, Resource, StackFrame, StoredValue,
+    Time, Timeouts,
 };
 
 use super::{EncodeError, Encoder};
+use crate::members::write_members;
 use crate::property::{PropertyError, encode_map, encode_value};
-
-/// Names of all members, in the order in which they are written.
-pub(crate) const RESOURCE_MEMBERS: [&str; 36] = [
-    "urn",
-    "custom",
-    "delete",
-    "id",
-    "type",
-    "inputs",
-    "outputs",
-    "parent",
-    "protect",
-    "taint",
-    "external",
-    "dependencies",
-    "initErrors",
-    "provider",
-    "propertyDependencies",
-    "pendingReplacement",
-    "additionalSecretOutputs",
-    "aliases",
-    "customTimeouts",
-    "importID",
-    "retainOnDelete",
-    "deletedWith",
-    "replaceWith",
-    "created",
-    "modified",
-    "sourcePosition",
-    "stackTrace",
-    "ignoreChanges",
-    "hideDiff",
-    "replaceOnChanges",
-    "replacementTrigger",
-    "refreshBeforeUpdate",
-    "viewOf",
-    "resourceHooks",
-    "extensionRef",
-    "snippetID",
-];
 
 impl<W: io::Write> Encoder<W> {
     pub(crate) fn operation(&mut self, operation: &Operation) -> Result<(), EncodeError> {
@@ -63,63 +26,9 @@ impl<W: io::Write> Encoder<W> {
 
     pub(crate) fn resource(&mut self, resource: &Resource) -> Result<(), EncodeError> {
         self.writer.open('{');
-        self.writer.name("urn");
-        self.writer.string(resource.urn.as_str());
-        self.writer.name("custom");
-        self.writer.scalar(if resource.custom { "true" } else { "false" });
-        self.flag("delete", resource.delete);
-        self.text("id", resource.id.as_ref());
-        self.writer.name("type");
-        self.writer.string(resource.resource_type.as_str());
-        self.properties("inputs", &resource.inputs, resource)?;
-        self.properties("outputs", &resource.outputs, resource)?;
-        self.text("parent", resource.parent.as_ref());
-        self.flag("protect", resource.protect);
-        self.flag("taint", resource.taint);
-        self.flag("external", resource.external);
-        self.list("dependencies", &resource.dependencies)?;
-        self.list("initErrors", &resource.init_errors)?;
-        self.text("provider", resource.provider.as_ref());
-        self.property_dependencies(&resource.property_dependencies)?;
-        self.flag("pendingReplacement", resource.pending_replacement);
-        self.list("additionalSecretOutputs", &resource.additional_secret_outputs)?;
-        self.list("aliases", &resource.aliases)?;
-        if let Some(timeouts) = resource.custom_timeouts.get() {
-            self.timeouts(timeouts)?;
-        }
-        self.text("importID", resource.import_id.as_ref());
-        self.flag("retainOnDelete", resource.retain_on_delete);
-        self.text("deletedWith", resource.deleted_with.as_ref());
-        self.list("replaceWith", &resource.replace_with)?;
-        self.text("created", resource.created.map(|time| time.to_string()).as_ref());
-        self.text("modified", resource.modified.map(|time| time.to_string()).as_ref());
-        self.tail(resource)?;
+        write_members(self, resource)?;
         self.extra(&resource.extra)?;
         Ok(self.writer.close('}')?)
-    }
-
-    /// Members 26 to 36.
-    fn tail(&mut self, resource: &Resource) -> Result<(), EncodeError> {
-        self.text("sourcePosition", resource.source_position.as_ref());
-        self.stack_trace(&resource.stack_trace)?;
-        self.list("ignoreChanges", &resource.ignore_changes)?;
-        self.list("hideDiff", &resource.hide_diff)?;
-        self.list("replaceOnChanges", &resource.replace_on_changes)?;
-        self.trigger(resource)?;
-        self.flag("refreshBeforeUpdate", resource.refresh_before_update);
-        self.text("viewOf", resource.view_of.as_ref());
-        if !resource.resource_hooks.is_empty() {
-            self.writer.name("resourceHooks");
-            self.writer.open('{');
-            for (moment, names) in &resource.resource_hooks {
-                self.writer.name(moment.as_str());
-                self.array(names)?;
-            }
-            self.writer.close('}')?;
-        }
-        self.text("extensionRef", resource.extension_ref.as_ref());
-        self.text("snippetID", resource.snippet_id.as_ref());
-        Ok(())
     }
 
     fn flag(&mut self, name: &str, value: bool) {
@@ -174,24 +83,28 @@ impl<W: io::Write> Encoder<W> {
         Ok(())
     }
 
-    fn trigger(&mut self, resource: &Resource) -> Result<(), EncodeError> {
-        const NAME: &str = "replacementTrigger";
-        let raw = match &resource.replacement_trigger {
+    fn trigger(
+        &mut self,
+        name: &str,
+        trigger: Option<&StoredValue>,
+        resource: &Resource,
+    ) -> Result<(), EncodeError> {
+        let raw = match trigger {
             None => return Ok(()),
             Some(trigger) if trigger.is_null() => return Ok(()),
             Some(StoredValue::Raw(raw)) => raw.clone(),
             Some(StoredValue::Value(value)) => encode_value(value, self.layout.escapes, self.secrets)
-                .map_err(|source| property_error(resource, NAME, source))?,
+                .map_err(|source| property_error(resource, name, source))?,
         };
-        self.writer.name(NAME);
+        self.writer.name(name);
         Ok(self.writer.raw(raw.as_str())?)
     }
 
-    fn property_dependencies(&mut self, dependencies: &PropertyDependencies) -> io::Result<()> {
+    fn property_dependencies(&mut self, name: &str, dependencies: &PropertyDependencies) -> io::Result<()> {
         if dependencies.is_empty() {
             return Ok(());
         }
-        self.writer.name("propertyDependencies");
+        self.writer.name(name);
         self.writer.open('{');
         for (property, urns) in dependencies.iter() {
             self.writer.name(property);
@@ -203,8 +116,8 @@ impl<W: io::Write> Encoder<W> {
         self.writer.close('}')
     }
 
-    fn timeouts(&mut self, timeouts: &Timeouts) -> io::Result<()> {
-        self.writer.name("customTimeouts");
+    fn timeouts(&mut self, name: &str, timeouts: &Timeouts) -> io::Result<()> {
+        self.writer.name(name);
         self.writer.open('{');
         let all = [
             ("create", &timeouts.create),
@@ -224,11 +137,11 @@ impl<W: io::Write> Encoder<W> {
         self.writer.close('}')
     }
 
-    fn stack_trace(&mut self, frames: &[StackFrame]) -> io::Result<()> {
+    fn stack_trace(&mut self, name: &str, frames: &[StackFrame]) -> io::Result<()> {
         if frames.is_empty() {
             return Ok(());
         }
-        self.writer.name("stackTrace");
+        self.writer.name(name);
         self.writer.open('[');
         for frame in frames {
             self.writer.open('{');
@@ -238,6 +151,131 @@ impl<W: io::Write> Encoder<W> {
         }
         self.writer.close(']')
     }
+}
+
+// How the table of members has each form written.
+
+type Written = Result<(), EncodeError>;
+
+pub(crate) fn required<W: io::Write>(
+    out: &mut Encoder<W>,
+    name: &str,
+    value: &impl AsRef<str>,
+    _: &Resource,
+) -> Written {
+    out.writer.name(name);
+    out.writer.string(value.as_ref());
+    Ok(())
+}
+
+pub(crate) fn required_flag<W: io::Write>(
+    out: &mut Encoder<W>,
+    name: &str,
+    value: &bool,
+    _: &Resource,
+) -> Written {
+    out.writer.name(name);
+    out.writer.scalar(if *value { "true" } else { "false" });
+    Ok(())
+}
+
+pub(crate) fn flag<W: io::Write>(out: &mut Encoder<W>, name: &str, value: &bool, _: &Resource) -> Written {
+    out.flag(name, *value);
+    Ok(())
+}
+
+pub(crate) fn text<W: io::Write>(
+    out: &mut Encoder<W>,
+    name: &str,
+    value: &Option<impl AsRef<str>>,
+    _: &Resource,
+) -> Written {
+    out.text(name, value.as_ref());
+    Ok(())
+}
+
+pub(crate) use text as id;
+
+pub(crate) fn list<W: io::Write>(
+    out: &mut Encoder<W>,
+    name: &str,
+    values: &[impl AsRef<str>],
+    _: &Resource,
+) -> Written {
+    Ok(out.list(name, values)?)
+}
+
+pub(crate) fn properties<W: io::Write>(
+    out: &mut Encoder<W>,
+    name: &str,
+    properties: &Properties,
+    resource: &Resource,
+) -> Written {
+    out.properties(name, properties, resource)
+}
+
+pub(crate) fn property_dependencies<W: io::Write>(
+    out: &mut Encoder<W>,
+    name: &str,
+    dependencies: &PropertyDependencies,
+    _: &Resource,
+) -> Written {
+    Ok(out.property_dependencies(name, dependencies)?)
+}
+
+pub(crate) fn timeouts<W: io::Write>(
+    out: &mut Encoder<W>,
+    name: &str,
+    timeouts: &CustomTimeouts,
+    _: &Resource,
+) -> Written {
+    Ok(timeouts.get().map_or(Ok(()), |timeouts| out.timeouts(name, timeouts))?)
+}
+
+pub(crate) fn time<W: io::Write>(
+    out: &mut Encoder<W>,
+    name: &str,
+    time: &Option<Time>,
+    _: &Resource,
+) -> Written {
+    out.text(name, time.map(|time| time.to_string()).as_ref());
+    Ok(())
+}
+
+pub(crate) fn stack_trace<W: io::Write>(
+    out: &mut Encoder<W>,
+    name: &str,
+    frames: &[StackFrame],
+    _: &Resource,
+) -> Written {
+    Ok(out.stack_trace(name, frames)?)
+}
+
+pub(crate) fn trigger<W: io::Write>(
+    out: &mut Encoder<W>,
+    name: &str,
+    trigger: &Option<StoredValue>,
+    resource: &Resource,
+) -> Written {
+    out.trigger(name, trigger.as_ref(), resource)
+}
+
+pub(crate) fn hooks<W: io::Write>(
+    out: &mut Encoder<W>,
+    name: &str,
+    hooks: &BTreeMap<HookType, Vec<Arc<str>>>,
+    _: &Resource,
+) -> Written {
+    if hooks.is_empty() {
+        return Ok(());
+    }
+    out.writer.name(name);
+    out.writer.open('{');
+    for (moment, names) in hooks {
+        out.writer.name(moment.as_str());
+        out.array(names)?;
+    }
+    Ok(out.writer.close('}')?)
 }
 
 fn property_error(resource: &Resource, member: &str, source: PropertyError) -> EncodeError {

@@ -6,7 +6,7 @@ use groundstate_json::{Cursor, Stop};
 use groundstate_pulumi_snapshot::{Operation, Properties, PropertyDependencies, Resource, Snapshot, Urn};
 
 use super::drop_newer;
-use crate::encode::RESOURCE_MEMBERS;
+use crate::members::RESOURCE_MEMBERS;
 use crate::sink::Sink;
 use crate::wire::v2::{DeploymentV2, OperationV1, ResourceV2};
 use crate::wire::v3::MEMBERS;
@@ -46,7 +46,7 @@ fn resource(old: ResourceV2, sink: &mut Sink) -> Resource {
         dependencies: old.dependencies,
         init_errors: old.init_errors,
         provider: old.provider,
-        extra: drop_newer(old.extra, &RESOURCE_MEMBERS, 2, old.offset, sink),
+        extra: drop_newer(old.extra, RESOURCE_MEMBERS, 2, old.offset, sink),
         ..Resource::default()
     }
 }

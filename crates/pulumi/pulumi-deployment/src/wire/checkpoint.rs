@@ -7,7 +7,7 @@ use groundstate_pulumi_snapshot::Extra;
 
 use crate::decode::EnvelopeKind;
 use crate::file::Checkpoint;
-use crate::reader::{Known, Reader};
+use crate::reader::Reader;
 
 /// What the outermost object says, with its body still to be read.
 #[derive(Debug)]
@@ -50,14 +50,12 @@ pub(crate) fn outer<'a, B>(
     let extra = reader.object(cursor, |reader, name, cursor| {
         let kind = cursor.kind()?;
         let (at, offset) = (cursor.clone(), cursor.offset());
-        Ok(Some(match name {
+        match name {
             b"version" => {
                 out.version = Some((kind, cursor.raw()?, offset));
-                0
             }
             b"features" => {
                 out.features = Some((reader.list(cursor)?, offset));
-                1
             }
             b"deployment" | b"checkpoint" => {
                 let is_deployment = name == b"deployment";
@@ -71,14 +69,14 @@ pub(crate) fn outer<'a, B>(
                     cursor.skip()?;
                 }
                 *(if is_deployment { &mut out.deployment } else { &mut out.checkpoint }) = Some(at);
-                if is_deployment { 2 } else { 3 }
             }
             b"latest" | b"stack" => {
                 out.unversioned = true;
-                return Ok(None);
+                return Ok(false);
             }
-            _ => return Ok(None),
-        }))
+            _ => return Ok(false),
+        }
+        Ok(true)
     })?;
     out.extra = extra.unwrap_or_default();
     Ok(out)
@@ -95,30 +93,26 @@ pub(crate) fn body<T>(
 ) -> Result<(Checkpoint, Option<T>), Stop> {
     let mut out = Checkpoint::default();
     let mut latest = None;
-    let extra = reader.object(cursor, |reader, name, cursor| -> Result<Known, Stop> {
-        Ok(Some(match name {
+    let extra = reader.object(cursor, |reader, name, cursor| -> Result<bool, Stop> {
+        match name {
             b"stack" => {
                 out.stack = reader.text(cursor)?;
-                0
             }
             b"config" => {
                 out.config = reader.properties(cursor)?.as_raw().cloned();
-                1
             }
             b"latest" => {
                 latest = deployment(reader, cursor)?;
-                2
             }
             b"version" if is_document => {
                 cursor.skip()?;
-                3
             }
             b"checkpoint" if is_document && cursor.kind()? == Kind::Null => {
                 cursor.null()?;
-                4
             }
-            _ => return Ok(None),
-        }))
+            _ => return Ok(false),
+        }
+        Ok(true)
     })?;
     out.extra = extra.unwrap_or_default();
     Ok((out, latest))

@@ -9,18 +9,15 @@ use crate::reader::Reader;
 pub(super) fn manifest(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result<Manifest, Stop> {
     let mut out = Manifest::default();
     let extra = reader.object(cursor, |reader, name, cursor| {
-        Ok(Some(match name {
+        match name {
             b"time" => {
                 out.time = reader.time(cursor)?.unwrap_or(out.time);
-                0
             }
             b"magic" => {
                 out.magic = reader.text(cursor)?.unwrap_or_default();
-                1
             }
             b"version" => {
                 out.version = reader.text(cursor)?.unwrap_or_default();
-                2
             }
             b"plugins" => {
                 out.plugins.clear();
@@ -28,10 +25,10 @@ pub(super) fn manifest(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result<M
                     out.plugins.push(plugin(reader, cursor)?);
                     Ok(())
                 })?;
-                3
             }
-            _ => return Ok(None),
-        }))
+            _ => return Ok(false),
+        }
+        Ok(true)
     })?;
     out.extra = extra.unwrap_or_default();
     Ok(out)
@@ -40,18 +37,15 @@ pub(super) fn manifest(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result<M
 fn plugin(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result<Plugin, Stop> {
     let mut out = Plugin::default();
     let extra = reader.object(cursor, |reader, name, cursor| {
-        Ok(Some(match name {
+        match name {
             b"name" => {
                 out.name = reader.text(cursor)?.unwrap_or_default();
-                0
             }
             b"path" => {
                 out.path = reader.text(cursor)?.unwrap_or_default();
-                1
             }
             b"type" => {
                 out.kind = reader.text(cursor)?.unwrap_or_default();
-                2
             }
             b"version" => {
                 cursor.kind()?;
@@ -61,10 +55,10 @@ fn plugin(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result<Plugin, Stop> 
                     let detail = "this is not a version as in 1.2.3, with or without a v in front";
                     reader.sink.problem(Code::PluginVersion, offset, detail);
                 }
-                3
             }
-            _ => return Ok(None),
-        }))
+            _ => return Ok(false),
+        }
+        Ok(true)
     })?;
     out.extra = extra.unwrap_or_default();
     Ok(out)

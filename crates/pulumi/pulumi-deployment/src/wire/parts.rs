@@ -19,18 +19,17 @@ pub(crate) fn secrets_provider(
 ) -> Result<Option<SecretsProvider>, Stop> {
     let mut out = SecretsProvider::default();
     let extra = reader.object(cursor, |reader, name, cursor| {
-        Ok(Some(match name {
+        match name {
             b"type" => {
                 out.kind = reader.text(cursor)?.unwrap_or_default();
-                0
             }
             b"state" => {
                 // Even `null` is a state, and written again.
                 out.state = Some(raw_json(cursor.raw()?));
-                1
             }
-            _ => return Ok(None),
-        }))
+            _ => return Ok(false),
+        }
+        Ok(true)
     })?;
     Ok(extra.map(|extra| SecretsProvider { extra, ..out }))
 }
@@ -40,9 +39,9 @@ pub(super) fn metadata(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result<S
     let extra = reader.object(cursor, |reader, name, cursor| match name {
         b"integrity_error" => {
             out.integrity_error = integrity_error(reader, cursor)?;
-            Ok(Some(0))
+            Ok(true)
         }
-        _ => Ok(None),
+        _ => Ok(false),
     })?;
     out.extra = extra.unwrap_or_default();
     Ok(out)
@@ -54,18 +53,15 @@ fn integrity_error(
 ) -> Result<Option<IntegrityErrorMetadata>, Stop> {
     let mut out = IntegrityErrorMetadata::default();
     let extra = reader.object(cursor, |reader, name, cursor| {
-        Ok(Some(match name {
+        match name {
             b"version" => {
                 out.version = reader.text(cursor)?.unwrap_or_default();
-                0
             }
             b"command" => {
                 out.command = reader.text(cursor)?.unwrap_or_default();
-                1
             }
             b"error" => {
                 out.error = reader.text(cursor)?.unwrap_or_default();
-                2
             }
             b"env_vars" => {
                 out.env_vars.clear();
@@ -73,10 +69,10 @@ fn integrity_error(
                     out.env_vars.insert(variable, reader.text(cursor)?.unwrap_or_default());
                     Ok(())
                 })?;
-                3
             }
-            _ => return Ok(None),
-        }))
+            _ => return Ok(false),
+        }
+        Ok(true)
     })?;
     Ok(extra.map(|extra| IntegrityErrorMetadata { extra, ..out }))
 }
@@ -84,26 +80,21 @@ fn integrity_error(
 pub(crate) fn snippet(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result<Snippet, Stop> {
     let mut out = Snippet::default();
     let extra = reader.object(cursor, |reader, name, cursor| {
-        Ok(Some(match name {
+        match name {
             b"uuid" => {
                 out.uuid = reader.shared(cursor)?.unwrap_or_default().into();
-                0
             }
             b"name" => {
                 out.name = reader.text(cursor)?.unwrap_or_default();
-                1
             }
             b"type" => {
                 out.kind = reader.shared(cursor)?.unwrap_or_default().into();
-                2
             }
             b"code" => {
                 out.code = reader.text(cursor)?.unwrap_or_default();
-                3
             }
             b"descriptor" => {
                 out.descriptor = descriptor(reader, cursor)?;
-                4
             }
             b"references" => {
                 out.references.clear();
@@ -111,10 +102,10 @@ pub(crate) fn snippet(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result<Sn
                     out.references.insert(name, reader.shared(cursor)?.unwrap_or_default().into());
                     Ok(())
                 })?;
-                5
             }
-            _ => return Ok(None),
-        }))
+            _ => return Ok(false),
+        }
+        Ok(true)
     })?;
     out.extra = extra.unwrap_or_default();
     Ok(out)
@@ -123,25 +114,22 @@ pub(crate) fn snippet(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result<Sn
 fn descriptor(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result<SnippetDescriptor, Stop> {
     let mut out = SnippetDescriptor::default();
     let extra = reader.object(cursor, |reader, name, cursor| {
-        Ok(Some(match name {
+        match name {
             b"name" => {
                 out.name = reader.text(cursor)?.unwrap_or_default();
-                0
             }
             b"version" => {
                 out.version = reader.text(cursor)?;
-                1
             }
             b"downloadURL" => {
                 out.download_url = reader.optional(cursor)?;
-                2
             }
             b"parameterization" => {
                 out.parameterization = extension(reader, cursor)?;
-                3
             }
-            _ => return Ok(None),
-        }))
+            _ => return Ok(false),
+        }
+        Ok(true)
     })?;
     out.extra = extra.unwrap_or_default();
     Ok(out)
@@ -151,21 +139,19 @@ fn descriptor(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result<SnippetDes
 pub(crate) fn extension(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result<Option<Extension>, Stop> {
     let mut out = Extension::default();
     let extra = reader.object(cursor, |reader, name, cursor| {
-        Ok(Some(match name {
+        match name {
             b"name" => {
                 out.name = reader.text(cursor)?.unwrap_or_default();
-                0
             }
             b"version" => {
                 out.version = reader.text(cursor)?.unwrap_or_default();
-                1
             }
             b"value" => {
                 out.value = bytes(reader, cursor)?;
-                2
             }
-            _ => return Ok(None),
-        }))
+            _ => return Ok(false),
+        }
+        Ok(true)
     })?;
     Ok(extra.map(|extra| Extension { extra, ..out }))
 }

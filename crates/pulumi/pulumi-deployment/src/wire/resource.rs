@@ -1,207 +1,86 @@
 //! Resources of version 3, which is where the model stands.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use groundstate_json::{Cursor, Stop};
-use groundstate_pulumi_snapshot::{Resource, StackFrame, StoredValue, Timeouts, Urn};
+use groundstate_pulumi_snapshot::{
+    CustomTimeouts, HookType, Properties, PropertyDependencies, Resource, ResourceId, StackFrame,
+    StoredValue, Time, Timeouts, Urn,
+};
 
-use crate::reader::{Known, Reader};
+use crate::members::read_member;
+use crate::reader::Reader;
 
-/// Reads a resource. The numbers of members are those of the order in which they are written.
+/// Reads a resource.
 pub(crate) fn resource(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result<Resource, Stop> {
     let mark = reader.sink.len();
     let mut out = Resource::default();
-    let extra =
-        reader.object(cursor, |reader, name, cursor| match identity(reader, &mut out, name, cursor)? {
-            Some(number) => Ok(Some(number)),
-            None => options(reader, &mut out, name, cursor),
-        })?;
+    let extra = reader.object(cursor, |reader, name, cursor| read_member(reader, &mut out, name, cursor))?;
     out.extra = extra.unwrap_or_default();
     reader.sink.name_since(mark, out.urn.as_str());
     Ok(out)
 }
 
-/// Members 1 to 15: what the resource is and what it needs.
-fn identity(
-    reader: &mut Reader,
-    out: &mut Resource,
-    name: &[u8],
-    cursor: &mut Cursor<'_>,
-) -> Result<Known, Stop> {
-    let number = match name {
-        b"urn" => {
-            out.urn = reader.shared(cursor)?.unwrap_or_default().into();
-            1
-        }
-        b"custom" => {
-            out.custom = reader.flag(cursor)?;
-            2
-        }
-        b"delete" => {
-            out.delete = reader.flag(cursor)?;
-            3
-        }
-        b"id" => {
-            out.id = reader.text(cursor)?.filter(|id| !id.is_empty()).map(Into::into);
-            4
-        }
-        b"type" => {
-            out.resource_type = reader.shared(cursor)?.unwrap_or_default().into();
-            5
-        }
-        b"inputs" => {
-            out.inputs = reader.properties(cursor)?;
-            6
-        }
-        b"outputs" => {
-            out.outputs = reader.properties(cursor)?;
-            7
-        }
-        b"parent" => {
-            out.parent = reader.optional(cursor)?;
-            8
-        }
-        b"protect" => {
-            out.protect = reader.flag(cursor)?;
-            9
-        }
-        b"taint" => {
-            out.taint = reader.flag(cursor)?;
-            10
-        }
-        b"external" => {
-            out.external = reader.flag(cursor)?;
-            11
-        }
-        b"dependencies" => {
-            out.dependencies = reader.list(cursor)?;
-            12
-        }
-        b"initErrors" => {
-            out.init_errors = reader.list(cursor)?;
-            13
-        }
-        b"provider" => {
-            out.provider = reader.optional(cursor)?;
-            14
-        }
-        b"propertyDependencies" => {
-            property_dependencies(reader, out, cursor)?;
-            15
-        }
-        _ => return Ok(None),
-    };
-    Ok(Some(number))
+// How the table of members has each form read.
+
+pub(crate) fn required<T: From<Arc<str>>>(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result<T, Stop> {
+    Ok(reader.shared(cursor)?.unwrap_or_default().into())
 }
 
-/// Members 16 to 36: how the engine treats the resource.
-fn options(
+pub(crate) fn required_flag(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result<bool, Stop> {
+    reader.flag(cursor)
+}
+
+pub(crate) fn flag(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result<bool, Stop> {
+    reader.flag(cursor)
+}
+
+/// A text that no other member is likely to hold too.
+pub(crate) fn id(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result<Option<ResourceId>, Stop> {
+    Ok(reader.text(cursor)?.filter(|id| !id.is_empty()).map(Into::into))
+}
+
+pub(crate) fn text<T: From<Arc<str>>>(
     reader: &mut Reader,
-    out: &mut Resource,
-    name: &[u8],
     cursor: &mut Cursor<'_>,
-) -> Result<Known, Stop> {
-    let number = match name {
-        b"pendingReplacement" => {
-            out.pending_replacement = reader.flag(cursor)?;
-            16
-        }
-        b"additionalSecretOutputs" => {
-            out.additional_secret_outputs = reader.list(cursor)?;
-            17
-        }
-        b"aliases" => {
-            out.aliases = reader.list(cursor)?;
-            18
-        }
-        b"customTimeouts" => {
-            out.custom_timeouts = timeouts(reader, cursor)?.into();
-            19
-        }
-        b"importID" => {
-            out.import_id = reader.text(cursor)?.filter(|id| !id.is_empty()).map(Into::into);
-            20
-        }
-        b"retainOnDelete" => {
-            out.retain_on_delete = reader.flag(cursor)?;
-            21
-        }
-        b"deletedWith" => {
-            out.deleted_with = reader.optional(cursor)?;
-            22
-        }
-        b"replaceWith" => {
-            out.replace_with = reader.list(cursor)?;
-            23
-        }
-        b"created" => {
-            out.created = reader.time(cursor)?;
-            24
-        }
-        b"modified" => {
-            out.modified = reader.time(cursor)?;
-            25
-        }
-        b"sourcePosition" => {
-            out.source_position = reader.optional(cursor)?;
-            26
-        }
-        b"stackTrace" => {
-            out.stack_trace = stack_trace(reader, cursor)?;
-            27
-        }
-        b"ignoreChanges" => {
-            out.ignore_changes = reader.list(cursor)?;
-            28
-        }
-        b"hideDiff" => {
-            out.hide_diff = reader.list(cursor)?;
-            29
-        }
-        b"replaceOnChanges" => {
-            out.replace_on_changes = reader.list(cursor)?;
-            30
-        }
-        b"replacementTrigger" => {
-            out.replacement_trigger = reader.value(cursor)?.map(StoredValue::Raw);
-            31
-        }
-        b"refreshBeforeUpdate" => {
-            out.refresh_before_update = reader.flag(cursor)?;
-            32
-        }
-        b"viewOf" => {
-            out.view_of = reader.optional(cursor)?;
-            33
-        }
-        b"resourceHooks" => {
-            out.resource_hooks.clear();
-            reader.map(cursor, |reader, moment, cursor| {
-                let names = reader.list(cursor)?;
-                out.resource_hooks.insert(moment.into(), names);
-                Ok(())
-            })?;
-            34
-        }
-        b"extensionRef" => {
-            out.extension_ref = reader.optional(cursor)?;
-            35
-        }
-        b"snippetID" => {
-            out.snippet_id = reader.optional(cursor)?;
-            36
-        }
-        _ => return Ok(None),
-    };
-    Ok(Some(number))
+) -> Result<Option<T>, Stop> {
+    reader.optional(cursor)
+}
+
+pub(crate) fn list<T: From<Arc<str>>>(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result<Vec<T>, Stop> {
+    reader.list(cursor)
+}
+
+pub(crate) fn properties(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result<Properties, Stop> {
+    reader.properties(cursor)
+}
+
+pub(crate) fn time(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result<Option<Time>, Stop> {
+    reader.time(cursor)
+}
+
+pub(crate) fn trigger(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result<Option<StoredValue>, Stop> {
+    Ok(reader.value(cursor)?.map(StoredValue::Raw))
+}
+
+pub(crate) fn hooks(
+    reader: &mut Reader,
+    cursor: &mut Cursor<'_>,
+) -> Result<BTreeMap<HookType, Vec<Arc<str>>>, Stop> {
+    let mut hooks = BTreeMap::new();
+    reader.map(cursor, |reader, moment, cursor| {
+        hooks.insert(moment.into(), reader.list(cursor)?);
+        Ok(())
+    })?;
+    Ok(hooks)
 }
 
 /// Lists by property. An absent list stays apart from an empty one.
-fn property_dependencies(
+pub(crate) fn property_dependencies(
     reader: &mut Reader,
-    out: &mut Resource,
     cursor: &mut Cursor<'_>,
-) -> Result<(), Stop> {
+) -> Result<PropertyDependencies, Stop> {
     let mut entries: Vec<(Arc<str>, Option<Vec<Urn>>)> = Vec::new();
     reader.map(cursor, |reader, property, cursor| {
         let absent = cursor.kind()? == groundstate_json::Kind::Null;
@@ -209,37 +88,36 @@ fn property_dependencies(
         entries.push((property, (!absent).then_some(urns)));
         Ok(())
     })?;
-    out.property_dependencies = entries.into_iter().collect();
-    Ok(())
+    Ok(entries.into_iter().collect())
 }
 
-fn timeouts(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result<Timeouts, Stop> {
+pub(crate) fn timeouts(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result<CustomTimeouts, Stop> {
     let mut out = Timeouts::default();
     let extra = reader.object(cursor, |reader, name, cursor| {
-        let (slot, number) = match name {
-            b"create" => (&mut out.create, 0),
-            b"update" => (&mut out.update, 1),
-            b"delete" => (&mut out.delete, 2),
-            b"read" => (&mut out.read, 3),
-            _ => return Ok(None),
+        let slot = match name {
+            b"create" => &mut out.create,
+            b"update" => &mut out.update,
+            b"delete" => &mut out.delete,
+            b"read" => &mut out.read,
+            _ => return Ok(false),
         };
         *slot = reader.seconds(cursor)?;
-        Ok(Some(number))
+        Ok(true)
     })?;
     out.extra = extra.unwrap_or_default();
-    Ok(out)
+    Ok(out.into())
 }
 
-fn stack_trace(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result<Vec<StackFrame>, Stop> {
+pub(crate) fn stack_trace(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result<Vec<StackFrame>, Stop> {
     let mut frames = Vec::new();
     reader.array(cursor, |reader, cursor| {
         let mut frame = StackFrame::default();
         let extra = reader.object(cursor, |reader, name, cursor| match name {
             b"sourcePosition" => {
                 frame.source_position = reader.optional(cursor)?;
-                Ok(Some(0))
+                Ok(true)
             }
-            _ => Ok(None),
+            _ => Ok(false),
         })?;
         frame.extra = extra.unwrap_or_default();
         frames.push(frame);

@@ -43,10 +43,9 @@ pub(crate) fn deployment(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result
     cursor.kind()?;
     let mut out = DeploymentV1 { offset: cursor.offset(), ..DeploymentV1::default() };
     let extra = reader.object(cursor, |reader, name, cursor| {
-        Ok(Some(match name {
+        match name {
             b"manifest" => {
                 out.manifest = manifest::manifest(reader, cursor)?;
-                0
             }
             b"resources" => {
                 out.resources.clear();
@@ -54,10 +53,10 @@ pub(crate) fn deployment(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result
                     out.resources.push(resource(reader, cursor)?);
                     Ok(())
                 })?;
-                1
             }
-            _ => return Ok(None),
-        }))
+            _ => return Ok(false),
+        }
+        Ok(true)
     })?;
     Ok(extra.map(|extra| DeploymentV1 { extra, ..out }))
 }
@@ -67,57 +66,46 @@ fn resource(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result<ResourceV1, 
     let mark = reader.sink.len();
     let mut out = ResourceV1 { offset: cursor.offset(), ..ResourceV1::default() };
     let extra = reader.object(cursor, |reader, name, cursor| {
-        Ok(Some(match name {
+        match name {
             b"urn" => {
                 out.urn = reader.shared(cursor)?.unwrap_or_default().into();
-                0
             }
             b"custom" => {
                 out.custom = reader.flag(cursor)?;
-                1
             }
             b"delete" => {
                 out.delete = reader.flag(cursor)?;
-                2
             }
             b"id" => {
                 out.id = reader.optional(cursor)?;
-                3
             }
             b"type" => {
                 out.resource_type = reader.shared(cursor)?.unwrap_or_default().into();
-                4
             }
             b"inputs" => {
                 out.inputs = reader.properties(cursor)?;
-                5
             }
             b"defaults" => {
                 out.defaults = reader.properties(cursor)?;
-                6
             }
             b"outputs" => {
                 out.outputs = reader.properties(cursor)?;
-                7
             }
             b"parent" => {
                 out.parent = reader.optional(cursor)?;
-                8
             }
             b"protect" => {
                 out.protect = reader.flag(cursor)?;
-                9
             }
             b"dependencies" => {
                 out.dependencies = reader.list(cursor)?;
-                10
             }
             b"initErrors" => {
                 out.init_errors = reader.list(cursor)?;
-                11
             }
-            _ => return Ok(None),
-        }))
+            _ => return Ok(false),
+        }
+        Ok(true)
     })?;
     out.extra = extra.unwrap_or_default();
     reader.sink.name_since(mark, out.urn.as_str());

@@ -60,10 +60,9 @@ pub(crate) fn deployment(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result
     cursor.kind()?;
     let mut out = DeploymentV2 { offset: cursor.offset(), ..DeploymentV2::default() };
     let extra = reader.object(cursor, |reader, name, cursor| {
-        Ok(Some(match name {
+        match name {
             b"manifest" => {
                 out.manifest = manifest::manifest(reader, cursor)?;
-                0
             }
             b"resources" => {
                 out.resources.clear();
@@ -71,7 +70,6 @@ pub(crate) fn deployment(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result
                     out.resources.push(resource(reader, cursor)?);
                     Ok(())
                 })?;
-                1
             }
             b"pending_operations" => {
                 out.pending_operations.clear();
@@ -79,10 +77,10 @@ pub(crate) fn deployment(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result
                     out.pending_operations.push(operation(reader, cursor)?);
                     Ok(())
                 })?;
-                2
             }
-            _ => return Ok(None),
-        }))
+            _ => return Ok(false),
+        }
+        Ok(true)
     })?;
     Ok(extra.map(|extra| DeploymentV2 { extra, ..out }))
 }
@@ -91,17 +89,16 @@ fn operation(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result<OperationV1
     let kind = OperationType::Other(Arc::default());
     let mut out = OperationV1 { resource: ResourceV2::default(), kind, extra: Extra::new() };
     let extra = reader.object(cursor, |reader, name, cursor| {
-        Ok(Some(match name {
+        match name {
             b"resource" => {
                 out.resource = resource(reader, cursor)?;
-                0
             }
             b"type" => {
                 out.kind = OperationType::from(&*reader.text(cursor)?.unwrap_or_default());
-                1
             }
-            _ => return Ok(None),
-        }))
+            _ => return Ok(false),
+        }
+        Ok(true)
     })?;
     out.extra = extra.unwrap_or_default();
     Ok(out)
@@ -112,61 +109,49 @@ fn resource(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result<ResourceV2, 
     let mark = reader.sink.len();
     let mut out = ResourceV2 { offset: cursor.offset(), ..ResourceV2::default() };
     let extra = reader.object(cursor, |reader, name, cursor| {
-        Ok(Some(match name {
+        match name {
             b"urn" => {
                 out.urn = reader.shared(cursor)?.unwrap_or_default().into();
-                0
             }
             b"custom" => {
                 out.custom = reader.flag(cursor)?;
-                1
             }
             b"delete" => {
                 out.delete = reader.flag(cursor)?;
-                2
             }
             b"id" => {
                 out.id = reader.optional(cursor)?;
-                3
             }
             b"type" => {
                 out.resource_type = reader.shared(cursor)?.unwrap_or_default().into();
-                4
             }
             b"inputs" => {
                 out.inputs = reader.properties(cursor)?;
-                5
             }
             b"outputs" => {
                 out.outputs = reader.properties(cursor)?;
-                6
             }
             b"parent" => {
                 out.parent = reader.optional(cursor)?;
-                7
             }
             b"protect" => {
                 out.protect = reader.flag(cursor)?;
-                8
             }
             b"external" => {
                 out.external = reader.flag(cursor)?;
-                9
             }
             b"dependencies" => {
                 out.dependencies = reader.list(cursor)?;
-                10
             }
             b"initErrors" => {
                 out.init_errors = reader.list(cursor)?;
-                11
             }
             b"provider" => {
                 out.provider = reader.optional(cursor)?;
-                12
             }
-            _ => return Ok(None),
-        }))
+            _ => return Ok(false),
+        }
+        Ok(true)
     })?;
     out.extra = extra.unwrap_or_default();
     reader.sink.name_since(mark, out.urn.as_str());

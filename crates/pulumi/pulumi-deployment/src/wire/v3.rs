@@ -32,14 +32,12 @@ pub(crate) fn deployment(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result
     let mut out = Snapshot::default();
     let mut metadata = false;
     let extra = reader.object(cursor, |reader, name, cursor| {
-        Ok(Some(match name {
+        match name {
             b"manifest" => {
                 out.manifest = manifest::manifest(reader, cursor)?;
-                0
             }
             b"secrets_providers" => {
                 out.secrets_provider = parts::secrets_provider(reader, cursor)?;
-                1
             }
             b"resources" => {
                 out.resources.clear();
@@ -47,7 +45,6 @@ pub(crate) fn deployment(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result
                     out.resources.push(Arc::new(resource::resource(reader, cursor)?));
                     Ok(())
                 })?;
-                2
             }
             b"pending_operations" => {
                 out.pending_operations.clear();
@@ -55,12 +52,10 @@ pub(crate) fn deployment(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result
                     out.pending_operations.push(operation(reader, cursor)?);
                     Ok(())
                 })?;
-                3
             }
             b"metadata" => {
                 metadata = true;
                 out.metadata = parts::metadata(reader, cursor)?;
-                4
             }
             b"snippets" => {
                 out.snippets.clear();
@@ -68,7 +63,6 @@ pub(crate) fn deployment(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result
                     out.snippets.push(parts::snippet(reader, cursor)?);
                     Ok(())
                 })?;
-                5
             }
             b"extensions" => {
                 out.extensions.clear();
@@ -78,10 +72,10 @@ pub(crate) fn deployment(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result
                     }
                     Ok(())
                 })?;
-                6
             }
-            _ => return Ok(None),
-        }))
+            _ => return Ok(false),
+        }
+        Ok(true)
     })?;
     Ok(extra.map(|extra| Deployment { snapshot: Snapshot { extra, ..out }, metadata }))
 }
@@ -89,17 +83,16 @@ pub(crate) fn deployment(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result
 pub(crate) fn operation(reader: &mut Reader, cursor: &mut Cursor<'_>) -> Result<Operation, Stop> {
     let mut out = Operation::new(Resource::default(), OperationType::Other(Arc::default()));
     let extra = reader.object(cursor, |reader, name, cursor| {
-        Ok(Some(match name {
+        match name {
             b"resource" => {
                 out.resource = Arc::new(resource::resource(reader, cursor)?);
-                0
             }
             b"type" => {
                 out.kind = OperationType::from(&*reader.text(cursor)?.unwrap_or_default());
-                1
             }
-            _ => return Ok(None),
-        }))
+            _ => return Ok(false),
+        }
+        Ok(true)
     })?;
     out.extra = extra.unwrap_or_default();
     Ok(out)
