@@ -43,7 +43,7 @@ pub(crate) use pulumi::{
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done, and nothing to report
-  1  `check` has findings, `diff` found differences, or `salvage` lost something
+  1  `check` has findings, `diff` has differences, `repair` has a plan, or `salvage` lost something
   2  the command line or a script is wrong, or asks for something impossible
   3  there is no state: a file is missing, empty or unreadable; or a file cannot be written
   4  the input is not a state file

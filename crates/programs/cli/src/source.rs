@@ -51,6 +51,15 @@ enum Place {
     Packed { path: Option<PathBuf>, stored: Vec<u8>, text: Vec<u8> },
 }
 
+/// A file of so many bytes is read as a whole, however few of them hold the outputs.
+const SMALL: u64 = 1 << 20;
+
+/// The outputs in a text, those of a second member `outputs` too. In a damaged text the first member tells.
+fn outputs_of_text(text: &[u8], name: Option<&str>) -> Result<Vec<(String, OutputValue)>, ScanError> {
+    groundstate_statefile::outputs(text, name)
+        .or_else(|_| groundstate_statefile::leading_outputs(text, text, name))
+}
+
 impl Source {
     /// Finds the state that an argument names. Pipes are read here.
     pub(crate) fn find(argument: &Path) -> Result<Self> {
@@ -159,6 +168,10 @@ impl Source {
     pub(crate) fn outputs(&self, name: Option<&str>) -> Result<Vec<(String, OutputValue)>, ScanFailure> {
         let outputs = match &self.place {
             Place::File(path) => {
+                if fs::metadata(path).is_ok_and(|file| file.len() <= SMALL) {
+                    return outputs_of_text(&read_file(path)?, name)
+                        .map_err(|error| self.scan_failure(error));
+                }
                 let open = Open::at(path)?;
                 let extent = Extent::Bytes(open.before.len());
                 let input = Progress::new(&open.file, extent, Count::default());
@@ -170,9 +183,7 @@ impl Source {
                 }
                 outputs
             }
-            Place::Text(text) | Place::Packed { text, .. } => {
-                groundstate_statefile::leading_outputs(&**text, text, name)
-            }
+            Place::Text(text) | Place::Packed { text, .. } => outputs_of_text(text, name),
         };
         outputs.map_err(|error| self.scan_failure(error))
     }

@@ -84,7 +84,7 @@ fn read_one(source: &Source, name: &str) -> Result<Option<OutputValue>> {
 fn read_all(source: &Source) -> Result<Vec<Named>> {
     if let Ok(document) = Document::open(source.text()?.into_owned()) {
         // One after the other: a document finds each by name, which takes long if there are very many.
-        if let Ok(outputs) = groundstate_statefile::leading_outputs(document.text(), document.text(), None) {
+        if let Ok(outputs) = groundstate_statefile::outputs(document.text(), None) {
             return Ok(outputs);
         }
     }

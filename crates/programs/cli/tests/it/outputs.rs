@@ -183,6 +183,12 @@ fn outputs_of_two_members_are_added_by_every_verb() {
     for text in [
         with_resources("").replace("\"outputs\": {}", two),
         with_resources("").replace("\"resources\": []", &format!("\"resources\": [], {two}")),
+        // Neither beginning nor end of the document shows the second member.
+        with_resources("").replace(
+            "\"outputs\": {}, \"resources\": []",
+            &two.replace(",\n", ", \"resources\": [],\n")
+                .replace("2, \"type\": \"number\"}}", "2, \"type\": \"number\"}}, \"resources\": []"),
+        ),
     ] {
         let file = state(text);
         assert_eq!(groundstate(&["outputs", &file.path]).clean(), "a = 1\nb = 2\n");
