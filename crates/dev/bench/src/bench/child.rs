@@ -43,6 +43,9 @@ pub(crate) struct Limits {
     pub(crate) memory: u64,
 }
 
+/// The name under which a cost has the time of the processor.
+const PROCESSOR: &str = "processor";
+
 /// What a run cost.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Cost {
@@ -55,6 +58,11 @@ pub(crate) struct Cost {
 }
 
 impl Cost {
+    /// How long processors worked for it, which depends less on other programs; the time that passed where that is not known.
+    pub(crate) fn processor(&self) -> Duration {
+        Some(self.told(PROCESSOR)).filter(|time| !time.is_zero()).unwrap_or(self.wall)
+    }
+
     pub(crate) fn told(&self, name: &str) -> Duration {
         self.told.iter().find(|(known, _)| known == name).map_or(Duration::ZERO, |(_, time)| *time)
     }
@@ -76,6 +84,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
     if status.code() != Some(options.code) {
         return Err(Failure::Child { command: name, status: status.to_string(), stderr: String::new() });
     }
+    println!("{}", line(PROCESSOR, processor_of_children(), 0));
     println!("{}", line("cost", wall, peak_of_children()));
     Ok(())
 }
@@ -184,6 +193,23 @@ fn peak_of_children() -> u64 {
 #[cfg(not(unix))]
 fn peak_of_children() -> u64 {
     0
+}
+
+#[cfg(unix)]
+fn processor_of_children() -> Duration {
+    use nix::sys::resource::{UsageWho, getrusage};
+    let Ok(usage) = getrusage(UsageWho::RUSAGE_CHILDREN) else { return Duration::ZERO };
+    let micros = |time: nix::sys::time::TimeVal| {
+        let seconds = Duration::from_secs(time.tv_sec().unsigned_abs());
+        seconds + Duration::from_micros(time.tv_usec().unsigned_abs())
+    };
+    micros(usage.user_time()) + micros(usage.system_time())
+}
+
+/// Not known here.
+#[cfg(not(unix))]
+fn processor_of_children() -> Duration {
+    Duration::ZERO
 }
 
 #[cfg(test)]

@@ -11,6 +11,9 @@ use crate::json::{Cursor, Kind, Stop, SyntaxError};
 /// A string that lost its end swallows the few bytes up to the next quote, and with them the brace of what follows.
 const NEAR: usize = 16;
 
+/// The longest line that has a bracket behind its indentation, in bytes.
+const MAX_LINE: usize = 1 << 16;
+
 /// Where the walk is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum At {
@@ -190,14 +193,18 @@ impl<'t> Walk<'t> {
     /// Requires that the bracket in front of the cursor stands as far in as its kind does in this layout: brackets
     /// that are lost make others close the wrong thing.
     pub(super) fn closes(&self, cursor: &Cursor<'_>, blanks: usize) -> Result<(), Stop> {
-        let offset = cursor.offset().saturating_sub(1);
-        let before = self.text.get(..offset).unwrap_or_default();
-        let line = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
-        let indent = before.get(line..).unwrap_or_default().iter().take_while(|b| **b == b' ').count();
-        if self.broken && self.indented && indent != blanks {
-            return Err(Stop { offset, why: SyntaxError::Unexpected });
+        if !self.broken || !self.indented {
+            return Ok(());
         }
-        Ok(())
+        let offset = cursor.offset().saturating_sub(1);
+        // A line that is longer is no line of this layout, and looking for its beginning takes too long.
+        let before = self.text.get(offset.saturating_sub(MAX_LINE)..offset).unwrap_or_default();
+        let line = match memchr::memrchr(b'\n', before) {
+            Some(at) => before.get(at + 1..),
+            None => (offset < MAX_LINE).then_some(before),
+        };
+        let indent = line.map(|line| line.iter().take_while(|byte| **byte == b' ').count());
+        if indent == Some(blanks) { Ok(()) } else { Err(Stop { offset, why: SyntaxError::Unexpected }) }
     }
 
     /// Reads a member at the top, or its name and bracket if it is a section.

@@ -481,3 +481,19 @@ fn old_formats_keep_what_stands_before_the_cut() {
     }
     assert_eq!(last, 3);
 }
+
+/// A damaged text on one line has no layout to judge brackets by, and looking for its beginning at each of them took minutes.
+#[test]
+fn many_entries_on_one_line_take_a_time_that_grows_with_their_number() {
+    let entry = format!(
+        r#"{{"mode":"managed","type":"t","name":"n","provider":"{PROVIDER}","instances":[{{"schema_version":0,"attributes":{{}}}}]}}"#
+    );
+    let text = format!(
+        r#"{{"version":4,"serial":1,"lineage":"l","resources":[{}]}}"#,
+        vec![entry; 30_000].join(",")
+    );
+    let start = std::time::Instant::now();
+    let salvaged = salvage(text.as_bytes()).unwrap();
+    assert_eq!((salvaged.file.state.objects().count(), salvaged.lost.len()), (1, 29_999));
+    assert!(start.elapsed().as_secs() < 15, "{:?}", start.elapsed());
+}

@@ -19,12 +19,12 @@ pub(super) const HEADING: &str = "\
     | shape | size | input, MB | time | exponent | peak memory, MB | exponent | memory / input | |\n\
     | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |";
 
-/// What a run cost, without the start of the process.
+/// What a run cost, without the start of the process. Times are those of the processor.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run {
     pub(super) size: usize,
     pub(super) bytes: u64,
-    pub(super) wall: Duration,
+    pub(super) time: Duration,
     pub(super) peak: u64,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Growth {
 impl Growth {
     /// The exponent of the time over the bytes of the input.
     fn of_time(&self) -> f64 {
-        let seconds = |run: &Run| run.wall.max(NOISE).as_secs_f64();
+        let seconds = |run: &Run| run.time.max(NOISE).as_secs_f64();
         self.exponent(seconds(&self.small), seconds(&self.large))
     }
 
@@ -66,7 +66,7 @@ impl Growth {
 
     /// A line of the table, about the larger run.
     pub(super) fn row(&self, name: &str) -> String {
-        let Run { size, bytes, wall, peak } = self.large;
+        let Run { size, bytes, time, peak } = self.large;
         let verdict = match (self.time_held(), self.memory_held()) {
             (true, true) => "held",
             (false, true) => "**missed**: time",
@@ -77,7 +77,7 @@ impl Growth {
         format!(
             "| {name} | {size} | {:.2} | {:.2} s | {:.2} | {:.1} | {:.2} | {:.1} | {verdict} |",
             megabytes(bytes),
-            wall.as_secs_f64(),
+            time.as_secs_f64(),
             self.of_time(),
             megabytes(peak),
             self.of_memory(),
@@ -98,7 +98,7 @@ mod tests {
     use super::{Growth, Run};
 
     fn growth(small: (u64, u64, u64), large: (u64, u64, u64)) -> Growth {
-        let run = |(bytes, millis, peak)| Run { size: 1, bytes, wall: Duration::from_millis(millis), peak };
+        let run = |(bytes, millis, peak)| Run { size: 1, bytes, time: Duration::from_millis(millis), peak };
         Growth { small: run(small), large: run(large) }
     }
 

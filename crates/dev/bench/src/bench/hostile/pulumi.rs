@@ -12,7 +12,7 @@ pub(super) const SHAPES: &[Shape] = &[
     shape("pulumi graph: a chain of parents, dot", 10_000, parents, &["graph", STATE]),
     shape("pulumi graph: a chain of parents, mermaid", 10_000, parents, &["graph", STATE, "-f", "mermaid"]),
     shape("pulumi graph: a chain of parents, json", 10_000, parents, &["graph", STATE, "-f", "json"]),
-    shape("pulumi check: a chain of parents", 10_000, parents, &["check", STATE]),
+    ending(1, shape("pulumi check: a chain of parents", 10_000, parents, &["check", STATE])),
     shape("pulumi repair: a chain of parents, turned round", 10_000, turned, &["repair", STATE, "--dry-run"]),
     shape("pulumi show: a chain of parents", 10_000, parents, &["show", STATE]),
     shape("pulumi rm: a chain of parents", 10_000, parents, &["rm", STATE, "last", "--dry-run"]),
