@@ -4,6 +4,8 @@ use crate::graph::{Label, Scratch, WaitEdge, WaitGraph};
 
 /// How two operations, or two sets of them, are ordered.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Explanation<S> {
     /// The first waits for the second, by this shortest chain.
     Waits(Vec<S>),

@@ -4,6 +4,8 @@ use crate::graph::{Label, WaitGraph};
 
 /// In which wave each node runs if each runs as early as it can, and as late as it can.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 #[non_exhaustive]
 pub struct Waves {
     /// For each node, by number, the wave in which it can run first.

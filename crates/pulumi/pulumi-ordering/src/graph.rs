@@ -25,6 +25,8 @@ pub struct StackGraph {
 
 /// That one node waits for another. Nodes are the numbers of steps; those behind are barriers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 #[non_exhaustive]
 pub struct StackEdge {
     /// Who waits.
@@ -37,6 +39,8 @@ pub struct StackEdge {
 
 /// Why a step waits for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum StackReason {
     /// They belong to one goal, or to the untouched entries, and come one after another.
     Chain,

@@ -64,6 +64,8 @@ mod members;
 mod options;
 mod order;
 mod planner;
+#[cfg(feature = "serde")]
+mod serialization;
 mod step;
 mod targets;
 mod views;

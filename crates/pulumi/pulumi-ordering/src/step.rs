@@ -18,6 +18,8 @@ impl StepId {
 
 /// What a step does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum StepKind {
     /// Nothing: the entry is taken over as the goal has it, or as it was if it was not selected.
     Same,
@@ -41,11 +43,14 @@ pub enum StepKind {
 
 /// One step.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 #[non_exhaustive]
 pub struct Step {
     /// What it does.
     pub kind: StepKind,
     /// To which resource.
+    #[cfg_attr(feature = "serde", serde(with = "crate::serialization::urn"))]
     pub urn: Urn,
     /// The goal that it serves, by its place among the registered ones.
     pub goal: Option<usize>,

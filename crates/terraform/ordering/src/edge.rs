@@ -6,6 +6,8 @@ use crate::node::NodeKey;
 
 /// Why one node waits for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[repr(u8)]
 pub enum EdgeReason {
     /// The configuration of the one refers to the other, directly or not.
@@ -36,6 +38,8 @@ pub enum EdgeReason {
 
 /// A set of reasons.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(into = "Vec<EdgeReason>", from = "Vec<EdgeReason>"))]
 pub struct Reasons(pub(crate) u16);
 
 /// `from` waits for `to`.
@@ -54,6 +58,8 @@ pub struct Edge<'a> {
 
 /// An edge that was given up, since it would have closed a cycle through the configuration of a provider.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 #[non_exhaustive]
 pub struct DroppedEdge {
     /// The node that would have waited.
@@ -165,5 +171,19 @@ impl fmt::Display for Reasons {
 impl fmt::Debug for Reasons {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.iter()).finish()
+    }
+}
+
+#[cfg(feature = "serde")]
+impl From<Reasons> for Vec<EdgeReason> {
+    fn from(reasons: Reasons) -> Self {
+        reasons.iter().collect()
+    }
+}
+
+#[cfg(feature = "serde")]
+impl From<Vec<EdgeReason>> for Reasons {
+    fn from(reasons: Vec<EdgeReason>) -> Self {
+        reasons.into_iter().collect()
     }
 }

@@ -39,6 +39,8 @@ pub(crate) struct Persisted {
 
 /// What a state is to record about an instance after its operation, or without one.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 #[non_exhaustive]
 pub struct PersistMeta {
     /// The effective flag.

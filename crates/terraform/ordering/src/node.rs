@@ -10,6 +10,8 @@ use groundstate_states::addr::{
 
 /// One operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 #[non_exhaustive]
 pub struct OpNode {
     /// Which operation on which object.
@@ -28,6 +30,8 @@ pub struct OpNode {
 
 /// What a node does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum OpKind {
     /// Brings about the current object.
     Apply(ApplyKind),
@@ -47,6 +51,8 @@ pub enum OpKind {
 
 /// How the current object is brought about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum ApplyKind {
     /// Nothing changes; conditions are checked.
     Check,
@@ -67,6 +73,8 @@ pub enum ApplyKind {
 ///
 /// `Display` prints the label, which no two nodes of a graph share.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum NodeKey {
     /// The configuration of a provider.
     Provider(ProviderConfig),
@@ -83,6 +91,8 @@ pub enum NodeKey {
 
 /// Which of the operations on an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Part {
     /// Create, read, update, check, or the creating half of a replacement.
     Apply,

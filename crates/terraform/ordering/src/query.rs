@@ -11,6 +11,8 @@ use crate::report::{CycleReport, CycleStep};
 
 /// One step of a chain of reasons: `from` waits for `to`.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 #[non_exhaustive]
 pub struct Step {
     /// The node that waits.
@@ -28,6 +30,8 @@ pub type Explanation = groundstate_schedule::Explanation<Step>;
 
 /// Something that has to be done before what was asked about can go.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 #[non_exhaustive]
 pub struct Affected {
     /// The operation.

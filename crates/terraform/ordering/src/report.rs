@@ -14,6 +14,8 @@ const SHOWN: usize = 50;
 /// `Display` prints the members, and below them a line for each step of the walk. Long ones are cut; the structure is
 /// whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 #[non_exhaustive]
 pub struct CycleReport<N> {
     /// All nodes that lie on cycles with each other, in order.
@@ -32,6 +34,8 @@ pub struct CycleReport<N> {
 
 /// One edge of a cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 #[non_exhaustive]
 pub struct CycleStep<N> {
     /// The node that waits.

@@ -11,6 +11,8 @@ use crate::node::{ApplyKind, NodeKey, OpKind, Part};
 
 /// Two operations whose order a flag decides.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 #[non_exhaustive]
 pub struct Undecided {
     /// What changes.

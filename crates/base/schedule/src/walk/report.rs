@@ -6,6 +6,8 @@ use super::WalkGraph;
 
 /// What became of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Settled {
     /// It ran and succeeded.
     Succeeded,
@@ -19,6 +21,8 @@ pub enum Settled {
 
 /// How a walk ended: what became of each node.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct WalkReport {
     pub(super) settled: Vec<Settled>,
     pub(super) failures: BTreeMap<usize, String>,

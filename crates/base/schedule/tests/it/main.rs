@@ -2,4 +2,6 @@
 
 mod barriers;
 mod drawing;
+#[cfg(feature = "serde")]
+mod serialization;
 mod walk;

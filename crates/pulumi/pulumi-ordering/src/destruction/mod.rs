@@ -51,6 +51,8 @@ pub struct Destruction {
 
 /// The removal of one entry, and of those that go with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 #[non_exhaustive]
 pub struct Removal {
     /// Its place in the list of entries.
@@ -65,6 +67,8 @@ pub struct Removal {
 
 /// What the removal of an entry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum RemovalKind {
     /// The provider deletes the object.

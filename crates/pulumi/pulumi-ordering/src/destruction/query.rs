@@ -7,6 +7,8 @@ use super::{Destruction, RemovalReason, RemovalReasons};
 
 /// One step of a chain of reasons: the removal `from` waits for the removal `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 #[non_exhaustive]
 pub struct RemovalStep {
     /// The removal that waits.
@@ -22,6 +24,8 @@ pub type Explanation = groundstate_schedule::Explanation<RemovalStep>;
 
 /// Something that has to go before what was asked about can.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 #[non_exhaustive]
 pub struct RemovalAffected {
     /// The removal.

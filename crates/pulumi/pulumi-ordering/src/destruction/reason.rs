@@ -6,6 +6,8 @@ use groundstate_schedule::Label;
 
 /// Why one removal waits for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[repr(u8)]
 #[non_exhaustive]
 pub enum RemovalReason {
@@ -16,6 +18,7 @@ pub enum RemovalReason {
     /// The other depends on it as a whole.
     Dependency,
     /// A property of the other came from it.
+    #[cfg_attr(feature = "serde", serde(rename = "property-dependency"))]
     Property,
     /// The other is deleted with it.
     DeletedWith,
@@ -29,6 +32,8 @@ pub enum RemovalReason {
 
 /// A set of reasons; in a graph never empty.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(into = "Vec<RemovalReason>", from = "Vec<RemovalReason>"))]
 pub struct RemovalReasons(u16);
 
 impl RemovalReason {
@@ -101,5 +106,21 @@ impl fmt::Display for RemovalReasons {
 impl fmt::Debug for RemovalReasons {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{{{self}}}")
+    }
+}
+
+#[cfg(feature = "serde")]
+impl From<RemovalReasons> for Vec<RemovalReason> {
+    fn from(reasons: RemovalReasons) -> Self {
+        reasons.iter().collect()
+    }
+}
+
+#[cfg(feature = "serde")]
+impl From<Vec<RemovalReason>> for RemovalReasons {
+    fn from(reasons: Vec<RemovalReason>) -> Self {
+        let mut all = Self::default();
+        reasons.into_iter().for_each(|reason| all.merge(reason.into()));
+        all
     }
 }

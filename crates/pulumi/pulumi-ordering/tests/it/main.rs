@@ -15,6 +15,8 @@ mod queries;
 mod replacements;
 mod runner;
 mod selection;
+#[cfg(feature = "serde")]
+mod serialization;
 mod shutdown;
 mod size;
 mod snapshot;

@@ -21,6 +21,8 @@ mod plan;
 mod properties;
 mod providers;
 mod render;
+#[cfg(feature = "serde")]
+mod serialization;
 mod size;
 mod targets;
 mod validation;
