@@ -9,7 +9,8 @@ use http::{HeaderMap, Method};
 use http_body_util::BodyExt;
 use object_store::client::{HttpError, HttpErrorKind, HttpRequest, HttpResponseBody, HttpService};
 
-use super::transport::{DeadlineExceeded, Expected, NotSent, SMALL_LIMIT, TooLarge, Transport, cause_of};
+use super::http_options::{Expected, SMALL_LIMIT};
+use super::transport::{DeadlineExceeded, NotSent, TooLarge, Transport, cause_of};
 use super::{address, timestamp};
 
 /// Whether a lost reply leaves something open.

@@ -4,6 +4,7 @@ mod date;
 mod encode;
 mod exchange;
 mod failure;
+mod http_options;
 #[cfg(any(feature = "aws", feature = "gcp"))]
 mod listing;
 mod pages;
@@ -24,6 +25,7 @@ pub(crate) use encode::{encode, query};
 pub use exchange::Reply;
 pub(crate) use exchange::{Effect, Request, Wire};
 pub(crate) use failure::{Failure, Meaning};
+pub(crate) use http_options::{Expected, HttpOptions};
 pub(crate) use pages::page;
 #[cfg(feature = "aws")]
 pub(crate) use proxy::Proxies;
@@ -37,7 +39,7 @@ pub(crate) use tokens::ask_text;
 pub(crate) use tokens::{
     OAuthAnswer, SHORT, Seconds, Token, TokenCache, ask, form, token_of, unauthenticated,
 };
-pub(crate) use transport::{Expected, HttpOptions, Transport, no_client};
+pub(crate) use transport::{Transport, no_client};
 #[cfg(feature = "aws")]
 pub(crate) use untrusted::header_text;
 pub(crate) use untrusted::{address, is_loopback, token};

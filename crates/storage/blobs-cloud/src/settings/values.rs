@@ -258,6 +258,7 @@ impl Values {
     }
 
     /// What to check where a service does not answer whose address an option names.
+    #[cfg(feature = "aws")]
     pub(crate) fn unreachable_hint(&self, option: &str) -> String {
         format!("check the network, and {}", self.how_to_set(option).trim_start_matches("set "))
     }
