@@ -35,7 +35,7 @@
 //!
 //! # Features
 //!
-//! - `serde` (off by default): [`Severity`] as its word.
+//! - `serde` (off by default): [`Severity`] as its word, [`Timestamp`] as its text.
 //! - `os` (off by default): `SystemClock` and `OsIds`, the implementations that ask the operating system. Without it
 //!   the crate builds for targets that have neither a clock nor a random generator.
 
@@ -46,6 +46,8 @@ mod origin;
 #[cfg(feature = "os")]
 mod os;
 mod rfc3339;
+#[cfg(feature = "serde")]
+mod serialization;
 mod severity;
 mod sleeper;
 mod text;

@@ -14,6 +14,7 @@ const MAX_SHOWN: usize = 200;
 /// A holder passes it along with its writes. A store that knows of a newer one refuses, so a holder that was paused
 /// until its lock went to another client does no harm when it wakes up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FencingToken(u64);
 
 impl FencingToken {
@@ -37,6 +38,8 @@ impl fmt::Display for FencingToken {
 /// A lock that was taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct LockGrant {
     /// The id that releases it: the one asked for, or the store's own.
     pub id: LockId,
@@ -70,6 +73,8 @@ impl LockGrant {
 /// Who holds a lock, as far as the store can tell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct LockHolder {
     /// The document that the holder left.
     pub info: LockInfo,
@@ -147,5 +152,25 @@ impl fmt::Display for LockHolder {
             f.write_str(" which no longer runs")?;
         }
         write!(f, " (lock id {})", shown(if self.id.is_empty() { "unknown" } else { self.id.as_str() }))
+    }
+}
+
+#[cfg(all(test, feature = "serde"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_holder_is_the_same_after_serialising_and_a_wrong_time_is_refused() {
+        let created = Timestamp::parse("2026-01-31T23:59:59.000000005Z").unwrap();
+        let info =
+            LockInfo { id: LockId::new("a\"b"), who: "ana@build-7".into(), created, ..LockInfo::default() };
+        let holder = LockHolder::of(info).with_process(Some(7), None).with_expiry(Some(Timestamp::MAX));
+        let text = serde_json::to_string(&holder).unwrap();
+        assert_eq!(serde_json::from_str::<LockHolder>(&text).unwrap(), holder);
+        serde_json::from_str::<LockHolder>(&text.replace("-01-31T", "-02-31T")).unwrap_err();
+        serde_json::from_str::<LockHolder>(&text.replacen('{', "{\"more\":1,", 1)).unwrap_err();
+        let grant = LockGrant::new(LockId::new("1")).fence(FencingToken::new(u64::MAX));
+        let text = serde_json::to_string(&grant).unwrap();
+        assert_eq!(serde_json::from_str::<LockGrant>(&text).unwrap(), grant);
     }
 }

@@ -14,6 +14,7 @@ use crate::error::{Error, ErrorKind, Result};
 ///
 /// New ones are random and have the form `8-4-4-4-12`; some stores replace them by ids of their own.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct LockId(Arc<str>);
 
 impl LockId {
@@ -42,8 +43,10 @@ impl fmt::Display for LockId {
 /// Who takes a lock, and what for.
 ///
 /// [`to_json`](Self::to_json) writes the document of the original programs: seven members in a fixed order, always all
-/// of them, so that each side can read what the other left. `Display` is the block their messages show.
+/// of them, so that each side can read what the other left. With the feature `serde` it can be serialised, which is *not* that document. `Display` is the block their messages show.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct LockInfo {
     /// Tells this lock from others; stores may answer with another one in the grant.
     pub id: LockId,
