@@ -107,6 +107,7 @@ impl fmt::Display for PanicsOnWrites {
 
 #[async_trait]
 #[deny(clippy::missing_trait_methods)]
+#[expect(clippy::panic, reason = "what a panic leaves behind is what the test is about")]
 impl StateStore for PanicsOnWrites {
     fn capabilities(&self) -> Capabilities {
         self.0.capabilities()
