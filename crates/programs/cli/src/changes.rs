@@ -10,28 +10,31 @@ use groundstate_statemgr_wal::{JournaledManager, journal_folder};
 use groundstate_wal::fs::FsJournal;
 
 use crate::error::{Failure, Kind, Result};
+use crate::managed_state::{ManagedState, StateArg};
 use crate::output::Messages;
 use crate::session::{chain, runtime};
-use crate::site::{Found, Site};
-use crate::trouble::Trouble;
+use crate::state_error::StateError;
 use crate::who::who;
 
 /// A manager of the state and of the journal beside it; none if there is no journal.
-pub(crate) fn journaled(site: &Site) -> Option<JournaledManager> {
-    let folder: &PathBuf = site.changes.as_ref().filter(|folder| folder.is_dir())?;
-    let (store, journal) = (Arc::clone(site.manager.store()), Arc::new(FsJournal::new(folder)));
+pub(crate) fn journaled(opened: &ManagedState) -> Option<JournaledManager> {
+    let folder: &PathBuf = opened.changes.as_ref().filter(|folder| folder.is_dir())?;
+    let (store, journal) = (Arc::clone(opened.manager.store()), Arc::new(FsJournal::new(folder)));
     let options = ManagerOptions::default().who(who());
     Some(JournaledManager::new(store, journal, Arc::new(SystemClock), Arc::new(OsIds), options))
 }
 
 /// Stores what an interrupted run has journaled, before anything is done with the state under its lock.
-pub(crate) async fn bring_up_to_date(site: &Site, grant: Option<LockGrant>) -> Result<(), Trouble> {
-    let Some(manager) = journaled(site) else { return Ok(()) };
+pub(crate) async fn bring_up_to_date(
+    opened: &ManagedState,
+    grant: Option<LockGrant>,
+) -> Result<(), StateError> {
+    let Some(manager) = journaled(opened) else { return Ok(()) };
     let Some(grant) = grant else {
         if manager.pending().await?.is_none() {
             return Ok(());
         }
-        let message = format!("a journal of an interrupted run is beside {}", site.name);
+        let message = format!("a journal of an interrupted run is beside {}", opened.name);
         let failure = Failure::new(Kind::Conflict, message);
         return Err(failure.hint("without `--no-lock` it is recovered first").into());
     };
@@ -39,7 +42,7 @@ pub(crate) async fn bring_up_to_date(site: &Site, grant: Option<LockGrant>) -> R
     match manager.refresh_state().await {
         Ok(()) => {}
         Err(error) if error.kind() == ErrorKind::Conflict => {
-            let shown = site.shown();
+            let shown = opened.shown();
             let failure = Failure::new(Kind::Conflict, chain(&error));
             let command = |options: &str| shell_command(&format!("groundstate recover {options}"), &[&shown]);
             let failure = failure
@@ -51,15 +54,15 @@ pub(crate) async fn bring_up_to_date(site: &Site, grant: Option<LockGrant>) -> R
     if let Some(recovery) = manager.last_recovery().filter(|recovery| recovery.changes > 0) {
         let who = if recovery.who.is_empty() { String::new() } else { format!(" of {}", recovery.who) };
         let count = count(recovery.changes);
-        Messages::stderr().note(&format!("stored {count} of an interrupted run{who} in {}", site.name));
+        Messages::stderr().note(&format!("stored {count} of an interrupted run{who} in {}", opened.name));
     }
     Ok(())
 }
 
 /// Says that the state is not the newest, where a run has left changes in a journal beside it.
-pub(crate) async fn warn_of_journal(site: &Site) {
-    let Some(manager) = journaled(site) else { return };
-    let shown = site.shown();
+pub(crate) async fn warn_of_journal(opened: &ManagedState) {
+    let Some(manager) = journaled(opened) else { return };
+    let shown = opened.shown();
     let what = match manager.pending().await {
         Ok(None) => return,
         Ok(Some(pending)) if pending.changes == 0 => return,
@@ -68,7 +71,7 @@ pub(crate) async fn warn_of_journal(site: &Site) {
     };
     Messages::stderr().warning(&format!(
         "the journal of a run beside {} {what}; `groundstate recover {shown}` stores what an interrupted run has left",
-        site.name
+        opened.name
     ));
 }
 
@@ -77,8 +80,8 @@ pub(crate) fn warn_beside(path: &Path) -> Result<()> {
     if !journal_folder(path).is_dir() {
         return Ok(());
     }
-    let site = Found::file(path.to_owned())?.open_raw(Backup::None, false)?;
-    runtime()?.block_on(warn_of_journal(&site));
+    let opened = StateArg::file(path.to_owned())?.open_raw(Backup::None, false)?;
+    runtime()?.block_on(warn_of_journal(&opened));
     Ok(())
 }
 

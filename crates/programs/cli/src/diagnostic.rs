@@ -4,8 +4,8 @@ use anstyle::AnsiColor;
 use groundstate_statefile::Problem;
 
 use crate::excerpt::Excerpt;
+use crate::line_span::LineSpan;
 use crate::output::{Paint, message};
-use crate::spot::Spot;
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,7 +46,7 @@ pub(crate) struct Diagnostic {
     pub(crate) detail: String,
     /// The file as the user named it.
     pub(crate) file: String,
-    pub(crate) place: Option<Spot>,
+    pub(crate) place: Option<LineSpan>,
     /// Address of the object it belongs to.
     pub(crate) address: Option<String>,
     /// What to do.
@@ -70,15 +70,15 @@ impl Diagnostic {
 
     /// The problems that the reader found in `text`.
     pub(crate) fn problems(problems: &[Problem], file: &str, text: &[u8]) -> Vec<Self> {
-        let spots = Spot::of_places(text, problems.iter().map(|problem| &problem.place));
-        let diagnostic = |(problem, spot): (&Problem, Spot)| Self {
+        let spans = LineSpan::of_places(text, problems.iter().map(|problem| &problem.place));
+        let diagnostic = |(problem, span): (&Problem, LineSpan)| Self {
             code: Some(problem.code.id()),
             detail: problem.detail.clone(),
-            place: Some(spot),
+            place: Some(span),
             address: problem.address.clone(),
             ..Self::new(Severity::Error, problem.code.summary(), file)
         };
-        problems.iter().zip(spots).map(diagnostic).collect()
+        problems.iter().zip(spans).map(diagnostic).collect()
     }
 
     /// Draws it, with a line break at the end.
@@ -86,17 +86,17 @@ impl Diagnostic {
         let code = self.code.as_deref().map(|code| format!("[{code}]")).unwrap_or_default();
         let head = paint.strong(self.severity.colour(), &format!("{}{code}", self.severity.id()));
         let mut out = format!("{head}{}\n", paint.bold(&format!(": {}", message(&self.title))));
-        let Some(spot) = &self.place else {
+        let Some(span) = &self.place else {
             out.push_str(&format!(" {} {}\n", paint.frame("-->"), message(&self.file)));
             self.remarks(&mut out, "", paint, true);
             return out;
         };
-        let number = spot.line.to_string();
+        let number = span.line.to_string();
         let margin = " ".repeat(number.len());
         let bar = paint.frame("|");
-        let (file, column) = (message(&self.file), spot.column);
+        let (file, column) = (message(&self.file), span.column);
         out.push_str(&format!("{margin}{} {file}:{number}:{column}\n", paint.frame("-->")));
-        if let Some(excerpt) = &spot.excerpt {
+        if let Some(excerpt) = &span.excerpt {
             let Excerpt { text, mark } = excerpt;
             let before = text.get(..mark.start).unwrap_or_default().chars().count();
             let length = text.get(mark.clone()).unwrap_or_default().chars().count().max(1);
@@ -105,13 +105,13 @@ impl Diagnostic {
             out.push_str(&format!("{margin} {bar}\n{} {bar} {text}\n", paint.frame(&number)));
             out.push_str(&format!("{margin} {bar} {}{carets}\n", " ".repeat(before)));
         }
-        self.remarks(&mut out, &margin, paint, spot.excerpt.is_none());
+        self.remarks(&mut out, &margin, paint, span.excerpt.is_none());
         out
     }
 
     /// Writes what stands below the line.
     fn remarks(&self, out: &mut String, margin: &str, paint: Paint, with_detail: bool) {
-        let path = self.place.as_ref().map(|spot| spot.path.as_str()).filter(|path| !path.is_empty());
+        let path = self.place.as_ref().map(|span| span.path.as_str()).filter(|path| !path.is_empty());
         let remarks = [
             (with_detail && !self.detail.is_empty()).then(|| message(&self.detail)),
             path.map(|path| format!("at {}", message(path))),

@@ -15,13 +15,13 @@ const MAX_NAMED: usize = 5;
 
 /// What is kept of one state.
 #[derive(Debug)]
-pub(crate) struct Kept {
+pub(crate) struct StateHistory {
     /// The state as messages name it.
     pub(crate) name: String,
     history: Arc<dyn History>,
 }
 
-impl Kept {
+impl StateHistory {
     /// The history of the state that an argument names.
     pub(crate) fn open(argument: &Path) -> Result<Self> {
         let remote = match locate(argument, false, Purpose::Read)? {

@@ -3,6 +3,7 @@
 //! This package alone prints, reads and writes files; everything it knows of state comes from the crates below it.
 
 mod args;
+mod backup_store;
 mod changes;
 mod commands;
 mod diagnostic;
@@ -16,10 +17,11 @@ mod history;
 mod interrupt;
 mod journal;
 mod json;
-mod kept;
+mod line_span;
 mod listing;
 mod load;
 mod lock_end;
+mod managed_state;
 mod output;
 mod packed;
 mod paths;
@@ -29,12 +31,10 @@ mod pulumi;
 mod save;
 mod select;
 mod session;
-mod site;
 mod source;
-mod spot;
+mod state_error;
 mod svg;
 mod tokens;
-mod trouble;
 mod value;
 mod who;
 mod workdir;

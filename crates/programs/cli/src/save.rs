@@ -9,11 +9,11 @@ use groundstate_statemgr_fs::Backup;
 
 use crate::error::{Failure, Kind, Result};
 use crate::head::Head;
+use crate::managed_state::StateArg;
 use crate::packed;
 use crate::paths;
 use crate::session::{chain, unlocked};
-use crate::site::Found;
-use crate::trouble::how_to_free;
+use crate::state_error::how_to_free;
 
 /// Writes `path`, so that the content is the old or the new one at any time, and synced before this returns.
 ///
@@ -47,17 +47,17 @@ pub(crate) fn replace(
 
 /// Overwrites a file that exists.
 fn overwrite(path: &Path, expected: Option<&[u8]>, bytes: &[u8]) -> Result<()> {
-    let site = Found::at(path)?.open_raw(Backup::None, false)?;
-    unlocked(&site, async |manager| {
+    let opened = StateArg::at(path)?.open_raw(Backup::None, false)?;
+    unlocked(&opened, async |manager| {
         let store = manager.store();
         let stored = store.read().await?;
         if !is_encrypted(bytes) && stored.as_ref().is_some_and(|stored| is_encrypted(&stored.bytes)) {
-            return Err(over_encrypted(&site.name).into());
+            return Err(over_encrypted(&opened.name).into());
         }
         let mut options = WriteOptions::any();
         if let Some(expected) = expected {
             let stored = stored.filter(|stored| stored.bytes == expected).ok_or_else(|| {
-                let message = format!("another process has changed {} meanwhile", site.name);
+                let message = format!("another process has changed {} meanwhile", opened.name);
                 Failure::new(Kind::Conflict, message).hint("nothing was written; run the command once more")
             })?;
             options = WriteOptions::expecting(Expect::Version(stored.version));

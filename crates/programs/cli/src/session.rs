@@ -17,10 +17,10 @@ use crate::changes::bring_up_to_date;
 use crate::error::{Failure, Kind, Result};
 use crate::interrupt::{Interruptible, Interrupts, LAST_WAIT};
 use crate::lock_end;
+use crate::managed_state::ManagedState;
 use crate::output::Messages;
 use crate::place::refused;
-use crate::site::Site;
-use crate::trouble::{Trouble, explain, unlock};
+use crate::state_error::{StateError, explain, unlock};
 use crate::who::who;
 
 /// How long, and how often, a lock is looked for that a cut off request may have left.
@@ -44,61 +44,66 @@ pub(crate) fn runtime() -> Result<&'static Runtime> {
 ///
 /// A signal ends the wait for the lock. Later it ends the command only if the work asks for it.
 pub(crate) fn locked<T>(
-    site: &Site,
+    opened: &ManagedState,
     args: &LockArgs,
     info: LockInfo,
-    work: impl AsyncFnOnce(&Manager, &Interrupts) -> Result<T, Trouble>,
+    work: impl AsyncFnOnce(&Manager, &Interrupts) -> Result<T, StateError>,
 ) -> Result<T> {
     let interrupts = Interrupts::listen()
         .map_err(|error| Failure::new(Kind::NoState, format!("cannot listen for signals: {error}")))?;
-    hold(site, args, info, &interrupts, async || work(&site.manager, &interrupts).await)
+    hold(opened, args, info, &interrupts, async || work(&opened.manager, &interrupts).await)
 }
 
 /// The same for work that deals with signals in its own way.
 pub(crate) fn hold<T>(
-    site: &Site,
+    opened: &ManagedState,
     args: &LockArgs,
     info: LockInfo,
     interrupts: &Interrupts,
-    work: impl AsyncFnOnce() -> Result<T, Trouble>,
+    work: impl AsyncFnOnce() -> Result<T, StateError>,
 ) -> Result<T> {
-    let outcome = runtime()?.block_on(holding(site, args, info, interrupts, work));
-    outcome.map_err(|trouble| with_rescue(trouble.explain(site), site, interrupts))
+    let outcome = runtime()?.block_on(holding(opened, args, info, interrupts, work));
+    outcome.map_err(|trouble| with_rescue(trouble.explain(opened), opened, interrupts))
 }
 
 /// The same inside of other work.
 pub(crate) async fn holding<T>(
-    site: &Site,
+    opened: &ManagedState,
     args: &LockArgs,
     info: LockInfo,
     interrupts: &Interrupts,
-    work: impl AsyncFnOnce() -> Result<T, Trouble>,
-) -> Result<T, Trouble> {
-    if let Some(kept) = &site.kept {
-        kept.hear(interrupts);
+    work: impl AsyncFnOnce() -> Result<T, StateError>,
+) -> Result<T, StateError> {
+    if let Some(backup_store) = &opened.backup_store {
+        backup_store.hear(interrupts);
     }
-    let guard = taken(site, args, info, interrupts).await?;
+    let guard = taken(opened, args, info, interrupts).await?;
     let work = async {
-        bring_up_to_date(site, guard.grant()).await?;
+        bring_up_to_date(opened, guard.grant()).await?;
         work().await
     };
     let (outcome, kept) = guard.hold_during(catch_panic(work), &SystemClock, &TokioSleeper).await;
-    lock_end::tell(site, kept, guard.release().await);
+    lock_end::tell(opened, kept, guard.release().await);
     outcome.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 /// A command on this state.
-fn command(site: &Site, verb: &str) -> String {
-    shell_command(&format!("groundstate {verb}"), &[&site.shown()])
+fn command(opened: &ManagedState, verb: &str) -> String {
+    shell_command(&format!("groundstate {verb}"), &[&opened.shown()])
 }
 
 /// Takes the lock, unless a signal ends the command. A request that is on its way by then may be granted, so its answer
 /// is waited for, and the lock released.
-async fn taken(site: &Site, args: &LockArgs, info: LockInfo, interrupts: &Interrupts) -> Result<LockGuard> {
+async fn taken(
+    opened: &ManagedState,
+    args: &LockArgs,
+    info: LockInfo,
+    interrupts: &Interrupts,
+) -> Result<LockGuard> {
     let abandoned = Arc::new(AbandonedLocks::new());
-    let what = format!("the lock of {} was being taken", site.name);
+    let what = format!("the lock of {} was being taken", opened.name);
     let answer = {
-        let mut acquiring = pin!(acquire(site, args, info, interrupts, &abandoned));
+        let mut acquiring = pin!(acquire(opened, args, info, interrupts, &abandoned));
         tokio::select! {
             biased;
             answer = &mut acquiring => Some(answer),
@@ -112,31 +117,33 @@ async fn taken(site: &Site, args: &LockArgs, info: LockInfo, interrupts: &Interr
     let failure = match (answer, interrupted) {
         (Some(Ok(guard)), Ok(())) => return Ok(guard),
         (Some(Ok(guard)), Err(interrupted)) => {
-            lock_end::tell(site, Ok(()), guard.release().await);
+            lock_end::tell(opened, Ok(()), guard.release().await);
             return Err(interrupted);
         }
         (Some(Err(_)) | None, Err(interrupted)) => interrupted,
         (Some(Err(failure)), Ok(())) => failure,
-        (None, Ok(())) => Failure::new(Kind::NoState, format!("{} was not locked", site.name)),
+        (None, Ok(())) => Failure::new(Kind::NoState, format!("{} was not locked", opened.name)),
     };
-    let looked = tokio::time::timeout(LAST_WAIT, leave(site, &abandoned, failure.clone())).await;
-    Err(looked.unwrap_or_else(|_| unanswered(failure, site)))
+    let looked = tokio::time::timeout(LAST_WAIT, leave(opened, &abandoned, failure.clone())).await;
+    Err(looked.unwrap_or_else(|_| unanswered(failure, opened)))
 }
 
 /// What may be left of a request for the lock that has no answer, and how to free it.
-fn unanswered(failure: Failure, site: &Site) -> Failure {
-    let lock = site.manager.store().lock_name();
+fn unanswered(failure: Failure, opened: &ManagedState) -> Failure {
+    let lock = opened.manager.store().lock_name();
     failure.hint(format!(
         "the request for the lock has no answer, so {lock} may still be taken: `{}` shows it, and `{} --if-stale` frees it",
-        command(site, "locks"),
-        command(site, "unlock")
+        command(opened, "locks"),
+        command(opened, "unlock")
     ))
 }
 
 /// Releases what an abandoned request may have locked.
-async fn leave(site: &Site, abandoned: &AbandonedLocks, failure: Failure) -> Failure {
-    let (Some(lock), Some(kept)) = (abandoned.take().into_iter().next(), &site.kept) else { return failure };
-    let store = &kept.remote().store;
+async fn leave(opened: &ManagedState, abandoned: &AbandonedLocks, failure: Failure) -> Failure {
+    let (Some(lock), Some(backup_store)) = (abandoned.take().into_iter().next(), &opened.backup_store) else {
+        return failure;
+    };
+    let store = &backup_store.remote().store;
     for pause in LOOKS {
         tokio::time::sleep(pause).await;
         match store.lock_holder().await {
@@ -147,28 +154,28 @@ async fn leave(site: &Site, abandoned: &AbandonedLocks, failure: Failure) -> Fai
                         "{} was taken and is not released: {}; `{}` frees it",
                         store.lock_name(),
                         chain(&error),
-                        unlock(site, &holder.id)
+                        unlock(opened, &holder.id)
                     )),
                 };
             }
             // Where another process has it, the request fails whenever it arrives.
             Ok(Some(_)) => return failure,
             Ok(None) => {}
-            Err(error) => return unanswered(failure, site).hint(chain(&error)),
+            Err(error) => return unanswered(failure, opened).hint(chain(&error)),
         }
     }
-    unanswered(failure, site)
+    unanswered(failure, opened)
 }
 
 /// Says where the state is that could not be stored, and how a signal has ended the command.
-fn with_rescue(failure: Failure, site: &Site, interrupts: &Interrupts) -> Failure {
-    let Some(kept) = &site.kept else { return failure };
-    if kept.was_interrupted()
+fn with_rescue(failure: Failure, opened: &ManagedState, interrupts: &Interrupts) -> Failure {
+    let Some(backup_store) = &opened.backup_store else { return failure };
+    if backup_store.was_interrupted()
         && let Err(interrupted) = interrupts.check()
     {
         return interrupted;
     }
-    match kept.rescue() {
+    match backup_store.rescue() {
         None => failure,
         Some(Ok(path)) => {
             let (verb, does) = match failure.kind {
@@ -176,7 +183,7 @@ fn with_rescue(failure: Failure, site: &Site, interrupts: &Interrupts) -> Failur
                 _ => ("push", "stores it when the reason is gone"),
             };
             let path = path.display().to_string();
-            let command = shell_command(&format!("groundstate {verb}"), &[&site.shown(), &path]);
+            let command = shell_command(&format!("groundstate {verb}"), &[&opened.shown(), &path]);
             failure.hint(format!("the state that could not be stored is in {path}; `{command}` {does}"))
         }
         Some(Err(error)) => failure.hint(format!("the state that could not be stored is lost: {error}")),
@@ -184,7 +191,7 @@ fn with_rescue(failure: Failure, site: &Site, interrupts: &Interrupts) -> Failur
 }
 
 async fn acquire(
-    site: &Site,
+    opened: &ManagedState,
     args: &LockArgs,
     info: LockInfo,
     interrupts: &Interrupts,
@@ -200,30 +207,33 @@ async fn acquire(
         timeout => Waiting::up_to(timeout, &SystemClock, &sleeper).on_refusal(&refused),
     };
     let locker =
-        Interruptible { inner: Arc::<Manager>::clone(&site.manager), interrupts: interrupts.clone() };
+        Interruptible { inner: Arc::<Manager>::clone(&opened.manager), interrupts: interrupts.clone() };
     let locker: Arc<dyn Locker> = Arc::new(locker);
     let abandoned = Arc::<AbandonedLocks>::clone(abandoned);
-    LockGuard::acquire(locker, info, waiting, abandoned).await.map_err(|error| explain(&error, site))
+    LockGuard::acquire(locker, info, waiting, abandoned).await.map_err(|error| explain(&error, opened))
 }
 
 /// Does `work` without a lock.
-pub(crate) fn unlocked<T>(site: &Site, work: impl AsyncFnOnce(&Manager) -> Result<T, Trouble>) -> Result<T> {
-    runtime()?.block_on(work(&site.manager)).map_err(|trouble| trouble.explain(site))
+pub(crate) fn unlocked<T>(
+    opened: &ManagedState,
+    work: impl AsyncFnOnce(&Manager) -> Result<T, StateError>,
+) -> Result<T> {
+    runtime()?.block_on(work(&opened.manager)).map_err(|trouble| trouble.explain(opened))
 }
 
 /// Does work that a signal does not cut off in the middle, since a lock would stay behind.
-pub(crate) fn uninterrupted<T>(work: impl AsyncFnOnce(&Interrupts) -> Result<T, Trouble>) -> Result<T> {
+pub(crate) fn uninterrupted<T>(work: impl AsyncFnOnce(&Interrupts) -> Result<T, StateError>) -> Result<T> {
     let interrupts = Interrupts::listen()
         .map_err(|error| Failure::new(Kind::NoState, format!("cannot listen for signals: {error}")))?;
     runtime()?.block_on(work(&interrupts)).map_err(|trouble| match trouble {
-        Trouble::Own(failure) => failure,
-        Trouble::Manager(error) => refused(&error),
+        StateError::Own(failure) => failure,
+        StateError::Manager(error) => refused(&error),
     })
 }
 
 /// The document to lock with.
-pub(crate) fn lock_info(site: &Site, operation: &str) -> Result<LockInfo> {
-    let mut info = site.manager.lock_info(operation).map_err(|error| explain(&error, site))?;
+pub(crate) fn lock_info(opened: &ManagedState, operation: &str) -> Result<LockInfo> {
+    let mut info = opened.manager.lock_info(operation).map_err(|error| explain(&error, opened))?;
     info.version = version();
     Ok(info)
 }
@@ -244,7 +254,7 @@ pub(crate) async fn retried<T>(
     timeout: Duration,
     interrupts: &Interrupts,
     mut attempt: impl AsyncFnMut() -> groundstate_statemgr::Result<T>,
-) -> Result<T, Trouble> {
+) -> Result<T, StateError> {
     let started = Instant::now();
     let mut pause = Duration::from_secs(1);
     loop {
@@ -295,7 +305,7 @@ mod tests {
 
     use super::{Interrupts, hold, lock_info, runtime};
     use crate::args::LockArgs;
-    use crate::site::Site;
+    use crate::managed_state::ManagedState;
 
     #[test]
     fn a_panic_under_the_lock_releases_it() {
@@ -303,16 +313,17 @@ mod tests {
         let options = ManagerOptions::default();
         let manager = Manager::new(Arc::new(place.open()), Arc::new(SystemClock), Arc::new(OsIds), options);
         let (name, argument) = ("prod".to_owned(), PathBuf::from("prod"));
-        let site = Site { name, argument, manager: Arc::new(manager), kept: None, changes: None };
+        let opened =
+            ManagedState { name, argument, manager: Arc::new(manager), backup_store: None, changes: None };
         let args = LockArgs { lock_timeout: Duration::ZERO, no_lock: false };
         let holder = || runtime().unwrap().block_on(async { place.open().lock_holder().await.unwrap() });
-        let info = lock_info(&site, "test").unwrap();
+        let info = lock_info(&opened, "test").unwrap();
         let work = async || {
             assert!(place.open().lock_holder().await.unwrap().is_some());
             panic!("the work fails in a way that it did not foresee");
         };
         let outcome =
-            catch_unwind(AssertUnwindSafe(|| hold::<()>(&site, &args, info, &Interrupts::default(), work)));
+            catch_unwind(AssertUnwindSafe(|| hold::<()>(&opened, &args, info, &Interrupts::default(), work)));
         assert!(outcome.is_err());
         assert_eq!(holder(), None);
     }

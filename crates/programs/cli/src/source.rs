@@ -13,14 +13,14 @@ use groundstate_states::OutputValue;
 use crate::changes::warn_beside;
 use crate::error::{Failure, Kind, Result};
 use crate::family::Family;
-use crate::history::Kept;
+use crate::history::StateHistory;
 use crate::listing;
+use crate::managed_state::StateArg;
 use crate::packed;
 use crate::paths;
 use crate::place::{Located, Remote, is_place, locate, locate_beside, refused};
 use crate::progress::{Count, Extent, Progress};
 use crate::session::{runtime, unlocked};
-use crate::site::Found;
 
 /// The argument that stands for standard input.
 const STDIN: &str = "-";
@@ -104,7 +104,7 @@ impl Source {
     /// The same, or a snapshot in the history of it.
     pub(crate) fn at(argument: &Path, snapshot: Option<&str>) -> Result<Self> {
         let Some(snapshot) = snapshot else { return Self::find(argument) };
-        let history = Kept::open(argument)?;
+        let history = StateHistory::open(argument)?;
         let entry = history.find(snapshot)?;
         let name = format!("{} at {}", history.name, entry.id);
         Self::of_bytes(name, None, history.read(&entry.id)?)
@@ -289,8 +289,8 @@ fn read_file(path: &Path) -> Result<Vec<u8>> {
 
 /// Reads through the store, which finishes a write that was interrupted, and waits for one that is under way.
 fn stored(path: &Path) -> Result<Vec<u8>> {
-    let site = Found::file(path.to_owned())?.open_raw(Backup::None, false)?;
-    let stored = unlocked(&site, async |manager| Ok(manager.store().read().await?))?;
+    let opened = StateArg::file(path.to_owned())?.open_raw(Backup::None, false)?;
+    let stored = unlocked(&opened, async |manager| Ok(manager.store().read().await?))?;
     Ok(stored.map(|stored| stored.bytes).unwrap_or_default())
 }
 

@@ -13,10 +13,10 @@ use crate::diagnostic::{self, Diagnostic};
 use crate::error::{Failure, Kind, Outcome, Result};
 use crate::family::Family;
 use crate::json::Json;
+use crate::line_span::LineSpan;
 use crate::output::{Messages, Output, count};
 use crate::pulumi;
 use crate::source::{Source, is_standard};
-use crate::spot::Spot;
 use crate::tokens::shown_path;
 
 pub(super) fn run(args: &CheckArgs) -> Result {
@@ -63,12 +63,12 @@ pub(crate) struct Checked {
     pub(crate) manner: Option<(&'static str, &'static str)>,
     /// How much of what is in it, by the names for programs.
     pub(crate) counts: Vec<(&'static str, usize)>,
-    pub(crate) findings: Vec<Found>,
+    pub(crate) findings: Vec<ShownFinding>,
 }
 
 /// One thing that was found.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct ShownFinding {
     /// A stable code such as `GS0061`.
     pub(crate) code: Option<String>,
     pub(crate) severity: Severity,
@@ -111,7 +111,7 @@ fn check(state: &Path, args: &CheckArgs, out: &mut Output) -> Result<Checked> {
 
 fn terraform(source: &Source, text: &[u8]) -> Checked {
     let report = verify(text, &VerifyOptions::default());
-    let findings = report.findings.into_iter().map(|finding| Found {
+    let findings = report.findings.into_iter().map(|finding| ShownFinding {
         code: Some(finding.rule.id()),
         severity: finding.severity,
         title: finding.rule.title().into(),
@@ -137,17 +137,17 @@ fn terraform(source: &Source, text: &[u8]) -> Checked {
 
 fn print(checked: &Checked, text: &[u8], out: &mut Output) -> io::Result<()> {
     let places = checked.findings.iter().filter_map(|finding| finding.place.as_ref());
-    let mut spots = Spot::of_places(text, places).into_iter();
+    let mut spans = LineSpan::of_places(text, places).into_iter();
     for finding in &checked.findings {
-        let spot = finding.place.as_ref().and_then(|_| spots.next());
-        let diagnostic = diagnostic_of(finding, &checked.name, spot);
+        let span = finding.place.as_ref().and_then(|_| spans.next());
+        let diagnostic = diagnostic_of(finding, &checked.name, span);
         out.write_all(diagnostic.render(out.paint()).as_bytes())?;
         out.write_all(b"\n")?;
     }
     out.line(&summary(checked))
 }
 
-fn diagnostic_of(finding: &Found, name: &str, place: Option<Spot>) -> Diagnostic {
+fn diagnostic_of(finding: &ShownFinding, name: &str, place: Option<LineSpan>) -> Diagnostic {
     let severity = match finding.severity {
         Severity::Error => diagnostic::Severity::Error,
         Severity::Warning => diagnostic::Severity::Warning,
@@ -215,7 +215,7 @@ fn json(files: &[Checked]) -> String {
     })
 }
 
-fn finding(json: &mut Json, finding: &Found) {
+fn finding(json: &mut Json, finding: &ShownFinding) {
     let text = |json: &mut Json, name: &str, text: Option<&str>| {
         if let Some(text) = text {
             json.text(name, text);

@@ -4,12 +4,12 @@ use groundstate_statemgr::HistoryEntry;
 
 use crate::args::HistoryArgs;
 use crate::error::{Outcome, Result};
-use crate::history::Kept;
+use crate::history::StateHistory;
 use crate::json::Json;
 use crate::output::Output;
 
 pub(super) fn run(args: &HistoryArgs) -> Result {
-    let history = Kept::open(&args.state)?;
+    let history = StateHistory::open(&args.state)?;
     let entries = history.list()?;
     let mut out = Output::stdout();
     if args.json {

@@ -9,12 +9,12 @@ use groundstate_statemgr_fs::Backup;
 use crate::args::{LockArgs, LockCommandArgs};
 use crate::error::{Failure, Kind, Outcome, Result};
 use crate::interrupt::Interrupts;
+use crate::managed_state::StateArg;
 use crate::session::{hold, lock_info};
-use crate::site::Found;
 
 pub(super) fn run(args: &LockCommandArgs) -> Result {
-    let site = Found::at(&args.state)?.open(Backup::None, true)?;
-    let mut info = lock_info(&site, "lock")?;
+    let opened = StateArg::at(&args.state)?.open(Backup::None, true)?;
+    let mut info = lock_info(&opened, "lock")?;
     let program = args.command.first().cloned().unwrap_or_default();
     // Arguments may hold secrets; the name of the program does not.
     info.info = format!("running {}", program.to_string_lossy().replace(char::is_control, "?"));
@@ -22,7 +22,7 @@ pub(super) fn run(args: &LockCommandArgs) -> Result {
     let interrupts = Interrupts::listen()
         .map_err(|error| Failure::new(Kind::NoState, format!("cannot listen for signals: {error}")))?;
     let command = args.command.clone();
-    hold(&site, &lock, info, &interrupts, async || {
+    hold(&opened, &lock, info, &interrupts, async || {
         interrupts.check()?;
         let ran = tokio::task::spawn_blocking(move || spawn_and_wait(&command)).await;
         let status = ran.unwrap_or_else(|error| Err(io::Error::other(error)));

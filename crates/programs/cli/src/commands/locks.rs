@@ -9,9 +9,9 @@ use groundstate_statemgr_fs::Backup;
 use crate::args::LocksArgs;
 use crate::error::{Outcome, Result};
 use crate::json::Json;
+use crate::managed_state::StateArg;
 use crate::output::{Messages, Output};
 use crate::session::unlocked;
-use crate::site::Found;
 
 /// Characters of a member of a lock document that are shown, at most.
 const MAX_SHOWN: usize = 1000;
@@ -46,9 +46,9 @@ pub(super) fn run(args: &LocksArgs) -> Result {
 }
 
 fn look(state: &Path) -> Result<Looked> {
-    let site = Found::to_read(state)?.open(Backup::None, true)?;
-    let holder = unlocked(&site, async |manager| Ok(manager.lock_holder().await?))?;
-    Ok(Looked { name: site.name, holder })
+    let opened = StateArg::to_read(state)?.open(Backup::None, true)?;
+    let holder = unlocked(&opened, async |manager| Ok(manager.lock_holder().await?))?;
+    Ok(Looked { name: opened.name, holder })
 }
 
 fn lines(looked: &Looked) -> Vec<String> {

@@ -9,12 +9,12 @@ use super::replace::{Replacement, replace};
 use crate::args::MergeErroredArgs;
 use crate::error::{Failure, Kind, Result};
 use crate::load::load;
+use crate::managed_state::{StateArg, backups};
 use crate::output::Messages;
-use crate::site::{Found, backups};
 use crate::source::Source;
 
 pub(super) fn run(args: &MergeErroredArgs) -> Result {
-    let found = Found::existing(&args.place.state)?;
+    let found = StateArg::existing(&args.place.state)?;
     let errored = file(&args.errored)?;
     let given = args.base.as_deref().map(file).transpose()?;
     // A backup that cannot be read is none that could help.

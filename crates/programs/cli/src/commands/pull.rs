@@ -9,23 +9,23 @@ use crate::args::PullArgs;
 use crate::changes::warn_of_journal;
 use crate::error::{Failure, Kind, Outcome, Result};
 use crate::load;
+use crate::managed_state::StateArg;
 use crate::output::Output;
 use crate::session::unlocked;
-use crate::site::Found;
-use crate::trouble::Trouble;
+use crate::state_error::StateError;
 
 pub(super) fn run(args: &PullArgs) -> Result {
-    let site = Found::to_read(&args.state)?.open(Backup::None, false)?;
-    let text = unlocked(&site, async |manager| {
-        warn_of_journal(&site).await;
-        read(manager, &site.name).await
+    let managed = StateArg::to_read(&args.state)?.open(Backup::None, false)?;
+    let text = unlocked(&managed, async |manager| {
+        warn_of_journal(&managed).await;
+        read(manager, &managed.name).await
     })?;
     // Old formats are decoded, so their text is kept for messages about it.
     let opened = match OpenState::open(text) {
         Ok(opened) => opened,
         Err(error) => {
-            let text = unlocked(&site, async |manager| read(manager, &site.name).await)?;
-            return Err(load::failure(&error, &site.name, &text));
+            let text = unlocked(&managed, async |manager| read(manager, &managed.name).await)?;
+            return Err(load::failure(&error, &managed.name, &text));
         }
     };
     let mut out = Output::stdout();
@@ -38,13 +38,13 @@ pub(super) fn run(args: &PullArgs) -> Result {
                 error => Failure::new(Kind::Loss, error.to_string())
                     .hint("`groundstate upgrade --lossy` writes it nevertheless, and lists what is lost"),
             })?,
-        _ => return Err(Failure::new(Kind::Unusable, format!("{} is of an unknown kind", site.name))),
+        _ => return Err(Failure::new(Kind::Unusable, format!("{} is of an unknown kind", managed.name))),
     }
     out.finish()?;
     Ok(Outcome::Clean)
 }
 
-async fn read(manager: &Manager, name: &str) -> Result<Vec<u8>, Trouble> {
+async fn read(manager: &Manager, name: &str) -> Result<Vec<u8>, StateError> {
     let stored = manager.store().read().await?;
     let nothing = || Failure::new(Kind::NoState, format!("{name} is empty, so it holds no state"));
     Ok(stored.ok_or_else(nothing)?.bytes)

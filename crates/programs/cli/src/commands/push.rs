@@ -4,7 +4,7 @@ use super::replace::{Replacement, replace};
 use crate::args::PushArgs;
 use crate::error::Result;
 use crate::load::load;
-use crate::site::Found;
+use crate::managed_state::StateArg;
 use crate::source::Source;
 
 pub(super) fn run(args: &PushArgs) -> Result {
@@ -19,5 +19,5 @@ pub(super) fn run(args: &PushArgs) -> Result {
         over_encrypted: args.over_encrypted,
         checked: true,
     };
-    replace(Found::at(&args.place.state)?, &how, |_| Ok(file))
+    replace(StateArg::at(&args.place.state)?, &how, |_| Ok(file))
 }

@@ -8,23 +8,23 @@ use groundstate_statemgr_fs::Backup;
 use crate::args::{LockArgs, RecoverArgs};
 use crate::changes::{count, journaled};
 use crate::error::{Failure, Kind, Outcome, Result};
+use crate::managed_state::{ManagedState, StateArg};
 use crate::output::Output;
 use crate::save::replace;
 use crate::session::{lock_info, locked, unlocked};
-use crate::site::{Found, Site};
 use crate::source::is_standard;
 
 pub(super) fn run(args: &RecoverArgs) -> Result {
-    let mut site = Found::at(&args.state)?.open(Backup::None, true)?;
-    if site.changes.is_none() {
+    let mut opened = StateArg::at(&args.state)?.open(Backup::None, true)?;
+    if opened.changes.is_none() {
         let message =
-            format!("{} is not in a file, and only beside files journals are looked for", site.name);
+            format!("{} is not in a file, and only beside files journals are looked for", opened.name);
         return Err(Failure::new(Kind::Usage, message));
     }
     if let Some(file) = &args.export {
-        return export(&site, file);
+        return export(&opened, file);
     }
-    let pending = unlocked(&site, async |_| match journaled(&site) {
+    let pending = unlocked(&opened, async |_| match journaled(&opened) {
         Some(manager) => Ok(manager.pending().await?),
         None => Ok(None),
     });
@@ -36,15 +36,15 @@ pub(super) fn run(args: &RecoverArgs) -> Result {
         Err(failure) => return Err(failure),
     };
     let line = match changes {
-        None => format!("There is nothing to recover beside {}.", site.name),
+        None => format!("There is nothing to recover beside {}.", opened.name),
         Some(changes) if args.discard => {
-            discard(&mut site, args)?;
-            format!("Discarded {} beside {}.", count(changes), site.name)
+            discard(&mut opened, args)?;
+            format!("Discarded {} beside {}.", count(changes), opened.name)
         }
         Some(_) => {
             // Taking the lock is what recovers.
-            locked(&site, &lock(args), lock_info(&site, "recover")?, async |_, _| Ok(()))?;
-            format!("{} is up to date.", site.name)
+            locked(&opened, &lock(args), lock_info(&opened, "recover")?, async |_, _| Ok(()))?;
+            format!("{} is up to date.", opened.name)
         }
     };
     let mut out = Output::stdout();
@@ -57,11 +57,11 @@ fn lock(args: &RecoverArgs) -> LockArgs {
     LockArgs { lock_timeout: args.lock_timeout, no_lock: false }
 }
 
-fn discard(site: &mut Site, args: &RecoverArgs) -> Result<()> {
-    let manager = journaled(site);
+fn discard(opened: &mut ManagedState, args: &RecoverArgs) -> Result<()> {
+    let manager = journaled(opened);
     // Not to be recovered first.
-    site.changes = None;
-    locked(site, &lock(args), lock_info(site, "discard a journal")?, async |plain, _| {
+    opened.changes = None;
+    locked(opened, &lock(args), lock_info(opened, "discard a journal")?, async |plain, _| {
         let Some(manager) = manager else { return Ok(()) };
         let Some(holder) = plain.lock_holder().await? else { return Ok(()) };
         let grant = groundstate_statemgr::LockGrant::new(holder.id);
@@ -69,13 +69,13 @@ fn discard(site: &mut Site, args: &RecoverArgs) -> Result<()> {
     })
 }
 
-fn export(site: &Site, file: &Path) -> Result {
-    let recovered = unlocked(site, async |_| match journaled(site) {
+fn export(opened: &ManagedState, file: &Path) -> Result {
+    let recovered = unlocked(opened, async |_| match journaled(opened) {
         Some(manager) => Ok(manager.recovered().await?),
         None => Ok(None),
     })?;
     let Some(bytes) = recovered else {
-        let message = format!("there is no journal beside {}", site.name);
+        let message = format!("there is no journal beside {}", opened.name);
         return Err(Failure::new(Kind::NotFound, message));
     };
     if is_standard(file) {

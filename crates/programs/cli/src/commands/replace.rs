@@ -22,12 +22,12 @@ use crate::changes::warn_of_journal;
 use crate::error::{Failure, Kind, Outcome, Result};
 use crate::interrupt::Interrupts;
 use crate::json::Json;
+use crate::managed_state::{ManagedState, StateArg};
 use crate::output::Output;
 use crate::save;
 use crate::session::{lock_info, locked, unlocked};
-use crate::site::{Found, Site};
 use crate::source::is_same_file;
-use crate::trouble::Trouble;
+use crate::state_error::StateError;
 
 /// How many states that cannot be read are kept beside one.
 const MAX_UNREADABLE: u32 = 100;
@@ -60,28 +60,28 @@ struct Stored {
 
 /// Stores what `make` makes of the state that is stored now.
 pub(super) fn replace(
-    found: Found,
+    found: StateArg,
     how: &Replacement<'_>,
     make: impl FnOnce(Option<&File>) -> Result<File>,
 ) -> Result {
     let args = how.args;
     let suffix = suffix(&found, how)?;
     let (keep, path) = backup(&found, args, suffix.as_str())?;
-    let site = found.open(keep, !args.lock.no_lock)?;
+    let opened = found.open(keep, !args.lock.no_lock)?;
     let stored = match args.dry_run {
-        true => unlocked(&site, async |manager| {
-            warn_of_journal(&site).await;
+        true => unlocked(&opened, async |manager| {
+            warn_of_journal(&opened).await;
             store(manager, how, make, None).await
         })?,
         false => {
-            let info = lock_info(&site, how.operation)?;
-            locked(&site, &args.lock, info, async |manager, interrupts| {
+            let info = lock_info(&opened, how.operation)?;
+            locked(&opened, &args.lock, info, async |manager, interrupts| {
                 store(manager, how, make, Some(interrupts)).await
             })?
         }
     };
     let path = path.filter(|_| stored.written && stored.existed);
-    report(&site, args, &stored, path)?;
+    report(&opened, args, &stored, path)?;
     Ok(Outcome::Clean)
 }
 
@@ -89,7 +89,7 @@ pub(super) fn replace(
 ///
 /// Between the backup and the write the command may be killed, so neither the file that is to be stored nor the
 /// backup of a better day is overwritten.
-fn suffix(found: &Found, how: &Replacement<'_>) -> Result<CopySuffix> {
+fn suffix(found: &StateArg, how: &Replacement<'_>) -> Result<CopySuffix> {
     let is_source = |path: &Path| path == how.source || is_same_file(path, how.source);
     if let Some(path) = how.args.backup.as_deref() {
         if is_source(path) && path != Path::new("-") {
@@ -121,7 +121,7 @@ pub(crate) enum CopySuffix {
 impl CopySuffix {
     /// A suffix for a state that cannot be read: it may be all that is left, so it replaces no earlier copy. A preview
     /// reserves nothing.
-    pub(crate) fn unreadable(found: &Found, is_preview: bool) -> Result<Self> {
+    pub(crate) fn unreadable(found: &StateArg, is_preview: bool) -> Result<Self> {
         let numbered = (1..MAX_UNREADABLE).map(|number| format!(".unreadable.{number}"));
         for suffix in std::iter::once(".unreadable".to_owned()).chain(numbered) {
             let path = found.with_suffix(&suffix);
@@ -161,9 +161,9 @@ impl Drop for CopySuffix {
 }
 
 /// Whether what is stored can be read; anything else that is wrong is told later.
-fn is_readable(found: &Found) -> Result<bool> {
-    let site = found.clone().open(Backup::None, false)?;
-    unlocked(&site, async |manager| {
+fn is_readable(found: &StateArg) -> Result<bool> {
+    let opened = found.clone().open(Backup::None, false)?;
+    unlocked(&opened, async |manager| {
         Ok(!manager.refresh_state().await.is_err_and(|error| error.kind() == ErrorKind::Corrupt))
     })
 }
@@ -173,7 +173,7 @@ async fn store(
     how: &Replacement<'_>,
     make: impl FnOnce(Option<&File>) -> Result<File>,
     interrupts: Option<&Interrupts>,
-) -> Result<Stored, Trouble> {
+) -> Result<Stored, StateError> {
     let newest = match manager.refresh_state().await {
         Err(error) if how.force && error.kind() == ErrorKind::Corrupt => {
             Some(serial_above(manager, how.over_encrypted).await?)
@@ -209,7 +209,7 @@ async fn store(
 }
 
 /// A serial above that of a state which cannot be read, as far as it tells one.
-async fn serial_above(manager: &Manager, over_encrypted: bool) -> Result<Serial, Trouble> {
+async fn serial_above(manager: &Manager, over_encrypted: bool) -> Result<Serial, StateError> {
     let Some(text) = manager.store().read().await.ok().flatten().map(|stored| stored.bytes) else {
         return Ok(Serial::default());
     };
@@ -230,13 +230,13 @@ async fn serial_above(manager: &Manager, over_encrypted: bool) -> Result<Serial,
     Ok(serial.unwrap_or_default().next().unwrap_or_else(|| serial.unwrap_or_default()))
 }
 
-fn report(site: &Site, args: &ChangeArgs, stored: &Stored, backup: Option<PathBuf>) -> Result<()> {
+fn report(opened: &ManagedState, args: &ChangeArgs, stored: &Stored, backup: Option<PathBuf>) -> Result<()> {
     let Stored { meta, written, diff, .. } = stored;
     let mut out = Output::stdout();
     if args.json {
         out.json(&Json::object(|json| {
             json.text("format_version", "1.0");
-            json.text("state", &site.name);
+            json.text("state", &opened.name);
             json.raw("dry_run", args.dry_run);
             json.raw("written", written);
             json.text("lineage", meta.lineage.as_str());
@@ -253,7 +253,7 @@ fn report(site: &Site, args: &ChangeArgs, stored: &Stored, backup: Option<PathBu
     match diff {
         Some(diff) if args.dry_run => show::text(&show::differences(diff, false), &mut out)?,
         _ if !written => out.line("Nothing to change: what is stored says the same.")?,
-        _ => out.line(&format!("{} has serial {} now.", site.name, meta.serial))?,
+        _ => out.line(&format!("{} has serial {} now.", opened.name, meta.serial))?,
     }
     if let Some(backup) = backup {
         out.line(&format!("The state before is in {}.", backup.display()))?;
@@ -265,14 +265,14 @@ fn report(site: &Site, args: &ChangeArgs, stored: &Stored, backup: Option<PathBu
 mod tests {
     use std::fs;
 
-    use super::{CopySuffix, Found};
+    use super::{CopySuffix, StateArg};
 
     #[test]
     fn two_processes_at_once_reserve_different_names_for_unreadable_states() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("terraform.tfstate");
         fs::write(&path, "{ damaged").unwrap();
-        let found = Found::file(path).unwrap();
+        let found = StateArg::file(path).unwrap();
         let preview = CopySuffix::unreadable(&found, true).unwrap();
         assert_eq!(preview.as_str(), ".unreadable");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "a preview makes no file");

@@ -7,12 +7,12 @@ use groundstate_statefile::{DecodeOptions, decode};
 use super::replace::{Replacement, replace};
 use crate::args::RollbackArgs;
 use crate::error::{Failure, Kind, Result};
-use crate::history::Kept;
+use crate::history::StateHistory;
 use crate::load;
-use crate::site::Found;
+use crate::managed_state::StateArg;
 
 pub(super) fn run(args: &RollbackArgs) -> Result {
-    let history = Kept::open(&args.place.state)?;
+    let history = StateHistory::open(&args.place.state)?;
     let entries = history.list()?;
     let entry = history.find(&args.to)?;
     let bytes = history.read(&entry.id)?;
@@ -30,7 +30,7 @@ pub(super) fn run(args: &RollbackArgs) -> Result {
         over_encrypted: args.over_encrypted,
         checked: false,
     };
-    replace(Found::at(&args.place.state)?, &how, |stored| {
+    replace(StateArg::at(&args.place.state)?, &how, |stored| {
         if !args.force && stored.is_some_and(|stored| stored.lineage != snapshot.lineage) {
             let message = format!("{name} is not a snapshot of this state: their lineages differ");
             return Err(Failure::new(Kind::Conflict, message).hint("`--force` goes back to it nevertheless"));

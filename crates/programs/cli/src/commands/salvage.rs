@@ -12,16 +12,16 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{Failure, Kind, Outcome, Result};
 use crate::family::Family;
 use crate::json::Json;
+use crate::line_span::LineSpan;
 use crate::load;
+use crate::managed_state::StateArg;
 use crate::output::{Messages, Output, count};
 use crate::packed;
 use crate::paths;
 use crate::pulumi;
 use crate::save;
 use crate::session::unlocked;
-use crate::site::Found;
 use crate::source::{is_same_file, is_standard};
-use crate::spot::Spot;
 
 /// Losses that are printed one by one; the rest is counted.
 const MAX_PRINTED: usize = 50;
@@ -62,19 +62,19 @@ fn read(path: &Path) -> Result<(String, Vec<u8>)> {
             .map_err(|error| Failure::new(Kind::NoState, format!("cannot read standard input: {error}")))?;
         return Ok(("<stdin>".to_owned(), text));
     }
-    let site = Found::to_read(path)?.open(Backup::None, false)?;
+    let opened = StateArg::to_read(path)?.open(Backup::None, false)?;
     // What a journal can finish is no damage. Where that fails, the bytes are taken as they are.
-    match unlocked(&site, async |manager| Ok(manager.store().read().await?)) {
-        Ok(Some(stored)) => return Ok((site.name, stored.bytes)),
-        Err(failure) if site.kept.is_some() => return Err(failure),
-        Ok(None) if site.kept.is_some() => {
-            return Err(Failure::new(Kind::NoState, format!("no state is stored in {}", site.name)));
+    match unlocked(&opened, async |manager| Ok(manager.store().read().await?)) {
+        Ok(Some(stored)) => return Ok((opened.name, stored.bytes)),
+        Err(failure) if opened.backup_store.is_some() => return Err(failure),
+        Ok(None) if opened.backup_store.is_some() => {
+            return Err(Failure::new(Kind::NoState, format!("no state is stored in {}", opened.name)));
         }
         _ => {}
     }
-    let path = &site.argument;
+    let path = &opened.argument;
     let text = paths::read(path).map_err(|error| Failure::unreadable(path, &error))?;
-    Ok((site.name, text))
+    Ok((opened.name, text))
 }
 
 /// The text of what was compressed, as far as it can be unpacked.
@@ -114,12 +114,12 @@ fn print(salvaged: &Salvaged, name: &str, text: &[u8]) {
     let Salvaged { file, lost, .. } = salvaged;
     let mut messages = Messages::stderr();
     let shown = &lost.get(..lost.len().min(MAX_PRINTED)).unwrap_or_default();
-    let spots = Spot::of_places(text, shown.iter().map(|lost| &lost.place));
-    for (lost, spot) in shown.iter().zip(spots) {
+    let spans = LineSpan::of_places(text, shown.iter().map(|lost| &lost.place));
+    for (lost, span) in shown.iter().zip(spans) {
         let what = lost.what.as_deref().map(|what| format!("a part of {what}"));
         let title = format!("lost: {}", what.as_deref().unwrap_or("a part of the file"));
         let diagnostic = Diagnostic::new(Severity::Warning, title, name);
-        messages.diagnostic(&Diagnostic { place: Some(spot), detail: lost.reason.clone(), ..diagnostic });
+        messages.diagnostic(&Diagnostic { place: Some(span), detail: lost.reason.clone(), ..diagnostic });
     }
     if let Some(more @ 1..) = lost.len().checked_sub(MAX_PRINTED) {
         let verb = if more == 1 { "was" } else { "were" };

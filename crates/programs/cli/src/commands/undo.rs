@@ -8,11 +8,11 @@ use super::replace::{Replacement, replace};
 use crate::args::UndoArgs;
 use crate::error::{Failure, Kind, Result};
 use crate::load::load;
-use crate::site::{Found, backups};
+use crate::managed_state::{StateArg, backups};
 use crate::source::Source;
 
 pub(super) fn run(args: &UndoArgs) -> Result {
-    let found = Found::at(&args.place.state)?;
+    let found = StateArg::at(&args.place.state)?;
     let path = args.from.clone().unwrap_or_else(|| found.with_suffix(".backup"));
     if !path.exists() {
         return Err(missing(&path, &found.with_suffix("")));

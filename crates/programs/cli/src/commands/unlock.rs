@@ -5,25 +5,25 @@ use groundstate_statemgr_fs::Backup;
 
 use crate::args::UnlockArgs;
 use crate::error::{Failure, Kind, Outcome, Result};
+use crate::managed_state::{ManagedState, StateArg};
 use crate::output::Output;
 use crate::session::{chain, unlocked};
-use crate::site::{Found, Site};
-use crate::trouble::{Trouble, way_out};
+use crate::state_error::{StateError, way_out};
 
 /// How many processes a lock without a document is tried to be that of.
 const MOST_CANDIDATES: usize = 8;
 
 pub(super) fn run(args: &UnlockArgs) -> Result {
-    let site = Found::existing(&args.state)?.open(Backup::None, true)?;
-    let line = unlocked(&site, async |manager| release(manager, args, &site).await)?;
+    let opened = StateArg::existing(&args.state)?.open(Backup::None, true)?;
+    let line = unlocked(&opened, async |manager| release(manager, args, &opened).await)?;
     let mut out = Output::stdout();
     out.line(&line)?;
     out.finish()?;
     Ok(Outcome::Clean)
 }
 
-async fn release(manager: &Manager, args: &UnlockArgs, site: &Site) -> Result<String, Trouble> {
-    let name = &site.name;
+async fn release(manager: &Manager, args: &UnlockArgs, opened: &ManagedState) -> Result<String, StateError> {
+    let name = &opened.name;
     let Some(holder) = manager.lock_holder().await? else {
         return Err(Failure::new(Kind::NotFound, format!("{name} is not locked")).into());
     };
@@ -46,7 +46,7 @@ async fn release(manager: &Manager, args: &UnlockArgs, site: &Site) -> Result<St
         };
         match error.holder() {
             _ if error.kind() == ErrorKind::Unsupported => {
-                return Err(Failure::new(Kind::Locked, chain(&error)).hint(way_out(&holder, site)).into());
+                return Err(Failure::new(Kind::Locked, chain(&error)).hint(way_out(&holder, opened)).into());
             }
             // A lock without a document may be that of any process which was about to take it: the next one is asked for.
             Some(next) if !has_record && args.id.is_none() && next.id != holder.id => holder = next.clone(),

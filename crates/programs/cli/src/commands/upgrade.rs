@@ -11,13 +11,13 @@ use crate::args::UpgradeArgs;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{Failure, Kind, Outcome, Result};
 use crate::family::Family;
+use crate::line_span::LineSpan;
 use crate::load::{Loaded, load_upgraded};
 use crate::output::{Messages, Output, count};
 use crate::packed;
 use crate::pulumi;
 use crate::save;
 use crate::source::{Source, is_standard};
-use crate::spot::Spot;
 
 /// Notes and losses that are printed one by one; the rest is counted.
 const MAX_PRINTED: usize = 50;
@@ -148,10 +148,10 @@ fn print_notes(loaded: &Loaded<'_>, source: &Source) {
     let notes = &loaded.file.notes;
     let printed: Vec<&Note> = notes.iter().take(MAX_PRINTED).collect();
     let offsets: Vec<usize> = printed.iter().map(|note| note.offset).collect();
-    for (note, spot) in printed.iter().zip(Spot::of_offsets(&loaded.text, &offsets)) {
+    for (note, span) in printed.iter().zip(LineSpan::of_offsets(&loaded.text, &offsets)) {
         let severity = if note.kind == NoteKind::Lost { Severity::Warning } else { Severity::Note };
         let diagnostic = Diagnostic::new(severity, note.message.as_str(), &source.name);
-        messages.diagnostic(&Diagnostic { place: Some(spot), ..diagnostic });
+        messages.diagnostic(&Diagnostic { place: Some(span), ..diagnostic });
     }
     if let Some(more @ 1..) = notes.len().checked_sub(MAX_PRINTED) {
         messages.note(&format!("{} on {}", count(more, "more note"), source.name));

@@ -14,10 +14,10 @@ use crate::args::{
 use crate::error::{Failure, Kind, Outcome, Result};
 use crate::head::Head;
 use crate::json::Json;
+use crate::managed_state::journal_of;
 use crate::output::Output;
 use crate::place::{backend, refused};
 use crate::session::{chain, lock_document, retried, runtime, uninterrupted};
-use crate::site::journal_of;
 
 /// The writer of a state in a place without others: any release since has read it.
 const OLDEST: &str = "1.0.0";

@@ -12,10 +12,10 @@ use crate::args::EntriesArgs;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{Failure, Kind, Result};
 use crate::family::Family;
+use crate::line_span::LineSpan;
 use crate::pulumi::load;
 use crate::session::{chain, runtime};
 use crate::source::{Source, is_standard};
-use crate::spot::Spot;
 
 /// A journal that has been read.
 #[derive(Debug)]
@@ -64,7 +64,7 @@ impl Journal {
         let decoded = decode(&text, &DecodeOptions::default().allow_torn(true))
             .map_err(|error| unreadable(error.problems(), &source.name, &text))?;
         let torn = decoded.torn.map(|offset| {
-            let line = Spot::of_offsets(&text, &[offset]).pop().map_or(0, |spot| spot.line);
+            let line = LineSpan::of_offsets(&text, &[offset]).pop().map_or(0, |span| span.line);
             format!("the entry that begins in line {line} is cut off, and counts for nothing")
         });
         Ok(Self { name: source.name, base: None, entries: decoded.entries, torn })
@@ -164,11 +164,11 @@ pub(super) fn failure(error: &groundstate_wal::Error) -> Failure {
 }
 
 fn unreadable(problems: &[Problem], name: &str, text: &[u8]) -> Failure {
-    let spots = Spot::of_places(text, problems.iter().map(|problem| &problem.place));
-    let diagnostics = problems.iter().zip(spots).map(|(problem, spot)| Diagnostic {
+    let spans = LineSpan::of_places(text, problems.iter().map(|problem| &problem.place));
+    let diagnostics = problems.iter().zip(spans).map(|(problem, span)| Diagnostic {
         code: Some(problem.code.id()),
         detail: problem.detail.clone(),
-        place: Some(spot),
+        place: Some(span),
         address: problem.urn.clone(),
         ..Diagnostic::new(Severity::Error, problem.code.summary(), name)
     });

@@ -7,7 +7,7 @@ use groundstate_pulumi_integrity::{VerifyOptions, verify};
 
 use super::load::{envelope, faults, snapshot};
 use super::locate::locate;
-use crate::commands::check::{Checked, Found};
+use crate::commands::check::{Checked, ShownFinding};
 use crate::error::Result;
 use crate::source::Source;
 
@@ -21,7 +21,7 @@ pub(crate) fn check(source: &Source, text: &[u8]) -> Result<Checked> {
     let snapshot = snapshot(&file);
     let report = verify(&snapshot, &VerifyOptions::default().loading(true));
     let places = locate(text, report.findings.iter().map(|finding| finding.path.as_str()));
-    let found = report.findings.into_iter().zip(places).map(|(finding, place)| Found {
+    let found = report.findings.into_iter().zip(places).map(|(finding, place)| ShownFinding {
         code: Some(finding.rule.id()),
         severity: finding.severity,
         title: finding.rule.title().into(),
@@ -45,10 +45,10 @@ pub(crate) fn check(source: &Source, text: &[u8]) -> Result<Checked> {
 }
 
 /// What the file says twice in different ways, or in a way that no writer can keep.
-fn losses(file: &DeploymentFile, text: &[u8]) -> Vec<Found> {
+fn losses(file: &DeploymentFile, text: &[u8]) -> Vec<ShownFinding> {
     let lost: Vec<_> = file.notes.iter().filter(|note| note.kind == NoteKind::Lost).collect();
     let offsets: Vec<usize> = lost.iter().map(|note| note.offset).collect();
-    let found = lost.iter().zip(places(text, &offsets)).map(|(note, place)| Found {
+    let found = lost.iter().zip(places(text, &offsets)).map(|(note, place)| ShownFinding {
         code: Some("GS0515".to_owned()),
         severity: Severity::Warning,
         title: "content that is not kept".into(),
@@ -61,8 +61,8 @@ fn losses(file: &DeploymentFile, text: &[u8]) -> Vec<Found> {
     found.collect()
 }
 
-fn unreadable(error: &ReadError) -> Vec<Found> {
-    let found = faults(error).into_iter().map(|fault| Found {
+fn unreadable(error: &ReadError) -> Vec<ShownFinding> {
+    let found = faults(error).into_iter().map(|fault| ShownFinding {
         code: fault.code,
         severity: Severity::Error,
         title: fault.title.into(),

@@ -12,10 +12,10 @@ use groundstate_pulumi_snapshot::{Properties, PropertyValue, Resource, Snapshot,
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{Failure, Kind, Outcome, Result};
+use crate::line_span::LineSpan;
 use crate::output::{Messages, count};
 use crate::packed;
 use crate::source::Source;
-use crate::spot::Spot;
 
 /// A deployment and the text it was read from.
 #[derive(Debug)]
@@ -185,11 +185,11 @@ pub(crate) fn failure(error: &ReadError, name: &str, text: &[u8]) -> Failure {
         _ => Kind::Unusable,
     };
     let faults = faults(error);
-    let spots = Spot::of_places(text, faults.iter().map(|fault| &fault.place));
-    let diagnostics = faults.iter().zip(spots).map(|(fault, spot)| Diagnostic {
+    let spans = LineSpan::of_places(text, faults.iter().map(|fault| &fault.place));
+    let diagnostics = faults.iter().zip(spans).map(|(fault, span)| Diagnostic {
         code: fault.code.clone(),
         detail: fault.detail.clone(),
-        place: Some(spot),
+        place: Some(span),
         address: fault.urn.clone(),
         help: fault.help.map(str::to_owned),
         ..Diagnostic::new(Severity::Error, fault.title.as_str(), name)

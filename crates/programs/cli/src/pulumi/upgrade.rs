@@ -8,12 +8,12 @@ use super::load::{Loaded, load};
 use crate::args::UpgradeArgs;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{Failure, Kind, Outcome, Result};
+use crate::line_span::LineSpan;
 use crate::output::{Messages, Output, count};
 use crate::packed;
 use crate::save;
 use crate::session::chain;
 use crate::source::{Source, is_standard};
-use crate::spot::Spot;
 
 /// Notes that are printed one by one; the rest is counted.
 const MAX_PRINTED: usize = 50;
@@ -55,7 +55,7 @@ fn refused(error: &EncodeError, source: &Source, text: &[u8]) -> Failure {
         return Failure::new(Kind::Unusable, chain(error));
     };
     let title = format!("writing {} would lose {what}, so nothing was written", source.name);
-    let place = Spot::of_offsets(text, &[*offset]).pop();
+    let place = LineSpan::of_offsets(text, &[*offset]).pop();
     let diagnostic = Diagnostic { place, ..Diagnostic::new(Severity::Error, title, &source.name) };
     Failure::of(Kind::Loss, vec![diagnostic]).hint("write it nevertheless with `--lossy`")
 }
@@ -65,10 +65,10 @@ fn print_notes(loaded: &Loaded<'_>, source: &Source) {
     let notes = &loaded.file.notes;
     let printed: Vec<_> = notes.iter().take(MAX_PRINTED).collect();
     let offsets: Vec<usize> = printed.iter().map(|note| note.offset).collect();
-    for (note, spot) in printed.iter().zip(Spot::of_offsets(&loaded.text, &offsets)) {
+    for (note, span) in printed.iter().zip(LineSpan::of_offsets(&loaded.text, &offsets)) {
         let severity = if note.kind == NoteKind::Lost { Severity::Warning } else { Severity::Note };
         let diagnostic = Diagnostic::new(severity, note.message.as_str(), &source.name);
-        messages.diagnostic(&Diagnostic { place: Some(spot), ..diagnostic });
+        messages.diagnostic(&Diagnostic { place: Some(span), ..diagnostic });
     }
     if let Some(more @ 1..) = notes.len().checked_sub(MAX_PRINTED) {
         messages.note(&format!("{} on {}", count(more, "more note"), source.name));

@@ -9,11 +9,11 @@ use crate::args::EditArgs;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{Failure, Kind, Result};
 use crate::excerpt::Excerpt;
+use crate::line_span::LineSpan;
 use crate::output::count;
 use crate::paths;
 use crate::source::is_standard;
-use crate::spot::Spot;
-use crate::trouble::of_script;
+use crate::state_error::of_script;
 
 /// Characters of a script's line that are shown, at most.
 const MAX_LINE: usize = 160;
@@ -83,7 +83,7 @@ fn explain(error: &ScriptError, name: &str, text: &str) -> Failure {
     let word = line.chars().skip(begin).take_while(|c| !c.is_whitespace()).count().max(1);
     let mark = offset(begin)..offset(begin + word);
     let excerpt = Some(Excerpt { text: shown, mark });
-    let place = Spot { line: error.line, column: error.column, path: String::new(), excerpt };
+    let place = LineSpan { line: error.line, column: error.column, path: String::new(), excerpt };
     let diagnostic = Diagnostic::new(Severity::Error, error.fault.to_string(), name);
     let kind = of_script(&error.fault);
     Failure::of(kind, vec![Diagnostic { place: Some(place), ..diagnostic }])

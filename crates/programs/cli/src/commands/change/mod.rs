@@ -15,10 +15,10 @@ use crate::args::ChangeArgs;
 use crate::changes::warn_of_journal;
 use crate::error::{Failure, Kind, Outcome, Result};
 use crate::interrupt::Interrupts;
+use crate::managed_state::{ManagedState, StateArg};
 use crate::save;
 use crate::session::{lock_info, locked, unlocked};
-use crate::site::{Found, Site};
-use crate::trouble::Trouble;
+use crate::state_error::StateError;
 use report::Report;
 
 pub(super) use edit::run as edit;
@@ -42,7 +42,7 @@ impl From<Summary> for Work {
 /// # Errors
 ///
 /// When the file that the user names is an encrypted state, which a copy in plain text would replace.
-pub(crate) fn backup(found: &Found, args: &ChangeArgs, suffix: &str) -> Result<(Backup, Option<PathBuf>)> {
+pub(crate) fn backup(found: &StateArg, args: &ChangeArgs, suffix: &str) -> Result<(Backup, Option<PathBuf>)> {
     Ok(match args.backup.as_deref() {
         Some(path) if path == Path::new("-") => (Backup::None, None),
         Some(path) => {
@@ -68,11 +68,11 @@ fn run(
     success: impl Fn(usize) -> String,
     work: impl FnOnce(&mut Editor<'_>) -> Result<Work>,
 ) -> Result {
-    let found = Found::existing(state)?;
+    let found = StateArg::existing(state)?;
     let (backup, path) = backup(&found, args, ".backup")?;
-    let site = found.open(backup, !args.lock.no_lock)?;
+    let opened = found.open(backup, !args.lock.no_lock)?;
     let mut diff = None;
-    let step = |editor: &mut Editor<'_>, interrupts: Option<&Interrupts>| -> Result<_, Trouble> {
+    let step = |editor: &mut Editor<'_>, interrupts: Option<&Interrupts>| -> Result<_, StateError> {
         let done = work(editor)?;
         if args.dry_run || args.json {
             diff = Some(editor.preview().map_err(unexpected)?);
@@ -83,24 +83,24 @@ fn run(
     };
     // A preview takes no lock, because a lock leaves traces.
     let (work, persisted) = match args.dry_run {
-        true => unlocked(&site, async |manager| {
-            warn_of_journal(&site).await;
+        true => unlocked(&opened, async |manager| {
+            warn_of_journal(&opened).await;
             operate(manager, |editor| step(editor, None)).await
         })?,
         false => {
-            let info = lock_info(&site, operation)?;
-            locked(&site, &args.lock, info, async |manager, interrupts| {
+            let info = lock_info(&opened, operation)?;
+            locked(&opened, &args.lock, info, async |manager, interrupts| {
                 operate(manager, |editor| step(editor, Some(interrupts))).await
             })?
         }
     };
-    report(&site, args, &work, success, diff, persisted, path)
+    report(&opened, args, &work, success, diff, persisted, path)
 }
 
 async fn operate<T>(
     manager: &Manager,
-    step: impl FnOnce(&mut Editor<'_>) -> Result<Decision<T>, Trouble>,
-) -> Result<(T, Persisted), Trouble> {
+    step: impl FnOnce(&mut Editor<'_>) -> Result<Decision<T>, StateError>,
+) -> Result<(T, Persisted), StateError> {
     manager.operate(step).await
 }
 
@@ -109,7 +109,7 @@ fn unexpected(error: impl std::error::Error) -> Failure {
 }
 
 fn report(
-    site: &Site,
+    opened: &ManagedState,
     args: &ChangeArgs,
     work: &Work,
     success: impl Fn(usize) -> String,
@@ -118,7 +118,7 @@ fn report(
     backup: Option<PathBuf>,
 ) -> Result {
     let report = Report {
-        state: &site.name,
+        state: &opened.name,
         dry_run: args.dry_run,
         written: persisted == Persisted::Written,
         backup: backup.filter(|_| persisted == Persisted::Written),

@@ -16,20 +16,20 @@ use crate::changes::warn_of_journal;
 use crate::error::{Failure, Kind, Outcome, Result};
 use crate::head::Head;
 use crate::interrupt::Interrupts;
+use crate::managed_state::ManagedState;
 use crate::output::{Messages, Output};
 use crate::packed;
 use crate::place::{backend, destination, refused};
 use crate::session::{chain, holding, lock_info, runtime};
-use crate::site::Site;
-use crate::trouble::Trouble;
+use crate::state_error::StateError;
 use decide::{Decision, decide};
 use receipt::{Entry, Receipt};
 
 /// A state, where it is and where it is to go.
 struct Move {
     workspace: WorkspaceName,
-    from: Site,
-    to: Site,
+    from: ManagedState,
+    to: ManagedState,
 }
 
 /// What became of a state.
@@ -64,9 +64,9 @@ pub(super) fn run(args: &MigrateArgs) -> Result {
 }
 
 /// A place as its receipt names it: a file by its own name, since the folder has others.
-fn name(place: &Place, site: Option<&Site>) -> String {
-    match site {
-        Some(site) if is_file(place) => site.name.clone(),
+fn name(place: &Place, opened: Option<&ManagedState>) -> String {
+    match opened {
+        Some(opened) if is_file(place) => opened.name.clone(),
         _ => place.opened.backend.to_string(),
     }
 }
@@ -89,8 +89,8 @@ fn moves(args: &MigrateArgs, from: &Place, to: &Place) -> Result<Vec<Move>> {
     let each = |workspace: WorkspaceName| {
         let at = if to_file { to.workspace.clone() } else { workspace.clone() };
         let found = Move {
-            from: Site::of_workspace(from, &workspace, &args.from, !args.lock.no_lock)?,
-            to: Site::of_workspace(to, &at, &args.to, !args.lock.no_lock)?,
+            from: ManagedState::of_workspace(from, &workspace, &args.from, !args.lock.no_lock)?,
+            to: ManagedState::of_workspace(to, &at, &args.to, !args.lock.no_lock)?,
             workspace,
         };
         if found.from.name == found.to.name {
@@ -104,11 +104,11 @@ fn moves(args: &MigrateArgs, from: &Place, to: &Place) -> Result<Vec<Move>> {
 
 fn warn_of_places_without_locks(args: &MigrateArgs, moves: &[Move]) {
     let Some(first) = moves.first().filter(|_| !args.dry_run && !args.lock.no_lock) else { return };
-    for site in [&first.from, &first.to] {
-        if !site.manager.store().capabilities().locking {
+    for opened in [&first.from, &first.to] {
+        if !opened.manager.store().capabilities().locking {
             Messages::stderr().warning(&format!(
                 "{} cannot be locked: let no other process write there meanwhile",
-                site.name
+                opened.name
             ));
         }
     }
@@ -184,23 +184,24 @@ async fn migrate(args: &MigrateArgs, each: &Move, interrupts: &Interrupts) -> Re
         let copied =
             holding(to, &args.lock, theirs, interrupts, async || copy(args, each, interrupts).await).await;
         // What the destination says is explained as the destination's.
-        copied.map_err(|trouble| Trouble::Own(trouble.explain(to)))
+        copied.map_err(|trouble| StateError::Own(trouble.explain(to)))
     });
     both.await.map_err(|trouble| {
         let failure = trouble.explain(from);
-        let was_interrupted =
-            [from, to].iter().any(|site| site.kept.as_ref().is_some_and(|kept| kept.was_interrupted()));
+        let was_interrupted = [from, to]
+            .iter()
+            .any(|opened| opened.backup_store.as_ref().is_some_and(|store| store.was_interrupted()));
         if was_interrupted { interrupts.check().err().unwrap_or(failure) } else { failure }
     })
 }
 
-fn lock_document(site: &Site, operation: &str) -> Result<LockInfo> {
-    lock_info(site, operation)
+fn lock_document(opened: &ManagedState, operation: &str) -> Result<LockInfo> {
+    lock_info(opened, operation)
 }
 
-async fn preview(args: &MigrateArgs, each: &Move) -> Result<Became, Trouble> {
-    for site in [&each.from, &each.to] {
-        warn_of_journal(site).await;
+async fn preview(args: &MigrateArgs, each: &Move) -> Result<Became, StateError> {
+    for opened in [&each.from, &each.to] {
+        warn_of_journal(opened).await;
     }
     let Some(source) = read(&each.from.manager).await? else { return Ok(Became::Nothing) };
     let stored = read(&each.to.manager).await?;
@@ -216,7 +217,7 @@ async fn preview(args: &MigrateArgs, each: &Move) -> Result<Became, Trouble> {
     }))
 }
 
-async fn copy(args: &MigrateArgs, each: &Move, interrupts: &Interrupts) -> Result<Became, Trouble> {
+async fn copy(args: &MigrateArgs, each: &Move, interrupts: &Interrupts) -> Result<Became, StateError> {
     let Move { workspace, from, to } = each;
     let Some(source) = read(&from.manager).await.map_err(|trouble| trouble.explain(from))? else {
         return Ok(Became::Nothing);
@@ -270,7 +271,7 @@ async fn copy(args: &MigrateArgs, each: &Move, interrupts: &Interrupts) -> Resul
 }
 
 /// The state was sent, and what is stored cannot be read back.
-fn in_doubt(to: &Site, why: &str) -> Failure {
+fn in_doubt(to: &ManagedState, why: &str) -> Failure {
     let message =
         format!("the state was sent to {}, and it is not known whether it is stored: {why}", to.name);
     Failure::new(Kind::NoState, message).hint(
@@ -286,7 +287,7 @@ struct Content {
     is_packed: bool,
 }
 
-async fn read(manager: &Manager) -> Result<Option<Content>, Trouble> {
+async fn read(manager: &Manager) -> Result<Option<Content>, StateError> {
     Ok(manager.store().read().await?.map(|Stored { bytes, version, .. }| {
         // Damaged compression stays as it is: no rule takes it for a state.
         let unpacked = packed::is_packed(&bytes).then(|| packed::unpack(&bytes).ok()).flatten();

@@ -22,9 +22,9 @@ use crate::commands::change::backup;
 use crate::commands::diff::Difference;
 use crate::error::{Failure, Kind, Outcome, Result};
 use crate::interrupt::Interrupts;
+use crate::managed_state::StateArg;
 use crate::session::{chain, lock_info, locked, unlocked};
-use crate::site::Found;
-use crate::trouble::Trouble;
+use crate::state_error::StateError;
 use report::Report;
 
 pub(crate) use pending::pending;
@@ -104,18 +104,18 @@ fn run_keeping(
     soundness: Soundness,
     work: impl FnOnce(&mut Snapshot, &Subject<'_>) -> Result<Done>,
 ) -> Result {
-    let found = Found::existing(state)?;
+    let found = StateArg::existing(state)?;
     let (keep, path) = backup(&found, args, suffix)?;
-    let site = found.open(keep, !args.lock.no_lock)?;
-    let name = site.name.clone();
+    let opened = found.open(keep, !args.lock.no_lock)?;
+    let name = opened.name.clone();
     // A preview takes no lock, because a lock leaves traces.
     let changed = match args.dry_run {
-        true => unlocked(&site, async |manager| {
+        true => unlocked(&opened, async |manager| {
             change(manager, &name, (operation, soundness, instead), work, None).await
         })?,
         false => {
-            let info = lock_info(&site, operation)?;
-            locked(&site, &args.lock, info, async |manager, interrupts| {
+            let info = lock_info(&opened, operation)?;
+            locked(&opened, &args.lock, info, async |manager, interrupts| {
                 change(manager, &name, (operation, soundness, instead), work, Some(interrupts)).await
             })?
         }
@@ -131,7 +131,7 @@ async fn change(
     (operation, soundness, instead): (&str, Soundness, Option<DeploymentFile>),
     work: impl FnOnce(&mut Snapshot, &Subject<'_>) -> Result<Done>,
     interrupts: Option<&Interrupts>,
-) -> Result<Changed, Trouble> {
+) -> Result<Changed, StateError> {
     let store = manager.store();
     let nothing = || Failure::new(Kind::NoState, format!("{name} is empty, so it holds no state"));
     let (stored, expect) = match store.read().await? {

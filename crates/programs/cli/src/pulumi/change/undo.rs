@@ -9,14 +9,14 @@ use crate::args::UndoArgs;
 use crate::commands::replace::CopySuffix;
 use crate::error::{Failure, Kind, Result};
 use crate::family::Family;
+use crate::managed_state::{StateArg, backups};
 use crate::pulumi::is_at;
 use crate::pulumi::load::load;
-use crate::site::{Found, backups};
 use crate::source::Source;
 
 /// Brings the deployment of the last backup back. The configuration of a checkpoint stays as it is.
 pub(crate) fn undo(args: &UndoArgs) -> Result {
-    let found = Found::existing(&args.place.state)?;
+    let found = StateArg::existing(&args.place.state)?;
     let path = args.from.clone().unwrap_or_else(|| found.with_suffix(".backup"));
     if !path.exists() {
         let message = format!("there is no backup: {} does not exist", path.display());
@@ -70,7 +70,7 @@ pub(crate) fn is_to_undo(args: &UndoArgs) -> bool {
         Ok(source) => source.text().is_ok_and(|text| Family::sniff(&text).is_none()),
         Err(_) => state.is_file(),
     };
-    let backup = || match (&args.from, Found::existing(state)) {
+    let backup = || match (&args.from, StateArg::existing(state)) {
         (Some(path), _) => is_at(path),
         (None, Ok(found)) => is_at(&found.with_suffix(".backup")),
         (None, Err(_)) => false,

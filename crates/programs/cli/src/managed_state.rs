@@ -11,8 +11,8 @@ use groundstate_statemgr::{Manager, ManagerOptions, StateStore, WorkspaceName};
 use groundstate_statemgr_fs::{Backup, FsOptions, FsStore};
 use groundstate_statemgr_wal::journal_folder;
 
+use crate::backup_store::BackupStore;
 use crate::error::{Failure, Kind, Result};
-use crate::kept::Kept;
 use crate::packed::PackedStore;
 use crate::paths;
 use crate::place::{Located, Remote, locate};
@@ -21,21 +21,21 @@ use crate::who::who;
 
 /// A state that can be locked and written.
 #[derive(Debug)]
-pub(crate) struct Site {
+pub(crate) struct ManagedState {
     /// The state as messages name it.
     pub(crate) name: String,
     /// What names it in a command.
     pub(crate) argument: PathBuf,
     pub(crate) manager: Arc<Manager>,
     /// What stands between the manager and a state that is not in a file.
-    pub(crate) kept: Option<Arc<Kept>>,
+    pub(crate) backup_store: Option<Arc<BackupStore>>,
     /// Where a run may have left a journal of its changes.
     pub(crate) changes: Option<PathBuf>,
 }
 
 /// Where a state is, before anything is opened.
 #[derive(Clone, Debug)]
-pub(crate) struct Found {
+pub(crate) struct StateArg {
     name: String,
     argument: PathBuf,
     at: At,
@@ -47,7 +47,7 @@ enum At {
     Remote(Box<Remote>),
 }
 
-impl Found {
+impl StateArg {
     /// Finds the place that an argument names, whether something is stored there or not.
     pub(crate) fn at(argument: &Path) -> Result<Self> {
         Self::find(argument, false, Purpose::Change)
@@ -139,12 +139,12 @@ impl Found {
 
     /// Opens the place. Nothing is read, locked or written yet. Where the state is compressed, it is read and written as
     /// if it were not.
-    pub(crate) fn open(self, backup: Backup, locking: bool) -> Result<Site> {
+    pub(crate) fn open(self, backup: Backup, locking: bool) -> Result<ManagedState> {
         self.open_with(backup, locking, |store| Arc::new(PackedStore::new(store)))
     }
 
     /// The same for what handles the very bytes that are stored.
-    pub(crate) fn open_raw(self, backup: Backup, locking: bool) -> Result<Site> {
+    pub(crate) fn open_raw(self, backup: Backup, locking: bool) -> Result<ManagedState> {
         self.open_with(backup, locking, |store| store)
     }
 
@@ -153,12 +153,12 @@ impl Found {
         backup: Backup,
         locking: bool,
         wrap: impl FnOnce(Arc<dyn StateStore>) -> Arc<dyn StateStore>,
-    ) -> Result<Site> {
+    ) -> Result<ManagedState> {
         let changes = match &self.at {
             At::File { path, .. } => Some(journal_folder(path)),
             At::Remote(_) => None,
         };
-        let (store, kept): (Arc<dyn StateStore>, _) = match self.at {
+        let (store, backup_store): (Arc<dyn StateStore>, _) = match self.at {
             At::File { path, .. } => {
                 // Versions are digests here, and every write expects one: tokens would add nothing but a file.
                 let options = FsOptions::new().backup(backup).fencing(false);
@@ -167,17 +167,23 @@ impl Found {
                 (Arc::new(store), None)
             }
             At::Remote(remote) => {
-                let kept = Arc::new(Kept::new(*remote, backup));
-                (Arc::<Kept>::clone(&kept), Some(kept))
+                let backup_store = Arc::new(BackupStore::new(*remote, backup));
+                (Arc::<BackupStore>::clone(&backup_store), Some(backup_store))
             }
         };
         let options = ManagerOptions::default().who(who()).locking(locking);
         let manager = Manager::new(wrap(store), Arc::new(SystemClock), Arc::new(OsIds), options);
-        Ok(Site { name: self.name, argument: self.argument, manager: Arc::new(manager), kept, changes })
+        Ok(ManagedState {
+            name: self.name,
+            argument: self.argument,
+            manager: Arc::new(manager),
+            backup_store,
+            changes,
+        })
     }
 }
 
-impl Site {
+impl ManagedState {
     /// A workspace of a back end that is open already.
     pub(crate) fn of_workspace(
         place: &groundstate_backends::Place,
@@ -190,22 +196,24 @@ impl Site {
         let changes = journal_of(&place)?;
         let remote = Remote::new(place, &argument.to_string_lossy())?;
         let name = remote.name.clone();
-        let (store, kept): (Arc<dyn StateStore>, _) = match is_local {
+        let (store, backup_store): (Arc<dyn StateStore>, _) = match is_local {
             true => (remote.store, None),
             false => {
                 let copy = with_suffix(&remote.copy(), ".backup");
-                let kept = Arc::new(Kept::new(remote, Backup::At(copy)));
-                (Arc::<Kept>::clone(&kept), Some(kept))
+                let backup_store = Arc::new(BackupStore::new(remote, Backup::At(copy)));
+                (Arc::<BackupStore>::clone(&backup_store), Some(backup_store))
             }
         };
         let options = ManagerOptions::default().who(who()).locking(locking);
         let manager = Manager::new(store, Arc::new(SystemClock), Arc::new(OsIds), options);
-        Ok(Self { name, argument: argument.to_owned(), manager: Arc::new(manager), kept, changes })
+        Ok(Self { name, argument: argument.to_owned(), manager: Arc::new(manager), backup_store, changes })
     }
 
     /// What names it in a command that is shown.
     pub(crate) fn shown(&self) -> String {
-        self.kept.as_ref().map_or_else(|| self.name.clone(), |kept| kept.remote().argument.clone())
+        self.backup_store
+            .as_ref()
+            .map_or_else(|| self.name.clone(), |backup_store| backup_store.remote().argument.clone())
     }
 }
 

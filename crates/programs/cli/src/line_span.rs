@@ -7,7 +7,7 @@ use crate::tokens::shown_path;
 
 /// A place in a file, with its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Spot {
+pub(crate) struct LineSpan {
     /// Line, from 1.
     pub(crate) line: usize,
     /// Column in characters, from 1.
@@ -17,17 +17,17 @@ pub(crate) struct Spot {
     pub(crate) excerpt: Option<Excerpt>,
 }
 
-impl Spot {
+impl LineSpan {
     /// Adds their lines to places that are known.
     pub(crate) fn of_places<'p>(text: &[u8], places: impl Iterator<Item = &'p Place> + Clone) -> Vec<Self> {
         let offsets: Vec<usize> = places.clone().map(|place| place.offset).collect();
-        let spot = |(place, excerpt): (&Place, Option<Excerpt>)| Self {
+        let span = |(place, excerpt): (&Place, Option<Excerpt>)| Self {
             line: place.line,
             column: place.column,
             path: shown_path(&place.path),
             excerpt,
         };
-        places.zip(excerpts(text, &offsets)).map(spot).collect()
+        places.zip(excerpts(text, &offsets)).map(span).collect()
     }
 
     /// Works out where these bytes stand. The text is read once for all of them.
@@ -53,8 +53,8 @@ impl Spot {
                 *position = (line, column);
             }
         }
-        let spot = |((line, column), excerpt)| Self { line, column, path: String::new(), excerpt };
-        positions.into_iter().zip(excerpts(text, offsets)).map(spot).collect()
+        let span = |((line, column), excerpt)| Self { line, column, path: String::new(), excerpt };
+        positions.into_iter().zip(excerpts(text, offsets)).map(span).collect()
     }
 }
 
@@ -67,16 +67,16 @@ fn characters(piece: &[u8]) -> usize {
 mod tests {
     use groundstate_statefile::Place;
 
-    use super::Spot;
+    use super::LineSpan;
 
     #[test]
     fn finds_the_same_lines_and_columns_as_the_reader() {
         let text = "{\n  \"größe\": 1,\n\n  \"b\": [\"日本\", 2]\n}\n".as_bytes();
         let whole = |offset: &usize| std::str::from_utf8(&text[..*offset]).is_ok();
         let offsets: Vec<usize> = (0..=text.len()).rev().filter(whole).collect();
-        for (offset, spot) in offsets.iter().zip(Spot::of_offsets(text, &offsets)) {
+        for (offset, span) in offsets.iter().zip(LineSpan::of_offsets(text, &offsets)) {
             let place = Place::of(text, *offset);
-            assert_eq!((spot.line, spot.column), (place.line, place.column), "{offset}");
+            assert_eq!((span.line, span.column), (place.line, place.column), "{offset}");
         }
     }
 
@@ -84,8 +84,8 @@ mod tests {
     fn adds_lines_to_places() {
         let text = b"{\n  \"serial\": 7\n}";
         let place = Place::of(text, 14);
-        let spots = Spot::of_places(text, [&place].into_iter());
-        assert_eq!(spots[0].excerpt.as_ref().unwrap().text, "  \"serial\": 7");
-        assert_eq!((spots[0].line, spots[0].column, &*spots[0].path), (2, 13, "serial"));
+        let spans = LineSpan::of_places(text, [&place].into_iter());
+        assert_eq!(spans[0].excerpt.as_ref().unwrap().text, "  \"serial\": 7");
+        assert_eq!((spans[0].line, spans[0].column, &*spans[0].path), (2, 13, "serial"));
     }
 }

@@ -22,7 +22,7 @@ use crate::save;
 const MAX_EMERGENCIES: u32 = 100;
 
 /// A client of a place in the network.
-pub(crate) struct Kept {
+pub(crate) struct BackupStore {
     remote: Remote,
     /// Where a copy of what is replaced goes.
     backup: Option<PathBuf>,
@@ -42,7 +42,7 @@ struct Memory {
     sent: bool,
 }
 
-impl Kept {
+impl BackupStore {
     pub(crate) fn new(remote: Remote, backup: Backup) -> Self {
         let backup = match backup {
             Backup::At(path) => Some(path),
@@ -137,15 +137,15 @@ impl Kept {
     }
 }
 
-impl fmt::Display for Kept {
+impl fmt::Display for BackupStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.remote.store.fmt(f)
     }
 }
 
-impl fmt::Debug for Kept {
+impl fmt::Debug for BackupStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Kept")
+        f.debug_struct("BackupStore")
             .field("remote", &self.remote)
             .field("backup", &self.backup)
             .finish_non_exhaustive()
@@ -154,7 +154,7 @@ impl fmt::Debug for Kept {
 
 #[async_trait]
 #[deny(clippy::missing_trait_methods)]
-impl StateStore for Kept {
+impl StateStore for BackupStore {
     fn capabilities(&self) -> Capabilities {
         self.remote.store.capabilities()
     }

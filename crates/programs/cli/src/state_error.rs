@@ -9,9 +9,9 @@ use groundstate_statemgr::{Error, ErrorKind, LockHolder, LockId};
 
 use crate::error::{Failure, Kind};
 use crate::load;
+use crate::managed_state::ManagedState;
 use crate::place::kind_of;
 use crate::session::chain;
-use crate::site::Site;
 use crate::source::Source;
 
 /// Characters of a lock id that is named in a command, at most.
@@ -19,58 +19,58 @@ const MAX_ID: usize = 200;
 
 /// Why work on a place has ended.
 #[derive(Debug)]
-pub(crate) enum Trouble {
+pub(crate) enum StateError {
     /// The manager says no.
     Manager(Error),
     /// The command says no.
     Own(Failure),
 }
 
-impl From<Error> for Trouble {
+impl From<Error> for StateError {
     fn from(error: Error) -> Self {
         Self::Manager(error)
     }
 }
 
-impl From<Failure> for Trouble {
+impl From<Failure> for StateError {
     fn from(failure: Failure) -> Self {
         Self::Own(failure)
     }
 }
 
-impl Trouble {
-    pub(crate) fn explain(self, site: &Site) -> Failure {
+impl StateError {
+    pub(crate) fn explain(self, opened: &ManagedState) -> Failure {
         match self {
-            Self::Manager(error) => explain(&error, site),
+            Self::Manager(error) => explain(&error, opened),
             Self::Own(failure) => failure,
         }
     }
 }
 
 /// The failure for what a manager or its store says.
-pub(crate) fn explain(error: &Error, site: &Site) -> Failure {
+pub(crate) fn explain(error: &Error, opened: &ManagedState) -> Failure {
     if let Some(read) = cause::<ReadError>(error) {
-        return unreadable(read, error, &site.argument);
+        return unreadable(read, error, &opened.argument);
     }
     if let Some(EncodeError::Loss(losses)) = cause::<EncodeError>(error) {
         let message = "parts of the state would be lost, so nothing was written:";
         let lines = losses.iter().take(50).map(|loss| format!("- {loss}"));
         return Failure::new(Kind::Loss, message).details(lines);
     }
-    let command = |verb: &str| shell_command(&format!("groundstate {verb}"), &[&site.shown()]);
+    let command = |verb: &str| shell_command(&format!("groundstate {verb}"), &[&opened.shown()]);
     let failure = Failure::new(kind_of(error.kind()), chain(error));
     match error.kind() {
         ErrorKind::Locked => {
             let failure = match error.holder() {
-                Some(holder) => failure.hint(way_out(holder, site)),
+                Some(holder) => failure.hint(way_out(holder, opened)),
                 None => failure,
             };
             failure.hint(format!("wait with `--lock-timeout 5m`; `{}` shows who has it", command("locks")))
         }
         ErrorKind::LockLost => failure.hint("nothing more was written; look at the state first"),
-        ErrorKind::Denied if site.kept.is_none() && !error.op().is_read() => failure
+        ErrorKind::Denied if opened.backup_store.is_none() && !error.op().is_read() => failure
             .hint("the directory has to be writable as well: lock, journal and backup are beside the state"),
-        ErrorKind::Ambiguous if site.kept.is_none() => {
+        ErrorKind::Ambiguous if opened.backup_store.is_none() => {
             failure.hint(format!("`{}` finishes the write", command("list")))
         }
         ErrorKind::Ambiguous => failure.hint(format!("`{}` shows what is stored", command("pull"))),
@@ -79,16 +79,16 @@ pub(crate) fn explain(error: &Error, site: &Site) -> Failure {
 }
 
 /// How another client's lock can end.
-pub(crate) fn way_out(holder: &LockHolder, site: &Site) -> String {
-    if site.kept.is_none() {
+pub(crate) fn way_out(holder: &LockHolder, opened: &ManagedState) -> String {
+    if opened.backup_store.is_none() {
         return how_to_free(holder);
     }
-    format!("if its holder is gone, `{}` frees it", unlock(site, &holder.id))
+    format!("if its holder is gone, `{}` frees it", unlock(opened, &holder.id))
 }
 
 /// The command that frees the lock of this id.
-pub(crate) fn unlock(site: &Site, id: &LockId) -> String {
-    let (place, id) = (site.shown(), id.as_str());
+pub(crate) fn unlock(opened: &ManagedState, id: &LockId) -> String {
+    let (place, id) = (opened.shown(), id.as_str());
     match id.chars().nth(MAX_ID) {
         // A user cannot check such an id before pasting it.
         Some(_) => shell_command("groundstate unlock --force", &[&place]),
