@@ -39,7 +39,7 @@ impl Editor<'_> {
         self.attempt(|editor| editor.remove_all(&removals))?;
         let changes = removals.into_iter().map(|(resource, key)| match key {
             Some(key) => Change::Removed(resource.instance(key)),
-            None => Change::RemovedHusk(resource),
+            None => Change::RemovedEmptyResource(resource),
         });
         Ok(Summary { changes: changes.collect(), dependents: Vec::new(), missing })
     }

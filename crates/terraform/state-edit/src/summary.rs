@@ -31,7 +31,7 @@ pub enum Change {
     /// An instance is gone with all its objects.
     Removed(AbsResourceInstance),
     /// A resource without instances is gone.
-    RemovedHusk(AbsResource),
+    RemovedEmptyResource(AbsResource),
     /// A resource has another provider.
     ProviderReplaced {
         /// The resource.
@@ -66,7 +66,7 @@ impl fmt::Display for Change {
                 write!(f, "Move {} to {}", quoted(&from.to_string()), quoted(&to.to_string()))
             }
             Self::Removed(instance) => write!(f, "Removed {instance}"),
-            Self::RemovedHusk(resource) => write!(f, "Removed {resource}"),
+            Self::RemovedEmptyResource(resource) => write!(f, "Removed {resource}"),
             Self::ProviderReplaced { resource, from, to } => {
                 write!(f, "Replaced provider of {resource}: {from} by {to}")
             }

@@ -21,7 +21,7 @@ use std::ops::Range;
 pub struct Patches(Vec<(Range<usize>, Vec<u8>)>);
 
 /// A run of text that stays as it is.
-struct Kept {
+struct UnchangedRun {
     from: usize,
     to: usize,
     len: usize,
@@ -49,19 +49,19 @@ impl Patches {
     /// for.
     pub fn apply(self, text: &mut Vec<u8>) {
         let old = text.len();
-        let (kept, len) = self.kept(old);
+        let (runs, len) = self.runs(old);
         text.reserve_exact(len.saturating_sub(old));
         text.resize(len.max(old), 0);
         // Runs keep their order and do not overlap, before and after. So whatever goes left can go first, from the
         // left, and what goes right then has its way free from the right.
-        for run in kept.iter().filter(|run| run.to < run.from) {
+        for run in runs.iter().filter(|run| run.to < run.from) {
             run.shift(text);
         }
-        for run in kept.iter().rev().filter(|run| run.to > run.from) {
+        for run in runs.iter().rev().filter(|run| run.to > run.from) {
             run.shift(text);
         }
         let mut at = 0;
-        for (run, (_, new)) in kept.iter().zip(&self.0) {
+        for (run, (_, new)) in runs.iter().zip(&self.0) {
             at += run.len;
             if let Some(place) = text.get_mut(at..at + new.len()) {
                 place.copy_from_slice(new);
@@ -72,22 +72,22 @@ impl Patches {
     }
 
     /// The runs between the patches with the one behind the last, and the length of the whole.
-    fn kept(&self, old: usize) -> (Vec<Kept>, usize) {
-        let mut kept = Vec::with_capacity(self.0.len() + 1);
+    fn runs(&self, old: usize) -> (Vec<UnchangedRun>, usize) {
+        let mut runs = Vec::with_capacity(self.0.len() + 1);
         let (mut from, mut to) = (0, 0);
         for (range, new) in &self.0 {
             let len = range.start.min(old).saturating_sub(from);
-            kept.push(Kept { from, to, len });
+            runs.push(UnchangedRun { from, to, len });
             to += len + new.len();
             from = range.end.min(old);
         }
         let len = old - from;
-        kept.push(Kept { from, to, len });
-        (kept, to + len)
+        runs.push(UnchangedRun { from, to, len });
+        (runs, to + len)
     }
 }
 
-impl Kept {
+impl UnchangedRun {
     fn shift(&self, text: &mut [u8]) {
         let Self { from, to, len } = *self;
         if from + len <= text.len() && to + len <= text.len() {

@@ -13,7 +13,7 @@ const MAX_PROBLEMS: usize = 100;
 
 /// A problem before its place is worked out.
 #[derive(Debug)]
-struct Found {
+struct PendingProblem {
     code: Code,
     detail: String,
     address: Option<String>,
@@ -25,7 +25,7 @@ struct Found {
 /// Where readers put what they find: problems and notes, with offsets.
 #[derive(Debug, Default)]
 pub struct Sink {
-    found: Vec<Found>,
+    found: Vec<PendingProblem>,
     more: usize,
     /// What was changed or could not be kept so far.
     pub notes: Vec<Note>,
@@ -43,7 +43,7 @@ impl Sink {
     pub(crate) fn problem_at(&mut self, code: Code, offset: usize, detail: impl Into<String>) {
         if self.found.len() < MAX_PROBLEMS {
             let (address, key) = (None, String::new());
-            self.found.push(Found { code, detail: detail.into(), address, key, offset });
+            self.found.push(PendingProblem { code, detail: detail.into(), address, key, offset });
         } else {
             self.more += 1;
         }

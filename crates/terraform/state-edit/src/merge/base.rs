@@ -4,7 +4,7 @@ use super::{MergeBase, MergeError};
 use groundstate_statefile::File;
 
 /// The state to compare both sides with.
-pub(super) enum Found<'a> {
+pub(super) enum FoundBase<'a> {
     /// Both sides are the same.
     None,
     Stored,
@@ -17,7 +17,11 @@ pub(super) enum Found<'a> {
 /// lower than that of the other. With the same serial another program has used that number in the meantime, unless the
 /// apply failed even earlier, which cannot be told; only a state older than both is safe then. One that is too old does
 /// no harm: what both sides have in common since then is the same on both.
-pub(super) fn find<'a>(stored: &File, errored: &File, base: MergeBase<'a>) -> Result<Found<'a>, MergeError> {
+pub(super) fn find<'a>(
+    stored: &File,
+    errored: &File,
+    base: MergeBase<'a>,
+) -> Result<FoundBase<'a>, MergeError> {
     if stored.lineage != errored.lineage {
         let (stored, errored) = (stored.lineage.clone(), errored.lineage.clone());
         return Err(MergeError::Lineage { stored, errored });
@@ -27,21 +31,21 @@ pub(super) fn find<'a>(stored: &File, errored: &File, base: MergeBase<'a>) -> Re
             let (base, stored) = (base.lineage.clone(), stored.lineage.clone());
             Err(MergeError::BaseLineage { base, stored })
         }
-        _ if stored.state == errored.state && stored.extra == errored.extra => Ok(Found::None),
+        _ if stored.state == errored.state && stored.extra == errored.extra => Ok(FoundBase::None),
         // Neither side can come from a state that is younger than itself: what the other one did would be undone.
         MergeBase::Given(base) if base.serial > stored.serial.min(errored.serial) => {
             let (stored, errored) = (stored.serial, errored.serial);
             Err(MergeError::BaseYounger { base: base.serial, stored, errored })
         }
-        MergeBase::Given(base) => Ok(Found::Other(base)),
-        MergeBase::Detect(_) if stored.serial < errored.serial => Ok(Found::Stored),
+        MergeBase::Given(base) => Ok(FoundBase::Other(base)),
+        MergeBase::Detect(_) if stored.serial < errored.serial => Ok(FoundBase::Stored),
         MergeBase::Detect(files) => {
             let older = |file: &&File| {
                 file.lineage == stored.lineage && file.serial < stored.serial && file.serial < errored.serial
             };
             let youngest = files.iter().filter(older).max_by_key(|file| file.serial);
             let needed = MergeError::BaseNeeded { stored: stored.serial, errored: errored.serial };
-            youngest.map(Found::Other).ok_or(needed)
+            youngest.map(FoundBase::Other).ok_or(needed)
         }
     }
 }

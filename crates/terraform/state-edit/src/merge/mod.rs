@@ -10,7 +10,7 @@ use groundstate_states::addr::{AbsResourceInstance, ConfigResource};
 use groundstate_states::{Generation, Lineage, Serial, State};
 
 use crate::diff::{ChangeKind, Diff, Subject, diff};
-use base::Found;
+use base::FoundBase;
 use groundstate_statefile::File;
 use unite::unite;
 
@@ -173,9 +173,9 @@ fn list(conflicts: &[Conflict]) -> String {
 /// See [`MergeError`].
 pub fn merge_errored(stored: &File, errored: &File, base: MergeBase<'_>) -> Result<Merged, MergeError> {
     let (used, origin) = match base::find(stored, errored, base)? {
-        Found::None => return Ok(finish(stored, errored, BaseUsed::None, stored.clone())),
-        Found::Stored => (BaseUsed::Stored, stored),
-        Found::Other(file) => (BaseUsed::Other(file.serial), file),
+        FoundBase::None => return Ok(finish(stored, errored, BaseUsed::None, stored.clone())),
+        FoundBase::Stored => (BaseUsed::Stored, stored),
+        FoundBase::Other(file) => (BaseUsed::Other(file.serial), file),
     };
     let (origin, ours) = (like(origin, stored), like(errored, stored));
     let mut file = unite(&origin, stored, &ours).map_err(MergeError::Conflicts)?;

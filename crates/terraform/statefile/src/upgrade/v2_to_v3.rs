@@ -21,13 +21,13 @@ pub(super) fn upgrade<'a>(mut document: v2::Document<'a>, sink: &mut Sink) -> v3
     v3::Document(document)
 }
 
-/// What becomes of a count.
+/// What a count of a collection turns out to count.
 #[derive(Clone, Copy)]
-enum Fate {
-    /// It counts a map.
-    Moves,
-    /// It counts nothing.
-    Goes,
+enum Count {
+    /// A map: it moves to the name that counts of maps have.
+    OfMap,
+    /// Nothing: it is removed.
+    OfNothing,
 }
 
 /// Tells maps from lists and sets in sorted attributes.
@@ -36,19 +36,19 @@ enum Fate {
 /// A decision about one collection never touches the entries another one looks at, so all are made on the entries
 /// as they were, and each looks only at the run of entries below it.
 pub(super) fn upgrade_counts(entries: &mut Vec<Entry<'_>>) {
-    let fates: Vec<(usize, Fate)> =
-        (0..entries.len()).filter_map(|at| Some((at, fate(entries, at)?))).collect();
-    let mut fates = fates.into_iter().peekable();
+    let counts: Vec<(usize, Count)> =
+        (0..entries.len()).filter_map(|at| Some((at, count(entries, at)?))).collect();
+    let mut counts = counts.into_iter().peekable();
     let mut moved = Vec::new();
     let mut at = 0;
     entries.retain_mut(|(name, value)| {
-        let fate = fates.next_if(|(index, _)| *index == at).map(|(_, fate)| fate);
+        let count = counts.next_if(|(index, _)| *index == at).map(|(_, count)| count);
         at += 1;
-        if let Some(Fate::Moves) = fate {
+        if let Some(Count::OfMap) = count {
             let count_of_map = format!("{}%", &name[..name.len() - 1]);
             moved.push((Cow::Owned(count_of_map), std::mem::take(value)));
         }
-        fate.is_none()
+        count.is_none()
     });
     // A moved count replaces one that stood there before.
     entries.append(&mut moved);
@@ -56,15 +56,15 @@ pub(super) fn upgrade_counts(entries: &mut Vec<Entry<'_>>) {
 }
 
 /// Decides about the entry at `at`; nothing happens to what is no count, or counts a list or set.
-fn fate(entries: &[Entry<'_>], at: usize) -> Option<Fate> {
+fn count(entries: &[Entry<'_>], at: usize) -> Option<Count> {
     let prefix = entries.get(at)?.0.strip_suffix('#').filter(|prefix| prefix.ends_with('.'))?;
     let begin = entries.partition_point(|(name, _)| **name < *prefix);
     let below = entries.get(begin..)?.iter().map_while(|(name, _)| name.strip_prefix(prefix));
     let mut keys = below.filter_map(sub_key).peekable();
     if keys.peek().is_none() {
-        return Some(Fate::Goes);
+        return Some(Count::OfNothing);
     }
-    keys.any(|key| key.parse::<i64>().is_err()).then_some(Fate::Moves)
+    keys.any(|key| key.parse::<i64>().is_err()).then_some(Count::OfMap)
 }
 
 /// The key of an element, from what its attribute's name holds behind the prefix of its collection.

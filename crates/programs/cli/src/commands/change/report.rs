@@ -110,7 +110,7 @@ fn change(json: &mut Json, change: &Change) {
     let (verb, address) = match change {
         Change::Moved { from, .. } => ("move", from.to_string()),
         Change::Removed(instance) => ("remove", instance.to_string()),
-        Change::RemovedHusk(resource) => ("remove", resource.to_string()),
+        Change::RemovedEmptyResource(resource) => ("remove", resource.to_string()),
         Change::ProviderReplaced { resource, .. } => ("replace_provider", resource.to_string()),
         Change::Tainted(instance) => ("taint", instance.to_string()),
         Change::Untainted(instance) => ("untaint", instance.to_string()),
