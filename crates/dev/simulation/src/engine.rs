@@ -11,7 +11,7 @@ use groundstate_pulumi_integrity::{IntegrityError, IntegrityOperation};
 use groundstate_pulumi_journal::{Base, Entry, Replayer, State, Step, StepKind};
 use groundstate_pulumi_snapshot::{Resource, Snapshot};
 use groundstate_pulumi_stackmgr::{
-    JournalManager, MemoryEntries, MemorySnapshots, Mutation, Options, SnapshotManager, WholeManager,
+    FullSnapshotManager, JournalManager, MemoryEntries, MemorySnapshots, Mutation, Options, SnapshotManager,
 };
 
 use crate::base::version;
@@ -40,7 +40,7 @@ pub(crate) enum End {
 
 /// Both managers on one base, and the world outside.
 pub(crate) struct Engine<'r> {
-    whole: WholeManager<Arc<MemorySnapshots>>,
+    whole: FullSnapshotManager<Arc<MemorySnapshots>>,
     journal: JournalManager<Arc<MemoryEntries>>,
     saved: Arc<MemorySnapshots>,
     stored: Arc<MemoryEntries>,
@@ -82,7 +82,7 @@ impl<'r> Engine<'r> {
             .filter_map(|resource| resource.id().map(ToString::to_string))
             .collect();
         Self {
-            whole: WholeManager::new(base.clone(), Arc::clone(&saved), options.clone()),
+            whole: FullSnapshotManager::new(base.clone(), Arc::clone(&saved), options.clone()),
             journal: JournalManager::new(&base, Arc::clone(&stored), options),
             saved,
             stored,

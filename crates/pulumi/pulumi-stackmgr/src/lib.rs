@@ -1,6 +1,6 @@
 //! Managers of Pulumi snapshots: what is stored of a stack while an engine works on it.
 //!
-//! A [`SnapshotManager`] is told of every step before it is done and after. [`WholeManager`] writes a whole snapshot each time,
+//! A [`SnapshotManager`] is told of every step before it is done and after. [`FullSnapshotManager`] writes a whole snapshot each time,
 //! [`JournalManager`] appends an entry. Both give the same snapshot.
 //!
 //! ```
@@ -47,6 +47,7 @@
 //! None.
 
 mod error;
+mod full_snapshot;
 mod gate;
 mod journal;
 mod local;
@@ -56,9 +57,9 @@ mod options;
 mod save;
 mod sink;
 mod stored;
-mod whole;
 
 pub use error::{BoxError, Error, Result};
+pub use full_snapshot::FullSnapshotManager;
 pub use journal::JournalManager;
 pub use local::LocalJournal;
 pub use manager::{Mutation, SnapshotManager};
@@ -66,7 +67,6 @@ pub use memory::{MemoryEntries, MemorySnapshots};
 pub use options::{Events, Options, says_yes};
 pub use sink::{AppendError, JournalSink, SnapshotSink};
 pub use stored::{RecoverError, Recovered, StoredJournal, recover};
-pub use whole::WholeManager;
 
 /// Compiles the examples of the README.
 #[cfg(doctest)]

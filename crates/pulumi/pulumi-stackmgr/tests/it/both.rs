@@ -80,7 +80,7 @@ async fn terminated() {
 
         let left = sink.saved().pop().unwrap().snapshot.unwrap();
         let next_base = Base::new(left);
-        let next = groundstate_pulumi_stackmgr::WholeManager::new(next_base, sink, options());
+        let next = groundstate_pulumi_stackmgr::FullSnapshotManager::new(next_base, sink, options());
         assert_eq!(show(&next.snapshot().await.unwrap()), "A +creating N", "{name}");
     }
 }

@@ -6,7 +6,7 @@ use groundstate_pulumi_deployment::{DeploymentFile, Envelope};
 use groundstate_pulumi_journal::{Base, Step, StepKind};
 use groundstate_pulumi_snapshot::{Manifest, PropertyMap, Snapshot};
 use groundstate_pulumi_stackmgr::{
-    Error, JournalManager, RecoverError, SnapshotManager, StoredJournal, WholeManager, recover,
+    Error, FullSnapshotManager, JournalManager, RecoverError, SnapshotManager, StoredJournal, recover,
 };
 use groundstate_wal::{JournalStore, MemoryJournal, OpenOptions, Record};
 
@@ -23,7 +23,7 @@ async fn every_step_that_was_told_is_there_after_a_crash() {
     let snapshot = Snapshot::new([resource("A", &[]), resource("B", &["A"])]);
     let (first, second) = (Base::new(snapshot.clone()), Base::new(snapshot.clone()));
     let sink = Arc::new(groundstate_pulumi_stackmgr::MemorySnapshots::default());
-    let whole = WholeManager::new(first.clone(), sink, options());
+    let whole = FullSnapshotManager::new(first.clone(), sink, options());
     let manager = JournalManager::new(&second, journal(&store, &snapshot).await, options());
     for (manager, base) in [(&whole as &dyn SnapshotManager, &first), (&manager, &second)] {
         let new = state("N", &[]);

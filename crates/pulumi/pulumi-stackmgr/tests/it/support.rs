@@ -9,8 +9,8 @@ use groundstate_pulumi_deployment::DeploymentFile;
 use groundstate_pulumi_journal::{Base, Entry, State, Step, StepKind};
 use groundstate_pulumi_snapshot::{Resource, Snapshot, Urn};
 use groundstate_pulumi_stackmgr::{
-    AppendError, BoxError, Error, Events, JournalManager, JournalSink, LocalJournal, MemorySnapshots,
-    Options, Result, SnapshotManager, SnapshotSink, WholeManager,
+    AppendError, BoxError, Error, Events, FullSnapshotManager, JournalManager, JournalSink, LocalJournal,
+    MemorySnapshots, Options, Result, SnapshotManager, SnapshotSink,
 };
 
 pub(crate) fn options() -> Options {
@@ -55,7 +55,7 @@ pub(crate) fn managers(base: &[Resource], options: &Options) -> Vec<Managed> {
         (
             "whole",
             first.clone(),
-            Box::new(WholeManager::new(first, Arc::clone(&whole), options.clone()))
+            Box::new(FullSnapshotManager::new(first, Arc::clone(&whole), options.clone()))
                 as Box<dyn SnapshotManager>,
             whole,
         ),

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use groundstate_pulumi_journal::{Base, Step, StepKind};
 use groundstate_pulumi_snapshot::Snapshot;
-use groundstate_pulumi_stackmgr::{Error, MemorySnapshots, SnapshotManager, WholeManager};
+use groundstate_pulumi_stackmgr::{Error, FullSnapshotManager, MemorySnapshots, SnapshotManager};
 
 use crate::support::{Failing, Told, managers, options, resource, run, show, state};
 
@@ -37,8 +37,11 @@ async fn write_invalid_disabled() {
 #[tokio::test]
 async fn auto_repair() {
     let (told, sink) = (Arc::new(Told::default()), Arc::new(MemorySnapshots::default()));
-    let manager =
-        WholeManager::new(Base::default(), Arc::clone(&sink), options().repair(Arc::<Told>::clone(&told)));
+    let manager = FullSnapshotManager::new(
+        Base::default(),
+        Arc::clone(&sink),
+        options().repair(Arc::<Told>::clone(&told)),
+    );
     let mutation = manager.begin(Step::new(StepKind::Create, None, Some(&state("B", &["A"])))).await.unwrap();
     manager.end(mutation, true).await.unwrap();
     let snapshot = sink.saved().pop().unwrap().snapshot.unwrap();
@@ -51,7 +54,8 @@ async fn auto_repair() {
 async fn auto_repair_cycle() {
     let (told, sink) = (Arc::new(Told::default()), Arc::new(MemorySnapshots::default()));
     let base = Base::new(Snapshot::new([resource("A", &["B"]), resource("B", &["A"])]));
-    let manager = WholeManager::new(base, Arc::clone(&sink), options().repair(Arc::<Told>::clone(&told)));
+    let manager =
+        FullSnapshotManager::new(base, Arc::clone(&sink), options().repair(Arc::<Told>::clone(&told)));
     let error = manager.close().await.unwrap_err();
     let repair = error.integrity().and_then(|error| error.repair.clone());
     assert_eq!(repair.as_deref(), Some("snapshot has cyclic dependencies"));
@@ -62,7 +66,7 @@ async fn auto_repair_cycle() {
 #[tokio::test]
 async fn save_error_supersedes() {
     let sink = Arc::new(Failing::default());
-    let manager = WholeManager::new(Base::default(), Arc::clone(&sink), options());
+    let manager = FullSnapshotManager::new(Base::default(), Arc::clone(&sink), options());
     let mutation = manager.begin(Step::new(StepKind::Create, None, Some(&state("B", &["A"])))).await.unwrap();
     sink.0.store(true, Ordering::SeqCst);
     let error = manager.end(mutation, true).await.unwrap_err();

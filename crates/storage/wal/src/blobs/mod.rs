@@ -50,7 +50,6 @@ mod object;
 mod queue;
 mod reading;
 mod store;
-mod turn;
 mod writer;
 
 pub use store::BlobJournal;

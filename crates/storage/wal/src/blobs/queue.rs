@@ -8,7 +8,7 @@ use std::task::{Poll, Waker};
 
 use crate::{Ack, Error, Record, Result};
 
-use super::turn::{Turn, Turns};
+use tokio::sync::{Mutex as AsyncMutex, MutexGuard as AsyncGuard};
 
 /// How many bytes share an object at most, unless one batch alone is longer.
 const GROUP_BYTES: usize = 4 << 20;
@@ -42,7 +42,7 @@ pub(crate) struct Ticket<'a> {
 #[derive(Debug)]
 pub(crate) enum Either<'t> {
     Outcome(Result<Ack>),
-    Turn(Turn<'t>),
+    Turn(AsyncGuard<'t, ()>),
 }
 
 /// Lets others go on for once, so that they can add what they have.
@@ -105,8 +105,8 @@ impl Ticket<'_> {
     }
 
     /// Waits for a turn to send what waits, or for the outcome, if another's turn sends this batch.
-    pub(crate) async fn outcome_or_turn<'t>(&self, turns: &'t Turns) -> Either<'t> {
-        let mut turn = pin!(turns.take());
+    pub(crate) async fn outcome_or_turn<'t>(&self, store_access: &'t AsyncMutex<()>) -> Either<'t> {
+        let mut turn = pin!(store_access.lock());
         poll_fn(|context| {
             if let Some(slot) = self.queue.inner().done.get_mut(&self.number) {
                 if let Some(outcome) = slot.outcome.take() {

@@ -12,7 +12,6 @@ use super::floor::Standing;
 use super::object::{Tip, encode, known_takeovers, remember, takeover_records};
 use super::queue::{Either, Queue, again, let_others_in};
 use super::reading::Objects;
-use super::turn::Turns;
 
 const APPEND: &str = "append to";
 const BEGIN: &str = "begin an epoch of";
@@ -28,7 +27,7 @@ pub(crate) struct BlobWriter {
     takeovers: Vec<u64>,
     queue: Queue,
     /// Held across requests; `state` never is.
-    turns: Turns,
+    store_access: tokio::sync::Mutex<()>,
     state: Mutex<State>,
 }
 
@@ -78,7 +77,7 @@ impl BlobWriter {
                 id,
                 takeovers,
                 queue: Queue::default(),
-                turns: Turns::default(),
+                store_access: tokio::sync::Mutex::default(),
                 state,
             });
         }
@@ -257,7 +256,7 @@ impl JournalWriter for BlobWriter {
     }
 
     async fn begin(&self, base: &Record) -> Result<Epoch> {
-        let _turn = self.turns.take().await;
+        let _access = self.store_access.lock().await;
         self.check(BEGIN)?;
         if base.as_bytes().len() > MAX_BATCH {
             return Err(self.error(ErrorKind::Invalid, BEGIN).because("its base is too long"));
@@ -277,7 +276,7 @@ impl JournalWriter for BlobWriter {
             return Err(self.error(ErrorKind::Invalid, APPEND).because("the batch is too long, split it"));
         }
         let ticket = self.queue.enter(batch);
-        let _turn = match ticket.outcome_or_turn(&self.turns).await {
+        let _access = match ticket.outcome_or_turn(&self.store_access).await {
             Either::Outcome(outcome) => return outcome,
             Either::Turn(turn) => turn,
         };
@@ -297,7 +296,7 @@ impl JournalWriter for BlobWriter {
     }
 
     async fn clear(&self) -> Result<()> {
-        let _turn = self.turns.take().await;
+        let _access = self.store_access.lock().await;
         self.check(CLEAR)?;
         self.settle(CLEAR).await?;
         let tip = self.state().tip;
@@ -312,7 +311,7 @@ impl JournalWriter for BlobWriter {
     }
 
     async fn close(&self) -> Result<()> {
-        let _turn = self.turns.take().await;
+        let _access = self.store_access.lock().await;
         self.state().over.get_or_insert(ErrorKind::Closed);
         Ok(())
     }

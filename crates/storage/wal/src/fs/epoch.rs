@@ -13,7 +13,7 @@ use super::files::{
 };
 use super::names::{self, Listing};
 use super::scan::{Tail, tail};
-use super::segment::{Opening, Trouble, head_bytes, read_head, salt};
+use super::segment::{Opening, ReadFailure, head_bytes, read_head, salt};
 
 const OPEN: &str = "open";
 const BEGIN: &str = "begin an epoch of";
@@ -101,8 +101,8 @@ impl Keeper {
         for _ in 0..ATTEMPTS {
             match self.go_on() {
                 // A writer that is refused by now has just made a file.
-                Err(Trouble::Gone) => self.check(OPEN)?,
-                Err(Trouble::Io(error)) if error.kind() == io::ErrorKind::AlreadyExists => {
+                Err(ReadFailure::Gone) => self.check(OPEN)?,
+                Err(ReadFailure::Io(error)) if error.kind() == io::ErrorKind::AlreadyExists => {
                     self.check(OPEN)?
                 }
                 outcome => return outcome.map_err(|trouble| trouble_at(&self.folder, OPEN, trouble)),
@@ -112,11 +112,11 @@ impl Keeper {
     }
 
     /// Finds the epoch that counts and where it ends, and says so in files of its own.
-    fn go_on(&mut self) -> Result<(), Trouble> {
+    fn go_on(&mut self) -> Result<(), ReadFailure> {
         let listing = Listing::read(&self.folder)?;
         // Now the list holds nothing of a writer that comes later, whose files are not to be built on, nor removed.
         if !is_named(&self.folder.join(names::writer(self.number)), &self.own)? {
-            return Err(Trouble::Gone);
+            return Err(ReadFailure::Gone);
         }
         self.newest = listing.bases.last().copied().unwrap_or(0);
         let said = listing.heads.last().copied();
@@ -356,11 +356,11 @@ impl Keeper {
 }
 
 /// The error of what was found while reading.
-pub(crate) fn trouble_at(folder: &Path, op: &'static str, trouble: Trouble) -> Error {
+pub(crate) fn trouble_at(folder: &Path, op: &'static str, trouble: ReadFailure) -> Error {
     match trouble {
-        Trouble::Io(error) => failed(op, folder.display(), error),
-        Trouble::Gone => Error::new(ErrorKind::NoEpoch, op, folder.display()),
-        Trouble::Damaged(place, what) => {
+        ReadFailure::Io(error) => failed(op, folder.display(), error),
+        ReadFailure::Gone => Error::new(ErrorKind::NoEpoch, op, folder.display()),
+        ReadFailure::Damaged(place, what) => {
             Error::new(ErrorKind::Corrupt, op, folder.display()).because(what).at(place)
         }
     }

@@ -1,35 +1,37 @@
 //! The thread of a writer: takes what was asked for, and lets appends that wait at the same time share a sync.
 
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc;
 use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::oneshot::{self, Sender};
 
 use crate::{Ack, Cursor, Epoch, Error, ErrorKind, Record, Result};
 
-use super::answer::{Teller, Waiting, answer, spawn};
 use super::epoch::Keeper;
+use super::offload::spawn;
 
 /// How many bytes share a sync at most, unless one batch alone is longer.
 const GROUP_BYTES: usize = 4 << 20;
 
 /// What a writer's thread is asked for.
 pub(crate) enum Request {
-    Append(Vec<Record>, Teller<Result<Ack>>),
-    Begin(Record, Teller<Result<Epoch>>),
-    Clear(Teller<Result<()>>),
-    Close(Teller<Result<()>>),
+    Append(Vec<Record>, Sender<Result<Ack>>),
+    Begin(Record, Sender<Result<Epoch>>),
+    Clear(Sender<Result<()>>),
+    Close(Sender<Result<()>>),
 }
 
 /// The way to a writer's thread.
 #[derive(Debug)]
 pub(crate) struct Line {
-    requests: Mutex<Sender<Request>>,
+    requests: Mutex<mpsc::Sender<Request>>,
     position: Arc<Mutex<Option<Cursor>>>,
 }
 
 impl Line {
     /// Gives the keeper a thread.
     pub(crate) fn open(keeper: Keeper, target: &str) -> Result<Self> {
-        let (requests, receiver) = channel();
+        let (requests, receiver) = mpsc::channel();
         let position = Arc::new(Mutex::new(keeper.position()));
         let shared = Arc::clone(&position);
         spawn("open", target, move || serve(keeper, &receiver, &shared))?;
@@ -37,11 +39,11 @@ impl Line {
     }
 
     /// Asks for something; the answer is none if the thread has ended.
-    pub(crate) fn ask<T>(&self, request: impl FnOnce(Teller<T>) -> Request) -> Waiting<T> {
-        let (teller, waiting) = answer();
-        // A request without a receiver is dropped, and its sender says so.
-        drop(self.requests.lock().unwrap_or_else(PoisonError::into_inner).send(request(teller)));
-        waiting
+    pub(crate) async fn ask<T>(&self, request: impl FnOnce(Sender<T>) -> Request) -> Option<T> {
+        let (sender, outcome) = oneshot::channel();
+        // A request that the thread does not take is dropped with its sender.
+        drop(self.requests.lock().unwrap_or_else(PoisonError::into_inner).send(request(sender)));
+        outcome.await.ok()
     }
 
     pub(crate) fn position(&self) -> Option<Cursor> {
@@ -49,7 +51,7 @@ impl Line {
     }
 }
 
-fn serve(mut keeper: Keeper, requests: &Receiver<Request>, position: &Mutex<Option<Cursor>>) {
+fn serve(mut keeper: Keeper, requests: &mpsc::Receiver<Request>, position: &Mutex<Option<Cursor>>) {
     let mut waiting = None;
     while let Some(request) = waiting.take().or_else(|| requests.recv().ok()) {
         // Where things stand is published before any caller is told, so that each one told sees it.
@@ -57,27 +59,27 @@ fn serve(mut keeper: Keeper, requests: &Receiver<Request>, position: &Mutex<Opti
             *position.lock().unwrap_or_else(PoisonError::into_inner) = keeper.position();
         };
         match request {
-            Request::Append(batch, teller) => {
-                let mut group = vec![(batch, teller)];
+            Request::Append(batch, sender) => {
+                let mut group = vec![(batch, sender)];
                 waiting = gather(requests, &mut group);
                 let outcomes = append(&mut keeper, &group);
                 publish(&keeper);
-                group.into_iter().zip(outcomes).for_each(|((_, teller), outcome)| teller.tell(outcome));
+                group.into_iter().zip(outcomes).for_each(|((_, sender), outcome)| drop(sender.send(outcome)));
             }
-            Request::Begin(base, teller) => {
+            Request::Begin(base, sender) => {
                 let outcome = keeper.begin(&base);
                 publish(&keeper);
-                teller.tell(outcome);
+                drop(sender.send(outcome));
             }
-            Request::Clear(teller) => {
+            Request::Clear(sender) => {
                 let outcome = keeper.clear();
                 publish(&keeper);
-                teller.tell(outcome);
+                drop(sender.send(outcome));
             }
-            Request::Close(teller) => {
+            Request::Close(sender) => {
                 let outcome = keeper.close();
                 drop(keeper);
-                return teller.tell(outcome);
+                return drop(sender.send(outcome));
             }
         }
     }
@@ -85,20 +87,20 @@ fn serve(mut keeper: Keeper, requests: &Receiver<Request>, position: &Mutex<Opti
 
 /// Adds the appends that wait already. Gives the request that ends the group, if one does.
 fn gather(
-    requests: &Receiver<Request>,
-    group: &mut Vec<(Vec<Record>, Teller<Result<Ack>>)>,
+    requests: &mpsc::Receiver<Request>,
+    group: &mut Vec<(Vec<Record>, Sender<Result<Ack>>)>,
 ) -> Option<Request> {
     let size = |batch: &[Record]| batch.iter().map(|record| record.as_bytes().len() + 4).sum::<usize>();
     let mut bytes = size(&group.first()?.0);
     while bytes < GROUP_BYTES {
         match requests.try_recv().ok()? {
-            Request::Append(batch, teller) => {
+            Request::Append(batch, sender) => {
                 let more = size(&batch);
                 if bytes.saturating_add(more) > GROUP_BYTES {
-                    return Some(Request::Append(batch, teller));
+                    return Some(Request::Append(batch, sender));
                 }
                 bytes += more;
-                group.push((batch, teller));
+                group.push((batch, sender));
             }
             other => return Some(other),
         }
@@ -107,7 +109,7 @@ fn gather(
 }
 
 /// Appends all as one batch. A batch that fails with others is tried alone, as it may be to blame.
-fn append(keeper: &mut Keeper, group: &[(Vec<Record>, Teller<Result<Ack>>)]) -> Vec<Result<Ack>> {
+fn append(keeper: &mut Keeper, group: &[(Vec<Record>, Sender<Result<Ack>>)]) -> Vec<Result<Ack>> {
     let records: Vec<&Record> = group.iter().flat_map(|(batch, _)| batch).collect();
     match keeper.append(&records) {
         Ok(receipt) => {

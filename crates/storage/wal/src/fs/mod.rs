@@ -45,12 +45,12 @@
 //! - A runtime: each writer has a thread of its own, which is also what lets appends share syncs.
 //! - Journals that several hosts write at once. Over a network file system takeovers are as sound as its caches are.
 
-mod answer;
 mod epoch;
 mod failure;
 mod files;
 mod group;
 mod names;
+mod offload;
 mod scan;
 mod segment;
 mod store;

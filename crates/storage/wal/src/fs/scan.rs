@@ -6,7 +6,7 @@ use crate::frame::{Frame, FrameKind};
 use crate::{Cursor, Epoch, Page, Position, Torn};
 
 use super::names::{self, Listing};
-use super::segment::{Next, Segment, Trouble};
+use super::segment::{Next, ReadFailure, Segment};
 
 /// Where an epoch ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,11 +42,11 @@ struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     /// Begins at a batch that is not behind the position; `None` where nothing was appended.
-    fn start(folder: &'a Path, listing: &Listing, from: &Cursor) -> Result<Option<Self>, Trouble> {
+    fn start(folder: &'a Path, listing: &Listing, from: &Cursor) -> Result<Option<Self>, ReadFailure> {
         let epoch = from.epoch().get();
         let segments = listing.segments(epoch);
         if let Some(missing) = (0..).zip(&segments).find_map(|(at, found)| (at != *found).then_some(at)) {
-            return Err(Trouble::Damaged(names::segment(epoch, missing), "a segment is missing"));
+            return Err(ReadFailure::Damaged(names::segment(epoch, missing), "a segment is missing"));
         }
         let (hinted, offset) = from.hint();
         let hinted = usize::try_from(hinted).ok().filter(|at| offset > 0 && *at < segments.len());
@@ -55,7 +55,7 @@ impl<'a> Walk<'a> {
             |at: usize| segments.get(at).map(|number| Segment::read(folder, epoch, *number)).transpose();
         let mut following = read(at + 1)?;
         let segment = loop {
-            let segment = read(at)?.ok_or(Trouble::Gone)?;
+            let segment = read(at)?.ok_or(ReadFailure::Gone)?;
             if segment.opening.first <= from.position() || at == 0 {
                 break segment;
             }
@@ -71,7 +71,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The next batch, if there is one.
-    fn next(&mut self) -> Result<Option<Frame>, Trouble> {
+    fn next(&mut self) -> Result<Option<Frame>, ReadFailure> {
         loop {
             let limit = self.following.as_ref().map(|following| following.opening.previous_end);
             match self.segment.next(self.offset, self.position, limit)? {
@@ -94,10 +94,10 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn enter(&mut self, segment: Segment) -> Result<(), Trouble> {
+    fn enter(&mut self, segment: Segment) -> Result<(), ReadFailure> {
         if segment.opening.first != self.position {
             let place = format!("byte 0 of {}", segment.name);
-            return Err(Trouble::Damaged(place, "records are missing before it"));
+            return Err(ReadFailure::Damaged(place, "records are missing before it"));
         }
         self.at += 1;
         self.offset = segment.body();
@@ -119,7 +119,7 @@ pub(crate) fn page(
     listing: &Listing,
     from: &Cursor,
     bytes: usize,
-) -> Result<Outcome, Trouble> {
+) -> Result<Outcome, ReadFailure> {
     let (mut records, mut size) = (Vec::new(), 0_usize);
     let Some(mut walk) = Walk::start(folder, listing, from)? else {
         let is_start = from.position() == Position::START;
@@ -152,7 +152,7 @@ pub(crate) fn page(
 /// Finds the end of an epoch, for a writer that goes on there.
 ///
 /// Only the last segment is read: those before it were found whole when the next was begun.
-pub(crate) fn tail(folder: &Path, listing: &Listing, epoch: u64) -> Result<Tail, Trouble> {
+pub(crate) fn tail(folder: &Path, listing: &Listing, epoch: u64) -> Result<Tail, ReadFailure> {
     let last = Cursor::new(Epoch::new(epoch), Position::new(u64::MAX));
     let Some(mut walk) = Walk::start(folder, listing, &last)? else {
         return Ok(Tail { segment: None, end: 0, next: Position::START });

@@ -30,7 +30,7 @@ pub(crate) struct Segment {
 
 /// Why a segment cannot be read.
 #[derive(Debug)]
-pub(crate) enum Trouble {
+pub(crate) enum ReadFailure {
     Io(io::Error),
     /// A file was removed meanwhile: the epoch is over, or the list of files is out of date.
     Gone,
@@ -38,7 +38,7 @@ pub(crate) enum Trouble {
     Damaged(String, &'static str),
 }
 
-impl From<io::Error> for Trouble {
+impl From<io::Error> for ReadFailure {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
     }
@@ -54,18 +54,19 @@ pub(crate) enum Next {
 }
 
 /// Which epoch counts, as the newest writer says; none after an epoch was cleared.
-pub(crate) fn read_head(folder: &Path, writer: u64) -> Result<Option<u64>, Trouble> {
+pub(crate) fn read_head(folder: &Path, writer: u64) -> Result<Option<u64>, ReadFailure> {
     let name = names::head(writer);
     let bytes = match fs::read(folder.join(&name)) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(Trouble::Gone),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(ReadFailure::Gone),
         Err(error) => return Err(error.into()),
     };
     let frame = read_frame(&bytes, 0, &salt(writer, u32::MAX)).ok();
     let epoch =
         frame.and_then(|frame| frame.records.first()?.as_bytes().try_into().ok().map(u64::from_le_bytes));
-    let epoch = epoch
-        .ok_or_else(|| Trouble::Damaged(format!("byte 0 of {name}"), "it does not say which epoch counts"))?;
+    let epoch = epoch.ok_or_else(|| {
+        ReadFailure::Damaged(format!("byte 0 of {name}"), "it does not say which epoch counts")
+    })?;
     Ok((epoch > 0).then_some(epoch))
 }
 
@@ -80,14 +81,14 @@ pub(crate) fn head_bytes(writer: u64, epoch: Option<u64>) -> Vec<u8> {
 }
 
 /// The base of an epoch.
-pub(crate) fn read_base(folder: &Path, epoch: u64) -> Result<Record, Trouble> {
+pub(crate) fn read_base(folder: &Path, epoch: u64) -> Result<Record, ReadFailure> {
     let name = names::base(epoch);
     let bytes = match fs::read(folder.join(&name)) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(Trouble::Gone),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(ReadFailure::Gone),
         Err(error) => return Err(error.into()),
     };
-    let damaged = |what| Trouble::Damaged(format!("byte 0 of {name}"), what);
+    let damaged = |what| ReadFailure::Damaged(format!("byte 0 of {name}"), what);
     let frame = read_frame(&bytes, 0, &salt(epoch, u32::MAX)).map_err(|_| damaged("the base is damaged"))?;
     frame.records.into_iter().next().ok_or_else(|| damaged("it holds no base"))
 }
@@ -113,15 +114,15 @@ impl Opening {
 
 impl Segment {
     /// Reads a segment.
-    pub(crate) fn read(folder: &Path, epoch: u64, number: u32) -> Result<Self, Trouble> {
+    pub(crate) fn read(folder: &Path, epoch: u64, number: u32) -> Result<Self, ReadFailure> {
         let (name, salt) = (names::segment(epoch, number), salt(epoch, number));
         let bytes = match fs::read(folder.join(&name)) {
             Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(Trouble::Gone),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(ReadFailure::Gone),
             Err(error) => return Err(error.into()),
         };
         // It got its name when its opening was durable, so there is no innocent reason for this one to be damaged.
-        let damaged = |what| Trouble::Damaged(format!("byte 0 of {name}"), what);
+        let damaged = |what| ReadFailure::Damaged(format!("byte 0 of {name}"), what);
         let frame = read_frame(&bytes, 0, &salt).map_err(|error| damaged(say(error)))?;
         let end = frame.records.first().and_then(|record| record.as_bytes().try_into().ok());
         let (FrameKind::Head, Some(end)) = (frame.kind, end) else {
@@ -137,9 +138,9 @@ impl Segment {
     }
 
     /// The batch at `at`. If another segment follows, this one has to be whole up to the `limit` that that one knows.
-    pub(crate) fn next(&self, at: usize, first: Position, limit: Option<u64>) -> Result<Next, Trouble> {
+    pub(crate) fn next(&self, at: usize, first: Position, limit: Option<u64>) -> Result<Next, ReadFailure> {
         let limit = limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));
-        let damaged = |what| Trouble::Damaged(format!("byte {at} of {}", self.name), what);
+        let damaged = |what| ReadFailure::Damaged(format!("byte {at} of {}", self.name), what);
         if let Some(limit) = limit {
             if at == limit {
                 return Ok(Next::End);

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use crate::{Cursor, Epoch, Error, ErrorKind, Head, JournalStore, JournalWriter, OpenOptions, Page, Result};
 use async_trait::async_trait;
 
-use super::answer::offload;
 use super::epoch::{Keeper, trouble_at};
 use super::group::Line;
 use super::names::Listing;
+use super::offload::offload;
 use super::scan::{Outcome, page};
-use super::segment::{Trouble, read_base, read_head};
+use super::segment::{ReadFailure, read_base, read_head};
 use super::writer::FsWriter;
 
 const READ: &str = "read";
@@ -77,14 +77,14 @@ impl FsJournal {
     /// Does something on a thread, again while files are being replaced.
     async fn look<T: Send + 'static>(
         &self,
-        look: impl Fn(&Path, &Listing) -> Result<T, Trouble> + Send + 'static,
+        look: impl Fn(&Path, &Listing) -> Result<T, ReadFailure> + Send + 'static,
     ) -> Result<T> {
         let folder = self.folder.clone();
         let work = move || {
             for _ in 0..ATTEMPTS {
-                let found = Listing::read(&folder).map_err(Trouble::from);
+                let found = Listing::read(&folder).map_err(ReadFailure::from);
                 match found.and_then(|listing| look(&folder, &listing)) {
-                    Err(Trouble::Gone) => {}
+                    Err(ReadFailure::Gone) => {}
                     outcome => return outcome.map_err(|trouble| trouble_at(&folder, READ, trouble)),
                 }
             }
@@ -96,7 +96,7 @@ impl FsJournal {
 }
 
 /// The epoch that counts.
-fn current(folder: &Path, listing: &Listing) -> Result<Option<u64>, Trouble> {
+fn current(folder: &Path, listing: &Listing) -> Result<Option<u64>, ReadFailure> {
     listing.heads.last().map_or(Ok(None), |writer| read_head(folder, *writer))
 }
 

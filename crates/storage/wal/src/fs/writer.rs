@@ -27,7 +27,7 @@ impl JournalWriter for FsWriter {
     }
 
     async fn begin(&self, base: &Record) -> Result<Epoch> {
-        let answer = self.line.ask(|teller| Request::Begin(base.clone(), teller)).await;
+        let answer = self.line.ask(|sender| Request::Begin(base.clone(), sender)).await;
         answer.unwrap_or_else(|| self.closed("begin an epoch of"))
     }
 
@@ -37,7 +37,7 @@ impl JournalWriter for FsWriter {
             let error = Error::new(ErrorKind::Invalid, OP, &self.target);
             return Err(error.because("the batch is too long, split it"));
         }
-        let answer = self.line.ask(|teller| Request::Append(batch.to_vec(), teller)).await;
+        let answer = self.line.ask(|sender| Request::Append(batch.to_vec(), sender)).await;
         answer.unwrap_or_else(|| self.closed(OP))
     }
 

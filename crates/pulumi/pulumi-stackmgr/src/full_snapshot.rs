@@ -19,7 +19,7 @@ use crate::sink::SnapshotSink;
 /// It records what a journal would hold, in memory, and writes what a replay makes of it. Writes come one after the other, and one
 /// with less in it never comes after one with more.
 #[derive(Debug)]
-pub struct WholeManager<S> {
+pub struct FullSnapshotManager<S> {
     sink: S,
     options: Options,
     work: Mutex<Work>,
@@ -45,7 +45,7 @@ enum Write {
     Nothing,
 }
 
-impl<S: SnapshotSink> WholeManager<S> {
+impl<S: SnapshotSink> FullSnapshotManager<S> {
     /// A manager of an engine that begins with a base.
     pub fn new(base: Base, sink: S, options: Options) -> Self {
         let work = Work {
@@ -155,7 +155,7 @@ fn elided(recorded: &Recorded) -> Write {
 }
 
 #[async_trait]
-impl<S: SnapshotSink> SnapshotManager for WholeManager<S> {
+impl<S: SnapshotSink> SnapshotManager for FullSnapshotManager<S> {
     async fn begin(&self, step: Step) -> Result<Mutation> {
         let mut has_begun = false;
         let begin = |work: &mut Work| {
