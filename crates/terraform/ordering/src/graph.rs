@@ -132,13 +132,14 @@ impl OperationGraph {
         found.into_iter().map(edge).collect()
     }
 
-    /// What each node waits for directly, in the order of the nodes, by number and without reasons.
-    pub fn dependency_lists(&self) -> impl Iterator<Item = Vec<usize>> {
+    /// Finds what a node waits for directly, by number and without reasons. Its memory lasts from one node to the next, so that
+    /// asking for all of them takes no longer than there are edges.
+    pub fn dependency_finder(&self) -> impl FnMut(usize) -> Vec<usize> {
         let mut scratch = Scratch::default();
-        (0..self.network.operations()).map(move |node| {
-            let found = self.network.waits(node, &mut scratch);
+        move |node| {
+            let found = self.network.waits(node as u32, &mut scratch);
             found.into_iter().map(|(to, _)| to as usize).collect()
-        })
+        }
     }
 
     /// How many nodes and edges a drawing or the JSON of the graph has. Where many nodes wait for many, further nodes stand

@@ -1,6 +1,7 @@
 //! The members of two resources, compared by what each of them means.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashSet};
 
 use groundstate_json::{Cursor, Kind, Stop};
 use groundstate_pulumi_snapshot::{Properties, PropertyMap, PropertyValue, RawJson, Resource, StoredValue};
@@ -33,22 +34,31 @@ pub(super) fn compare(
 ) -> Result<Vec<FieldChange>, EncodeError> {
     let mut fields = Fields::default();
     let (a, b) = (plain(before)?, plain(after)?);
-    let mut names: Vec<&String> = a.iter().chain(&b).map(|(name, _)| name).collect();
-    let mut seen = std::collections::HashSet::new();
-    names.retain(|name| seen.insert(name.as_str()));
-    let (a, b): (BTreeMap<_, _>, BTreeMap<_, _>) =
-        (a.iter().map(|(n, v)| (n, v)).collect(), b.iter().map(|(n, v)| (n, v)).collect());
+    let (a, b) = (plain_members(a.as_ref()), plain_members(b.as_ref()));
+    let mut names: Vec<&str> = a.iter().chain(&b).map(|(name, _)| &**name).collect();
+    let mut seen = HashSet::new();
+    names.retain(|name| seen.insert(*name));
+    let (a, b): (BTreeMap<&str, &str>, BTreeMap<&str, &str>) = (
+        a.iter().map(|(name, raw)| (&**name, *raw)).collect(),
+        b.iter().map(|(name, raw)| (&**name, *raw)).collect(),
+    );
     for name in names {
         let (from, to) = (a.get(name).copied(), b.get(name).copied());
-        match &**name {
+        // The same text means the same.
+        if from == to {
+            continue;
+        }
+        match name {
             // Nothing says whether they are secret.
             name if is_unknown(before, name) || is_unknown(after, name) => fields.hidden(name, from, to),
             "propertyDependencies" => property_dependencies(from, to, &mut fields),
             name if SETS.contains(&name) => fields.whole(name, from.and_then(sorted), to.and_then(sorted)),
-            name => fields.whole(name, from.cloned(), to.cloned()),
+            name => fields.whole(name, from.map(RawJson::from_validated), to.map(RawJson::from_validated)),
         }
     }
     properties(before, after, &mut fields)?;
+    // Most resources differ in one member, and there may be as many of them as there are resources.
+    fields.0.shrink_to_fit();
     Ok(fields.0)
 }
 
@@ -57,22 +67,26 @@ fn is_unknown(resource: Option<&Resource>, name: &str) -> bool {
     resource.is_some_and(|resource| resource.extra.iter().any(|(unknown, _)| unknown == name))
 }
 
-/// All members but those that are compared as values, in their order.
-fn plain(resource: Option<&Resource>) -> Result<Vec<(String, RawJson)>, EncodeError> {
-    let Some(resource) = resource else { return Ok(Vec::new()) };
+/// The text of a resource without most of what is compared as values.
+fn plain(resource: Option<&Resource>) -> Result<Option<RawJson>, EncodeError> {
+    let Some(resource) = resource else { return Ok(None) };
     let mut bare = resource.clone();
     bare.inputs = Properties::Absent;
     bare.outputs = Properties::Absent;
     bare.replacement_trigger = None;
-    let raw = encode_resource(&bare, Secrets::Sealed)?;
-    let mut members = members(&raw).unwrap_or_default();
-    members.retain(|(name, _)| !ELSEWHERE.contains(&name.as_str()));
-    Ok(members)
+    encode_resource(&bare, Secrets::Sealed).map(Some)
 }
 
-/// The members of an object. What the writer has written is one.
-fn members(raw: &RawJson) -> Result<Vec<(String, RawJson)>, Stop> {
-    let mut cursor = Cursor::new(raw.as_str().as_bytes());
+/// All members of that text but those that are compared as values, in their order.
+fn plain_members(raw: Option<&RawJson>) -> Vec<(Cow<'_, str>, &str)> {
+    let mut members = raw.and_then(|raw| members(raw.as_str()).ok()).unwrap_or_default();
+    members.retain(|(name, _)| !ELSEWHERE.contains(&&**name));
+    members
+}
+
+/// The members of an object with their texts. What the writer has written is one.
+fn members(raw: &str) -> Result<Vec<(Cow<'_, str>, &str)>, Stop> {
+    let mut cursor = Cursor::new(raw.as_bytes());
     let mut found = Vec::new();
     if cursor.kind()? != Kind::Object {
         return Ok(found);
@@ -80,17 +94,15 @@ fn members(raw: &RawJson) -> Result<Vec<(String, RawJson)>, Stop> {
     cursor.open(b'{')?;
     let mut first = true;
     while let Some(name) = cursor.member(&mut first)? {
-        let name = name.decode().into_owned();
-        let value = String::from_utf8_lossy(cursor.raw()?).into_owned();
-        found.push((name, RawJson::from_validated(&value)));
+        found.push((name.decode(), str::from_utf8(cursor.raw()?).unwrap_or_default()));
     }
     Ok(found)
 }
 
 /// An array with its elements in order; nothing for one that is empty or `null`.
-fn sorted(raw: &RawJson) -> Option<RawJson> {
+fn sorted(raw: &str) -> Option<RawJson> {
     let read = || -> Result<Vec<&str>, Stop> {
-        let mut cursor = Cursor::new(raw.as_str().as_bytes());
+        let mut cursor = Cursor::new(raw.as_bytes());
         let mut elements = Vec::new();
         if cursor.kind()? != Kind::Array {
             return Ok(elements);
@@ -108,20 +120,25 @@ fn sorted(raw: &RawJson) -> Option<RawJson> {
     (!elements.is_empty()).then(|| RawJson::from_validated(&format!("[{}]", elements.join(","))))
 }
 
+/// The texts of sets by the names of properties.
+fn lists(raw: Option<&str>) -> BTreeMap<Cow<'_, str>, &str> {
+    raw.and_then(|raw| members(raw).ok()).unwrap_or_default().into_iter().collect()
+}
+
 /// Sets by the names of properties; a name without any is like no name.
-fn property_dependencies(before: Option<&RawJson>, after: Option<&RawJson>, fields: &mut Fields) {
-    let lists = |raw: Option<&RawJson>| -> BTreeMap<String, RawJson> {
-        let members = raw.and_then(|raw| members(raw).ok()).unwrap_or_default();
-        members.into_iter().filter_map(|(name, list)| Some((name, sorted(&list)?))).collect()
-    };
+fn property_dependencies(before: Option<&str>, after: Option<&str>, fields: &mut Fields) {
     let (a, b) = (lists(before), lists(after));
-    let mut names: Vec<&String> = a.keys().chain(b.keys()).collect();
+    let mut names: Vec<&Cow<'_, str>> = a.keys().chain(b.keys()).collect();
     names.sort_unstable();
     names.dedup();
     for name in names {
+        let (from, to) = (a.get(name), b.get(name));
+        if from == to {
+            continue;
+        }
         let mut path = "propertyDependencies".to_owned();
         groundstate_json::push_name(&mut path, name);
-        fields.whole(&path, a.get(name).cloned(), b.get(name).cloned());
+        fields.whole(&path, from.and_then(|raw| sorted(raw)), to.and_then(|raw| sorted(raw)));
     }
 }
 
@@ -218,9 +235,9 @@ impl Fields {
     }
 
     /// Compares two texts that may be secrets.
-    fn hidden(&mut self, path: &str, before: Option<&RawJson>, after: Option<&RawJson>) {
+    fn hidden(&mut self, path: &str, before: Option<&str>, after: Option<&str>) {
         if before != after {
-            let side = |raw: &RawJson| Side::Secret(Some(raw.clone()));
+            let side = |raw: &str| Side::Secret(Some(RawJson::from_validated(raw)));
             self.0.push(FieldChange {
                 path: path.to_owned(),
                 before: before.map(side),

@@ -32,7 +32,7 @@ pub struct Change {
 }
 
 /// What a change is about.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Subject {
     /// The document: the stack, the writer, the secrets provider, the configuration.
@@ -174,14 +174,20 @@ type Named = (Subject, std::sync::Arc<Resource>);
 
 /// Compares what has the same name on both sides; of several of one name the first with the first, and so on.
 fn pairs(before: &[Named], after: &[Named], out: &mut Vec<Change>) -> Result<(), EncodeError> {
-    let mut known: HashMap<String, Vec<usize>> = HashMap::with_capacity(before.len());
+    // The first of each name, and the next of the same name after each.
+    let mut known: HashMap<&Subject, usize> = HashMap::with_capacity(before.len());
+    let mut next: Vec<Option<usize>> = vec![None; before.len()];
     for (index, (subject, _)) in before.iter().enumerate().rev() {
-        known.entry(subject.to_string()).or_default().push(index);
+        next[index] = known.insert(subject, index);
     }
     let mut met = vec![false; before.len()];
     for (subject, resource) in after {
-        let other = known.get_mut(&subject.to_string()).and_then(Vec::pop);
+        let other = known.remove(subject);
+        if let Some(next) = other.and_then(|index| next.get(index).copied().flatten()) {
+            known.insert(subject, next);
+        }
         let (kind, fields) = match other.and_then(|index| before.get(index)) {
+            Some((_, other)) if std::sync::Arc::ptr_eq(other, resource) => (ChangeKind::Changed, Vec::new()),
             Some((_, other)) => (ChangeKind::Changed, members::compare(Some(other), Some(resource))?),
             None => (ChangeKind::Added, members::compare(None, Some(resource))?),
         };

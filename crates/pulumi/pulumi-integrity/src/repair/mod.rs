@@ -29,8 +29,6 @@ const ROUNDS: usize = 3;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Plan {
-    /// What is wrong.
-    pub before: Report,
     /// What is done about it, in order.
     pub steps: Vec<Step>,
     /// What could be decided otherwise: plan again with other answers.
@@ -82,27 +80,39 @@ impl Plan {
 /// ```
 pub fn repair(snapshot: &Snapshot, options: &RepairOptions) -> Plan {
     let check = |snapshot: &Snapshot| verify(snapshot, &VerifyOptions::default().loading(true));
-    let before = check(snapshot);
+    let mut report = check(snapshot);
+    let was_valid = report.is_valid();
     let mut work = Work::new(snapshot, options);
     work.unloadable_operations();
-    let mut after = if work.steps.is_empty() { before.clone() } else { check(&work.snapshot) };
+    // Reports may be larger than the snapshot, so there is one at a time.
+    let again = |report: &mut Report, work: &Work<'_>| {
+        *report = Report::default();
+        *report = check(&work.snapshot);
+    };
+    if !work.steps.is_empty() {
+        again(&mut report, &work);
+    }
     let mut round = 0;
-    while !after.is_valid() {
+    while !report.is_valid() {
         if round >= ROUNDS {
-            work.remove_offenders(&after);
+            work.remove_offenders(&report);
         }
+        report = Report::default();
         // In the end only less is left, so that there is an end.
         if round < 2 * ROUNDS {
             work.mend();
         }
-        after = check(&work.snapshot);
+        again(&mut report, &work);
         round += 1;
     }
-    if !before.is_valid() {
+    let checked = work.steps.len();
+    if !was_valid {
         work.forget_record();
     }
     work.pending_operations();
-    let after = check(&work.snapshot);
+    if work.steps.len() > checked {
+        again(&mut report, &work);
+    }
     let Work { snapshot: repaired, steps, questions, .. } = work;
-    Plan { before, steps, questions, after, repaired }
+    Plan { steps, questions, after: report, repaired }
 }

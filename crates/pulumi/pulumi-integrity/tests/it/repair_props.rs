@@ -103,7 +103,8 @@ proptest! {
         let story = || format!("{}: {:#?} gave {}", sketch(&snapshot), plan.steps, sketch(plan.result()));
         prop_assert!(plan.after.is_valid(), "{} {:?}", story(), plan.after);
         prop_assert!(verify(plan.result(), &VerifyOptions::default()).is_valid());
-        prop_assert_eq!(plan.is_empty(), plan.before.is_valid(), "{}", story());
+        let before = verify(&snapshot, &VerifyOptions::default().loading(true));
+        prop_assert_eq!(plan.is_empty(), before.is_valid(), "{}", story());
         let last_resort = Action::Remove(RemoveReason::Unrepairable);
         prop_assert!(plan.steps.iter().all(|step| step.action != last_resort), "{}", story());
         accounts_for_everything(&snapshot, &plan)

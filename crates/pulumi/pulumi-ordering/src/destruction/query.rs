@@ -72,6 +72,16 @@ impl Destruction {
         found.into_iter().map(|(to, link)| step((node as u32, to, link))).collect()
     }
 
+    /// Finds the removals that one waits for directly, without the reasons. Its memory lasts from one to the next, so that
+    /// asking for all of them takes no longer than there are edges.
+    pub fn dependency_finder(&self) -> impl FnMut(usize) -> Vec<usize> {
+        let mut scratch = Scratch::default();
+        move |node| {
+            let found = self.graph.waits(node as u32, &mut scratch);
+            found.into_iter().map(|(to, _)| to as usize).collect()
+        }
+    }
+
     /// All edges, by the removal that waits and then by the one waited for.
     pub fn edges(&self) -> impl Iterator<Item = RemovalStep> {
         self.graph.edges().map(step)

@@ -20,12 +20,15 @@ use crate::pulumi::{load, select};
 use crate::source::Source;
 
 pub(super) fn print(source: &Source, rules: &RulesArgs, picture: &PictureArgs, text: Text) -> Result {
-    let loaded = load::load(source)?;
-    let snapshot = load::snapshot(&loaded.file);
-    let mut options = options(profile(rules.profile));
-    options.targets = matching(&snapshot, &rules.targets, source)?;
-    options.excludes = matching(&snapshot, &rules.excludes, source)?;
-    let mut destruction = planned(&snapshot, &options, source)?;
+    // Neither the text nor the rest of the file is needed when the order is written.
+    let mut destruction = {
+        let file = load::load(source)?.file;
+        let snapshot = load::snapshot(&file);
+        let mut options = options(profile(rules.profile));
+        options.targets = matching(&snapshot, &rules.targets, source)?;
+        options.excludes = matching(&snapshot, &rules.excludes, source)?;
+        planned(&snapshot, &options, source)?
+    };
     warn(&protected(&destruction));
     if !picture.all_edges {
         destruction = destruction.reduced();

@@ -19,8 +19,8 @@ pub(crate) trait Graph {
     fn line(&self, node: usize) -> String;
     /// At most how many edges a drawing has.
     fn edge_bound(&self) -> u64;
-    /// What each node waits for, unless there are too many edges to list.
-    fn all_waits(&self) -> Option<Vec<Vec<usize>>>;
+    /// Finds what a node waits for, unless there are too many edges to list.
+    fn waits(&self) -> Option<Box<dyn FnMut(usize) -> Vec<usize> + '_>>;
     /// Whether groups stand for many edges in JSON.
     fn has_groups_in_json(&self) -> bool {
         false
@@ -91,8 +91,8 @@ impl Graph for OperationGraph {
         true
     }
 
-    fn all_waits(&self) -> Option<Vec<Vec<usize>>> {
-        self.is_sparse().then(|| self.dependency_lists().collect())
+    fn waits(&self) -> Option<Box<dyn FnMut(usize) -> Vec<usize> + '_>> {
+        self.is_sparse().then(|| Box::new(self.dependency_finder()) as _)
     }
 
     fn size(&self) -> svg::Size {
@@ -141,9 +141,8 @@ impl Graph for Destruction {
         true
     }
 
-    fn all_waits(&self) -> Option<Vec<Vec<usize>>> {
-        let waits = |node| self.dependencies(node).into_iter().map(|step| step.to).collect();
-        (Self::edge_bound(self) <= MOST_EDGES).then(|| (0..self.removals().len()).map(waits).collect())
+    fn waits(&self) -> Option<Box<dyn FnMut(usize) -> Vec<usize> + '_>> {
+        (Self::edge_bound(self) <= MOST_EDGES).then(|| Box::new(self.dependency_finder()) as _)
     }
 
     fn size(&self) -> svg::Size {

@@ -102,6 +102,8 @@ fn print(subject: Subject, args: &PictureArgs, text: Text) -> Result {
         }
     };
     warn(graph.warnings());
+    // The state is no longer needed, and what is written takes as much.
+    drop(subject);
     write(&draw(&graph, args.format, text)?, args.format, args.output.as_deref())?;
     failure.map_or(Ok(Outcome::Clean), Err)
 }

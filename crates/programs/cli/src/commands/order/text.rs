@@ -19,18 +19,20 @@ pub(super) fn listing(graph: &dyn Graph) -> Option<String> {
     for (at, &node) in order.iter().enumerate() {
         place[node] = at + 1;
     }
-    let after = graph.all_waits();
+    // One list at a time: together they may be as many as the square of the operations.
+    let mut waits = graph.waits();
     let width = order.len().to_string().len();
     let mut text = String::new();
     for (at, &node) in order.iter().enumerate() {
         // Writing into a string does not fail.
         let _ = write!(text, "{:>width$}. {}", at + 1, one_line(&graph.line(node)));
-        match &after {
-            Some(after) if after[node].is_empty() => {}
-            Some(after) => {
-                let mut after: Vec<usize> = after[node].iter().map(|&node| place[node]).collect();
+        match &mut waits {
+            Some(waits) => {
+                let mut after: Vec<usize> = waits(node).into_iter().map(|node| place[node]).collect();
                 after.sort_unstable();
-                let _ = write!(text, "  after {}", numbers(&after));
+                if !after.is_empty() {
+                    let _ = write!(text, "  after {}", numbers(&after));
+                }
             }
             None => {
                 let _ = write!(text, "  in wave {}", waves.earliest[node] + 1);

@@ -1,5 +1,6 @@
 //! The commands that change a deployment: one lock, one write, a backup, and a preview.
 
+mod done;
 mod pending;
 mod repair;
 mod report;
@@ -25,40 +26,13 @@ use crate::interrupt::Interrupts;
 use crate::managed_state::StateArg;
 use crate::session::{chain, lock_info, locked, unlocked};
 use crate::state_error::StateError;
+use done::{Change, Done};
 use report::Report;
 
 pub(crate) use pending::pending;
 pub(crate) use repair::repair;
 pub(crate) use undo::{is_to_undo, undo};
 pub(crate) use verbs::{flag, mv, rm};
-
-/// What a command has done, or would do.
-#[derive(Debug, Default)]
-struct Done {
-    changes: Vec<Change>,
-    /// Remarks for people.
-    warnings: Vec<String>,
-    /// The last line when it was done.
-    success: String,
-}
-
-/// One change, in words and for programs.
-#[derive(Debug)]
-struct Change {
-    /// The word for programs.
-    verb: &'static str,
-    urn: String,
-    /// What else there is to know, for programs.
-    members: Vec<(&'static str, String)>,
-    done: String,
-    would: String,
-}
-
-impl Change {
-    fn new(verb: &'static str, urn: impl ToString, done: String, would: String) -> Self {
-        Self { verb, urn: urn.to_string(), members: Vec::new(), done, would }
-    }
-}
 
 /// What has been stored, or would be.
 struct Changed {
@@ -143,6 +117,8 @@ async fn change(
         (Err(_), Some(instead)) => instead,
         (read, _) => read?,
     };
+    // The version is enough to store what follows.
+    drop(stored);
     let edited = edit(before, name, (operation, soundness), work)?;
     let Some(interrupts) = interrupts.filter(|_| !edited.diff.is_empty()) else {
         return Ok(Changed { done: edited.done, diff: edited.diff, written: false });
@@ -193,10 +169,13 @@ fn edit(
         return Err(Failure::new(Kind::Unusable, message).hint("please report this as a bug of groundstate"));
     }
     let changes = diff(&before, &file).map_err(|error| Failure::new(Kind::Unusable, chain(&error)))?;
-    let mut diff: Vec<Difference> = super::diff::differences(changes, false);
-    if diff.is_empty() && before.snapshot != file.snapshot {
-        diff = vec![super::diff::reordered()];
-    }
+    let is_reordered = changes.is_empty() && before.snapshot != file.snapshot;
+    // What was changed is held twice until here.
+    drop(before);
+    let diff = match is_reordered {
+        true => vec![super::diff::reordered()],
+        false => super::diff::differences(changes, false),
+    };
     Ok(Edited { file, done, diff })
 }
 

@@ -60,14 +60,13 @@ fn clear(args: &PendingClearArgs) -> Result {
         let cleared = clear_pending(snapshot, indexes);
         let change = |operation: &Operation| {
             let (kind, urn) = (&operation.kind, &operation.resource.urn);
-            let mut change = Change::new(
+            let change = Change::new(
                 "clear",
                 urn,
                 format!("Forgot that {urn} was pending ({kind})"),
                 format!("Would forget that {urn} is pending ({kind})"),
             );
-            change.members.push(("type", kind.to_string()));
-            change
+            change.member("type", kind.to_string())
         };
         let success = format!("{} cleared", count(cleared.len(), "pending operation"));
         Ok(Done { changes: cleared.iter().map(change).collect(), warnings: Vec::new(), success })
@@ -101,8 +100,8 @@ fn resolve(args: &PendingResolveArgs) -> Result {
                  file, then take the resource over with `pulumi import` and the identifier {id}"
             )
         });
-        let mut change = Change::new("resolve", &urn, done, format!("Would note that {urn} exists as {id}"));
-        change.members.push(("id", id.clone()));
+        let change = Change::new("resolve", &urn, done, format!("Would note that {urn} exists as {id}"))
+            .member("id", id.clone());
         Ok(Done {
             changes: vec![change],
             warnings: dropped.into_iter().collect(),

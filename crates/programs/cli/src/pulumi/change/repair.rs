@@ -26,9 +26,9 @@ pub(crate) fn repair(args: &RepairArgs) -> Result {
         if writes {
             all_answered(&plan)?;
         }
-        let mut done = done(&plan);
         let renamed = renamed(&plan);
-        *snapshot = plan.apply();
+        let (mut done, repaired) = carry_out(plan);
+        *snapshot = repaired;
         done.warnings.extend(secrets::follow(snapshot, &renamed)?);
         Ok(done)
     };
@@ -110,18 +110,16 @@ fn text_of(number: usize, question: &Question) -> (String, Vec<String>) {
     (format!("question {number}: {}", question.text), choices.collect())
 }
 
-fn done(plan: &Plan) -> Done {
-    let change = |step: &groundstate_pulumi_integrity::Step| {
-        let mut change = Change::new(step.action.name(), &step.urn, format!("~ {step}"), format!("~ {step}"));
-        change.members.push(("step", step.action.to_string()));
-        change
-    };
-    let left = plan.after.findings.iter().map(|finding| format!("still: {finding}"));
-    Done {
-        changes: plan.steps.iter().map(change).collect(),
-        warnings: if plan.is_empty() { Vec::new() } else { left.collect() },
+fn carry_out(mut plan: Plan) -> (Done, Snapshot) {
+    let steps = std::mem::take(&mut plan.steps);
+    let findings = std::mem::take(&mut plan.after.findings);
+    let left = findings.into_iter().map(|finding| format!("still: {finding}"));
+    let done = Done {
+        warnings: if steps.is_empty() { Vec::new() } else { left.collect() },
+        changes: steps.into_iter().map(Change::Step).collect(),
         success: "State repaired successfully".to_owned(),
-    }
+    };
+    (done, plan.apply())
 }
 
 /// Writes the repaired state somewhere else.
@@ -139,7 +137,7 @@ fn into(
     let edited = edit(read(&text, &source.name)?, &source.name, ("state-repair", Soundness::Whatever), work)?;
     let mut messages = Messages::stderr();
     edited.done.warnings.iter().for_each(|warning| messages.warning(warning));
-    edited.done.changes.iter().for_each(|change| messages.note(&change.would));
+    edited.done.changes.iter().for_each(|change| messages.note(&change.would()));
     drop(messages);
     if args.change.dry_run {
         return Ok(());

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::{Change, Changed};
+use super::Changed;
+use super::done::Change;
 use crate::commands::diff;
 use crate::error::Result;
 use crate::json::Json;
@@ -28,7 +29,7 @@ impl Report<'_> {
             return Ok(out.finish()?);
         }
         for change in &done.changes {
-            out.line(if self.dry_run { &change.would } else { &change.done })?;
+            out.line(&if self.dry_run { change.would() } else { change.done() })?;
         }
         match (self.dry_run, self.changed.written) {
             (true, _) => {
@@ -60,11 +61,11 @@ impl Report<'_> {
 }
 
 fn change(json: &mut Json, change: &Change) {
-    json.text("change", change.verb);
-    if !change.urn.is_empty() {
-        json.text("urn", &change.urn);
+    json.text("change", change.verb());
+    if !change.urn().is_empty() {
+        json.text("urn", change.urn());
     }
-    for (name, value) in &change.members {
-        json.text(name, value);
+    for (name, value) in change.members() {
+        json.text(name, &value);
     }
 }

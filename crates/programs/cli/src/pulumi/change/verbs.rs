@@ -143,8 +143,8 @@ pub(crate) fn mv(args: &MvArgs) -> Result {
         })?;
         let new = renamed.urn;
         let done = format!("Renamed {urn} to {new}");
-        let mut change = Change::new("rename", &urn, done, format!("Would rename {urn} to {new}"));
-        change.members.push(("to", new.to_string()));
+        let change = Change::new("rename", &urn, done, format!("Would rename {urn} to {new}"))
+            .member("to", new.to_string());
         let (changes, warnings) = match renamed.changed {
             0 => (Vec::new(), Vec::new()),
             _ => (vec![change], secrets::follow(snapshot, &[(urn, new)])?),
