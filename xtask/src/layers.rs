@@ -49,7 +49,7 @@ mod example {
         let dependency = |words: &&str| {
             let name = words.rsplit(' ').next().unwrap_or_default();
             let (dev, optional) = (words.starts_with("dev "), words.starts_with("optional "));
-            Dependency { name: name.to_owned(), dev, optional }
+            Dependency { name: name.to_owned(), dev, optional, features: Vec::new() }
         };
         Package {
             name: format!("groundstate-{name}"),
@@ -59,7 +59,6 @@ mod example {
             layer,
             rust_version: None,
             features: Vec::new(),
-            defaults: Vec::new(),
             dependencies: dependencies.iter().map(dependency).collect(),
             built_with: BTreeSet::new(),
         }

@@ -44,8 +44,6 @@ pub(crate) struct Package {
     pub(crate) layer: Option<Layer>,
     pub(crate) rust_version: Option<String>,
     pub(crate) features: Vec<String>,
-    /// The features that are on by default.
-    pub(crate) defaults: Vec<String>,
     pub(crate) dependencies: Vec<Dependency>,
     /// The names of all packages that it is built with, dev-dependencies not counted.
     pub(crate) built_with: BTreeSet<String>,
@@ -57,6 +55,8 @@ pub(crate) struct Dependency {
     pub(crate) name: String,
     pub(crate) dev: bool,
     pub(crate) optional: bool,
+    /// The features that the manifest asks for.
+    pub(crate) features: Vec<String>,
 }
 
 /// Asks cargo for the packages of the workspace, by name.
@@ -115,7 +115,6 @@ fn parse_package(package: &Value, root: &str, built_with: BTreeSet<String>) -> O
         layer: layer.as_u64().map(Layer::In).or_else(|| (layer == "beside").then_some(Layer::Beside)),
         rust_version: package["rust_version"].as_str().map(str::to_owned),
         features: package["features"].as_object()?.keys().cloned().collect(),
-        defaults: package["features"]["default"].as_array().into_iter().flatten().filter_map(text).collect(),
         dependencies: package["dependencies"]
             .as_array()?
             .iter()
@@ -130,6 +129,7 @@ fn parse_dependency(dependency: &Value) -> Option<Dependency> {
         name: dependency["name"].as_str()?.to_owned(),
         dev: dependency["kind"] == "dev",
         optional: dependency["optional"].as_bool()?,
+        features: dependency["features"].as_array().into_iter().flatten().filter_map(text).collect(),
     })
 }
 
@@ -178,7 +178,7 @@ mod tests {
                 {"id": "a", "name": "a", "manifest_path": "/ws/crates/a/Cargo.toml", "publish": null,
                  "features": {"default": ["os"], "os": []}, "metadata": {"groundstate": {"layer": 2}}, "description": "does a",
                  "dependencies": [{"name": "b", "kind": null, "optional": true},
-                                  {"name": "d", "kind": "dev", "optional": false}]},
+                                  {"name": "d", "kind": "dev", "optional": false, "features": ["x"]}]},
                 {"id": "b", "name": "b"}, {"id": "c", "name": "c"}, {"id": "d", "name": "d"},
             ],
             "resolve": {"nodes": [
@@ -190,14 +190,11 @@ mod tests {
         let packages = parse(&metadata).unwrap();
         let [a, xtask] = packages.as_slice() else { panic!("two members, found {packages:?}") };
         assert_eq!((a.dir.as_str(), a.published, a.layer), ("crates/a", true, Some(Layer::In(2))));
-        assert_eq!(
-            (a.features.join(" "), a.defaults.join(" "), &*a.description),
-            ("default os".into(), "os".into(), "does a")
-        );
+        assert_eq!((&*a.features.join(" "), &*a.description), ("default os", "does a"));
         assert_eq!(a.built_with.iter().collect::<Vec<_>>(), ["b", "c"]);
         assert_eq!(
-            a.dependencies.iter().map(|d| (d.dev, d.optional)).collect::<Vec<_>>(),
-            [(false, true), (true, false)]
+            a.dependencies.iter().map(|d| (d.dev, d.optional, d.features.len())).collect::<Vec<_>>(),
+            [(false, true, 0), (true, false, 1)]
         );
         assert_eq!((xtask.dir.as_str(), xtask.published, xtask.layer), ("xtask", false, None));
     }

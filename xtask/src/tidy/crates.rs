@@ -17,8 +17,12 @@ const FAMILIES: [(&str, &str); 6] = [
 
 pub(super) fn check(tree: &Tree, packages: &[Package]) -> Vec<Finding> {
     let mut findings = Vec::new();
+    let tests = packages.iter().find(|package| package.dir == "tests");
     for package in packages {
         manifest(tree, package, &mut findings);
+        if let Some(tests) = tests {
+            tested_features(package, tests, &mut findings);
+        }
         // Packages that no outside crate depends on are explained by the documents of the project.
         if package.published {
             readme(tree, package, &mut findings);
@@ -26,6 +30,22 @@ pub(super) fn check(tree: &Tree, packages: &[Package]) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// The tests of the workspace turn every feature of a library on, so that plain `cargo test` covers it.
+fn tested_features(package: &Package, tests: &Package, findings: &mut Vec<Finding>) {
+    let is_on = |feature: &String| {
+        tests.dependencies.iter().any(|other| other.name == package.name && other.features.contains(feature))
+    };
+    // Programs are tested with the features that they have by default.
+    let is_library = package.dir.starts_with("crates/") && !package.dir.starts_with("crates/programs/");
+    for feature in package.features.iter().filter(|feature| is_library && *feature != "default") {
+        if !is_on(feature) {
+            let message =
+                format!("no test of the workspace has the feature `{feature}` of {}, add it", package.name);
+            findings.push(Finding::new("tests/Cargo.toml", "feature", message));
+        }
+    }
 }
 
 fn manifest(tree: &Tree, package: &Package, findings: &mut Vec<Finding>) {
@@ -96,7 +116,7 @@ mod tests {
 
     use super::{check, inherits_lints};
     use crate::tidy::example::{rules, tree};
-    use crate::workspace::Package;
+    use crate::workspace::{Dependency, Package};
 
     const MANIFEST: &str = "[package]\n[lints]\nworkspace = true\n";
     const DOCS: &str = "//! Does a.\n//! ```\n//! ```\n";
@@ -110,7 +130,6 @@ mod tests {
             layer: None,
             rust_version: None,
             features: Vec::new(),
-            defaults: Vec::new(),
             dependencies: Vec::new(),
             built_with: BTreeSet::new(),
         }
@@ -149,6 +168,21 @@ mod tests {
             ]);
             assert_eq!(rules(&check(&tree, std::slice::from_ref(&package))), expected, "{sentence}");
         }
+    }
+
+    #[test]
+    fn features_that_no_test_of_the_workspace_has_are_found() {
+        let mut library = package("does a", false);
+        library.dir = "crates/base/a".to_owned();
+        library.features = vec!["default".to_owned(), "serde".to_owned()];
+        let mut tests = package("tests", false);
+        (tests.name, tests.dir) = ("tests".to_owned(), "tests".to_owned());
+        let manifests = tree(&[("crates/base/a/Cargo.toml", MANIFEST), ("tests/Cargo.toml", MANIFEST)]);
+        let found = |tests: &Package| rules(&check(&manifests, &[library.clone(), tests.clone()]));
+        assert_eq!(found(&tests), [("feature", 0)]);
+        let features = vec!["serde".to_owned()];
+        tests.dependencies.push(Dependency { name: "a".to_owned(), dev: true, optional: false, features });
+        assert_eq!(found(&tests), []);
     }
 
     #[test]

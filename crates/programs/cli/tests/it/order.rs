@@ -89,7 +89,7 @@ fn says_why_one_waits_for_another() {
 
     let message =
         groundstate(&["order", "why", &file.path, VPC, "module.store[\"de\"].aws_instance.web"]).failed(2);
-    assert!(message.contains("stands for 2 instances") && message.contains(".web[1]'"), "{message}");
+    assert!(message.contains("matches 2 instances") && message.contains(".web[1]'"), "{message}");
     groundstate(&["order", "why", &file.path, VPC, "no.such"]).failed(7);
 }
 
