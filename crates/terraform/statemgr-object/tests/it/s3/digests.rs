@@ -57,7 +57,7 @@ async fn s3_digest_mismatch_window() {
 #[tokio::test]
 async fn a_stale_digest_is_said_with_what_tells_whether_the_state_is_right() {
     for (stored, part) in
-        [(state(17), "a whole state of serial 17"), (b"{\"version\":4".to_vec(), "no whole state")]
+        [(state(17), "a whole state of serial 17"), (b"{\"version\":4".to_vec(), "not a whole state")]
     {
         let cloud = Cloud::new();
         cloud.server.put_object(BUCKET, KEY, stored);
