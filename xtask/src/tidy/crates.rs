@@ -39,7 +39,8 @@ fn tested_features(package: &Package, tests: &Package, findings: &mut Vec<Findin
     };
     // Programs are tested with the features that they have by default.
     let is_library = package.dir.starts_with("crates/") && !package.dir.starts_with("crates/programs/");
-    for feature in package.features.iter().filter(|feature| is_library && *feature != "default") {
+    let is_public = |feature: &str| feature != "default" && !feature.starts_with('_');
+    for feature in package.features.iter().filter(|feature| is_library && is_public(feature)) {
         if !is_on(feature) {
             let message =
                 format!("no test of the workspace has the feature `{feature}` of {}, add it", package.name);

@@ -47,13 +47,13 @@
 mod adapter;
 #[cfg(feature = "azure")]
 mod azure;
-#[cfg(feature = "cloud")]
+#[cfg(feature = "_cloud")]
 mod cloud;
 #[cfg(feature = "gcp")]
 mod gcs;
 #[cfg(feature = "aws")]
 mod s3;
-#[cfg(feature = "cloud")]
+#[cfg(feature = "_cloud")]
 mod settings;
 mod url;
 
@@ -63,7 +63,7 @@ pub use groundstate_blobs as blobs;
 pub use adapter::ObjectStoreBlobs;
 #[cfg(feature = "azure")]
 pub use azure::{AzureBlobs, AzureSettings};
-#[cfg(feature = "cloud")]
+#[cfg(feature = "_cloud")]
 pub use cloud::Reply;
 #[cfg(feature = "gcp")]
 pub use gcs::{GcsBlobs, GcsSettings};

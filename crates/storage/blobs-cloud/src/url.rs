@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-#[cfg(feature = "cloud")]
+#[cfg(feature = "_cloud")]
 use groundstate_blobs::Retry;
 use groundstate_blobs::{BlobStore, Context, Error, ErrorKind, Key, MemoryBlobs, Result};
 
@@ -175,7 +175,7 @@ impl BlobUrl {
         }
     }
 
-    #[cfg(feature = "cloud")]
+    #[cfg(feature = "_cloud")]
     fn settings<T>(
         &self,
         mut settings: T,

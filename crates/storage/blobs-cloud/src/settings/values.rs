@@ -109,7 +109,7 @@ impl Values {
     }
 
     /// The store whose settings these are.
-    #[cfg(feature = "cloud")]
+    #[cfg(feature = "_cloud")]
     pub(crate) fn store(&self) -> &'static str {
         self.store
     }

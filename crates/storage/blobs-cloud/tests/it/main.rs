@@ -4,7 +4,7 @@
 mod adapter;
 #[cfg(feature = "azure")]
 mod azure;
-#[cfg(feature = "cloud")]
+#[cfg(feature = "_cloud")]
 mod context;
 #[cfg(feature = "aws")]
 mod credentials;
