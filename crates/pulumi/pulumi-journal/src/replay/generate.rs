@@ -73,13 +73,14 @@ impl Replayer {
 
     /// Makes the base of what has been told so far.
     pub(super) fn rebuild(&mut self, entry: &Entry) -> Result<(), ReplayError> {
-        self.check_rebuilt(entry)?;
+        let resources = self.state.new_resources();
+        self.check_rebuilt(entry.sequence, resources)?;
         let mut base = self.unsettled(self.state.base.manifest.clone())?;
         // Operations that are under way stay with the entries that will end them.
         base.pending_operations = self.state.pending().cloned().collect();
         normalize(&mut base)?;
         self.state = Epoch::new(base);
-        self.rebuilt = Some(entry.sequence);
+        (self.rebuilt, self.rebuilt_resources) = (Some(entry.sequence), resources);
         Ok(())
     }
 

@@ -57,6 +57,8 @@ pub struct Replayer {
     has_refresh: bool,
     has_byte_string: bool,
     base_has_byte_string: bool,
+    /// How many new resources the base held when it was rebuilt the last time.
+    rebuilt_resources: usize,
     /// An entry came that changes what has been worked out, so all of it is worked out again.
     rewind: bool,
 }
@@ -191,6 +193,10 @@ impl Replayer {
             (self.through, self.rebuilt, self.has_refresh) = (None, None, false);
             self.has_byte_string = self.base_has_byte_string;
             (self.provider, self.snippets) = (None, None);
+        }
+        // An entry may have come since that the rebuilt base does not allow behind it.
+        if let Some(rebuilt) = self.rebuilt {
+            self.check_rebuilt(rebuilt, self.rebuilt_resources)?;
         }
         let from = self.through.map_or(Bound::Unbounded, Bound::Excluded);
         let rest: Vec<_> =

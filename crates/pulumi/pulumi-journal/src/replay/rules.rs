@@ -4,6 +4,7 @@ use groundstate_pulumi_snapshot::SecretsProvider;
 
 use super::{ReplayError, Replayer};
 use crate::entry::{Entry, EntryKind};
+use crate::ids::SequenceId;
 
 /// Checks what can be told of an entry without knowing others.
 pub(super) fn by_itself(entry: &Entry) -> Result<(), ReplayError> {
@@ -57,9 +58,7 @@ impl Replayer {
     }
 
     /// A base that was rebuilt with new resources in it ends the journal: its writer counts them in another way.
-    pub(super) fn check_rebuilt(&self, entry: &Entry) -> Result<(), ReplayError> {
-        let sequence = entry.sequence;
-        let resources = self.state.new_resources();
+    pub(super) fn check_rebuilt(&self, sequence: SequenceId, resources: usize) -> Result<(), ReplayError> {
         let next = self.entries.keys().next_back().copied().filter(|last| *last > sequence);
         match next {
             Some(next) if resources > 0 => Err(ReplayError::RebuiltNotLast { sequence, resources, next }),
