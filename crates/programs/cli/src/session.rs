@@ -63,7 +63,7 @@ pub(crate) fn hold<T>(
     work: impl AsyncFnOnce() -> Result<T, StateError>,
 ) -> Result<T> {
     let outcome = runtime()?.block_on(holding(opened, args, info, interrupts, work));
-    outcome.map_err(|trouble| with_rescue(trouble.explain(opened), opened, interrupts))
+    outcome.map_err(|error| with_rescue(error.explain(opened), opened, interrupts))
 }
 
 /// The same inside of other work.
@@ -218,14 +218,14 @@ pub(crate) fn unlocked<T>(
     opened: &ManagedState,
     work: impl AsyncFnOnce(&Manager) -> Result<T, StateError>,
 ) -> Result<T> {
-    runtime()?.block_on(work(&opened.manager)).map_err(|trouble| trouble.explain(opened))
+    runtime()?.block_on(work(&opened.manager)).map_err(|error| error.explain(opened))
 }
 
 /// Does work that a signal does not cut off in the middle, since a lock would stay behind.
 pub(crate) fn uninterrupted<T>(work: impl AsyncFnOnce(&Interrupts) -> Result<T, StateError>) -> Result<T> {
     let interrupts = Interrupts::listen()
         .map_err(|error| Failure::new(Kind::NoState, format!("cannot listen for signals: {error}")))?;
-    runtime()?.block_on(work(&interrupts)).map_err(|trouble| match trouble {
+    runtime()?.block_on(work(&interrupts)).map_err(|error| match error {
         StateError::Own(failure) => failure,
         StateError::Manager(error) => refused(&error),
     })

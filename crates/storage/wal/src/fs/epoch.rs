@@ -105,7 +105,7 @@ impl Keeper {
                 Err(ReadFailure::Io(error)) if error.kind() == io::ErrorKind::AlreadyExists => {
                     self.check(OPEN)?
                 }
-                outcome => return outcome.map_err(|trouble| trouble_at(&self.folder, OPEN, trouble)),
+                outcome => return outcome.map_err(|failure| failure_at(&self.folder, OPEN, failure)),
             }
         }
         Err(self.error(ErrorKind::Unavailable, OPEN).because("other writers come and go again and again"))
@@ -356,8 +356,8 @@ impl Keeper {
 }
 
 /// The error of what was found while reading.
-pub(crate) fn trouble_at(folder: &Path, op: &'static str, trouble: ReadFailure) -> Error {
-    match trouble {
+pub(crate) fn failure_at(folder: &Path, op: &'static str, failure: ReadFailure) -> Error {
+    match failure {
         ReadFailure::Io(error) => failed(op, folder.display(), error),
         ReadFailure::Gone => Error::new(ErrorKind::NoEpoch, op, folder.display()),
         ReadFailure::Damaged(place, what) => {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::{Cursor, Epoch, Error, ErrorKind, Head, JournalStore, JournalWriter, OpenOptions, Page, Result};
 use async_trait::async_trait;
 
-use super::epoch::{Keeper, trouble_at};
+use super::epoch::{Keeper, failure_at};
 use super::group::Line;
 use super::names::Listing;
 use super::offload::offload;
@@ -85,7 +85,7 @@ impl FsJournal {
                 let found = Listing::read(&folder).map_err(ReadFailure::from);
                 match found.and_then(|listing| look(&folder, &listing)) {
                     Err(ReadFailure::Gone) => {}
-                    outcome => return outcome.map_err(|trouble| trouble_at(&folder, READ, trouble)),
+                    outcome => return outcome.map_err(|failure| failure_at(&folder, READ, failure)),
                 }
             }
             let error = Error::new(ErrorKind::Unavailable, READ, folder.display());

@@ -176,7 +176,7 @@ fn bar(count: usize) -> ProgressBar {
 async fn migrate(args: &MigrateArgs, each: &Move, interrupts: &Interrupts) -> Result<Became> {
     let Move { from, to, .. } = each;
     if args.dry_run {
-        return preview(args, each).await.map_err(|trouble| trouble.explain(from));
+        return preview(args, each).await.map_err(|error| error.explain(from));
     }
     let [ours, theirs] =
         [lock_document(from, "migration source state")?, lock_document(to, "migration destination state")?];
@@ -184,10 +184,10 @@ async fn migrate(args: &MigrateArgs, each: &Move, interrupts: &Interrupts) -> Re
         let copied =
             holding(to, &args.lock, theirs, interrupts, async || copy(args, each, interrupts).await).await;
         // What the destination says is explained as the destination's.
-        copied.map_err(|trouble| StateError::Own(trouble.explain(to)))
+        copied.map_err(|error| StateError::Own(error.explain(to)))
     });
-    both.await.map_err(|trouble| {
-        let failure = trouble.explain(from);
+    both.await.map_err(|error| {
+        let failure = error.explain(from);
         let was_interrupted = [from, to]
             .iter()
             .any(|opened| opened.backup_store.as_ref().is_some_and(|store| store.was_interrupted()));
@@ -219,7 +219,7 @@ async fn preview(args: &MigrateArgs, each: &Move) -> Result<Became, StateError> 
 
 async fn copy(args: &MigrateArgs, each: &Move, interrupts: &Interrupts) -> Result<Became, StateError> {
     let Move { workspace, from, to } = each;
-    let Some(source) = read(&from.manager).await.map_err(|trouble| trouble.explain(from))? else {
+    let Some(source) = read(&from.manager).await.map_err(|error| error.explain(from))? else {
         return Ok(Became::Nothing);
     };
     let stored = read(&to.manager).await?;
@@ -253,8 +253,8 @@ async fn copy(args: &MigrateArgs, each: &Move, interrupts: &Interrupts) -> Resul
         (Ok(_), Some(error)) => {
             return Ok(Became::Unknown(entry("unknown", &copy), in_doubt(to, &chain(&error))));
         }
-        (Err(trouble), _) => {
-            let why = trouble.explain(to).message;
+        (Err(error), _) => {
+            let why = error.explain(to).message;
             return Ok(Became::Unknown(entry("unknown", &copy), in_doubt(to, &why)));
         }
     };

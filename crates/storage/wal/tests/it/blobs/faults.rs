@@ -7,18 +7,18 @@ use groundstate_common::SequenceIds;
 use groundstate_wal::blobs::BlobJournal;
 use groundstate_wal::{ErrorKind, JournalStore, JournalWriter, OpenOptions, Record, read_all};
 
-use super::trouble::{Fault, Trouble};
+use super::faulty_blobs::{Fault, FaultyBlobs};
 
 fn record(text: &str) -> Record {
     Record::from(text.as_bytes())
 }
 
-async fn begun(trouble: &Trouble) -> (BlobJournal, Arc<dyn JournalWriter>) {
+async fn begun(faulty: &FaultyBlobs) -> (BlobJournal, Arc<dyn JournalWriter>) {
     let ids = Arc::new(SequenceIds::new());
-    let journal = BlobJournal::new(Arc::new(trouble.clone()), "j/", ids).unwrap();
+    let journal = BlobJournal::new(Arc::new(faulty.clone()), "j/", ids).unwrap();
     let writer = journal.open(&OpenOptions::new("ann")).await.unwrap();
     writer.begin(&record("base")).await.unwrap();
-    trouble.calls();
+    faulty.calls();
     (journal, writer)
 }
 
@@ -29,24 +29,24 @@ async fn texts(journal: &BlobJournal) -> Vec<String> {
 
 #[tokio::test]
 async fn a_batch_is_two_requests_and_recovery_few() {
-    let trouble = Trouble::new();
-    let (journal, writer) = begun(&trouble).await;
+    let faulty = FaultyBlobs::new();
+    let (journal, writer) = begun(&faulty).await;
     for at in 0..40 {
         writer.append(&[record(&at.to_string())]).await.unwrap();
     }
-    assert_eq!(trouble.calls(), ["put", "get"].repeat(40));
+    assert_eq!(faulty.calls(), ["put", "get"].repeat(40));
     assert_eq!(texts(&journal).await.len(), 40);
-    let calls = trouble.calls();
+    let calls = faulty.calls();
     assert!(calls.len() < 60, "{} requests for 40 objects", calls.len());
 }
 
 #[tokio::test]
 async fn batches_that_wait_share_an_object() {
-    let trouble = Trouble::new();
-    let (journal, writer) = begun(&trouble).await;
+    let faulty = FaultyBlobs::new();
+    let (journal, writer) = begun(&faulty).await;
     let first = record("first");
     let others: Vec<Record> = (0..20).map(|at| record(&at.to_string())).collect();
-    trouble.plan(&[Fault::NeverAnswer]);
+    faulty.plan(&[Fault::NeverAnswer]);
     let mut slow = writer.append(std::slice::from_ref(&first));
     std::future::poll_fn(|context| {
         // Once to let others in, and once to send.
@@ -61,32 +61,32 @@ async fn batches_that_wait_share_an_object() {
         std::task::Poll::Ready(())
     })
     .await;
-    trouble.calls();
+    faulty.calls();
     // The sender gives up; the next one finds out what became of that, and sends the rest as one.
     drop(slow);
     for (at, one) in waiting.into_iter().enumerate() {
         assert_eq!(one.await.unwrap().first.get(), at as u64 + 1);
     }
-    assert_eq!(trouble.calls(), ["put", "get", "get", "put", "get"]);
+    assert_eq!(faulty.calls(), ["put", "get", "get", "put", "get"]);
     assert_eq!(texts(&journal).await.len(), 21);
 }
 
 #[tokio::test]
 async fn a_lost_answer_is_settled_by_looking() {
-    let trouble = Trouble::new();
-    let (journal, writer) = begun(&trouble).await;
-    trouble.plan(&[Fault::LoseAnswer]);
+    let faulty = FaultyBlobs::new();
+    let (journal, writer) = begun(&faulty).await;
+    faulty.plan(&[Fault::LoseAnswer]);
     assert_eq!(writer.append(&[record("one")]).await.unwrap().first.get(), 0);
-    assert_eq!(trouble.calls(), ["put", "get", "get"]);
+    assert_eq!(faulty.calls(), ["put", "get", "get"]);
     writer.append(&[record("two")]).await.unwrap();
     assert_eq!(texts(&journal).await, ["one", "two"]);
 }
 
 #[tokio::test]
 async fn a_request_that_got_lost_is_ambiguous_and_comes_first_next_time() {
-    let trouble = Trouble::new();
-    let (journal, writer) = begun(&trouble).await;
-    trouble.plan(&[Fault::LoseRequest]);
+    let faulty = FaultyBlobs::new();
+    let (journal, writer) = begun(&faulty).await;
+    faulty.plan(&[Fault::LoseRequest]);
     let error = writer.append(&[record("maybe")]).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Ambiguous);
     assert_eq!(texts(&journal).await, [""; 0]);
@@ -96,37 +96,37 @@ async fn a_request_that_got_lost_is_ambiguous_and_comes_first_next_time() {
 
 #[tokio::test]
 async fn a_refused_request_leaves_nothing_and_the_writer_goes_on() {
-    let trouble = Trouble::new();
-    let (journal, writer) = begun(&trouble).await;
+    let faulty = FaultyBlobs::new();
+    let (journal, writer) = begun(&faulty).await;
     for fault in [Fault::Refuse, Fault::Refuse] {
-        trouble.plan(&[fault]);
+        faulty.plan(&[fault]);
         let error = writer.append(&[record("never")]).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unavailable);
     }
     writer.append(&[record("one")]).await.unwrap();
-    trouble.plan(&[Fault::Refuse]);
+    faulty.plan(&[Fault::Refuse]);
     assert_eq!(writer.begin(&record("another")).await.unwrap_err().kind(), ErrorKind::Unavailable);
     assert_eq!(texts(&journal).await, ["one"]);
 }
 
 #[tokio::test]
 async fn a_missing_object_is_refused_by_its_name() {
-    let trouble = Trouble::new();
-    let (journal, writer) = begun(&trouble).await;
+    let faulty = FaultyBlobs::new();
+    let (journal, writer) = begun(&faulty).await;
     for at in 0..5 {
         writer.append(&[record(&at.to_string())]).await.unwrap();
     }
-    let listed = trouble.blobs.list("j/", &ListOptions::default()).await.unwrap();
+    let listed = faulty.blobs.list("j/", &ListOptions::default()).await.unwrap();
     let missing = &listed.blobs[listed.blobs.len() - 3].name;
-    trouble.blobs.delete(&Key::parse(missing).unwrap(), &DeleteOptions::default()).await.unwrap();
+    faulty.blobs.delete(&Key::parse(missing).unwrap(), &DeleteOptions::default()).await.unwrap();
     let error = read_all(&journal).await.unwrap_err();
     assert!(error.kind() == ErrorKind::Corrupt && error.to_string().contains(missing.as_str()), "{error}");
 }
 
 #[tokio::test]
 async fn what_is_over_is_swept_up_with_its_takeovers() {
-    let trouble = Trouble::new();
-    let (journal, _) = begun(&trouble).await;
+    let faulty = FaultyBlobs::new();
+    let (journal, _) = begun(&faulty).await;
     for round in 0..30 {
         let writer = journal.open(&OpenOptions::new("ann")).await.unwrap();
         writer.begin(&record(&format!("base {round}"))).await.unwrap();
@@ -134,15 +134,15 @@ async fn what_is_over_is_swept_up_with_its_takeovers() {
         writer.clear().await.unwrap();
         writer.close().await.unwrap();
     }
-    let listed = trouble.blobs.list("j/", &ListOptions::default()).await.unwrap();
+    let listed = faulty.blobs.list("j/", &ListOptions::default()).await.unwrap();
     assert!(listed.blobs.len() <= 2, "{} objects are left", listed.blobs.len());
     assert!(journal.head().await.unwrap().is_none());
 }
 
 #[tokio::test]
 async fn a_writer_that_wakes_up_after_the_epoch_is_over_is_fenced() {
-    let trouble = Trouble::new();
-    let (journal, sleeper) = begun(&trouble).await;
+    let faulty = FaultyBlobs::new();
+    let (journal, sleeper) = begun(&faulty).await;
     for round in 0..40 {
         let writer = journal.open(&OpenOptions::new("bob")).await.unwrap();
         writer.begin(&record(&format!("base {round}"))).await.unwrap();
@@ -156,8 +156,8 @@ async fn a_writer_that_wakes_up_after_the_epoch_is_over_is_fenced() {
 
 #[tokio::test]
 async fn a_prefix_that_no_key_can_have_is_refused() {
-    let trouble = Arc::new(Trouble::new());
+    let faulty = Arc::new(FaultyBlobs::new());
     let ids = Arc::new(SequenceIds::new());
-    let refused = BlobJournal::new(trouble, "/a//../\u{0}", ids);
+    let refused = BlobJournal::new(faulty, "/a//../\u{0}", ids);
     assert_eq!(refused.unwrap_err().kind(), ErrorKind::Invalid);
 }

@@ -2,5 +2,5 @@
 
 mod conformance;
 mod faults;
+mod faulty_blobs;
 mod schedules;
-mod trouble;

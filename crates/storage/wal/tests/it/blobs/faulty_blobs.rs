@@ -23,7 +23,7 @@ pub(crate) enum Fault {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Trouble {
+pub(crate) struct FaultyBlobs {
     pub(crate) blobs: Arc<MemoryBlobs>,
     shared: Arc<Mutex<Shared>>,
 }
@@ -34,7 +34,7 @@ struct Shared {
     calls: Vec<&'static str>,
 }
 
-impl Trouble {
+impl FaultyBlobs {
     pub(crate) fn new() -> Self {
         Self { blobs: Arc::new(MemoryBlobs::new("bucket")), shared: Arc::default() }
     }
@@ -54,14 +54,14 @@ impl Trouble {
     }
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for FaultyBlobs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.blobs.fmt(f)
     }
 }
 
 #[async_trait]
-impl BlobStore for Trouble {
+impl BlobStore for FaultyBlobs {
     fn capabilities(&self) -> BlobCapabilities {
         self.blobs.capabilities()
     }
