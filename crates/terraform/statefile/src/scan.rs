@@ -8,7 +8,7 @@ use groundstate_states::OutputValue;
 use groundstate_states::addr::{AbsResource, AbsResourceInstance, InstanceKey};
 
 use crate::index::{Index, Indexer, Order};
-use crate::json::Cursor;
+use crate::json::{Cursor, SyntaxError};
 use crate::output_value;
 use crate::sink::Sink;
 use crate::sniff;
@@ -241,7 +241,7 @@ fn scan<B: Blocks, V: Visitor>(
     let mut window = Window::new(input, start)?;
     let from = if start == 0 { Start::Document } else { Start::Resource };
     // The first member says the version; another one first is for the readers of whole documents.
-    if from == Start::Document && !matches!(sniff::version(window.begin()?), Ok(4)) {
+    if from == Start::Document && !window.begins_current()? {
         return Err(ScanError::Whole);
     }
     match walk_part(window, visitor, sink, from, stop) {
@@ -368,13 +368,20 @@ impl<B: Blocks> Window<B> {
         Ok(Self { input, block, base, last })
     }
 
-    /// The first bytes of the document.
-    fn begin(&mut self) -> io::Result<&[u8]> {
-        // A pipe may give single bytes; the version member needs a few more.
-        while !self.last && self.text().len() < 64 {
+    /// Whether the document begins with the current version, however few bytes come at a time.
+    fn begins_current(&mut self) -> io::Result<bool> {
+        loop {
+            let mut cursor = Cursor::new(self.text());
+            let read = sniff::begins_current(&mut cursor);
+            let open = match &read {
+                Ok(_) => cursor.ends_in_number(),
+                Err(stop) => stop.why == SyntaxError::End,
+            };
+            if self.last || !open {
+                return Ok(read.is_ok_and(|current| current));
+            }
             self.more(0)?;
         }
-        Ok(self.text())
     }
 
     /// Gets one more block behind what is left.

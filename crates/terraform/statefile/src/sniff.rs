@@ -41,15 +41,29 @@ pub fn version(text: &[u8]) -> Result<u64, ReadError> {
 /// The version, if it is the first member and the current one.
 fn first_member(text: &[u8]) -> Option<u64> {
     let mut cursor = Cursor::new(text);
-    (cursor.kind() == Ok(Kind::Object)).then_some(())?;
-    cursor.open(b'{').ok()?;
-    let name = cursor.member(&mut true).ok()??;
-    if name.raw != b"version" || cursor.kind() != Ok(Kind::Number) {
-        return None;
-    }
-    let version = cursor.number().ok()?.parse().ok()?;
     // Older documents are rare enough to be read twice.
-    (version == 4).then_some(version)
+    begins_current(&mut cursor).is_ok_and(|current| current).then_some(CURRENT)
+}
+
+/// The version that documents are written in.
+const CURRENT: u64 = 4;
+
+/// Whether a document's first member is its version, and the current one. The cursor ends behind what was read.
+///
+/// # Errors
+///
+/// What is wrong with the JSON up to there; an early end also where more text may follow.
+pub(crate) fn begins_current(cursor: &mut Cursor<'_>) -> Result<bool, Stop> {
+    if cursor.kind()? != Kind::Object {
+        return Ok(false);
+    }
+    cursor.open(b'{')?;
+    match cursor.member(&mut true)? {
+        Some(name) if name.raw == b"version" && cursor.kind()? == Kind::Number => {
+            Ok(cursor.number()?.parse() == Ok(CURRENT))
+        }
+        _ => Ok(false),
+    }
 }
 
 /// Reads the document to its end and judges what it says of its version.
