@@ -14,7 +14,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use groundstate_statefile::Dialect;
 use groundstate_statemgr::WorkspaceName;
 
-use crate::place::workspace_name;
+use crate::input::place::workspace_name;
 
 pub(crate) use change::{
     AddressesArgs, ChangeArgs, EditArgs, LockArgs, LockCommandArgs, LocksArgs, MergeErroredArgs, MvArgs,

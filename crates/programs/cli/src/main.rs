@@ -3,49 +3,22 @@
 //! This package alone prints, reads and writes files; everything it knows of state comes from the crates below it.
 
 mod args;
-mod backup_store;
-mod changes;
 mod commands;
-mod diagnostic;
-mod error;
-mod excerpt;
-mod family;
-mod graph;
 mod hardening;
-mod head;
-mod history;
-mod interrupt;
+mod input;
 mod journal;
-mod json;
-mod line_span;
-mod listing;
-mod load;
-mod lock_end;
-mod managed_state;
-mod output;
-mod packed;
-mod paths;
-mod place;
-mod progress;
 mod pulumi;
-mod save;
-mod select;
+mod report;
 mod session;
-mod source;
-mod state_error;
-mod svg;
-mod tokens;
-mod value;
-mod who;
-mod workdir;
+mod terraform;
 
 use std::process::ExitCode;
 
 use clap::FromArgMatches;
 
 use crate::args::{Cli, grammar};
-use crate::output::Messages;
-use crate::workdir::Environment;
+use crate::input::workdir::Environment;
+use crate::report::output::Messages;
 
 fn main() -> ExitCode {
     hardening::protect_memory();
@@ -65,5 +38,5 @@ fn main() -> ExitCode {
             failure.exit_code()
         }
     };
-    ExitCode::from(lock_end::exit_code(code))
+    ExitCode::from(session::lock_end::exit_code(code))
 }

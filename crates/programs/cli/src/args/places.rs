@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use groundstate_statemgr::WorkspaceName;
 
 use super::change::{ChangeArgs, LockArgs, PlaceArg, duration};
-use crate::place::workspace_name;
+use crate::input::place::workspace_name;
 
 #[derive(Debug, Args)]
 pub(crate) struct WorkspacesArgs {

@@ -9,15 +9,15 @@ use groundstate_state_edit::{VerifyOptions, verify};
 use groundstate_statefile::{Dialect, Place};
 
 use crate::args::CheckArgs;
-use crate::diagnostic::{self, Diagnostic};
-use crate::error::{Failure, Kind, Outcome, Result};
-use crate::family::Family;
-use crate::json::Json;
-use crate::line_span::LineSpan;
-use crate::output::{Messages, Output, count};
+use crate::input::family::Family;
+use crate::input::source::{Source, is_standard};
 use crate::pulumi;
-use crate::source::{Source, is_standard};
-use crate::tokens::shown_path;
+use crate::report::diagnostic::{self, Diagnostic};
+use crate::report::error::{Failure, Kind, Outcome, Result};
+use crate::report::json::Json;
+use crate::report::line_span::LineSpan;
+use crate::report::output::{Messages, Output, count};
+use crate::report::tokens::shown_path;
 
 pub(super) fn run(args: &CheckArgs) -> Result {
     if args.states.iter().filter(|state| is_standard(state)).count() > 1 {

@@ -5,8 +5,8 @@ use std::io::Write;
 use clap::CommandFactory;
 
 use crate::args::{Cli, CompletionsArgs};
-use crate::error::{Outcome, Result};
-use crate::output::Output;
+use crate::report::error::{Outcome, Result};
+use crate::report::output::Output;
 
 pub(super) fn run(args: &CompletionsArgs) -> Result {
     // The generator insists on success, so it writes into memory.

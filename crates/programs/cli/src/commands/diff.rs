@@ -7,13 +7,13 @@ use groundstate_common::one_line;
 use groundstate_state_edit::{ChangeKind, Diff, DiffValue, Entry, FieldChange, Subject, diff};
 
 use crate::args::DiffArgs;
-use crate::error::{self, Failure, Outcome, Result};
-use crate::family::Family;
-use crate::json::{self, Json};
-use crate::load::load;
-use crate::output::Output;
+use crate::input::family::Family;
+use crate::input::source::{Source, is_standard};
+use crate::input::terraform::load;
 use crate::pulumi;
-use crate::source::{Source, is_standard};
+use crate::report::error::{self, Failure, Outcome, Result};
+use crate::report::json::{self, Json};
+use crate::report::output::Output;
 
 /// Characters of a value that are shown, at most.
 const MAX_VALUE: usize = 200;
@@ -115,7 +115,7 @@ fn mixed(before: &Source, after: &Source, first: Family) -> Failure {
 }
 
 /// The differences of two states of Terraform.
-pub(super) fn differences(diff: &Diff, reveal: bool) -> Vec<Difference> {
+pub(crate) fn differences(diff: &Diff, reveal: bool) -> Vec<Difference> {
     diff.entries.iter().map(|entry| difference(entry, reveal)).collect()
 }
 

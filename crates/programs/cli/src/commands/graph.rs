@@ -7,15 +7,15 @@ use groundstate_states::State;
 use groundstate_states::addr::{ConfigResource, Module};
 
 use crate::args::{DependencyGraphArgs, DependencyGraphFormat as Format};
-use crate::error::{Outcome, Result};
-use crate::family::Family;
-use crate::graph::{Drawing, Edge, Group, Line, MAX_DEPTH, Node};
-use crate::load::load;
-use crate::output::Output;
+use crate::input::family::Family;
+use crate::input::source::{Source, is_standard};
+use crate::input::terraform::load;
 use crate::pulumi;
-use crate::save;
-use crate::source::{Source, is_standard};
-use crate::svg;
+use crate::report::error::{Outcome, Result};
+use crate::report::graph::{Drawing, Edge, Group, Line, MAX_DEPTH, Node};
+use crate::report::output::Output;
+use crate::report::svg;
+use crate::session::save;
 
 pub(super) fn run(args: &DependencyGraphArgs) -> Result {
     let source = Source::find(&args.state.state)?;

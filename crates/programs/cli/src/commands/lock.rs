@@ -7,10 +7,10 @@ use std::process::{Command, ExitStatus};
 use groundstate_statemgr_fs::Backup;
 
 use crate::args::{LockArgs, LockCommandArgs};
-use crate::error::{Failure, Kind, Outcome, Result};
-use crate::interrupt::Interrupts;
-use crate::managed_state::StateArg;
-use crate::session::{hold, lock_info};
+use crate::report::error::{Failure, Kind, Outcome, Result};
+use crate::session::interrupt::Interrupts;
+use crate::session::locked::{hold, lock_info};
+use crate::session::managed_state::StateArg;
 
 pub(super) fn run(args: &LockCommandArgs) -> Result {
     let opened = StateArg::at(&args.state)?.open(Backup::None, true)?;
@@ -63,7 +63,7 @@ fn spawn_and_wait(command: &[OsString]) -> io::Result<ExitStatus> {
     use nix::unistd::Pid;
     use signal_hook::consts::{SIGCHLD, SIGINT};
 
-    let mut watched = crate::interrupt::ending();
+    let mut watched = crate::session::interrupt::ending();
     watched.push(SIGCHLD);
     // Before the command starts, so that its end is not missed.
     let mut signals = signal_hook::iterator::Signals::new(watched)?;

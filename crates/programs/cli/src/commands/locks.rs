@@ -7,11 +7,11 @@ use groundstate_statemgr::{LockHolder, LockInfo, Locker};
 use groundstate_statemgr_fs::Backup;
 
 use crate::args::LocksArgs;
-use crate::error::{Outcome, Result};
-use crate::json::Json;
-use crate::managed_state::StateArg;
-use crate::output::{Messages, Output};
-use crate::session::unlocked;
+use crate::report::error::{Outcome, Result};
+use crate::report::json::Json;
+use crate::report::output::{Messages, Output};
+use crate::session::locked::unlocked;
+use crate::session::managed_state::StateArg;
 
 /// Characters of a member of a lock document that are shown, at most.
 const MAX_SHOWN: usize = 1000;

@@ -6,8 +6,8 @@ use clap::CommandFactory;
 use clap_mangen::Man;
 
 use crate::args::Cli;
-use crate::error::{Outcome, Result};
-use crate::output::Output;
+use crate::report::error::{Outcome, Result};
+use crate::report::output::Output;
 
 pub(super) fn run() -> Result {
     let mut out = Output::stdout();

@@ -4,11 +4,11 @@ use groundstate_statemgr::{ErrorKind, LockHolder, LockId, Locker, Manager};
 use groundstate_statemgr_fs::Backup;
 
 use crate::args::UnlockArgs;
-use crate::error::{Failure, Kind, Outcome, Result};
-use crate::managed_state::{ManagedState, StateArg};
-use crate::output::Output;
-use crate::session::{chain, unlocked};
-use crate::state_error::{StateError, way_out};
+use crate::report::error::{Failure, Kind, Outcome, Result};
+use crate::report::output::Output;
+use crate::session::locked::{chain, unlocked};
+use crate::session::managed_state::{ManagedState, StateArg};
+use crate::session::state_error::{StateError, way_out};
 
 /// How many processes a lock without a document is tried to be that of.
 const MOST_CANDIDATES: usize = 8;

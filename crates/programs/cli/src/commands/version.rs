@@ -5,9 +5,9 @@ use std::io::Write;
 use groundstate_statefile::Dialect;
 
 use crate::args::VersionArgs;
-use crate::error::{Outcome, Result};
-use crate::json::Json;
-use crate::output::Output;
+use crate::report::error::{Outcome, Result};
+use crate::report::json::Json;
+use crate::report::output::Output;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 

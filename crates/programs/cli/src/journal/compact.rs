@@ -7,10 +7,10 @@ use super::outcome::Led;
 use super::place::store;
 use super::replay::write;
 use crate::args::ReplayArgs;
-use crate::error::{Failure, Kind, Result};
-use crate::output::{Messages, count};
-use crate::session::runtime;
-use crate::who::who;
+use crate::report::error::{Failure, Kind, Result};
+use crate::report::output::{Messages, count};
+use crate::session::locked::runtime;
+use crate::session::who::who;
 
 /// Compacts a journal of its own in its place, and writes the base of anything else.
 pub(super) fn run(args: &ReplayArgs) -> Result {

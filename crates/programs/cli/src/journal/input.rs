@@ -9,13 +9,13 @@ use groundstate_wal::{Contents, ErrorKind, JournalStore, read_all};
 
 use super::place::store;
 use crate::args::EntriesArgs;
-use crate::diagnostic::{Diagnostic, Severity};
-use crate::error::{Failure, Kind, Result};
-use crate::family::Family;
-use crate::line_span::LineSpan;
-use crate::pulumi::load;
-use crate::session::{chain, runtime};
-use crate::source::{Source, is_standard};
+use crate::input::family::Family;
+use crate::input::pulumi;
+use crate::input::source::{Source, is_standard};
+use crate::report::diagnostic::{Diagnostic, Severity};
+use crate::report::error::{Failure, Kind, Result};
+use crate::report::line_span::LineSpan;
+use crate::session::locked::{chain, runtime};
 
 /// A journal that has been read.
 #[derive(Debug)]
@@ -133,13 +133,13 @@ fn base_of(path: &Path) -> Result<DeploymentFile> {
         return Err(Failure::new(Kind::NotState, message)
             .hint("the base comes first, then the entries; if the stack was new, say `--empty-base`"));
     }
-    Ok(load::load(&source)?.file)
+    Ok(pulumi::load(&source)?.file)
 }
 
 fn base_in(text: &[u8], name: &str) -> Result<DeploymentFile> {
     let decoded =
         groundstate_pulumi_deployment::decode(text, &groundstate_pulumi_deployment::DecodeOptions::default());
-    decoded.map_err(|error| load::failure(&error, name, text))
+    decoded.map_err(|error| pulumi::failure(&error, name, text))
 }
 
 /// All that a journal holds.

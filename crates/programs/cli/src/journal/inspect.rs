@@ -8,9 +8,9 @@ use groundstate_pulumi_snapshot::Snapshot;
 use super::effect::{effect, subject};
 use super::input::Journal;
 use crate::args::InspectArgs;
-use crate::error::{Outcome, Result};
-use crate::json::Json;
-use crate::output::{Messages, Output};
+use crate::report::error::{Outcome, Result};
+use crate::report::json::Json;
+use crate::report::output::{Messages, Output};
 
 /// Shows a journal.
 pub(super) fn run(args: &InspectArgs) -> Result {

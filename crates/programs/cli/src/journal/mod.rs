@@ -10,7 +10,7 @@ mod replay;
 mod verify;
 
 use crate::args::JournalCommand;
-use crate::error::Result;
+use crate::report::error::Result;
 
 /// Runs one of the commands.
 pub(crate) fn run(command: &JournalCommand) -> Result {

@@ -13,8 +13,8 @@ use groundstate_wal::blobs::BlobJournal;
 use groundstate_wal::fs::FsJournal;
 
 use super::input::failure;
-use crate::error::{Failure, Kind, Result};
-use crate::session::chain;
+use crate::report::error::{Failure, Kind, Result};
+use crate::session::locked::chain;
 
 /// The journal that an argument names; `None` if it names a text.
 pub(super) fn store(argument: &Path) -> Result<Option<Arc<dyn JournalStore>>> {

@@ -5,10 +5,10 @@ use std::path::Path;
 use super::input::Journal;
 use super::outcome::Led;
 use crate::args::ReplayArgs;
-use crate::error::Result;
-use crate::output::Output;
-use crate::save;
-use crate::source::is_standard;
+use crate::input::source::is_standard;
+use crate::report::error::Result;
+use crate::report::output::Output;
+use crate::session::save;
 
 /// Writes the deployment.
 pub(super) fn run(args: &ReplayArgs) -> Result {

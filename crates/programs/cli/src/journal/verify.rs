@@ -7,9 +7,9 @@ use groundstate_pulumi_snapshot::{Manifest, Snapshot};
 
 use super::input::Journal;
 use crate::args::VerifyArgs;
-use crate::error::{Kind, Outcome, Result};
-use crate::json::Json;
-use crate::output::{Output, count};
+use crate::report::error::{Kind, Outcome, Result};
+use crate::report::json::Json;
+use crate::report::output::{Output, count};
 
 /// What is wrong after an entry; `None` is before the first.
 #[derive(Debug)]

@@ -5,11 +5,11 @@ use groundstate_json::places;
 use groundstate_pulumi_deployment::{DecodeOptions, DeploymentFile, NoteKind, ReadError, decode};
 use groundstate_pulumi_integrity::{VerifyOptions, verify};
 
-use super::load::{envelope, faults, snapshot};
 use super::locate::locate;
 use crate::commands::check::{Checked, ShownFinding};
-use crate::error::Result;
-use crate::source::Source;
+use crate::input::pulumi::{envelope, faults, snapshot};
+use crate::input::source::Source;
+use crate::report::error::Result;
 
 /// Checks one file. What cannot be read is a finding too.
 pub(crate) fn check(source: &Source, text: &[u8]) -> Result<Checked> {

@@ -4,13 +4,13 @@ use std::io::{self, Read, Write};
 
 use groundstate_pulumi_secrets::{Ciphertext, Manager, Plaintext};
 
-use super::load::{load, snapshot};
 use super::secrets;
 use crate::args::CryptArgs;
-use crate::error::{Failure, Kind, Outcome, Result};
-use crate::output::Output;
-use crate::session::chain;
-use crate::source::{Source, is_standard};
+use crate::input::pulumi::{load, snapshot};
+use crate::input::source::{Source, is_standard};
+use crate::report::error::{Failure, Kind, Outcome, Result};
+use crate::report::output::Output;
+use crate::session::locked::chain;
 
 /// Encrypts what stands on standard input.
 pub(crate) fn encrypt(args: &CryptArgs) -> Result {

@@ -2,13 +2,13 @@
 
 use groundstate_pulumi_deployment::{Change, ChangeKind, FieldChange, Side, Subject};
 
-use super::load::load;
 use super::secrets;
 use crate::args::DiffArgs;
 use crate::commands::diff::{Difference, Field, Kind as Sign};
-use crate::error::{Failure, Kind, Result};
-use crate::session::chain;
-use crate::source::Source;
+use crate::input::pulumi::load;
+use crate::input::source::Source;
+use crate::report::error::{Failure, Kind, Result};
+use crate::session::locked::chain;
 
 /// Compares two deployments.
 pub(crate) fn diff(args: &DiffArgs, before: &Source, after: &Source) -> Result<Vec<Difference>> {
@@ -38,12 +38,15 @@ fn difference(change: Change, reveal: bool) -> Difference {
     let (kind, members) = match change.subject {
         Subject::Resource { urn, delete } => {
             let waits = delete.then(|| ("delete", "true".to_owned()));
-            let urn = ("urn", crate::json::string(urn.as_str()));
+            let urn = ("urn", crate::report::json::string(urn.as_str()));
             ("resource", std::iter::once(urn).chain(waits).collect())
         }
         Subject::Operation { urn, kind } => {
             let members = [("urn", urn.as_str()), ("operation", kind.as_str())];
-            ("pending_operation", members.map(|(name, text)| (name, crate::json::string(text))).to_vec())
+            (
+                "pending_operation",
+                members.map(|(name, text)| (name, crate::report::json::string(text))).to_vec(),
+            )
         }
         _ => ("document", Vec::new()),
     };

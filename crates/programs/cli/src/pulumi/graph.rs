@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use groundstate_pulumi_snapshot::{DependencyKind, Resource, Snapshot, UrnIndex};
 
-use super::load::{load, snapshot};
-use crate::error::Result;
-use crate::graph::{Drawing, Edge, Group, Line, Node};
-use crate::source::Source;
+use crate::input::pulumi::{load, snapshot};
+use crate::input::source::Source;
+use crate::report::error::Result;
+use crate::report::graph::{Drawing, Edge, Group, Line, Node};
 
 /// Who needs whom in a deployment.
 pub(crate) fn graph(source: &Source) -> Result<Drawing> {

@@ -2,13 +2,13 @@
 
 use groundstate_pulumi_snapshot::Resource;
 
-use super::load::{load, snapshot};
 use super::select;
 use crate::args::ListArgs;
-use crate::error::{Outcome, Result};
-use crate::json::Json;
-use crate::output::Output;
-use crate::source::Source;
+use crate::input::pulumi::{load, snapshot};
+use crate::input::source::Source;
+use crate::report::error::{Outcome, Result};
+use crate::report::json::Json;
+use crate::report::output::Output;
 
 /// Lists the resources, or those that the arguments stand for.
 pub(crate) fn list(args: &ListArgs, source: &Source) -> Result {

@@ -6,7 +6,6 @@ mod crypt;
 mod diff;
 mod graph;
 mod list;
-pub(crate) mod load;
 mod locate;
 mod outputs;
 mod passphrase;
@@ -29,9 +28,9 @@ pub(crate) use upgrade::upgrade;
 use std::fs;
 use std::path::Path;
 
-use crate::error::{Failure, Kind, Result};
-use crate::family::Family;
-use crate::source::Source;
+use crate::input::family::Family;
+use crate::input::source::Source;
+use crate::report::error::{Failure, Kind, Result};
 
 /// Whose state is at a place that is about to be changed. What cannot be read is judged later.
 pub(crate) fn is_at(state: &Path) -> bool {
@@ -66,7 +65,7 @@ fn only_pulumi(source: &Source, command: &str) -> Result<()> {
         return Ok(());
     }
     // An empty or unknown file gets an error of its own.
-    crate::load::load(source)?;
+    crate::input::terraform::load(source)?;
     let message = format!("{} is not Pulumi's, and `{command}` is for nothing else", source.name);
     Err(Failure::new(Kind::Usage, message))
 }

@@ -6,14 +6,14 @@ use groundstate_common::{one_line, shell_command};
 use groundstate_pulumi_deployment::stack_outputs;
 use groundstate_pulumi_snapshot::{PropertyMap, PropertyValue};
 
-use super::load::{load, settle, snapshot, told};
 use super::secrets;
 use super::shown::{Secrets, hcl, json};
 use crate::args::OutputsArgs;
-use crate::error::{Failure, Kind, Result};
-use crate::json::indented;
-use crate::output::{Messages, Output};
-use crate::source::Source;
+use crate::input::pulumi::{load, settle, snapshot, told};
+use crate::input::source::Source;
+use crate::report::error::{Failure, Kind, Result};
+use crate::report::json::indented;
+use crate::report::output::{Messages, Output};
 
 /// Prints the outputs, or one of them.
 pub(crate) fn outputs(args: &OutputsArgs, source: &Source) -> Result {

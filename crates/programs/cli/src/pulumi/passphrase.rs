@@ -19,7 +19,7 @@ pub(super) fn given() -> GivenPassphrase {
     let mut source = GivenPassphrase::new().with_variable(variable);
     if let Some(path) = std::env::var_os("PULUMI_CONFIG_PASSPHRASE_FILE").filter(|path| !path.is_empty()) {
         let path = PathBuf::from(path);
-        source = source.with_file(move || Ok(crate::paths::read(&path)?));
+        source = source.with_file(move || Ok(crate::input::paths::read(&path)?));
     }
     source
 }

@@ -4,7 +4,7 @@ use groundstate_common::shell_command;
 use groundstate_pulumi_integrity::closest;
 use groundstate_pulumi_snapshot::{Snapshot, Urn};
 
-use crate::error::{Failure, Kind, Result};
+use crate::report::error::{Failure, Kind, Result};
 
 /// The indexes of the resources that a word stands for; there is at least one.
 pub(super) fn find(snapshot: &Snapshot, word: &str, source: &str) -> Result<Vec<usize>> {

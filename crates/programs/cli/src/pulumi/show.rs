@@ -12,16 +12,16 @@ use groundstate_pulumi_snapshot::{
     Properties, PropertyMap, PropertyValue, RawJson, Resource, Snapshot, StoredValue,
 };
 
-use super::load::{envelope, load, settle, snapshot, told};
 use super::shown::{self, Secrets};
 use super::{secrets, select};
 use crate::args::ShowArgs;
-use crate::error::{Failure, Kind, Result};
-use crate::json::Json;
-use crate::output::{Output, count};
-use crate::session::chain;
-use crate::source::Source;
-use crate::value::{Hcl, Tape, quoted};
+use crate::input::pulumi::{envelope, load, settle, snapshot, told};
+use crate::input::source::Source;
+use crate::report::error::{Failure, Kind, Result};
+use crate::report::json::Json;
+use crate::report::output::{Output, count};
+use crate::report::value::{Hcl, Tape, quoted};
+use crate::session::locked::chain;
 
 /// The version of the document's form.
 const FORMAT: &str = "1.0";

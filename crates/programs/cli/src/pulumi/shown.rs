@@ -4,7 +4,7 @@ use groundstate_json::push_json_string_as;
 use groundstate_pulumi_deployment::{Escapes, encode_value};
 use groundstate_pulumi_snapshot::{Archive, ArchiveContent, Asset, PropertyMap, PropertyValue};
 
-use crate::value::{Hcl, Marks, Tape};
+use crate::report::value::{Hcl, Marks, Tape};
 
 /// What becomes of secrets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

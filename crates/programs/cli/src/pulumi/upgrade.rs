@@ -4,16 +4,16 @@ use std::path::Path;
 
 use groundstate_pulumi_deployment::{EncodeError, EncodeOptions, NoteKind, encode};
 
-use super::load::{Loaded, load};
 use crate::args::UpgradeArgs;
-use crate::diagnostic::{Diagnostic, Severity};
-use crate::error::{Failure, Kind, Outcome, Result};
-use crate::line_span::LineSpan;
-use crate::output::{Messages, Output, count};
-use crate::packed;
-use crate::save;
-use crate::session::chain;
-use crate::source::{Source, is_standard};
+use crate::input::packed;
+use crate::input::pulumi::{Loaded, load};
+use crate::input::source::{Source, is_standard};
+use crate::report::diagnostic::{Diagnostic, Severity};
+use crate::report::error::{Failure, Kind, Outcome, Result};
+use crate::report::line_span::LineSpan;
+use crate::report::output::{Messages, Output, count};
+use crate::session::locked::chain;
+use crate::session::save;
 
 /// Notes that are printed one by one; the rest is counted.
 const MAX_PRINTED: usize = 50;

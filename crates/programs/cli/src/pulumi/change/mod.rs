@@ -17,15 +17,15 @@ use groundstate_pulumi_integrity::{IntegrityError, IntegrityOperation, VerifyOpt
 use groundstate_pulumi_snapshot::Snapshot;
 use groundstate_statemgr::{Expect, Manager, WriteOptions};
 
-use super::load;
 use crate::args::ChangeArgs;
-use crate::commands::change::backup;
 use crate::commands::diff::Difference;
-use crate::error::{Failure, Kind, Outcome, Result};
-use crate::interrupt::Interrupts;
-use crate::managed_state::StateArg;
-use crate::session::{chain, lock_info, locked, unlocked};
-use crate::state_error::StateError;
+use crate::input::pulumi;
+use crate::report::error::{Failure, Kind, Outcome, Result};
+use crate::session::interrupt::Interrupts;
+use crate::session::locked::{chain, lock_info, locked, unlocked};
+use crate::session::managed_state::StateArg;
+use crate::session::state_error::StateError;
+use crate::terraform::change::backup;
 use done::{Change, Done};
 use report::Report;
 
@@ -138,7 +138,7 @@ struct Edited {
 }
 
 fn read(stored: &[u8], name: &str) -> Result<DeploymentFile> {
-    decode(stored, &DecodeOptions::default()).map_err(|error| load::failure(&error, name, stored))
+    decode(stored, &DecodeOptions::default()).map_err(|error| pulumi::failure(&error, name, stored))
 }
 
 fn edit(

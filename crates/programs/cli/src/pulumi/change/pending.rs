@@ -6,11 +6,11 @@ use groundstate_pulumi_snapshot::{Operation, Snapshot};
 
 use super::{Change, Done, Soundness, run};
 use crate::args::{PendingClearArgs, PendingCommand, PendingListArgs, PendingResolveArgs};
-use crate::error::{Failure, Kind, Outcome, Result};
-use crate::json::Json;
-use crate::output::{Output, count};
-use crate::pulumi::load::{load, snapshot};
-use crate::source::Source;
+use crate::input::pulumi::{load, snapshot};
+use crate::input::source::Source;
+use crate::report::error::{Failure, Kind, Outcome, Result};
+use crate::report::json::Json;
+use crate::report::output::{Output, count};
 
 /// Runs one of the commands.
 pub(crate) fn pending(command: &PendingCommand) -> Result {

@@ -7,11 +7,11 @@ use groundstate_pulumi_snapshot::{Snapshot, Urn};
 
 use super::{Change, Done, Soundness, Subject, edit, encoded, read, run};
 use crate::args::{ChangeArgs, RepairArgs};
-use crate::error::{Failure, Kind, Outcome, Result};
-use crate::output::{Messages, Output};
+use crate::input::source::{Source, is_standard};
 use crate::pulumi::secrets;
-use crate::save;
-use crate::source::{Source, is_standard};
+use crate::report::error::{Failure, Kind, Outcome, Result};
+use crate::report::output::{Messages, Output};
+use crate::session::save;
 
 /// Repairs a snapshot, or shows how.
 pub(crate) fn repair(args: &RepairArgs) -> Result {

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use super::Changed;
 use super::done::Change;
 use crate::commands::diff;
-use crate::error::Result;
-use crate::json::Json;
-use crate::output::{Messages, Output};
+use crate::report::error::Result;
+use crate::report::json::Json;
+use crate::report::output::{Messages, Output};
 
 pub(super) struct Report<'r> {
     pub(super) state: &'r str,

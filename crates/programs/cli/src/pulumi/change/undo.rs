@@ -6,13 +6,13 @@ use groundstate_pulumi_snapshot::Snapshot;
 
 use super::{Change, Done, Soundness, run_keeping};
 use crate::args::UndoArgs;
-use crate::commands::replace::CopySuffix;
-use crate::error::{Failure, Kind, Result};
-use crate::family::Family;
-use crate::managed_state::{StateArg, backups};
+use crate::input::family::Family;
+use crate::input::pulumi::load;
+use crate::input::source::Source;
 use crate::pulumi::is_at;
-use crate::pulumi::load::load;
-use crate::source::Source;
+use crate::report::error::{Failure, Kind, Result};
+use crate::session::managed_state::{StateArg, backups};
+use crate::terraform::replace::CopySuffix;
 
 /// Brings the deployment of the last backup back. The configuration of a checkpoint stays as it is.
 pub(crate) fn undo(args: &UndoArgs) -> Result {

@@ -5,9 +5,9 @@ use groundstate_pulumi_snapshot::{Snapshot, Urn};
 
 use super::{Change, Done, Soundness, run};
 use crate::args::{AddressesArgs, MvArgs, RmArgs};
-use crate::error::{Failure, Kind, Result};
-use crate::output::count;
 use crate::pulumi::{secrets, select};
+use crate::report::error::{Failure, Kind, Result};
+use crate::report::output::count;
 
 /// Dependents that are named one by one.
 const MAX_NAMED: usize = 50;

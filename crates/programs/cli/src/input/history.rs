@@ -1,0 +1,108 @@
+//! The earlier snapshots of a state, where a place keeps them.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use groundstate_backends::Purpose;
+use groundstate_statemgr::{Backend, History, HistoryEntry, HistoryId};
+
+use crate::input::place::{Located, locate, refused};
+use crate::report::error::{Failure, Kind, Result};
+use crate::session::locked::runtime;
+
+/// How many snapshots are named when none of them is meant clearly.
+const MAX_NAMED: usize = 5;
+
+/// What is kept of one state.
+#[derive(Debug)]
+pub(crate) struct StateHistory {
+    /// The state as messages name it.
+    pub(crate) name: String,
+    history: Arc<dyn History>,
+}
+
+impl StateHistory {
+    /// The history of the state that an argument names.
+    pub(crate) fn open(argument: &Path) -> Result<Self> {
+        let remote = match locate(argument, false, Purpose::Read)? {
+            Located::Remote(remote) => remote,
+            Located::File(path) => return Err(nothing(&path.display().to_string())),
+        };
+        let history = remote.backend().history(&remote.place.workspace).map_err(|error| refused(&error))?;
+        match history {
+            Some(history) => Ok(Self { name: remote.name.clone(), history }),
+            None => Err(nothing(&remote.name)),
+        }
+    }
+
+    /// The snapshots, the newest first.
+    pub(crate) fn list(&self) -> Result<Vec<HistoryEntry>> {
+        runtime()?.block_on(self.history.list()).map_err(|error| refused(&error))
+    }
+
+    /// The snapshot of this id, or the only one whose id begins so.
+    pub(crate) fn find(&self, id: &str) -> Result<HistoryEntry> {
+        choose(self.list()?, id, &self.name)
+    }
+
+    pub(crate) fn read(&self, id: &HistoryId) -> Result<Vec<u8>> {
+        let stored = runtime()?.block_on(self.history.read(id));
+        Ok(stored.map_err(|error| refused(&error))?.bytes)
+    }
+}
+
+fn choose(entries: Vec<HistoryEntry>, id: &str, name: &str) -> Result<HistoryEntry> {
+    if let Some(exact) = entries.iter().find(|entry| entry.id.as_str() == id) {
+        return Ok(exact.clone());
+    }
+    let found: Vec<&HistoryEntry> =
+        entries.iter().filter(|entry| !id.is_empty() && entry.id.as_str().starts_with(id)).collect();
+    match found.as_slice() {
+        [one] => Ok((*one).clone()),
+        [] => {
+            Err(Failure::new(Kind::NotFound, format!("there is no snapshot {id:?} in the history of {name}"))
+                .hint("`groundstate history` lists all that there are"))
+        }
+        many => {
+            let named: Vec<&str> = many.iter().take(MAX_NAMED).map(|entry| entry.id.as_str()).collect();
+            let message = format!("{id:?} is the beginning of {} snapshots of {name}", many.len());
+            Err(Failure::new(Kind::Usage, message)
+                .hint(format!("write more of it, as in {}", named.join(", "))))
+        }
+    }
+}
+
+fn nothing(name: &str) -> Failure {
+    Failure::new(Kind::Usage, format!("no history is kept of {name}")).hint(
+        "places in the network keep one with the option `history`; files have a backup, and `groundstate undo`",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use groundstate_common::Timestamp;
+    use groundstate_statemgr::{HistoryEntry, HistoryId};
+
+    use super::choose;
+
+    fn found(id: &str) -> Result<String, String> {
+        let entry = |id: &str| HistoryEntry::new(HistoryId::new(id), Timestamp::UNIX_EPOCH, 1);
+        let entries = ["20261121-b", "20261121-a", "20261120-c", "20261120-c2"].map(entry);
+        choose(entries.to_vec(), id, "s3://b/k")
+            .map(|entry| entry.id.to_string())
+            .map_err(|failure| failure.message)
+    }
+
+    #[test]
+    fn a_snapshot_is_named_by_its_id_or_by_enough_of_it() {
+        for (id, expected) in
+            [("20261121-a", "20261121-a"), ("20261121-b", "20261121-b"), ("20261120-c", "20261120-c")]
+        {
+            assert_eq!(found(id).as_deref(), Ok(expected));
+        }
+        assert!(found("20261121").unwrap_err().contains("the beginning of 2 snapshots"));
+        for id in ["2025", "", "20261121-abc"] {
+            assert!(found(id).unwrap_err().contains("there is no snapshot"), "{id}");
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! The instances of a state file, listed without holding the file in memory.
+//!
+//! A large file is shared between threads. Each begins where a resource seems to begin; if the parts turn out not to
+//! meet, the file is laid out in an unusual way and is read from its start once more.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::thread;
+
+use groundstate_statefile::{Listing, ListingPart, ScanError, expect_resource, list, list_part};
+
+use crate::report::progress::{Count, Extent, Progress};
+
+/// Files below this size are read in less time than threads take to start.
+const WORTHWHILE: u64 = 1 << 19;
+
+/// Threads, at most: beyond, the memory is busier than the processors.
+const MAX_THREADS: usize = 8;
+
+/// How far a beginning of a resource is looked for, in bytes.
+const SEARCHED: u64 = 1 << 20;
+
+/// Lists the instances in a file.
+pub(crate) fn of_file(file: &File, length: u64, with_ids: bool) -> Result<Listing, ScanError> {
+    let starts = starts(file, length)?;
+    if starts.len() > 1
+        && let Ok(listing) = in_parts(file, length, &starts, with_ids)
+    {
+        return Ok(listing);
+    }
+    list(Progress::new(Reader::at(file, 0), Extent::Bytes(length), Count::default()), with_ids)
+}
+
+/// Reads a file from an offset on, beside others that read the same handle, so that all see the same file even when
+/// another takes its place meanwhile.
+#[derive(Debug)]
+struct Reader<'f> {
+    file: &'f File,
+    offset: u64,
+}
+
+impl<'f> Reader<'f> {
+    fn at(file: &'f File, offset: u64) -> Self {
+        Self { file, offset }
+    }
+}
+
+impl Read for Reader<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        #[cfg(unix)]
+        let read = std::os::unix::fs::FileExt::read_at(self.file, into, self.offset)?;
+        #[cfg(windows)]
+        let read = std::os::windows::fs::FileExt::seek_read(self.file, into, self.offset)?;
+        self.offset += read as u64;
+        Ok(read)
+    }
+}
+
+fn in_parts(file: &File, length: u64, starts: &[u64], with_ids: bool) -> Result<Listing, ScanError> {
+    let count = Count::default();
+    thread::scope(|scope| {
+        let threads: Vec<_> = starts
+            .iter()
+            .enumerate()
+            .map(|(index, &start)| {
+                let stop = starts.get(index + 1).copied();
+                let extent = if index == 0 { Extent::Bytes(length) } else { Extent::ShownElsewhere };
+                let count = count.clone();
+                scope.spawn(move || part(file, start, stop, extent, count, with_ids))
+            })
+            .collect();
+        let parts: Result<Vec<ListingPart>, ScanError> =
+            threads.into_iter().map(|thread| thread.join().unwrap_or(Err(ScanError::Whole))).collect();
+        Listing::join(parts?)
+    })
+}
+
+/// Reads one part.
+fn part(
+    file: &File,
+    start: u64,
+    stop: Option<u64>,
+    extent: Extent,
+    count: Count,
+    with_ids: bool,
+) -> Result<ListingPart, ScanError> {
+    let input = Progress::new(Reader::at(file, start), extent, count);
+    let (start, stop) = (index(start)?, stop.map(index).transpose()?);
+    list_part(input, start, stop, with_ids)
+}
+
+fn index(offset: u64) -> io::Result<usize> {
+    usize::try_from(offset).map_err(|_| io::Error::other("the file is too large for this machine"))
+}
+
+/// Where the threads begin.
+fn starts(file: &File, length: u64) -> io::Result<Vec<u64>> {
+    let mut starts = vec![0];
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS) as u64;
+    if length < WORTHWHILE {
+        return Ok(starts);
+    }
+    for thread in 1..threads {
+        let from = length / threads * thread;
+        starts.extend(find_resource(Reader::at(file, from))?.map(|found| from + found as u64));
+    }
+    starts.dedup();
+    Ok(starts)
+}
+
+/// Finds the next beginning of a resource. Most are near, so little is read at first.
+fn find_resource(mut file: Reader<'_>) -> io::Result<Option<usize>> {
+    let mut piece = Vec::new();
+    for length in [SEARCHED / 64, SEARCHED] {
+        file.by_ref().take(length - piece.len() as u64).read_to_end(&mut piece)?;
+        if let Some(found) = expect_resource(&piece) {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
+}

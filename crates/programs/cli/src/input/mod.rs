@@ -1,0 +1,13 @@
+//! From the STATE argument to a state that can be read: where it is, whose it is, what it says. It knows no verb.
+
+pub(crate) mod family;
+pub(crate) mod head;
+pub(crate) mod history;
+pub(crate) mod listing;
+pub(crate) mod packed;
+pub(crate) mod paths;
+pub(crate) mod place;
+pub(crate) mod pulumi;
+pub(crate) mod source;
+pub(crate) mod terraform;
+pub(crate) mod workdir;

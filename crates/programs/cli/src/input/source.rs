@@ -1,0 +1,326 @@
+//! The STATE argument: a file, a directory, or standard input.
+
+use std::borrow::Cow;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use groundstate_backends::Purpose;
+use groundstate_statefile::{Listing, ScanError};
+use groundstate_statemgr_fs::Backup;
+use groundstate_states::OutputValue;
+
+use crate::input::family::Family;
+use crate::input::history::StateHistory;
+use crate::input::listing;
+use crate::input::packed;
+use crate::input::paths;
+use crate::input::place::{Located, Remote, is_place, locate, locate_beside, refused};
+use crate::report::error::{Failure, Kind, Result};
+use crate::report::progress::{Count, Extent, Progress};
+use crate::session::locked::{runtime, unlocked};
+use crate::session::managed_state::StateArg;
+use crate::session::run_journal::warn_beside;
+
+/// The argument that stands for standard input.
+const STDIN: &str = "-";
+
+/// What a file begins with while our own store overwrites it; no state does.
+const MARK: &[u8] = b"\0groundstate journal";
+
+/// How much memory is reserved for an input before it has shown how long it is.
+const FIRST: usize = 1 << 16;
+
+/// A state that has been found, but not read.
+#[derive(Debug)]
+pub(crate) struct Source {
+    /// The input as messages name it.
+    pub(crate) name: String,
+    /// Whose state it is, going by its content.
+    pub(crate) family: Family,
+    place: Place,
+}
+
+#[derive(Debug)]
+enum Place {
+    /// A file that can be read as often as needed.
+    File(PathBuf),
+    /// What a pipe gave, which gives it only once.
+    Text(Vec<u8>),
+    /// What was compressed: the file if there is one, the bytes in it, and what they say.
+    Packed { path: Option<PathBuf>, stored: Vec<u8>, text: Vec<u8> },
+}
+
+/// A file of so many bytes is read as a whole, however few of them hold the outputs.
+const SMALL: u64 = 1 << 20;
+
+/// The outputs in a text, those of a second member `outputs` too. In a damaged text the first member tells.
+fn outputs_of_text(text: &[u8], name: Option<&str>) -> Result<Vec<(String, OutputValue)>, ScanError> {
+    groundstate_statefile::outputs(text, name)
+        .or_else(|_| groundstate_statefile::leading_outputs(text, text, name))
+}
+
+impl Source {
+    /// Finds the state that an argument names. Pipes are read here.
+    pub(crate) fn find(argument: &Path) -> Result<Self> {
+        if is_standard(argument) {
+            let text = read_all(io::stdin().lock(), Extent::Unknown).map_err(|error| {
+                Failure::new(Kind::NoState, format!("cannot read standard input: {error}"))
+            })?;
+            return Self::of_bytes("<stdin>".to_owned(), None, text);
+        }
+        Self::of_located(locate(argument, true, Purpose::Read)?)
+    }
+
+    /// The same for an argument beside the place that the command is about: `--workspace` does not mean it.
+    pub(crate) fn beside(argument: &Path) -> Result<Self> {
+        match is_standard(argument) {
+            true => Self::find(argument),
+            false => Self::of_located(locate_beside(argument)?),
+        }
+    }
+
+    /// One of several states that a command reads: `--workspace` means the places among them, if there are any.
+    pub(crate) fn among(argument: &Path, all: &[&Path]) -> Result<Self> {
+        let is_beside = !is_place(argument) && all.iter().any(|other| is_place(other));
+        if is_beside { Self::beside(argument) } else { Self::find(argument) }
+    }
+
+    fn of_located(located: Located) -> Result<Self> {
+        let path = match located {
+            Located::File(path) => path,
+            Located::Remote(remote) => return Self::of_remote(&remote),
+        };
+        let name = path.display().to_string();
+        let (file, metadata) = paths::open(&path).map_err(|error| not_found(&path, &error))?;
+        if metadata.is_file() {
+            warn_beside(&path)?;
+            return Self::of_file(name, path);
+        }
+        let text = read_all(file, Extent::Unknown).map_err(|error| Failure::unreadable(&path, &error))?;
+        Self::of_bytes(name, None, text)
+    }
+
+    /// The same, or a snapshot in the history of it.
+    pub(crate) fn at(argument: &Path, snapshot: Option<&str>) -> Result<Self> {
+        let Some(snapshot) = snapshot else { return Self::find(argument) };
+        let history = StateHistory::open(argument)?;
+        let entry = history.find(snapshot)?;
+        let name = format!("{} at {}", history.name, entry.id);
+        Self::of_bytes(name, None, history.read(&entry.id)?)
+    }
+
+    /// A state that is not in a file; it is read here.
+    fn of_remote(remote: &Remote) -> Result<Self> {
+        let stored = runtime()?.block_on(remote.store.read());
+        let stored = stored.map_err(|error| refused(&error))?;
+        let nothing = || Failure::new(Kind::NoState, format!("no state is stored in {}", remote.name));
+        Self::of_bytes(remote.name.clone(), None, stored.ok_or_else(nothing)?.bytes)
+    }
+
+    /// A file, of which only the beginning is read, unless that does not tell whose state it is.
+    fn of_file(name: String, path: PathBuf) -> Result<Self> {
+        let mut begin = Vec::new();
+        let read = paths::open(&path).and_then(|(file, _)| file.take(FIRST as u64).read_to_end(&mut begin));
+        read.map_err(|error| Failure::unreadable(&path, &error))?;
+        if packed::is_packed(&begin) {
+            let stored = read_file(&path)?;
+            return Self::of_bytes(name, Some(path), stored);
+        }
+        let whole = begin.len() < FIRST && !begin.starts_with(MARK);
+        let family = match Family::sniff(&begin) {
+            Some(family) => family,
+            None if whole => Family::Terraform,
+            None => Family::of(&read_file(&path)?),
+        };
+        Ok(Self { name, family, place: Place::File(path) })
+    }
+
+    /// What has been read already.
+    fn of_bytes(name: String, path: Option<PathBuf>, bytes: Vec<u8>) -> Result<Self> {
+        if !packed::is_packed(&bytes) {
+            return Ok(Self { name, family: Family::of(&bytes), place: Place::Text(bytes) });
+        }
+        let text = packed::unpack(&bytes).map_err(|error| {
+            let message = format!("{name} is compressed by gzip and cannot be unpacked: {error}");
+            Failure::new(Kind::NotState, message)
+        })?;
+        Ok(Self { name, family: Family::of(&text), place: Place::Packed { path, stored: bytes, text } })
+    }
+
+    /// Lists the instances without building a model.
+    pub(crate) fn list(&self, with_ids: bool) -> Result<Listing, ScanFailure> {
+        let listing = match &self.place {
+            Place::File(path) => {
+                let open = Open::at(path)?;
+                let listing = listing::of_file(&open.file, open.before.len(), with_ids);
+                if !open.is_steady() {
+                    return Err(ScanFailure::Whole);
+                }
+                listing
+            }
+            Place::Text(text) | Place::Packed { text, .. } => groundstate_statefile::list(&**text, with_ids),
+        };
+        listing.map_err(|error| self.scan_failure(error))
+    }
+
+    /// Reads the outputs, or the one with this name, and no more of the state than that takes.
+    pub(crate) fn outputs(&self, name: Option<&str>) -> Result<Vec<(String, OutputValue)>, ScanFailure> {
+        let outputs = match &self.place {
+            Place::File(path) => {
+                if fs::metadata(path).is_ok_and(|file| file.len() <= SMALL) {
+                    return outputs_of_text(&read_file(path)?, name)
+                        .map_err(|error| self.scan_failure(error));
+                }
+                let open = Open::at(path)?;
+                let extent = Extent::Bytes(open.before.len());
+                let input = Progress::new(&open.file, extent, Count::default());
+                let end = read_end(&open.file, open.before.len())
+                    .map_err(|error| Failure::unreadable(path, &error))?;
+                let outputs = groundstate_statefile::leading_outputs(input, &end, name);
+                if !open.is_steady() {
+                    return Err(ScanFailure::Whole);
+                }
+                outputs
+            }
+            Place::Text(text) | Place::Packed { text, .. } => outputs_of_text(text, name),
+        };
+        outputs.map_err(|error| self.scan_failure(error))
+    }
+
+    /// Reads everything.
+    pub(crate) fn text(&self) -> Result<Cow<'_, [u8]>> {
+        match &self.place {
+            Place::File(path) => Ok(Cow::Owned(read_file(path)?)),
+            Place::Text(text) | Place::Packed { text, .. } => Ok(Cow::Borrowed(text)),
+        }
+    }
+
+    /// Whether this is what `path` leads to.
+    pub(crate) fn is_in(&self, path: &Path) -> bool {
+        match &self.place {
+            Place::File(own) | Place::Packed { path: Some(own), .. } => is_same_file(own, path),
+            _ => false,
+        }
+    }
+
+    /// The bytes of the file, where they are not the text itself: where it is compressed.
+    pub(crate) fn packed(&self) -> Option<&[u8]> {
+        match &self.place {
+            Place::Packed { stored, .. } => Some(stored),
+            _ => None,
+        }
+    }
+
+    fn scan_failure(&self, error: ScanError) -> ScanFailure {
+        match error {
+            ScanError::Io(error) => Failure::unreadable(Path::new(&self.name), &error).into(),
+            _ => ScanFailure::Whole,
+        }
+    }
+}
+
+/// Reads the end of a file, and leaves the file at its beginning.
+fn read_end(mut file: &File, size: u64) -> io::Result<Vec<u8>> {
+    let mut end = Vec::new();
+    file.seek(SeekFrom::Start(size.saturating_sub(groundstate_statefile::END as u64)))?;
+    file.take(groundstate_statefile::END as u64).read_to_end(&mut end)?;
+    file.rewind()?;
+    Ok(end)
+}
+
+/// Why a state could not be read in pieces.
+#[derive(Debug)]
+pub(crate) enum ScanFailure {
+    /// It has to be read as a whole: it is of an older format, or something is wrong with it.
+    Whole,
+    /// It cannot be read at all.
+    Failed(Failure),
+}
+
+impl From<Failure> for ScanFailure {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+/// Whether an argument stands for standard input.
+pub(crate) fn is_standard(argument: &Path) -> bool {
+    argument == Path::new(STDIN)
+}
+
+/// Whether both paths lead to one file that exists.
+pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
+    fs::canonicalize(one).is_ok_and(|one| fs::canonicalize(other).is_ok_and(|other| one == other))
+}
+
+/// A file that is read without a lock.
+struct Open {
+    file: File,
+    before: Metadata,
+}
+
+impl Open {
+    fn at(path: &Path) -> Result<Self> {
+        let open = || {
+            let (file, before) = paths::open(path)?;
+            Ok(Self { file, before })
+        };
+        open().map_err(|error| Failure::unreadable(path, &error))
+    }
+
+    /// Whether the file is unchanged since it was opened. If not, what was read may mix old and new.
+    fn is_steady(&self) -> bool {
+        let time = |metadata: &Metadata| metadata.modified().ok();
+        self.file
+            .metadata()
+            .is_ok_and(|now| now.len() == self.before.len() && time(&now) == time(&self.before))
+    }
+}
+
+/// Reads a whole file, as it was before a write that is under way, or as it is after it.
+fn read_file(path: &Path) -> Result<Vec<u8>> {
+    let open = Open::at(path)?;
+    let text = read_all(&open.file, Extent::Bytes(open.before.len()))
+        .map_err(|error| Failure::unreadable(path, &error))?;
+    let is_whole = open.is_steady() && !text.starts_with(MARK);
+    if is_whole { Ok(text) } else { stored(path) }
+}
+
+/// Reads through the store, which finishes a write that was interrupted, and waits for one that is under way.
+fn stored(path: &Path) -> Result<Vec<u8>> {
+    let opened = StateArg::file(path.to_owned())?.open_raw(Backup::None, false)?;
+    let stored = unlocked(&opened, async |manager| Ok(manager.store().read().await?))?;
+    Ok(stored.map(|stored| stored.bytes).unwrap_or_default())
+}
+
+/// Reads everything, or as much as shows that the input is not a state: what never ends must not fill the memory.
+fn read_all(input: impl Read, extent: Extent) -> io::Result<Vec<u8>> {
+    let expected = match extent {
+        Extent::Bytes(length) => usize::try_from(length).unwrap_or(usize::MAX).saturating_add(1),
+        _ => FIRST,
+    };
+    let mut input = Progress::new(input, extent, Count::default());
+    let mut text = Vec::new();
+    input.by_ref().take(FIRST as u64).read_to_end(&mut text)?;
+    if may_be_state(&text) {
+        // One more byte than expected shows the end without growing the buffer.
+        text.try_reserve_exact(expected.saturating_sub(text.len()))?;
+        input.read_to_end(&mut text)?;
+    }
+    Ok(text)
+}
+
+/// Whether a text that begins so can be JSON, compressed or not, or the binary format of long ago.
+pub(crate) fn may_be_state(begin: &[u8]) -> bool {
+    if packed::is_packed(begin) {
+        return true;
+    }
+    let first = begin.iter().find(|byte| !b" \t\r\n".contains(byte));
+    first.is_none_or(|byte| matches!(byte, b'{' | b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n'))
+}
+
+pub(crate) fn not_found(argument: &Path, error: &io::Error) -> Failure {
+    let failure = Failure::unreadable(argument, error);
+    failure.hint("name a state file, a directory, or `-` for standard input")
+}

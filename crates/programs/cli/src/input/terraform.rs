@@ -1,0 +1,88 @@
+//! Reads a whole state into the model, and explains why it cannot be.
+
+use std::borrow::Cow;
+
+use groundstate_statefile::{DecodeOptions, Dialect, Document, File, ReadError, decode};
+use groundstate_states::addr::AbsResource;
+
+use crate::input::family::Family;
+use crate::input::packed;
+use crate::input::source::Source;
+use crate::report::diagnostic::Diagnostic;
+use crate::report::error::{Failure, Kind, Result};
+
+/// A state and the text it was read from.
+#[derive(Debug)]
+pub(crate) struct Loaded<'s> {
+    pub(crate) file: File,
+    pub(crate) text: Cow<'s, [u8]>,
+}
+
+/// Reads the state of any version.
+pub(crate) fn load(source: &Source) -> Result<Loaded<'_>> {
+    load_with(source, &DecodeOptions::default())
+}
+
+/// Reads the state of any version, and upgrades an older one for this product: its provider addresses have no registry.
+pub(crate) fn load_upgraded(source: &Source, dialect: Option<Dialect>) -> Result<Loaded<'_>> {
+    let loaded = load(source)?;
+    match dialect {
+        Some(dialect) if loaded.file.style.source_version < 4 => {
+            load_with(source, &DecodeOptions::default().dialect(dialect))
+        }
+        _ => Ok(loaded),
+    }
+}
+
+fn load_with<'s>(source: &'s Source, options: &DecodeOptions) -> Result<Loaded<'s>> {
+    if source.family == Family::Pulumi {
+        let message = format!("{} is Pulumi's, and this command is for states of Terraform", source.name);
+        return Err(Failure::new(Kind::Usage, message));
+    }
+    let text = source.text()?;
+    match decode(&text, options) {
+        Ok(file) => Ok(Loaded { file, text }),
+        Err(error) => Err(failure(&error, &source.name, &text)),
+    }
+}
+
+/// Reads the state, or nothing if the file is empty: then no snapshot has been stored yet.
+pub(crate) fn load_if_any(source: &Source) -> Result<Option<Loaded<'_>>> {
+    match load(source) {
+        Err(failure) if failure.no_snapshot => Ok(None),
+        other => other.map(Some),
+    }
+}
+
+/// Reads one resource; the file that is returned holds nothing else.
+///
+/// A state of the current format is only indexed, which takes a part of the time and memory of its model.
+pub(crate) fn load_resource(source: &Source, address: &AbsResource) -> Result<Option<File>> {
+    let Ok(document) = Document::open(source.text()?.into_owned()) else {
+        return Ok(load_if_any(source)?.map(|loaded| loaded.file));
+    };
+    let found = document.resource(address).map_err(|error| failure(&error, &source.name, document.text()))?;
+    let mut file = File::new(document.dialect(), document.lineage());
+    file.terraform_version = document.terraform_version().cloned();
+    if let Some(resource) = found {
+        let module = file.state.ensure_module(&address.module);
+        module.resources.insert(address.resource.clone(), resource.into());
+    }
+    Ok(Some(file))
+}
+
+/// Explains why a text cannot be read.
+pub(crate) fn failure(error: &ReadError, name: &str, text: &[u8]) -> Failure {
+    if let Some(failure) = packed::damage(text, name) {
+        return failure;
+    }
+    let kind = match error {
+        ReadError::NotState(_) => Kind::NotState,
+        ReadError::NoState => {
+            let failure = Failure::new(Kind::NoState, format!("{name} is empty, so it holds no state"));
+            return Failure { no_snapshot: true, ..failure };
+        }
+        _ => Kind::Unusable,
+    };
+    Failure::of(kind, Diagnostic::problems(error.problems(), name, text))
+}

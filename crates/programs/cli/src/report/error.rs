@@ -1,0 +1,171 @@
+//! Why a command ends: the kind decides the exit code, hints say the next step.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+use crate::report::diagnostic::Diagnostic;
+
+/// What a caller can tell apart by the exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// Findings of `check`, differences of `diff`.
+    Findings,
+    /// The command line asks for something that cannot be.
+    Usage,
+    /// Nothing to read, or a file cannot be read or written.
+    NoState,
+    /// The input is not a state file.
+    NotState,
+    /// The input is a state file that cannot be used.
+    Unusable,
+    /// Refused, because something would be lost.
+    Loss,
+    /// An address or output that is not in the state.
+    NotFound,
+    /// Another process holds the lock.
+    Locked,
+    /// What is stored does not go with the change, or was changed by another process.
+    Conflict,
+    /// What was asked for is done, but its lock was lost meanwhile or could not be released.
+    LockNotKept,
+    /// A command that was to be run cannot be.
+    CommandNotRun,
+    /// A command that was to be run is not there.
+    CommandNotFound,
+    /// A signal asked the command to end.
+    Signal(i32),
+}
+
+impl Kind {
+    /// The exit code.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Self::Findings => 1,
+            Self::Usage => 2,
+            Self::NoState => 3,
+            Self::NotState => 4,
+            Self::Unusable => 5,
+            Self::Loss => 6,
+            Self::NotFound => 7,
+            Self::Locked => 8,
+            Self::Conflict => 9,
+            Self::LockNotKept => 10,
+            Self::CommandNotRun => 126,
+            Self::CommandNotFound => 127,
+            Self::Signal(signal) => u8::try_from(signal).unwrap_or(0).saturating_add(128),
+        }
+    }
+}
+
+/// A command that could not do what it was asked for.
+#[derive(Clone, Debug)]
+pub(crate) struct Failure {
+    pub(crate) kind: Kind,
+    /// The error, lower case and without full stop. Empty if the diagnostics say everything.
+    pub(crate) message: String,
+    /// What belongs to the message, a line each.
+    pub(crate) details: Vec<String>,
+    /// What to do next, one sentence each.
+    pub(crate) hints: Vec<String>,
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    /// The reader of standard output has closed it.
+    pub(crate) quiet: bool,
+    /// The input is empty: no snapshot has been stored there yet, which some commands are content with.
+    pub(crate) no_snapshot: bool,
+}
+
+impl Failure {
+    pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            details: Vec::new(),
+            hints: Vec::new(),
+            diagnostics: Vec::new(),
+            quiet: false,
+            no_snapshot: false,
+        }
+    }
+
+    #[must_use]
+    pub(crate) fn details(mut self, lines: impl IntoIterator<Item = String>) -> Self {
+        self.details.extend(lines);
+        self
+    }
+
+    /// A failure that diagnostics describe.
+    pub(crate) fn of(kind: Kind, diagnostics: Vec<Diagnostic>) -> Self {
+        Self { diagnostics, ..Self::new(kind, String::new()) }
+    }
+
+    #[must_use]
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// A file or directory that cannot be read.
+    pub(crate) fn unreadable(path: &Path, error: &io::Error) -> Self {
+        let shown = path.display();
+        match error.kind() {
+            io::ErrorKind::NotFound => Self::new(Kind::NoState, format!("{shown} does not exist")),
+            _ => Self::new(Kind::NoState, format!("cannot read {shown}: {error}")),
+        }
+    }
+
+    /// A file that cannot be written.
+    pub(crate) fn unwritable(path: &Path, error: &io::Error) -> Self {
+        Self::new(Kind::NoState, format!("cannot write {}: {error}", path.display()))
+    }
+
+    pub(crate) fn exit_code(&self) -> u8 {
+        if self.quiet { 0 } else { self.kind.code() }
+    }
+}
+
+/// Errors of this type come from standard output only; files have their own constructors.
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        let quiet = error.kind() == io::ErrorKind::BrokenPipe;
+        Self { quiet, ..Self::new(Kind::NoState, format!("cannot write to standard output: {error}")) }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+/// What a command that ran to its end reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// Nothing to report.
+    Clean,
+    /// Something was found, and this is how bad it is.
+    Found(Kind),
+    /// A command that was run has ended with this code.
+    Ran(u8),
+}
+
+impl Outcome {
+    /// The worse one of this and another report.
+    #[must_use]
+    pub(crate) fn and(self, kind: Kind) -> Self {
+        match self {
+            Self::Found(known) => Self::Found(known.max(kind)),
+            Self::Clean | Self::Ran(_) => Self::Found(kind),
+        }
+    }
+
+    pub(crate) fn exit_code(self) -> u8 {
+        match self {
+            Self::Clean => 0,
+            Self::Found(kind) => kind.code(),
+            Self::Ran(code) => code,
+        }
+    }
+}
+
+pub(crate) type Result<T = Outcome, E = Failure> = std::result::Result<T, E>;

@@ -1,0 +1,13 @@
+//! What is shown: results, messages, errors with the lines they are about, graphs and values. It knows no verb.
+
+pub(crate) mod diagnostic;
+pub(crate) mod error;
+pub(crate) mod excerpt;
+pub(crate) mod graph;
+pub(crate) mod json;
+pub(crate) mod line_span;
+pub(crate) mod output;
+pub(crate) mod progress;
+pub(crate) mod svg;
+pub(crate) mod tokens;
+pub(crate) mod value;

@@ -1,0 +1,50 @@
+//! The end of a lock: one that was lost while it was held, or cannot be released, is said and never ends in exit code 0.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use groundstate_statemgr::{Error, ReleaseError};
+
+use crate::report::error::{Failure, Kind};
+use crate::report::output::Messages;
+use crate::session::locked::chain;
+use crate::session::managed_state::ManagedState;
+
+/// Whether a lock of this process was lost or could not be released. The report of the work comes after that, and
+/// whatever it says, the process must not end as if all was well.
+static NOT_KEPT: AtomicBool = AtomicBool::new(false);
+
+/// The exit code of the process, where its work ends with this one.
+pub(crate) fn exit_code(code: u8) -> u8 {
+    if code == 0 && NOT_KEPT.load(Ordering::Acquire) { Kind::LockNotKept.code() } else { code }
+}
+
+/// Says how a lock ended, unless it was kept and released.
+pub(crate) fn tell(opened: &ManagedState, kept: Result<(), Error>, released: Result<(), ReleaseError>) {
+    let failure = match (kept, released) {
+        (Ok(()), Ok(())) => return,
+        (Ok(()), Err(error)) if !error.is_lost() => not_released(opened, &error),
+        (Ok(()), Err(error)) => lost(opened, &chain(&error)),
+        (Err(error), _) => lost(opened, &chain(&error)),
+    };
+    NOT_KEPT.store(true, Ordering::Release);
+    Messages::stderr().failure(&failure);
+}
+
+/// A lock that is in force by now belongs to another process, so nothing is said of how to free one.
+fn lost(opened: &ManagedState, why: &str) -> Failure {
+    let message = format!("the lock of {} was lost while it was held: {why}", opened.name);
+    Failure::new(Kind::LockNotKept, message)
+        .hint("another process may have changed the state meanwhile, so look at it before anything else")
+}
+
+fn not_released(opened: &ManagedState, error: &ReleaseError) -> Failure {
+    let shown = opened.shown();
+    let failure = Failure::new(Kind::LockNotKept, format!("{} stays locked: {}", opened.name, chain(error)));
+    match &opened.backup_store {
+        Some(_) => failure.hint(format!(
+            "`groundstate unlock {shown} {}` frees it; `groundstate locks {shown}` shows what is left of it",
+            error.id()
+        )),
+        None => failure.hint("the lock ends with this process"),
+    }
+}

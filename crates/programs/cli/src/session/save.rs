@@ -1,0 +1,307 @@
+//! Replaces a file all at once: readers see the old content or the new one, never a part.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use groundstate_statemgr::{ErrorKind, Expect, WriteOptions};
+use groundstate_statemgr_fs::Backup;
+
+use crate::input::head::Head;
+use crate::input::packed;
+use crate::input::paths;
+use crate::report::error::{Failure, Kind, Result};
+use crate::session::locked::{chain, unlocked};
+use crate::session::managed_state::StateArg;
+use crate::session::state_error::how_to_free;
+
+/// Writes `path`, so that the content is the old or the new one at any time, and synced before this returns.
+///
+/// What exists may be a state that others have open and locked, so it is written as states are: under the lock, in
+/// place, behind a journal. If it has to hold `expected` still and does not, it is left alone. Symbolic links are
+/// followed unless they are another user's. An existing file keeps its permissions and its owner; a new one can be read
+/// by its owner only. Pipes with a name, devices and sockets are refused; an open descriptor such as `/dev/stdout` takes
+/// the bytes.
+pub(crate) fn replace(
+    path: &Path,
+    expected: Option<&[u8]>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<()> {
+    let written = match fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() => {
+            paths::follow(path).map_err(|error| Failure::unwritable(path, &error))?;
+            let mut bytes = Vec::new();
+            write(&mut bytes).map_err(|error| Failure::unwritable(path, &error))?;
+            return overwrite(path, expected, &bytes);
+        }
+        // Links to open pipes, such as `/dev/stdout`, lead to no path.
+        Ok(_) if paths::takes_output(path) => write_into(path, write),
+        Ok(metadata) => Err(paths::special(&metadata)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            paths::follow(path).and_then(|target| create(&target, write))
+        }
+        Err(error) => Err(error),
+    };
+    written.map_err(|error| Failure::unwritable(path, &error))
+}
+
+/// Overwrites a file that exists.
+fn overwrite(path: &Path, expected: Option<&[u8]>, bytes: &[u8]) -> Result<()> {
+    let opened = StateArg::at(path)?.open_raw(Backup::None, false)?;
+    unlocked(&opened, async |manager| {
+        let store = manager.store();
+        let stored = store.read().await?;
+        if !is_encrypted(bytes) && stored.as_ref().is_some_and(|stored| is_encrypted(&stored.bytes)) {
+            return Err(over_encrypted(&opened.name).into());
+        }
+        let mut options = WriteOptions::any();
+        if let Some(expected) = expected {
+            let stored = stored.filter(|stored| stored.bytes == expected).ok_or_else(|| {
+                let message = format!("another process has changed {} meanwhile", opened.name);
+                Failure::new(Kind::Conflict, message).hint("nothing was written; run the command once more")
+            })?;
+            options = WriteOptions::expecting(Expect::Version(stored.version));
+        }
+        match store.write(bytes, &options).await {
+            Ok(_) => Ok(()),
+            // Commands that only have an output do not wait for it.
+            Err(error) if error.kind() == ErrorKind::Locked => {
+                let failure = Failure::new(Kind::Locked, chain(&error));
+                Err(error.holder().map(how_to_free).into_iter().fold(failure, Failure::hint).into())
+            }
+            Err(error) => Err(error.into()),
+        }
+    })
+}
+
+/// Whether these bytes are an envelope of OpenTofu's encryption, compressed or not.
+fn is_encrypted(bytes: &[u8]) -> bool {
+    let unpacked = packed::is_packed(bytes).then(|| packed::unpack(bytes).ok()).flatten();
+    Head::read(unpacked.as_deref().unwrap_or(bytes)).is_some_and(|head| head.is_encrypted)
+}
+
+/// Refuses to write a copy in plain text over an encrypted state.
+pub(crate) fn refuse_encrypted(path: &Path) -> Result<()> {
+    let stored = fs::metadata(path).is_ok_and(|metadata| metadata.is_file()).then(|| paths::read(path));
+    match stored {
+        Some(Ok(bytes)) if is_encrypted(&bytes) => Err(over_encrypted(&path.display().to_string())),
+        // What cannot be read is told when it is written.
+        _ => Ok(()),
+    }
+}
+
+fn over_encrypted(name: &str) -> Failure {
+    let message = format!("{name} is encrypted, and would be replaced by plain text");
+    Failure::new(Kind::Loss, message).hint("nothing was written; name another file, or remove this one first")
+}
+
+/// Makes this the content of a file that no other process has open, such as a copy of a state.
+///
+/// Its owner alone may read it, whatever was there before. A link is not followed, and the file of another user is not
+/// replaced.
+pub(crate) fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) => replaceable(&metadata)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    create(path, |out| out.write_all(bytes))
+}
+
+/// Makes an empty file that only its owner can read, where none is: another process that wants the name gets an error.
+pub(crate) fn reserve(path: &Path) -> io::Result<()> {
+    new_file(path).map(drop)
+}
+
+/// Opens a file that does not exist yet, for its owner only.
+pub(crate) fn new_file(path: &Path) -> io::Result<fs::File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// Whether a copy may take the place of this.
+fn replaceable(metadata: &fs::Metadata) -> io::Result<()> {
+    let refuse = |message| Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
+    if metadata.is_symlink() {
+        return refuse("it is a symbolic link, which is not followed");
+    }
+    if !metadata.is_file() {
+        return Err(paths::special(metadata));
+    }
+    #[cfg(unix)]
+    if std::os::unix::fs::MetadataExt::uid(metadata) != nix::unistd::geteuid().as_raw() {
+        return refuse("it belongs to another user");
+    }
+    Ok(())
+}
+
+/// Writes a new file by way of a temporary one beside it, which no other user can read.
+fn create(target: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let directory = match target.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".groundstate-").suffix(".tmp");
+    let mut temporary = builder.tempfile_in(directory).map_err(without_path)?;
+    let mut out = BufWriter::with_capacity(1 << 16, temporary.as_file_mut());
+    write(&mut out)?;
+    out.flush()?;
+    drop(out);
+    temporary.as_file().sync_all()?;
+    temporary.persist(target).map_err(|error| error.error)?;
+    sync_directory(directory)
+}
+
+/// Devices and pipes cannot be replaced; they take the bytes as they come.
+fn write_into(target: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut out = BufWriter::new(OpenOptions::new().write(true).open(target)?);
+    write(&mut out)?;
+    out.flush()
+}
+
+/// The usual errors without a path: the name of a temporary file means nothing to anybody.
+fn without_path(error: io::Error) -> io::Error {
+    use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem, StorageFull};
+    match error.kind() {
+        kind @ (NotFound | NotADirectory | PermissionDenied | ReadOnlyFilesystem | StorageFull) => {
+            kind.into()
+        }
+        _ => error,
+    }
+}
+
+#[cfg(unix)]
+fn sync_directory(directory: &Path) -> io::Result<()> {
+    fs::File::open(directory)?.sync_all()
+}
+
+#[cfg(not(unix))]
+fn sync_directory(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io;
+
+    use super::replace;
+
+    fn content(path: &std::path::Path) -> String {
+        fs::read_to_string(path).unwrap()
+    }
+
+    #[test]
+    fn writes_a_new_file_for_its_owner_only() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("new.tfstate");
+        replace(&path, None, |out| out.write_all(b"one")).unwrap();
+        assert_eq!(content(&path), "one");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn keeps_the_permissions_of_the_file_it_replaces() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("old.tfstate");
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        replace(&path, None, |out| out.write_all(b"new")).unwrap();
+        assert_eq!(content(&path), "new");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+    }
+
+    #[test]
+    fn leaves_the_old_file_and_nothing_else_when_writing_fails() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("old.tfstate");
+        fs::write(&path, "old").unwrap();
+        let failed = replace(&path, None, |out| {
+            out.write_all(b"half of the new")?;
+            Err(io::Error::other("disk full"))
+        });
+        assert!(failed.unwrap_err().to_string().ends_with(": disk full"));
+        assert_eq!(content(&path), "old");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn replaces_what_a_link_leads_to() {
+        let dir = tempfile::tempdir().unwrap();
+        let real = dir.path().join("real.tfstate");
+        let link = dir.path().join("link.tfstate");
+        fs::write(&real, "old").unwrap();
+        std::os::unix::fs::symlink("real.tfstate", &link).unwrap();
+        replace(&link, None, |out| out.write_all(b"new")).unwrap();
+        assert_eq!(content(&real), "new");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn keeps_the_owner_of_the_file_it_replaces() {
+        use std::os::unix::fs::{MetadataExt, chown};
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("old.tfstate");
+        fs::write(&path, "old").unwrap();
+        // Only an administrator can give a file away; for others the owner is the same before and after.
+        drop(chown(&path, Some(1234), Some(1234)));
+        let owner = |path: &std::path::Path| fs::metadata(path).map(|file| (file.uid(), file.gid())).unwrap();
+        let before = owner(&path);
+        replace(&path, None, |out| out.write_all(b"new")).unwrap();
+        assert_eq!(owner(&path), before);
+    }
+
+    #[test]
+    fn leaves_a_file_alone_that_another_program_has_changed() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("old.tfstate");
+        fs::write(&path, "theirs").unwrap();
+        let error = replace(&path, Some(b"old"), |out| out.write_all(b"new")).unwrap_err();
+        assert_eq!((error.kind.code(), &*content(&path)), (9, "theirs"));
+        replace(&path, Some(b"theirs"), |out| out.write_all(b"new")).unwrap();
+        assert_eq!(content(&path), "new");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn writes_through_links_that_lead_to_a_pipe() {
+        use std::os::fd::AsRawFd;
+        let (mut reader, writer) = io::pipe().unwrap();
+        let path = format!("/dev/fd/{}", writer.as_raw_fd());
+        replace(std::path::Path::new(&path), None, |out| out.write_all(b"new")).unwrap();
+        drop(writer);
+        let mut text = String::new();
+        io::Read::read_to_string(&mut reader, &mut text).unwrap();
+        assert_eq!(text, "new");
+    }
+
+    #[test]
+    fn names_no_temporary_file_in_errors() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("missing").join("new.tfstate");
+        let error = replace(&path, None, |out| out.write_all(b"new")).unwrap_err();
+        assert!(!error.to_string().contains(".groundstate-"), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn refuses_links_that_lead_in_a_circle() {
+        let dir = tempfile::tempdir().unwrap();
+        let (a, b) = (dir.path().join("a"), dir.path().join("b"));
+        std::os::unix::fs::symlink(&b, &a).unwrap();
+        std::os::unix::fs::symlink(&a, &b).unwrap();
+        assert!(replace(&a, None, |out| out.write_all(b"x")).is_err());
+    }
+}

@@ -1,0 +1,129 @@
+//! What a change did or would do, as lines and as JSON.
+
+use std::path::PathBuf;
+
+use groundstate_state_edit::Diff;
+use groundstate_state_edit::{Change, Summary};
+use groundstate_states::Generation;
+
+use crate::commands::diff;
+use crate::report::error::Result;
+use crate::report::json::Json;
+use crate::report::output::{Messages, Output};
+
+pub(super) struct Report<'r> {
+    pub(super) state: &'r str,
+    pub(super) dry_run: bool,
+    pub(super) written: bool,
+    /// Where the state before the change is.
+    pub(super) backup: Option<PathBuf>,
+    pub(super) summary: &'r Summary,
+    pub(super) warnings: &'r [String],
+    /// The last line when something was done.
+    pub(super) success: String,
+    pub(super) diff: Option<&'r Diff>,
+}
+
+impl Report<'_> {
+    pub(super) fn print(&self, as_json: bool) -> Result<()> {
+        let mut messages = Messages::stderr();
+        for target in &self.summary.missing {
+            messages.warning(&format!("{target} matches nothing in {}", self.state));
+        }
+        self.warnings.iter().for_each(|warning| messages.warning(warning));
+        drop(messages);
+        let mut out = Output::stdout();
+        if as_json {
+            out.json(&self.json())?
+        } else {
+            self.text(&mut out)?
+        }
+        Ok(out.finish()?)
+    }
+
+    fn text(&self, out: &mut Output) -> Result<()> {
+        for change in &self.summary.changes {
+            out.line(&if self.dry_run { would(change) } else { change.to_string() })?;
+        }
+        let dependents = self.summary.dependents.len();
+        if dependents > 0 {
+            let objects = if dependents == 1 { "1 object" } else { &format!("{dependents} objects") };
+            let verb = if self.dry_run { "would change" } else { "changed" };
+            out.line(&format!("Recorded dependencies of {objects} {verb} with it."))?;
+        }
+        match self.diff.filter(|_| self.dry_run) {
+            Some(diff) => {
+                out.line("")?;
+                diff::text(&diff::differences(diff, false), out)?;
+            }
+            None if self.written => out.line(&self.success)?,
+            None => out.line("Nothing to change.")?,
+        }
+        if let Some(backup) = &self.backup {
+            out.line(&format!("The state before is in {}.", backup.display()))?;
+        }
+        Ok(())
+    }
+
+    fn json(&self) -> String {
+        Json::object(|json| {
+            json.text("format_version", "1.0");
+            json.text("state", self.state);
+            json.raw("dry_run", self.dry_run);
+            json.raw("written", self.written);
+            if let Some(backup) = &self.backup {
+                json.text("backup", &backup.display().to_string());
+            }
+            json.objects("changes", &self.summary.changes, change);
+            json.objects("dependents", &self.summary.dependents, |json, (address, generation)| {
+                json.text("address", &address.to_string());
+                if let Generation::Deposed(key) = generation {
+                    json.text("deposed_key", key.as_str());
+                }
+            });
+            json.texts("missing", self.summary.missing.iter().map(ToString::to_string));
+            if let Some(diff) = self.diff {
+                json.inner("diff", |json| diff::members(json, &diff::differences(diff, false)));
+            }
+        })
+    }
+}
+
+/// The line of a change that is not made.
+fn would(change: &Change) -> String {
+    match change {
+        Change::Tainted(instance) => format!("Would mark {instance} as tainted"),
+        Change::Untainted(instance) => format!("Would untaint {instance}"),
+        other => {
+            let line = other.to_string();
+            match line.split_once(' ') {
+                Some(("Move", rest)) => format!("Would move {rest}"),
+                Some(("Removed", rest)) => format!("Would remove {rest}"),
+                Some(("Replaced", rest)) => format!("Would replace {rest}"),
+                _ => line,
+            }
+        }
+    }
+}
+
+fn change(json: &mut Json, change: &Change) {
+    let (verb, address) = match change {
+        Change::Moved { from, .. } => ("move", from.to_string()),
+        Change::Removed(instance) => ("remove", instance.to_string()),
+        Change::RemovedEmptyResource(resource) => ("remove", resource.to_string()),
+        Change::ProviderReplaced { resource, .. } => ("replace_provider", resource.to_string()),
+        Change::Tainted(instance) => ("taint", instance.to_string()),
+        Change::Untainted(instance) => ("untaint", instance.to_string()),
+        _ => ("other", String::new()),
+    };
+    json.text("change", verb);
+    json.text("address", &address);
+    match change {
+        Change::Moved { to, .. } => json.text("to", &to.to_string()),
+        Change::ProviderReplaced { from, to, .. } => {
+            json.text("from", &from.to_string());
+            json.text("to", &to.to_string());
+        }
+        _ => {}
+    }
+}

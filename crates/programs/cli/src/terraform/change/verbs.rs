@@ -1,0 +1,80 @@
+//! `groundstate mv`, `rm`, `replace-provider`, `taint` and `untaint`.
+
+use groundstate_state_edit::{Editor, MoveOptions, Summary, TaintError};
+use groundstate_states::addr::{AbsResourceInstance, InstanceKey, ProviderSource, Target};
+
+use super::run;
+use crate::args::{AddressesArgs, MvArgs, ReplaceProviderArgs, RmArgs};
+use crate::report::error::{Failure, Kind, Result};
+use crate::report::output::count;
+use crate::terraform::select;
+
+pub(crate) fn mv(args: &MvArgs) -> Result {
+    let (from, to) = (select::parse_one(&args.from)?, select::parse_one(&args.to)?);
+    let options = MoveOptions::default().compat(args.compat);
+    let success = |count| format!("Successfully moved {count} object(s).");
+    run(&args.place.state, &args.change, "state-mv", success, |editor| {
+        Ok(editor.move_address(&from, &to, options)?.into())
+    })
+}
+
+pub(crate) fn rm(args: &RmArgs) -> Result {
+    if args.force || args.target_dependents || args.id.is_some() {
+        let message = "`--force`, `--target-dependents` and `--id` are for Pulumi states";
+        return Err(Failure::new(Kind::Usage, message));
+    }
+    let args = &args.addresses;
+    let targets = select::parse(&args.addresses)?;
+    let success = |count| format!("Successfully removed {count} resource instance(s).");
+    run(&args.place.state, &args.change, "state-rm", success, |editor| Ok(editor.remove(&targets)?.into()))
+}
+
+pub(crate) fn replace_provider(args: &ReplaceProviderArgs) -> Result {
+    let success = |count| format!("Successfully replaced provider for {count} resources.");
+    run(&args.place.state, &args.change, "state-replace-provider", success, |editor| {
+        let host = editor.dialect().default_registry();
+        let provider = |text: &str| {
+            let hint = "write it as `hashicorp/aws`, or with the registry in front";
+            ProviderSource::parse(text, host)
+                .map_err(|error| Failure::new(Kind::Usage, error.to_string()).hint(hint))
+        };
+        Ok(editor.replace_provider(&provider(&args.from)?, &provider(&args.to)?)?.into())
+    })
+}
+
+pub(crate) fn taint(args: &AddressesArgs) -> Result {
+    each(args, "taint", |editor, instance| editor.taint(instance))
+}
+
+pub(crate) fn untaint(args: &AddressesArgs) -> Result {
+    each(args, "untaint", |editor, instance| editor.untaint(instance))
+}
+
+/// Changes the status of all instances, or of none.
+fn each(
+    args: &AddressesArgs,
+    operation: &str,
+    change: impl Fn(&mut Editor<'_>, &AbsResourceInstance) -> Result<Summary, TaintError>,
+) -> Result {
+    let instances: Result<Vec<_>> = select::parse(&args.addresses)?.into_iter().map(instance).collect();
+    let instances = instances?;
+    let success = |number| format!("Successfully changed {}.", count(number, "resource instance"));
+    run(&args.place.state, &args.change, operation, success, |editor| {
+        let mut all = Summary::default();
+        for instance in &instances {
+            all.changes.extend(change(editor, instance)?.changes);
+        }
+        Ok(all.into())
+    })
+}
+
+fn instance(target: Target) -> Result<AbsResourceInstance> {
+    match target {
+        Target::Instance(instance) => Ok(instance),
+        Target::Resource(resource) => Ok(resource.instance(InstanceKey::None)),
+        Target::Module(module) => {
+            let message = format!("{module} is a module, and only resource instances can be tainted");
+            Err(Failure::new(Kind::Usage, message).hint("name an instance, such as `aws_instance.web[0]`"))
+        }
+    }
+}

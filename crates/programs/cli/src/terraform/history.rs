@@ -1,0 +1,44 @@
+//! `groundstate history`: the earlier snapshots of a state.
+
+use groundstate_statemgr::HistoryEntry;
+
+use crate::args::HistoryArgs;
+use crate::input::history::StateHistory;
+use crate::report::error::{Outcome, Result};
+use crate::report::json::Json;
+use crate::report::output::Output;
+
+pub(crate) fn run(args: &HistoryArgs) -> Result {
+    let history = StateHistory::open(&args.state)?;
+    let entries = history.list()?;
+    let mut out = Output::stdout();
+    if args.json {
+        out.json(&Json::object(|json| {
+            json.text("format_version", "1.0");
+            json.text("state", &history.name);
+            json.objects("snapshots", &entries, describe);
+        }))?;
+    } else {
+        let width = entries.iter().map(|entry| entry.id.as_str().len()).max().unwrap_or(0);
+        entries.iter().try_for_each(|entry| out.line(&line(entry, width)))?;
+    }
+    out.finish()?;
+    Ok(Outcome::Clean)
+}
+
+fn line(entry: &HistoryEntry, width: usize) -> String {
+    let serial = entry.serial.map_or_else(|| "?".to_owned(), |serial| serial.to_string());
+    format!("{:width$}  {}  serial {serial}  {} bytes", entry.id, entry.stored_at, entry.size)
+}
+
+fn describe(json: &mut Json, entry: &HistoryEntry) {
+    json.text("id", entry.id.as_str());
+    json.text("stored_at", &entry.stored_at.to_string());
+    json.raw("bytes", entry.size);
+    if let Some(serial) = &entry.serial {
+        json.raw("serial", serial.get());
+    }
+    if let Some(lineage) = &entry.lineage {
+        json.text("lineage", lineage.as_str());
+    }
+}

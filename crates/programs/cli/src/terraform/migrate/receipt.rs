@@ -1,0 +1,183 @@
+//! The receipt of a migration: what went where, written after each state.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use groundstate_common::{Clock, SystemClock, Timestamp};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::input::head::Head;
+use crate::input::paths;
+use crate::report::error::{Failure, Kind, Result};
+use crate::report::json::{Json, indented};
+use crate::session::save;
+
+/// A receipt, and the file it is in.
+#[derive(Debug)]
+pub(super) struct Receipt {
+    path: PathBuf,
+    from: String,
+    to: String,
+    started: Timestamp,
+    finished: Option<Timestamp>,
+    states: Vec<Entry>,
+}
+
+/// What became of a state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) workspace: String,
+    pub(super) source: String,
+    pub(super) destination: String,
+    /// `copied`, `present` if it was there already, or `unknown` if it was sent and no answer came.
+    pub(super) outcome: String,
+    pub(super) lineage: String,
+    pub(super) serial: u64,
+    pub(super) sha256: String,
+    pub(super) bytes: u64,
+    pub(super) time: String,
+}
+
+impl Entry {
+    /// The bytes as they are stored now.
+    pub(super) fn new(workspace: &str, places: [&str; 2], outcome: &str, stored: &[u8]) -> Self {
+        let head = Head::read(stored).unwrap_or_default();
+        let [source, destination] = places.map(str::to_owned);
+        Self {
+            workspace: workspace.to_owned(),
+            source,
+            destination,
+            outcome: outcome.to_owned(),
+            lineage: head.lineage,
+            serial: head.serial,
+            sha256: digest(stored),
+            bytes: stored.len() as u64,
+            time: SystemClock.now().to_string(),
+        }
+    }
+
+    fn read(value: &Value) -> Option<Self> {
+        let text = |name: &str| Some(value.get(name)?.as_str()?.to_owned());
+        let number = |name: &str| value.get(name)?.as_u64();
+        Some(Self {
+            workspace: text("workspace")?,
+            source: text("source")?,
+            destination: text("destination")?,
+            outcome: text("outcome")?,
+            lineage: text("lineage")?,
+            serial: number("serial")?,
+            sha256: text("sha256")?,
+            bytes: number("bytes")?,
+            time: text("time")?,
+        })
+    }
+
+    fn json(&self, json: &mut Json) {
+        for (name, text) in [
+            ("workspace", &self.workspace),
+            ("source", &self.source),
+            ("destination", &self.destination),
+            ("outcome", &self.outcome),
+            ("lineage", &self.lineage),
+        ] {
+            json.text(name, text);
+        }
+        json.raw("serial", self.serial);
+        json.raw("bytes", self.bytes);
+        json.text("sha256", &self.sha256);
+        json.text("time", &self.time);
+    }
+}
+
+fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl Receipt {
+    /// Goes on with the receipt that an interrupted run has left, or begins a new one.
+    pub(super) fn open(path: &Path, from: &str, to: &str) -> Result<Self> {
+        let mut receipt = Self {
+            path: path.to_owned(),
+            from: from.to_owned(),
+            to: to.to_owned(),
+            started: SystemClock.now(),
+            finished: None,
+            states: Vec::new(),
+        };
+        let text = match paths::read(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(receipt),
+            Err(error) => return Err(Failure::unreadable(path, &error)),
+        };
+        let old: Option<Value> = serde_json::from_slice(&text).ok();
+        let text = |name| old.as_ref().and_then(|old| old.get(name)).and_then(Value::as_str);
+        if text("from") != Some(from) || text("to") != Some(to) {
+            let message = format!("{} is the receipt of another migration, or no receipt", path.display());
+            return Err(Failure::new(Kind::Usage, message).hint("name another file with `--receipt`"));
+        }
+        receipt.started = text("started").and_then(|time| time.parse().ok()).unwrap_or(receipt.started);
+        let states = old.as_ref().and_then(|old| old.get("states")).and_then(Value::as_array);
+        receipt.states = states.into_iter().flatten().filter_map(Entry::read).collect();
+        Ok(receipt)
+    }
+
+    /// Adds what became of a state, and writes the file. What an earlier run copied stays copied.
+    pub(super) fn add(&mut self, entry: Entry) -> Result<()> {
+        let same = |old: &Entry| {
+            old.destination == entry.destination && old.sha256 == entry.sha256 && old.outcome == "copied"
+        };
+        if entry.outcome == "copied" || !self.states.iter().any(same) {
+            self.states.retain(|old| old.destination != entry.destination);
+            self.states.push(entry);
+        }
+        self.write()
+    }
+
+    pub(super) fn finish(&mut self) -> Result<()> {
+        self.finished = Some(SystemClock.now());
+        self.write()
+    }
+
+    fn write(&self) -> Result<()> {
+        save::put(&self.path, format!("{}\n", indented(&self.json())).as_bytes())
+            .map_err(|error| Failure::unwritable(&self.path, &error))
+    }
+
+    pub(super) fn json(&self) -> String {
+        Json::object(|json| {
+            json.text("format_version", "1.0");
+            json.text("from", &self.from);
+            json.text("to", &self.to);
+            json.text("started", &self.started.to_string());
+            if let Some(finished) = &self.finished {
+                json.text("finished", &finished.to_string());
+            }
+            json.objects("states", &self.states, |json, entry| entry.json(json));
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Entry, Receipt};
+
+    #[test]
+    fn an_interrupted_one_is_continued_and_another_one_is_not_overwritten() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("receipt.json");
+        let entry = |outcome| Entry::new("dev", ["a", "b"], outcome, br#"{"serial": 3, "lineage": "l"}"#);
+        let mut first = Receipt::open(&path, "here", "there").unwrap();
+        let copied = entry("copied");
+        first.add(copied.clone()).unwrap();
+        let mut second = Receipt::open(&path, "here", "there").unwrap();
+        assert_eq!(second.started, first.started);
+        // It was found there, since it was copied before.
+        second.add(entry("present")).unwrap();
+        assert_eq!(second.states, [copied]);
+        second.finish().unwrap();
+        assert!(Receipt::open(&path, "here", "elsewhere").is_err());
+        std::fs::write(&path, "notes").unwrap();
+        assert!(Receipt::open(&path, "here", "there").is_err());
+    }
+}

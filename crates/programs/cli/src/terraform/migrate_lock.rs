@@ -1,0 +1,43 @@
+//! `groundstate migrate-lock`: locks from a table of DynamoDB to objects.
+
+use groundstate_backends::Purpose;
+use groundstate_statemgr::Backend;
+
+use crate::args::MigrateLockArgs;
+use crate::input::place::{backend, maintenance, refused};
+use crate::report::error::{Outcome, Result};
+use crate::report::output::{Messages, Output};
+use crate::session::locked::{lock_document, retried, runtime, uninterrupted};
+
+pub(crate) fn run(args: &MigrateLockArgs) -> Result {
+    let place = backend(&args.at.place, Purpose::Change)?;
+    let maintenance = maintenance(&place, "has no locks in a table")?;
+    let workspaces = match args.all_workspaces {
+        true => runtime()?.block_on(place.opened.backend.list()).map_err(|error| refused(&error))?,
+        false => vec![place.workspace.clone()],
+    };
+    let mut out = Output::stdout();
+    for workspace in &workspaces {
+        let info = lock_document("lock migration")?;
+        let moved = uninterrupted(async |interrupts| {
+            interrupts.check()?;
+            let attempt = async || maintenance.migrate_lock(workspace, &info, args.dry_run).await;
+            retried(args.lock_timeout, interrupts, attempt).await
+        })?;
+        let digest = match (&moved.digest, args.dry_run) {
+            (Some(digest), true) => format!(", its digest {digest} would be removed from the table"),
+            (Some(digest), false) => format!(", its digest {digest} is removed from the table"),
+            (None, _) => ", the table has no digest of it".to_owned(),
+        };
+        let verb = if args.dry_run { "would be locked" } else { "is locked" };
+        out.line(&format!("{workspace}: {verb} by {}{digest}", moved.lock))?;
+    }
+    out.finish()?;
+    if !args.dry_run {
+        Messages::stderr().note(
+            "now take `dynamodb_table` out of the backend block, set `use_lockfile = true`, and run `terraform init -reconfigure` \
+             everywhere; the table can go when no state uses it",
+        );
+    }
+    Ok(Outcome::Clean)
+}

@@ -1,0 +1,216 @@
+//! The order in which a deployment of Pulumi is destroyed.
+
+use std::collections::BTreeSet;
+
+use groundstate_common::shell_command;
+use groundstate_ordering::Profile;
+use groundstate_pulumi_ordering::{
+    DeletedWith, Deletes, Destruction, Explanation, RemovalKind, RemovalReason, RemovalReference,
+    RemovalStep, StackError, StackOptions,
+};
+use groundstate_pulumi_snapshot::{Snapshot, Urn};
+
+use super::graph::{Text, draw};
+use super::{no_order, warn, write};
+use crate::args::{OrderBlastArgs, OrderWhyArgs, PictureArgs, ProfileArg, RulesArgs};
+use crate::input::pulumi as load;
+use crate::input::source::Source;
+use crate::pulumi::select;
+use crate::report::error::{Outcome, Result};
+use crate::report::json::Json;
+use crate::report::output::Output;
+
+pub(super) fn print(source: &Source, rules: &RulesArgs, picture: &PictureArgs, text: Text) -> Result {
+    // Neither the text nor the rest of the file is needed when the order is written.
+    let mut destruction = {
+        let file = load::load(source)?.file;
+        let snapshot = load::snapshot(&file);
+        let mut options = options(profile(rules.profile));
+        options.targets = matching(&snapshot, &rules.targets, source)?;
+        options.excludes = matching(&snapshot, &rules.excludes, source)?;
+        planned(&snapshot, &options, source)?
+    };
+    warn(&protected(&destruction));
+    if !picture.all_edges {
+        destruction = destruction.reduced();
+    }
+    write(&draw(&destruction, picture.format, text)?, picture.format, picture.output.as_deref())?;
+    Ok(Outcome::Clean)
+}
+
+fn profile(arg: Option<ProfileArg>) -> Profile {
+    arg.map_or(Profile::Fixed, ProfileArg::profile)
+}
+
+/// Deleting a resource deletes what depends on it too.
+fn options(profile: Profile) -> StackOptions {
+    let mut options = StackOptions::default();
+    options.target_dependents = true;
+    if profile == Profile::Classic {
+        (options.deletes, options.deleted_with) = (Deletes::Batches, DeletedWith::Compat);
+    }
+    options
+}
+
+fn matching(snapshot: &Snapshot, words: &[String], source: &Source) -> Result<BTreeSet<Urn>> {
+    let mut found = BTreeSet::new();
+    for word in words {
+        found.extend(select::matching(snapshot, word, &source.name)?);
+    }
+    Ok(found)
+}
+
+fn planned(snapshot: &Snapshot, options: &StackOptions, source: &Source) -> Result<Destruction> {
+    Destruction::of(snapshot, options).map_err(|errors| {
+        let failure = no_order(&errors, &source.name, |error| vec![error.to_string()]);
+        match errors.iter().any(|error| matches!(error, StackError::Integrity(_))) {
+            true => {
+                let command = shell_command("groundstate check", &[&source.name]);
+                failure.hint(format!("`{command}` shows all that is wrong"))
+            }
+            false => failure,
+        }
+    })
+}
+
+/// What is protected, and how much cannot go because of that.
+fn protected(destruction: &Destruction) -> Vec<String> {
+    let removals = destruction.removals();
+    let is_protected = |node: &usize| removals[*node].kind == RemovalKind::Protected;
+    let protected = (0..removals.len()).filter(is_protected);
+    let mut warnings: Vec<String> = protected
+        .map(|node| format!("{} is protected and cannot be deleted", destruction.urn(node)))
+        .collect();
+    match removals.iter().filter(|removal| removal.blocked).count() {
+        0 => {}
+        1 => warnings.push("1 more stays, since what is protected needs it".to_owned()),
+        count => warnings.push(format!("{count} more stay, since what is protected needs them")),
+    }
+    warnings
+}
+
+pub(super) fn why(args: &OrderWhyArgs, source: &Source) -> Result {
+    let loaded = load::load(source)?;
+    let snapshot = load::snapshot(&loaded.file);
+    let one = |word: &str| select::single(&snapshot, word, &source.name);
+    let (waits, first) = (one(&args.waits)?, one(&args.goes_first)?);
+    let destruction = planned(&snapshot, &options(profile(args.profile)), source)?;
+    let explanation = destruction.why(&waits, &first);
+    let mut out = Output::stdout();
+    if args.json {
+        out.json(&explained(&destruction, &explanation))?;
+    } else {
+        for line in lines(&destruction, &explanation, &waits, &first) {
+            out.line(&line)?;
+        }
+    }
+    out.finish()?;
+    Ok(Outcome::Clean)
+}
+
+fn lines(destruction: &Destruction, explanation: &Explanation, waits: &Urn, first: &Urn) -> Vec<String> {
+    let line = |step: &RemovalStep| {
+        let [from, to] = [step.from, step.to].map(|node| destruction.label(node));
+        format!("{from} waits for {to}: {}", because(destruction, step))
+    };
+    match explanation {
+        Explanation::Waits(steps) => steps.iter().map(line).collect(),
+        Explanation::IsWaitedFor(steps) => {
+            let head = format!("{waits} does not wait for {first}, it is the other way round:");
+            std::iter::once(head).chain(steps.iter().map(line)).collect()
+        }
+        Explanation::Concurrent => {
+            vec![format!("{waits} and {first} do not wait for each other: they can go at the same time.")]
+        }
+        Explanation::Absent => vec!["Nothing is done with one of them.".to_owned()],
+    }
+}
+
+/// The reasons of a step as sentences.
+fn because(destruction: &Destruction, step: &RemovalStep) -> String {
+    let references = destruction.references(step);
+    references.iter().map(sentence).collect::<Vec<_>>().join("; ")
+}
+
+fn sentence(reference: &RemovalReference<'_>) -> String {
+    // The whole names have been said before.
+    let [who, whom] = [reference.who, reference.whom].map(name);
+    match (reference.reason, reference.property) {
+        (RemovalReason::Parent, _) => format!("{whom} is the parent of {who}"),
+        (RemovalReason::Provider, _) => format!("{whom} is the provider of {who}"),
+        (RemovalReason::Property, Some(property)) => format!("{who} has its property {property} from {whom}"),
+        (RemovalReason::DeletedWith, _) => format!("{who} is deleted with {whom}"),
+        (RemovalReason::ReplaceWith, _) => format!("{who} is replaced with {whom}"),
+        (RemovalReason::Component, _) => format!("{who} depends on a component that {whom} belongs to"),
+        (RemovalReason::Batch, _) => format!("{who} is in the batch before that of {whom}"),
+        _ => format!("{who} depends on {whom}"),
+    }
+}
+
+/// The name in a URN, or all of what is none.
+fn name(urn: &Urn) -> String {
+    if urn.is_valid() { urn.name().to_owned() } else { urn.to_string() }
+}
+
+fn explained(destruction: &Destruction, explanation: &Explanation) -> String {
+    let (relation, steps) = match explanation {
+        Explanation::Waits(steps) => ("waits", &**steps),
+        Explanation::IsWaitedFor(steps) => ("is_waited_for", &**steps),
+        Explanation::Concurrent => ("concurrent", [].as_slice()),
+        Explanation::Absent => ("absent", [].as_slice()),
+    };
+    Json::object(|json| {
+        json.text("format_version", "1.0");
+        json.text("relation", relation);
+        json.objects("steps", steps, |json, step| write_step(json, destruction, step));
+    })
+}
+
+fn write_step(json: &mut Json, destruction: &Destruction, step: &RemovalStep) {
+    json.text("from", destruction.label(step.from));
+    json.text("to", destruction.label(step.to));
+    json.texts("reasons", step.reasons.iter().map(RemovalReason::name));
+    json.objects("references", destruction.references(step), |json, reference| {
+        json.text("from", reference.who.as_str());
+        json.text("to", reference.whom.as_str());
+        json.text("reason", reference.reason.name());
+        if let Some(property) = reference.property {
+            json.text("property", property);
+        }
+    });
+}
+
+pub(super) fn blast(args: &OrderBlastArgs, source: &Source) -> Result {
+    let loaded = load::load(source)?;
+    let snapshot = load::snapshot(&loaded.file);
+    let urn = select::single(&snapshot, &args.address, &source.name)?;
+    let destruction = planned(&snapshot, &options(Profile::Fixed), source)?;
+    let found = destruction.blast(&urn);
+    let mut out = Output::stdout();
+    if args.json {
+        let document = Json::object(|json| {
+            json.text("format_version", "1.0");
+            json.objects("affected", &found, |json, affected| {
+                json.text("operation", destruction.label(affected.node));
+                json.raw("distance", affected.distance);
+                json.inner("step", |json| write_step(json, &destruction, &affected.step));
+            });
+        });
+        out.json(&document)?;
+    } else {
+        for affected in &found {
+            let label = destruction.label(affected.node);
+            out.line(&format!("{label}  {}", because(&destruction, &affected.step)))?;
+        }
+        if !found.is_empty() {
+            out.line("")?;
+        }
+        out.line(&match found.len() {
+            0 => format!("Nothing else is destroyed with {urn}."),
+            1 => format!("1 resource has to go before {urn} can."),
+            count => format!("{count} resources have to go before {urn} can."),
+        })?;
+    }
+    out.finish()?;
+    Ok(Outcome::Clean)
+}

@@ -1,0 +1,223 @@
+//! What is asked about: the destruction of a state, or the changes of a plan.
+
+use std::path::Path;
+
+use groundstate_ordering::{
+    BuildErrors, Input, OperationGraph, Options, PlanError, Planned, Product, Profile, Undecided, build,
+};
+use groundstate_states::State;
+use groundstate_states::addr::{AbsResourceInstance, Target};
+
+use super::{RulesArgs, refused};
+use crate::args::ProfileArg;
+use crate::input::source::Source;
+use crate::input::terraform::load;
+use crate::report::error::{Failure, Kind, Result};
+use crate::report::output::Messages;
+use crate::terraform::select;
+
+/// Notes on a plan that are printed one by one; the rest is counted.
+const MOST: usize = 20;
+
+/// Something whose operations have an order.
+pub(super) struct Subject {
+    pub(super) name: String,
+    input: Input,
+    options: Options,
+    of: Of,
+}
+
+/// What the operations come from.
+enum Of {
+    /// A state that is destroyed.
+    State(State),
+    Plan(Box<PlanFacts>),
+}
+
+/// What a plan says besides its operations.
+struct PlanFacts {
+    planned: Planned,
+    /// The product whose rules are followed, if not those of groundstate.
+    follows: Option<Product>,
+}
+
+impl Subject {
+    /// The destruction of everything in a state.
+    pub(super) fn state(source: Source) -> Result<Self> {
+        let state = load(&source)?.file.state;
+        Ok(Self::destruction(source.name, state))
+    }
+
+    /// The changes of a plan; flags and providers come from the state, if there is one.
+    pub(super) fn plan(path: &Path, state: Option<&Path>) -> Result<Self> {
+        let state = before(state)?;
+        let source = Source::beside(path)?;
+        let planned =
+            Planned::read(&source.text()?, state.as_ref()).map_err(|error| unread(&error, &source))?;
+        Ok(Self::planned(source.name, planned))
+    }
+
+    /// The one or the other: what a file holds is found from its content.
+    pub(super) fn any(source: Source, state: Option<&Path>) -> Result<Self> {
+        let failure = match load(&source) {
+            Ok(_) if state.is_some() => {
+                let message = format!("{} is a state, and `--state` goes with a plan", source.name);
+                return Err(Failure::new(Kind::Usage, message));
+            }
+            Ok(loaded) => return Ok(Self::destruction(source.name.clone(), loaded.file.state)),
+            Err(failure) => failure,
+        };
+        match Planned::read(&source.text()?, before(state)?.as_ref()) {
+            Ok(planned) => Ok(Self::planned(source.name, planned)),
+            Err(PlanError::NotAPlan | PlanError::Syntax { .. }) => Err(failure),
+            Err(error) => Err(unread(&error, &source)),
+        }
+    }
+
+    fn destruction(name: String, state: State) -> Self {
+        Self { name, input: Input::destroy(&state), options: Options::destroy(), of: Of::State(state) }
+    }
+
+    fn planned(name: String, planned: Planned) -> Self {
+        let mut messages = Messages::stderr();
+        for note in planned.notes.iter().take(MOST) {
+            messages.note(&note.to_string());
+        }
+        if planned.notes.len() > MOST {
+            messages.note(&format!("and {} more", planned.notes.len() - MOST));
+        }
+        let (input, options) = (planned.input.clone(), planned.options.clone());
+        Self { name, input, options, of: Of::Plan(Box::new(PlanFacts { planned, follows: None })) }
+    }
+
+    /// Follows the rules that the command line asks for.
+    pub(super) fn rules(mut self, rules: &RulesArgs) -> Result<Self> {
+        match &mut self.of {
+            Of::State(_) => {
+                self.options.profile = rules.profile.map_or(Profile::Fixed, ProfileArg::profile);
+            }
+            Of::Plan(plan) => {
+                plan.follows = match rules.profile {
+                    Some(ProfileArg::Fixed) => None,
+                    Some(ProfileArg::Terraform) => Some(Product::Terraform),
+                    Some(ProfileArg::Opentofu) => Some(Product::OpenTofu),
+                    Some(ProfileArg::Classic) | None => Some(plan.planned.product),
+                };
+                if let Some(product) = plan.follows {
+                    (self.input, self.options) = plan.planned.under(product);
+                }
+            }
+        }
+        self.options.targets = select::parse(&rules.targets)?;
+        self.options.excludes = select::parse(&rules.excludes)?;
+        for target in self.options.targets.iter().chain(&self.options.excludes) {
+            self.check(target)?;
+        }
+        Ok(self)
+    }
+
+    pub(super) fn graph(&self, reduce: bool) -> Result<OperationGraph, BuildErrors> {
+        let mut options = self.options.clone();
+        options.reduce = reduce;
+        build(&self.input, &options)
+    }
+
+    /// The graph for questions about single nodes.
+    pub(super) fn whole_graph(&self) -> Result<OperationGraph> {
+        let graph = self.graph(false).map_err(|errors| refused(&errors, &self.name))?;
+        self.decided(&graph)?;
+        Ok(graph)
+    }
+
+    /// Refuses an order that hangs on flags which only the state knows.
+    pub(super) fn decided(&self, graph: &OperationGraph) -> Result<()> {
+        let Of::Plan(plan) = &self.of else { return Ok(()) };
+        match graph.undecided(&plan.planned.unknown_flags).as_slice() {
+            [] => Ok(()),
+            undecided => Err(self.undecided(undecided)),
+        }
+    }
+
+    fn undecided(&self, undecided: &[Undecided]) -> Failure {
+        let message = format!(
+            "{} does not say in which order these are done, because a plan does not hold the create-before-destroy flag of what is removed",
+            self.name
+        );
+        let more = undecided.len().saturating_sub(MOST);
+        let pair = |it: &Undecided| format!("{} and {}", it.change, it.destruction);
+        let failure = Failure::new(Kind::Unusable, message)
+            .details(undecided.iter().take(MOST).map(pair))
+            .details((more > 0).then(|| format!("and {more} more")));
+        failure.hint(
+            "give the state it was made from with `--state`; the plan file holds it: `unzip -p PLANFILE tfstate > before.tfstate`",
+        )
+    }
+
+    /// Whether this is a plan some of whose flags are not known.
+    pub(super) fn lacks_flags(&self) -> bool {
+        matches!(&self.of, Of::Plan(plan) if !plan.planned.unknown_flags.is_empty())
+    }
+
+    /// The name of the product whose rules are followed.
+    pub(super) fn product(&self) -> &'static str {
+        match &self.of {
+            Of::Plan(plan) => plan.follows.unwrap_or_default().name(),
+            Of::State(_) => Product::default().name(),
+        }
+    }
+
+    /// The reduced graph of a plan under the rules of groundstate; none if they are followed already.
+    pub(super) fn fixed(&self) -> Option<Result<OperationGraph, BuildErrors>> {
+        let Of::Plan(plan) = &self.of else { return None };
+        plan.follows?;
+        let mut options = plan.planned.options.clone();
+        options.targets.clone_from(&self.options.targets);
+        options.excludes.clone_from(&self.options.excludes);
+        options.reduce = true;
+        Some(build(&plan.planned.input, &options))
+    }
+
+    /// The instances that an address stands for.
+    pub(super) fn instances(&self, address: &str) -> Result<(Target, Vec<AbsResourceInstance>)> {
+        let target = select::parse_one(address)?;
+        self.check(&target)?;
+        let found = self.known().filter(|known| select::matches(&target, known)).cloned();
+        let mut found: Vec<AbsResourceInstance> = found.collect();
+        found.sort_unstable();
+        found.dedup();
+        Ok((target, found))
+    }
+
+    fn known(&self) -> impl Iterator<Item = &AbsResourceInstance> {
+        let changes = self.input.changes.iter().map(|change| &change.addr);
+        self.input.instances.iter().map(|instance| &instance.addr).chain(changes)
+    }
+
+    /// Refuses unknown addresses.
+    fn check(&self, target: &Target) -> Result<()> {
+        if self.known().any(|known| select::matches(target, known)) {
+            return Ok(());
+        }
+        match &self.of {
+            Of::State(state) if select::exists(state, target) => Ok(()),
+            Of::State(_) => Err(select::unknown(target, &self.name)),
+            Of::Plan(_) => {
+                let message = format!("{} knows nothing of {target}", self.name);
+                Err(Failure::new(Kind::NotFound, message))
+            }
+        }
+    }
+}
+
+/// The state that a plan was made from.
+fn before(path: Option<&Path>) -> Result<Option<State>> {
+    path.map(|path| Ok(load(&Source::find(path)?)?.file.state)).transpose()
+}
+
+fn unread(error: &PlanError, source: &Source) -> Failure {
+    let kind = match error {
+        PlanError::NotAPlan | PlanError::Syntax { .. } => Kind::NotState,
+        _ => Kind::Unusable,
+    };
+    Failure::new(kind, format!("{}: {error}", source.name))
+}

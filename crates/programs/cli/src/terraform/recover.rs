@@ -1,0 +1,89 @@
+//! `groundstate recover`: stores what an interrupted run has journaled, or shows or discards it.
+
+use std::path::Path;
+
+use groundstate_statemgr::Locker;
+use groundstate_statemgr_fs::Backup;
+
+use crate::args::{LockArgs, RecoverArgs};
+use crate::input::source::is_standard;
+use crate::report::error::{Failure, Kind, Outcome, Result};
+use crate::report::output::Output;
+use crate::session::locked::{lock_info, locked, unlocked};
+use crate::session::managed_state::{ManagedState, StateArg};
+use crate::session::run_journal::{count, journaled};
+use crate::session::save::replace;
+
+pub(crate) fn run(args: &RecoverArgs) -> Result {
+    let mut opened = StateArg::at(&args.state)?.open(Backup::None, true)?;
+    if opened.changes.is_none() {
+        let message =
+            format!("{} is not in a file, and only beside files journals are looked for", opened.name);
+        return Err(Failure::new(Kind::Usage, message));
+    }
+    if let Some(file) = &args.export {
+        return export(&opened, file);
+    }
+    let pending = unlocked(&opened, async |_| match journaled(&opened) {
+        Some(manager) => Ok(manager.pending().await?),
+        None => Ok(None),
+    });
+    // One that cannot be read may still be discarded.
+    let changes = match pending {
+        Ok(Some(pending)) => Some(pending.changes),
+        Ok(None) => None,
+        Err(_) if args.discard => Some(0),
+        Err(failure) => return Err(failure),
+    };
+    let line = match changes {
+        None => format!("There is nothing to recover beside {}.", opened.name),
+        Some(changes) if args.discard => {
+            discard(&mut opened, args)?;
+            format!("Discarded {} beside {}.", count(changes), opened.name)
+        }
+        Some(_) => {
+            // Taking the lock is what recovers.
+            locked(&opened, &lock(args), lock_info(&opened, "recover")?, async |_, _| Ok(()))?;
+            format!("{} is up to date.", opened.name)
+        }
+    };
+    let mut out = Output::stdout();
+    out.line(&line)?;
+    out.finish()?;
+    Ok(Outcome::Clean)
+}
+
+fn lock(args: &RecoverArgs) -> LockArgs {
+    LockArgs { lock_timeout: args.lock_timeout, no_lock: false }
+}
+
+fn discard(opened: &mut ManagedState, args: &RecoverArgs) -> Result<()> {
+    let manager = journaled(opened);
+    // Not to be recovered first.
+    opened.changes = None;
+    locked(opened, &lock(args), lock_info(opened, "discard a journal")?, async |plain, _| {
+        let Some(manager) = manager else { return Ok(()) };
+        let Some(holder) = plain.lock_holder().await? else { return Ok(()) };
+        let grant = groundstate_statemgr::LockGrant::new(holder.id);
+        Ok(manager.holding(grant).discard().await?)
+    })
+}
+
+fn export(opened: &ManagedState, file: &Path) -> Result {
+    let recovered = unlocked(opened, async |_| match journaled(opened) {
+        Some(manager) => Ok(manager.recovered().await?),
+        None => Ok(None),
+    })?;
+    let Some(bytes) = recovered else {
+        let message = format!("there is no journal beside {}", opened.name);
+        return Err(Failure::new(Kind::NotFound, message));
+    };
+    if is_standard(file) {
+        let mut out = Output::stdout();
+        out.document(&bytes)?;
+        out.finish()?;
+    } else {
+        replace(file, None, |out| out.write_all(&bytes))?;
+    }
+    Ok(Outcome::Clean)
+}

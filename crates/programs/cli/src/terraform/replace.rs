@@ -1,0 +1,286 @@
+//! Storing a whole state in place of another: what `push` and `undo` have in common.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use groundstate_state_edit::{Diff, diff};
+use groundstate_statefile::File;
+use groundstate_statefile::salvage;
+use groundstate_statemgr::{
+    ErrorKind, Manager, Migrator, Persisted, PersistentMeta, Persister, Refresher, SnapshotMeta,
+    check_valid_import,
+};
+use groundstate_statemgr_fs::Backup;
+use groundstate_states::{Lineage, Serial};
+use serde_json::Value;
+
+use super::change::backup;
+use crate::args::ChangeArgs;
+use crate::commands::diff as show;
+use crate::input::source::is_same_file;
+use crate::report::error::{Failure, Kind, Outcome, Result};
+use crate::report::json::Json;
+use crate::report::output::Output;
+use crate::session::interrupt::Interrupts;
+use crate::session::locked::{lock_info, locked, unlocked};
+use crate::session::managed_state::{ManagedState, StateArg};
+use crate::session::run_journal::warn_of_journal;
+use crate::session::save;
+use crate::session::state_error::StateError;
+
+/// How many states that cannot be read are kept beside one.
+const MAX_UNREADABLE: u32 = 100;
+
+/// How a state is replaced.
+pub(super) struct Replacement<'a> {
+    pub(super) args: &'a ChangeArgs,
+    /// What the lock is for.
+    pub(super) operation: &'static str,
+    /// The file that is about to be stored, unless it is standard input.
+    pub(super) source: &'a Path,
+    /// What comes after the name of the state for that of the backup.
+    pub(super) backup_suffix: &'static str,
+    /// Whether lineage and serial count, and whether the stored state has to be readable.
+    pub(super) force: bool,
+    /// Whether an encrypted state may be replaced by plain text.
+    pub(super) over_encrypted: bool,
+    /// Whether the rules of an import are checked; otherwise `make` has seen to everything.
+    pub(super) checked: bool,
+}
+
+/// What has been stored, or would be.
+struct Stored {
+    meta: SnapshotMeta,
+    /// Whether something was stored before.
+    existed: bool,
+    written: bool,
+    diff: Option<Diff>,
+}
+
+/// Stores what `make` makes of the state that is stored now.
+pub(super) fn replace(
+    found: StateArg,
+    how: &Replacement<'_>,
+    make: impl FnOnce(Option<&File>) -> Result<File>,
+) -> Result {
+    let args = how.args;
+    let suffix = suffix(&found, how)?;
+    let (keep, path) = backup(&found, args, suffix.as_str())?;
+    let opened = found.open(keep, !args.lock.no_lock)?;
+    let stored = match args.dry_run {
+        true => unlocked(&opened, async |manager| {
+            warn_of_journal(&opened).await;
+            store(manager, how, make, None).await
+        })?,
+        false => {
+            let info = lock_info(&opened, how.operation)?;
+            locked(&opened, &args.lock, info, async |manager, interrupts| {
+                store(manager, how, make, Some(interrupts)).await
+            })?
+        }
+    };
+    let path = path.filter(|_| stored.written && stored.existed);
+    report(&opened, args, &stored, path)?;
+    Ok(Outcome::Clean)
+}
+
+/// What comes after the name of the state for that of its backup.
+///
+/// Between the backup and the write the command may be killed, so neither the file that is to be stored nor the
+/// backup of a better day is overwritten.
+fn suffix(found: &StateArg, how: &Replacement<'_>) -> Result<CopySuffix> {
+    let is_source = |path: &Path| path == how.source || is_same_file(path, how.source);
+    if let Some(path) = how.args.backup.as_deref() {
+        if is_source(path) && path != Path::new("-") {
+            let message = format!("the backup would overwrite {}, which is to be stored", path.display());
+            return Err(Failure::new(Kind::Usage, message).hint("name another file with `--backup`"));
+        }
+        return Ok(CopySuffix::Fixed(how.backup_suffix));
+    }
+    if how.force && found.exists() && !is_readable(found)? {
+        return CopySuffix::unreadable(found, how.args.dry_run);
+    }
+    let free = [how.backup_suffix, ".backup", ".undone"]
+        .into_iter()
+        .find(|suffix| !is_source(&found.with_suffix(suffix)));
+    Ok(CopySuffix::Fixed(free.unwrap_or(how.backup_suffix)))
+}
+
+/// What comes after the name of a state for that of its copy.
+#[derive(Debug)]
+pub(crate) enum CopySuffix {
+    Fixed(&'static str),
+    /// One that no other process uses, since its file was made here. An empty file is removed in the end.
+    Reserved {
+        suffix: String,
+        path: Option<PathBuf>,
+    },
+}
+
+impl CopySuffix {
+    /// A suffix for a state that cannot be read: it may be all that is left, so it replaces no earlier copy. A preview
+    /// reserves nothing.
+    pub(crate) fn unreadable(found: &StateArg, is_preview: bool) -> Result<Self> {
+        let numbered = (1..MAX_UNREADABLE).map(|number| format!(".unreadable.{number}"));
+        for suffix in std::iter::once(".unreadable".to_owned()).chain(numbered) {
+            let path = found.with_suffix(&suffix);
+            let free = match is_preview {
+                true => fs::symlink_metadata(&path).is_err(),
+                false => match save::reserve(&path) {
+                    Ok(()) => return Ok(Self::Reserved { suffix, path: Some(path) }),
+                    Err(error) => error.kind() != io::ErrorKind::AlreadyExists,
+                },
+            };
+            // Where no file can be made, the backup says why; a place with a history needs none.
+            if free {
+                return Ok(Self::Reserved { suffix, path: None });
+            }
+        }
+        let message = format!("{MAX_UNREADABLE} unreadable states are beside {}", found.name());
+        Err(Failure::new(Kind::Conflict, message).hint("remove some, or name a file with `--backup`"))
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        match self {
+            Self::Fixed(suffix) => suffix,
+            Self::Reserved { suffix, .. } => suffix,
+        }
+    }
+}
+
+impl Drop for CopySuffix {
+    fn drop(&mut self) {
+        if let Self::Reserved { path: Some(path), .. } = self
+            && fs::symlink_metadata(&path).is_ok_and(|file| file.is_file() && file.len() == 0)
+        {
+            // It is empty, so nothing is lost if it stays.
+            drop(fs::remove_file(path));
+        }
+    }
+}
+
+/// Whether what is stored can be read; anything else that is wrong is told later.
+fn is_readable(found: &StateArg) -> Result<bool> {
+    let opened = found.clone().open(Backup::None, false)?;
+    unlocked(&opened, async |manager| {
+        Ok(!manager.refresh_state().await.is_err_and(|error| error.kind() == ErrorKind::Corrupt))
+    })
+}
+
+async fn store(
+    manager: &Manager,
+    how: &Replacement<'_>,
+    make: impl FnOnce(Option<&File>) -> Result<File>,
+    interrupts: Option<&Interrupts>,
+) -> Result<Stored, StateError> {
+    let newest = match manager.refresh_state().await {
+        Err(error) if how.force && error.kind() == ErrorKind::Corrupt => {
+            Some(serial_above(manager, how.over_encrypted).await?)
+        }
+        outcome => outcome.map(|()| None)?,
+    };
+    let current = manager.state_for_migration();
+    let mut file = make(current.as_ref())?;
+    if how.checked && !how.force {
+        check_valid_import(&file, current.as_ref()).map_err(|error| {
+            Failure::new(Kind::Conflict, error.to_string())
+                .hint("compare them with `groundstate diff`; `--force` stores it nevertheless")
+        })?;
+    }
+    let existed = current.is_some() || newest.is_some();
+    // A serial that others have seen with another content must not come again, except where no other one is left.
+    let newest = newest.or(current.as_ref().map(|current| current.serial)).unwrap_or_default();
+    if !(how.force && newest.next().is_none()) {
+        file.serial = file.serial.max(newest);
+    }
+    let diff = (how.args.dry_run || how.args.json).then(|| {
+        let nothing = || File::new(file.dialect, Lineage::default());
+        diff(&current.unwrap_or_else(nothing), &file)
+    });
+    let Some(interrupts) = interrupts else {
+        return Ok(Stored { meta: SnapshotMeta::of(&file), existed, written: false, diff });
+    };
+    interrupts.check()?;
+    // Everything has been checked, so the manager is not asked to do it once more.
+    manager.write_state_for_migration(file, true)?;
+    let written = manager.persist_state().await? == Persisted::Written;
+    Ok(Stored { meta: manager.snapshot_meta(), existed, written, diff })
+}
+
+/// A serial above that of a state which cannot be read, as far as it tells one.
+async fn serial_above(manager: &Manager, over_encrypted: bool) -> Result<Serial, StateError> {
+    let Some(text) = manager.store().read().await.ok().flatten().map(|stored| stored.bytes) else {
+        return Ok(Serial::default());
+    };
+    let salvaged = salvage(&text).ok().map(|salvaged| salvaged.file.serial);
+    // Of encrypted states, and of versions to come, nothing else can be read.
+    let json = match salvaged {
+        None => serde_json::from_slice::<Value>(&text).ok(),
+        Some(_) => None,
+    };
+    let member = |name| json.as_ref().and_then(|json| json.get(name));
+    if member("encryption_version").is_some() && !over_encrypted {
+        let message = format!("{} is encrypted, and would be replaced by plain text", manager.store());
+        let failure = Failure::new(Kind::Loss, message);
+        let failure = failure.hint("read and write it with `tofu`, which has the key; nothing was written");
+        return Err(failure.hint("if plain text is meant, say so with `--over-encrypted`").into());
+    }
+    let serial = salvaged.or_else(|| member("serial").and_then(Value::as_u64).map(Serial::new));
+    Ok(serial.unwrap_or_default().next().unwrap_or_else(|| serial.unwrap_or_default()))
+}
+
+fn report(opened: &ManagedState, args: &ChangeArgs, stored: &Stored, backup: Option<PathBuf>) -> Result<()> {
+    let Stored { meta, written, diff, .. } = stored;
+    let mut out = Output::stdout();
+    if args.json {
+        out.json(&Json::object(|json| {
+            json.text("format_version", "1.0");
+            json.text("state", &opened.name);
+            json.raw("dry_run", args.dry_run);
+            json.raw("written", written);
+            json.text("lineage", meta.lineage.as_str());
+            json.raw("serial", meta.serial.get());
+            if let Some(backup) = &backup {
+                json.text("backup", &backup.display().to_string());
+            }
+            if let Some(diff) = diff {
+                json.inner("diff", |json| show::members(json, &show::differences(diff, false)));
+            }
+        }))?;
+        return Ok(out.finish()?);
+    }
+    match diff {
+        Some(diff) if args.dry_run => show::text(&show::differences(diff, false), &mut out)?,
+        _ if !written => out.line("Nothing to change: what is stored says the same.")?,
+        _ => out.line(&format!("{} has serial {} now.", opened.name, meta.serial))?,
+    }
+    if let Some(backup) = backup {
+        out.line(&format!("The state before is in {}.", backup.display()))?;
+    }
+    Ok(out.finish()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{CopySuffix, StateArg};
+
+    #[test]
+    fn two_processes_at_once_reserve_different_names_for_unreadable_states() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("terraform.tfstate");
+        fs::write(&path, "{ damaged").unwrap();
+        let found = StateArg::file(path).unwrap();
+        let preview = CopySuffix::unreadable(&found, true).unwrap();
+        assert_eq!(preview.as_str(), ".unreadable");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "a preview makes no file");
+        let [first, second] = [(); 2].map(|()| CopySuffix::unreadable(&found, false).unwrap());
+        assert_eq!([first.as_str(), second.as_str()], [".unreadable", ".unreadable.1"]);
+        fs::write(found.with_suffix(first.as_str()), "{ damaged").unwrap();
+        drop((first, second));
+        assert!(found.with_suffix(".unreadable").exists());
+        assert!(!found.with_suffix(".unreadable.1").exists(), "what was not used is removed");
+    }
+}

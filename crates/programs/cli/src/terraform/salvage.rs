@@ -1,0 +1,151 @@
+//! `groundstate salvage`: what can be read of a damaged state.
+
+use std::io::{self, Read};
+use std::path::Path;
+
+use groundstate_statefile::{Lost, SalvageError, Salvaged, salvage};
+use groundstate_statemgr_fs::Backup;
+
+use crate::args::SalvageArgs;
+use crate::commands::NO_SALVAGE;
+use crate::input::family::Family;
+use crate::input::packed;
+use crate::input::paths;
+use crate::input::source::{is_same_file, is_standard};
+use crate::input::terraform;
+use crate::pulumi;
+use crate::report::diagnostic::{Diagnostic, Severity};
+use crate::report::error::{Failure, Kind, Outcome, Result};
+use crate::report::json::Json;
+use crate::report::line_span::LineSpan;
+use crate::report::output::{Messages, Output, count};
+use crate::session::locked::unlocked;
+use crate::session::managed_state::StateArg;
+use crate::session::save;
+
+/// Losses that are printed one by one; the rest is counted.
+const MAX_PRINTED: usize = 50;
+
+pub(crate) fn run(args: &SalvageArgs) -> Result {
+    // The damaged file may be the only one of its kind, and more may still be found in it.
+    if args.output.as_deref().is_some_and(|path| is_same_file(path, &args.file)) {
+        let message =
+            format!("{} would be overwritten, and it is what is to be salvaged", args.file.display());
+        return Err(Failure::new(Kind::Usage, message).hint("name another file with `--output`"));
+    }
+    let (name, stored) = read(&args.file)?;
+    let text = unpacked(&name, stored)?;
+    let salvaged = salvage(&text).map_err(|error| match error {
+        SalvageError::Read(error) => terraform::failure(&error, &name, &text),
+        error => Failure::new(Kind::NotState, format!("{name}: {error}")),
+    })?;
+    let state = salvaged.to_vec().map_err(|error| Failure::new(Kind::Unusable, error.to_string()))?;
+    if args.json {
+        write(args, &state)?;
+        let mut out = Output::stdout();
+        out.json(&json(&salvaged, &name))?;
+        out.finish()?;
+    } else {
+        print(&salvaged, &name, &text);
+        write(args, &state)?;
+    }
+    Ok(if salvaged.lost.is_empty() { Outcome::Clean } else { Outcome::Found(Kind::Findings) })
+}
+
+/// Reads everything, whatever it looks like.
+fn read(path: &Path) -> Result<(String, Vec<u8>)> {
+    if is_standard(path) {
+        let mut text = Vec::new();
+        io::stdin()
+            .lock()
+            .read_to_end(&mut text)
+            .map_err(|error| Failure::new(Kind::NoState, format!("cannot read standard input: {error}")))?;
+        return Ok(("<stdin>".to_owned(), text));
+    }
+    let opened = StateArg::to_read(path)?.open(Backup::None, false)?;
+    // What a journal can finish is no damage. Where that fails, the bytes are taken as they are.
+    match unlocked(&opened, async |manager| Ok(manager.store().read().await?)) {
+        Ok(Some(stored)) => return Ok((opened.name, stored.bytes)),
+        Err(failure) if opened.backup_store.is_some() => return Err(failure),
+        Ok(None) if opened.backup_store.is_some() => {
+            return Err(Failure::new(Kind::NoState, format!("no state is stored in {}", opened.name)));
+        }
+        _ => {}
+    }
+    let path = &opened.argument;
+    let text = paths::read(path).map_err(|error| Failure::unreadable(path, &error))?;
+    Ok((opened.name, text))
+}
+
+/// The text of what was compressed, as far as it can be unpacked.
+fn unpacked(name: &str, stored: Vec<u8>) -> Result<Vec<u8>> {
+    let text = match packed::is_packed(&stored) {
+        true => {
+            let (text, damage) = packed::unpack_damaged(&stored);
+            if let Some(error) = damage {
+                let warning = format!(
+                    "{name} is compressed by gzip and is damaged after {} bytes: {error}",
+                    text.len()
+                );
+                Messages::stderr().warning(&warning);
+            }
+            text
+        }
+        false => stored,
+    };
+    if Family::of(&text) == Family::Pulumi {
+        return Err(pulumi::not_theirs(name, "salvage", NO_SALVAGE));
+    }
+    Ok(text)
+}
+
+fn write(args: &SalvageArgs, state: &[u8]) -> Result<()> {
+    match args.output.as_deref().filter(|path| !is_standard(path)) {
+        Some(path) => save::replace(path, None, |out| out.write_all(state)),
+        None => {
+            let mut out = Output::stdout();
+            out.document(state)?;
+            Ok(out.finish()?)
+        }
+    }
+}
+
+fn print(salvaged: &Salvaged, name: &str, text: &[u8]) {
+    let Salvaged { file, lost, .. } = salvaged;
+    let mut messages = Messages::stderr();
+    let shown = &lost.get(..lost.len().min(MAX_PRINTED)).unwrap_or_default();
+    let spans = LineSpan::of_places(text, shown.iter().map(|lost| &lost.place));
+    for (lost, span) in shown.iter().zip(spans) {
+        let what = lost.what.as_deref().map(|what| format!("a part of {what}"));
+        let title = format!("lost: {}", what.as_deref().unwrap_or("a part of the file"));
+        let diagnostic = Diagnostic::new(Severity::Warning, title, name);
+        messages.diagnostic(&Diagnostic { place: Some(span), detail: lost.reason.clone(), ..diagnostic });
+    }
+    if let Some(more @ 1..) = lost.len().checked_sub(MAX_PRINTED) {
+        let verb = if more == 1 { "was" } else { "were" };
+        messages.warning(&format!("{} of {name} {verb} lost", count(more, "more part")));
+    }
+    let objects = file.state.objects().count();
+    let outputs = file.state.outputs().len();
+    let (objects, outputs) = (count(objects, "object"), count(outputs, "output"));
+    messages.note(&format!("{objects} and {outputs} of {name} can be read"));
+}
+
+fn json(salvaged: &Salvaged, name: &str) -> String {
+    Json::object(|json| {
+        json.text("format_version", "1.0");
+        json.text("file", name);
+        json.raw("objects", salvaged.file.state.objects().count());
+        json.raw("outputs", salvaged.file.state.outputs().len());
+        json.objects("lost", &salvaged.lost, |json, Lost { range, place, what, reason, .. }| {
+            if let Some(what) = what {
+                json.text("what", what);
+            }
+            json.text("reason", reason);
+            json.raw("offset", range.start);
+            json.raw("length", range.len());
+            json.raw("line", place.line);
+            json.raw("column", place.column);
+        });
+    })
+}
