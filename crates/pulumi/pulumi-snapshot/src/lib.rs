@@ -35,14 +35,17 @@
 //!
 //! # What is deliberately absent
 //!
-//! - Files and their formats: no serde, no bytes. The crate `groundstate-pulumi-deployment` reads and writes them.
+//! - Files and their formats: no bytes. The crate `groundstate-pulumi-deployment` reads and writes them.
 //! - Encryption: a secret is sealed or open, and others turn one into the other.
 //! - I/O, async, clocks and randomness.
 //! - Secrets in `Debug`: secrets, inputs, outputs and the text of assets show their size at most.
 //!
 //! # Features
 //!
-//! None.
+//! - `serde` (off by default): snapshots and all that is in them, for other programs and stores. That is **not** the format
+//!   of exports and checkpoints. URNs are strings, and what is no URN is refused in both directions: a snapshot with broken
+//!   names is repaired first, or its file is kept. Secrets are their ciphertexts; one that has not been encrypted is refused,
+//!   and what was decrypted stays out.
 
 mod alias;
 mod dependency;
@@ -58,6 +61,8 @@ mod property;
 mod property_dependencies;
 mod provider_ref;
 mod resource;
+#[cfg(feature = "serde")]
+mod serialization;
 mod snapshot;
 mod text;
 mod time;

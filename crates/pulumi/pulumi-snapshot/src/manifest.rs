@@ -9,6 +9,8 @@ use crate::time::Time;
 
 /// When and by what a snapshot was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Manifest {
     /// When it was written.
     pub time: Time,
@@ -24,6 +26,8 @@ pub struct Manifest {
 
 /// A plugin that was used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Plugin {
     /// Its name.
     pub name: Arc<str>,
@@ -77,6 +81,8 @@ impl Default for Manifest {
 ///
 /// `Debug` shows the size of the state only.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct SecretsProvider {
     /// The kind of manager, such as `passphrase`. Empty counts as no manager.
     pub kind: Arc<str>,

@@ -12,6 +12,8 @@ use crate::urn::Urn;
 
 /// What a snapshot says about itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct SnapshotMetadata {
     /// The integrity error that was found when it was written.
     pub integrity_error: Option<IntegrityErrorMetadata>,
@@ -21,6 +23,8 @@ pub struct SnapshotMetadata {
 
 /// The record of an integrity error.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct IntegrityErrorMetadata {
     /// The schema version of the deployment, in decimal.
     pub version: Arc<str>,
@@ -36,6 +40,8 @@ pub struct IntegrityErrorMetadata {
 
 /// A piece of program that made resources (experimental). `Debug` shows the length of the code only.
 #[derive(Clone, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Snippet {
     /// Its identifier.
     pub uuid: SnippetId,
@@ -55,6 +61,8 @@ pub struct Snippet {
 
 /// The package that a [`Snippet`] is made for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct SnippetDescriptor {
     /// The name of the package.
     pub name: Arc<str>,
@@ -72,6 +80,8 @@ pub struct SnippetDescriptor {
 ///
 /// `Debug` shows the length of the parameters only.
 #[derive(Clone, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Extension {
     /// The name of the package.
     pub name: Arc<str>,

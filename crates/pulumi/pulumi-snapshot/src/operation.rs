@@ -9,6 +9,8 @@ use crate::resource::Resource;
 
 /// An operation whose outcome is not known.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Operation {
     /// The resource as the operation would have it.
     pub resource: Arc<Resource>,

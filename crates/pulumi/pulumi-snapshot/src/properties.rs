@@ -11,6 +11,8 @@ use crate::property::{PropertyMap, PropertyValue};
 /// What was read from a file stays text, because most commands never look inside. The codec turns one form into the other.
 /// `Debug` shows sizes only.
 #[derive(Clone, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Properties {
     /// There is no map. Files say the same of an empty one.
     #[default]
@@ -25,6 +27,8 @@ pub enum Properties {
 ///
 /// `Debug` shows the size only.
 #[derive(Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum StoredValue {
     /// A value in the form of the file.
     Raw(RawJson),

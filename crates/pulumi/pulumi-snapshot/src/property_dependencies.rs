@@ -8,6 +8,8 @@ use crate::urn::Urn;
 ///
 /// A list may be absent: formats before 3 knew no dependencies of properties, and their upgrade writes `null`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(from = "Lists", into = "Lists"))]
 pub struct PropertyDependencies(Vec<(Arc<str>, Option<Vec<Urn>>)>);
 
 impl PropertyDependencies {
@@ -80,6 +82,24 @@ impl<N: Into<Arc<str>>> FromIterator<(N, Option<Vec<Urn>>)> for PropertyDependen
             entries.dedup_by(|(a, _), (b, _)| a == b);
         }
         Self(entries)
+    }
+}
+
+/// The lists by the names of their properties.
+#[cfg(feature = "serde")]
+type Lists = std::collections::BTreeMap<Arc<str>, Option<Vec<Urn>>>;
+
+#[cfg(feature = "serde")]
+impl From<Lists> for PropertyDependencies {
+    fn from(lists: Lists) -> Self {
+        lists.into_iter().collect()
+    }
+}
+
+#[cfg(feature = "serde")]
+impl From<PropertyDependencies> for Lists {
+    fn from(dependencies: PropertyDependencies) -> Self {
+        dependencies.0.into_iter().collect()
     }
 }
 

@@ -24,6 +24,8 @@ text_id! {
 /// Plain data: any combination can be loaded, and `verify` says what is wrong with it. Absent and empty are the same
 /// thing in a file for every member that is not always written. `Debug` shows no inputs or outputs.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Resource {
     /// The name. Not unique: copies that wait for their deletion share it.
     pub urn: Urn,
@@ -105,10 +107,14 @@ pub struct Resource {
 ///
 /// One word in a resource that has none.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(from = "Option<Timeouts>", into = "Option<Timeouts>"))]
 pub struct CustomTimeouts(Option<Box<Timeouts>>);
 
 /// The members of [`CustomTimeouts`].
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Timeouts {
     /// For its creation.
     pub create: Option<Number>,
@@ -124,6 +130,8 @@ pub struct Timeouts {
 
 /// One step of a [`Resource::stack_trace`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct StackFrame {
     /// Where in the program it stands.
     pub source_position: Option<Arc<str>>,
@@ -188,6 +196,20 @@ impl CustomTimeouts {
 impl From<Timeouts> for CustomTimeouts {
     fn from(timeouts: Timeouts) -> Self {
         Self((timeouts != Timeouts::default()).then(|| Box::new(timeouts)))
+    }
+}
+
+#[cfg(feature = "serde")]
+impl From<Option<Timeouts>> for CustomTimeouts {
+    fn from(timeouts: Option<Timeouts>) -> Self {
+        timeouts.map(Self::from).unwrap_or_default()
+    }
+}
+
+#[cfg(feature = "serde")]
+impl From<CustomTimeouts> for Option<Timeouts> {
+    fn from(timeouts: CustomTimeouts) -> Self {
+        timeouts.0.map(|timeouts| *timeouts)
     }
 }
 

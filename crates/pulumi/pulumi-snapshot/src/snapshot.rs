@@ -22,6 +22,8 @@ use crate::urn_index::UrnIndex;
 /// A resource is identified by its index, because names repeat: beside the live resource there may be copies of the same
 /// name that wait for their deletion, and in a broken snapshot any number of others.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Snapshot {
     /// When and by what it was written.
     pub manifest: Manifest,

@@ -13,6 +13,8 @@ use crate::urn::Urn;
 ///
 /// All members may be absent: an asset of which only the hash is known is valid. `Debug` shows no text.
 #[derive(Clone, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Asset {
     /// Lowercase hexadecimal SHA-256 of the content.
     pub hash: Option<Arc<str>>,
@@ -28,6 +30,8 @@ pub struct Asset {
 
 /// Several files that are handed to a provider as one.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Archive {
     /// Lowercase hexadecimal SHA-256 of the content.
     pub hash: Option<Arc<str>>,
@@ -40,6 +44,8 @@ pub struct Archive {
 /// What is inside an [`Archive`].
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum ArchiveContent {
     /// Only the hash is known.
     #[default]
@@ -54,6 +60,8 @@ pub enum ArchiveContent {
 
 /// A reference to another resource as a value.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct ResourceReference {
     /// The resource.
     pub urn: Urn,

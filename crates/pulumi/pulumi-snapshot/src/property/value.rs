@@ -12,6 +12,8 @@ use crate::urn::Urn;
 /// `==` compares all there is, also how a number was written; [`PropertyValue::deep_equals`] compares what it means.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum PropertyValue {
     /// No value.
     #[default]
@@ -201,6 +203,8 @@ impl fmt::Debug for Output {
 
 /// Values by name, in the order of the names' bytes.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(transparent))]
 pub struct PropertyMap(BTreeMap<Arc<str>, PropertyValue>);
 
 impl PropertyMap {
