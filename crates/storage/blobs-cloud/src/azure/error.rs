@@ -7,11 +7,7 @@ use crate::cloud::{Effect, Failure, Meaning};
 
 pub(super) fn classify(failure: &Failure, container: &str, effect: Effect) -> Meaning {
     match (failure.code.as_str(), failure.status) {
-        ("ContainerNotFound", _) => Meaning::new(
-            ErrorKind::NotFound,
-            format!("there is no container {container}"),
-            "create it, or correct the option `container_name`",
-        ),
+        ("ContainerNotFound", _) => Meaning::no_container("container", container, "container_name"),
         ("LeaseIdMissing", _) => Meaning::plain(ErrorKind::LeaseHeld),
         ("LeaseAlreadyPresent" | "LeaseIsBreakingAndCannotBeAcquired", _) => {
             Meaning::plain(ErrorKind::LeaseHeld)

@@ -1,11 +1,9 @@
 //! Lists as Azure gives them.
 
-use groundstate_blobs::{
-    BlobMeta, BlobVersion, Error, ErrorKind, LeaseState, ListOptions, Listed, Page, PageToken, Result,
-};
+use groundstate_blobs::{BlobMeta, BlobVersion, LeaseState, ListOptions, Listed, Page, PageToken, Result};
 use serde::Deserialize;
 
-use crate::cloud::{query, timestamp};
+use crate::cloud::{query, read_list, timestamp};
 
 /// The service gives 5000, of which an answer would be longer than lists may be.
 pub(super) const PAGE: usize = 500;
@@ -70,12 +68,7 @@ pub(super) fn list_query(prefix: &str, options: &ListOptions) -> String {
 }
 
 pub(super) fn list_page(place: &str, body: &[u8]) -> Result<Page> {
-    let text = String::from_utf8_lossy(body);
-    let document: Document =
-        quick_xml::de::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| {
-            let error = Error::new(ErrorKind::Internal, "list", place).with_source(error);
-            error.because("the service's list cannot be read")
-        })?;
+    let document: Document = read_list(place, body)?;
     Ok(Page::new(
         document.blobs.blob.into_iter().map(Entry::listed).collect(),
         document.blobs.blob_prefix.into_iter().map(|prefix| prefix.name).collect(),

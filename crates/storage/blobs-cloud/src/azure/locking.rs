@@ -10,15 +10,24 @@ use groundstate_blobs::{
 use http::Method;
 
 use super::AzureBlobs;
-use super::store::{NAMES, with_lease};
-use crate::cloud::{Effect, Failure, Reply, Request, attribute_headers, version_of};
+use crate::cloud::{Cloud, Effect, Failure, Reply, Request, attribute_headers, version_of};
 
 /// What the service takes for leases that end.
 const SECONDS: std::ops::RangeInclusive<u64> = 15..=60;
 
 impl AzureBlobs {
-    fn lease_request(&self, key: &Key, action: &str) -> Result<Request> {
-        self.request("lease", Method::PUT, key, "comp=lease")?.header("x-ms-lease-action", action)
+    /// A request for a part of a blob that is not its content.
+    fn part(&self, op: &'static str, key: &Key, part: &str) -> Result<Request> {
+        let mut request = self.request(op, Method::PUT, key)?;
+        request.url.push_str("?comp=");
+        request.url.push_str(part);
+        Ok(request)
+    }
+
+    fn lease_request(&self, key: &Key, action: &str, lease: Option<&LeaseId>) -> Result<Request> {
+        const OP: &str = "lease";
+        let request = self.part(OP, key, OP)?.header("x-ms-lease-action", action)?;
+        self.leased(OP, key, request, lease)
     }
 
     async fn change(&self, op: &'static str, key: &Key, request: Request) -> Result<Reply> {
@@ -46,19 +55,19 @@ impl Leases for AzureBlobs {
                 return Err(error.next_step("ask for 15 to 60 seconds, or for ever"));
             }
         };
-        let request = self.lease_request(key, "acquire")?;
+        let request = self.lease_request(key, "acquire", None)?;
         let request =
             request.header("x-ms-lease-duration", &seconds)?.header("x-ms-proposed-lease-id", id.as_str())?;
         self.change(OP, key, request).await.map(drop)
     }
 
     async fn renew(&self, key: &Key, id: &LeaseId) -> Result<()> {
-        let request = with_lease(self.lease_request(key, "renew")?, Some(id))?;
+        let request = self.lease_request(key, "renew", Some(id))?;
         self.change("renew the lease of", key, request).await.map(drop)
     }
 
     async fn release(&self, key: &Key, id: &LeaseId) -> Result<()> {
-        let request = with_lease(self.lease_request(key, "release")?, Some(id))?;
+        let request = self.lease_request(key, "release", Some(id))?;
         self.change("release", key, request).await.map(drop)
     }
 
@@ -69,7 +78,7 @@ impl Leases for AzureBlobs {
         if !meta.lease.is_some_and(LeaseState::is_held) {
             return Ok(false);
         }
-        let request = self.lease_request(key, "break")?.header("x-ms-lease-break-period", "0")?;
+        let request = self.lease_request(key, "break", None)?.header("x-ms-lease-break-period", "0")?;
         match self.change(OP, key, request).await {
             Ok(_) => Ok(true),
             Err(error) if error.kind() == ErrorKind::LeaseLost => Ok(false),
@@ -87,16 +96,16 @@ impl Leases for AzureBlobs {
         const OP: &str = "describe";
         let mut attributes = Attributes::default();
         attributes.metadata.clone_from(metadata);
-        let request = self.request(OP, Method::PUT, key, "comp=metadata")?.headers(&self.customer)?;
-        let request = attribute_headers(request, &attributes, NAMES.metadata)?;
+        let request = self.part(OP, key, "metadata")?.headers(&self.customer)?;
+        let request = attribute_headers(request, &attributes, Self::DIALECT.metadata)?;
         let reply = self.change(OP, key, self.conditional(OP, key, request, precondition, lease)?).await?;
-        Ok(version_of(&reply, NAMES))
+        Ok(version_of(&reply, &Self::DIALECT))
     }
 
     async fn snapshot(&self, key: &Key, lease: Option<&LeaseId>) -> Result<String> {
         const OP: &str = "take a snapshot of";
-        let request = self.request(OP, Method::PUT, key, "comp=snapshot")?.headers(&self.customer)?;
-        let reply = self.change(OP, key, with_lease(request, lease)?).await?;
+        let request = self.part(OP, key, "snapshot")?.headers(&self.customer)?;
+        let reply = self.change(OP, key, self.leased(OP, key, request, lease)?).await?;
         let name = reply.header("x-ms-snapshot").map(str::to_owned);
         name.ok_or_else(|| {
             Error::new(ErrorKind::Internal, OP, self.at(key))

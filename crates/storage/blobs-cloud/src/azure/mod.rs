@@ -75,10 +75,6 @@ impl AzureBlobs {
         }
         let hint = "check the network, and the option `storage_account_name`, which is part of the address, or `endpoint`";
         let transport = Transport::new(options).map_err(|error| no_client(values, "endpoint", error))?;
-        let mut retries = RetryPolicy::default();
-        if let Some(attempts) = values.number("max_retries")? {
-            retries = retries.attempts(attempts);
-        }
         Ok(Self {
             credentials: credentials::credentials(settings)?,
             customer: customer(settings)?,
@@ -88,7 +84,7 @@ impl AzureBlobs {
             warnings: transport.warnings(&Vec::from_iter(location.known())),
             location: Arc::new(location),
             wire: Wire::new(transport, hint.to_owned()),
-            retries,
+            retries: values.retry_policy()?,
         })
     }
 

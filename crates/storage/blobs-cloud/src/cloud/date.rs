@@ -1,9 +1,8 @@
 //! Dates as HTTP and the services write them.
 
-use groundstate_common::Timestamp;
+use std::time::UNIX_EPOCH;
 
-const MONTHS: [&str; 12] =
-    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+use groundstate_common::Timestamp;
 
 /// An instant in RFC 3339, as in most lists, or in the form of HTTP headers; `None` for anything else.
 pub(crate) fn timestamp(text: &str) -> Option<Timestamp> {
@@ -12,12 +11,8 @@ pub(crate) fn timestamp(text: &str) -> Option<Timestamp> {
 
 /// `Sat, 21 Nov 2026 00:32:24 GMT`.
 fn http_date(text: &str) -> Option<Timestamp> {
-    let (_, rest) = text.split_once(", ")?;
-    let mut parts = rest.split(' ');
-    let (day, month, year) = (parts.next()?, parts.next()?, parts.next()?);
-    let (time, zone) = (parts.next()?, parts.next()?);
-    let month = MONTHS.iter().position(|name| *name == month)? + 1;
-    (zone == "GMT").then(|| Timestamp::parse(&format!("{year}-{month:02}-{day:0>2}T{time}Z")).ok())?
+    let since = httpdate::parse_http_date(text).ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Timestamp::from_unix(since.as_secs().try_into().ok()?, 0).ok()
 }
 
 #[cfg(test)]

@@ -1,32 +1,18 @@
 //! Percent-encoding as signatures expect it: all bytes but the unreserved ones.
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+const PART: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+const PATH: &AsciiSet = &PART.remove(b'/');
+
 /// Encodes a text; slashes stay if it is a path.
 pub(crate) fn encode(text: &str, keeps_slashes: bool) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                encoded.push(char::from(byte))
-            }
-            b'/' if keeps_slashes => encoded.push('/'),
-            _ => {
-                encoded.push('%');
-                for digit in [byte >> 4, byte & 15] {
-                    encoded.push(char::from(DIGITS[usize::from(digit)]));
-                }
-            }
-        }
-    }
-    encoded
+    utf8_percent_encode(text, if keeps_slashes { PATH } else { PART }).to_string()
 }
 
 /// A query of these pairs.
 pub(crate) fn query(pairs: &[(&str, &str)]) -> String {
-    let pairs = pairs.iter().map(|(name, value)| match *value {
-        "" => format!("{}=", encode(name, false)),
-        value => format!("{}={}", encode(name, false), encode(value, false)),
-    });
+    let pairs = pairs.iter().map(|(name, value)| format!("{}={}", encode(name, false), encode(value, false)));
     pairs.collect::<Vec<_>>().join("&")
 }
 

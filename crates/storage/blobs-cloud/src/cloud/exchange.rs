@@ -27,6 +27,8 @@ pub(crate) struct Request {
     pub(crate) url: String,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
+    /// The SHA-256 of the body, if it is known.
+    pub(crate) digest: Option<Vec<u8>>,
     /// What is asked for, which limits the answer.
     pub(crate) expected: Expected,
 }
@@ -44,7 +46,14 @@ pub struct Reply {
 
 impl Request {
     pub(crate) fn new(method: Method, url: String) -> Self {
-        Self { method, url, headers: HeaderMap::new(), body: Bytes::new(), expected: Expected::Small }
+        Self {
+            method,
+            url,
+            headers: HeaderMap::new(),
+            body: Bytes::new(),
+            digest: None,
+            expected: Expected::Small,
+        }
     }
 
     /// Says what is asked for; lists, errors and the like without it.
@@ -74,7 +83,7 @@ impl Request {
 
     /// The same for the client and for signers, which want to know the length.
     pub(crate) fn build(self) -> Result<HttpRequest> {
-        let Self { method, url, headers, body, expected } = self;
+        let Self { method, url, headers, body, expected, .. } = self;
         let has_body = matches!(method, Method::PUT | Method::POST);
         let length = body.len();
         // Signer and client parse it again, and panic if they cannot.

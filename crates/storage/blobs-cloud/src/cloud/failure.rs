@@ -7,6 +7,7 @@ use groundstate_blobs::{Error, ErrorKind};
 use serde::Deserialize;
 
 use super::exchange::{Effect, Reply};
+use super::reading::Dialect;
 
 /// More of a message than this is not worth showing.
 const LONGEST_MESSAGE: usize = 300;
@@ -87,6 +88,11 @@ impl Failure {
         }
     }
 
+    /// Whether the service says that there is no such blob. A `HEAD` has no body to say so in.
+    pub(crate) fn is_missing(&self, dialect: &Dialect) -> bool {
+        self.status == 404 && (self.code.is_empty() || self.code == dialect.missing)
+    }
+
     /// Whether the service found the date of the request to be wrong.
     #[cfg(feature = "azure")]
     pub(crate) fn is_about_dates(&self) -> bool {
@@ -150,6 +156,12 @@ impl Failure {
 impl Meaning {
     pub(crate) fn new(kind: ErrorKind, why: impl Into<String>, step: impl Into<String>) -> Self {
         Self { kind, why: Some(why.into()), step: Some(step.into()) }
+    }
+
+    /// There is no bucket or container of this name.
+    pub(crate) fn no_container(what: &str, name: &str, option: &str) -> Self {
+        let why = format!("there is no {what} {name}");
+        Self::new(ErrorKind::NotFound, why, format!("create it, or correct the option `{option}`"))
     }
 
     /// A kind that needs no more words.

@@ -41,9 +41,9 @@ pub(crate) enum Expected {
     Metadata,
 }
 
-impl Expected {
+impl From<Role> for Expected {
     /// What a blob of this role holds.
-    pub(crate) fn of(role: Role) -> Self {
+    fn from(role: Role) -> Self {
         match role {
             Role::State => Self::State,
             Role::Lock => Self::Lock,

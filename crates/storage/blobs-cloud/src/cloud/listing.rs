@@ -1,11 +1,9 @@
 //! Lists as S3 and Google give them.
 
-use groundstate_blobs::{
-    BlobMeta, BlobVersion, Error, ErrorKind, ListOptions, Listed, Page, PageToken, Result,
-};
+use groundstate_blobs::{BlobMeta, BlobVersion, ListOptions, Listed, Page, PageToken, Result};
 use serde::Deserialize;
 
-use super::timestamp;
+use super::{read_list, timestamp};
 
 /// As many as the services give at most.
 pub(crate) const PAGE: usize = 1000;
@@ -54,11 +52,7 @@ pub(crate) fn list_query(prefix: &str, options: &ListOptions) -> String {
 
 /// Reads a page.
 pub(crate) fn list_page(place: &str, body: &[u8]) -> Result<Page> {
-    let text = String::from_utf8_lossy(body);
-    let document: Document = quick_xml::de::from_str(&text).map_err(|error| {
-        let error = Error::new(ErrorKind::Internal, "list", place).with_source(error);
-        error.because("the service's list cannot be read")
-    })?;
+    let document: Document = read_list(place, body)?;
     Ok(Page::new(
         document.contents.into_iter().map(Entry::listed).collect(),
         document.common_prefixes.into_iter().map(|prefix| prefix.prefix).collect(),

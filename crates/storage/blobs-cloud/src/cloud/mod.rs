@@ -14,6 +14,7 @@ mod reading;
 #[cfg(feature = "aws")]
 mod reveal;
 mod secrets;
+mod store;
 mod tls;
 #[cfg(any(feature = "azure", feature = "gcp"))]
 mod tokens;
@@ -26,12 +27,13 @@ pub use exchange::Reply;
 pub(crate) use exchange::{Effect, Request, Wire};
 pub(crate) use failure::{Failure, Meaning};
 pub(crate) use http_options::{Expected, HttpOptions};
-pub(crate) use pages::page;
+pub(crate) use pages::read_list;
 #[cfg(feature = "aws")]
 pub(crate) use proxy::Proxies;
-pub(crate) use reading::{
-    Reading, attribute_headers, blob_of, covers, meta_of, nothing_of, read_headers, version_of,
-};
+pub(crate) use reading::Dialect;
+#[cfg(feature = "azure")]
+pub(crate) use reading::{attribute_headers, meta_of, version_of};
+pub(crate) use store::Cloud;
 
 #[cfg(feature = "gcp")]
 pub(crate) use tokens::ask_text;

@@ -1,6 +1,7 @@
 //! Lists in pages that are short enough, and in no more of them than a service can need.
 
 use groundstate_blobs::{Error, ErrorKind, ListOptions, Page, Result};
+use serde::de::DeserializeOwned;
 
 use super::transport::{TooLarge, cause_of};
 
@@ -37,6 +38,15 @@ fn shorter(options: &ListOptions, most: usize, page: &Result<Page>) -> Option<Li
     cause_of::<TooLarge>(error)?;
     let limit = options.limit.unwrap_or(most).min(most);
     (limit > 1).then(|| options.clone().limit(limit.div_ceil(4)))
+}
+
+/// Reads the document of a page.
+pub(crate) fn read_list<T: DeserializeOwned>(place: &str, body: &[u8]) -> Result<T> {
+    let text = String::from_utf8_lossy(body);
+    quick_xml::de::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| {
+        let error = Error::new(ErrorKind::Internal, "list", place).with_source(error);
+        error.because("the service's list cannot be read")
+    })
 }
 
 /// A page that follows the one that was asked for.

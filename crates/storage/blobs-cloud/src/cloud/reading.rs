@@ -7,12 +7,21 @@ use groundstate_blobs::{Attributes, Blob, BlobMeta, BlobVersion, Error, ErrorKin
 
 use super::{Reply, Request, timestamp};
 
-/// The names of the headers that differ.
+/// The words in which one service differs from the others.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reading {
+pub(crate) struct Dialect {
+    /// What errors call it.
+    pub(crate) service: &'static str,
+    /// What names of headers with metadata begin with.
     pub(crate) metadata: &'static str,
+    /// The header that has the version of a blob, where blobs have versions.
     pub(crate) version_id: &'static str,
-    pub(crate) generation: &'static str,
+    /// The header of a condition, if that is a generation rather than an entity tag.
+    pub(crate) generation_match: Option<&'static str>,
+    /// The code of a refusal that says that there is no such blob.
+    pub(crate) missing: &'static str,
+    /// The most entries that a page of a list has.
+    pub(crate) page: usize,
 }
 
 /// Whether a range has any bytes to ask for.
@@ -36,26 +45,26 @@ pub(crate) fn read_headers(options: &GetOptions) -> Vec<(String, String)> {
 }
 
 /// What the headers of a reply say of a blob; the size is that of the whole.
-pub(crate) fn meta_of(reply: &Reply, names: Reading) -> BlobMeta {
-    let mut meta = BlobMeta::new(version_of(reply, names), size_of_whole(reply));
+pub(crate) fn meta_of(reply: &Reply, dialect: &Dialect) -> BlobMeta {
+    let mut meta = BlobMeta::new(version_of(reply, dialect), size_of_whole(reply));
     meta.last_modified = reply.header("last-modified").and_then(timestamp);
     let metadata =
-        reply.headers_with(names.metadata).map(|(name, value)| (name.to_owned(), value.to_owned()));
+        reply.headers_with(dialect.metadata).map(|(name, value)| (name.to_owned(), value.to_owned()));
     meta.attributes.content_type = reply.header("content-type").map(str::to_owned);
     meta.attributes.metadata = metadata.collect();
     meta
 }
 
 /// The marks of a content in the headers of a reply.
-pub(crate) fn version_of(reply: &Reply, names: Reading) -> BlobVersion {
+pub(crate) fn version_of(reply: &Reply, dialect: &Dialect) -> BlobVersion {
     let mut version = BlobVersion::default();
     if let Some(e_tag) = reply.header("etag") {
         version = version.with_e_tag(e_tag);
     }
-    if let Some(id) = reply.header(names.version_id).filter(|id| *id != "null") {
+    if let Some(id) = reply.header(dialect.version_id).filter(|id| *id != "null") {
         version = version.with_version_id(id);
     }
-    if let Some(generation) = reply.header(names.generation).and_then(|text| text.parse().ok()) {
+    if let Some(generation) = reply.header("x-goog-generation").and_then(|text| text.parse().ok()) {
         version = version.with_generation(generation);
     }
     version
@@ -68,8 +77,7 @@ fn size_of_whole(reply: &Reply) -> u64 {
 }
 
 /// The blob in a successful reply, if it is what was asked for. Some servers that speak the protocols ignore conditions.
-pub(crate) fn blob_of(reply: &Reply, names: Reading, options: &GetOptions, place: &str) -> Result<Blob> {
-    let meta = meta_of(reply, names);
+pub(crate) fn blob_of(reply: &Reply, meta: BlobMeta, options: &GetOptions, place: &str) -> Result<Blob> {
     if options.if_match.as_ref().is_some_and(|expected| !expected.same_as(&meta.version)) {
         return Err(Error::new(ErrorKind::PreconditionFailed, "read", place));
     }

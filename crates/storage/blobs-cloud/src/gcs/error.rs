@@ -17,11 +17,7 @@ fn permission(op: &str) -> &'static str {
 
 pub(super) fn classify(failure: &Failure, op: &str, bucket: &str, effect: Effect) -> Meaning {
     match (failure.code.as_str(), failure.status) {
-        ("NoSuchBucket", _) => Meaning::new(
-            ErrorKind::NotFound,
-            format!("there is no bucket {bucket}"),
-            "create it, or correct the option `bucket`",
-        ),
+        ("NoSuchBucket", _) => Meaning::no_container("bucket", bucket, "bucket"),
         ("RequestTimeTooSkewed", _) => Meaning::clock_skew(failure.date.as_deref()),
         (_, 401) => Meaning::new(
             ErrorKind::Unauthenticated,

@@ -55,10 +55,6 @@ impl GcsBlobs {
         let transport = Transport::new(HttpOptions::of(values)?)
             .map_err(|error| no_client(values, "storage_custom_endpoint", error))?;
         let hint = "check the network, and the option `storage_custom_endpoint` or the variable GOOGLE_BACKEND_STORAGE_CUSTOM_ENDPOINT";
-        let mut retries = RetryPolicy::default();
-        if let Some(attempts) = values.number("max_retries")? {
-            retries = retries.attempts(attempts);
-        }
         let identity = credentials::identity(settings, bucket, &transport)?;
         let keys = Keys::new(settings)?;
         if identity.has_token() || keys.has_secret() {
@@ -71,7 +67,7 @@ impl GcsBlobs {
             bucket: bucket.to_owned(),
             warnings: transport.warnings(&[&service]),
             wire: Wire::new(transport, hint.to_owned()),
-            retries,
+            retries: values.retry_policy()?,
         })
     }
 

@@ -22,11 +22,7 @@ fn permission(op: &str) -> &'static str {
 pub(super) fn classify(failure: &Failure, op: &str, place: &Place, effect: Effect) -> Meaning {
     let elsewhere = failure.region.as_deref().filter(|region| *region != place.region);
     match (failure.code.as_str(), failure.status) {
-        ("NoSuchBucket", _) => Meaning::new(
-            ErrorKind::NotFound,
-            format!("there is no bucket {}", place.bucket),
-            "create it, or correct the option `bucket`",
-        ),
+        ("NoSuchBucket", _) => Meaning::no_container("bucket", &place.bucket, "bucket"),
         ("RequestTimeTooSkewed" | "RequestExpired", _) => Meaning::clock_skew(failure.date.as_deref()),
         ("InvalidAccessKeyId" | "UnrecognizedClientException", _) => Meaning::new(
             ErrorKind::Unauthenticated,

@@ -69,10 +69,6 @@ impl S3Blobs {
         can.generations = false;
         can.leases = false;
         can.tells_deletions = false;
-        let mut retries = RetryPolicy::default();
-        if let Some(attempts) = values.number("max_retries")? {
-            retries = retries.attempts(attempts);
-        }
         Ok(Self {
             headers: ObjectHeaders::new(settings)?,
             place,
@@ -80,7 +76,7 @@ impl S3Blobs {
             dynamodb,
             credentials,
             can,
-            retries,
+            retries: values.retry_policy()?,
             warnings,
         })
     }

@@ -24,7 +24,7 @@ impl S3Blobs {
             .header("content-type", "application/x-amz-json-1.0")?
             .header("x-amz-target", &format!("DynamoDB_20120810.{target}"))?
             .body(body);
-        let request = self.sign("call", "DynamoDB", "dynamodb", request, None).await?;
+        let request = self.sign("call", "DynamoDB", "dynamodb", request).await?;
         self.dynamodb.send("call", "DynamoDB", request, effect).await
     }
 
@@ -38,7 +38,7 @@ impl S3Blobs {
         let effect = if parts.method.is_safe() { Effect::Read } else { Effect::Change };
         let mut signed = Request::new(parts.method, parts.uri.to_string()).body(body);
         signed.headers = parts.headers;
-        let request = self.sign("call", service, service, signed, None).await?;
+        let request = self.sign("call", service, service, signed).await?;
         self.wire.send("call", service, request, effect).await
     }
 

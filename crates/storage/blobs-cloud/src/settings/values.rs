@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use groundstate_blobs::{Error, ErrorKind, Result};
+use groundstate_blobs::{Error, ErrorKind, Result, RetryPolicy};
 use groundstate_common::Origin;
 
 /// One thing that can be set.
@@ -106,6 +106,12 @@ pub(crate) struct Values {
 impl Values {
     pub(crate) fn new(store: &'static str, table: &'static [Setting]) -> Self {
         Self { store, table, values: BTreeMap::new(), maps: BTreeMap::new(), emptied: BTreeSet::new() }
+    }
+
+    /// How often to try, by `max_retries`.
+    pub(crate) fn retry_policy(&self) -> Result<RetryPolicy> {
+        let policy = RetryPolicy::default();
+        Ok(self.number("max_retries")?.map_or(policy, |attempts| policy.attempts(attempts)))
     }
 
     /// The store whose settings these are.
