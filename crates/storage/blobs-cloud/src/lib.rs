@@ -32,8 +32,8 @@
 //! # How the clouds are reached
 //!
 //! Signatures are those of `object_store`. Requests are made here: its interface has no place
-//! for leases, conditional deletions, customers' keys on some blobs only and lists by raw prefixes; its retries take a
-//! write of their own for another client's; and its errors do not say which bucket, region or clock is wrong.
+//! for leases, conditional deletions and customers' keys on some blobs only; its lists drop or refuse names that are no
+//! paths; its retries take a write of their own for another client's; and its errors do not say which bucket, region or clock is wrong.
 //!
 //! # Features
 //!

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "object-store")]
 mod adapter;
+#[cfg(all(feature = "aws", feature = "azure", feature = "gcp"))]
+mod answers;
 #[cfg(feature = "azure")]
 mod azure;
 #[cfg(feature = "_cloud")]
