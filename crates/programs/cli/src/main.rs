@@ -17,8 +17,8 @@ use std::process::ExitCode;
 use clap::FromArgMatches;
 
 use crate::args::{Cli, grammar};
-use crate::input::workdir::Environment;
-use crate::report::output::Messages;
+use crate::input::environment::Environment;
+use crate::report::messages::Messages;
 
 fn main() -> ExitCode {
     hardening::protect_memory();

@@ -3,7 +3,7 @@
 use clap::builder::Styles;
 use clap::{Command, CommandFactory};
 
-use super::Cli;
+use super::cli::Cli;
 use super::examples::{EXAMPLES, Example};
 
 /// The commands under their headings, in the order of the help.

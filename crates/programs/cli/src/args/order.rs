@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use groundstate_ordering::Profile;
 
-use super::StateArg;
+use super::look::StateArg;
 
 #[derive(Debug, Args)]
 pub(crate) struct OrderArgs {

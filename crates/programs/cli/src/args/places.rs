@@ -7,7 +7,6 @@ use clap::{Args, Subcommand};
 use groundstate_statemgr::WorkspaceName;
 
 use super::change::{ChangeArgs, LockArgs, PlaceArg, duration};
-use crate::input::place::workspace_name;
 
 #[derive(Debug, Args)]
 pub(crate) struct WorkspacesArgs {
@@ -147,4 +146,9 @@ pub(crate) struct RepairDigestArgs {
     /// Waits up to this long for a lock that another process holds, such as `30s` or `5m`
     #[arg(long, value_name = "DURATION", default_value = "0s", hide_default_value = true, value_parser = duration)]
     pub(crate) lock_timeout: Duration,
+}
+
+/// Reads the name of a workspace.
+pub(crate) fn workspace_name(text: &str) -> Result<WorkspaceName, String> {
+    WorkspaceName::parse(text).map_err(|error| error.to_string())
 }

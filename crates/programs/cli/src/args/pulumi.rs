@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use groundstate_pulumi_integrity::PendingRule;
 
-use super::change::PlaceArg;
-use super::{AddressesArgs, ChangeArgs, StateArg};
+use super::change::{AddressesArgs, ChangeArgs, PlaceArg};
+use super::look::StateArg;
 
 #[derive(Debug, Args)]
 pub(crate) struct RmArgs {

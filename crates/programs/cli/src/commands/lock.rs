@@ -7,13 +7,14 @@ use std::process::{Command, ExitStatus};
 use groundstate_statemgr_fs::Backup;
 
 use crate::args::{LockArgs, LockCommandArgs};
+use crate::input::location::StateLocation;
 use crate::report::error::{Failure, Kind, Outcome, Result};
 use crate::session::interrupt::Interrupts;
 use crate::session::locked::{hold, lock_info};
-use crate::session::managed_state::StateArg;
+use crate::session::managed_state::ManagedState;
 
 pub(super) fn run(args: &LockCommandArgs) -> Result {
-    let opened = StateArg::at(&args.state)?.open(Backup::None, true)?;
+    let opened = ManagedState::open(StateLocation::at(&args.state)?, Backup::None, true)?;
     let mut info = lock_info(&opened, "lock")?;
     let program = args.command.first().cloned().unwrap_or_default();
     // Arguments may hold secrets; the name of the program does not.

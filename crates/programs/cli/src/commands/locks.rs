@@ -7,11 +7,13 @@ use groundstate_statemgr::{LockHolder, LockInfo, Locker};
 use groundstate_statemgr_fs::Backup;
 
 use crate::args::LocksArgs;
+use crate::input::location::StateLocation;
 use crate::report::error::{Outcome, Result};
 use crate::report::json::Json;
-use crate::report::output::{Messages, Output};
+use crate::report::messages::Messages;
+use crate::report::output::Output;
 use crate::session::locked::unlocked;
-use crate::session::managed_state::StateArg;
+use crate::session::managed_state::ManagedState;
 
 /// Characters of a member of a lock document that are shown, at most.
 const MAX_SHOWN: usize = 1000;
@@ -46,7 +48,7 @@ pub(super) fn run(args: &LocksArgs) -> Result {
 }
 
 fn look(state: &Path) -> Result<Looked> {
-    let opened = StateArg::to_read(state)?.open(Backup::None, true)?;
+    let opened = ManagedState::open(StateLocation::to_read(state)?, Backup::None, true)?;
     let holder = unlocked(&opened, async |manager| Ok(manager.lock_holder().await?))?;
     Ok(Looked { name: opened.name, holder })
 }

@@ -1,91 +1,51 @@
-//! The commands, one file each.
+//! From the command line to the verb: of the family of the state, or of this folder if it knows no family.
 
-pub(crate) mod check;
+mod changing;
+mod check;
 mod completions;
-pub(crate) mod diff;
+mod diff;
 mod graph;
 mod lock;
 mod locks;
 mod man;
+mod order;
+mod reading;
 mod unlock;
 mod version;
 
-use groundstate_pulumi_integrity::Flag;
-
-use crate::args::{AddressesArgs, Command, PendingCommand};
+use crate::args::Command;
 use crate::report::error::Result;
 use crate::{journal, pulumi, terraform};
-
-/// What to do with damaged Pulumi files instead.
-pub(crate) const NO_SALVAGE: &str =
-    "`groundstate undo --force` brings a backup back, `groundstate repair` mends what can be read";
 
 /// Runs a command.
 pub(crate) fn run(command: Command) -> Result {
     match command {
-        Command::List(args) => terraform::list::run(&args),
-        Command::Show(args) => terraform::show::run(&args),
-        Command::Outputs(args) => terraform::outputs::run(&args),
-        Command::Upgrade(args) => terraform::upgrade::run(&args),
+        Command::List(args) => reading::list(&args),
+        Command::Show(args) => reading::show(&args),
+        Command::Outputs(args) => reading::outputs(&args),
+        Command::Upgrade(args) => reading::upgrade(&args),
         Command::Check(args) => check::run(&args),
         Command::Diff(args) => diff::run(&args),
         Command::Graph(args) => graph::run(&args),
-        Command::Order(args) => terraform::order::run(&args),
-        Command::Mv(args) if pulumi::is_at(&args.place.state) => pulumi::mv(&args),
-        Command::Mv(args) => terraform::change::mv(&args),
-        Command::Rm(args) if pulumi::is_at(&args.addresses.place.state) => pulumi::rm(&args),
-        Command::Rm(args) => terraform::change::rm(&args),
-        Command::ReplaceProvider(args) => {
-            pulumi::not_here(&args.place.state, "replace-provider", "change the program, and run it")?;
-            terraform::change::replace_provider(&args)
-        }
-        Command::Taint(args) if pulumi::is_at(&args.place.state) => pulumi::flag(&args, Flag::Taint(true)),
-        Command::Taint(args) => terraform::change::taint(&args),
-        Command::Untaint(args) if pulumi::is_at(&args.place.state) => pulumi::flag(&args, Flag::Taint(false)),
-        Command::Untaint(args) => terraform::change::untaint(&args),
-        Command::Protect(args) => protect(&args, "protect", true),
-        Command::Unprotect(args) => protect(&args, "unprotect", false),
-        Command::Repair(args) => {
-            pulumi::only_here(&args.place.state, "repair")?;
-            pulumi::repair(&args)
-        }
-        Command::Pending(args) => {
-            match &args.command {
-                PendingCommand::List(_) => {}
-                PendingCommand::Clear(args) => pulumi::only_here(&args.place.state, "pending clear")?,
-                PendingCommand::Resolve(args) => pulumi::only_here(&args.place.state, "pending resolve")?,
-            }
-            pulumi::pending(&args.command)
-        }
+        Command::Order(args) => order::run(&args),
+        Command::Mv(args) => changing::mv(&args),
+        Command::Rm(args) => changing::rm(&args),
+        Command::ReplaceProvider(args) => changing::replace_provider(&args),
+        Command::Taint(args) => changing::taint(&args),
+        Command::Untaint(args) => changing::untaint(&args),
+        Command::Protect(args) => changing::protect(&args, "protect", true),
+        Command::Unprotect(args) => changing::protect(&args, "unprotect", false),
+        Command::Repair(args) => pulumi::repair(&args),
+        Command::Pending(args) => changing::pending(&args.command),
         Command::Journal(args) => journal::run(&args.command),
         Command::Encrypt(args) => pulumi::encrypt(&args),
         Command::Decrypt(args) => pulumi::decrypt(&args),
-        Command::Edit(args) => {
-            pulumi::not_here(&args.place.state, "edit", "use `mv`, `rm`, `taint`, `protect`")?;
-            terraform::change::edit(&args)
-        }
-        Command::Undo(args) if pulumi::is_to_undo(&args) => pulumi::undo(&args),
-        Command::Undo(args) => terraform::undo::run(&args),
-        Command::Pull(args) => {
-            pulumi::not_here(&args.state, "pull", "use `groundstate upgrade`, or `pulumi stack export`")?;
-            terraform::pull::run(&args)
-        }
-        Command::Push(args) => {
-            for state in [&args.file, &args.place.state] {
-                pulumi::not_here(state, "push", "use `pulumi stack import`, or `groundstate undo --from`")?;
-            }
-            terraform::push::run(&args)
-        }
-        Command::Salvage(args) => {
-            pulumi::not_here(&args.file, "salvage", NO_SALVAGE)?;
-            terraform::salvage::run(&args)
-        }
-        Command::MergeErrored(args) => {
-            for state in [&args.errored, &args.place.state] {
-                pulumi::not_here(state, "merge-errored", "`pulumi refresh` finds what was not stored")?;
-            }
-            terraform::merge_errored::run(&args)
-        }
+        Command::Edit(args) => changing::edit(&args),
+        Command::Undo(args) => changing::undo(&args),
+        Command::Pull(args) => reading::pull(&args),
+        Command::Push(args) => changing::push(&args),
+        Command::Salvage(args) => terraform::salvage::run(&args),
+        Command::MergeErrored(args) => changing::merge_errored(&args),
         Command::Recover(args) => terraform::recover::run(&args),
         Command::Lock(args) => lock::run(&args),
         Command::Unlock(args) => unlock::run(&args),
@@ -100,9 +60,4 @@ pub(crate) fn run(command: Command) -> Result {
         Command::Completions(args) => completions::run(&args),
         Command::Man => man::run(),
     }
-}
-
-fn protect(args: &AddressesArgs, command: &str, protect: bool) -> Result {
-    pulumi::only_here(&args.place.state, command)?;
-    pulumi::flag(args, Flag::Protect(protect))
 }

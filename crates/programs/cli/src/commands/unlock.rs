@@ -4,17 +4,19 @@ use groundstate_statemgr::{ErrorKind, LockHolder, LockId, Locker, Manager};
 use groundstate_statemgr_fs::Backup;
 
 use crate::args::UnlockArgs;
+use crate::input::location::StateLocation;
+use crate::report::error::chain;
 use crate::report::error::{Failure, Kind, Outcome, Result};
 use crate::report::output::Output;
-use crate::session::locked::{chain, unlocked};
-use crate::session::managed_state::{ManagedState, StateArg};
+use crate::session::locked::unlocked;
+use crate::session::managed_state::ManagedState;
 use crate::session::state_error::{StateError, way_out};
 
 /// How many processes a lock without a document is tried to be that of.
 const MOST_CANDIDATES: usize = 8;
 
 pub(super) fn run(args: &UnlockArgs) -> Result {
-    let opened = StateArg::existing(&args.state)?.open(Backup::None, true)?;
+    let opened = ManagedState::open(StateLocation::existing(&args.state)?, Backup::None, true)?;
     let line = unlocked(&opened, async |manager| release(manager, args, &opened).await)?;
     let mut out = Output::stdout();
     out.line(&line)?;

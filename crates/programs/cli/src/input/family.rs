@@ -1,4 +1,4 @@
-//! Whose state a text is: found from the members of its outermost object, never from a name.
+//! Whether a text can be a state, and whose it is: found from the members of its outermost object, never from a name.
 
 use groundstate_json::{Cursor, Kind, Stop};
 
@@ -35,22 +35,9 @@ const TELLING: [(&[u8], Family); 18] = [
 ];
 
 impl Family {
-    /// The family of a whole text.
-    pub(crate) fn of(text: &[u8]) -> Self {
-        Self::sniff(text).unwrap_or(Self::Terraform)
-    }
-
     /// The family of a text that begins so, if that much tells it. What follows the first telling member is not read.
     pub(crate) fn sniff(begin: &[u8]) -> Option<Self> {
         first_telling(&mut Cursor::new(begin)).ok().flatten()
-    }
-
-    /// The name for programs.
-    pub(crate) fn id(self) -> &'static str {
-        match self {
-            Self::Terraform => "terraform",
-            Self::Pulumi => "pulumi",
-        }
     }
 }
 
@@ -68,6 +55,23 @@ fn first_telling(cursor: &mut Cursor<'_>) -> Result<Option<Family>, Stop> {
         cursor.skip()?;
     }
     Ok(None)
+}
+
+/// What compressed bytes begin with.
+const GZIP: &[u8] = &[0x1f, 0x8b];
+
+/// Whether bytes that begin so are compressed by gzip.
+pub(crate) fn is_packed(begin: &[u8]) -> bool {
+    begin.starts_with(GZIP)
+}
+
+/// Whether a text that begins so can be JSON, compressed or not, or the binary format of long ago.
+pub(crate) fn may_be_state(begin: &[u8]) -> bool {
+    if is_packed(begin) {
+        return true;
+    }
+    let first = begin.iter().find(|byte| !b" \t\r\n".contains(byte));
+    first.is_none_or(|byte| matches!(byte, b'{' | b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n'))
 }
 
 #[cfg(test)]

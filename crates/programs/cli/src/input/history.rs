@@ -6,9 +6,11 @@ use std::sync::Arc;
 use groundstate_backends::Purpose;
 use groundstate_statemgr::{Backend, History, HistoryEntry, HistoryId};
 
-use crate::input::place::{Located, locate, refused};
+use crate::input::backend::refused;
+use crate::input::locate::locate;
+use crate::input::remote::Located;
+use crate::input::runtime::runtime;
 use crate::report::error::{Failure, Kind, Result};
-use crate::session::locked::runtime;
 
 /// How many snapshots are named when none of them is meant clearly.
 const MAX_NAMED: usize = 5;

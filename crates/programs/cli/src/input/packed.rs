@@ -14,11 +14,8 @@ use groundstate_statemgr::{
     Version, WriteOptions,
 };
 
-use crate::input::source::may_be_state;
+use crate::input::family::{is_packed, may_be_state};
 use crate::report::error::{Failure, Kind};
-
-/// What compressed bytes begin with.
-const MAGIC: &[u8] = &[0x1f, 0x8b];
 
 /// How large a text may be that is unpacked: a few bytes can stand for very many.
 const LARGEST: u64 = 1 << 32;
@@ -31,11 +28,6 @@ const GROWTH: u64 = 200;
 
 /// So much shows whether a text can be a state at all.
 const BEGIN: u64 = 1 << 16;
-
-/// Whether bytes that begin so are compressed.
-pub(crate) fn is_packed(begin: &[u8]) -> bool {
-    begin.starts_with(MAGIC)
-}
 
 /// What the bytes say; only the beginning if that shows that it is not a state.
 pub(crate) fn unpack(bytes: &[u8]) -> io::Result<Vec<u8>> {

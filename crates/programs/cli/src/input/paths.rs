@@ -42,6 +42,11 @@ fn is_trusted(_: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
+/// Whether both paths lead to one file that exists.
+pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
+    fs::canonicalize(one).is_ok_and(|one| fs::canonicalize(other).is_ok_and(|other| one == other))
+}
+
 /// Whether the path names an open descriptor of this process, as `/dev/stdout` and `/dev/fd/63` do.
 pub(crate) fn is_descriptor(path: &Path) -> bool {
     let own = PathBuf::from(format!("/proc/{}/fd", std::process::id()));

@@ -1,21 +1,34 @@
-//! Reads a deployment of any version, and explains why it cannot be.
+//! A Pulumi deployment: reads any version of it, and explains why it cannot be.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::ops::Deref;
 
-use groundstate_common::shell_command;
-use groundstate_pulumi_deployment::{
-    CiphertextCheck, DecodeOptions, DeploymentFile, Envelope, Place, PropertyError, ReadError, UNREADABLE,
-    decode, decode_map, decode_value, salvage_map, salvage_value,
-};
-use groundstate_pulumi_snapshot::{Properties, PropertyValue, Resource, Snapshot, StoredValue};
+use groundstate_pulumi_deployment::{DecodeOptions, DeploymentFile, Envelope, Place, ReadError, decode};
+use groundstate_pulumi_snapshot::Snapshot;
 
 use crate::input::packed;
 use crate::input::source::Source;
 use crate::report::diagnostic::{Diagnostic, Severity};
-use crate::report::error::{Failure, Kind, Outcome, Result};
+use crate::report::error::{Failure, Kind, Result};
 use crate::report::line_span::LineSpan;
-use crate::report::output::{Messages, count};
+
+/// A deployment that has been found, but not read.
+#[derive(Debug)]
+pub(crate) struct PulumiState(Source);
+
+impl PulumiState {
+    pub(crate) fn new(source: Source) -> Self {
+        Self(source)
+    }
+}
+
+impl Deref for PulumiState {
+    type Target = Source;
+
+    fn deref(&self) -> &Source {
+        &self.0
+    }
+}
 
 /// A deployment and the text it was read from.
 #[derive(Debug)]
@@ -25,7 +38,7 @@ pub(crate) struct Loaded<'s> {
 }
 
 /// Reads a deployment.
-pub(crate) fn load(source: &Source) -> Result<Loaded<'_>> {
+pub(crate) fn load(source: &PulumiState) -> Result<Loaded<'_>> {
     let text = source.text()?;
     match decode(&text, &DecodeOptions::default()) {
         Ok(file) => Ok(Loaded { file, text }),
@@ -36,87 +49,6 @@ pub(crate) fn load(source: &Source) -> Result<Loaded<'_>> {
 /// The snapshot of a file; an empty one for a stack that has never been updated.
 pub(crate) fn snapshot(file: &DeploymentFile) -> Cow<'_, Snapshot> {
     file.snapshot.as_ref().map_or_else(|| Cow::Owned(Snapshot::default()), Cow::Borrowed)
-}
-
-/// A value that cannot be read.
-#[derive(Debug)]
-pub(crate) struct Unreadable {
-    /// The index of its resource, unless that is the resource of a pending operation.
-    pub(crate) resource: Option<usize>,
-    /// The member of the resource that holds it.
-    pub(crate) member: &'static str,
-    /// What it is, and why it cannot be read.
-    pub(crate) text: String,
-}
-
-/// Puts a mark in place of each value that cannot be read, for commands that show the rest, and tells what they are.
-pub(crate) fn settle(file: &mut DeploymentFile) -> Vec<Unreadable> {
-    let Some(snapshot) = file.snapshot.as_mut() else { return Vec::new() };
-    let resources = snapshot.resources.iter_mut().enumerate().map(|(at, resource)| (Some(at), resource));
-    let operations = snapshot.pending_operations.iter_mut().map(|operation| (None, &mut operation.resource));
-    let mut out = Vec::new();
-    for (index, resource) in resources.chain(operations) {
-        out.extend(settle_one(index, resource));
-    }
-    out
-}
-
-fn settle_one(index: Option<usize>, shared: &mut Arc<Resource>) -> Vec<Unreadable> {
-    let mut out = Vec::new();
-    let mut report = |member: &'static str, faults: &[PropertyError], more: usize| {
-        let unreadable = |text| Unreadable { resource: index, member, text };
-        let text = |error: &PropertyError| format!("{}: cannot read {member}.{error}", shared.urn);
-        out.extend(faults.iter().map(text).map(unreadable));
-        if more > 0 {
-            out.push(unreadable(format!(
-                "{}: cannot read {} of {member}",
-                shared.urn,
-                count(more, "more value")
-            )));
-        }
-    };
-    let mut map = |member: &'static str, properties: &Properties| {
-        let raw = properties.as_raw().filter(|raw| decode_map(raw).is_err())?;
-        let salvaged = salvage_map(raw, CiphertextCheck::Unchecked).ok()?;
-        report(member, &salvaged.faults, salvaged.more);
-        Some(Properties::Map(salvaged.value))
-    };
-    let (inputs, outputs) = (map("inputs", &shared.inputs), map("outputs", &shared.outputs));
-    let trigger = match &shared.replacement_trigger {
-        Some(StoredValue::Raw(raw)) if decode_value(raw).is_err() => {
-            salvage_value(raw, CiphertextCheck::Unchecked).ok().map(|salvaged| {
-                report("replacementTrigger", &salvaged.faults, salvaged.more);
-                salvaged.value.unwrap_or_else(|| PropertyValue::String(UNREADABLE.into()))
-            })
-        }
-        _ => None,
-    };
-    if inputs.is_some() || outputs.is_some() || trigger.is_some() {
-        let resource = Arc::make_mut(shared);
-        resource.inputs = inputs.unwrap_or_else(|| std::mem::take(&mut resource.inputs));
-        resource.outputs = outputs.unwrap_or_else(|| std::mem::take(&mut resource.outputs));
-        resource.replacement_trigger =
-            trigger.map(StoredValue::Value).or_else(|| resource.replacement_trigger.take());
-    }
-    out
-}
-
-/// Says what cannot be read, and that this is a finding.
-pub(crate) fn told<'u>(unreadable: impl Iterator<Item = &'u Unreadable>, name: &str) -> Outcome {
-    let mut messages = Messages::stderr();
-    let mut outcome = Outcome::Clean;
-    for one in unreadable {
-        messages.warning(&one.text);
-        outcome = Outcome::Found(Kind::Findings);
-    }
-    if outcome != Outcome::Clean {
-        messages.note(&format!(
-            "`{}` shows where they are, `{}` removes them",
-            shell_command("groundstate check", &[name]),
-            shell_command("groundstate repair", &[name])
-        ));
-    }
-    outcome
 }
 
 /// What people call the envelope.

@@ -1,4 +1,4 @@
-//! The STATE argument: a file, a directory, or standard input.
+//! The text of a state: from a file, from standard input, or from a backend.
 
 use std::borrow::Cow;
 use std::fs::{self, File, Metadata};
@@ -10,20 +10,19 @@ use groundstate_statefile::{Listing, ScanError};
 use groundstate_statemgr_fs::Backup;
 use groundstate_states::OutputValue;
 
-use crate::input::family::Family;
+use crate::input::backend::refused;
+use crate::input::family::{Family, is_packed, may_be_state};
 use crate::input::history::StateHistory;
 use crate::input::listing;
+use crate::input::locate::{is_standard, locate, locate_beside};
+use crate::input::location::{StateLocation, not_found};
 use crate::input::packed;
-use crate::input::paths;
-use crate::input::place::{Located, Remote, is_place, locate, locate_beside, refused};
+use crate::input::paths::{self, is_same_file};
+use crate::input::remote::{Located, Remote};
+use crate::input::run_journal::warn_beside;
+use crate::input::runtime::runtime;
 use crate::report::error::{Failure, Kind, Result};
 use crate::report::progress::{Count, Extent, Progress};
-use crate::session::locked::{runtime, unlocked};
-use crate::session::managed_state::StateArg;
-use crate::session::run_journal::warn_beside;
-
-/// The argument that stands for standard input.
-const STDIN: &str = "-";
 
 /// What a file begins with while our own store overwrites it; no state does.
 const MARK: &[u8] = b"\0groundstate journal";
@@ -36,8 +35,8 @@ const FIRST: usize = 1 << 16;
 pub(crate) struct Source {
     /// The input as messages name it.
     pub(crate) name: String,
-    /// Whose state it is, going by its content.
-    pub(crate) family: Family,
+    /// Whose state it is, if its content tells.
+    pub(crate) family: Option<Family>,
     place: Place,
 }
 
@@ -61,49 +60,47 @@ fn outputs_of_text(text: &[u8], name: Option<&str>) -> Result<Vec<(String, Outpu
 }
 
 impl Source {
-    /// Finds the state that an argument names. Pipes are read here.
+    /// The input that an argument names, for what may be no state.
     pub(crate) fn find(argument: &Path) -> Result<Self> {
-        if is_standard(argument) {
-            let text = read_all(io::stdin().lock(), Extent::Unknown).map_err(|error| {
-                Failure::new(Kind::NoState, format!("cannot read standard input: {error}"))
-            })?;
-            return Self::of_bytes("<stdin>".to_owned(), None, text);
+        match is_standard(argument) {
+            true => Self::of_stdin(),
+            false => Self::of_located(&locate(argument, true, Purpose::Read)?),
         }
-        Self::of_located(locate(argument, true, Purpose::Read)?)
     }
 
     /// The same for an argument beside the place that the command is about: `--workspace` does not mean it.
     pub(crate) fn beside(argument: &Path) -> Result<Self> {
         match is_standard(argument) {
-            true => Self::find(argument),
-            false => Self::of_located(locate_beside(argument)?),
+            true => Self::of_stdin(),
+            false => Self::of_located(&locate_beside(argument)?),
         }
     }
 
-    /// One of several states that a command reads: `--workspace` means the places among them, if there are any.
-    pub(crate) fn among(argument: &Path, all: &[&Path]) -> Result<Self> {
-        let is_beside = !is_place(argument) && all.iter().any(|other| is_place(other));
-        if is_beside { Self::beside(argument) } else { Self::find(argument) }
+    /// Standard input, which is read here.
+    fn of_stdin() -> Result<Self> {
+        let text = read_all(io::stdin().lock(), Extent::Unknown)
+            .map_err(|error| Failure::new(Kind::NoState, format!("cannot read standard input: {error}")))?;
+        Self::of_bytes("<stdin>".to_owned(), None, text)
     }
 
-    fn of_located(located: Located) -> Result<Self> {
+    /// What an argument has led to. Pipes, and what is not in a file, are read here.
+    pub(crate) fn of_located(located: &Located) -> Result<Self> {
         let path = match located {
             Located::File(path) => path,
-            Located::Remote(remote) => return Self::of_remote(&remote),
+            Located::Remote(remote) => return Self::of_remote(remote),
         };
         let name = path.display().to_string();
-        let (file, metadata) = paths::open(&path).map_err(|error| not_found(&path, &error))?;
+        let (file, metadata) = paths::open(path).map_err(|error| not_found(path, &error))?;
         if metadata.is_file() {
-            warn_beside(&path)?;
-            return Self::of_file(name, path);
+            warn_beside(path)?;
+            return Self::of_file(name, path.clone());
         }
-        let text = read_all(file, Extent::Unknown).map_err(|error| Failure::unreadable(&path, &error))?;
+        let text = read_all(file, Extent::Unknown).map_err(|error| Failure::unreadable(path, &error))?;
         Self::of_bytes(name, None, text)
     }
 
-    /// The same, or a snapshot in the history of it.
-    pub(crate) fn at(argument: &Path, snapshot: Option<&str>) -> Result<Self> {
-        let Some(snapshot) = snapshot else { return Self::find(argument) };
+    /// A snapshot in the history of a state.
+    pub(crate) fn of_snapshot(argument: &Path, snapshot: &str) -> Result<Self> {
         let history = StateHistory::open(argument)?;
         let entry = history.find(snapshot)?;
         let name = format!("{} at {}", history.name, entry.id);
@@ -119,33 +116,32 @@ impl Source {
     }
 
     /// A file, of which only the beginning is read, unless that does not tell whose state it is.
-    fn of_file(name: String, path: PathBuf) -> Result<Self> {
+    pub(crate) fn of_file(name: String, path: PathBuf) -> Result<Self> {
         let mut begin = Vec::new();
         let read = paths::open(&path).and_then(|(file, _)| file.take(FIRST as u64).read_to_end(&mut begin));
         read.map_err(|error| Failure::unreadable(&path, &error))?;
-        if packed::is_packed(&begin) {
+        if is_packed(&begin) {
             let stored = read_file(&path)?;
             return Self::of_bytes(name, Some(path), stored);
         }
         let whole = begin.len() < FIRST && !begin.starts_with(MARK);
         let family = match Family::sniff(&begin) {
-            Some(family) => family,
-            None if whole => Family::Terraform,
-            None => Family::of(&read_file(&path)?),
+            None if !whole => Family::sniff(&read_file(&path)?),
+            known => known,
         };
         Ok(Self { name, family, place: Place::File(path) })
     }
 
     /// What has been read already.
     fn of_bytes(name: String, path: Option<PathBuf>, bytes: Vec<u8>) -> Result<Self> {
-        if !packed::is_packed(&bytes) {
-            return Ok(Self { name, family: Family::of(&bytes), place: Place::Text(bytes) });
+        if !is_packed(&bytes) {
+            return Ok(Self { name, family: Family::sniff(&bytes), place: Place::Text(bytes) });
         }
         let text = packed::unpack(&bytes).map_err(|error| {
             let message = format!("{name} is compressed by gzip and cannot be unpacked: {error}");
             Failure::new(Kind::NotState, message)
         })?;
-        Ok(Self { name, family: Family::of(&text), place: Place::Packed { path, stored: bytes, text } })
+        Ok(Self { name, family: Family::sniff(&text), place: Place::Packed { path, stored: bytes, text } })
     }
 
     /// Lists the instances without building a model.
@@ -244,16 +240,6 @@ impl From<Failure> for ScanFailure {
     }
 }
 
-/// Whether an argument stands for standard input.
-pub(crate) fn is_standard(argument: &Path) -> bool {
-    argument == Path::new(STDIN)
-}
-
-/// Whether both paths lead to one file that exists.
-pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
-    fs::canonicalize(one).is_ok_and(|one| fs::canonicalize(other).is_ok_and(|other| one == other))
-}
-
 /// A file that is read without a lock.
 struct Open {
     file: File,
@@ -289,8 +275,8 @@ fn read_file(path: &Path) -> Result<Vec<u8>> {
 
 /// Reads through the store, which finishes a write that was interrupted, and waits for one that is under way.
 fn stored(path: &Path) -> Result<Vec<u8>> {
-    let opened = StateArg::file(path.to_owned())?.open_raw(Backup::None, false)?;
-    let stored = unlocked(&opened, async |manager| Ok(manager.store().read().await?))?;
+    let store = StateLocation::file(path.to_owned())?.store(Backup::None)?;
+    let stored = runtime()?.block_on(store.read()).map_err(|error| refused(&error))?;
     Ok(stored.map(|stored| stored.bytes).unwrap_or_default())
 }
 
@@ -309,18 +295,4 @@ fn read_all(input: impl Read, extent: Extent) -> io::Result<Vec<u8>> {
         input.read_to_end(&mut text)?;
     }
     Ok(text)
-}
-
-/// Whether a text that begins so can be JSON, compressed or not, or the binary format of long ago.
-pub(crate) fn may_be_state(begin: &[u8]) -> bool {
-    if packed::is_packed(begin) {
-        return true;
-    }
-    let first = begin.iter().find(|byte| !b" \t\r\n".contains(byte));
-    first.is_none_or(|byte| matches!(byte, b'{' | b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n'))
-}
-
-pub(crate) fn not_found(argument: &Path, error: &io::Error) -> Failure {
-    let failure = Failure::unreadable(argument, error);
-    failure.hint("name a state file, a directory, or `-` for standard input")
 }

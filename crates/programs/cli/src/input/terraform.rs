@@ -1,15 +1,33 @@
-//! Reads a whole state into the model, and explains why it cannot be.
+//! A state of Terraform or OpenTofu: reads the whole of it into the model, and explains why it cannot be.
 
 use std::borrow::Cow;
+use std::ops::Deref;
 
 use groundstate_statefile::{DecodeOptions, Dialect, Document, File, ReadError, decode};
 use groundstate_states::addr::AbsResource;
 
-use crate::input::family::Family;
 use crate::input::packed;
 use crate::input::source::Source;
 use crate::report::diagnostic::Diagnostic;
 use crate::report::error::{Failure, Kind, Result};
+
+/// A state that has been found, but not read, and is judged as Terraform's or OpenTofu's.
+#[derive(Debug)]
+pub(crate) struct TerraformState(Source);
+
+impl TerraformState {
+    pub(crate) fn new(source: Source) -> Self {
+        Self(source)
+    }
+}
+
+impl Deref for TerraformState {
+    type Target = Source;
+
+    fn deref(&self) -> &Source {
+        &self.0
+    }
+}
 
 /// A state and the text it was read from.
 #[derive(Debug)]
@@ -19,12 +37,12 @@ pub(crate) struct Loaded<'s> {
 }
 
 /// Reads the state of any version.
-pub(crate) fn load(source: &Source) -> Result<Loaded<'_>> {
+pub(crate) fn load(source: &TerraformState) -> Result<Loaded<'_>> {
     load_with(source, &DecodeOptions::default())
 }
 
 /// Reads the state of any version, and upgrades an older one for this product: its provider addresses have no registry.
-pub(crate) fn load_upgraded(source: &Source, dialect: Option<Dialect>) -> Result<Loaded<'_>> {
+pub(crate) fn load_upgraded(source: &TerraformState, dialect: Option<Dialect>) -> Result<Loaded<'_>> {
     let loaded = load(source)?;
     match dialect {
         Some(dialect) if loaded.file.style.source_version < 4 => {
@@ -34,11 +52,7 @@ pub(crate) fn load_upgraded(source: &Source, dialect: Option<Dialect>) -> Result
     }
 }
 
-fn load_with<'s>(source: &'s Source, options: &DecodeOptions) -> Result<Loaded<'s>> {
-    if source.family == Family::Pulumi {
-        let message = format!("{} is Pulumi's, and this command is for states of Terraform", source.name);
-        return Err(Failure::new(Kind::Usage, message));
-    }
+fn load_with<'s>(source: &'s TerraformState, options: &DecodeOptions) -> Result<Loaded<'s>> {
     let text = source.text()?;
     match decode(&text, options) {
         Ok(file) => Ok(Loaded { file, text }),
@@ -47,7 +61,7 @@ fn load_with<'s>(source: &'s Source, options: &DecodeOptions) -> Result<Loaded<'
 }
 
 /// Reads the state, or nothing if the file is empty: then no snapshot has been stored yet.
-pub(crate) fn load_if_any(source: &Source) -> Result<Option<Loaded<'_>>> {
+pub(crate) fn load_if_any(source: &TerraformState) -> Result<Option<Loaded<'_>>> {
     match load(source) {
         Err(failure) if failure.no_snapshot => Ok(None),
         other => other.map(Some),
@@ -57,7 +71,7 @@ pub(crate) fn load_if_any(source: &Source) -> Result<Option<Loaded<'_>>> {
 /// Reads one resource; the file that is returned holds nothing else.
 ///
 /// A state of the current format is only indexed, which takes a part of the time and memory of its model.
-pub(crate) fn load_resource(source: &Source, address: &AbsResource) -> Result<Option<File>> {
+pub(crate) fn load_resource(source: &TerraformState, address: &AbsResource) -> Result<Option<File>> {
     let Ok(document) = Document::open(source.text()?.into_owned()) else {
         return Ok(load_if_any(source)?.map(|loaded| loaded.file));
     };

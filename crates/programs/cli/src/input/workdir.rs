@@ -2,77 +2,14 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
 
-use groundstate_backends::{
-    BackendsError, Context, Purpose, Registry, Settings, Variables, WorkingDirectory, local_path,
-};
-use groundstate_common::{OsIds, SystemClock, shell_word};
-use groundstate_statemgr::{TokioSleeper, WorkspaceName};
+use groundstate_backends::{Purpose, Registry, Settings, WorkingDirectory, local_path};
+use groundstate_statemgr::WorkspaceName;
 
-use crate::input::place::{Located, Remote};
+use crate::input::backend::elsewhere;
+use crate::input::environment::Environment;
+use crate::input::remote::{Located, Remote};
 use crate::report::error::{Failure, Kind, Result};
-
-/// What the command line says of the workspace; it holds for the whole run.
-static CHOSEN: OnceLock<WorkspaceName> = OnceLock::new();
-
-/// Whether the command line says that directories are trusted; it holds for the whole run.
-static TRUSTED: OnceLock<bool> = OnceLock::new();
-
-/// Says the same as `--trust-directory`.
-const TRUST: &str = "GROUNDSTATE_TRUST_DIRECTORY";
-
-/// What the environment says; the products read the same variables.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Environment {
-    variables: Variables,
-    /// The workspace that the command line names.
-    chosen: Option<WorkspaceName>,
-    /// Whether what directories record counts although their configuration does not say so.
-    trusts: bool,
-}
-
-impl Environment {
-    pub(crate) fn of_process() -> Self {
-        let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
-            Some((name.into_string().ok()?, value.into_string().ok()?))
-        };
-        let variables: Variables = std::env::vars_os().filter_map(text).collect();
-        let trusts = TRUSTED.get().copied().unwrap_or_default()
-            || variables.get(TRUST).is_some_and(|text| matches!(text, "true" | "1"));
-        Self { variables, chosen: CHOSEN.get().cloned(), trusts }
-    }
-
-    /// Has directories of this run count although their configuration does not confirm them.
-    pub(crate) fn trust_directories() {
-        TRUSTED.get_or_init(|| true);
-    }
-
-    /// The same without the workspace of the command line.
-    #[must_use]
-    pub(crate) fn without_workspace(self) -> Self {
-        Self { chosen: None, ..self }
-    }
-
-    /// Has every place of this run mean this workspace.
-    pub(crate) fn choose(workspace: WorkspaceName) {
-        // Set once; later calls are ignored.
-        CHOSEN.get_or_init(|| workspace);
-    }
-
-    /// The workspace that the command line names.
-    pub(crate) fn chosen(&self) -> Option<&WorkspaceName> {
-        self.chosen.as_ref()
-    }
-
-    /// What back ends are made with.
-    pub(crate) fn context(&self, purpose: Purpose) -> Context {
-        Context::new(Arc::new(SystemClock), Arc::new(TokioSleeper), Arc::new(OsIds))
-            .variables(self.variables.clone())
-            .purpose(purpose)
-            .trusts_directories(self.trusts)
-    }
-}
 
 /// Finds the state of the selected workspace. One in a file has to exist if `must_exist` says so.
 pub(crate) fn locate(
@@ -96,22 +33,6 @@ pub(crate) fn locate(
         Ok(Located::File(file))
     } else {
         Err(missing(directory, settings, &workspace, &file))
-    }
-}
-
-pub(crate) fn elsewhere(directory: &Path, error: BackendsError) -> Failure {
-    match error {
-        BackendsError::NotBuiltIn { kind, known } | BackendsError::Unknown { kind, known } => {
-            let shown = directory.display();
-            let message = format!(
-                "the state of {shown} is kept by the backend {kind:?}, which is not among those that are built in: {known}"
-            );
-            Failure::new(Kind::NoState, message).hint(format!(
-                "fetch it with `terraform -chdir={} state pull > FILE` and name FILE instead",
-                shell_word(&shown.to_string())
-            ))
-        }
-        error => error.into(),
     }
 }
 
@@ -149,8 +70,9 @@ mod tests {
 
     use groundstate_backends::Purpose;
 
-    use super::{Environment, locate};
-    use crate::input::place::Located;
+    use super::locate;
+    use crate::input::environment::Environment;
+    use crate::input::remote::Located;
     use crate::report::error::{Failure, Kind, Result};
 
     fn state_file(directory: &Path, environment: &Environment) -> Result<PathBuf> {

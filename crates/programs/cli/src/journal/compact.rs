@@ -2,14 +2,15 @@
 
 use groundstate_wal::{JournalStore, OpenOptions, Record, read_all};
 
-use super::input::{self, Journal};
+use super::input::Journal;
 use super::outcome::Led;
-use super::place::store;
+use super::place::{failure, store};
 use super::replay::write;
 use crate::args::ReplayArgs;
+use crate::input::runtime::runtime;
 use crate::report::error::{Failure, Kind, Result};
-use crate::report::output::{Messages, count};
-use crate::session::locked::runtime;
+use crate::report::messages::Messages;
+use crate::report::text::count;
 use crate::session::who::who;
 
 /// Compacts a journal of its own in its place, and writes the base of anything else.
@@ -34,7 +35,7 @@ fn in_place(args: &ReplayArgs, store: &dyn JournalStore) -> Result {
     let runtime = runtime()?;
     // Becoming the writer would create a journal where there is none.
     Journal::read(&args.entries)?;
-    let failed = |error: groundstate_wal::Error| input::failure(&error);
+    let failed = |error: groundstate_wal::Error| failure(&error);
     let writer = runtime.block_on(store.open(&OpenOptions::new(who()))).map_err(failed)?;
     let journal = Journal::read(&args.entries)?;
     let led = Led::to(&journal, "journal compact")?;

@@ -3,7 +3,7 @@
 use groundstate_pulumi_journal::{Entry, EntryKind, Target};
 use groundstate_pulumi_snapshot::Snapshot;
 
-use crate::report::output::count;
+use crate::report::text::count;
 
 /// The name of the resource that an entry is about, if it says so itself or the base does.
 pub(super) fn subject(entry: &Entry, base: Option<&Snapshot>) -> Option<String> {

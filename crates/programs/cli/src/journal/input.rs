@@ -5,17 +5,19 @@ use std::path::Path;
 use groundstate_pulumi_deployment::{DeploymentFile, Envelope};
 use groundstate_pulumi_journal::{DecodeOptions, Entry, Problem, Replayer, decode, decode_entry};
 use groundstate_pulumi_snapshot::Feature;
-use groundstate_wal::{Contents, ErrorKind, JournalStore, read_all};
+use groundstate_wal::{Contents, JournalStore, read_all};
 
-use super::place::store;
+use super::place::{failure, store};
 use crate::args::EntriesArgs;
-use crate::input::family::Family;
+use crate::input::locate::is_standard;
 use crate::input::pulumi;
-use crate::input::source::{Source, is_standard};
+use crate::input::runtime::runtime;
+use crate::input::source::Source;
+use crate::input::state::State;
 use crate::report::diagnostic::{Diagnostic, Severity};
+use crate::report::error::chain;
 use crate::report::error::{Failure, Kind, Result};
 use crate::report::line_span::LineSpan;
-use crate::session::locked::{chain, runtime};
 
 /// A journal that has been read.
 #[derive(Debug)]
@@ -127,13 +129,14 @@ impl Journal {
 }
 
 fn base_of(path: &Path) -> Result<DeploymentFile> {
-    let source = Source::find(path)?;
-    if source.family != Family::Pulumi {
-        let message = format!("{} is not a Pulumi deployment, so nothing builds on it", source.name);
-        return Err(Failure::new(Kind::NotState, message)
-            .hint("the base comes first, then the entries; if the stack was new, say `--empty-base`"));
+    match State::find(path)? {
+        State::Pulumi(state) => Ok(pulumi::load(&state)?.file),
+        State::Terraform(state) => {
+            let message = format!("{} is not a Pulumi deployment, so nothing builds on it", state.name);
+            Err(Failure::new(Kind::NotState, message)
+                .hint("the base comes first, then the entries; if the stack was new, say `--empty-base`"))
+        }
     }
-    Ok(pulumi::load(&source)?.file)
 }
 
 fn base_in(text: &[u8], name: &str) -> Result<DeploymentFile> {
@@ -150,17 +153,6 @@ fn contents(store: &dyn JournalStore) -> Result<Contents> {
         Failure::new(Kind::NoState, message)
             .hint("name a journal's directory or address, or a file with entries, or `-` for standard input")
     })
-}
-
-/// What keeps a journal from being used.
-pub(super) fn failure(error: &groundstate_wal::Error) -> Failure {
-    let kind = match error.kind() {
-        ErrorKind::Corrupt => Kind::Unusable,
-        ErrorKind::Locked => Kind::Locked,
-        ErrorKind::Fenced | ErrorKind::Ambiguous => Kind::Conflict,
-        _ => Kind::NoState,
-    };
-    Failure::new(kind, chain(error))
 }
 
 fn unreadable(problems: &[Problem], name: &str, text: &[u8]) -> Failure {

@@ -10,7 +10,8 @@ use super::input::Journal;
 use crate::args::InspectArgs;
 use crate::report::error::{Outcome, Result};
 use crate::report::json::Json;
-use crate::report::output::{Messages, Output};
+use crate::report::messages::Messages;
+use crate::report::output::Output;
 
 /// Shows a journal.
 pub(super) fn run(args: &InspectArgs) -> Result {

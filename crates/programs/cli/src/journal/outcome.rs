@@ -7,9 +7,10 @@ use groundstate_pulumi_journal::Replayer;
 use groundstate_pulumi_snapshot::Feature;
 
 use super::input::Journal;
+use crate::report::error::chain;
 use crate::report::error::{Failure, Kind, Outcome, Result};
-use crate::report::output::{Messages, count};
-use crate::session::locked::chain;
+use crate::report::messages::Messages;
+use crate::report::text::count;
 
 /// Findings that are printed one by one; the rest is counted.
 const MAX_PRINTED: usize = 20;

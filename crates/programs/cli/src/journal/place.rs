@@ -8,13 +8,12 @@ use groundstate_blobs::Context;
 use groundstate_blobs_cloud::BlobUrl;
 use groundstate_common::{OsIds, SystemClock};
 use groundstate_statemgr::TokioSleeper;
-use groundstate_wal::JournalStore;
 use groundstate_wal::blobs::BlobJournal;
 use groundstate_wal::fs::FsJournal;
+use groundstate_wal::{ErrorKind, JournalStore};
 
-use super::input::failure;
+use crate::report::error::chain;
 use crate::report::error::{Failure, Kind, Result};
-use crate::session::locked::chain;
 
 /// The journal that an argument names; `None` if it names a text.
 pub(super) fn store(argument: &Path) -> Result<Option<Arc<dyn JournalStore>>> {
@@ -38,4 +37,15 @@ fn remote(text: &str) -> Result<Arc<dyn JournalStore>> {
     let blobs = url.open(&context, &|name| env::var(name).ok()).map_err(refused)?;
     let journal = BlobJournal::new(blobs, &prefix, Arc::new(OsIds)).map_err(|error| failure(&error))?;
     Ok(Arc::new(journal))
+}
+
+/// What keeps a journal from being used.
+pub(super) fn failure(error: &groundstate_wal::Error) -> Failure {
+    let kind = match error.kind() {
+        ErrorKind::Corrupt => Kind::Unusable,
+        ErrorKind::Locked => Kind::Locked,
+        ErrorKind::Fenced | ErrorKind::Ambiguous => Kind::Conflict,
+        _ => Kind::NoState,
+    };
+    Failure::new(kind, chain(error))
 }

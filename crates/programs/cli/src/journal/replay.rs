@@ -5,7 +5,7 @@ use std::path::Path;
 use super::input::Journal;
 use super::outcome::Led;
 use crate::args::ReplayArgs;
-use crate::input::source::is_standard;
+use crate::input::locate::is_standard;
 use crate::report::error::Result;
 use crate::report::output::Output;
 use crate::session::save;

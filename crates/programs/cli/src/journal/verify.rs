@@ -9,7 +9,8 @@ use super::input::Journal;
 use crate::args::VerifyArgs;
 use crate::report::error::{Kind, Outcome, Result};
 use crate::report::json::Json;
-use crate::report::output::{Output, count};
+use crate::report::output::Output;
+use crate::report::text::count;
 
 /// What is wrong after an entry; `None` is before the first.
 #[derive(Debug)]

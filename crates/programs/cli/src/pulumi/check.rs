@@ -6,17 +6,15 @@ use groundstate_pulumi_deployment::{DecodeOptions, DeploymentFile, NoteKind, Rea
 use groundstate_pulumi_integrity::{VerifyOptions, verify};
 
 use super::locate::locate;
-use crate::commands::check::{Checked, ShownFinding};
 use crate::input::pulumi::{envelope, faults, snapshot};
-use crate::input::source::Source;
-use crate::report::error::Result;
+use crate::report::findings::{Checked, ShownFinding};
 
 /// Checks one file. What cannot be read is a finding too.
-pub(crate) fn check(source: &Source, text: &[u8]) -> Result<Checked> {
-    let checked = Checked::new(&source.name, source.family);
+pub(crate) fn check(name: &str, text: &[u8]) -> Checked {
+    let checked = Checked::new(name, "pulumi");
     let file = match decode(text, &DecodeOptions::default()) {
         Ok(file) => file,
-        Err(error) => return Ok(Checked { findings: unreadable(&error), ..checked }),
+        Err(error) => return Checked { findings: unreadable(&error), ..checked },
     };
     let snapshot = snapshot(&file);
     let report = verify(&snapshot, &VerifyOptions::default().loading(true));
@@ -31,7 +29,7 @@ pub(crate) fn check(source: &Source, text: &[u8]) -> Result<Checked> {
         original: finding.original,
         place: Some(place),
     });
-    Ok(Checked {
+    Checked {
         readable: true,
         version: Some(file.style.source_version.to_string()),
         manner: Some(("envelope", envelope(&file))),
@@ -41,7 +39,7 @@ pub(crate) fn check(source: &Source, text: &[u8]) -> Result<Checked> {
         ],
         findings: losses(&file, text).into_iter().chain(found).collect(),
         ..checked
-    })
+    }
 }
 
 /// What the file says twice in different ways, or in a way that no writer can keep.

@@ -6,11 +6,12 @@ use groundstate_pulumi_secrets::{Ciphertext, Manager, Plaintext};
 
 use super::secrets;
 use crate::args::CryptArgs;
+use crate::input::locate::is_standard;
 use crate::input::pulumi::{load, snapshot};
-use crate::input::source::{Source, is_standard};
+use crate::input::state::State;
+use crate::report::error::chain;
 use crate::report::error::{Failure, Kind, Outcome, Result};
 use crate::report::output::Output;
-use crate::session::locked::chain;
 
 /// Encrypts what stands on standard input.
 pub(crate) fn encrypt(args: &CryptArgs) -> Result {
@@ -42,8 +43,7 @@ fn manager(args: &CryptArgs) -> Result<Manager> {
             "standard input is for the value, so the state has to be a file",
         ));
     }
-    let source = Source::find(&args.state.state)?;
-    super::only_pulumi(&source, "encrypt` and `decrypt")?;
+    let source = State::find(&args.state.state)?.pulumi("encrypt` and `decrypt")?;
     let loaded = load(&source)?;
     let stack = loaded.file.stack().map(str::to_owned);
     secrets::manager(&snapshot(&loaded.file), stack)?

@@ -4,14 +4,13 @@ use groundstate_pulumi_deployment::{Change, ChangeKind, FieldChange, Side, Subje
 
 use super::secrets;
 use crate::args::DiffArgs;
-use crate::commands::diff::{Difference, Field, Kind as Sign};
-use crate::input::pulumi::load;
-use crate::input::source::Source;
+use crate::input::pulumi::{PulumiState, load};
+use crate::report::differences::{Difference, Field, Kind as Sign};
+use crate::report::error::chain;
 use crate::report::error::{Failure, Kind, Result};
-use crate::session::locked::chain;
 
 /// Compares two deployments.
-pub(crate) fn diff(args: &DiffArgs, before: &Source, after: &Source) -> Result<Vec<Difference>> {
+pub(crate) fn diff(args: &DiffArgs, before: &PulumiState, after: &PulumiState) -> Result<Vec<Difference>> {
     let (mut before, mut after) = (load(before)?.file, load(after)?.file);
     if args.reveal {
         secrets::open(&mut before)?;

@@ -4,13 +4,12 @@ use std::collections::HashMap;
 
 use groundstate_pulumi_snapshot::{DependencyKind, Resource, Snapshot, UrnIndex};
 
-use crate::input::pulumi::{load, snapshot};
-use crate::input::source::Source;
+use crate::input::pulumi::{PulumiState, load, snapshot};
 use crate::report::error::Result;
 use crate::report::graph::{Drawing, Edge, Group, Line, Node};
 
 /// Who needs whom in a deployment.
-pub(crate) fn graph(source: &Source) -> Result<Drawing> {
+pub(crate) fn graph(source: &PulumiState) -> Result<Drawing> {
     let loaded = load(source)?;
     Ok(drawing(&snapshot(&loaded.file)))
 }

@@ -4,14 +4,13 @@ use groundstate_pulumi_snapshot::Resource;
 
 use super::select;
 use crate::args::ListArgs;
-use crate::input::pulumi::{load, snapshot};
-use crate::input::source::Source;
+use crate::input::pulumi::{PulumiState, load, snapshot};
 use crate::report::error::{Outcome, Result};
 use crate::report::json::Json;
 use crate::report::output::Output;
 
 /// Lists the resources, or those that the arguments stand for.
-pub(crate) fn list(args: &ListArgs, source: &Source) -> Result {
+pub(crate) fn list(args: &ListArgs, source: &PulumiState) -> Result {
     let loaded = load(source)?;
     let snapshot = snapshot(&loaded.file);
     let indexes = match args.addresses.as_slice() {

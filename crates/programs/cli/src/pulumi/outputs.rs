@@ -8,15 +8,16 @@ use groundstate_pulumi_snapshot::{PropertyMap, PropertyValue};
 
 use super::secrets;
 use super::shown::{Secrets, hcl, json};
+use super::unreadable::{settle, told};
 use crate::args::OutputsArgs;
-use crate::input::pulumi::{load, settle, snapshot, told};
-use crate::input::source::Source;
+use crate::input::pulumi::{PulumiState, load, snapshot};
 use crate::report::error::{Failure, Kind, Result};
 use crate::report::json::indented;
-use crate::report::output::{Messages, Output};
+use crate::report::messages::Messages;
+use crate::report::output::Output;
 
 /// Prints the outputs, or one of them.
-pub(crate) fn outputs(args: &OutputsArgs, source: &Source) -> Result {
+pub(crate) fn outputs(args: &OutputsArgs, source: &PulumiState) -> Result {
     let mut loaded = load(source)?;
     let root = snapshot(&loaded.file).root_stack().map(|(index, _)| index);
     let mut unreadable = settle(&mut loaded.file);
@@ -41,7 +42,7 @@ pub(crate) fn outputs(args: &OutputsArgs, source: &Source) -> Result {
     Ok(outcome)
 }
 
-fn all(outputs: &PropertyMap, source: &Source, secrets: Secrets, out: &mut Output) -> io::Result<()> {
+fn all(outputs: &PropertyMap, source: &PulumiState, secrets: Secrets, out: &mut Output) -> io::Result<()> {
     if outputs.is_empty() {
         Messages::stderr().warning(&format!("{} has no outputs", source.name));
     }
@@ -91,7 +92,7 @@ fn raw(name: &str, value: &PropertyValue, secrets: Secrets) -> Result<String> {
     }
 }
 
-fn unknown(name: &str, source: &Source) -> Failure {
+fn unknown(name: &str, source: &PulumiState) -> Failure {
     Failure::new(Kind::NotFound, format!("{} has no output {name:?}", source.name))
         .hint(format!("`{}` shows what there is", shell_command("groundstate outputs", &[&source.name])))
 }

@@ -11,9 +11,9 @@ use groundstate_pulumi_secrets::{DefaultProvider, ErrorCrypter, Manager, OsEntro
 use groundstate_pulumi_snapshot::{Properties, Resource, Snapshot, Urn};
 
 use super::passphrase;
+use crate::report::error::chain;
 use crate::report::error::{Failure, Kind, Result};
-use crate::report::output::count;
-use crate::session::locked::chain;
+use crate::report::text::count;
 
 /// What Pulumi says where there are secrets that it cannot open.
 const NO_MANAGER: &str = "snapshot contains encrypted secrets but no secrets manager could be found";

@@ -13,21 +13,22 @@ use groundstate_pulumi_snapshot::{
 };
 
 use super::shown::{self, Secrets};
+use super::unreadable::{settle, told};
 use super::{secrets, select};
 use crate::args::ShowArgs;
-use crate::input::pulumi::{envelope, load, settle, snapshot, told};
-use crate::input::source::Source;
+use crate::input::pulumi::{PulumiState, envelope, load, snapshot};
+use crate::report::error::chain;
 use crate::report::error::{Failure, Kind, Result};
 use crate::report::json::Json;
-use crate::report::output::{Output, count};
+use crate::report::output::Output;
+use crate::report::text::count;
 use crate::report::value::{Hcl, Tape, quoted};
-use crate::session::locked::chain;
 
 /// The version of the document's form.
 const FORMAT: &str = "1.0";
 
 /// Shows the whole snapshot, or the resources that an argument stands for.
-pub(crate) fn show(args: &ShowArgs, source: &Source) -> Result {
+pub(crate) fn show(args: &ShowArgs, source: &PulumiState) -> Result {
     let mut loaded = load(source)?;
     let chosen = match args.address.as_deref() {
         Some(word) => Some(select::find(&snapshot(&loaded.file), word, &source.name)?),

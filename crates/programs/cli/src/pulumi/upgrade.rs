@@ -5,21 +5,23 @@ use std::path::Path;
 use groundstate_pulumi_deployment::{EncodeError, EncodeOptions, NoteKind, encode};
 
 use crate::args::UpgradeArgs;
+use crate::input::locate::is_standard;
 use crate::input::packed;
-use crate::input::pulumi::{Loaded, load};
-use crate::input::source::{Source, is_standard};
+use crate::input::pulumi::{Loaded, PulumiState, load};
 use crate::report::diagnostic::{Diagnostic, Severity};
+use crate::report::error::chain;
 use crate::report::error::{Failure, Kind, Outcome, Result};
 use crate::report::line_span::LineSpan;
-use crate::report::output::{Messages, Output, count};
-use crate::session::locked::chain;
+use crate::report::messages::Messages;
+use crate::report::output::Output;
+use crate::report::text::count;
 use crate::session::save;
 
 /// Notes that are printed one by one; the rest is counted.
 const MAX_PRINTED: usize = 50;
 
 /// Writes the current version.
-pub(crate) fn upgrade(args: &UpgradeArgs, source: &Source) -> Result {
+pub(crate) fn upgrade(args: &UpgradeArgs, source: &PulumiState) -> Result {
     if args.dialect.is_some() {
         let message = format!("{} is Pulumi's, which has no dialects", source.name);
         return Err(Failure::new(Kind::Usage, message).hint("leave out `--dialect`"));
@@ -40,7 +42,7 @@ pub(crate) fn upgrade(args: &UpgradeArgs, source: &Source) -> Result {
 }
 
 /// In its own place the new state is that of the bytes that were read, and of no newer ones; and it is compressed if they are.
-fn write_file(text: &[u8], loaded: &Loaded<'_>, path: &Path, source: &Source) -> Result<()> {
+fn write_file(text: &[u8], loaded: &Loaded<'_>, path: &Path, source: &PulumiState) -> Result<()> {
     let own = source.is_in(path);
     let stored = match source.packed() {
         Some(_) if own => Some(packed::pack(text).map_err(|error| Failure::unwritable(path, &error))?),
@@ -50,7 +52,7 @@ fn write_file(text: &[u8], loaded: &Loaded<'_>, path: &Path, source: &Source) ->
     save::replace(path, expected, |out| out.write_all(stored.as_deref().unwrap_or(text)))
 }
 
-fn refused(error: &EncodeError, source: &Source, text: &[u8]) -> Failure {
+fn refused(error: &EncodeError, source: &PulumiState, text: &[u8]) -> Failure {
     let EncodeError::Loss { what, offset } = error else {
         return Failure::new(Kind::Unusable, chain(error));
     };
@@ -60,7 +62,7 @@ fn refused(error: &EncodeError, source: &Source, text: &[u8]) -> Failure {
     Failure::of(Kind::Loss, vec![diagnostic]).hint("write it nevertheless with `--lossy`")
 }
 
-fn print_notes(loaded: &Loaded<'_>, source: &Source) {
+fn print_notes(loaded: &Loaded<'_>, source: &PulumiState) {
     let mut messages = Messages::stderr();
     let notes = &loaded.file.notes;
     let printed: Vec<_> = notes.iter().take(MAX_PRINTED).collect();

@@ -5,7 +5,8 @@ use groundstate_statefile::Problem;
 
 use crate::report::excerpt::Excerpt;
 use crate::report::line_span::LineSpan;
-use crate::report::output::{Paint, message};
+use crate::report::paint::Paint;
+use crate::report::text::message;
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -169,3 +169,19 @@ impl Outcome {
 }
 
 pub(crate) type Result<T = Outcome, E = Failure> = std::result::Result<T, E>;
+
+/// An error and its causes.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let told = cause.to_string();
+        // Some errors end with the text of their cause.
+        if !text.ends_with(&told) {
+            text.push_str(": ");
+            text.push_str(&told);
+        }
+        next = cause.source();
+    }
+    text
+}

@@ -1,20 +1,14 @@
-//! Standard output and standard error: buffers, colours, and readers that go away.
+//! Standard output: a buffer, colours, and readers that go away.
 
 use std::borrow::Cow;
-use std::io::{self, BufWriter, IsTerminal, StderrLock, StdoutLock, Write};
+use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 
 use anstream::{AutoStream, ColorChoice};
-use anstyle::{AnsiColor, Style};
+use groundstate_common::{is_hidden, one_line};
 
-use groundstate_common::{is_hidden, one_line, shortened};
-
-use crate::report::diagnostic::Diagnostic;
-use crate::report::error::Failure;
+use crate::report::paint::Paint;
 
 const BUFFER: usize = 1 << 16;
-
-/// Characters of one line of a message, at most: names and lock documents may have any length.
-const MAX_MESSAGE: usize = 4000;
 
 /// Where results go.
 ///
@@ -93,15 +87,6 @@ impl Write for Output {
     }
 }
 
-/// So many of a thing, in words.
-pub(crate) fn count(number: usize, thing: &str) -> String {
-    match thing.strip_suffix('y') {
-        _ if number == 1 => format!("1 {thing}"),
-        Some(stem) => format!("{number} {stem}ies"),
-        None => format!("{number} {thing}s"),
-    }
-}
-
 /// The same JSON, with hidden characters as escapes.
 ///
 /// Line breaks and tabs between tokens stay; a carriage return that stands alone there becomes a line break, as it would
@@ -124,110 +109,9 @@ fn escaped_json(json: &str) -> Cow<'_, str> {
     out.into()
 }
 
-/// Colours, or none.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Paint(pub(crate) bool);
-
-impl Paint {
-    pub(crate) fn bold(self, text: &str) -> String {
-        self.with(Style::new().bold(), text)
-    }
-
-    pub(crate) fn dim(self, text: &str) -> String {
-        self.with(Style::new().dimmed(), text)
-    }
-
-    pub(crate) fn colour(self, colour: AnsiColor, text: &str) -> String {
-        self.with(Style::new().fg_color(Some(colour.into())), text)
-    }
-
-    /// A word that has to be seen first.
-    pub(crate) fn strong(self, colour: AnsiColor, text: &str) -> String {
-        self.with(Style::new().fg_color(Some(colour.into())).bold(), text)
-    }
-
-    /// What frames a piece of source text.
-    pub(crate) fn frame(self, text: &str) -> String {
-        self.strong(AnsiColor::Blue, text)
-    }
-
-    fn with(self, style: Style, text: &str) -> String {
-        if self.0 { format!("{style}{text}{style:#}") } else { text.to_owned() }
-    }
-}
-
-/// Writes notes to standard error; silent if it is closed.
-#[derive(Debug)]
-pub(crate) struct Messages {
-    out: StderrLock<'static>,
-    paint: Paint,
-}
-
-impl Messages {
-    pub(crate) fn stderr() -> Self {
-        let stderr = io::stderr();
-        let paint = Paint(AutoStream::choice(&stderr) != ColorChoice::Never);
-        Self { out: stderr.lock(), paint }
-    }
-
-    pub(crate) fn diagnostic(&mut self, diagnostic: &Diagnostic) {
-        self.text(&diagnostic.render(self.paint));
-    }
-
-    pub(crate) fn warning(&mut self, text: &str) {
-        let head = self.paint.strong(AnsiColor::Yellow, "warning");
-        self.text(&format!("{head}: {}\n", message(text)));
-    }
-
-    pub(crate) fn note(&mut self, text: &str) {
-        let head = self.paint.strong(AnsiColor::Cyan, "note");
-        self.text(&format!("{head}: {}\n", message(text)));
-    }
-
-    /// Lines that belong to the message before, each behind two blanks.
-    pub(crate) fn details(&mut self, lines: &[String]) {
-        for line in lines {
-            self.text(&format!("  {}\n", message(line)));
-        }
-    }
-
-    /// Says why a command ends.
-    pub(crate) fn failure(&mut self, failure: &Failure) {
-        for diagnostic in &failure.diagnostics {
-            self.diagnostic(diagnostic);
-        }
-        let paint = self.paint;
-        if !failure.message.is_empty() {
-            let message = message(&failure.message);
-            self.text(&format!("{}: {message}\n", paint.strong(AnsiColor::Red, "error")));
-        }
-        self.details(&failure.details);
-        for hint in &failure.hints {
-            let hint = one_line(hint);
-            self.text(&format!("{}: {hint}\n", paint.strong(AnsiColor::Cyan, "help")));
-        }
-    }
-
-    fn text(&mut self, text: &str) {
-        // A closed standard error is no reason to fail, and there is nowhere to say so.
-        drop(self.out.write_all(text.as_bytes()));
-    }
-}
-
-/// What a message says, on one line that is not too long to be read.
-pub(crate) fn message(text: &str) -> String {
-    shortened(&one_line(text), MAX_MESSAGE).into_owned()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{MAX_MESSAGE, count, escaped_json, message};
-
-    #[test]
-    fn one_thing_is_not_many() {
-        assert_eq!([count(1, "change"), count(0, "change")], ["1 change", "0 changes"]);
-        assert_eq!([count(1, "entry"), count(2, "entry")], ["1 entry", "2 entries"]);
-    }
+    use super::escaped_json;
 
     #[test]
     fn json_on_a_terminal_says_the_same_in_escapes() {
@@ -236,11 +120,5 @@ mod tests {
         assert_eq!(shown, "{\n\t\"a\\u007f\": \"\\u202eé\\udb40\\udc41\\u009b\"\n}");
         let read = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
         assert_eq!(read(json), read(&shown));
-    }
-
-    #[test]
-    fn messages_are_one_line_of_bounded_length() {
-        assert_eq!(message("a\nhelp: b\u{1b}[2J"), "a\\nhelp: b\\u001b[2J");
-        assert_eq!(message(&"x".repeat(1 << 20)).chars().count(), MAX_MESSAGE + 1);
     }
 }

@@ -14,9 +14,9 @@ use groundstate_statemgr::{
 };
 use groundstate_statemgr_fs::{Backup, Process};
 
-use crate::input::place::Remote;
+use crate::input::remote::Remote;
+use crate::session::files;
 use crate::session::interrupt::{Interrupts, LAST_WAIT};
-use crate::session::save;
 
 /// How many files of the name of an emergency there may be.
 const MAX_EMERGENCIES: u32 = 100;
@@ -129,7 +129,7 @@ impl BackupStore {
             None => self.remote.store.read().await?,
         };
         let Some(stored) = stored else { return Ok(()) };
-        save::put(path, &stored.bytes).map_err(|error| {
+        files::put(path, &stored.bytes).map_err(|error| {
             Error::new(ErrorKind::Unavailable, Op::Other("keep a copy of"), self)
                 .because(format!("{} cannot be written, name another file with `--backup`", path.display()))
                 .with_source(error)
@@ -239,7 +239,7 @@ fn emergency(folder: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
             number => format!("errored.{number}.tfstate"),
         };
         let path = folder.join(name);
-        match save::new_file(&path) {
+        match files::new_file(&path) {
             Ok(mut file) => {
                 file.write_all(bytes)?;
                 file.sync_all()?;

@@ -14,7 +14,7 @@ use groundstate_statemgr::{
 use tokio::sync::Notify;
 
 use crate::report::error::{Failure, Kind};
-use crate::report::output::Messages;
+use crate::report::messages::Messages;
 
 /// How long the answer to a request that changes something is waited for after a signal.
 pub(crate) const LAST_WAIT: Duration = Duration::from_secs(15);

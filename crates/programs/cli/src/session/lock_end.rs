@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use groundstate_statemgr::{Error, ReleaseError};
 
+use crate::report::error::chain;
 use crate::report::error::{Failure, Kind};
-use crate::report::output::Messages;
-use crate::session::locked::chain;
+use crate::report::messages::Messages;
 use crate::session::managed_state::ManagedState;
 
 /// Whether a lock of this process was lost or could not be released. The report of the work comes after that, and

@@ -2,7 +2,7 @@
 
 use std::panic::resume_unwind;
 use std::pin::pin;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use groundstate_common::{Clock, OsIds, SystemClock, shell_command};
@@ -10,35 +10,21 @@ use groundstate_statemgr::{
     AbandonedLocks, Error, ErrorKind, LockGuard, LockInfo, Locker, Manager, TokioSleeper, Waiting,
     catch_panic,
 };
-use tokio::runtime::{Builder, Runtime};
 
 use crate::args::LockArgs;
-use crate::input::place::refused;
-use crate::report::error::{Failure, Kind, Result};
-use crate::report::output::Messages;
+use crate::input::backend::refused;
+use crate::input::runtime::runtime;
+use crate::report::error::{Failure, Kind, Result, chain};
+use crate::report::messages::Messages;
 use crate::session::interrupt::{Interruptible, Interrupts, LAST_WAIT};
 use crate::session::lock_end;
 use crate::session::managed_state::ManagedState;
-use crate::session::run_journal::bring_up_to_date;
+use crate::session::recovery::bring_up_to_date;
 use crate::session::state_error::{StateError, explain, unlock};
 use crate::session::who::who;
 
 /// How long, and how often, a lock is looked for that a cut off request may have left.
 const LOOKS: [Duration; 3] = [Duration::ZERO, Duration::from_millis(300), Duration::from_millis(700)];
-
-/// What runs the waiting parts of a command. There is one, because connections belong to the one that made them.
-pub(crate) fn runtime() -> Result<&'static Runtime> {
-    static RUNTIME: OnceLock<Runtime> = OnceLock::new();
-    if let Some(runtime) = RUNTIME.get() {
-        return Ok(runtime);
-    }
-    let runtime = Builder::new_current_thread()
-        .enable_io()
-        .enable_time()
-        .build()
-        .map_err(|error| Failure::new(Kind::NoState, format!("the command cannot start: {error}")))?;
-    Ok(RUNTIME.get_or_init(|| runtime))
-}
 
 /// Does `work` while the lock is held, and releases it whatever comes of the work.
 ///
@@ -277,22 +263,6 @@ pub(crate) async fn retried<T>(
     }
 }
 
-/// An error and its causes.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        let told = cause.to_string();
-        // Some errors end with the text of their cause.
-        if !text.ends_with(&told) {
-            text.push_str(": ");
-            text.push_str(&told);
-        }
-        next = cause.source();
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -303,8 +273,9 @@ mod tests {
     use groundstate_common::{OsIds, SystemClock};
     use groundstate_statemgr::{Manager, ManagerOptions, MemoryPlace, StateStore};
 
-    use super::{Interrupts, hold, lock_info, runtime};
+    use super::{Interrupts, hold, lock_info};
     use crate::args::LockArgs;
+    use crate::input::runtime::runtime;
     use crate::session::managed_state::ManagedState;
 
     #[test]

@@ -1,11 +1,13 @@
 //! Work on a stored state: its lock, its manager, its backup, and what is left when that ends early. It knows no verb.
 
+pub(crate) mod backup;
 pub(crate) mod backup_store;
+pub(crate) mod files;
 pub(crate) mod interrupt;
 pub(crate) mod lock_end;
 pub(crate) mod locked;
 pub(crate) mod managed_state;
-pub(crate) mod run_journal;
+pub(crate) mod recovery;
 pub(crate) mod save;
 pub(crate) mod state_error;
 pub(crate) mod who;

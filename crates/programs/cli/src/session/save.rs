@@ -1,18 +1,24 @@
 //! Replaces a file all at once: readers see the old content or the new one, never a part.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::fs;
+use std::io::{self, Write};
 use std::path::Path;
 
 use groundstate_statemgr::{ErrorKind, Expect, WriteOptions};
 use groundstate_statemgr_fs::Backup;
 
+use crate::input::family::is_packed;
 use crate::input::head::Head;
+use crate::input::locate::is_standard;
+use crate::input::location::StateLocation;
 use crate::input::packed;
 use crate::input::paths;
+use crate::report::error::chain;
 use crate::report::error::{Failure, Kind, Result};
-use crate::session::locked::{chain, unlocked};
-use crate::session::managed_state::StateArg;
+use crate::report::output::Output;
+use crate::session::files::{create, write_into};
+use crate::session::locked::unlocked;
+use crate::session::managed_state::ManagedState;
 use crate::session::state_error::how_to_free;
 
 /// Writes `path`, so that the content is the old or the new one at any time, and synced before this returns.
@@ -45,9 +51,22 @@ pub(crate) fn replace(
     written.map_err(|error| Failure::unwritable(path, &error))
 }
 
+/// Writes a drawing into a file, or prints it. What a drawing takes from a state is escaped where it is drawn.
+pub(crate) fn write_drawing(text: &str, is_json: bool, path: Option<&Path>) -> Result<()> {
+    let Some(path) = path.filter(|path| !is_standard(path)) else {
+        let mut out = Output::stdout();
+        match is_json {
+            true => out.json(text.trim_end())?,
+            false => out.write_all(text.as_bytes())?,
+        }
+        return Ok(out.finish()?);
+    };
+    replace(path, None, |out| out.write_all(text.as_bytes()))
+}
+
 /// Overwrites a file that exists.
 fn overwrite(path: &Path, expected: Option<&[u8]>, bytes: &[u8]) -> Result<()> {
-    let opened = StateArg::at(path)?.open_raw(Backup::None, false)?;
+    let opened = ManagedState::open_raw(StateLocation::at(path)?, Backup::None, false)?;
     unlocked(&opened, async |manager| {
         let store = manager.store();
         let stored = store.read().await?;
@@ -76,7 +95,7 @@ fn overwrite(path: &Path, expected: Option<&[u8]>, bytes: &[u8]) -> Result<()> {
 
 /// Whether these bytes are an envelope of OpenTofu's encryption, compressed or not.
 fn is_encrypted(bytes: &[u8]) -> bool {
-    let unpacked = packed::is_packed(bytes).then(|| packed::unpack(bytes).ok()).flatten();
+    let unpacked = is_packed(bytes).then(|| packed::unpack(bytes).ok()).flatten();
     Head::read(unpacked.as_deref().unwrap_or(bytes)).is_some_and(|head| head.is_encrypted)
 }
 
@@ -93,95 +112,6 @@ pub(crate) fn refuse_encrypted(path: &Path) -> Result<()> {
 fn over_encrypted(name: &str) -> Failure {
     let message = format!("{name} is encrypted, and would be replaced by plain text");
     Failure::new(Kind::Loss, message).hint("nothing was written; name another file, or remove this one first")
-}
-
-/// Makes this the content of a file that no other process has open, such as a copy of a state.
-///
-/// Its owner alone may read it, whatever was there before. A link is not followed, and the file of another user is not
-/// replaced.
-pub(crate) fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    match fs::symlink_metadata(path) {
-        Ok(metadata) => replaceable(&metadata)?,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(error),
-    }
-    create(path, |out| out.write_all(bytes))
-}
-
-/// Makes an empty file that only its owner can read, where none is: another process that wants the name gets an error.
-pub(crate) fn reserve(path: &Path) -> io::Result<()> {
-    new_file(path).map(drop)
-}
-
-/// Opens a file that does not exist yet, for its owner only.
-pub(crate) fn new_file(path: &Path) -> io::Result<fs::File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
-}
-
-/// Whether a copy may take the place of this.
-fn replaceable(metadata: &fs::Metadata) -> io::Result<()> {
-    let refuse = |message| Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
-    if metadata.is_symlink() {
-        return refuse("it is a symbolic link, which is not followed");
-    }
-    if !metadata.is_file() {
-        return Err(paths::special(metadata));
-    }
-    #[cfg(unix)]
-    if std::os::unix::fs::MetadataExt::uid(metadata) != nix::unistd::geteuid().as_raw() {
-        return refuse("it belongs to another user");
-    }
-    Ok(())
-}
-
-/// Writes a new file by way of a temporary one beside it, which no other user can read.
-fn create(target: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let directory = match target.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".groundstate-").suffix(".tmp");
-    let mut temporary = builder.tempfile_in(directory).map_err(without_path)?;
-    let mut out = BufWriter::with_capacity(1 << 16, temporary.as_file_mut());
-    write(&mut out)?;
-    out.flush()?;
-    drop(out);
-    temporary.as_file().sync_all()?;
-    temporary.persist(target).map_err(|error| error.error)?;
-    sync_directory(directory)
-}
-
-/// Devices and pipes cannot be replaced; they take the bytes as they come.
-fn write_into(target: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let mut out = BufWriter::new(OpenOptions::new().write(true).open(target)?);
-    write(&mut out)?;
-    out.flush()
-}
-
-/// The usual errors without a path: the name of a temporary file means nothing to anybody.
-fn without_path(error: io::Error) -> io::Error {
-    use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem, StorageFull};
-    match error.kind() {
-        kind @ (NotFound | NotADirectory | PermissionDenied | ReadOnlyFilesystem | StorageFull) => {
-            kind.into()
-        }
-        _ => error,
-    }
-}
-
-#[cfg(unix)]
-fn sync_directory(directory: &Path) -> io::Result<()> {
-    fs::File::open(directory)?.sync_all()
-}
-
-#[cfg(not(unix))]
-fn sync_directory(_: &Path) -> io::Result<()> {
-    Ok(())
 }
 
 #[cfg(test)]

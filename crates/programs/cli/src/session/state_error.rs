@@ -7,11 +7,11 @@ use groundstate_state_edit::{MoveError, RemoveError, ReplaceProviderError, Scrip
 use groundstate_statefile::{EncodeError, ReadError};
 use groundstate_statemgr::{Error, ErrorKind, LockHolder, LockId};
 
-use crate::input::place::kind_of;
+use crate::input::backend::kind_of;
 use crate::input::source::Source;
 use crate::input::terraform;
+use crate::report::error::chain;
 use crate::report::error::{Failure, Kind};
-use crate::session::locked::chain;
 use crate::session::managed_state::ManagedState;
 
 /// Characters of a lock id that is named in a command, at most.

@@ -8,25 +8,16 @@ use groundstate_states::addr::{AbsResource, AbsResourceInstance, Target};
 use groundstate_states::{Attributes, ObjectSrc};
 
 use crate::args::ListArgs;
-use crate::input::family::Family;
-use crate::input::source::{ScanFailure, Source};
-use crate::input::terraform::load;
-use crate::pulumi;
+use crate::input::source::ScanFailure;
+use crate::input::terraform::{TerraformState, load};
 use crate::report::error::{Outcome, Result};
 use crate::report::json::Json;
 use crate::report::output::Output;
 use crate::report::value::{Kind, Tape};
 use crate::terraform::select;
 
-pub(crate) fn run(args: &ListArgs) -> Result {
-    let source = Source::find(&args.state.state)?;
-    match source.family {
-        Family::Terraform => list(args, &source),
-        Family::Pulumi => pulumi::list(args, &source),
-    }
-}
-
-fn list(args: &ListArgs, source: &Source) -> Result {
+/// Lists the instances, or those that the arguments stand for.
+pub(crate) fn list(args: &ListArgs, source: &TerraformState) -> Result {
     let targets = select::parse(&args.addresses)?;
     let lines = match source.list(args.id.is_some()) {
         // The whole list is by far the most frequent question, so its addresses are printed as they come.
@@ -82,7 +73,7 @@ struct Item {
     id: Option<String>,
 }
 
-fn from_model(source: &Source, with_ids: bool) -> Result<Vec<Item>> {
+fn from_model(source: &TerraformState, with_ids: bool) -> Result<Vec<Item>> {
     let loaded = load(source)?;
     let instances = loaded.file.state.resource_instances();
     let item = |(address, instance): (_, &groundstate_states::ResourceInstance)| Item {
@@ -93,7 +84,7 @@ fn from_model(source: &Source, with_ids: bool) -> Result<Vec<Item>> {
 }
 
 /// The instances that the addresses stand for, in the order of the addresses; without addresses, all.
-fn choose(all: &[Item], targets: &[Target], args: &ListArgs, source: &Source) -> Result<Vec<String>> {
+fn choose(all: &[Item], targets: &[Target], args: &ListArgs, source: &TerraformState) -> Result<Vec<String>> {
     let wanted = |item: &&Item| args.id.is_none() || item.id == args.id;
     if targets.is_empty() {
         return Ok(all.iter().filter(wanted).map(|item| item.address.to_string()).collect());

@@ -7,15 +7,16 @@ use groundstate_statefile::File;
 
 use super::replace::{Replacement, replace};
 use crate::args::MergeErroredArgs;
-use crate::input::source::Source;
-use crate::input::terraform::load;
+use crate::input::location::StateLocation;
+use crate::input::state::State;
+use crate::input::terraform::{TerraformState, load};
 use crate::report::error::{Failure, Kind, Result};
-use crate::report::output::Messages;
-use crate::session::managed_state::{StateArg, backups};
+use crate::report::messages::Messages;
+use crate::session::managed_state::backups;
 
-pub(crate) fn run(args: &MergeErroredArgs) -> Result {
-    let found = StateArg::existing(&args.place.state)?;
-    let errored = file(&args.errored)?;
+/// Merges `errored` into what is stored.
+pub(crate) fn run(args: &MergeErroredArgs, errored: &TerraformState, found: StateLocation) -> Result {
+    let errored = load(errored)?.file;
     let given = args.base.as_deref().map(file).transpose()?;
     // A backup that cannot be read is none that could help.
     let known: Vec<File> =
@@ -46,7 +47,7 @@ pub(crate) fn run(args: &MergeErroredArgs) -> Result {
 }
 
 fn file(path: &Path) -> Result<File> {
-    let source = Source::beside(path)?;
+    let source = State::beside(path)?.terraform()?;
     Ok(load(&source)?.file)
 }
 

@@ -4,10 +4,12 @@ use groundstate_backends::Purpose;
 use groundstate_statemgr::Backend;
 
 use crate::args::MigrateLockArgs;
-use crate::input::place::{backend, maintenance, refused};
+use crate::input::backend::{backend, maintenance, refused};
+use crate::input::runtime::runtime;
 use crate::report::error::{Outcome, Result};
-use crate::report::output::{Messages, Output};
-use crate::session::locked::{lock_document, retried, runtime, uninterrupted};
+use crate::report::messages::Messages;
+use crate::report::output::Output;
+use crate::session::locked::{lock_document, retried, uninterrupted};
 
 pub(crate) fn run(args: &MigrateLockArgs) -> Result {
     let place = backend(&args.at.place, Purpose::Change)?;

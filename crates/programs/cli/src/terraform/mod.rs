@@ -1,6 +1,9 @@
 //! The verbs on states of Terraform and OpenTofu, one file or folder each.
 
 pub(crate) mod change;
+pub(crate) mod check;
+pub(crate) mod diff;
+pub(crate) mod graph;
 pub(crate) mod history;
 pub(crate) mod list;
 pub(crate) mod merge_errored;

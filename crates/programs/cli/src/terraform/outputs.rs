@@ -2,40 +2,26 @@
 
 use std::io::{self, Write};
 
-use groundstate_backends::Purpose;
 use groundstate_common::{one_line, shell_command};
 use groundstate_statefile::{Document, type_json, value_json};
 use groundstate_states::{OutputValue, Value};
 
 use crate::args::OutputsArgs;
-use crate::input::family::Family;
-use crate::input::place::{Located, locate, refused};
-use crate::input::source::{ScanFailure, Source, is_standard};
-use crate::input::terraform::load_if_any;
-use crate::pulumi;
+use crate::input::backend::refused;
+use crate::input::remote::Located;
+use crate::input::runtime::runtime;
+use crate::input::source::ScanFailure;
+use crate::input::terraform::{TerraformState, load_if_any};
 use crate::report::error::{Failure, Kind, Outcome, Result};
 use crate::report::json::{Json, indented};
-use crate::report::output::{Messages, Output};
+use crate::report::messages::Messages;
+use crate::report::output::Output;
 use crate::report::value::{Hcl, Marks, Tape, concrete};
-use crate::session::locked::runtime;
 
 type Named = (String, OutputValue);
 
-pub(crate) fn run(args: &OutputsArgs) -> Result {
-    if let Some(output) = read_from_afar(args)? {
-        let mut out = Output::stdout();
-        one(args.name.as_deref().unwrap_or_default(), &output, args, &mut out)?;
-        out.finish()?;
-        return Ok(Outcome::Clean);
-    }
-    let source = Source::find(&args.state.state)?;
-    match source.family {
-        Family::Terraform => outputs(args, &source),
-        Family::Pulumi => pulumi::outputs(args, &source),
-    }
-}
-
-fn outputs(args: &OutputsArgs, source: &Source) -> Result {
+/// Prints the outputs, or one of them.
+pub(crate) fn outputs(args: &OutputsArgs, source: &TerraformState) -> Result {
     let mut out = Output::stdout();
     if let Some(name) = args.name.as_deref() {
         let Some(output) = read_one(source, name)? else { return Err(unknown(name, source)) };
@@ -47,7 +33,7 @@ fn outputs(args: &OutputsArgs, source: &Source) -> Result {
     Ok(Outcome::Clean)
 }
 
-fn all(outputs: &[Named], args: &OutputsArgs, source: &Source, out: &mut Output) -> io::Result<()> {
+fn all(outputs: &[Named], args: &OutputsArgs, source: &TerraformState, out: &mut Output) -> io::Result<()> {
     if args.json {
         return out.json(&indented(&all_json(outputs)));
     }
@@ -57,13 +43,17 @@ fn all(outputs: &[Named], args: &OutputsArgs, source: &Source, out: &mut Output)
     all_text(outputs, args.reveal, out)
 }
 
-/// Reads one output of a state in the network, and no more of the state than that takes; nothing, if only the whole of it
-/// can tell.
-fn read_from_afar(args: &OutputsArgs) -> Result<Option<OutputValue>> {
-    let Some(name) = args.name.as_deref().filter(|_| !is_standard(&args.state.state)) else {
-        return Ok(None);
-    };
-    let Located::Remote(remote) = locate(&args.state.state, false, Purpose::Read)? else { return Ok(None) };
+/// Prints one output that a backend can tell without the rest of the state; nothing, if only the whole of it can tell.
+pub(crate) fn one_from_afar(args: &OutputsArgs, located: &Located) -> Result<Option<Outcome>> {
+    let Some(output) = read_from_afar(args, located)? else { return Ok(None) };
+    let mut out = Output::stdout();
+    one(args.name.as_deref().unwrap_or_default(), &output, args, &mut out)?;
+    out.finish()?;
+    Ok(Some(Outcome::Clean))
+}
+
+fn read_from_afar(args: &OutputsArgs, located: &Located) -> Result<Option<OutputValue>> {
+    let (Some(name), Located::Remote(remote)) = (args.name.as_deref(), located) else { return Ok(None) };
     let Some(outputs) = &remote.place.opened.outputs else { return Ok(None) };
     let found = runtime()?.block_on(outputs.outputs(&remote.place.workspace, Some(name)));
     let found = found.map_err(|error| refused(&error))?;
@@ -71,7 +61,7 @@ fn read_from_afar(args: &OutputsArgs) -> Result<Option<OutputValue>> {
 }
 
 /// Reads one output, and no more of the file than that takes.
-fn read_one(source: &Source, name: &str) -> Result<Option<OutputValue>> {
+fn read_one(source: &TerraformState, name: &str) -> Result<Option<OutputValue>> {
     match source.outputs(Some(name)) {
         Ok(mut found) if !found.is_empty() => Ok(found.pop().map(|(_, output)| output)),
         Err(ScanFailure::Failed(failure)) => Err(failure),
@@ -81,7 +71,7 @@ fn read_one(source: &Source, name: &str) -> Result<Option<OutputValue>> {
 }
 
 /// Reads all outputs of a state that has been checked as a whole.
-fn read_all(source: &Source) -> Result<Vec<Named>> {
+fn read_all(source: &TerraformState) -> Result<Vec<Named>> {
     if let Ok(document) = Document::open(source.text()?.into_owned()) {
         // One after the other: a document finds each by name, which takes long if there are very many.
         if let Ok(outputs) = groundstate_statefile::outputs(document.text(), None) {
@@ -93,7 +83,7 @@ fn read_all(source: &Source) -> Result<Vec<Named>> {
     Ok(outputs.map(|(name, output)| (name.to_string(), OutputValue::clone(output))).collect())
 }
 
-fn unknown(name: &str, source: &Source) -> Failure {
+fn unknown(name: &str, source: &TerraformState) -> Failure {
     Failure::new(Kind::NotFound, format!("{} has no output {name:?}", source.name))
         .hint(format!("`{}` shows what there is", shell_command("groundstate outputs", &[&source.name])))
 }

@@ -5,17 +5,18 @@ use groundstate_statefile::{EncodeError, EncodeOptions, encode_to};
 use groundstate_statemgr::Manager;
 use groundstate_statemgr_fs::Backup;
 
-use crate::args::PullArgs;
+use crate::input::location::StateLocation;
 use crate::input::terraform;
 use crate::report::error::{Failure, Kind, Outcome, Result};
 use crate::report::output::Output;
 use crate::session::locked::unlocked;
-use crate::session::managed_state::StateArg;
-use crate::session::run_journal::warn_of_journal;
+use crate::session::managed_state::ManagedState;
+use crate::session::recovery::warn_of_journal;
 use crate::session::state_error::StateError;
 
-pub(crate) fn run(args: &PullArgs) -> Result {
-    let managed = StateArg::to_read(&args.state)?.open(Backup::None, false)?;
+/// Prints what is stored there.
+pub(crate) fn run(found: StateLocation) -> Result {
+    let managed = ManagedState::open(found, Backup::None, false)?;
     let text = unlocked(&managed, async |manager| {
         warn_of_journal(&managed).await;
         read(manager, &managed.name).await

@@ -2,14 +2,13 @@
 
 use super::replace::{Replacement, replace};
 use crate::args::PushArgs;
-use crate::input::source::Source;
-use crate::input::terraform::load;
+use crate::input::location::StateLocation;
+use crate::input::terraform::{TerraformState, load};
 use crate::report::error::Result;
-use crate::session::managed_state::StateArg;
 
-pub(crate) fn run(args: &PushArgs) -> Result {
-    let source = Source::beside(&args.file)?;
-    let file = load(&source)?.file;
+/// Stores `state` in place of what is stored.
+pub(crate) fn run(args: &PushArgs, state: &TerraformState, found: StateLocation) -> Result {
+    let file = load(state)?.file;
     let how = Replacement {
         args: &args.change,
         operation: "state-push",
@@ -19,5 +18,5 @@ pub(crate) fn run(args: &PushArgs) -> Result {
         over_encrypted: args.over_encrypted,
         checked: true,
     };
-    replace(StateArg::at(&args.place.state)?, &how, |_| Ok(file))
+    replace(found, &how, |_| Ok(file))
 }

@@ -6,16 +6,18 @@ use groundstate_statemgr::Locker;
 use groundstate_statemgr_fs::Backup;
 
 use crate::args::{LockArgs, RecoverArgs};
-use crate::input::source::is_standard;
+use crate::input::locate::is_standard;
+use crate::input::location::StateLocation;
 use crate::report::error::{Failure, Kind, Outcome, Result};
 use crate::report::output::Output;
+use crate::report::text::count;
 use crate::session::locked::{lock_info, locked, unlocked};
-use crate::session::managed_state::{ManagedState, StateArg};
-use crate::session::run_journal::{count, journaled};
+use crate::session::managed_state::ManagedState;
+use crate::session::recovery::journaled;
 use crate::session::save::replace;
 
 pub(crate) fn run(args: &RecoverArgs) -> Result {
-    let mut opened = StateArg::at(&args.state)?.open(Backup::None, true)?;
+    let mut opened = ManagedState::open(StateLocation::at(&args.state)?, Backup::None, true)?;
     if opened.changes.is_none() {
         let message =
             format!("{} is not in a file, and only beside files journals are looked for", opened.name);
@@ -39,7 +41,7 @@ pub(crate) fn run(args: &RecoverArgs) -> Result {
         None => format!("There is nothing to recover beside {}.", opened.name),
         Some(changes) if args.discard => {
             discard(&mut opened, args)?;
-            format!("Discarded {} beside {}.", count(changes), opened.name)
+            format!("Discarded {} beside {}.", count(changes, "change"), opened.name)
         }
         Some(_) => {
             // Taking the lock is what recovers.

@@ -3,7 +3,7 @@
 use groundstate_backends::Purpose;
 
 use crate::args::RepairDigestArgs;
-use crate::input::place::{backend, maintenance};
+use crate::input::backend::{backend, maintenance};
 use crate::report::error::{Outcome, Result};
 use crate::report::output::Output;
 use crate::session::locked::{lock_document, retried, uninterrupted};

@@ -1,7 +1,5 @@
 //! Storing a whole state in place of another: what `push` and `undo` have in common.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use groundstate_state_edit::{Diff, diff};
@@ -15,22 +13,20 @@ use groundstate_statemgr_fs::Backup;
 use groundstate_states::{Lineage, Serial};
 use serde_json::Value;
 
-use super::change::backup;
 use crate::args::ChangeArgs;
-use crate::commands::diff as show;
-use crate::input::source::is_same_file;
+use crate::input::location::StateLocation;
+use crate::input::paths::is_same_file;
+use crate::report::differences;
 use crate::report::error::{Failure, Kind, Outcome, Result};
 use crate::report::json::Json;
 use crate::report::output::Output;
+use crate::session::backup::{CopySuffix, backup};
 use crate::session::interrupt::Interrupts;
 use crate::session::locked::{lock_info, locked, unlocked};
-use crate::session::managed_state::{ManagedState, StateArg};
-use crate::session::run_journal::warn_of_journal;
-use crate::session::save;
+use crate::session::managed_state::ManagedState;
+use crate::session::recovery::warn_of_journal;
 use crate::session::state_error::StateError;
-
-/// How many states that cannot be read are kept beside one.
-const MAX_UNREADABLE: u32 = 100;
+use crate::terraform::diff::differences as compared;
 
 /// How a state is replaced.
 pub(super) struct Replacement<'a> {
@@ -60,14 +56,14 @@ struct Stored {
 
 /// Stores what `make` makes of the state that is stored now.
 pub(super) fn replace(
-    found: StateArg,
+    found: StateLocation,
     how: &Replacement<'_>,
     make: impl FnOnce(Option<&File>) -> Result<File>,
 ) -> Result {
     let args = how.args;
     let suffix = suffix(&found, how)?;
     let (keep, path) = backup(&found, args, suffix.as_str())?;
-    let opened = found.open(keep, !args.lock.no_lock)?;
+    let opened = ManagedState::open(found, keep, !args.lock.no_lock)?;
     let stored = match args.dry_run {
         true => unlocked(&opened, async |manager| {
             warn_of_journal(&opened).await;
@@ -89,7 +85,7 @@ pub(super) fn replace(
 ///
 /// Between the backup and the write the command may be killed, so neither the file that is to be stored nor the
 /// backup of a better day is overwritten.
-fn suffix(found: &StateArg, how: &Replacement<'_>) -> Result<CopySuffix> {
+fn suffix(found: &StateLocation, how: &Replacement<'_>) -> Result<CopySuffix> {
     let is_source = |path: &Path| path == how.source || is_same_file(path, how.source);
     if let Some(path) = how.args.backup.as_deref() {
         if is_source(path) && path != Path::new("-") {
@@ -107,62 +103,9 @@ fn suffix(found: &StateArg, how: &Replacement<'_>) -> Result<CopySuffix> {
     Ok(CopySuffix::Fixed(free.unwrap_or(how.backup_suffix)))
 }
 
-/// What comes after the name of a state for that of its copy.
-#[derive(Debug)]
-pub(crate) enum CopySuffix {
-    Fixed(&'static str),
-    /// One that no other process uses, since its file was made here. An empty file is removed in the end.
-    Reserved {
-        suffix: String,
-        path: Option<PathBuf>,
-    },
-}
-
-impl CopySuffix {
-    /// A suffix for a state that cannot be read: it may be all that is left, so it replaces no earlier copy. A preview
-    /// reserves nothing.
-    pub(crate) fn unreadable(found: &StateArg, is_preview: bool) -> Result<Self> {
-        let numbered = (1..MAX_UNREADABLE).map(|number| format!(".unreadable.{number}"));
-        for suffix in std::iter::once(".unreadable".to_owned()).chain(numbered) {
-            let path = found.with_suffix(&suffix);
-            let free = match is_preview {
-                true => fs::symlink_metadata(&path).is_err(),
-                false => match save::reserve(&path) {
-                    Ok(()) => return Ok(Self::Reserved { suffix, path: Some(path) }),
-                    Err(error) => error.kind() != io::ErrorKind::AlreadyExists,
-                },
-            };
-            // Where no file can be made, the backup says why; a place with a history needs none.
-            if free {
-                return Ok(Self::Reserved { suffix, path: None });
-            }
-        }
-        let message = format!("{MAX_UNREADABLE} unreadable states are beside {}", found.name());
-        Err(Failure::new(Kind::Conflict, message).hint("remove some, or name a file with `--backup`"))
-    }
-
-    pub(crate) fn as_str(&self) -> &str {
-        match self {
-            Self::Fixed(suffix) => suffix,
-            Self::Reserved { suffix, .. } => suffix,
-        }
-    }
-}
-
-impl Drop for CopySuffix {
-    fn drop(&mut self) {
-        if let Self::Reserved { path: Some(path), .. } = self
-            && fs::symlink_metadata(&path).is_ok_and(|file| file.is_file() && file.len() == 0)
-        {
-            // It is empty, so nothing is lost if it stays.
-            drop(fs::remove_file(path));
-        }
-    }
-}
-
 /// Whether what is stored can be read; anything else that is wrong is told later.
-fn is_readable(found: &StateArg) -> Result<bool> {
-    let opened = found.clone().open(Backup::None, false)?;
+fn is_readable(found: &StateLocation) -> Result<bool> {
+    let opened = ManagedState::open(found.clone(), Backup::None, false)?;
     unlocked(&opened, async |manager| {
         Ok(!manager.refresh_state().await.is_err_and(|error| error.kind() == ErrorKind::Corrupt))
     })
@@ -245,13 +188,13 @@ fn report(opened: &ManagedState, args: &ChangeArgs, stored: &Stored, backup: Opt
                 json.text("backup", &backup.display().to_string());
             }
             if let Some(diff) = diff {
-                json.inner("diff", |json| show::members(json, &show::differences(diff, false)));
+                json.inner("diff", |json| differences::members(json, &compared(diff, false)));
             }
         }))?;
         return Ok(out.finish()?);
     }
     match diff {
-        Some(diff) if args.dry_run => show::text(&show::differences(diff, false), &mut out)?,
+        Some(diff) if args.dry_run => differences::text(&compared(diff, false), &mut out)?,
         _ if !written => out.line("Nothing to change: what is stored says the same.")?,
         _ => out.line(&format!("{} has serial {} now.", opened.name, meta.serial))?,
     }
@@ -259,28 +202,4 @@ fn report(opened: &ManagedState, args: &ChangeArgs, stored: &Stored, backup: Opt
         out.line(&format!("The state before is in {}.", backup.display()))?;
     }
     Ok(out.finish()?)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use super::{CopySuffix, StateArg};
-
-    #[test]
-    fn two_processes_at_once_reserve_different_names_for_unreadable_states() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("terraform.tfstate");
-        fs::write(&path, "{ damaged").unwrap();
-        let found = StateArg::file(path).unwrap();
-        let preview = CopySuffix::unreadable(&found, true).unwrap();
-        assert_eq!(preview.as_str(), ".unreadable");
-        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "a preview makes no file");
-        let [first, second] = [(); 2].map(|()| CopySuffix::unreadable(&found, false).unwrap());
-        assert_eq!([first.as_str(), second.as_str()], [".unreadable", ".unreadable.1"]);
-        fs::write(found.with_suffix(first.as_str()), "{ damaged").unwrap();
-        drop((first, second));
-        assert!(found.with_suffix(".unreadable").exists());
-        assert!(!found.with_suffix(".unreadable.1").exists(), "what was not used is removed");
-    }
 }

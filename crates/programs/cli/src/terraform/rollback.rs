@@ -7,9 +7,9 @@ use groundstate_statefile::{DecodeOptions, decode};
 use super::replace::{Replacement, replace};
 use crate::args::RollbackArgs;
 use crate::input::history::StateHistory;
+use crate::input::location::StateLocation;
 use crate::input::terraform;
 use crate::report::error::{Failure, Kind, Result};
-use crate::session::managed_state::StateArg;
 
 pub(crate) fn run(args: &RollbackArgs) -> Result {
     let history = StateHistory::open(&args.place.state)?;
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &RollbackArgs) -> Result {
         over_encrypted: args.over_encrypted,
         checked: false,
     };
-    replace(StateArg::at(&args.place.state)?, &how, |stored| {
+    replace(StateLocation::at(&args.place.state)?, &how, |stored| {
         if !args.force && stored.is_some_and(|stored| stored.lineage != snapshot.lineage) {
             let message = format!("{name} is not a snapshot of this state: their lineages differ");
             return Err(Failure::new(Kind::Conflict, message).hint("`--force` goes back to it nevertheless"));

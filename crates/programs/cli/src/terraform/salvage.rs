@@ -7,21 +7,28 @@ use groundstate_statefile::{Lost, SalvageError, Salvaged, salvage};
 use groundstate_statemgr_fs::Backup;
 
 use crate::args::SalvageArgs;
-use crate::commands::NO_SALVAGE;
-use crate::input::family::Family;
+use crate::input::family::{Family, is_packed};
+use crate::input::locate::is_standard;
+use crate::input::location::StateLocation;
 use crate::input::packed;
 use crate::input::paths;
-use crate::input::source::{is_same_file, is_standard};
+use crate::input::paths::is_same_file;
+use crate::input::state::not_theirs;
 use crate::input::terraform;
-use crate::pulumi;
 use crate::report::diagnostic::{Diagnostic, Severity};
 use crate::report::error::{Failure, Kind, Outcome, Result};
 use crate::report::json::Json;
 use crate::report::line_span::LineSpan;
-use crate::report::output::{Messages, Output, count};
+use crate::report::messages::Messages;
+use crate::report::output::Output;
+use crate::report::text::count;
 use crate::session::locked::unlocked;
-use crate::session::managed_state::StateArg;
+use crate::session::managed_state::ManagedState;
 use crate::session::save;
+
+/// What to do with damaged Pulumi files instead.
+const NO_SALVAGE: &str =
+    "`groundstate undo --force` brings a backup back, `groundstate repair` mends what can be read";
 
 /// Losses that are printed one by one; the rest is counted.
 const MAX_PRINTED: usize = 50;
@@ -62,7 +69,7 @@ fn read(path: &Path) -> Result<(String, Vec<u8>)> {
             .map_err(|error| Failure::new(Kind::NoState, format!("cannot read standard input: {error}")))?;
         return Ok(("<stdin>".to_owned(), text));
     }
-    let opened = StateArg::to_read(path)?.open(Backup::None, false)?;
+    let opened = ManagedState::open(StateLocation::to_read(path)?, Backup::None, false)?;
     // What a journal can finish is no damage. Where that fails, the bytes are taken as they are.
     match unlocked(&opened, async |manager| Ok(manager.store().read().await?)) {
         Ok(Some(stored)) => return Ok((opened.name, stored.bytes)),
@@ -79,7 +86,7 @@ fn read(path: &Path) -> Result<(String, Vec<u8>)> {
 
 /// The text of what was compressed, as far as it can be unpacked.
 fn unpacked(name: &str, stored: Vec<u8>) -> Result<Vec<u8>> {
-    let text = match packed::is_packed(&stored) {
+    let text = match is_packed(&stored) {
         true => {
             let (text, damage) = packed::unpack_damaged(&stored);
             if let Some(error) = damage {
@@ -93,8 +100,8 @@ fn unpacked(name: &str, stored: Vec<u8>) -> Result<Vec<u8>> {
         }
         false => stored,
     };
-    if Family::of(&text) == Family::Pulumi {
-        return Err(pulumi::not_theirs(name, "salvage", NO_SALVAGE));
+    if Family::sniff(&text) == Some(Family::Pulumi) {
+        return Err(not_theirs(name, "salvage", NO_SALVAGE));
     }
     Ok(text)
 }

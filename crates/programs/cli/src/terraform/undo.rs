@@ -6,18 +6,19 @@ use groundstate_statefile::File;
 
 use super::replace::{Replacement, replace};
 use crate::args::UndoArgs;
-use crate::input::source::Source;
+use crate::input::location::StateLocation;
+use crate::input::state::State;
 use crate::input::terraform::load;
 use crate::report::error::{Failure, Kind, Result};
-use crate::session::managed_state::{StateArg, backups};
+use crate::session::managed_state::backups;
 
-pub(crate) fn run(args: &UndoArgs) -> Result {
-    let found = StateArg::at(&args.place.state)?;
+/// Brings the state of the last backup back.
+pub(crate) fn run(args: &UndoArgs, found: StateLocation) -> Result {
     let path = args.from.clone().unwrap_or_else(|| found.with_suffix(".backup"));
     if !path.exists() {
         return Err(missing(&path, &found.with_suffix("")));
     }
-    let source = Source::beside(&path)?;
+    let source = State::beside(&path)?.terraform()?;
     let backup = load(&source)?.file;
     let how = Replacement {
         args: &args.change,

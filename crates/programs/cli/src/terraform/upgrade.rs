@@ -8,29 +8,22 @@ use groundstate_statefile::{
 };
 
 use crate::args::UpgradeArgs;
-use crate::input::family::Family;
+use crate::input::locate::is_standard;
 use crate::input::packed;
-use crate::input::source::{Source, is_standard};
-use crate::input::terraform::{Loaded, load_upgraded};
-use crate::pulumi;
+use crate::input::terraform::{Loaded, TerraformState, load_upgraded};
 use crate::report::diagnostic::{Diagnostic, Severity};
 use crate::report::error::{Failure, Kind, Outcome, Result};
 use crate::report::line_span::LineSpan;
-use crate::report::output::{Messages, Output, count};
+use crate::report::messages::Messages;
+use crate::report::output::Output;
+use crate::report::text::count;
 use crate::session::save;
 
 /// Notes and losses that are printed one by one; the rest is counted.
 const MAX_PRINTED: usize = 50;
 
-pub(crate) fn run(args: &UpgradeArgs) -> Result {
-    let source = Source::find(&args.state.state)?;
-    match source.family {
-        Family::Terraform => upgrade(args, &source),
-        Family::Pulumi => pulumi::upgrade(args, &source),
-    }
-}
-
-fn upgrade(args: &UpgradeArgs, source: &Source) -> Result {
+/// Writes the current version.
+pub(crate) fn upgrade(args: &UpgradeArgs, source: &TerraformState) -> Result {
     let asked = args.dialect.map(Dialect::from);
     let mut loaded = load_upgraded(source, asked)?;
     print_notes(&loaded, source);
@@ -78,7 +71,7 @@ fn own_losses(file: &File) -> Vec<Loss> {
     }
 }
 
-fn write(loaded: &Loaded<'_>, args: &UpgradeArgs, source: &Source) -> Result<()> {
+fn write(loaded: &Loaded<'_>, args: &UpgradeArgs, source: &TerraformState) -> Result<()> {
     let options = EncodeOptions::default().allow_loss(args.lossy);
     let Some(path) = args.output.as_deref().filter(|path| !is_standard(path)) else {
         let mut out = Output::stdout();
@@ -91,7 +84,12 @@ fn write(loaded: &Loaded<'_>, args: &UpgradeArgs, source: &Source) -> Result<()>
     write_file(loaded, &options, path, source)
 }
 
-fn write_file(loaded: &Loaded<'_>, options: &EncodeOptions, path: &Path, source: &Source) -> Result<()> {
+fn write_file(
+    loaded: &Loaded<'_>,
+    options: &EncodeOptions,
+    path: &Path,
+    source: &TerraformState,
+) -> Result<()> {
     let mut reason = None;
     // In its own place the new state is that of the bytes that were read, and of no newer ones; and it is compressed if
     // they are.
@@ -119,7 +117,7 @@ fn write_file(loaded: &Loaded<'_>, options: &EncodeOptions, path: &Path, source:
     }
 }
 
-fn refused(error: EncodeError, source: &Source) -> Failure {
+fn refused(error: EncodeError, source: &TerraformState) -> Failure {
     match error {
         EncodeError::Loss(losses) => refusal(&losses, &format!("parts of {} would be lost", source.name)),
         other => Failure::new(Kind::Unusable, other.to_string()),
@@ -143,7 +141,7 @@ fn lines(losses: &[Loss]) -> impl Iterator<Item = String> {
     losses.iter().take(MAX_PRINTED).map(ToString::to_string).chain(rest)
 }
 
-fn print_notes(loaded: &Loaded<'_>, source: &Source) {
+fn print_notes(loaded: &Loaded<'_>, source: &TerraformState) {
     let mut messages = Messages::stderr();
     let notes = &loaded.file.notes;
     let printed: Vec<&Note> = notes.iter().take(MAX_PRINTED).collect();

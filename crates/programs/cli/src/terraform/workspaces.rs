@@ -11,12 +11,14 @@ use groundstate_states::Lineage;
 use crate::args::{
     BackendArg, WorkspacesCommand, WorkspacesDeleteArgs, WorkspacesListArgs, WorkspacesNewArgs,
 };
+use crate::input::backend::{backend, refused};
 use crate::input::head::Head;
-use crate::input::place::{backend, refused};
+use crate::input::runtime::runtime;
+use crate::report::error::chain;
 use crate::report::error::{Failure, Kind, Outcome, Result};
 use crate::report::json::Json;
 use crate::report::output::Output;
-use crate::session::locked::{chain, lock_document, retried, runtime, uninterrupted};
+use crate::session::locked::{lock_document, retried, uninterrupted};
 use crate::session::managed_state::journal_of;
 
 /// The writer of a state in a place without others: any release since has read it.

@@ -189,6 +189,31 @@ fn repairs_only_when_it_is_told_to() {
 }
 
 #[test]
+fn repairs_what_a_pipe_gives_into_a_file() {
+    let broken = export(&resource(WEB, &format!(r#","dependencies":["{NET}"]"#)), "");
+    let dir = tempfile::tempdir().unwrap();
+    let copy = dir.path().join("repaired.json").display().to_string();
+    let run = groundstate_with(&["repair", "-", "-o", &copy], broken.as_bytes());
+    assert_eq!((run.code, &*run.stdout), (0, ""), "{}", run.stderr);
+    groundstate(&["check", &copy]).clean();
+    let refused = groundstate_with(&["repair", "-", "--yes"], broken.as_bytes()).failed(2);
+    assert!(refused.contains("standard input is not a place that can be locked"), "{refused}");
+}
+
+#[test]
+fn a_directory_stands_for_the_family_of_its_file() {
+    let file = state(shop());
+    let directory = file.dir.path().to_str().unwrap();
+    let said = groundstate(&["rm", directory, WEB]).clean();
+    assert!(said.contains("Resource deleted"), "{said}");
+    assert_eq!(listed(&file), [ROOT, NET]);
+    groundstate(&["undo", directory]).clean();
+    assert_eq!(listed(&file), [ROOT, NET, WEB]);
+    let refused = groundstate(&["pull", directory]).failed(2);
+    assert!(refused.contains("is Pulumi's, and `pull` is for states of Terraform"), "{refused}");
+}
+
+#[test]
 fn repairs_by_the_answers_that_are_given() {
     let twins = [
         resource(WEB, r#","outputs":{"a":1}"#),

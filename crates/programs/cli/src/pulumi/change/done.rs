@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use groundstate_pulumi_integrity::Step;
 
+use crate::report::differences::Difference;
+
 /// What a command has done, or would do.
 #[derive(Debug, Default)]
 pub(super) struct Done {
@@ -12,6 +14,13 @@ pub(super) struct Done {
     pub(super) warnings: Vec<String>,
     /// The last line when it was done.
     pub(super) success: String,
+}
+
+/// What has been stored, or would be.
+pub(super) struct Changed {
+    pub(super) done: Done,
+    pub(super) diff: Vec<Difference>,
+    pub(super) written: bool,
 }
 
 /// One change, in words and for programs.

@@ -4,27 +4,19 @@ use groundstate_common::shell_command;
 use groundstate_pulumi_integrity::{PendingError, clear_pending, resolve_pending};
 use groundstate_pulumi_snapshot::{Operation, Snapshot};
 
-use super::{Change, Done, Soundness, run};
-use crate::args::{PendingClearArgs, PendingCommand, PendingListArgs, PendingResolveArgs};
-use crate::input::pulumi::{load, snapshot};
-use crate::input::source::Source;
+use super::done::{Change, Done};
+use super::run::{Soundness, run};
+use crate::args::{PendingClearArgs, PendingListArgs, PendingResolveArgs};
+use crate::input::location::StateLocation;
+use crate::input::pulumi::{PulumiState, load, snapshot};
 use crate::report::error::{Failure, Kind, Outcome, Result};
 use crate::report::json::Json;
-use crate::report::output::{Output, count};
+use crate::report::output::Output;
+use crate::report::text::count;
 
-/// Runs one of the commands.
-pub(crate) fn pending(command: &PendingCommand) -> Result {
-    match command {
-        PendingCommand::List(args) => list(args),
-        PendingCommand::Clear(args) => clear(args),
-        PendingCommand::Resolve(args) => resolve(args),
-    }
-}
-
-fn list(args: &PendingListArgs) -> Result {
-    let source = Source::find(&args.state.state)?;
-    super::super::only_pulumi(&source, "pending")?;
-    let loaded = load(&source)?;
+/// Lists the pending operations.
+pub(crate) fn list(args: &PendingListArgs, state: &PulumiState) -> Result {
+    let loaded = load(state)?;
     let snapshot = snapshot(&loaded.file);
     let mut out = Output::stdout();
     if args.json {
@@ -47,8 +39,9 @@ fn list(args: &PendingListArgs) -> Result {
     Ok(Outcome::Clean)
 }
 
-fn clear(args: &PendingClearArgs) -> Result {
-    run(&args.place.state, &args.change, "state-pending-clear", Soundness::Whatever, |snapshot, subject| {
+/// Forgets pending operations.
+pub(crate) fn clear(args: &PendingClearArgs, found: StateLocation) -> Result {
+    run(found, &args.change, "state-pending-clear", Soundness::Whatever, |snapshot, subject| {
         let name = subject.name;
         let mut indexes: Vec<usize> = match args.addresses.as_slice() {
             [] => (0..snapshot.pending_operations.len()).collect(),
@@ -73,8 +66,9 @@ fn clear(args: &PendingClearArgs) -> Result {
     })
 }
 
-fn resolve(args: &PendingResolveArgs) -> Result {
-    run(&args.place.state, &args.change, "state-pending-resolve", Soundness::Whatever, |snapshot, subject| {
+/// Notes that a resource which was being created exists.
+pub(crate) fn resolve(args: &PendingResolveArgs, found: StateLocation) -> Result {
+    run(found, &args.change, "state-pending-resolve", Soundness::Whatever, |snapshot, subject| {
         let name = subject.name;
         let found = find(snapshot, &args.address, name)?;
         let [index] = found.as_slice() else {

@@ -5,12 +5,15 @@ use std::path::Path;
 use groundstate_pulumi_integrity::{Action, Plan, Question, RepairOptions};
 use groundstate_pulumi_snapshot::{Snapshot, Urn};
 
-use super::{Change, Done, Soundness, Subject, edit, encoded, read, run};
+use super::done::{Change, Done};
+use super::run::{Soundness, Subject, edit, encoded, read, run};
 use crate::args::{ChangeArgs, RepairArgs};
-use crate::input::source::{Source, is_standard};
+use crate::input::locate::is_standard;
+use crate::input::state::{State, stored_by_pulumi};
 use crate::pulumi::secrets;
 use crate::report::error::{Failure, Kind, Outcome, Result};
-use crate::report::output::{Messages, Output};
+use crate::report::messages::Messages;
+use crate::report::output::Output;
 use crate::session::save;
 
 /// Repairs a snapshot, or shows how.
@@ -36,7 +39,8 @@ pub(crate) fn repair(args: &RepairArgs) -> Result {
         Some(output) => into(output, args, work)?,
         None => {
             let change = ChangeArgs { dry_run: args.change.dry_run || !args.yes, ..args.change.clone() };
-            run(&args.place.state, &change, "state-repair", Soundness::Whatever, work)?;
+            let found = stored_by_pulumi(&args.place.state, "repair")?;
+            run(found, &change, "state-repair", Soundness::Whatever, work)?;
         }
     };
     let shown_only = args.output.is_none() && !args.yes && !args.change.dry_run;
@@ -128,7 +132,7 @@ fn into(
     args: &RepairArgs,
     work: impl FnOnce(&mut Snapshot, &Subject<'_>) -> Result<Done>,
 ) -> Result<()> {
-    let source = Source::find(&args.place.state)?;
+    let source = State::find(&args.place.state)?.pulumi("repair")?;
     if source.is_in(output) {
         let message = format!("{} is the state itself", output.display());
         return Err(Failure::new(Kind::Usage, message).hint("leave out `--output`, and a backup is kept"));

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use super::Changed;
-use super::done::Change;
-use crate::commands::diff;
+use super::done::{Change, Changed};
+use crate::report::differences;
 use crate::report::error::Result;
 use crate::report::json::Json;
-use crate::report::output::{Messages, Output};
+use crate::report::messages::Messages;
+use crate::report::output::Output;
 
 pub(super) struct Report<'r> {
     pub(super) state: &'r str,
@@ -34,7 +34,7 @@ impl Report<'_> {
         match (self.dry_run, self.changed.written) {
             (true, _) => {
                 out.line("")?;
-                diff::text(&self.changed.diff, &mut out)?;
+                differences::text(&self.changed.diff, &mut out)?;
             }
             (false, true) => out.line(&done.success)?,
             (false, false) => out.line("Nothing to change.")?,
@@ -55,7 +55,7 @@ impl Report<'_> {
                 json.text("backup", &backup.display().to_string());
             }
             json.objects("changes", &self.changed.done.changes, change);
-            json.inner("diff", |json| diff::members(json, &self.changed.diff));
+            json.inner("diff", |json| differences::members(json, &self.changed.diff));
         })
     }
 }

@@ -1,22 +1,19 @@
 //! `groundstate undo`: the deployment of the last backup.
 
-use std::path::Path;
-
 use groundstate_pulumi_snapshot::Snapshot;
 
-use super::{Change, Done, Soundness, run_keeping};
+use super::done::{Change, Done};
+use super::run::{Soundness, run_keeping};
 use crate::args::UndoArgs;
-use crate::input::family::Family;
+use crate::input::location::StateLocation;
 use crate::input::pulumi::load;
-use crate::input::source::Source;
-use crate::pulumi::is_at;
+use crate::input::state::State;
 use crate::report::error::{Failure, Kind, Result};
-use crate::session::managed_state::{StateArg, backups};
-use crate::terraform::replace::CopySuffix;
+use crate::session::backup::CopySuffix;
+use crate::session::managed_state::backups;
 
 /// Brings the deployment of the last backup back. The configuration of a checkpoint stays as it is.
-pub(crate) fn undo(args: &UndoArgs) -> Result {
-    let found = StateArg::existing(&args.place.state)?;
+pub(crate) fn undo(args: &UndoArgs, found: StateLocation) -> Result {
     let path = args.from.clone().unwrap_or_else(|| found.with_suffix(".backup"));
     if !path.exists() {
         let message = format!("there is no backup: {} does not exist", path.display());
@@ -28,16 +25,18 @@ pub(crate) fn undo(args: &UndoArgs) -> Result {
         };
         return Err(Failure::new(Kind::NoState, message).hint(hint));
     }
-    let source = Source::beside(&path)?;
-    if source.family != Family::Pulumi {
-        let message = format!("{} is not Pulumi's, so it is not a backup of this stack", source.name);
-        return Err(Failure::new(Kind::Conflict, message));
-    }
+    let source = match State::beside(&path)? {
+        State::Pulumi(source) => source,
+        State::Terraform(source) => {
+            let message = format!("{} is not Pulumi's, so it is not a backup of this stack", source.name);
+            return Err(Failure::new(Kind::Conflict, message));
+        }
+    };
     let nothing = || Failure::new(Kind::NoState, format!("{} holds no deployment", source.name));
     let mut instead = load(&source)?.file;
     let backup = instead.snapshot.replace(Snapshot::default()).ok_or_else(nothing)?;
     // What cannot be read takes the place of no good backup.
-    let is_lost = args.force && !is_readable(&args.place.state);
+    let is_lost = args.force && !is_readable(&found);
     // Not the backup itself: it stays what it is until the state is safely stored, and after.
     let suffix = match is_lost {
         true => CopySuffix::unreadable(&found, args.change.dry_run)?,
@@ -45,8 +44,7 @@ pub(crate) fn undo(args: &UndoArgs) -> Result {
     };
     let names = ("state-undo", suffix.as_str());
     let instead = is_lost.then_some(instead);
-    let (state, change) = (&args.place.state, &args.change);
-    run_keeping(state, change, names, instead, Soundness::Whatever, |snapshot, subject| {
+    run_keeping(found, &args.change, names, instead, Soundness::Whatever, |snapshot, subject| {
         let name = subject.name;
         if !args.force && stack(snapshot) != stack(&backup) {
             let message = format!("{} is not a backup of {name}: it is of another stack", source.name);
@@ -60,26 +58,8 @@ pub(crate) fn undo(args: &UndoArgs) -> Result {
     })
 }
 
-/// Whether the state is one of Pulumi to go back from: its own, or damage that its backup tells whose it was.
-pub(crate) fn is_to_undo(args: &UndoArgs) -> bool {
-    let state = &args.place.state;
-    if is_at(state) {
-        return true;
-    }
-    let is_of_no_family = || match Source::find(state) {
-        Ok(source) => source.text().is_ok_and(|text| Family::sniff(&text).is_none()),
-        Err(_) => state.is_file(),
-    };
-    let backup = || match (&args.from, StateArg::existing(state)) {
-        (Some(path), _) => is_at(path),
-        (None, Ok(found)) => is_at(&found.with_suffix(".backup")),
-        (None, Err(_)) => false,
-    };
-    args.force && is_of_no_family() && backup()
-}
-
-fn is_readable(state: &Path) -> bool {
-    Source::find(state).is_ok_and(|source| load(&source).is_ok())
+fn is_readable(found: &StateLocation) -> bool {
+    matches!(State::of_located(found.located()), Ok(State::Pulumi(state)) if load(&state).is_ok())
 }
 
 /// The stack and the project that the resources name; nothing if there are none.

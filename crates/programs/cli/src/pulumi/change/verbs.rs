@@ -3,21 +3,23 @@
 use groundstate_pulumi_integrity::{DeleteError, DeleteOptions, Flag, RenameError, delete, rename, set_flag};
 use groundstate_pulumi_snapshot::{Snapshot, Urn};
 
-use super::{Change, Done, Soundness, run};
+use super::done::{Change, Done};
+use super::run::{Soundness, run};
 use crate::args::{AddressesArgs, MvArgs, RmArgs};
+use crate::input::location::StateLocation;
 use crate::pulumi::{secrets, select};
 use crate::report::error::{Failure, Kind, Result};
-use crate::report::output::count;
+use crate::report::text::count;
 
 /// Dependents that are named one by one.
 const MAX_NAMED: usize = 50;
 
 /// Forgets resources.
-pub(crate) fn rm(args: &RmArgs) -> Result {
+pub(crate) fn rm(args: &RmArgs, found: StateLocation) -> Result {
     let options = DeleteOptions::default().force(args.force).dependents(args.target_dependents);
-    let AddressesArgs { place, addresses, change } = &args.addresses;
+    let AddressesArgs { addresses, change, .. } = &args.addresses;
     let pick = Pick { id: args.id.as_deref(), copy: args.copy };
-    run(&place.state, change, "state-rm", Soundness::Needed, |snapshot, subject| {
+    run(found, change, "state-rm", Soundness::Needed, |snapshot, subject| {
         let name = subject.name;
         let mut indexes = Vec::new();
         for word in addresses {
@@ -117,11 +119,11 @@ fn undeletable(error: &DeleteError) -> Failure {
 }
 
 /// Gives a resource another name.
-pub(crate) fn mv(args: &MvArgs) -> Result {
+pub(crate) fn mv(args: &MvArgs, found: StateLocation) -> Result {
     if args.compat {
         return Err(Failure::new(Kind::Usage, "`--compat` is for states of Terraform"));
     }
-    run(&args.place.state, &args.change, "state-mv", Soundness::Needed, |snapshot, subject| {
+    run(found, &args.change, "state-mv", Soundness::Needed, |snapshot, subject| {
         let name = subject.name;
         let index = only_one(snapshot, &args.from, Pick::default(), name).map_err(|failure| match failure.kind {
             // References do not say which of the copies they mean, so one cannot be renamed by itself.
@@ -167,14 +169,14 @@ fn new_name(urn: &Urn, to: &str) -> Result<String> {
 }
 
 /// Sets a mark of resources.
-pub(crate) fn flag(args: &AddressesArgs, flag: Flag) -> Result {
+pub(crate) fn flag(args: &AddressesArgs, found: StateLocation, flag: Flag) -> Result {
     let (operation, participle, would) = match flag {
         Flag::Protect(true) => ("protect", "protected", "Would protect"),
         Flag::Protect(false) => ("unprotect", "unprotected", "Would unprotect"),
         Flag::Taint(false) => ("untaint", "untainted", "Would untaint"),
         _ => ("taint", "tainted", "Would taint"),
     };
-    run(&args.place.state, &args.change, operation, Soundness::Needed, |snapshot, subject| {
+    run(found, &args.change, operation, Soundness::Needed, |snapshot, subject| {
         let name = subject.name;
         let mut urns: Vec<Urn> = Vec::new();
         for word in &args.addresses {

@@ -4,21 +4,22 @@ use std::io::{self, Read};
 
 use groundstate_state_edit::{MoveOptions, Script, ScriptError, ScriptOptions, ScriptReport, Summary};
 
-use super::{Work, run as operate};
+use super::run::{Work, run as operate};
 use crate::args::EditArgs;
+use crate::input::locate::is_standard;
+use crate::input::location::StateLocation;
 use crate::input::paths;
-use crate::input::source::is_standard;
 use crate::report::diagnostic::{Diagnostic, Severity};
 use crate::report::error::{Failure, Kind, Result};
 use crate::report::excerpt::Excerpt;
 use crate::report::line_span::LineSpan;
-use crate::report::output::count;
+use crate::report::text::count;
 use crate::session::state_error::of_script;
 
 /// Characters of a script's line that are shown, at most.
 const MAX_LINE: usize = 160;
 
-pub(crate) fn run(args: &EditArgs) -> Result {
+pub(crate) fn run(args: &EditArgs, found: StateLocation) -> Result {
     let (name, text) = read(args)?;
     let explain = |error: ScriptError| explain(&error, &name, &text);
     let script = Script::parse(&text).map_err(explain)?;
@@ -26,7 +27,7 @@ pub(crate) fn run(args: &EditArgs) -> Result {
         .moves(MoveOptions::default().compat(args.compat))
         .skip_missing(args.skip_missing);
     let success = |number| format!("Successfully made {}.", count(number, "change"));
-    operate(&args.place.state, &args.change, "state-edit", success, |editor| {
+    operate(found, &args.change, "state-edit", success, |editor| {
         Ok(work(editor.run(&script, &options).map_err(explain)?, &name))
     })
 }

@@ -6,10 +6,12 @@ use groundstate_state_edit::Diff;
 use groundstate_state_edit::{Change, Summary};
 use groundstate_states::Generation;
 
-use crate::commands::diff;
+use crate::report::differences;
 use crate::report::error::Result;
 use crate::report::json::Json;
-use crate::report::output::{Messages, Output};
+use crate::report::messages::Messages;
+use crate::report::output::Output;
+use crate::terraform::diff::differences as compared;
 
 pub(super) struct Report<'r> {
     pub(super) state: &'r str,
@@ -54,7 +56,7 @@ impl Report<'_> {
         match self.diff.filter(|_| self.dry_run) {
             Some(diff) => {
                 out.line("")?;
-                diff::text(&diff::differences(diff, false), out)?;
+                differences::text(&compared(diff, false), out)?;
             }
             None if self.written => out.line(&self.success)?,
             None => out.line("Nothing to change.")?,
@@ -83,7 +85,7 @@ impl Report<'_> {
             });
             json.texts("missing", self.summary.missing.iter().map(ToString::to_string));
             if let Some(diff) = self.diff {
-                json.inner("diff", |json| diff::members(json, &diff::differences(diff, false)));
+                json.inner("diff", |json| differences::members(json, &compared(diff, false)));
             }
         })
     }

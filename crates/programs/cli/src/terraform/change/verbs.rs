@@ -3,22 +3,23 @@
 use groundstate_state_edit::{Editor, MoveOptions, Summary, TaintError};
 use groundstate_states::addr::{AbsResourceInstance, InstanceKey, ProviderSource, Target};
 
-use super::run;
+use super::run::run;
 use crate::args::{AddressesArgs, MvArgs, ReplaceProviderArgs, RmArgs};
+use crate::input::location::StateLocation;
 use crate::report::error::{Failure, Kind, Result};
-use crate::report::output::count;
+use crate::report::text::count;
 use crate::terraform::select;
 
-pub(crate) fn mv(args: &MvArgs) -> Result {
+pub(crate) fn mv(args: &MvArgs, found: StateLocation) -> Result {
     let (from, to) = (select::parse_one(&args.from)?, select::parse_one(&args.to)?);
     let options = MoveOptions::default().compat(args.compat);
     let success = |count| format!("Successfully moved {count} object(s).");
-    run(&args.place.state, &args.change, "state-mv", success, |editor| {
+    run(found, &args.change, "state-mv", success, |editor| {
         Ok(editor.move_address(&from, &to, options)?.into())
     })
 }
 
-pub(crate) fn rm(args: &RmArgs) -> Result {
+pub(crate) fn rm(args: &RmArgs, found: StateLocation) -> Result {
     if args.force || args.target_dependents || args.id.is_some() {
         let message = "`--force`, `--target-dependents` and `--id` are for Pulumi states";
         return Err(Failure::new(Kind::Usage, message));
@@ -26,12 +27,12 @@ pub(crate) fn rm(args: &RmArgs) -> Result {
     let args = &args.addresses;
     let targets = select::parse(&args.addresses)?;
     let success = |count| format!("Successfully removed {count} resource instance(s).");
-    run(&args.place.state, &args.change, "state-rm", success, |editor| Ok(editor.remove(&targets)?.into()))
+    run(found, &args.change, "state-rm", success, |editor| Ok(editor.remove(&targets)?.into()))
 }
 
-pub(crate) fn replace_provider(args: &ReplaceProviderArgs) -> Result {
+pub(crate) fn replace_provider(args: &ReplaceProviderArgs, found: StateLocation) -> Result {
     let success = |count| format!("Successfully replaced provider for {count} resources.");
-    run(&args.place.state, &args.change, "state-replace-provider", success, |editor| {
+    run(found, &args.change, "state-replace-provider", success, |editor| {
         let host = editor.dialect().default_registry();
         let provider = |text: &str| {
             let hint = "write it as `hashicorp/aws`, or with the registry in front";
@@ -42,24 +43,25 @@ pub(crate) fn replace_provider(args: &ReplaceProviderArgs) -> Result {
     })
 }
 
-pub(crate) fn taint(args: &AddressesArgs) -> Result {
-    each(args, "taint", |editor, instance| editor.taint(instance))
+pub(crate) fn taint(args: &AddressesArgs, found: StateLocation) -> Result {
+    each(args, found, "taint", |editor, instance| editor.taint(instance))
 }
 
-pub(crate) fn untaint(args: &AddressesArgs) -> Result {
-    each(args, "untaint", |editor, instance| editor.untaint(instance))
+pub(crate) fn untaint(args: &AddressesArgs, found: StateLocation) -> Result {
+    each(args, found, "untaint", |editor, instance| editor.untaint(instance))
 }
 
 /// Changes the status of all instances, or of none.
 fn each(
     args: &AddressesArgs,
+    found: StateLocation,
     operation: &str,
     change: impl Fn(&mut Editor<'_>, &AbsResourceInstance) -> Result<Summary, TaintError>,
 ) -> Result {
     let instances: Result<Vec<_>> = select::parse(&args.addresses)?.into_iter().map(instance).collect();
     let instances = instances?;
     let success = |number| format!("Successfully changed {}.", count(number, "resource instance"));
-    run(&args.place.state, &args.change, operation, success, |editor| {
+    run(found, &args.change, operation, success, |editor| {
         let mut all = Summary::default();
         for instance in &instances {
             all.changes.extend(change(editor, instance)?.changes);

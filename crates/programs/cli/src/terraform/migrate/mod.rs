@@ -12,15 +12,19 @@ use groundstate_statemgr::{
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::args::MigrateArgs;
+use crate::input::backend::{backend, destination, refused};
+use crate::input::family::is_packed;
 use crate::input::head::Head;
 use crate::input::packed;
-use crate::input::place::{backend, destination, refused};
+use crate::input::runtime::runtime;
+use crate::report::error::chain;
 use crate::report::error::{Failure, Kind, Outcome, Result};
-use crate::report::output::{Messages, Output};
+use crate::report::messages::Messages;
+use crate::report::output::Output;
 use crate::session::interrupt::Interrupts;
-use crate::session::locked::{chain, holding, lock_info, runtime};
+use crate::session::locked::{holding, lock_info};
 use crate::session::managed_state::ManagedState;
-use crate::session::run_journal::warn_of_journal;
+use crate::session::recovery::warn_of_journal;
 use crate::session::state_error::StateError;
 use decide::{Decision, decide};
 use receipt::{Entry, Receipt};
@@ -290,7 +294,7 @@ struct Content {
 async fn read(manager: &Manager) -> Result<Option<Content>, StateError> {
     Ok(manager.store().read().await?.map(|Stored { bytes, version, .. }| {
         // Damaged compression stays as it is: no rule takes it for a state.
-        let unpacked = packed::is_packed(&bytes).then(|| packed::unpack(&bytes).ok()).flatten();
+        let unpacked = is_packed(&bytes).then(|| packed::unpack(&bytes).ok()).flatten();
         let is_packed = unpacked.is_some();
         Content { text: unpacked.unwrap_or(bytes), version, is_packed }
     }))

@@ -11,7 +11,7 @@ use crate::input::head::Head;
 use crate::input::paths;
 use crate::report::error::{Failure, Kind, Result};
 use crate::report::json::{Json, indented};
-use crate::session::save;
+use crate::session::files;
 
 /// A receipt, and the file it is in.
 #[derive(Debug)]
@@ -140,7 +140,7 @@ impl Receipt {
     }
 
     fn write(&self) -> Result<()> {
-        save::put(&self.path, format!("{}\n", indented(&self.json())).as_bytes())
+        files::put(&self.path, format!("{}\n", indented(&self.json())).as_bytes())
             .map_err(|error| Failure::unwritable(&self.path, &error))
     }
 

@@ -7,16 +7,16 @@ use groundstate_ordering::{Affected, EdgeReason, Explanation, NodeKey, Operation
 use groundstate_states::addr::AbsResourceInstance;
 
 use super::subject::Subject;
-use super::warn;
 use crate::args::{OrderBlastArgs, OrderWhyArgs, RulesArgs};
-use crate::input::source::Source;
+use crate::input::terraform::TerraformState;
 use crate::report::error::{Failure, Kind, Outcome, Result};
 use crate::report::json::Json;
+use crate::report::order::warn;
 use crate::report::output::Output;
 
-pub(super) fn why(args: &OrderWhyArgs, source: Source) -> Result {
+pub(crate) fn why(args: &OrderWhyArgs, state: TerraformState) -> Result {
     let rules = RulesArgs { profile: args.profile, targets: Vec::new(), excludes: Vec::new() };
-    let subject = Subject::any(source, args.subject.before.as_deref())?.rules(&rules)?;
+    let subject = Subject::any(state, args.subject.before.as_deref())?.rules(&rules)?;
     let one = |address: &str| {
         let (target, found) = subject.instances(address)?;
         single(&target.to_string(), found)
@@ -139,8 +139,8 @@ fn write_step(json: &mut Json, step: &Step, graph: &OperationGraph) {
     json.raw("inverted", step.inverted);
 }
 
-pub(super) fn blast(args: &OrderBlastArgs, source: Source) -> Result {
-    let subject = Subject::state(source)?;
+pub(crate) fn blast(args: &OrderBlastArgs, state: TerraformState) -> Result {
+    let subject = Subject::state(state)?;
     let (target, asked) = subject.instances(&args.address)?;
     let graph = subject.whole_graph()?;
     warn(graph.warnings());

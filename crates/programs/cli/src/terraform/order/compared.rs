@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use groundstate_ordering::{BuildErrors, NodeKey, OperationGraph};
 
 use super::subject::Subject;
-use crate::report::output::Messages;
+use crate::report::messages::Messages;
 
 /// Differences that are printed one by one; the rest is counted.
 const MOST: usize = 10;

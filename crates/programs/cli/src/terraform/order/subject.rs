@@ -5,15 +5,16 @@ use std::path::Path;
 use groundstate_ordering::{
     BuildErrors, Input, OperationGraph, Options, PlanError, Planned, Product, Profile, Undecided, build,
 };
-use groundstate_states::State;
+use groundstate_states::State as Model;
 use groundstate_states::addr::{AbsResourceInstance, Target};
 
-use super::{RulesArgs, refused};
-use crate::args::ProfileArg;
+use super::refusal::refused;
+use crate::args::{ProfileArg, RulesArgs};
 use crate::input::source::Source;
-use crate::input::terraform::load;
+use crate::input::state::State;
+use crate::input::terraform::{TerraformState, load};
 use crate::report::error::{Failure, Kind, Result};
-use crate::report::output::Messages;
+use crate::report::messages::Messages;
 use crate::terraform::select;
 
 /// Notes on a plan that are printed one by one; the rest is counted.
@@ -30,7 +31,7 @@ pub(super) struct Subject {
 /// What the operations come from.
 enum Of {
     /// A state that is destroyed.
-    State(State),
+    State(Model),
     Plan(Box<PlanFacts>),
 }
 
@@ -43,9 +44,9 @@ struct PlanFacts {
 
 impl Subject {
     /// The destruction of everything in a state.
-    pub(super) fn state(source: Source) -> Result<Self> {
+    pub(super) fn state(source: TerraformState) -> Result<Self> {
         let state = load(&source)?.file.state;
-        Ok(Self::destruction(source.name, state))
+        Ok(Self::destruction(source.name.clone(), state))
     }
 
     /// The changes of a plan; flags and providers come from the state, if there is one.
@@ -58,7 +59,7 @@ impl Subject {
     }
 
     /// The one or the other: what a file holds is found from its content.
-    pub(super) fn any(source: Source, state: Option<&Path>) -> Result<Self> {
+    pub(super) fn any(source: TerraformState, state: Option<&Path>) -> Result<Self> {
         let failure = match load(&source) {
             Ok(_) if state.is_some() => {
                 let message = format!("{} is a state, and `--state` goes with a plan", source.name);
@@ -68,13 +69,13 @@ impl Subject {
             Err(failure) => failure,
         };
         match Planned::read(&source.text()?, before(state)?.as_ref()) {
-            Ok(planned) => Ok(Self::planned(source.name, planned)),
+            Ok(planned) => Ok(Self::planned(source.name.clone(), planned)),
             Err(PlanError::NotAPlan | PlanError::Syntax { .. }) => Err(failure),
             Err(error) => Err(unread(&error, &source)),
         }
     }
 
-    fn destruction(name: String, state: State) -> Self {
+    fn destruction(name: String, state: Model) -> Self {
         Self { name, input: Input::destroy(&state), options: Options::destroy(), of: Of::State(state) }
     }
 
@@ -210,8 +211,8 @@ impl Subject {
 }
 
 /// The state that a plan was made from.
-fn before(path: Option<&Path>) -> Result<Option<State>> {
-    path.map(|path| Ok(load(&Source::find(path)?)?.file.state)).transpose()
+fn before(path: Option<&Path>) -> Result<Option<Model>> {
+    path.map(|path| Ok(load(&State::find(path)?.terraform()?)?.file.state)).transpose()
 }
 
 fn unread(error: &PlanError, source: &Source) -> Failure {

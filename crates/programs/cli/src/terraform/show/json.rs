@@ -6,7 +6,8 @@ use groundstate_statefile::{Dialect, type_json, value_json};
 use groundstate_states::addr::ModuleInstance;
 use groundstate_states::{Generation, ObjectStatus, OutputValue};
 
-use super::{Shown, View, attributes, checks, marks};
+use super::checks;
+use super::view::{Shown, View, attributes, marks};
 use crate::report::error::{Failure, Kind, Result};
 use crate::report::json::Json;
 use crate::report::value::{Marks, Tape, concrete, sensitive_values, values};

@@ -9,8 +9,9 @@ use groundstate_statefile::{File, value_json};
 use groundstate_states::addr::ResourceMode;
 use groundstate_states::{Generation, ObjectStatus};
 
-use super::{Shown, View, attributes, marks};
-use crate::report::output::{Output, count};
+use super::view::{Shown, View, attributes, marks};
+use crate::report::output::Output;
+use crate::report::text::count;
 use crate::report::value::{Hcl, Marks, Tape, quoted};
 
 /// Prints what the view shows.

@@ -1,44 +1,21 @@
-//! The grammar of the command line.
+//! The command line: global options, and the commands.
 
-mod change;
-mod examples;
-mod help;
-mod journal;
-mod order;
-mod places;
-mod pulumi;
-
-use std::path::PathBuf;
-
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use groundstate_statefile::Dialect;
+use clap::{Parser, Subcommand};
 use groundstate_statemgr::WorkspaceName;
 
-use crate::input::place::workspace_name;
-
-pub(crate) use change::{
-    AddressesArgs, ChangeArgs, EditArgs, LockArgs, LockCommandArgs, LocksArgs, MergeErroredArgs, MvArgs,
-    PullArgs, PushArgs, RecoverArgs, ReplaceProviderArgs, SalvageArgs, UndoArgs, UnlockArgs,
+use super::change::{
+    AddressesArgs, EditArgs, LockCommandArgs, LocksArgs, MergeErroredArgs, MvArgs, PullArgs, PushArgs,
+    RecoverArgs, ReplaceProviderArgs, SalvageArgs, UndoArgs, UnlockArgs,
 };
-
-pub(crate) use help::grammar;
-
-pub(crate) use journal::{EntriesArgs, InspectArgs, JournalArgs, JournalCommand, ReplayArgs, VerifyArgs};
-
-pub(crate) use order::{
-    GraphFormat, OrderArgs, OrderBlastArgs, OrderQuestion, OrderWhyArgs, PictureArgs, ProfileArg, RulesArgs,
-    SubjectArg,
+use super::journal::JournalArgs;
+use super::look::{
+    CheckArgs, CompletionsArgs, DiffArgs, ListArgs, OutputsArgs, ShowArgs, UpgradeArgs, VersionArgs,
 };
-
-pub(crate) use places::{
-    BackendArg, HistoryArgs, MigrateArgs, MigrateLockArgs, RepairDigestArgs, RollbackArgs, WorkspacesArgs,
-    WorkspacesCommand, WorkspacesDeleteArgs, WorkspacesListArgs, WorkspacesNewArgs,
+use super::order::OrderArgs;
+use super::places::{
+    HistoryArgs, MigrateArgs, MigrateLockArgs, RepairDigestArgs, RollbackArgs, WorkspacesArgs, workspace_name,
 };
-
-pub(crate) use pulumi::{
-    CryptArgs, DependencyGraphArgs, DependencyGraphFormat, PendingArgs, PendingClearArgs, PendingCommand,
-    PendingListArgs, PendingResolveArgs, RepairArgs, RmArgs,
-};
+use super::pulumi::{CryptArgs, DependencyGraphArgs, PendingArgs, RepairArgs, RmArgs};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -279,139 +256,4 @@ pub(crate) enum Command {
     Completions(CompletionsArgs),
     /// Prints the manual page
     Man,
-}
-
-/// The state to read.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct StateArg {
-    /// State to read: a file, a directory, a URL such as `s3://bucket/key`, or `-` for standard input
-    #[arg(value_name = "STATE")]
-    pub(crate) state: PathBuf,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ListArgs {
-    #[command(flatten)]
-    pub(crate) state: StateArg,
-    /// Modules, resources or instances to list, for Pulumi URNs or names; all if missing
-    #[arg(value_name = "ADDR")]
-    pub(crate) addresses: Vec<String>,
-    /// Lists only instances whose current object has this `id` attribute, for Pulumi resources with this identifier
-    #[arg(long, value_name = "ID")]
-    pub(crate) id: Option<String>,
-    /// Prints JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ShowArgs {
-    #[command(flatten)]
-    pub(crate) state: StateArg,
-    /// Shows the snapshot with this id in the history
-    #[arg(long, value_name = "ID")]
-    pub(crate) at: Option<String>,
-    /// Module, resource or instance to show, for Pulumi a URN or name; the whole state if missing
-    #[arg(value_name = "ADDR")]
-    pub(crate) address: Option<String>,
-    /// Prints JSON, for Terraform in the form of `terraform show -json`
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Shows sensitive values; Pulumi secrets need the passphrase of the stack
-    #[arg(long, visible_alias = "show-secrets")]
-    pub(crate) reveal: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct OutputsArgs {
-    #[command(flatten)]
-    pub(crate) state: StateArg,
-    /// The output to print; all if missing
-    #[arg(value_name = "NAME")]
-    pub(crate) name: Option<String>,
-    /// Prints JSON in the form of `terraform output -json`, or of `pulumi stack output --json`
-    #[arg(long, conflicts_with = "raw")]
-    pub(crate) json: bool,
-    /// Prints a string, number or bool without quotes and line break
-    #[arg(long, requires = "name")]
-    pub(crate) raw: bool,
-    /// Shows sensitive values; Pulumi secrets need the passphrase of the stack
-    #[arg(long, visible_alias = "show-secrets")]
-    pub(crate) reveal: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct UpgradeArgs {
-    #[command(flatten)]
-    pub(crate) state: StateArg,
-    /// Writes this file, all at once; standard output if missing, or with `-`
-    #[arg(short, long, value_name = "OUT")]
-    pub(crate) output: Option<PathBuf>,
-    /// Writes as this product does; as the product that wrote the file if missing
-    #[arg(long, value_enum, value_name = "PRODUCT")]
-    pub(crate) dialect: Option<DialectArg>,
-    /// Writes even if something is lost, and lists what
-    #[arg(long)]
-    pub(crate) lossy: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct CheckArgs {
-    /// States to check: files, directories, URLs, or `-` for standard input
-    #[arg(value_name = "STATE", required = true)]
-    pub(crate) states: Vec<PathBuf>,
-    /// Prints JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct DiffArgs {
-    /// State to compare from: a file, a directory, a URL such as `s3://bucket/key`, or `-` for standard input
-    #[arg(value_name = "A")]
-    pub(crate) before: PathBuf,
-    /// State to compare to; with `--at`, A as it is now
-    #[arg(value_name = "B", required_unless_present = "at")]
-    pub(crate) after: Option<PathBuf>,
-    /// Compares from the snapshot of A with this id in the history; a second `--at` is what it is compared to
-    #[arg(long, value_name = "ID", conflicts_with = "after")]
-    pub(crate) at: Vec<String>,
-    /// Prints JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Shows sensitive values; Pulumi secrets need the passphrase of the stack
-    #[arg(long, visible_alias = "show-secrets")]
-    pub(crate) reveal: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct VersionArgs {
-    /// Prints JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct CompletionsArgs {
-    /// The shell
-    #[arg(value_enum)]
-    pub(crate) shell: clap_complete::Shell,
-}
-
-/// A product whose manner of writing can be asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DialectArg {
-    /// HashiCorp Terraform
-    Terraform,
-    /// OpenTofu
-    Opentofu,
-}
-
-impl From<DialectArg> for Dialect {
-    fn from(arg: DialectArg) -> Self {
-        match arg {
-            DialectArg::Terraform => Self::Terraform,
-            DialectArg::Opentofu => Self::OpenTofu,
-        }
-    }
 }

@@ -10,21 +10,20 @@ use groundstate_pulumi_ordering::{
 };
 use groundstate_pulumi_snapshot::{Snapshot, Urn};
 
-use super::graph::{Text, draw};
-use super::{no_order, warn, write};
-use crate::args::{OrderBlastArgs, OrderWhyArgs, PictureArgs, ProfileArg, RulesArgs};
-use crate::input::pulumi as load;
-use crate::input::source::Source;
+use crate::args::{GraphFormat, OrderBlastArgs, OrderWhyArgs, PictureArgs, ProfileArg, RulesArgs};
+use crate::input::pulumi::{PulumiState, load, snapshot};
 use crate::pulumi::select;
 use crate::report::error::{Outcome, Result};
 use crate::report::json::Json;
+use crate::report::order::{Text, draw, no_order, warn};
 use crate::report::output::Output;
+use crate::session::save::write_drawing;
 
-pub(super) fn print(source: &Source, rules: &RulesArgs, picture: &PictureArgs, text: Text) -> Result {
+pub(crate) fn print(source: &PulumiState, rules: &RulesArgs, picture: &PictureArgs, text: Text) -> Result {
     // Neither the text nor the rest of the file is needed when the order is written.
     let mut destruction = {
-        let file = load::load(source)?.file;
-        let snapshot = load::snapshot(&file);
+        let file = load(source)?.file;
+        let snapshot = snapshot(&file);
         let mut options = options(profile(rules.profile));
         options.targets = matching(&snapshot, &rules.targets, source)?;
         options.excludes = matching(&snapshot, &rules.excludes, source)?;
@@ -34,7 +33,8 @@ pub(super) fn print(source: &Source, rules: &RulesArgs, picture: &PictureArgs, t
     if !picture.all_edges {
         destruction = destruction.reduced();
     }
-    write(&draw(&destruction, picture.format, text)?, picture.format, picture.output.as_deref())?;
+    let text = draw(&destruction, picture.format, text)?;
+    write_drawing(&text, picture.format == GraphFormat::Json, picture.output.as_deref())?;
     Ok(Outcome::Clean)
 }
 
@@ -52,7 +52,7 @@ fn options(profile: Profile) -> StackOptions {
     options
 }
 
-fn matching(snapshot: &Snapshot, words: &[String], source: &Source) -> Result<BTreeSet<Urn>> {
+fn matching(snapshot: &Snapshot, words: &[String], source: &PulumiState) -> Result<BTreeSet<Urn>> {
     let mut found = BTreeSet::new();
     for word in words {
         found.extend(select::matching(snapshot, word, &source.name)?);
@@ -60,7 +60,7 @@ fn matching(snapshot: &Snapshot, words: &[String], source: &Source) -> Result<BT
     Ok(found)
 }
 
-fn planned(snapshot: &Snapshot, options: &StackOptions, source: &Source) -> Result<Destruction> {
+fn planned(snapshot: &Snapshot, options: &StackOptions, source: &PulumiState) -> Result<Destruction> {
     Destruction::of(snapshot, options).map_err(|errors| {
         let failure = no_order(&errors, &source.name, |error| vec![error.to_string()]);
         match errors.iter().any(|error| matches!(error, StackError::Integrity(_))) {
@@ -89,9 +89,9 @@ fn protected(destruction: &Destruction) -> Vec<String> {
     warnings
 }
 
-pub(super) fn why(args: &OrderWhyArgs, source: &Source) -> Result {
-    let loaded = load::load(source)?;
-    let snapshot = load::snapshot(&loaded.file);
+pub(crate) fn why(args: &OrderWhyArgs, source: &PulumiState) -> Result {
+    let loaded = load(source)?;
+    let snapshot = snapshot(&loaded.file);
     let one = |word: &str| select::single(&snapshot, word, &source.name);
     let (waits, first) = (one(&args.waits)?, one(&args.goes_first)?);
     let destruction = planned(&snapshot, &options(profile(args.profile)), source)?;
@@ -180,9 +180,9 @@ fn write_step(json: &mut Json, destruction: &Destruction, step: &RemovalStep) {
     });
 }
 
-pub(super) fn blast(args: &OrderBlastArgs, source: &Source) -> Result {
-    let loaded = load::load(source)?;
-    let snapshot = load::snapshot(&loaded.file);
+pub(crate) fn blast(args: &OrderBlastArgs, source: &PulumiState) -> Result {
+    let loaded = load(source)?;
+    let snapshot = snapshot(&loaded.file);
     let urn = select::single(&snapshot, &args.address, &source.name)?;
     let destruction = planned(&snapshot, &options(Profile::Fixed), source)?;
     let found = destruction.blast(&urn);

@@ -12,7 +12,7 @@ const SHOWN: usize = 12;
 /// A numbered line for each operation, in order, with the numbers of those it comes after.
 ///
 /// Of a graph with too many edges to look at, each line has the wave instead.
-pub(super) fn listing(graph: &dyn Graph) -> Option<String> {
+pub(crate) fn listing(graph: &dyn Graph) -> Option<String> {
     let order = graph.order()?;
     let waves = graph.waves()?;
     let mut place = vec![0; order.len()];
@@ -50,7 +50,7 @@ pub(super) fn listing(graph: &dyn Graph) -> Option<String> {
 }
 
 /// What can be done at the same time, and what could as well be done later.
-pub(super) fn waves(graph: &dyn Graph) -> Option<String> {
+pub(crate) fn waves(graph: &dyn Graph) -> Option<String> {
     let waves = graph.waves()?;
     let mut text = String::new();
     for (at, group) in waves.groups().iter().enumerate() {

@@ -1,0 +1,41 @@
+//! The grammar of the command line.
+
+mod change;
+mod cli;
+mod examples;
+mod help;
+mod journal;
+mod look;
+mod order;
+mod places;
+mod pulumi;
+
+pub(crate) use change::{
+    AddressesArgs, ChangeArgs, EditArgs, LockArgs, LockCommandArgs, LocksArgs, MergeErroredArgs, MvArgs,
+    PullArgs, PushArgs, RecoverArgs, ReplaceProviderArgs, SalvageArgs, UndoArgs, UnlockArgs,
+};
+
+pub(crate) use cli::{Cli, Command};
+
+pub(crate) use help::grammar;
+
+pub(crate) use journal::{EntriesArgs, InspectArgs, JournalCommand, ReplayArgs, VerifyArgs};
+
+pub(crate) use look::{
+    CheckArgs, CompletionsArgs, DiffArgs, ListArgs, OutputsArgs, ShowArgs, UpgradeArgs, VersionArgs,
+};
+
+pub(crate) use order::{
+    GraphFormat, OrderArgs, OrderBlastArgs, OrderGraphArgs, OrderPlanArgs, OrderQuestion, OrderWavesArgs,
+    OrderWhyArgs, PictureArgs, ProfileArg, RulesArgs, SubjectArg,
+};
+
+pub(crate) use places::{
+    BackendArg, HistoryArgs, MigrateArgs, MigrateLockArgs, RepairDigestArgs, RollbackArgs, WorkspacesCommand,
+    WorkspacesDeleteArgs, WorkspacesListArgs, WorkspacesNewArgs,
+};
+
+pub(crate) use pulumi::{
+    CryptArgs, DependencyGraphArgs, DependencyGraphFormat, PendingClearArgs, PendingCommand, PendingListArgs,
+    PendingResolveArgs, RepairArgs, RmArgs,
+};

@@ -1,0 +1,120 @@
+//! The commands that change one state: each goes to the family of the state.
+
+use std::path::PathBuf;
+
+use groundstate_pulumi_integrity::Flag;
+
+use crate::args::{
+    AddressesArgs, EditArgs, MergeErroredArgs, MvArgs, PendingCommand, PushArgs, ReplaceProviderArgs, RmArgs,
+    UndoArgs,
+};
+use crate::input::family::Family;
+use crate::input::location::StateLocation;
+use crate::input::state::{State, StoredState, family_of, not_theirs, stored_by_pulumi};
+use crate::input::terraform::TerraformState;
+use crate::report::error::Result;
+use crate::{pulumi, terraform};
+
+pub(super) fn mv(args: &MvArgs) -> Result {
+    match StoredState::existing(&args.place.state)? {
+        StoredState::Terraform(found) => terraform::change::mv(args, found),
+        StoredState::Pulumi(found) => pulumi::mv(args, found),
+    }
+}
+
+pub(super) fn rm(args: &RmArgs) -> Result {
+    match StoredState::existing(&args.addresses.place.state)? {
+        StoredState::Terraform(found) => terraform::change::rm(args, found),
+        StoredState::Pulumi(found) => pulumi::rm(args, found),
+    }
+}
+
+pub(super) fn taint(args: &AddressesArgs) -> Result {
+    match StoredState::existing(&args.place.state)? {
+        StoredState::Terraform(found) => terraform::change::taint(args, found),
+        StoredState::Pulumi(found) => pulumi::flag(args, found, Flag::Taint(true)),
+    }
+}
+
+pub(super) fn untaint(args: &AddressesArgs) -> Result {
+    match StoredState::existing(&args.place.state)? {
+        StoredState::Terraform(found) => terraform::change::untaint(args, found),
+        StoredState::Pulumi(found) => pulumi::flag(args, found, Flag::Taint(false)),
+    }
+}
+
+pub(super) fn replace_provider(args: &ReplaceProviderArgs) -> Result {
+    let found = StoredState::existing(&args.place.state)?;
+    let found = found.terraform("replace-provider", "change the program, and run it")?;
+    terraform::change::replace_provider(args, found)
+}
+
+pub(super) fn edit(args: &EditArgs) -> Result {
+    let found = StoredState::existing(&args.place.state)?;
+    let found = found.terraform("edit", "use `mv`, `rm`, `taint`, `protect`")?;
+    terraform::change::edit(args, found)
+}
+
+pub(super) fn protect(args: &AddressesArgs, command: &str, protect: bool) -> Result {
+    pulumi::flag(args, stored_by_pulumi(&args.place.state, command)?, Flag::Protect(protect))
+}
+
+pub(super) fn pending(command: &PendingCommand) -> Result {
+    match command {
+        PendingCommand::List(args) => {
+            pulumi::list_pending(args, &State::find(&args.state.state)?.pulumi("pending")?)
+        }
+        PendingCommand::Clear(args) => {
+            pulumi::clear(args, stored_by_pulumi(&args.place.state, "pending clear")?)
+        }
+        PendingCommand::Resolve(args) => {
+            pulumi::resolve(args, stored_by_pulumi(&args.place.state, "pending resolve")?)
+        }
+    }
+}
+
+pub(super) fn undo(args: &UndoArgs) -> Result {
+    let found = StateLocation::at(&args.place.state)?;
+    match is_to_undo_by_pulumi(args, &found) {
+        true => pulumi::undo(args, found),
+        false => terraform::undo::run(args, found),
+    }
+}
+
+/// Whether the state is one of Pulumi to go back from: its own, or damage that its backup tells whose it was.
+fn is_to_undo_by_pulumi(args: &UndoArgs, found: &StateLocation) -> bool {
+    let is_pulumi = |family| family == Some(Family::Pulumi);
+    let family = family_of(found);
+    if family.is_some() || !args.force {
+        return is_pulumi(family);
+    }
+    let is_of_no_family = || match State::of_located(found.located()) {
+        Ok(state) => state.source().family.is_none(),
+        Err(_) => found.exists() && found.remote().is_none(),
+    };
+    let backup = || args.from.clone().unwrap_or_else(|| found.with_suffix(".backup"));
+    let family_at = |path: PathBuf| StateLocation::file(path).ok().and_then(|copy| family_of(&copy));
+    is_of_no_family() && is_pulumi(family_at(backup()))
+}
+
+pub(super) fn push(args: &PushArgs) -> Result {
+    const HINT: &str = "use `pulumi stack import`, or `groundstate undo --from`";
+    let state = terraform_beside(State::beside(&args.file)?, "push", HINT)?;
+    let found = StoredState::at(&args.place.state)?.terraform("push", HINT)?;
+    terraform::push::run(args, &state, found)
+}
+
+pub(super) fn merge_errored(args: &MergeErroredArgs) -> Result {
+    const HINT: &str = "`pulumi refresh` finds what was not stored";
+    let found = StoredState::existing(&args.place.state)?;
+    let errored = terraform_beside(State::beside(&args.errored)?, "merge-errored", HINT)?;
+    terraform::merge_errored::run(args, &errored, found.terraform("merge-errored", HINT)?)
+}
+
+/// The state, where only Terraform's has what `command` needs.
+fn terraform_beside(state: State, command: &str, hint: &str) -> Result<TerraformState> {
+    match state {
+        State::Terraform(state) => Ok(state),
+        State::Pulumi(state) => Err(not_theirs(&state.name, command, hint)),
+    }
+}

@@ -1,0 +1,53 @@
+//! The commands that read one state: each goes to the family of the state.
+
+use groundstate_backends::Purpose;
+
+use crate::args::{ListArgs, OutputsArgs, PullArgs, ShowArgs, UpgradeArgs};
+use crate::input::locate::{is_standard, locate};
+use crate::input::state::{State, StoredState};
+use crate::report::error::Result;
+use crate::{pulumi, terraform};
+
+pub(super) fn list(args: &ListArgs) -> Result {
+    match State::find(&args.state.state)? {
+        State::Terraform(state) => terraform::list::list(args, &state),
+        State::Pulumi(state) => pulumi::list(args, &state),
+    }
+}
+
+pub(super) fn show(args: &ShowArgs) -> Result {
+    match State::at(&args.state.state, args.at.as_deref())? {
+        State::Terraform(state) => terraform::show::show(args, &state),
+        State::Pulumi(state) => pulumi::show(args, &state),
+    }
+}
+
+pub(super) fn outputs(args: &OutputsArgs) -> Result {
+    let argument = &args.state.state;
+    let state = match is_standard(argument) {
+        true => State::find(argument)?,
+        false => {
+            let located = locate(argument, true, Purpose::Read)?;
+            if let Some(outcome) = terraform::outputs::one_from_afar(args, &located)? {
+                return Ok(outcome);
+            }
+            State::of_located(&located)?
+        }
+    };
+    match state {
+        State::Terraform(state) => terraform::outputs::outputs(args, &state),
+        State::Pulumi(state) => pulumi::outputs(args, &state),
+    }
+}
+
+pub(super) fn upgrade(args: &UpgradeArgs) -> Result {
+    match State::find(&args.state.state)? {
+        State::Terraform(state) => terraform::upgrade::upgrade(args, &state),
+        State::Pulumi(state) => pulumi::upgrade(args, &state),
+    }
+}
+
+pub(super) fn pull(args: &PullArgs) -> Result {
+    let found = StoredState::to_read(&args.state)?;
+    terraform::pull::run(found.terraform("pull", "use `groundstate upgrade`, or `pulumi stack export`")?)
+}

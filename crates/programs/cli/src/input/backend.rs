@@ -1,0 +1,127 @@
+//! Backends, and what a command ends with that one of them has refused.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use groundstate_backends::{BackendsError, Disagreement, LockMaintenance, Purpose, Registry};
+use groundstate_common::shell_word;
+use groundstate_statemgr::ErrorKind;
+
+use crate::input::environment::Environment;
+use crate::input::remote::warn;
+use crate::report::error::{Failure, Kind, Result, chain};
+
+/// A backend with its workspaces, whatever names it.
+pub(crate) fn backend(argument: &Path, purpose: Purpose) -> Result<groundstate_backends::Place> {
+    open(argument, purpose, Environment::of_process())
+}
+
+/// The same where the workspace of the command line is not meant.
+pub(crate) fn destination(argument: &Path) -> Result<groundstate_backends::Place> {
+    open(argument, Purpose::Change, Environment::of_process().without_workspace())
+}
+
+fn open(argument: &Path, purpose: Purpose, environment: Environment) -> Result<groundstate_backends::Place> {
+    let text = argument.to_str().ok_or_else(|| {
+        Failure::new(Kind::Usage, format!("{} is not text, so it names no place", argument.display()))
+    })?;
+    let place = Registry::standard().place(text, environment.chosen(), &environment.context(purpose));
+    let place = place.map_err(|error| match argument.is_dir() {
+        true => elsewhere(argument, error),
+        false => error.into(),
+    })?;
+    warn(&place);
+    Ok(place)
+}
+
+impl From<BackendsError> for Failure {
+    fn from(error: BackendsError) -> Self {
+        let failure = |kind| Self::new(kind, chain(&error));
+        match &error {
+            BackendsError::Scheme { .. } => failure(Kind::NoState)
+                .hint("fetch the state and pass it on with `-`, if it is kept somewhere else"),
+            BackendsError::NotBuiltIn { .. } => failure(Kind::NoState)
+                .hint("fetch the state with `terraform state pull > FILE` and name FILE instead"),
+            BackendsError::Read { .. } | BackendsError::SmallFile { .. } => failure(Kind::NoState),
+            BackendsError::Disagreement { purpose, disagreement, .. } => {
+                disagrees(failure(Kind::NoState), *purpose, disagreement)
+            }
+            BackendsError::Untrusted { .. } | BackendsError::Configuration { .. } => {
+                failure(Kind::NoState).hint("`--trust-directory` takes what `.terraform` records")
+            }
+            BackendsError::Selection { .. } => failure(Kind::Usage)
+                .hint("select another one with `terraform workspace select`, or name one with `--workspace`"),
+            BackendsError::WorkingDirectory { .. } => {
+                failure(Kind::NotState).hint("run `terraform init` there, or name a state file")
+            }
+            BackendsError::Workspace(_) => failure(Kind::Usage)
+                .hint("select another one with `terraform workspace select`, or name one with `--workspace`"),
+            BackendsError::Backend(store) => failure(kind_of(store.kind())),
+            _ => failure(Kind::Usage),
+        }
+    }
+}
+
+fn disagrees(failure: Failure, purpose: Purpose, disagreement: &Disagreement) -> Failure {
+    let failure = failure.hint("run `terraform init` there");
+    let is_contradicted =
+        matches!(disagreement, Disagreement::NeverInitialised(_) | Disagreement::Changed(_));
+    match purpose {
+        Purpose::Read if matches!(disagreement, Disagreement::NeverInitialised(_)) => {
+            failure.hint("`--trust-directory` reads the file of the local backend")
+        }
+        Purpose::Change if is_contradicted => failure,
+        _ => failure.hint(
+            "`--trust-directory` takes what `.terraform` records; use it for your own directories only",
+        ),
+    }
+}
+
+/// How a command ends that a store has refused.
+pub(crate) fn kind_of(kind: ErrorKind) -> Kind {
+    match kind {
+        ErrorKind::Locked => Kind::Locked,
+        ErrorKind::Conflict | ErrorKind::LineageMismatch | ErrorKind::LockLost => Kind::Conflict,
+        ErrorKind::NotReleased => Kind::LockNotKept,
+        ErrorKind::Corrupt => Kind::Unusable,
+        ErrorKind::Unsupported | ErrorKind::Invalid => Kind::Usage,
+        _ => Kind::NoState,
+    }
+}
+
+/// What looks after digests and second locks, where a back end has such a thing.
+pub(crate) fn maintenance(
+    place: &groundstate_backends::Place,
+    lacking: &str,
+) -> Result<Arc<dyn LockMaintenance>> {
+    place.opened.maintenance.clone().ok_or_else(|| {
+        let message = format!("{} {lacking}", place.opened.backend);
+        Failure::new(Kind::Usage, message).hint("that is for states in S3 with a table of DynamoDB")
+    })
+}
+
+/// The failure for what a back end says.
+pub(crate) fn refused(error: &groundstate_statemgr::Error) -> Failure {
+    let failure = Failure::new(kind_of(error.kind()), chain(error));
+    match error.holder() {
+        Some(_) => failure.hint("wait with `--lock-timeout 5m`; `groundstate locks` shows who has it"),
+        None => failure,
+    }
+}
+
+/// The failure for a working directory whose backend cannot be opened.
+pub(crate) fn elsewhere(directory: &Path, error: BackendsError) -> Failure {
+    match error {
+        BackendsError::NotBuiltIn { kind, known } | BackendsError::Unknown { kind, known } => {
+            let shown = directory.display();
+            let message = format!(
+                "the state of {shown} is kept by the backend {kind:?}, which is not among those that are built in: {known}"
+            );
+            Failure::new(Kind::NoState, message).hint(format!(
+                "fetch it with `terraform -chdir={} state pull > FILE` and name FILE instead",
+                shell_word(&shown.to_string())
+            ))
+        }
+        error => error.into(),
+    }
+}

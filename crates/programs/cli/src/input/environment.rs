@@ -1,0 +1,68 @@
+//! What the environment and the command line say of directories and workspaces, for the whole run.
+
+use std::sync::{Arc, OnceLock};
+
+use groundstate_backends::{Context, Purpose, Variables};
+use groundstate_common::{OsIds, SystemClock};
+use groundstate_statemgr::{TokioSleeper, WorkspaceName};
+
+/// What the command line says of the workspace; it holds for the whole run.
+static CHOSEN: OnceLock<WorkspaceName> = OnceLock::new();
+
+/// Whether the command line says that directories are trusted; it holds for the whole run.
+static TRUSTED: OnceLock<bool> = OnceLock::new();
+
+/// Says the same as `--trust-directory`.
+const TRUST: &str = "GROUNDSTATE_TRUST_DIRECTORY";
+
+/// What the environment says; the products read the same variables.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Environment {
+    pub(crate) variables: Variables,
+    /// The workspace that the command line names.
+    pub(crate) chosen: Option<WorkspaceName>,
+    /// Whether what directories record counts although their configuration does not say so.
+    pub(crate) trusts: bool,
+}
+
+impl Environment {
+    pub(crate) fn of_process() -> Self {
+        let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        };
+        let variables: Variables = std::env::vars_os().filter_map(text).collect();
+        let trusts = TRUSTED.get().copied().unwrap_or_default()
+            || variables.get(TRUST).is_some_and(|text| matches!(text, "true" | "1"));
+        Self { variables, chosen: CHOSEN.get().cloned(), trusts }
+    }
+
+    /// Has directories of this run count although their configuration does not confirm them.
+    pub(crate) fn trust_directories() {
+        TRUSTED.get_or_init(|| true);
+    }
+
+    /// The same without the workspace of the command line.
+    #[must_use]
+    pub(crate) fn without_workspace(self) -> Self {
+        Self { chosen: None, ..self }
+    }
+
+    /// Has every place of this run mean this workspace.
+    pub(crate) fn choose(workspace: WorkspaceName) {
+        // Set once; later calls are ignored.
+        CHOSEN.get_or_init(|| workspace);
+    }
+
+    /// The workspace that the command line names.
+    pub(crate) fn chosen(&self) -> Option<&WorkspaceName> {
+        self.chosen.as_ref()
+    }
+
+    /// What back ends are made with.
+    pub(crate) fn context(&self, purpose: Purpose) -> Context {
+        Context::new(Arc::new(SystemClock), Arc::new(TokioSleeper), Arc::new(OsIds))
+            .variables(self.variables.clone())
+            .purpose(purpose)
+            .trusts_directories(self.trusts)
+    }
+}

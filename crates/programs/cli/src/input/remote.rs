@@ -1,0 +1,76 @@
+//! Where an argument leads: to a file, or to a state that a backend keeps.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use groundstate_backends::{BackendsError, PlaceUrl};
+use groundstate_statemgr::{Backend, StateStore};
+
+use crate::report::error::Result;
+use crate::report::messages::Messages;
+
+/// What an argument stands for.
+#[derive(Clone, Debug)]
+pub(crate) enum Located {
+    /// A file, or a path at which there is none.
+    File(PathBuf),
+    Remote(Box<Remote>),
+}
+
+/// A state that is not in a file.
+#[derive(Clone, Debug)]
+pub(crate) struct Remote {
+    /// The state as messages name it.
+    pub(crate) name: String,
+    pub(crate) place: groundstate_backends::Place,
+    pub(crate) store: Arc<dyn StateStore>,
+    /// What to write into commands that are to name it.
+    pub(crate) argument: String,
+}
+
+impl Remote {
+    pub(crate) fn new(place: groundstate_backends::Place, argument: &str) -> Result<Self> {
+        warn(&place);
+        let store = place.opened.backend.store(&place.workspace).map_err(BackendsError::from)?;
+        let argument = match argument.split_once('?') {
+            // Options may be secrets.
+            Some((url, _)) if PlaceUrl::is_url(argument) => format!("{url}?…"),
+            _ => argument.to_owned(),
+        };
+        Ok(Self { name: store.to_string(), place, store, argument })
+    }
+
+    pub(crate) fn backend(&self) -> &Arc<dyn Backend> {
+        &self.place.opened.backend
+    }
+
+    /// Where files go that belong to this state: the working directory that named it, or the present one.
+    pub(crate) fn folder(&self) -> &Path {
+        self.place.directory.as_deref().unwrap_or(Path::new(""))
+    }
+
+    /// The path that a copy of this state would have in that folder.
+    pub(crate) fn copy(&self) -> PathBuf {
+        let last = self.name.rsplit('/').find(|part| !part.is_empty()).unwrap_or("terraform.tfstate");
+        let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+        let mut name: String = last.chars().map(plain).collect();
+        let workspace: String = self.place.workspace.as_str().chars().map(plain).collect();
+        if !self.place.workspace.is_default() && !name.contains(&workspace) {
+            name.push('.');
+            name.push_str(&workspace);
+        }
+        self.folder().join(name)
+    }
+}
+
+/// Shows what a user should know of the settings of a place, each line once in a run.
+pub(crate) fn warn(place: &groundstate_backends::Place) {
+    static SHOWN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let mut shown = SHOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    for warning in &place.opened.warnings {
+        if shown.insert(warning.clone()) {
+            Messages::stderr().warning(warning);
+        }
+    }
+}

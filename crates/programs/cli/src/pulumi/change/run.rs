@@ -1,0 +1,178 @@
+//! Changes a stored deployment, under its lock, and reports.
+
+use groundstate_common::shell_command;
+use groundstate_pulumi_deployment::{
+    DecodeOptions, DeploymentFile, EncodeOptions, Envelope, decode, diff, encode,
+};
+use groundstate_pulumi_integrity::{IntegrityError, IntegrityOperation, VerifyOptions, verify};
+use groundstate_pulumi_snapshot::Snapshot;
+use groundstate_statemgr::{Expect, Manager, WriteOptions};
+
+use super::done::{Changed, Done};
+use super::report::Report;
+use crate::args::ChangeArgs;
+use crate::input::location::StateLocation;
+use crate::input::pulumi;
+use crate::report::differences::Difference;
+use crate::report::error::chain;
+use crate::report::error::{Failure, Kind, Outcome, Result};
+use crate::session::backup::backup;
+use crate::session::interrupt::Interrupts;
+use crate::session::locked::{lock_info, locked, unlocked};
+use crate::session::managed_state::ManagedState;
+use crate::session::state_error::StateError;
+
+/// What is changed.
+pub(super) struct Subject<'n> {
+    /// What people call it.
+    pub(super) name: &'n str,
+    /// It is what `pulumi stack export` prints, and gets back by `pulumi stack import`.
+    pub(super) is_export: bool,
+}
+
+/// Whether the snapshot has to be sound before it is changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Soundness {
+    Needed,
+    /// The command is there for those that are not.
+    Whatever,
+}
+
+/// Changes what is stored, and reports.
+pub(super) fn run(
+    found: StateLocation,
+    args: &ChangeArgs,
+    operation: &str,
+    soundness: Soundness,
+    work: impl FnOnce(&mut Snapshot, &Subject<'_>) -> Result<Done>,
+) -> Result {
+    run_keeping(found, args, (operation, ".backup"), None, soundness, work)
+}
+
+/// The same with another name for the state before: `suffix` comes after that of the state. If what is stored cannot be
+/// read, `instead` is changed in its place.
+pub(super) fn run_keeping(
+    found: StateLocation,
+    args: &ChangeArgs,
+    (operation, suffix): (&str, &str),
+    instead: Option<DeploymentFile>,
+    soundness: Soundness,
+    work: impl FnOnce(&mut Snapshot, &Subject<'_>) -> Result<Done>,
+) -> Result {
+    let (keep, path) = backup(&found, args, suffix)?;
+    let opened = ManagedState::open(found, keep, !args.lock.no_lock)?;
+    let name = opened.name.clone();
+    // A preview takes no lock, because a lock leaves traces.
+    let changed = match args.dry_run {
+        true => unlocked(&opened, async |manager| {
+            change(manager, &name, (operation, soundness, instead), work, None).await
+        })?,
+        false => {
+            let info = lock_info(&opened, operation)?;
+            locked(&opened, &args.lock, info, async |manager, interrupts| {
+                change(manager, &name, (operation, soundness, instead), work, Some(interrupts)).await
+            })?
+        }
+    };
+    let backup = path.filter(|_| changed.written);
+    Report { state: &name, dry_run: args.dry_run, backup, changed: &changed }.print(args.json)?;
+    Ok(Outcome::Clean)
+}
+
+async fn change(
+    manager: &Manager,
+    name: &str,
+    (operation, soundness, instead): (&str, Soundness, Option<DeploymentFile>),
+    work: impl FnOnce(&mut Snapshot, &Subject<'_>) -> Result<Done>,
+    interrupts: Option<&Interrupts>,
+) -> Result<Changed, StateError> {
+    let store = manager.store();
+    let nothing = || Failure::new(Kind::NoState, format!("{name} is empty, so it holds no state"));
+    let (stored, expect) = match store.read().await? {
+        Some(stored) => (stored.bytes, Expect::Version(stored.version)),
+        None if instead.is_some() => (Vec::new(), Expect::Absent),
+        None => return Err(nothing().into()),
+    };
+    let before = match (read(&stored, name), instead) {
+        (Err(_), Some(instead)) => instead,
+        (read, _) => read?,
+    };
+    // The version is enough to store what follows.
+    drop(stored);
+    let edited = edit(before, name, (operation, soundness), work)?;
+    let Some(interrupts) = interrupts.filter(|_| !edited.diff.is_empty()) else {
+        return Ok(Changed { done: edited.done, diff: edited.diff, written: false });
+    };
+    let bytes = encoded(&edited.file)?;
+    interrupts.check()?;
+    // After this the write comes to its end.
+    store.write(&bytes, &WriteOptions::expecting(expect)).await?;
+    Ok(Changed { done: edited.done, diff: edited.diff, written: true })
+}
+
+/// A file that has been changed, but not written.
+pub(super) struct Edited {
+    pub(super) file: DeploymentFile,
+    pub(super) done: Done,
+    pub(super) diff: Vec<Difference>,
+}
+
+pub(super) fn read(stored: &[u8], name: &str) -> Result<DeploymentFile> {
+    decode(stored, &DecodeOptions::default()).map_err(|error| pulumi::failure(&error, name, stored))
+}
+
+pub(super) fn edit(
+    before: DeploymentFile,
+    name: &str,
+    (operation, soundness): (&str, Soundness),
+    work: impl FnOnce(&mut Snapshot, &Subject<'_>) -> Result<Done>,
+) -> Result<Edited> {
+    let mut file = before.clone();
+    let Some(snapshot) = file.snapshot.as_mut() else {
+        let message = format!("the stack of {name} has never been updated, so there is nothing to change");
+        return Err(Failure::new(Kind::NoState, message));
+    };
+    let is_sound = |snapshot: &Snapshot| verify(snapshot, &VerifyOptions::default()).is_valid();
+    if soundness == Soundness::Needed {
+        IntegrityError::check(snapshot, IntegrityOperation::Read).map_err(|error| refused(&error, name))?;
+    }
+    let was_sound = is_sound(snapshot);
+    let is_export = matches!(before.envelope, Envelope::Deployment);
+    let done = work(snapshot, &Subject { name, is_export })?;
+    if before.snapshot.as_ref() != Some(&*snapshot) {
+        // A later reader sees that it was broken when it was written.
+        let command = format!("groundstate {} {operation}", env!("CARGO_PKG_VERSION"));
+        IntegrityError::record(snapshot, &command);
+    }
+    if was_sound && !is_sound(snapshot) {
+        let message = "state edit produced an invalid snapshot, so nothing was written";
+        return Err(Failure::new(Kind::Unusable, message).hint("please report this as a bug of groundstate"));
+    }
+    let changes = diff(&before, &file).map_err(|error| Failure::new(Kind::Unusable, chain(&error)))?;
+    let is_reordered = changes.is_empty() && before.snapshot != file.snapshot;
+    // What was changed is held twice until here.
+    drop(before);
+    let diff = match is_reordered {
+        true => vec![crate::pulumi::diff::reordered()],
+        false => crate::pulumi::diff::differences(changes, false),
+    };
+    Ok(Edited { file, done, diff })
+}
+
+pub(super) fn encoded(file: &DeploymentFile) -> Result<Vec<u8>> {
+    encode(file, &EncodeOptions::default()).map_err(|error| {
+        let kind = match error {
+            groundstate_pulumi_deployment::EncodeError::Loss { .. } => Kind::Loss,
+            _ => Kind::Unusable,
+        };
+        Failure::new(kind, chain(&error)).hint("`groundstate upgrade --lossy` writes it nevertheless")
+    })
+}
+
+fn refused(error: &IntegrityError, name: &str) -> Failure {
+    Failure::new(Kind::Unusable, error.refusal()).hint(format!(
+        "`{}` shows all that is wrong, `{}` a way out",
+        shell_command("groundstate check", &[name]),
+        shell_command("groundstate repair", &[name])
+    ))
+}

@@ -1,0 +1,162 @@
+//! What was found in states, whatever their family: as diagnostics and as JSON.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use groundstate_common::Severity;
+use groundstate_statefile::Place;
+
+use crate::report::diagnostic::{self, Diagnostic};
+use crate::report::json::Json;
+use crate::report::line_span::LineSpan;
+use crate::report::output::Output;
+use crate::report::text::count;
+use crate::report::tokens::shown_path;
+
+/// A state that has been checked, whatever its family.
+#[derive(Debug)]
+pub(crate) struct Checked {
+    pub(crate) name: String,
+    /// Its family, by the name for programs.
+    pub(crate) family: &'static str,
+    /// Whether it could be read.
+    pub(crate) readable: bool,
+    /// The version of its format, if that much could be read.
+    pub(crate) version: Option<String>,
+    /// In what manner it is written, and what programs call that.
+    pub(crate) manner: Option<(&'static str, &'static str)>,
+    /// How much of what is in it, by the names for programs.
+    pub(crate) counts: Vec<(&'static str, usize)>,
+    pub(crate) findings: Vec<ShownFinding>,
+}
+
+/// One thing that was found.
+#[derive(Debug)]
+pub(crate) struct ShownFinding {
+    /// A stable code such as `GS0061`.
+    pub(crate) code: Option<String>,
+    pub(crate) severity: Severity,
+    pub(crate) title: Cow<'static, str>,
+    pub(crate) message: String,
+    pub(crate) help: Option<&'static str>,
+    /// The object it belongs to.
+    pub(crate) address: Option<String>,
+    /// What the original product says of it.
+    pub(crate) original: Option<String>,
+    pub(crate) place: Option<Place>,
+}
+
+impl Checked {
+    /// A state of which nothing is known yet.
+    pub(crate) fn new(name: &str, family: &'static str) -> Self {
+        let (name, counts, findings) = (name.to_owned(), Vec::new(), Vec::new());
+        Self { name, family, readable: false, version: None, manner: None, counts, findings }
+    }
+
+    fn of_severity(&self, severity: Severity) -> usize {
+        self.findings.iter().filter(|finding| finding.severity == severity).count()
+    }
+}
+
+/// Prints what was found in one state, and a line about it.
+pub(crate) fn print(checked: &Checked, text: &[u8], out: &mut Output) -> io::Result<()> {
+    let places = checked.findings.iter().filter_map(|finding| finding.place.as_ref());
+    let mut spans = LineSpan::of_places(text, places).into_iter();
+    for finding in &checked.findings {
+        let span = finding.place.as_ref().and_then(|_| spans.next());
+        let diagnostic = diagnostic_of(finding, &checked.name, span);
+        out.write_all(diagnostic.render(out.paint()).as_bytes())?;
+        out.write_all(b"\n")?;
+    }
+    out.line(&summary(checked))
+}
+
+fn diagnostic_of(finding: &ShownFinding, name: &str, place: Option<LineSpan>) -> Diagnostic {
+    let severity = match finding.severity {
+        Severity::Error => diagnostic::Severity::Error,
+        Severity::Warning => diagnostic::Severity::Warning,
+        _ => diagnostic::Severity::Info,
+    };
+    Diagnostic {
+        code: finding.code.clone(),
+        detail: finding.message.clone(),
+        place,
+        address: finding.address.clone(),
+        help: finding.help.map(str::to_owned),
+        ..Diagnostic::new(severity, finding.title.as_ref(), name)
+    }
+}
+
+/// One line about a file.
+fn summary(checked: &Checked) -> String {
+    let Checked { name, counts, .. } = checked;
+    if checked.findings.is_empty() {
+        let counts: Vec<String> =
+            counts.iter().map(|(things, number)| counted(*number, &things.replace('_', " "))).collect();
+        let all = match counts.split_last() {
+            Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+            _ => counts.concat(),
+        };
+        return format!("{name}: nothing found in {all}");
+    }
+    let counts = [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Info, "info")];
+    let counts = counts.map(|(severity, word)| (checked.of_severity(severity), word));
+    let counts = counts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| match count {
+        1 => format!("1 {word}"),
+        _ => format!("{count} {word}s"),
+    });
+    format!("{name}: {}", counts.collect::<Vec<_>>().join(", "))
+}
+
+/// So many of what has this name for programs.
+fn counted(number: usize, things: &str) -> String {
+    count(number, things.strip_suffix('s').unwrap_or(things))
+}
+
+/// What was found in all states, for programs.
+pub(crate) fn json(files: &[Checked]) -> String {
+    Json::object(|json| {
+        json.text("format_version", "1.0");
+        json.inner("summary", |json| {
+            for (name, severity) in
+                [("errors", Severity::Error), ("warnings", Severity::Warning), ("infos", Severity::Info)]
+            {
+                json.raw(name, files.iter().map(|file| file.of_severity(severity)).sum::<usize>());
+            }
+        });
+        json.objects("files", files, |json, file| {
+            json.text("state", &file.name);
+            json.text("family", file.family);
+            json.raw("readable", file.readable);
+            if let Some(version) = &file.version {
+                json.raw("version", version);
+            }
+            if let Some((name, manner)) = file.manner {
+                json.text(name, manner);
+            }
+            file.counts.iter().for_each(|(name, count)| json.raw(name, count));
+            json.objects("findings", &file.findings, finding);
+        });
+    })
+}
+
+fn finding(json: &mut Json, finding: &ShownFinding) {
+    let text = |json: &mut Json, name: &str, text: Option<&str>| {
+        if let Some(text) = text {
+            json.text(name, text);
+        }
+    };
+    text(json, "code", finding.code.as_deref());
+    json.text("severity", finding.severity.as_str());
+    json.text("title", &finding.title);
+    json.text("message", &finding.message);
+    text(json, "help", finding.help);
+    text(json, "original", finding.original.as_deref());
+    text(json, "address", finding.address.as_deref());
+    if let Some(place) = &finding.place {
+        json.raw("line", place.line);
+        json.raw("column", place.column);
+        json.raw("offset", place.offset);
+        json.text("path", &shown_path(&place.path));
+    }
+}

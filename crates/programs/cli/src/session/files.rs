@@ -1,0 +1,99 @@
+//! Files that belong to a state: copies of it, and new ones, which only their owner can read.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use crate::input::paths;
+
+/// Makes this the content of a file that no other process has open, such as a copy of a state.
+///
+/// Its owner alone may read it, whatever was there before. A link is not followed, and the file of another user is not
+/// replaced.
+pub(crate) fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) => replaceable(&metadata)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    create(path, |out| out.write_all(bytes))
+}
+
+/// Makes an empty file that only its owner can read, where none is: another process that wants the name gets an error.
+pub(crate) fn reserve(path: &Path) -> io::Result<()> {
+    new_file(path).map(drop)
+}
+
+/// Opens a file that does not exist yet, for its owner only.
+pub(crate) fn new_file(path: &Path) -> io::Result<fs::File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// Whether a copy may take the place of this.
+fn replaceable(metadata: &fs::Metadata) -> io::Result<()> {
+    let refuse = |message| Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
+    if metadata.is_symlink() {
+        return refuse("it is a symbolic link, which is not followed");
+    }
+    if !metadata.is_file() {
+        return Err(paths::special(metadata));
+    }
+    #[cfg(unix)]
+    if std::os::unix::fs::MetadataExt::uid(metadata) != nix::unistd::geteuid().as_raw() {
+        return refuse("it belongs to another user");
+    }
+    Ok(())
+}
+
+/// Writes a new file by way of a temporary one beside it, which no other user can read.
+pub(crate) fn create(target: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let directory = match target.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".groundstate-").suffix(".tmp");
+    let mut temporary = builder.tempfile_in(directory).map_err(without_path)?;
+    let mut out = BufWriter::with_capacity(1 << 16, temporary.as_file_mut());
+    write(&mut out)?;
+    out.flush()?;
+    drop(out);
+    temporary.as_file().sync_all()?;
+    temporary.persist(target).map_err(|error| error.error)?;
+    sync_directory(directory)
+}
+
+/// Devices and pipes cannot be replaced; they take the bytes as they come.
+pub(crate) fn write_into(
+    target: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut out = BufWriter::new(OpenOptions::new().write(true).open(target)?);
+    write(&mut out)?;
+    out.flush()
+}
+
+/// The usual errors without a path: the name of a temporary file means nothing to anybody.
+fn without_path(error: io::Error) -> io::Error {
+    use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem, StorageFull};
+    match error.kind() {
+        kind @ (NotFound | NotADirectory | PermissionDenied | ReadOnlyFilesystem | StorageFull) => {
+            kind.into()
+        }
+        _ => error,
+    }
+}
+
+#[cfg(unix)]
+fn sync_directory(directory: &Path) -> io::Result<()> {
+    fs::File::open(directory)?.sync_all()
+}
+
+#[cfg(not(unix))]
+fn sync_directory(_: &Path) -> io::Result<()> {
+    Ok(())
+}

@@ -1,0 +1,48 @@
+//! Shows a state as text or as JSON.
+
+use groundstate_states::addr::{AbsResourceInstance, Target};
+
+use super::view::View;
+use super::{json, text};
+use crate::args::ShowArgs;
+use crate::input::terraform::{TerraformState, load_if_any, load_resource};
+use crate::report::error::{Outcome, Result};
+use crate::report::json::Json;
+use crate::report::output::Output;
+use crate::terraform::select;
+
+/// Shows the whole state, or what an address stands for.
+pub(crate) fn show(args: &ShowArgs, source: &TerraformState) -> Result {
+    let target = args.address.as_deref().map(select::parse_one).transpose()?;
+    let file = match &target {
+        Some(Target::Resource(resource) | Target::Instance(AbsResourceInstance { resource, .. })) => {
+            load_resource(source, resource)?
+        }
+        _ => load_if_any(source)?.map(|loaded| loaded.file),
+    };
+    let mut out = Output::stdout();
+    match &file {
+        Some(file) => {
+            let view = View { file, target, reveal: args.reveal };
+            view.check(&source.name)?;
+            if args.json {
+                out.json(&json::document(&view)?)?;
+            } else {
+                text::print(&view, &source.name, &mut out)?;
+            }
+        }
+        None => {
+            if let Some(target) = &target {
+                return Err(select::unknown(target, &source.name));
+            }
+            match args.json {
+                true => out.json(&Json::object(|json| json.text("format_version", json::FORMAT)))?,
+                false => {
+                    out.line(&format!("{} is empty: no state has been stored there yet", source.name))?
+                }
+            }
+        }
+    }
+    out.finish()?;
+    Ok(Outcome::Clean)
+}
