@@ -1,5 +1,7 @@
-//! `cargo xtask tidy`: what every crate has, what no source file contains, which words are not used, and where files lie.
+//! `cargo xtask tidy`: what every crate has, what no source file contains, which words are not used, where files lie, and what
+//! the folders of the command know of each other.
 
+mod command;
 mod crates;
 mod layout;
 mod sources;
@@ -18,6 +20,7 @@ pub(crate) fn run(args: &[String]) -> Outcome {
 
 fn check(tree: &Tree, packages: &[Package]) -> Vec<Finding> {
     let mut findings = crates::check(tree, packages);
+    findings.extend(command::check(tree));
     findings.extend(layout::check(tree));
     findings.extend(sources::check(tree));
     findings.extend(words::check(tree));
