@@ -40,6 +40,7 @@
 //!   the crate builds for targets that have neither a clock nor a random generator.
 
 mod clock;
+mod failure;
 mod ids;
 mod newtype;
 mod origin;

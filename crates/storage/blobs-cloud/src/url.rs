@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 #[cfg(feature = "_cloud")]
 use groundstate_blobs::Retry;
-use groundstate_blobs::{BlobStore, Context, Error, ErrorKind, Key, MemoryBlobs, Result};
+use groundstate_blobs::{BlobStore, Context, Error, ErrorKind, Key, MemoryBlobs, Op, Result};
 
 /// Where a container is, which of its blobs is meant, and how to get at them.
 ///
@@ -58,7 +58,7 @@ impl BlobUrl {
     /// `Invalid` for another scheme, user names, fragments and text that is wrongly encoded; `InvalidKey`.
     pub fn parse(text: &str) -> Result<Self> {
         let wrong = |why: &str| {
-            Error::new(ErrorKind::Invalid, "use", format_args!("the address {}", harmless(text)))
+            Error::new(ErrorKind::Invalid, Op::Use, format_args!("the address {}", harmless(text)))
                 .because(why)
                 .next_step("write it as s3://BUCKET/KEY, gs://BUCKET/KEY, az://CONTAINER/KEY?account=NAME, file:///DIRECTORY or memory://NAME")
         };
@@ -168,7 +168,7 @@ impl BlobUrl {
             _ => {
                 // Without a cloud, nothing asks for it.
                 let _: Lookup<'_> = variable;
-                Err(Error::unsupported("open", self)
+                Err(Error::unsupported(Op::Open, self)
                     .because(format!("this build has no store for {}", self.scheme))
                     .next_step("use a build with it"))
             }
@@ -190,7 +190,7 @@ impl BlobUrl {
     fn without_options(&self) -> Result<()> {
         match self.options.first() {
             None => Ok(()),
-            Some((name, _)) => Err(Error::new(ErrorKind::Invalid, "open", self)
+            Some((name, _)) => Err(Error::new(ErrorKind::Invalid, Op::Open, self)
                 .because(format!("the store has no option `{name}`"))
                 .next_step("remove it")),
         }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use groundstate_blobs::{ListOptions, Listed, Page, PageToken, Result};
+use groundstate_blobs::{ListOptions, Listed, Op, Page, PageToken, Result};
 
 use crate::tree::{OWN, Tree, describe, is_absence};
 
@@ -19,7 +19,7 @@ struct Found {
 
 impl Tree {
     pub(crate) fn list(&self, prefix: &str, options: &ListOptions) -> Result<Page> {
-        const OP: &str = "list";
+        const OP: Op = Op::List;
         self.absent::<()>(OP)?;
         let limit = options.limit.unwrap_or(PAGE).clamp(1, PAGE);
         let after = options.page.as_ref().map(PageToken::as_str);
@@ -90,11 +90,11 @@ impl Tree {
         let read = match fs::read_dir(self.root.join(Path::new(folder))) {
             Ok(read) => read,
             Err(error) if is_absence(&error) => return Ok(Vec::new()),
-            Err(error) => return Err(self.failed("list", error)),
+            Err(error) => return Err(self.failed(Op::List, error)),
         };
         let mut entries = Vec::new();
         for entry in read {
-            let entry = entry.map_err(|error| self.failed("list", error))?;
+            let entry = entry.map_err(|error| self.failed(Op::List, error))?;
             let file_name = entry.file_name();
             // What is not Unicode is no key.
             let Some(name) = file_name.to_str().filter(|name| !name.starts_with(OWN)) else { continue };

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use groundstate_blobs::{
     Blob, BlobCapabilities, BlobMeta, BlobStore, BlobVersion, DeleteOptions, Error, ErrorKind, GetOptions,
-    Key, LeaseId, Leases, ListOptions, Page, Precondition, PutOptions, Result, offload,
+    Key, LeaseId, Leases, ListOptions, Op, Page, Precondition, PutOptions, Result, offload,
 };
 
 use crate::tree::Tree;
@@ -51,7 +51,7 @@ impl FileBlobs {
     pub fn open(directory: impl AsRef<Path>) -> Result<Self> {
         let directory = directory.as_ref();
         let root = std::path::absolute(directory).map_err(|error| {
-            Error::new(ErrorKind::Unavailable, "open", directory.display()).with_source(error)
+            Error::new(ErrorKind::Unavailable, Op::Open, directory.display()).with_source(error)
         })?;
         Ok(Self { tree: Arc::new(Tree::new(root)) })
     }
@@ -63,7 +63,7 @@ impl FileBlobs {
     /// `Denied` and `Unavailable`.
     pub fn create(directory: impl AsRef<Path>) -> Result<Self> {
         let store = Self::open(directory)?;
-        std::fs::create_dir_all(&store.tree.root).map_err(|error| store.tree.failed("create", error))?;
+        std::fs::create_dir_all(&store.tree.root).map_err(|error| store.tree.failed(Op::Create, error))?;
         Ok(store)
     }
 
@@ -74,7 +74,7 @@ impl FileBlobs {
 
     async fn run<T: Send + 'static>(
         &self,
-        op: &'static str,
+        op: Op,
         work: impl FnOnce(&Tree) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let tree = Arc::clone(&self.tree);
@@ -85,7 +85,7 @@ impl FileBlobs {
         format!("{self}/{key}")
     }
 
-    fn needs_no_lease(&self, op: &'static str, key: &Key, lease: Option<&LeaseId>) -> Result<()> {
+    fn needs_no_lease(&self, op: Op, key: &Key, lease: Option<&LeaseId>) -> Result<()> {
         match lease {
             None => Ok(()),
             Some(_) => Err(Error::unsupported(op, self.at(key)).because("files have no leases")),
@@ -111,39 +111,39 @@ impl BlobStore for FileBlobs {
     }
 
     async fn get(&self, key: &Key, options: &GetOptions) -> Result<Option<Blob>> {
-        self.needs_no_lease("read", key, options.lease.as_ref())?;
+        self.needs_no_lease(Op::Read, key, options.lease.as_ref())?;
         let (key, options) = (key.clone(), options.clone());
-        self.run("read", move |tree| tree.read(&key, &options)).await
+        self.run(Op::Read, move |tree| tree.read(&key, &options)).await
     }
 
     async fn head(&self, key: &Key) -> Result<Option<BlobMeta>> {
         let key = key.clone();
-        self.run("look at", move |tree| tree.meta("look at", &key)).await
+        self.run(Op::LookAt, move |tree| tree.meta(Op::LookAt, &key)).await
     }
 
     async fn put(&self, key: &Key, bytes: Bytes, options: &PutOptions) -> Result<BlobVersion> {
-        self.needs_no_lease("write", key, options.lease.as_ref())?;
+        self.needs_no_lease(Op::Write, key, options.lease.as_ref())?;
         if !options.attributes.is_empty() {
-            let error = Error::unsupported("write", self.at(key));
+            let error = Error::unsupported(Op::Write, self.at(key));
             return Err(error.because("files keep no content types and no metadata"));
         }
         let (key, condition) = (key.clone(), options.precondition.clone());
-        self.run("write", move |tree| tree.write(&key, &bytes, &condition)).await
+        self.run(Op::Write, move |tree| tree.write(&key, &bytes, &condition)).await
     }
 
     async fn delete(&self, key: &Key, options: &DeleteOptions) -> Result<bool> {
-        self.needs_no_lease("delete", key, options.lease.as_ref())?;
+        self.needs_no_lease(Op::Delete, key, options.lease.as_ref())?;
         if options.precondition == Precondition::Absent {
             let message = "there is nothing to delete where nothing is expected";
-            return Err(Error::new(ErrorKind::Invalid, "delete", self.at(key)).because(message));
+            return Err(Error::new(ErrorKind::Invalid, Op::Delete, self.at(key)).because(message));
         }
         let (key, condition) = (key.clone(), options.precondition.clone());
-        self.run("delete", move |tree| tree.remove(&key, &condition)).await
+        self.run(Op::Delete, move |tree| tree.remove(&key, &condition)).await
     }
 
     async fn list(&self, prefix: &str, options: &ListOptions) -> Result<Page> {
         let (prefix, options) = (prefix.to_owned(), options.clone());
-        self.run("list", move |tree| tree.list(&prefix, &options)).await
+        self.run(Op::List, move |tree| tree.list(&prefix, &options)).await
     }
 
     fn leases(&self) -> Option<&dyn Leases> {

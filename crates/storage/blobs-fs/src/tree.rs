@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use groundstate_blobs::{
-    Blob, BlobMeta, BlobVersion, Error, ErrorKind, GetOptions, Key, Precondition, Result,
+    Blob, BlobMeta, BlobVersion, Error, ErrorKind, GetOptions, Key, Op, Precondition, Result,
 };
 use groundstate_common::Timestamp;
 
@@ -33,11 +33,11 @@ impl Tree {
     }
 
     /// The error for a failure of the file system.
-    pub(crate) fn failed(&self, op: &'static str, error: io::Error) -> Error {
+    pub(crate) fn failed(&self, op: Op, error: io::Error) -> Error {
         self.failed_at(op, self.to_string(), error)
     }
 
-    fn failed_at(&self, op: &'static str, place: String, error: io::Error) -> Error {
+    fn failed_at(&self, op: Op, place: String, error: io::Error) -> Error {
         let new = |kind| Error::new(kind, op, &place);
         let new = match error.kind() {
             io::ErrorKind::PermissionDenied => {
@@ -62,7 +62,7 @@ impl Tree {
     }
 
     /// Where the blob lies.
-    fn path(&self, op: &'static str, key: &Key) -> Result<PathBuf> {
+    fn path(&self, op: Op, key: &Key) -> Result<PathBuf> {
         let name = key.as_str();
         let is_own = name.split('/').any(|part| part.starts_with(OWN));
         if is_own || (cfg!(windows) && name.contains(['\\', ':'])) {
@@ -74,7 +74,7 @@ impl Tree {
     }
 
     /// What a missing file means: absence, if the directory is there.
-    pub(crate) fn absent<T>(&self, op: &'static str) -> Result<Option<T>> {
+    pub(crate) fn absent<T>(&self, op: Op) -> Result<Option<T>> {
         match fs::metadata(&self.root) {
             Ok(meta) if meta.is_dir() => Ok(None),
             Ok(_) => Err(Error::new(ErrorKind::NotFound, op, self).because("it is not a directory")),
@@ -87,7 +87,7 @@ impl Tree {
         }
     }
 
-    pub(crate) fn meta(&self, op: &'static str, key: &Key) -> Result<Option<BlobMeta>> {
+    pub(crate) fn meta(&self, op: Op, key: &Key) -> Result<Option<BlobMeta>> {
         match fs::metadata(self.path(op, key)?) {
             Ok(meta) if meta.is_file() => self.described(op, key, &meta).map(Some),
             Ok(_) => Ok(None),
@@ -96,12 +96,12 @@ impl Tree {
         }
     }
 
-    fn described(&self, op: &'static str, key: &Key, meta: &Metadata) -> Result<BlobMeta> {
+    fn described(&self, op: Op, key: &Key, meta: &Metadata) -> Result<BlobMeta> {
         describe(meta).map_err(|error| self.failed_at(op, self.place(key), error))
     }
 
     pub(crate) fn read(&self, key: &Key, options: &GetOptions) -> Result<Option<Blob>> {
-        const OP: &str = "read";
+        const OP: Op = Op::Read;
         let failed = |error| self.failed_at(OP, self.place(key), error);
         let mut file = match File::open(self.path(OP, key)?) {
             Ok(file) => file,
@@ -132,7 +132,7 @@ impl Tree {
     }
 
     pub(crate) fn write(&self, key: &Key, bytes: &Bytes, condition: &Precondition) -> Result<BlobVersion> {
-        const OP: &str = "write";
+        const OP: Op = Op::Write;
         let failed = |error| self.failed_at(OP, self.place(key), error);
         let path = self.path(OP, key)?;
         self.absent::<()>(OP)?;
@@ -161,7 +161,7 @@ impl Tree {
     }
 
     pub(crate) fn remove(&self, key: &Key, condition: &Precondition) -> Result<bool> {
-        const OP: &str = "delete";
+        const OP: Op = Op::Delete;
         let failed = |error| self.failed_at(OP, self.place(key), error);
         let path = self.path(OP, key)?;
         self.absent::<()>(OP)?;
@@ -185,7 +185,7 @@ impl Tree {
     }
 
     /// What is stored, if the condition allows it.
-    fn checked(&self, op: &'static str, key: &Key, condition: &Precondition) -> Result<Option<BlobMeta>> {
+    fn checked(&self, op: Op, key: &Key, condition: &Precondition) -> Result<Option<BlobMeta>> {
         let stored = self.meta(op, key)?;
         if condition.is_met_by(stored.as_ref().map(|meta| &meta.version)) {
             return Ok(stored);

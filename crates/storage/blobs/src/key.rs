@@ -6,6 +6,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind};
+use crate::op::Op;
 
 /// The longest name that S3, Google and Azure all take, in bytes.
 const LONGEST: usize = 1024;
@@ -37,9 +38,11 @@ impl Key {
     pub fn parse(text: &str) -> Result<Self, Error> {
         match problem(text) {
             None => Ok(Self(text.into())),
-            Some(problem) => Err(Error::new(ErrorKind::InvalidKey, "use", format_args!("the key {text:?}"))
-                .because(problem)
-                .next_step("choose another key")),
+            Some(problem) => {
+                Err(Error::new(ErrorKind::InvalidKey, Op::Use, format_args!("the key {text:?}"))
+                    .because(problem)
+                    .next_step("choose another key"))
+            }
         }
     }
 

@@ -8,6 +8,7 @@ use async_trait::async_trait;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Key;
+use crate::op::Op;
 use crate::options::Precondition;
 use crate::version::BlobVersion;
 
@@ -30,7 +31,7 @@ impl LeaseId {
         if is_guid {
             return Ok(Self(text.to_ascii_lowercase()));
         }
-        Err(Error::new(ErrorKind::Invalid, "use", format_args!("the lease id {text:?}"))
+        Err(Error::new(ErrorKind::Invalid, Op::Use, format_args!("the lease id {text:?}"))
             .because("it is not a GUID")
             .next_step("give 32 hexadecimal digits as 8-4-4-4-12"))
     }

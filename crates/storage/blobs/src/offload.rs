@@ -5,10 +5,11 @@ use std::thread;
 use tokio::sync::oneshot;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::op::Op;
 
 /// The outcome of `work`, which runs to its end even if the caller stops waiting.
 pub async fn offload<T: Send + 'static>(
-    op: &'static str,
+    op: Op,
     place: &str,
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
@@ -26,12 +27,12 @@ pub async fn offload<T: Send + 'static>(
 #[cfg(test)]
 mod tests {
     use super::offload;
-    use crate::ErrorKind;
+    use crate::{ErrorKind, Op};
 
     #[tokio::test]
     async fn gives_the_answer_and_takes_a_panic_for_a_defect() {
-        assert_eq!(offload("count", "it", || Ok(6 * 7)).await.unwrap(), 42);
+        assert_eq!(offload(Op::Other("count"), "it", || Ok(6 * 7)).await.unwrap(), 42);
         let work = || -> crate::Result<()> { panic!("on purpose") };
-        assert_eq!(offload("count", "it", work).await.unwrap_err().kind(), ErrorKind::Internal);
+        assert_eq!(offload(Op::Other("count"), "it", work).await.unwrap_err().kind(), ErrorKind::Internal);
     }
 }

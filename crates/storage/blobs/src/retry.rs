@@ -12,6 +12,7 @@ use crate::context::Context;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Key;
 use crate::lease::Leases;
+use crate::op::Op;
 use crate::options::{DeleteOptions, GetOptions, ListOptions, Precondition, PutOptions};
 use crate::store::BlobStore;
 use crate::version::BlobVersion;
@@ -192,7 +193,7 @@ impl<S: BlobStore> Retry<S> {
             Ok(Found::Other(found)) => {
                 let there =
                     found.as_ref().map_or_else(|| "nothing".to_owned(), |blob| blob.version().to_string());
-                Err(Error::new(ErrorKind::PreconditionFailed, error.op(), error.place())
+                Err(Error::new(ErrorKind::PreconditionFailed, error.op(), error.target())
                     .because(format!("{there} is stored where {} was expected", options.precondition))
                     .with_found(found)
                     .with_source(error))
@@ -250,7 +251,7 @@ impl<S: BlobStore> BlobStore for Retry<S> {
                     if !is_certain && !attempts.next(&error).await {
                         return match self.settle(key, &bytes, options, error).await? {
                             Some(version) => Ok(version),
-                            None => Err(unknown("write", format!("{self}/{key}"))),
+                            None => Err(unknown(Op::Write, format!("{self}/{key}"))),
                         };
                     }
                     if let Some(version) = self.settle(key, &bytes, options, error).await? {
@@ -294,6 +295,6 @@ impl<S: BlobStore> BlobStore for Retry<S> {
     }
 }
 
-fn unknown(op: &'static str, place: String) -> Error {
+fn unknown(op: Op, place: String) -> Error {
     Error::new(ErrorKind::Ambiguous, op, place)
 }

@@ -1,6 +1,7 @@
 //! Reading a whole journal, page by page.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::op::Op;
 use crate::record::{Cursor, Head, Position, Record, Torn};
 use crate::store::JournalStore;
 
@@ -38,7 +39,7 @@ pub async fn read_all(store: &dyn JournalStore) -> Result<Option<Contents>> {
             Err(error) => return Err(error),
         }
     }
-    Err(Error::new(ErrorKind::Unavailable, "read", store)
+    Err(Error::new(ErrorKind::Unavailable, Op::Read, store)
         .because("its epochs end faster than they can be read"))
 }
 
@@ -64,7 +65,7 @@ pub async fn replay(
         match page.next {
             // A store that does not get on would be read for ever.
             Some(next) if next.position() != position || position == from.position() => {
-                return Err(Error::new(ErrorKind::Internal, "read", store)
+                return Err(Error::new(ErrorKind::Internal, Op::Read, store)
                     .because("its pages do not follow each other"));
             }
             Some(next) => from = next,

@@ -49,12 +49,14 @@ pub mod frame;
 #[cfg(feature = "fs")]
 pub mod fs;
 mod memory;
+mod op;
 mod record;
 mod store;
 
 pub use contents::{Contents, read_all, replay};
 pub use error::{BoxError, Error, ErrorKind, Result};
 pub use memory::MemoryJournal;
+pub use op::Op;
 pub use record::{Ack, Cursor, Epoch, Head, Page, Position, Record, Torn};
 pub use store::{JournalStore, JournalWriter, MAX_BATCH, OpenOptions};
 

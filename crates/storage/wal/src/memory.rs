@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use async_trait::async_trait;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::op::Op;
 use crate::record::{Ack, Cursor, Epoch, Head, Page, Position, Record};
 use crate::store::{JournalStore, JournalWriter, MAX_BATCH, OpenOptions};
 
@@ -78,7 +79,7 @@ impl JournalStore for MemoryJournal {
             let mut shared = self.shared();
             if let Some(other) = shared.alive.upgrade().filter(|_| !options.take_over) {
                 let message = format!("{other} has it open for writing");
-                return Err(Error::new(ErrorKind::Locked, "open", self).because(message));
+                return Err(Error::new(ErrorKind::Locked, Op::Open, self).because(message));
             }
             shared.alive = Arc::downgrade(&owner);
             shared.writers += 1;
@@ -94,13 +95,13 @@ impl JournalStore for MemoryJournal {
     async fn read(&self, from: &Cursor) -> Result<Page> {
         let shared = self.shared();
         if shared.head.as_ref().is_none_or(|head| head.epoch != from.epoch()) {
-            return Err(Error::new(ErrorKind::NoEpoch, "read", self));
+            return Err(Error::new(ErrorKind::NoEpoch, Op::Read, self));
         }
         let start = usize::try_from(from.position().get()).unwrap_or(usize::MAX);
         let Some(rest) = shared.records.get(start..) else {
             let message =
                 format!("it has {} records, and was asked for number {start}", shared.records.len());
-            return Err(Error::new(ErrorKind::Invalid, "read", self).because(message));
+            return Err(Error::new(ErrorKind::Invalid, Op::Read, self).because(message));
         };
         let records = rest[..rest.len().min(PAGE)].to_vec();
         let next = (records.len() < rest.len())
@@ -111,7 +112,7 @@ impl JournalStore for MemoryJournal {
 
 impl Writer {
     /// The journal, if this is the one who may write.
-    fn shared(&self, op: &'static str) -> Result<MutexGuard<'_, Shared>> {
+    fn shared(&self, op: Op) -> Result<MutexGuard<'_, Shared>> {
         if self.owner().is_none() {
             return Err(self.error(ErrorKind::Closed, op));
         }
@@ -126,7 +127,7 @@ impl Writer {
         self.owner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn error(&self, kind: ErrorKind, op: &'static str) -> Error {
+    fn error(&self, kind: ErrorKind, op: Op) -> Error {
         Error::new(kind, op, &self.journal)
     }
 }
@@ -140,9 +141,9 @@ impl JournalWriter for Writer {
     }
 
     async fn begin(&self, base: &Record) -> Result<Epoch> {
-        let mut shared = self.shared("begin an epoch of")?;
+        let mut shared = self.shared(Op::Begin)?;
         if base.as_bytes().len() > MAX_BATCH {
-            return Err(self.error(ErrorKind::Invalid, "begin an epoch of").because("its base is too long"));
+            return Err(self.error(ErrorKind::Invalid, Op::Begin).because("its base is too long"));
         }
         shared.epochs += 1;
         let epoch = Epoch::new(shared.epochs);
@@ -152,7 +153,7 @@ impl JournalWriter for Writer {
     }
 
     async fn append(&self, batch: &[Record]) -> Result<Ack> {
-        const OP: &str = "append to";
+        const OP: Op = Op::Append;
         let mut shared = self.shared(OP)?;
         let Some(epoch) = shared.head.as_ref().map(|head| head.epoch) else {
             return Err(self.error(ErrorKind::NoEpoch, OP));
@@ -166,7 +167,7 @@ impl JournalWriter for Writer {
     }
 
     async fn clear(&self) -> Result<()> {
-        let mut shared = self.shared("clear")?;
+        let mut shared = self.shared(Op::Clear)?;
         shared.head = None;
         shared.records.clear();
         Ok(())

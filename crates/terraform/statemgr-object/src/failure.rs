@@ -22,11 +22,7 @@ pub(crate) fn failed(op: Op, target: impl fmt::Display, error: blobs::Error) -> 
         Blob::Corrupt | Blob::LimitExceeded => ErrorKind::Corrupt,
         _ => ErrorKind::Internal,
     };
-    let message = match error.step() {
-        Some(step) => format!("{}; {step}", error.reason()),
-        None => error.reason().to_owned(),
-    };
-    Error::new(kind, op, target).because(message).with_source(error)
+    Error::new(kind, op, target).because(error.reason()).with_source(error)
 }
 
 /// What is left by an operation on a lock whose outcome is unknown, and how to free it.
@@ -58,7 +54,9 @@ mod tests {
             (Blob::Internal, ErrorKind::Internal),
         ];
         for (from, to) in rows {
-            let error = blobs::Error::new(from, "write", "s3://b/k").because("it is so").next_step("do this");
+            let error = blobs::Error::new(from, blobs::Op::Write, "s3://b/k")
+                .because("it is so")
+                .next_step("do this");
             let error = failed(Op::Write, "s3://b/k", error);
             assert_eq!(error.kind(), to, "{from:?}");
             assert_eq!(error.to_string(), "cannot write s3://b/k: it is so; do this");
@@ -71,7 +69,7 @@ mod tests {
         let error = failed(
             Op::Lock,
             "s3://b/k",
-            blobs::Error::new(blobs::ErrorKind::Ambiguous, "write", "x").because("cut"),
+            blobs::Error::new(blobs::ErrorKind::Ambiguous, blobs::Op::Write, "x").because("cut"),
         );
         assert_eq!(
             left_behind(error, "s3://b/k.tflock", "1").to_string(),

@@ -8,30 +8,24 @@ use crate::holder::LockHolder;
 /// What stores and managers return.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// A cause of any type.
-pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
-
-/// Why an operation on a store or a manager did not happen.
-///
-/// Callers act on the [`kind`](Self::kind); the text says which operation, at which place, and why. The cause, if there
-/// is one, is in [`source`](std::error::Error::source) and not in the text.
-#[derive(Debug)]
-pub struct Error(Box<Inner>);
-
-#[derive(Debug)]
-struct Inner {
-    kind: ErrorKind,
-    op: Op,
-    target: String,
-    message: Option<String>,
-    detail: Detail,
-    /// What failed after it, as its text.
-    also: Option<String>,
-    source: Option<BoxError>,
+groundstate_common::failure! {
+    /// Why an operation on a store or a manager did not happen.
+    ///
+    /// Callers act on the [`kind`](Self::kind); the text says which operation, at which place, and why. The cause, if there
+    /// is one, is in [`source`](std::error::Error::source) and not in the text.
+    pub struct Error { kind: ErrorKind, op: Op, more: More }
 }
 
-#[derive(Debug)]
+/// What a caller needs to act, and what failed after it, as its text.
+#[derive(Debug, Default)]
+struct More {
+    detail: Detail,
+    also: Option<String>,
+}
+
+#[derive(Debug, Default)]
 enum Detail {
+    #[default]
     None,
     Held(Box<LockHolder>),
     /// The lock was held when it was asked for, and free when its holder was looked up.
@@ -42,81 +36,59 @@ enum Detail {
     },
 }
 
-/// What a caller can do about an error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum ErrorKind {
-    /// What was asked for is not there: the lock, or the place itself (a bucket, a directory). Create it or give up.
-    NotFound,
-    /// The lock is held; [`Error::holder`] says by whom, if it is known. Wait, or ask them.
-    Locked,
-    /// What is stored is not what was expected; [`Error::mismatch`] has both. Refresh, do the work again, retry.
-    Conflict,
-    /// The lock that the caller believes to hold was lost: it expired or was broken. Give up, or lock, refresh and do
-    /// the work again.
-    LockLost,
-    /// The snapshot belongs to another chain of snapshots. Check the place; only force gets past this.
-    LineageMismatch,
-    /// The store cannot do this, as its capabilities say. Do without.
-    Unsupported,
-    /// Credentials or permissions do not suffice. Fix them.
-    Denied,
-    /// The store does not answer, or has no room, and nothing has happened. Retry later.
-    Unavailable,
-    /// The answer got lost: it may have happened or not. Read before anything else.
-    Ambiguous,
-    /// What is stored cannot be understood. Repair it, or bring back a backup.
-    Corrupt,
-    /// What was asked for is done, but its lock was lost meanwhile or could not be released. Read the state, and free the
-    /// lock if the text says that it is held.
-    NotReleased,
-    /// The caller's arguments are invalid. Fix the call.
-    Invalid,
-    /// A defect of the store or the manager. Report it.
-    Internal,
+impl fmt::Display for More {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.detail {
+            Detail::None => {}
+            Detail::Held(holder) => write!(f, " by {holder}")?,
+            Detail::Raced => f.write_str(" by a client that has just released it, try again")?,
+            Detail::Mismatch { expected, found } => write!(f, " (expected {expected}, found {found})")?,
+        }
+        self.also.iter().try_for_each(|also| write!(f, "; afterwards, {also}"))
+    }
 }
 
-impl ErrorKind {
-    /// The kind in words.
-    pub fn summary(self) -> &'static str {
-        match self {
-            Self::NotFound => "it does not exist",
-            Self::Locked => "it is locked",
-            Self::Conflict => "it has changed meanwhile, refresh and try again",
-            Self::LockLost => "the lock was lost, take it again and refresh",
-            Self::LineageMismatch => "the lineages differ",
-            Self::Unsupported => "the store cannot do this",
-            Self::Denied => "permission was denied",
-            Self::Unavailable => "the store is not available, try again later",
-            Self::Ambiguous => "it is not known whether it happened, read the state again",
-            Self::Corrupt => "what is stored is damaged",
-            Self::NotReleased => "it is done, but its lock was lost or could not be released",
-            Self::Invalid => "the arguments are not valid",
-            Self::Internal => "there is a defect in the store",
-        }
+groundstate_common::worded! {
+    /// What a caller can do about an error.
+    #[derive(PartialOrd, Ord)]
+    pub enum ErrorKind => summary {
+        /// What was asked for is not there: the lock, or the place itself (a bucket, a directory). Create it or give up.
+        NotFound = "it does not exist",
+        /// The lock is held; [`Error::holder`] says by whom, if it is known. Wait, or ask them.
+        Locked = "it is locked",
+        /// What is stored is not what was expected; [`Error::mismatch`] has both. Refresh, do the work again, retry.
+        Conflict = "it has changed meanwhile, refresh and try again",
+        /// The lock that the caller believes to hold was lost: it expired or was broken. Give up, or lock, refresh and do
+        /// the work again.
+        LockLost = "the lock was lost, take it again and refresh",
+        /// The snapshot belongs to another chain of snapshots. Check the place; only force gets past this.
+        LineageMismatch = "the lineages differ",
+        /// The store cannot do this, as its capabilities say. Do without.
+        Unsupported = "the store cannot do this",
+        /// Credentials or permissions do not suffice. Fix them.
+        Denied = "permission was denied",
+        /// The store does not answer, or has no room, and nothing has happened. Retry later.
+        Unavailable = "the store is not available, try again later",
+        /// The answer got lost: it may have happened or not. Read before anything else.
+        Ambiguous = "it is not known whether it happened, read the state again",
+        /// What is stored cannot be understood. Repair it, or bring back a backup.
+        Corrupt = "what is stored is damaged",
+        /// What was asked for is done, but its lock was lost meanwhile or could not be released. Read the state, and free the
+        /// lock if the text says that it is held.
+        NotReleased = "it is done, but its lock was lost or could not be released",
+        /// The caller's arguments are invalid. Fix the call.
+        Invalid = "the arguments are not valid",
+        /// A defect of the store or the manager. Report it.
+        Internal = "there is a defect in the store",
     }
 }
 
 impl Error {
-    /// An error of `kind`: `op` is what was attempted, `target` names the place without secrets.
-    pub fn new(kind: ErrorKind, op: Op, target: impl fmt::Display) -> Self {
-        let inner = Inner {
-            kind,
-            op,
-            target: target.to_string(),
-            message: None,
-            detail: Detail::None,
-            also: None,
-            source: None,
-        };
-        Self(Box::new(inner))
-    }
-
     /// The lock is held, by `holder` if its record could be read.
     pub fn locked(op: Op, target: impl fmt::Display, holder: Option<LockHolder>) -> Self {
         let mut error = Self::new(ErrorKind::Locked, op, target);
         if let Some(holder) = holder {
-            error.0.detail = Detail::Held(Box::new(holder));
+            error.0.more.detail = Detail::Held(Box::new(holder));
         }
         error
     }
@@ -124,7 +96,7 @@ impl Error {
     /// The lock was held, and was free again when its holder was looked up: worth another try at once.
     pub fn raced(op: Op, target: impl fmt::Display) -> Self {
         let mut error = Self::new(ErrorKind::Locked, op, target);
-        error.0.detail = Detail::Raced;
+        error.0.more.detail = Detail::Raced;
         error
     }
 
@@ -143,57 +115,23 @@ impl Error {
         Self::new(ErrorKind::Unsupported, op, target)
     }
 
-    /// Says in words why, in place of the kind's own words; lower case, no full stop, no secrets.
-    #[must_use]
-    pub fn because(mut self, message: impl Into<String>) -> Self {
-        self.0.message = Some(message.into());
-        self
-    }
-
     /// Adds what failed after it, such as the release of a lock.
     #[must_use]
     pub fn and_also(mut self, other: &Self) -> Self {
-        self.0.also = Some(other.to_string());
-        self
-    }
-
-    /// Keeps the cause.
-    #[must_use]
-    pub fn with_source(mut self, source: impl Into<BoxError>) -> Self {
-        self.0.source = Some(source.into());
+        self.0.more.also = Some(other.to_string());
         self
     }
 
     /// Keeps what was expected and what was found.
     #[must_use]
     pub fn expected_and_found(mut self, expected: impl fmt::Display, found: impl fmt::Display) -> Self {
-        self.0.detail = Detail::Mismatch { expected: expected.to_string(), found: found.to_string() };
+        self.0.more.detail = Detail::Mismatch { expected: expected.to_string(), found: found.to_string() };
         self
-    }
-
-    /// What a caller can do about it.
-    pub fn kind(&self) -> ErrorKind {
-        self.0.kind
-    }
-
-    /// The operation that failed.
-    pub fn op(&self) -> Op {
-        self.0.op
-    }
-
-    /// The place it failed at.
-    pub fn target(&self) -> &str {
-        &self.0.target
-    }
-
-    /// Why it failed: the text without the operation and the place, for errors that go on from it.
-    pub fn reason(&self) -> impl fmt::Display + '_ {
-        Reason(&self.0)
     }
 
     /// Who holds the lock, if the error is about that and the holder left a record.
     pub fn holder(&self) -> Option<&LockHolder> {
-        match &self.0.detail {
+        match &self.0.more.detail {
             Detail::Held(holder) => Some(holder),
             _ => None,
         }
@@ -201,7 +139,7 @@ impl Error {
 
     /// What was expected and what was found, if the error is about that.
     pub fn mismatch(&self) -> Option<(&str, &str)> {
-        match &self.0.detail {
+        match &self.0.more.detail {
             Detail::Mismatch { expected, found } => Some((expected, found)),
             _ => None,
         }
@@ -217,50 +155,7 @@ impl Error {
 
     /// Whether another try makes sense without waiting.
     pub fn retriable_at_once(&self) -> bool {
-        matches!(self.0.detail, Detail::Raced)
-    }
-
-    /// The first error of this type in `error` and its causes.
-    ///
-    /// Wrappers may hide an error of a store inside one of their own; callers that act on kinds look through them.
-    pub fn find<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e Self> {
-        let mut next = Some(error);
-        while let Some(error) = next {
-            if let Some(found) = error.downcast_ref::<Self>() {
-                return Some(found);
-            }
-            next = error.source();
-        }
-        None
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot {} {}: {}", self.0.op, self.0.target, self.reason())
-    }
-}
-
-/// Why it failed, without the operation and the place.
-struct Reason<'e>(&'e Inner);
-
-impl fmt::Display for Reason<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { kind, message, detail, also, .. } = self.0;
-        f.write_str(message.as_deref().unwrap_or(kind.summary()))?;
-        match detail {
-            Detail::None => {}
-            Detail::Held(holder) => write!(f, " by {holder}")?,
-            Detail::Raced => f.write_str(" by a client that has just released it, try again")?,
-            Detail::Mismatch { expected, found } => write!(f, " (expected {expected}, found {found})")?,
-        }
-        also.iter().try_for_each(|also| write!(f, "; afterwards, {also}"))
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.0.source.as_ref().map(|source| &**source as _)
+        matches!(self.0.more.detail, Detail::Raced)
     }
 }
 
@@ -269,11 +164,6 @@ mod tests {
     use super::{Error, ErrorKind};
     use crate::Op;
     use crate::{LockHolder, LockId, LockInfo};
-
-    #[test]
-    fn stays_as_small_as_a_pointer() {
-        assert_eq!(size_of::<Error>(), size_of::<usize>());
-    }
 
     #[test]
     fn says_only_its_own_level() {

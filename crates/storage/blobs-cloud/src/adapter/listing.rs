@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use groundstate_blobs::{Error, ErrorKind, ListOptions, Listed, Page, PageToken, Result};
+use groundstate_blobs::{Error, ErrorKind, ListOptions, Listed, Op, Page, PageToken, Result};
 use object_store::path::Path;
 use object_store::{Attributes, ObjectMeta};
 
@@ -42,7 +42,7 @@ impl ObjectStoreBlobs {
     }
 
     async fn entries(&self, prefix: &str, delimiter: bool) -> Result<BTreeMap<String, Entry>> {
-        const OP: &str = "list";
+        const OP: Op = Op::List;
         let failed = |error| translate::error(OP, self.to_string(), error, false);
         let folder = match prefix.rsplit_once('/') {
             Some((folder, _)) => Some(Path::parse(folder).map_err(|error| {

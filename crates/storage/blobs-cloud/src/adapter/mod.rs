@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use groundstate_blobs::{
     Blob, BlobCapabilities, BlobMeta, BlobStore, BlobVersion, DeleteOptions, Error, ErrorKind, GetOptions,
-    Key, Leases, ListOptions, Page, Precondition, PutOptions, Result,
+    Key, Leases, ListOptions, Op, Page, Precondition, PutOptions, Result,
 };
 use object_store::path::Path;
 use object_store::{GetRange, ObjectStore, ObjectStoreExt};
@@ -87,7 +87,7 @@ impl ObjectStoreBlobs {
     }
 
     /// The same name there; what cannot be kept as it is is refused.
-    fn path(&self, op: &'static str, key: &Key) -> Result<Path> {
+    fn path(&self, op: Op, key: &Key) -> Result<Path> {
         let refused = || {
             Error::new(ErrorKind::InvalidKey, op, self.at(key))
                 .because("a store of `object_store` cannot have a blob of this name")
@@ -96,14 +96,14 @@ impl ObjectStoreBlobs {
         if path.as_ref() == key.as_str() { Ok(path) } else { Err(refused()) }
     }
 
-    fn needs(&self, can: bool, op: &'static str, key: &Key, what: &str) -> Result<()> {
+    fn needs(&self, can: bool, op: Op, key: &Key, what: &str) -> Result<()> {
         if can { Ok(()) } else { Err(Error::unsupported(op, self.at(key)).because(what)) }
     }
 
     /// The description, under the conditions that are asked for.
     async fn described(
         &self,
-        op: &'static str,
+        op: Op,
         key: &Key,
         path: &Path,
         asked: object_store::GetOptions,
@@ -140,7 +140,7 @@ impl BlobStore for ObjectStoreBlobs {
     }
 
     async fn get(&self, key: &Key, options: &GetOptions) -> Result<Option<Blob>> {
-        const OP: &str = "read";
+        const OP: Op = Op::Read;
         self.needs(options.lease.is_none(), OP, key, NO_LEASES)?;
         let path = self.path(OP, key)?;
         let mut asked = object_store::GetOptions {
@@ -174,12 +174,12 @@ impl BlobStore for ObjectStoreBlobs {
     }
 
     async fn head(&self, key: &Key) -> Result<Option<BlobMeta>> {
-        const OP: &str = "look at";
+        const OP: Op = Op::LookAt;
         self.described(OP, key, &self.path(OP, key)?, object_store::GetOptions::default()).await
     }
 
     async fn put(&self, key: &Key, bytes: Bytes, options: &PutOptions) -> Result<BlobVersion> {
-        const OP: &str = "write";
+        const OP: Op = Op::Write;
         let PutOptions { precondition, lease, attributes, .. } = options;
         self.needs(lease.is_none(), OP, key, NO_LEASES)?;
         let conditional = *precondition != Precondition::Any;
@@ -206,7 +206,7 @@ impl BlobStore for ObjectStoreBlobs {
     }
 
     async fn delete(&self, key: &Key, options: &DeleteOptions) -> Result<bool> {
-        const OP: &str = "delete";
+        const OP: Op = Op::Delete;
         self.needs(options.lease.is_none(), OP, key, NO_LEASES)?;
         match options.precondition {
             Precondition::Any => {}

@@ -1,6 +1,6 @@
 //! Between the words of `object_store` and ours.
 
-use groundstate_blobs::{Attributes, BlobMeta, BlobVersion, Error, ErrorKind, Precondition};
+use groundstate_blobs::{Attributes, BlobMeta, BlobVersion, Error, ErrorKind, Op, Precondition};
 use groundstate_common::Timestamp;
 use object_store::{Attribute, AttributeValue, ObjectMeta, PutMode, UpdateVersion};
 
@@ -64,7 +64,7 @@ pub(super) fn meta(meta: &ObjectMeta, attributes: &object_store::Attributes) -> 
 }
 
 /// An error; what went wrong in some other way while something was changed may have been done nevertheless.
-pub(super) fn error(op: &'static str, place: String, error: object_store::Error, changes: bool) -> Error {
+pub(super) fn error(op: Op, place: String, error: object_store::Error, changes: bool) -> Error {
     use object_store::Error as Theirs;
     let kind = match &error {
         Theirs::NotFound { .. } => ErrorKind::NotFound,

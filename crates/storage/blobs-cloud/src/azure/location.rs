@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use groundstate_blobs::{Error, ErrorKind, Result};
+use groundstate_blobs::{Error, ErrorKind, Op, Result};
 use http::Method;
 use serde::Deserialize;
 use url::Url;
@@ -162,7 +162,7 @@ impl Location {
             return Ok(cloud);
         }
         const PLACE: &str = "the metadata service (`metadata_host`)";
-        let wrong = || Error::new(ErrorKind::Invalid, "find Azure by", PLACE);
+        let wrong = || Error::new(ErrorKind::Invalid, Op::Other("find Azure by"), PLACE);
         let Some(url) = &self.metadata else { return Err(wrong()) };
         let mut url = url.clone();
         url.set_path("/metadata/endpoints");
@@ -227,7 +227,7 @@ impl Lookup {
         let account: Account = ask(wire, PLACE, request).await?;
         let blob = account.properties.primary_endpoints.blob;
         let url = address(&blob).ok().filter(is_protected).ok_or_else(|| {
-            Error::new(ErrorKind::Invalid, "find the account by", PLACE)
+            Error::new(ErrorKind::Invalid, Op::Other("find the account by"), PLACE)
                 .because("its answer has no address that can be used")
         })?;
         Ok(url.into())

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use groundstate_blobs::{
     Attributes, BlobStore, BlobVersion, Error, ErrorKind, Key, LeaseDuration, LeaseId, LeaseState, Leases,
-    Precondition, Result,
+    Op, Precondition, Result,
 };
 use http::Method;
 
@@ -17,7 +17,7 @@ const SECONDS: std::ops::RangeInclusive<u64> = 15..=60;
 
 impl AzureBlobs {
     /// A request for a part of a blob that is not its content.
-    fn part(&self, op: &'static str, key: &Key, part: &str) -> Result<Request> {
+    fn part(&self, op: Op, key: &Key, part: &str) -> Result<Request> {
         let mut request = self.request(op, Method::PUT, key)?;
         request.url.push_str("?comp=");
         request.url.push_str(part);
@@ -25,12 +25,12 @@ impl AzureBlobs {
     }
 
     fn lease_request(&self, key: &Key, action: &str, lease: Option<&LeaseId>) -> Result<Request> {
-        const OP: &str = "lease";
-        let request = self.part(OP, key, OP)?.header("x-ms-lease-action", action)?;
+        const OP: Op = Op::Lease;
+        let request = self.part(OP, key, "lease")?.header("x-ms-lease-action", action)?;
         self.leased(OP, key, request, lease)
     }
 
-    async fn change(&self, op: &'static str, key: &Key, request: Request) -> Result<Reply> {
+    async fn change(&self, op: Op, key: &Key, request: Request) -> Result<Reply> {
         let place = self.at(key);
         let reply = self.call(op, &place, request, Effect::Change).await?;
         if reply.is_success() {
@@ -45,7 +45,7 @@ impl AzureBlobs {
 #[deny(clippy::missing_trait_methods)]
 impl Leases for AzureBlobs {
     async fn acquire(&self, key: &Key, id: &LeaseId, duration: LeaseDuration) -> Result<()> {
-        const OP: &str = "lease";
+        const OP: Op = Op::Lease;
         let seconds = match duration {
             LeaseDuration::Infinite => "-1".to_owned(),
             LeaseDuration::For(time) if SECONDS.contains(&time.as_secs()) => time.as_secs().to_string(),
@@ -63,16 +63,16 @@ impl Leases for AzureBlobs {
 
     async fn renew(&self, key: &Key, id: &LeaseId) -> Result<()> {
         let request = self.lease_request(key, "renew", Some(id))?;
-        self.change("renew the lease of", key, request).await.map(drop)
+        self.change(Op::RenewLease, key, request).await.map(drop)
     }
 
     async fn release(&self, key: &Key, id: &LeaseId) -> Result<()> {
         let request = self.lease_request(key, "release", Some(id))?;
-        self.change("release", key, request).await.map(drop)
+        self.change(Op::Release, key, request).await.map(drop)
     }
 
     async fn break_lease(&self, key: &Key) -> Result<bool> {
-        const OP: &str = "break the lease of";
+        const OP: Op = Op::BreakLease;
         // The service breaks what is broken once more and calls that a success.
         let meta = self.head(key).await?.ok_or_else(|| Error::new(ErrorKind::NotFound, OP, self.at(key)))?;
         if !meta.lease.is_some_and(LeaseState::is_held) {
@@ -93,7 +93,7 @@ impl Leases for AzureBlobs {
         precondition: &Precondition,
         lease: Option<&LeaseId>,
     ) -> Result<BlobVersion> {
-        const OP: &str = "describe";
+        const OP: Op = Op::Describe;
         let mut attributes = Attributes::default();
         attributes.metadata.clone_from(metadata);
         let request = self.part(OP, key, "metadata")?.headers(&self.customer)?;
@@ -103,7 +103,7 @@ impl Leases for AzureBlobs {
     }
 
     async fn snapshot(&self, key: &Key, lease: Option<&LeaseId>) -> Result<String> {
-        const OP: &str = "take a snapshot of";
+        const OP: Op = Op::Snapshot;
         let request = self.part(OP, key, "snapshot")?.headers(&self.customer)?;
         let reply = self.change(OP, key, self.leased(OP, key, request, lease)?).await?;
         let name = reply.header("x-ms-snapshot").map(str::to_owned);

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use groundstate_blobs::{
     Blob, BlobCapabilities, BlobMeta, BlobStore, BlobVersion, DeleteOptions, Error, ErrorKind, GetOptions,
-    Key, LeaseId, Leases, ListOptions, Page, PutOptions, Result, Role,
+    Key, LeaseId, Leases, ListOptions, Op, Page, PutOptions, Result, Role,
 };
 use http::Method;
 use object_store::azure::AzureAuthorizer;
@@ -19,7 +19,7 @@ use crate::cloud::{
 
 impl AzureBlobs {
     pub(super) async fn create(&self) -> Result<()> {
-        const OP: &str = "create";
+        const OP: Op = Op::Create;
         let place = self.to_string();
         let request = Request::new(Method::PUT, "?restype=container".to_owned());
         let reply = self.call(OP, &place, request, Effect::Change).await?;
@@ -42,7 +42,7 @@ impl Cloud for AzureBlobs {
         page: PAGE,
     };
 
-    fn request(&self, op: &'static str, method: Method, key: &Key) -> Result<Request> {
+    fn request(&self, op: Op, method: Method, key: &Key) -> Result<Request> {
         if key.as_str().contains('\\') {
             return Err(Error::new(ErrorKind::InvalidKey, op, self.at(key))
                 .because("it has a backslash, which Azure takes for a slash")
@@ -72,13 +72,7 @@ impl Cloud for AzureBlobs {
     }
 
     /// Sends a request for what stands behind the address of the container.
-    async fn call(
-        &self,
-        op: &'static str,
-        place: &str,
-        mut request: Request,
-        effect: Effect,
-    ) -> Result<Reply> {
+    async fn call(&self, op: Op, place: &str, mut request: Request, effect: Effect) -> Result<Reply> {
         let unknown = |error| unauthenticated(op, place, error, NO_CREDENTIALS);
         let base = self.location.base(&self.wire).await.map_err(unknown)?;
         request.url.insert_str(0, base);
@@ -90,7 +84,7 @@ impl Cloud for AzureBlobs {
         self.wire.send(op, place, request, effect).await
     }
 
-    fn classify(&self, failure: &Failure, _: &'static str, effect: Effect) -> Meaning {
+    fn classify(&self, failure: &Failure, _: Op, effect: Effect) -> Meaning {
         classify(failure, &self.container, effect)
     }
 
@@ -102,7 +96,7 @@ impl Cloud for AzureBlobs {
         meta
     }
 
-    fn leased(&self, _: &'static str, _: &Key, request: Request, lease: Option<&LeaseId>) -> Result<Request> {
+    fn leased(&self, _: Op, _: &Key, request: Request, lease: Option<&LeaseId>) -> Result<Request> {
         match lease {
             Some(lease) => request.header("x-ms-lease-id", lease.as_str()),
             None => Ok(request),

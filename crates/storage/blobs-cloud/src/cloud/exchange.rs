@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use groundstate_blobs::{Error, ErrorKind, Result};
+use groundstate_blobs::{Error, ErrorKind, Op, Result};
 use http::header::{CONTENT_LENGTH, HeaderName, HeaderValue};
 use http::{HeaderMap, Method};
 use http_body_util::BodyExt;
@@ -88,7 +88,7 @@ impl Request {
         let length = body.len();
         // Signer and client parse it again, and panic if they cannot.
         address(&url).map_err(|why| {
-            Error::new(ErrorKind::Invalid, "send", "a request to this address").because(why)
+            Error::new(ErrorKind::Invalid, Op::Send, "a request to this address").because(why)
         })?;
         let mut request = http::Request::builder()
             .method(method)
@@ -105,7 +105,7 @@ impl Request {
 }
 
 fn unsendable(what: &str, error: impl std::error::Error + Send + Sync + 'static) -> Error {
-    Error::new(ErrorKind::Invalid, "send", format_args!("the header {what}"))
+    Error::new(ErrorKind::Invalid, Op::Send, format_args!("the header {what}"))
         .because("its text has characters that no request can have")
         .with_source(error)
 }
@@ -157,7 +157,7 @@ impl Wire {
     /// Sends a signed request, and says what a missing reply means.
     pub(crate) async fn send(
         &self,
-        op: &'static str,
+        op: Op,
         place: &str,
         request: HttpRequest,
         effect: Effect,
@@ -185,7 +185,7 @@ impl Wire {
         Ok(Reply { status, headers: parts.headers, body })
     }
 
-    fn failed(&self, op: &'static str, place: &str, host: &str, effect: Effect, error: HttpError) -> Error {
+    fn failed(&self, op: Op, place: &str, host: &str, effect: Effect, error: HttpError) -> Error {
         if let Some(why) = cause_of::<NotSent>(&error) {
             return Error::new(ErrorKind::Invalid, op, place).because(why.to_string());
         }

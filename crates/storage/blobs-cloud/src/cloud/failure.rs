@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use groundstate_blobs::{Error, ErrorKind};
+use groundstate_blobs::{Error, ErrorKind, Op};
 use serde::Deserialize;
 
 use super::exchange::{Effect, Reply};
@@ -136,7 +136,7 @@ impl Failure {
     }
 
     /// The error for the caller, with this as its cause.
-    pub(crate) fn into_error(self, op: &'static str, place: &str, meaning: Meaning) -> Error {
+    pub(crate) fn into_error(self, op: Op, place: &str, meaning: Meaning) -> Error {
         let Meaning { kind, why, step } = meaning;
         let mut error = Error::new(kind, op, place);
         if let Some(why) = why {

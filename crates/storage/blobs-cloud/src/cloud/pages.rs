@@ -1,6 +1,6 @@
 //! Lists in pages that are short enough, and in no more of them than a service can need.
 
-use groundstate_blobs::{Error, ErrorKind, ListOptions, Page, Result};
+use groundstate_blobs::{Error, ErrorKind, ListOptions, Op, Page, Result};
 use serde::de::DeserializeOwned;
 
 use super::transport::{TooLarge, cause_of};
@@ -44,7 +44,7 @@ fn shorter(options: &ListOptions, most: usize, page: &Result<Page>) -> Option<Li
 pub(crate) fn read_list<T: DeserializeOwned>(place: &str, body: &[u8]) -> Result<T> {
     let text = String::from_utf8_lossy(body);
     quick_xml::de::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| {
-        let error = Error::new(ErrorKind::Internal, "list", place).with_source(error);
+        let error = Error::new(ErrorKind::Internal, Op::List, place).with_source(error);
         error.because("the service's list cannot be read")
     })
 }
@@ -55,12 +55,12 @@ fn next(page: Page, options: &ListOptions, place: &str) -> Result<Page> {
     let Some(token) = next else { return Ok(Page::new(blobs, prefixes, None)) };
     let before = options.page.as_ref();
     if before.is_some_and(|before| before.as_str() == token.as_str()) {
-        let error = Error::new(ErrorKind::Internal, "list", place);
+        let error = Error::new(ErrorKind::Internal, Op::List, place);
         return Err(error.because("the service gives the same page of its list again"));
     }
     let (token, pages) = token.after(before);
     if pages > MOST_PAGES {
-        let error = Error::new(ErrorKind::LimitExceeded, "list", place);
+        let error = Error::new(ErrorKind::LimitExceeded, Op::List, place);
         return Err(error.because(format!("the list has more than {MOST_PAGES} pages")));
     }
     Ok(Page::new(blobs, prefixes, Some(token)))

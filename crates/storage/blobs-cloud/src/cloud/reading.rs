@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use bytes::Bytes;
-use groundstate_blobs::{Attributes, Blob, BlobMeta, BlobVersion, Error, ErrorKind, GetOptions, Result};
+use groundstate_blobs::{Attributes, Blob, BlobMeta, BlobVersion, Error, ErrorKind, GetOptions, Op, Result};
 
 use super::{Reply, Request, timestamp};
 
@@ -79,10 +79,10 @@ fn size_of_whole(reply: &Reply) -> u64 {
 /// The blob in a successful reply, if it is what was asked for. Some servers that speak the protocols ignore conditions.
 pub(crate) fn blob_of(reply: &Reply, meta: BlobMeta, options: &GetOptions, place: &str) -> Result<Blob> {
     if options.if_match.as_ref().is_some_and(|expected| !expected.same_as(&meta.version)) {
-        return Err(Error::new(ErrorKind::PreconditionFailed, "read", place));
+        return Err(Error::new(ErrorKind::PreconditionFailed, Op::Read, place));
     }
     if options.if_none_match.as_ref().is_some_and(|known| known.same_as(&meta.version)) {
-        return Err(Error::new(ErrorKind::NotModified, "read", place));
+        return Err(Error::new(ErrorKind::NotModified, Op::Read, place));
     }
     let Some(range) = &options.range else { return Ok(Blob::whole(reply.body.clone(), meta)) };
     if reply.status == 206 {
@@ -97,7 +97,7 @@ pub(crate) fn blob_of(reply: &Reply, meta: BlobMeta, options: &GetOptions, place
 /// What a range beyond the end, or none at all, gives.
 pub(crate) fn nothing_of(meta: BlobMeta, options: &GetOptions, place: &str) -> Result<Blob> {
     if options.if_match.as_ref().is_some_and(|expected| !expected.same_as(&meta.version)) {
-        return Err(Error::new(ErrorKind::PreconditionFailed, "read", place));
+        return Err(Error::new(ErrorKind::PreconditionFailed, Op::Read, place));
     }
     let start = options.range.as_ref().map_or(0, |range| range.start.min(meta.size));
     Ok(Blob::part(Bytes::new(), start, meta))

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use groundstate_blobs::{
     Blob, BlobMeta, BlobStore, BlobVersion, DeleteOptions, Error, ErrorKind, GetOptions, Key, LeaseId,
-    ListOptions, Page, Precondition, PutOptions, Result, Role,
+    ListOptions, Op, Page, Precondition, PutOptions, Result, Role,
 };
 use http::Method;
 
@@ -16,22 +16,15 @@ use super::reading::{
 };
 use super::{Effect, Failure, Meaning, Reply, Request};
 
-/// The operation names in errors.
-const READ: &str = "read";
-const HEAD: &str = "look at";
-const WRITE: &str = "write";
-const DELETE: &str = "delete";
-const LIST: &str = "list";
-
 /// A service that keeps blobs: how it is asked, and what its refusals mean.
 #[async_trait]
 pub(crate) trait Cloud: BlobStore + fmt::Display {
     const DIALECT: Dialect;
 
     /// A request for a blob, without what its contents need.
-    fn request(&self, op: &'static str, method: Method, key: &Key) -> Result<Request>;
+    fn request(&self, op: Op, method: Method, key: &Key) -> Result<Request>;
 
-    /// The headers of keys that reading a blob needs; of a `HEAD` too if `is_head`.
+    /// The headers of keys that reading a blob needs; of a `Op::LookAt` too if `is_head`.
     fn read_keys(&self, role: Role, is_head: bool) -> &[(String, String)];
 
     /// Adds what a write has besides its body: keys, checksums, tags.
@@ -43,9 +36,9 @@ pub(crate) trait Cloud: BlobStore + fmt::Display {
     fn list_page(place: &str, body: &[u8]) -> Result<Page>;
 
     /// Signs and sends a request.
-    async fn call(&self, op: &'static str, place: &str, request: Request, effect: Effect) -> Result<Reply>;
+    async fn call(&self, op: Op, place: &str, request: Request, effect: Effect) -> Result<Reply>;
 
-    fn classify(&self, failure: &Failure, op: &'static str, effect: Effect) -> Meaning;
+    fn classify(&self, failure: &Failure, op: Op, effect: Effect) -> Meaning;
 
     /// What the headers of a reply say of a blob.
     fn meta(&self, reply: &Reply) -> BlobMeta {
@@ -53,13 +46,7 @@ pub(crate) trait Cloud: BlobStore + fmt::Display {
     }
 
     /// Adds the header of a lease, where the service has leases.
-    fn leased(
-        &self,
-        op: &'static str,
-        key: &Key,
-        request: Request,
-        lease: Option<&LeaseId>,
-    ) -> Result<Request> {
+    fn leased(&self, op: Op, key: &Key, request: Request, lease: Option<&LeaseId>) -> Result<Request> {
         match lease {
             None => Ok(request),
             Some(_) => {
@@ -74,7 +61,7 @@ pub(crate) trait Cloud: BlobStore + fmt::Display {
         format!("{self}/{key}")
     }
 
-    fn refused(&self, op: &'static str, place: &str, failure: Failure, effect: Effect) -> Error {
+    fn refused(&self, op: Op, place: &str, failure: Failure, effect: Effect) -> Error {
         let meaning = self.classify(&failure, op, effect);
         failure.into_error(op, place, meaning)
     }
@@ -82,7 +69,7 @@ pub(crate) trait Cloud: BlobStore + fmt::Display {
     /// Adds the headers of a condition and a lease.
     fn conditional(
         &self,
-        op: &'static str,
+        op: Op,
         key: &Key,
         request: Request,
         condition: &Precondition,
@@ -108,12 +95,12 @@ pub(crate) trait Cloud: BlobStore + fmt::Display {
 
     async fn read_blob(&self, key: &Key, options: &GetOptions) -> Result<Option<Blob>> {
         let place = self.at(key);
-        let request = self.request(READ, Method::GET, key)?.expects(options.role.into());
-        let request = self.leased(READ, key, request, options.lease.as_ref())?;
+        let request = self.request(Op::Read, Method::GET, key)?.expects(options.role.into());
+        let request = self.leased(Op::Read, key, request, options.lease.as_ref())?;
         if options.range.as_ref().is_none_or(covers) {
             let request =
                 request.headers(self.read_keys(options.role, false))?.headers(&read_headers(options))?;
-            let reply = self.call(READ, &place, request, Effect::Read).await?;
+            let reply = self.call(Op::Read, &place, request, Effect::Read).await?;
             if reply.is_success() {
                 return blob_of(&reply, self.meta(&reply), options, &place).map(Some);
             }
@@ -123,7 +110,7 @@ pub(crate) trait Cloud: BlobStore + fmt::Display {
             }
             // The range begins behind the end.
             if failure.status != 416 {
-                return Err(self.refused(READ, &place, failure, Effect::Read));
+                return Err(self.refused(Op::Read, &place, failure, Effect::Read));
             }
         }
         let meta = self.head_blob(key).await?;
@@ -132,23 +119,25 @@ pub(crate) trait Cloud: BlobStore + fmt::Display {
 
     async fn head_blob(&self, key: &Key) -> Result<Option<BlobMeta>> {
         let place = self.at(key);
-        let request = self.request(HEAD, Method::HEAD, key)?.headers(self.read_keys(Role::State, true))?;
-        let reply = self.call(HEAD, &place, request, Effect::Read).await?;
+        let request =
+            self.request(Op::LookAt, Method::HEAD, key)?.headers(self.read_keys(Role::State, true))?;
+        let reply = self.call(Op::LookAt, &place, request, Effect::Read).await?;
         let failure = Failure::of(&reply);
         match reply.status {
             200 => Ok(Some(self.meta(&reply))),
             _ if failure.is_missing(&Self::DIALECT) => Ok(None),
-            _ => Err(self.refused(HEAD, &place, failure, Effect::Read)),
+            _ => Err(self.refused(Op::LookAt, &place, failure, Effect::Read)),
         }
     }
 
     async fn write_blob(&self, key: &Key, bytes: Bytes, options: &PutOptions) -> Result<BlobVersion> {
         let place = self.at(key);
-        let request = self.request(WRITE, Method::PUT, key)?;
+        let request = self.request(Op::Write, Method::PUT, key)?;
         let request = self.to_write(request, &bytes, options.role)?;
         let request = attribute_headers(request, &options.attributes, Self::DIALECT.metadata)?;
-        let request = self.conditional(WRITE, key, request, &options.precondition, options.lease.as_ref())?;
-        let reply = self.call(WRITE, &place, request.body(bytes), Effect::Change).await?;
+        let request =
+            self.conditional(Op::Write, key, request, &options.precondition, options.lease.as_ref())?;
+        let reply = self.call(Op::Write, &place, request.body(bytes), Effect::Change).await?;
         if reply.is_success() {
             let version = version_of(&reply, &Self::DIALECT);
             let is_marked = match Self::DIALECT.generation_match {
@@ -156,7 +145,7 @@ pub(crate) trait Cloud: BlobStore + fmt::Display {
                 None => version.e_tag().is_some(),
             };
             let missing = || {
-                let error = Error::new(ErrorKind::Ambiguous, WRITE, &place);
+                let error = Error::new(ErrorKind::Ambiguous, Op::Write, &place);
                 error.because("the service did not say what it stored")
             };
             return is_marked.then_some(version).ok_or_else(missing);
@@ -164,10 +153,10 @@ pub(crate) trait Cloud: BlobStore + fmt::Display {
         let failure = Failure::of(&reply);
         match &options.precondition {
             Precondition::Version(_) if failure.code == Self::DIALECT.missing => {
-                let error = Error::new(ErrorKind::PreconditionFailed, WRITE, &place).with_source(failure);
+                let error = Error::new(ErrorKind::PreconditionFailed, Op::Write, &place).with_source(failure);
                 Err(error.because(format!("nothing is stored where {} was expected", options.precondition)))
             }
-            _ => Err(self.refused(WRITE, &place, failure, Effect::Change)),
+            _ => Err(self.refused(Op::Write, &place, failure, Effect::Change)),
         }
     }
 
@@ -175,12 +164,12 @@ pub(crate) trait Cloud: BlobStore + fmt::Display {
         let place = self.at(key);
         if options.precondition == Precondition::Absent {
             let message = "there is nothing to delete where nothing is expected";
-            return Err(Error::new(ErrorKind::Invalid, DELETE, &place).because(message));
+            return Err(Error::new(ErrorKind::Invalid, Op::Delete, &place).because(message));
         }
-        let request = self.request(DELETE, Method::DELETE, key)?;
+        let request = self.request(Op::Delete, Method::DELETE, key)?;
         let request =
-            self.conditional(DELETE, key, request, &options.precondition, options.lease.as_ref())?;
-        let reply = self.call(DELETE, &place, request, Effect::Change).await?;
+            self.conditional(Op::Delete, key, request, &options.precondition, options.lease.as_ref())?;
+        let reply = self.call(Op::Delete, &place, request, Effect::Change).await?;
         let failure = Failure::of(&reply);
         if reply.is_success() {
             return Ok(true);
@@ -188,7 +177,7 @@ pub(crate) trait Cloud: BlobStore + fmt::Display {
         if failure.is_missing(&Self::DIALECT) {
             return Ok(false);
         }
-        let error = self.refused(DELETE, &place, failure, Effect::Change);
+        let error = self.refused(Op::Delete, &place, failure, Effect::Change);
         // Some answer so where nothing is stored, too.
         if error.kind() == ErrorKind::PreconditionFailed && self.head_blob(key).await?.is_none() {
             return Ok(false);
@@ -199,9 +188,9 @@ pub(crate) trait Cloud: BlobStore + fmt::Display {
     async fn list_blobs(&self, prefix: &str, options: &ListOptions) -> Result<Page> {
         let place = &*self.to_string();
         let ask = |asked: ListOptions| async move {
-            let reply = self.call(LIST, place, self.to_list(prefix, &asked), Effect::Read).await?;
+            let reply = self.call(Op::List, place, self.to_list(prefix, &asked), Effect::Read).await?;
             if !reply.is_success() {
-                return Err(self.refused(LIST, place, Failure::of(&reply), Effect::Read));
+                return Err(self.refused(Op::List, place, Failure::of(&reply), Effect::Read));
             }
             Self::list_page(place, &reply.body)
         };

@@ -4,13 +4,13 @@ use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use groundstate_blobs::{Error, ErrorKind, Result};
+use groundstate_blobs::{Error, ErrorKind, Op, Result};
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
 
 use super::{Effect, Reply, Request, Wire, query, token};
 
-const OP: &str = "get a token from";
+const OP: Op = Op::GetToken;
 /// A token is renewed so long before it ends.
 const MARGIN: Duration = Duration::from_secs(300);
 /// How long a token is good that does not say so.
@@ -168,7 +168,7 @@ fn refusal(reply: &Reply) -> String {
 }
 
 /// The error of an operation for which there are no credentials, and why.
-pub(crate) fn unauthenticated(op: &'static str, place: &str, error: Error, step: &str) -> Error {
+pub(crate) fn unauthenticated(op: Op, place: &str, error: Error, step: &str) -> Error {
     let kind = error.kind();
     let because = format!("no credentials can be had: {error}");
     let outer = Error::new(kind, op, place).because(because);

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use groundstate_blobs::{Error, Result};
+use groundstate_blobs::{Error, Op, Result};
 use object_store::gcp::GoogleCloudStorageBuilder;
 
 use super::GcsSettings;
@@ -87,7 +87,7 @@ fn of_document(values: &Values, text: &str, bucket: &str, transport: &Transport)
             Ok(Source::Workload(Box::new(workload)))
         }
         Some(other) => {
-            let error = Error::unsupported("use", format_args!("credentials of the type {other}"));
+            let error = Error::unsupported(Op::Use, format_args!("credentials of the type {other}"));
             Err(error.next_step("give a token as `access_token` or GOOGLE_OAUTH_ACCESS_TOKEN, from `gcloud auth print-access-token`"))
         }
         None => Err(unreadable(values)),

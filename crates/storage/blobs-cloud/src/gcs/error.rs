@@ -1,21 +1,21 @@
 //! What the refusals of Google Cloud Storage mean, and what to change.
 
-use groundstate_blobs::ErrorKind;
+use groundstate_blobs::{ErrorKind, Op};
 
 use super::credentials::NO_CREDENTIALS;
 use crate::cloud::{Effect, Failure, Meaning};
 
-fn permission(op: &str) -> &'static str {
+fn permission(op: Op) -> &'static str {
     match op {
-        "read" | "look at" => "storage.objects.get",
-        "write" => "storage.objects.create, and storage.objects.delete to replace",
-        "delete" => "storage.objects.delete",
-        "list" => "storage.objects.list",
+        Op::Read | Op::LookAt => "storage.objects.get",
+        Op::Write => "storage.objects.create, and storage.objects.delete to replace",
+        Op::Delete => "storage.objects.delete",
+        Op::List => "storage.objects.list",
         _ => "what this call needs",
     }
 }
 
-pub(super) fn classify(failure: &Failure, op: &str, bucket: &str, effect: Effect) -> Meaning {
+pub(super) fn classify(failure: &Failure, op: Op, bucket: &str, effect: Effect) -> Meaning {
     match (failure.code.as_str(), failure.status) {
         ("NoSuchBucket", _) => Meaning::no_container("bucket", bucket, "bucket"),
         ("RequestTimeTooSkewed", _) => Meaning::clock_skew(failure.date.as_deref()),

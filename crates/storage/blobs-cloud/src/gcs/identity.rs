@@ -6,7 +6,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use groundstate_blobs::{Error, ErrorKind, Result};
+use groundstate_blobs::{Error, ErrorKind, Op, Result};
 use http::Method;
 use object_store::gcp::GcpCredentialProvider;
 use serde::Deserialize;
@@ -109,7 +109,7 @@ impl Source {
             Self::Account(provider) => {
                 let failed = |error| {
                     let error =
-                        Error::new(ErrorKind::Unauthenticated, "sign", "a token of the service account")
+                        Error::new(ErrorKind::Unauthenticated, Op::Sign, "a token of the service account")
                             .with_source(error);
                     error.because("the key of the account cannot sign")
                 };

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use groundstate_blobs::{
     Blob, BlobCapabilities, BlobMeta, BlobStore, BlobVersion, DeleteOptions, Error, GetOptions, Key, Leases,
-    ListOptions, Page, PutOptions, Result, Role,
+    ListOptions, Op, Page, PutOptions, Result, Role,
 };
 use http::Method;
 
@@ -27,7 +27,7 @@ impl Cloud for GcsBlobs {
         page: PAGE,
     };
 
-    fn request(&self, _: &'static str, method: Method, key: &Key) -> Result<Request> {
+    fn request(&self, _: Op, method: Method, key: &Key) -> Result<Request> {
         Ok(Request::new(method, format!("{}/{}", self.base, encode(key.as_str(), true))))
     }
 
@@ -47,7 +47,7 @@ impl Cloud for GcsBlobs {
         list_page(place, body)
     }
 
-    async fn call(&self, op: &'static str, place: &str, request: Request, effect: Effect) -> Result<Reply> {
+    async fn call(&self, op: Op, place: &str, request: Request, effect: Effect) -> Result<Reply> {
         let bearer = self.identity.bearer(&self.wire).await.map_err(|error| no_token(op, place, error))?;
         let request = match bearer {
             None => request,
@@ -56,13 +56,13 @@ impl Cloud for GcsBlobs {
         self.wire.send(op, place, request.build()?, effect).await
     }
 
-    fn classify(&self, failure: &Failure, op: &'static str, effect: Effect) -> Meaning {
+    fn classify(&self, failure: &Failure, op: Op, effect: Effect) -> Meaning {
         classify(failure, op, &self.bucket, effect)
     }
 }
 
 /// Why there is no token. The clock is what tokens of service accounts most often fail for.
-fn no_token(op: &'static str, place: &str, error: Error) -> Error {
+fn no_token(op: Op, place: &str, error: Error) -> Error {
     let text = crate::cloud::causes(&error);
     if text.contains("invalid_grant") && (text.contains("short-lived") || text.contains("iat")) {
         let Meaning { kind, why, step } = Meaning::clock_skew(None);

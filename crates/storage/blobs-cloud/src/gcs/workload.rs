@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::time::Duration;
 
-use groundstate_blobs::{Error, ErrorKind, Result};
+use groundstate_blobs::{Error, ErrorKind, Op, Result};
 use http::Method;
 use serde::Deserialize;
 use serde_json::Value;
@@ -121,11 +121,11 @@ impl Workload {
     /// The token of the workload.
     async fn subject(&self, wire: &Wire) -> Result<String> {
         let place = "the token service of the workload";
-        let failed = || Error::new(ErrorKind::Unauthenticated, "get a token from", place);
+        let failed = || Error::new(ErrorKind::Unauthenticated, Op::GetToken, place);
         let found = match &self.source {
             SubjectSource::File(path) => {
                 let text = fs::read_to_string(path).map_err(|error| {
-                    Error::new(ErrorKind::Unauthenticated, "get a token from", path).with_source(error)
+                    Error::new(ErrorKind::Unauthenticated, Op::GetToken, path).with_source(error)
                 })?;
                 match &self.field {
                     None => text,

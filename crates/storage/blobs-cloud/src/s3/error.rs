@@ -1,25 +1,25 @@
 //! What the refusals of S3 mean, and what to change.
 
-use groundstate_blobs::ErrorKind;
+use groundstate_blobs::{ErrorKind, Op};
 
 use super::credentials::NO_CREDENTIALS;
 use super::place::Place;
 use crate::cloud::{Effect, Failure, Meaning};
 
 /// The permission that an operation needs.
-fn permission(op: &str) -> &'static str {
+fn permission(op: Op) -> &'static str {
     match op {
-        "read" | "look at" => {
+        Op::Read | Op::LookAt => {
             "s3:GetObject (and s3:ListBucket, without which a missing object looks like a forbidden one)"
         }
-        "write" => "s3:PutObject",
-        "delete" => "s3:DeleteObject",
-        "list" => "s3:ListBucket",
+        Op::Write => "s3:PutObject",
+        Op::Delete => "s3:DeleteObject",
+        Op::List => "s3:ListBucket",
         _ => "what this call needs",
     }
 }
 
-pub(super) fn classify(failure: &Failure, op: &str, place: &Place, effect: Effect) -> Meaning {
+pub(super) fn classify(failure: &Failure, op: Op, place: &Place, effect: Effect) -> Meaning {
     let elsewhere = failure.region.as_deref().filter(|region| *region != place.region);
     match (failure.code.as_str(), failure.status) {
         ("NoSuchBucket", _) => Meaning::no_container("bucket", &place.bucket, "bucket"),

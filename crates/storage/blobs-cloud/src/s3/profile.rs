@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use groundstate_blobs::{Error, ErrorKind, Result};
+use groundstate_blobs::{Error, ErrorKind, Op, Result};
 use groundstate_common::{Origin, shell_word};
 use object_store::aws::AwsCredential;
 
@@ -224,7 +224,8 @@ impl Profile {
     pub(super) fn process(&self) -> Result<Option<&str>> {
         match self.text("credential_process") {
             Some(_) if self.process_is_foreign => {
-                let error = Error::new(ErrorKind::Denied, "use", format_args!("the profile {:?}", self.name));
+                let error =
+                    Error::new(ErrorKind::Denied, Op::Use, format_args!("the profile {:?}", self.name));
                 let error = error
                     .because("`credential_process` runs a program, and its file is chosen by a directory");
                 Err(error.next_step("name the file in the variable AWS_CONFIG_FILE if you trust it"))
@@ -243,7 +244,7 @@ impl Profile {
     /// That the profile cannot be used, and why.
     pub(super) fn wrong(&self, why: impl Into<String>) -> Error {
         let place = format!("the profile {:?}", self.name);
-        Error::new(ErrorKind::Invalid, "use", place).because(why).next_step("correct ~/.aws/config")
+        Error::new(ErrorKind::Invalid, Op::Use, place).because(why).next_step("correct ~/.aws/config")
     }
 }
 

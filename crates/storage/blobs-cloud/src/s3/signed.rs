@@ -1,7 +1,7 @@
 //! Signed calls of other services of AWS, with the credentials of the bucket.
 
 use bytes::Bytes;
-use groundstate_blobs::{Error, Result};
+use groundstate_blobs::{Error, Op, Result};
 use http::Method;
 
 use super::S3Blobs;
@@ -24,8 +24,8 @@ impl S3Blobs {
             .header("content-type", "application/x-amz-json-1.0")?
             .header("x-amz-target", &format!("DynamoDB_20120810.{target}"))?
             .body(body);
-        let request = self.sign("call", "DynamoDB", "dynamodb", request).await?;
-        self.dynamodb.send("call", "DynamoDB", request, effect).await
+        let request = self.sign(Op::Call, "DynamoDB", "dynamodb", request).await?;
+        self.dynamodb.send(Op::Call, "DynamoDB", request, effect).await
     }
 
     /// Sends any request to any service of AWS, signed with the credentials and the region of the bucket.
@@ -38,13 +38,13 @@ impl S3Blobs {
         let effect = if parts.method.is_safe() { Effect::Read } else { Effect::Change };
         let mut signed = Request::new(parts.method, parts.uri.to_string()).body(body);
         signed.headers = parts.headers;
-        let request = self.sign("call", service, service, signed).await?;
-        self.wire.send("call", service, request, effect).await
+        let request = self.sign(Op::Call, service, service, signed).await?;
+        self.wire.send(Op::Call, service, request, effect).await
     }
 
     /// The error that a refusal in a reply of [`dynamodb`](Self::dynamodb) or [`signed`](Self::signed) stands for, with what
     /// to change; `op` is a verb and `place` names what was called.
-    pub fn error_of(&self, op: &'static str, place: &str, reply: &Reply) -> Error {
+    pub fn error_of(&self, op: Op, place: &str, reply: &Reply) -> Error {
         let failure = Failure::of(reply);
         let meaning = classify(&failure, op, &self.place, Effect::Change);
         failure.into_error(op, place, meaning)

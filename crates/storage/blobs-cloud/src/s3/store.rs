@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use groundstate_blobs::{
     Blob, BlobCapabilities, BlobMeta, BlobStore, BlobVersion, DeleteOptions, Error, ErrorKind, GetOptions,
-    Key, Leases, ListOptions, Page, Precondition, PutOptions, Result, Role,
+    Key, Leases, ListOptions, Op, Page, Precondition, PutOptions, Result, Role,
 };
 use http::Method;
 use object_store::aws::AwsAuthorizer;
@@ -18,7 +18,7 @@ impl S3Blobs {
     /// Signs a request for a service of AWS.
     pub(super) async fn sign(
         &self,
-        op: &'static str,
+        op: Op,
         place: &str,
         service: &str,
         request: Request,
@@ -36,7 +36,7 @@ impl S3Blobs {
     }
 
     /// Refuses a condition if the settings say that the server knows none.
-    fn allows(&self, is_known: bool, op: &'static str, key: &Key, condition: &Precondition) -> Result<()> {
+    fn allows(&self, is_known: bool, op: Op, key: &Key, condition: &Precondition) -> Result<()> {
         if is_known || *condition == Precondition::Any {
             return Ok(());
         }
@@ -57,7 +57,7 @@ impl Cloud for S3Blobs {
         page: PAGE,
     };
 
-    fn request(&self, _: &'static str, method: Method, key: &Key) -> Result<Request> {
+    fn request(&self, _: Op, method: Method, key: &Key) -> Result<Request> {
         Ok(Request::new(method, self.place.blob(key.as_str())))
     }
 
@@ -80,12 +80,12 @@ impl Cloud for S3Blobs {
         list_page(place, body)
     }
 
-    async fn call(&self, op: &'static str, place: &str, request: Request, effect: Effect) -> Result<Reply> {
+    async fn call(&self, op: Op, place: &str, request: Request, effect: Effect) -> Result<Reply> {
         let request = self.sign(op, place, "s3", request).await?;
         self.wire.send(op, place, request, effect).await
     }
 
-    fn classify(&self, failure: &Failure, op: &'static str, effect: Effect) -> Meaning {
+    fn classify(&self, failure: &Failure, op: Op, effect: Effect) -> Meaning {
         classify(failure, op, &self.place, effect)
     }
 }
@@ -106,12 +106,12 @@ impl BlobStore for S3Blobs {
     }
 
     async fn put(&self, key: &Key, bytes: Bytes, options: &PutOptions) -> Result<BlobVersion> {
-        self.allows(self.can.conditional_put, "write", key, &options.precondition)?;
+        self.allows(self.can.conditional_put, Op::Write, key, &options.precondition)?;
         self.write_blob(key, bytes, options).await
     }
 
     async fn delete(&self, key: &Key, options: &DeleteOptions) -> Result<bool> {
-        self.allows(self.can.conditional_delete, "delete", key, &options.precondition)?;
+        self.allows(self.can.conditional_delete, Op::Delete, key, &options.precondition)?;
         self.delete_blob(key, options).await
     }
 

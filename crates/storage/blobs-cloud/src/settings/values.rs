@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use groundstate_blobs::{Error, ErrorKind, Result, RetryPolicy};
+use groundstate_blobs::{Error, ErrorKind, Op, Result, RetryPolicy};
 use groundstate_common::Origin;
 
 /// One thing that can be set.
@@ -280,7 +280,7 @@ impl Values {
     }
 
     fn error(&self, kind: ErrorKind, name: &str) -> Error {
-        Error::new(kind, "use", format_args!("the option `{name}` of the {} store", self.store))
+        Error::new(kind, Op::Use, format_args!("the option `{name}` of the {} store", self.store))
     }
 
     pub(crate) fn debug(&self, name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {

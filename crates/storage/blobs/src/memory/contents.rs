@@ -11,6 +11,7 @@ use crate::blob::{Attributes, BlobMeta, LeaseState, Listed, Page, PageToken};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Key;
 use crate::lease::{LeaseDuration, LeaseId};
+use crate::op::Op;
 use crate::options::ListOptions;
 use crate::version::BlobVersion;
 
@@ -149,13 +150,13 @@ impl Stored {
         match (lease, &self.lease) {
             (None, _) => Ok(()),
             (Some(mine), Some(held)) if held.id == *mine => Ok(()),
-            (Some(_), _) => Err(Error::new(ErrorKind::LeaseLost, "read", place())),
+            (Some(_), _) => Err(Error::new(ErrorKind::LeaseLost, Op::Read, place())),
         }
     }
 
     /// Refuses a writer without the lease that is in force, and one whose lease is not.
     pub(super) fn check_writer(
-        op: &'static str,
+        op: Op,
         stored: Option<&Self>,
         lease: Option<&LeaseId>,
         place: impl FnOnce() -> String,

@@ -10,16 +10,12 @@ use super::contents::{Contents, Lease, Stored};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Key;
 use crate::lease::{LeaseDuration, LeaseId, Leases};
+use crate::op::Op;
 use crate::options::Precondition;
 use crate::version::BlobVersion;
 
 impl MemoryBlobs {
-    fn lease_at<'c>(
-        &self,
-        op: &'static str,
-        key: &Key,
-        contents: &'c mut Contents,
-    ) -> Result<&'c mut Stored> {
+    fn lease_at<'c>(&self, op: Op, key: &Key, contents: &'c mut Contents) -> Result<&'c mut Stored> {
         contents.get_mut(key).ok_or_else(|| Error::new(ErrorKind::NotFound, op, self.at(key)))
     }
 
@@ -30,7 +26,7 @@ impl MemoryBlobs {
         }
     }
 
-    fn lost(&self, op: &'static str, key: &Key) -> Error {
+    fn lost(&self, op: Op, key: &Key) -> Error {
         Error::new(ErrorKind::LeaseLost, op, self.at(key))
     }
 }
@@ -40,9 +36,9 @@ impl MemoryBlobs {
 impl Leases for MemoryBlobs {
     async fn acquire(&self, key: &Key, id: &LeaseId, duration: LeaseDuration) -> Result<()> {
         let mut contents = self.contents();
-        let stored = self.lease_at("lease", key, &mut contents)?;
+        let stored = self.lease_at(Op::Lease, key, &mut contents)?;
         if stored.lease.as_ref().is_some_and(|held| held.id != *id) {
-            return Err(Error::new(ErrorKind::LeaseHeld, "lease", self.at(key)));
+            return Err(Error::new(ErrorKind::LeaseHeld, Op::Lease, self.at(key)));
         }
         stored.lease = Some(Lease { id: id.clone(), duration, expires: self.expiry(duration) });
         Ok(())
@@ -50,26 +46,26 @@ impl Leases for MemoryBlobs {
 
     async fn renew(&self, key: &Key, id: &LeaseId) -> Result<()> {
         let mut contents = self.contents();
-        let stored = self.lease_at("renew the lease of", key, &mut contents)?;
+        let stored = self.lease_at(Op::RenewLease, key, &mut contents)?;
         match &mut stored.lease {
             Some(held) if held.id == *id => {
                 held.expires = self.expiry(held.duration);
                 Ok(())
             }
-            _ => Err(self.lost("renew the lease of", key)),
+            _ => Err(self.lost(Op::RenewLease, key)),
         }
     }
 
     async fn release(&self, key: &Key, id: &LeaseId) -> Result<()> {
         let mut contents = self.contents();
-        let stored = self.lease_at("release", key, &mut contents)?;
+        let stored = self.lease_at(Op::Release, key, &mut contents)?;
         let released = stored.lease.take_if(|held| held.id == *id);
-        released.map(drop).ok_or_else(|| self.lost("release", key))
+        released.map(drop).ok_or_else(|| self.lost(Op::Release, key))
     }
 
     async fn break_lease(&self, key: &Key) -> Result<bool> {
         let mut contents = self.contents();
-        Ok(self.lease_at("break the lease of", key, &mut contents)?.lease.take().is_some())
+        Ok(self.lease_at(Op::BreakLease, key, &mut contents)?.lease.take().is_some())
     }
 
     async fn set_metadata(
@@ -79,7 +75,7 @@ impl Leases for MemoryBlobs {
         precondition: &Precondition,
         lease: Option<&LeaseId>,
     ) -> Result<BlobVersion> {
-        const OP: &str = "describe";
+        const OP: Op = Op::Describe;
         let mut contents = self.contents();
         let stored = self.lease_at(OP, key, &mut contents)?;
         Stored::check_writer(OP, Some(stored), lease, || self.at(key))?;
@@ -93,7 +89,7 @@ impl Leases for MemoryBlobs {
 
     async fn snapshot(&self, key: &Key, lease: Option<&LeaseId>) -> Result<String> {
         let mut contents = self.contents();
-        let stored = self.lease_at("take a snapshot of", key, &mut contents)?;
+        let stored = self.lease_at(Op::Snapshot, key, &mut contents)?;
         stored.check_reader(lease, || self.at(key))?;
         Ok(contents.keep(key, self.clock.now()))
     }

@@ -15,6 +15,7 @@ use crate::capabilities::BlobCapabilities;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Key;
 use crate::lease::Leases;
+use crate::op::Op;
 use crate::options::{DeleteOptions, GetOptions, ListOptions, Precondition, PutOptions};
 use crate::store::BlobStore;
 use crate::version::BlobVersion;
@@ -79,7 +80,7 @@ impl MemoryBlobs {
         format!("{self}/{key}")
     }
 
-    fn needs(&self, can: bool, op: &'static str, key: &Key, what: &str) -> Result<()> {
+    fn needs(&self, can: bool, op: Op, key: &Key, what: &str) -> Result<()> {
         if can { Ok(()) } else { Err(Error::unsupported(op, self.at(key)).because(what)) }
     }
 
@@ -93,13 +94,7 @@ impl MemoryBlobs {
     }
 
     /// Refuses what the condition does not allow.
-    fn check(
-        &self,
-        op: &'static str,
-        key: &Key,
-        condition: &Precondition,
-        stored: Option<&Stored>,
-    ) -> Result<()> {
+    fn check(&self, op: Op, key: &Key, condition: &Precondition, stored: Option<&Stored>) -> Result<()> {
         if condition.is_met_by(stored.map(|stored| &stored.meta.version)) {
             return Ok(());
         }
@@ -129,16 +124,16 @@ impl BlobStore for MemoryBlobs {
     }
 
     async fn get(&self, key: &Key, options: &GetOptions) -> Result<Option<Blob>> {
-        self.needs(options.lease.is_none() || self.can.leases, "read", key, NO_LEASES)?;
+        self.needs(options.lease.is_none() || self.can.leases, Op::Read, key, NO_LEASES)?;
         let contents = self.contents();
         let Some(stored) = contents.get(key) else { return Ok(None) };
         stored.check_reader(options.lease.as_ref(), || self.at(key))?;
         let meta = self.meta(stored);
         if let Some(expected) = &options.if_match {
-            self.check("read", key, &Precondition::Version(expected.clone()), Some(stored))?;
+            self.check(Op::Read, key, &Precondition::Version(expected.clone()), Some(stored))?;
         }
         if options.if_none_match.as_ref().is_some_and(|known| known.same_as(&meta.version)) {
-            return Err(Error::new(ErrorKind::NotModified, "read", self.at(key)));
+            return Err(Error::new(ErrorKind::NotModified, Op::Read, self.at(key)));
         }
         let Some(range) = &options.range else { return Ok(Some(Blob::whole(stored.bytes.clone(), meta))) };
         let (start, bytes) = slice(&stored.bytes, range);
@@ -153,16 +148,16 @@ impl BlobStore for MemoryBlobs {
         let PutOptions { precondition, lease, attributes, role: _, contended: _ } = options;
         self.needs(
             *precondition == Precondition::Any || self.can.conditional_put,
-            "write",
+            Op::Write,
             key,
             NO_CONDITIONS,
         )?;
-        self.needs(lease.is_none() || self.can.leases, "write", key, NO_LEASES)?;
-        self.needs(attributes.is_empty() || self.can.attributes, "write", key, NO_ATTRIBUTES)?;
+        self.needs(lease.is_none() || self.can.leases, Op::Write, key, NO_LEASES)?;
+        self.needs(attributes.is_empty() || self.can.attributes, Op::Write, key, NO_ATTRIBUTES)?;
         let mut contents = self.contents();
         let stored = contents.get(key);
-        Stored::check_writer("write", stored, lease.as_ref(), || self.at(key))?;
-        self.check("write", key, precondition, stored)?;
+        Stored::check_writer(Op::Write, stored, lease.as_ref(), || self.at(key))?;
+        self.check(Op::Write, key, precondition, stored)?;
         let stored = contents.put(key, bytes, attributes.clone(), self.clock.now());
         Ok(self.meta(stored).version)
     }
@@ -171,15 +166,15 @@ impl BlobStore for MemoryBlobs {
         let DeleteOptions { precondition, lease } = options;
         if *precondition == Precondition::Absent {
             let message = "there is nothing to delete where nothing is expected";
-            return Err(Error::new(ErrorKind::Invalid, "delete", self.at(key)).because(message));
+            return Err(Error::new(ErrorKind::Invalid, Op::Delete, self.at(key)).because(message));
         }
         let needs_more = *precondition != Precondition::Any && !self.can.conditional_delete;
-        self.needs(!needs_more, "delete", key, NO_CONDITIONS)?;
-        self.needs(lease.is_none() || self.can.leases, "delete", key, NO_LEASES)?;
+        self.needs(!needs_more, Op::Delete, key, NO_CONDITIONS)?;
+        self.needs(lease.is_none() || self.can.leases, Op::Delete, key, NO_LEASES)?;
         let mut contents = self.contents();
         let Some(stored) = contents.get(key) else { return Ok(false) };
-        Stored::check_writer("delete", Some(stored), lease.as_ref(), || self.at(key))?;
-        self.check("delete", key, precondition, Some(stored))?;
+        Stored::check_writer(Op::Delete, Some(stored), lease.as_ref(), || self.at(key))?;
+        self.check(Op::Delete, key, precondition, Some(stored))?;
         Ok(contents.remove(key))
     }
 

@@ -8,6 +8,7 @@ use super::{Retry, again};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Key;
 use crate::lease::{LeaseDuration, LeaseId, Leases};
+use crate::op::Op;
 use crate::options::Precondition;
 use crate::store::BlobStore;
 use crate::version::BlobVersion;
@@ -16,7 +17,7 @@ impl<S: BlobStore> Retry<S> {
     fn inner_leases(&self) -> Result<&dyn Leases> {
         self.store
             .leases()
-            .ok_or_else(|| Error::unsupported("lease", self).because("the store has no leases"))
+            .ok_or_else(|| Error::unsupported(Op::Lease, self).because("the store has no leases"))
     }
 }
 

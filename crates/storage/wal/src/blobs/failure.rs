@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use crate::{Error, ErrorKind};
+use crate::{Error, ErrorKind, Op};
 use groundstate_blobs as blobs;
 
 /// The error of an operation that a request ended.
-pub(crate) fn failed(op: &'static str, target: impl fmt::Display, error: blobs::Error) -> Error {
+pub(crate) fn failed(op: Op, target: impl fmt::Display, error: blobs::Error) -> Error {
     use blobs::ErrorKind as Blob;
     let kind = match error.kind() {
         Blob::Ambiguous => ErrorKind::Ambiguous,
@@ -21,6 +21,6 @@ pub(crate) fn failed(op: &'static str, target: impl fmt::Display, error: blobs::
         Blob::Corrupt => ErrorKind::Corrupt,
         _ => ErrorKind::Internal,
     };
-    let reason = error.reason().to_owned();
+    let reason = error.message().to_owned();
     Error::new(kind, op, target).because(reason).with_source(error)
 }

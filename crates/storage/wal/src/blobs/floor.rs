@@ -5,7 +5,7 @@
 //! floor, which is raised before anything is removed, tells.
 
 use crate::frame::{FrameKind, push_frame, read_frame};
-use crate::{Error, ErrorKind, Position, Record, Result};
+use crate::{Error, ErrorKind, Op, Position, Record, Result};
 use groundstate_blobs::{BlobVersion, ErrorKind as BlobErrorKind, GetOptions, Key, Precondition, PutOptions};
 
 use super::failure::failed;
@@ -67,12 +67,12 @@ impl Floor {
 }
 
 impl Objects {
-    fn floor_key(&self, op: &'static str) -> Result<Key> {
+    fn floor_key(&self, op: Op) -> Result<Key> {
         Key::parse(&format!("{}floor", self.prefix)).map_err(|error| failed(op, self, error))
     }
 
     /// The floor, and its version; zero before the first removal.
-    pub(crate) async fn floor(&self, op: &'static str) -> Result<(Floor, Option<BlobVersion>)> {
+    pub(crate) async fn floor(&self, op: Op) -> Result<(Floor, Option<BlobVersion>)> {
         let key = self.floor_key(op)?;
         let found = self.store.get(&key, &GetOptions::default()).await;
         let Some(blob) = found.map_err(|error| failed(op, self, error))? else {
@@ -83,7 +83,7 @@ impl Objects {
     }
 
     /// Raises the floor to this number, and adds these takeovers. It never sinks.
-    pub(crate) async fn raise_floor(&self, op: &'static str, number: u64, takeovers: &[u64]) -> Result<()> {
+    pub(crate) async fn raise_floor(&self, op: Op, number: u64, takeovers: &[u64]) -> Result<()> {
         let key = self.floor_key(op)?;
         for _ in 0..ATTEMPTS {
             let (mut floor, version) = self.floor(op).await?;

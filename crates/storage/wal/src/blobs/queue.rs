@@ -6,7 +6,7 @@ use std::pin::pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
-use crate::{Ack, Error, Record, Result};
+use crate::{Ack, Record, Result};
 
 use tokio::sync::{Mutex as AsyncMutex, MutexGuard as AsyncGuard};
 
@@ -125,14 +125,5 @@ impl Drop for Ticket<'_> {
         let mut inner = self.queue.inner();
         inner.done.remove(&self.number);
         inner.waiting.retain(|(number, _)| *number != self.number);
-    }
-}
-
-/// The same error for another caller; the cause stays with its text.
-pub(crate) fn again(error: &Error) -> Error {
-    let copy = Error::new(error.kind(), error.op(), error.target());
-    match std::error::Error::source(error) {
-        Some(source) => copy.with_source(source.to_string()),
-        None => copy,
     }
 }

@@ -5,7 +5,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
 
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Op, Result};
 use groundstate_blobs::{BlobStore, DeleteOptions, GetOptions, Key, ListOptions};
 
 use super::failure::failed;
@@ -31,12 +31,12 @@ impl fmt::Display for Objects {
 
 impl Objects {
     /// The key of an object.
-    pub(crate) fn key(&self, op: &'static str, number: u64) -> Result<Key> {
+    pub(crate) fn key(&self, op: Op, number: u64) -> Result<Key> {
         Key::parse(&format!("{}{number:016x}", self.prefix)).map_err(|error| failed(op, self, error))
     }
 
     /// The numbers of all objects, in order.
-    pub(crate) async fn numbers(&self, op: &'static str) -> Result<Vec<u64>> {
+    pub(crate) async fn numbers(&self, op: Op) -> Result<Vec<u64>> {
         let (mut numbers, mut options) = (Vec::new(), ListOptions::default());
         loop {
             let page =
@@ -53,7 +53,7 @@ impl Objects {
     }
 
     /// An object, if it is there.
-    pub(crate) async fn get(&self, op: &'static str, number: u64) -> Result<Option<Object>> {
+    pub(crate) async fn get(&self, op: Op, number: u64) -> Result<Option<Object>> {
         let key = self.key(op, number)?;
         let found = self.store.get(&key, &GetOptions::default()).await;
         let Some(blob) = found.map_err(|error| failed(op, self, error))? else { return Ok(None) };
@@ -62,13 +62,13 @@ impl Objects {
     }
 
     /// Removes an object, if that works: what stays counts for nothing.
-    pub(crate) async fn remove(&self, op: &'static str, number: u64) {
+    pub(crate) async fn remove(&self, op: Op, number: u64) {
         let Ok(key) = self.key(op, number) else { return };
         drop(self.store.delete(&key, &DeleteOptions::default()).await);
     }
 
     /// Some objects that follow each other, up to the first that is not there.
-    pub(crate) async fn get_some(&self, op: &'static str, from: u64) -> Result<Vec<Object>> {
+    pub(crate) async fn get_some(&self, op: Op, from: u64) -> Result<Vec<Object>> {
         let numbers = (from..).take(AT_ONCE);
         let mut running: Vec<_> = numbers.map(|number| (Box::pin(self.get(op, number)), None)).collect();
         poll_fn(|context| {
@@ -93,7 +93,7 @@ impl Objects {
     }
 
     /// Where the journal stands; nothing before the first writer.
-    pub(crate) async fn tip(&self, op: &'static str) -> Result<Option<Tip>> {
+    pub(crate) async fn tip(&self, op: Op) -> Result<Option<Tip>> {
         for _ in 0..ATTEMPTS {
             let Some(last) = self.numbers(op).await?.last().copied() else { return Ok(None) };
             if let Some(object) = self.get(op, last).await? {
@@ -105,7 +105,7 @@ impl Objects {
     }
 
     /// The error of an object that is not there although later ones are.
-    pub(crate) fn missing(&self, op: &'static str, number: u64) -> Error {
+    pub(crate) fn missing(&self, op: Op, number: u64) -> Error {
         let place = format!("the object {}{number:016x}", self.prefix);
         Error::new(ErrorKind::Corrupt, op, self).because("an object is missing").at(place)
     }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use crate::frame::FrameKind;
 use crate::{
-    Cursor, Epoch, Error, ErrorKind, Head, JournalStore, JournalWriter, OpenOptions, Page, Position, Result,
+    Cursor, Epoch, Error, ErrorKind, Head, JournalStore, JournalWriter, Op, OpenOptions, Page, Position,
+    Result,
 };
 use async_trait::async_trait;
 use groundstate_blobs::{BlobStore, Key};
@@ -15,7 +16,6 @@ use super::failure::failed;
 use super::reading::Objects;
 use super::writer::BlobWriter;
 
-const READ: &str = "read";
 const PAGE_BYTES: usize = 1 << 20;
 
 /// A journal under a prefix of a container, where nothing else is. Clones are clients of the same journal.
@@ -36,14 +36,14 @@ impl BlobJournal {
         let objects = Objects { store, prefix: prefix.into() };
         if !objects.store.capabilities().conditional_put {
             let message = "its service has no conditional writes, so two writers could not be told apart";
-            return Err(Error::new(ErrorKind::Invalid, "use", &objects).because(message));
+            return Err(Error::new(ErrorKind::Invalid, Op::Use, &objects).because(message));
         }
-        Key::parse(&format!("{prefix}{:016x}", 0)).map_err(|error| failed("use", &objects, error))?;
+        Key::parse(&format!("{prefix}{:016x}", 0)).map_err(|error| failed(Op::Use, &objects, error))?;
         Ok(Self { objects, ids })
     }
 
     fn is_over<T>(&self) -> Result<T> {
-        Err(Error::new(ErrorKind::NoEpoch, READ, &self.objects))
+        Err(Error::new(ErrorKind::NoEpoch, Op::Read, &self.objects))
     }
 
     /// The position is behind the end, or it is the end.
@@ -52,7 +52,7 @@ impl BlobJournal {
             return Ok(Page::new(Vec::new(), None));
         }
         let message = format!("it has {end} records, and was asked for number {asked}");
-        Err(Error::new(ErrorKind::Invalid, READ, &self.objects).because(message))
+        Err(Error::new(ErrorKind::Invalid, Op::Read, &self.objects).because(message))
     }
 }
 
@@ -67,7 +67,7 @@ impl JournalStore for BlobJournal {
     async fn open(&self, options: &OpenOptions) -> Result<Arc<dyn JournalWriter>> {
         let id = self.ids.uuid().map_err(|error| {
             let message = "there is no id for a new writer";
-            Error::new(ErrorKind::Internal, "open", self).because(message).with_source(error)
+            Error::new(ErrorKind::Internal, Op::Open, self).because(message).with_source(error)
         })?;
         Ok(Arc::new(BlobWriter::open(self.objects.clone(), id, &options.owner).await?))
     }
@@ -75,23 +75,23 @@ impl JournalStore for BlobJournal {
     async fn head(&self) -> Result<Option<Head>> {
         // A writer may end the epoch between the two requests.
         for _ in 0..16 {
-            let Some(tip) = self.objects.tip(READ).await? else { return Ok(None) };
+            let Some(tip) = self.objects.tip(Op::Read).await? else { return Ok(None) };
             let Some(epoch) = tip.stored() else { return Ok(None) };
-            if let Some(object) = self.objects.get(READ, tip.base).await? {
+            if let Some(object) = self.objects.get(Op::Read, tip.base).await? {
                 let base = object.records.into_iter().next().unwrap_or_default();
                 return Ok(Some(Head::new(epoch, base)));
             }
-            if self.objects.tip(READ).await?.is_some_and(|now| now.base == tip.base) {
-                return Err(self.objects.missing(READ, tip.base));
+            if self.objects.tip(Op::Read).await?.is_some_and(|now| now.base == tip.base) {
+                return Err(self.objects.missing(Op::Read, tip.base));
             }
         }
         let message = "its epochs end faster than they can be read";
-        Err(Error::new(ErrorKind::Unavailable, READ, self).because(message))
+        Err(Error::new(ErrorKind::Unavailable, Op::Read, self).because(message))
     }
 
     async fn read(&self, from: &Cursor) -> Result<Page> {
         let (asked, (hint, _)) = (from.position(), from.hint());
-        let Some(tip) = self.objects.tip(READ).await? else { return self.is_over() };
+        let Some(tip) = self.objects.tip(Op::Read).await? else { return self.is_over() };
         if tip.stored() != Some(from.epoch()) {
             return self.is_over();
         }
@@ -101,10 +101,10 @@ impl JournalStore for BlobJournal {
         let mut number = if hint > tip.base { hint } else { tip.base + 1 };
         let (mut records, mut size, mut place) = (Vec::new(), 0_usize, None);
         while size < PAGE_BYTES && number <= tip.number {
-            let objects = self.objects.get_some(READ, number).await?;
+            let objects = self.objects.get_some(Op::Read, number).await?;
             if objects.is_empty() {
-                let is_same = self.objects.tip(READ).await?.is_some_and(|now| now.base == tip.base);
-                return if is_same { Err(self.objects.missing(READ, number)) } else { self.is_over() };
+                let is_same = self.objects.tip(Op::Read).await?.is_some_and(|now| now.base == tip.base);
+                return if is_same { Err(self.objects.missing(Op::Read, number)) } else { self.is_over() };
             }
             for object in objects.into_iter().filter(|object| object.tip.number <= tip.number) {
                 number = object.tip.number + 1;
@@ -116,7 +116,7 @@ impl JournalStore for BlobJournal {
                 }
                 // Without a hint the first ones may be before what was asked for; then they have to follow each other.
                 if place.is_some_and(|place| object.first != place) {
-                    return Err(self.objects.missing(READ, object.tip.number - 1));
+                    return Err(self.objects.missing(Op::Read, object.tip.number - 1));
                 }
                 place = Some(object.tip.next);
                 let skip =

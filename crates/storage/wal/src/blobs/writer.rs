@@ -3,19 +3,15 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::frame::FrameKind;
-use crate::{Ack, Cursor, Epoch, Error, ErrorKind, JournalWriter, MAX_BATCH, Position, Record, Result};
+use crate::{Ack, Cursor, Epoch, Error, ErrorKind, JournalWriter, MAX_BATCH, Op, Position, Record, Result};
 use async_trait::async_trait;
 use groundstate_blobs::{self as blobs, GetOptions, Precondition, PutOptions};
 
 use super::failure::failed;
 use super::floor::Standing;
 use super::object::{Tip, encode, known_takeovers, remember, takeover_records};
-use super::queue::{Either, Queue, again, let_others_in};
+use super::queue::{Either, Queue, let_others_in};
 use super::reading::Objects;
-
-const APPEND: &str = "append to";
-const BEGIN: &str = "begin an epoch of";
-const CLEAR: &str = "clear";
 
 /// A writer of a journal in an object store.
 #[derive(Debug)]
@@ -51,7 +47,7 @@ struct Attempt {
 impl BlobWriter {
     /// Takes over from the current writer.
     pub(crate) async fn open(objects: Objects, id: String, owner: &str) -> Result<Self> {
-        const OP: &str = "open";
+        const OP: Op = Op::Open;
         let (mut tip, mut takeovers) = Self::place(&objects, OP).await?;
         loop {
             let number = tip.number.saturating_add(1);
@@ -84,7 +80,7 @@ impl BlobWriter {
     }
 
     /// Where the journal ends, and the takeovers as far as objects tell them; the floor has those before.
-    async fn place(objects: &Objects, op: &'static str) -> Result<(Tip, Vec<u64>)> {
+    async fn place(objects: &Objects, op: Op) -> Result<(Tip, Vec<u64>)> {
         let tip = objects.tip(op).await?.unwrap_or_default();
         if tip.takeover == 0 {
             return Ok((tip, Vec::new()));
@@ -102,18 +98,18 @@ impl BlobWriter {
     }
 
     /// Fails if this writer is over.
-    fn check(&self, op: &'static str) -> Result<()> {
+    fn check(&self, op: Op) -> Result<()> {
         self.state().over.map_or(Ok(()), |kind| Err(self.error(kind, op)))
     }
 
-    fn error(&self, kind: ErrorKind, op: &'static str) -> Error {
+    fn error(&self, kind: ErrorKind, op: Op) -> Error {
         Error::new(kind, op, &self.objects)
     }
 
     /// Creates the object that leads to `tip`. The caller has the turn.
     async fn commit(
         &self,
-        op: &'static str,
+        op: Op,
         kind: FrameKind,
         tip: Tip,
         records: &[&Record],
@@ -126,7 +122,7 @@ impl BlobWriter {
     }
 
     /// Sends what is on its way, once more if need be: under its condition it arrives once.
-    async fn settle(&self, op: &'static str) -> Result<()> {
+    async fn settle(&self, op: Op) -> Result<()> {
         let Some(attempt) = self.state().doubt.clone() else { return Ok(()) };
         let key = self.objects.key(op, attempt.tip.number)?;
         let put = PutOptions::expecting(Precondition::Absent);
@@ -151,7 +147,7 @@ impl BlobWriter {
     }
 
     /// An object was created. It counts unless another writer had taken over before, and removed what stood there.
-    async fn arrived(&self, op: &'static str, attempt: Attempt) -> Result<()> {
+    async fn arrived(&self, op: Op, attempt: Attempt) -> Result<()> {
         let Tip { number, takeover, .. } = attempt.tip;
         let standing = match self.objects.floor(op).await {
             Ok((floor, _)) => floor.standing(number, takeover),
@@ -196,17 +192,17 @@ impl BlobWriter {
         let group = self.queue.take_group();
         let sent = self.try_send(&group).await;
         if let Err(error) = &sent {
-            group.iter().for_each(|(ticket, _)| self.queue.tell(*ticket, Err(again(error))));
+            group.iter().for_each(|(ticket, _)| self.queue.tell(*ticket, Err(error.again())));
         }
         sent
     }
 
     async fn try_send(&self, group: &[(u64, Vec<Record>)]) -> Result<()> {
-        self.check(APPEND)?;
-        self.settle(APPEND).await?;
+        self.check(Op::Append)?;
+        self.settle(Op::Append).await?;
         let tip = self.state().tip;
         if tip.base == 0 {
-            return Err(self.error(ErrorKind::NoEpoch, APPEND));
+            return Err(self.error(ErrorKind::NoEpoch, Op::Append));
         }
         let records: Vec<&Record> = group.iter().flat_map(|(_, batch)| batch).collect();
         let shares = group.iter().map(|(ticket, batch)| (*ticket, batch.len() as u64)).collect();
@@ -216,11 +212,11 @@ impl BlobWriter {
         }
         let next = tip.next.plus(records.len() as u64);
         let tip = Tip { number: tip.number.saturating_add(1), next, ..tip };
-        self.commit(APPEND, FrameKind::Batch, tip, &records, shares).await
+        self.commit(Op::Append, FrameKind::Batch, tip, &records, shares).await
     }
 
     /// Removes objects that count for nothing any more. Those that stay go with a later attempt.
-    async fn sweep(&self, op: &'static str, before: u64) {
+    async fn sweep(&self, op: Op, before: u64) {
         // Before anything is removed, so that no writer that sleeps takes a number that is free again for one that is new.
         if self.objects.raise_floor(op, before, &self.takeovers).await.is_err() {
             return;
@@ -233,7 +229,7 @@ impl BlobWriter {
 }
 
 /// Creates an object unless another one has its number, whose bytes are then others.
-async fn create(objects: &Objects, op: &'static str, number: u64, bytes: &[u8]) -> Result<bool> {
+async fn create(objects: &Objects, op: Op, number: u64, bytes: &[u8]) -> Result<bool> {
     let key = objects.key(op, number)?;
     let put = PutOptions::expecting(Precondition::Absent);
     let Err(error) = objects.store.put(&key, bytes.to_vec().into(), &put).await else { return Ok(true) };
@@ -257,23 +253,25 @@ impl JournalWriter for BlobWriter {
 
     async fn begin(&self, base: &Record) -> Result<Epoch> {
         let _access = self.store_access.lock().await;
-        self.check(BEGIN)?;
+        self.check(Op::Begin)?;
         if base.as_bytes().len() > MAX_BATCH {
-            return Err(self.error(ErrorKind::Invalid, BEGIN).because("its base is too long"));
+            return Err(self.error(ErrorKind::Invalid, Op::Begin).because("its base is too long"));
         }
-        self.settle(BEGIN).await?;
+        self.settle(Op::Begin).await?;
         let tip = self.state().tip;
         let (number, epoch) = (tip.number.saturating_add(1), tip.epoch.saturating_add(1));
         let next = Tip { number, base: number, epoch, next: Position::START, ..tip };
-        self.commit(BEGIN, FrameKind::Base, next, &[base], Vec::new()).await?;
-        self.sweep(BEGIN, number).await;
+        self.commit(Op::Begin, FrameKind::Base, next, &[base], Vec::new()).await?;
+        self.sweep(Op::Begin, number).await;
         Ok(Epoch::new(epoch))
     }
 
     async fn append(&self, batch: &[Record]) -> Result<Ack> {
-        self.check(APPEND)?;
+        self.check(Op::Append)?;
         if batch.iter().map(|record| record.as_bytes().len() + 4).sum::<usize>() > MAX_BATCH {
-            return Err(self.error(ErrorKind::Invalid, APPEND).because("the batch is too long, split it"));
+            return Err(self
+                .error(ErrorKind::Invalid, Op::Append)
+                .because("the batch is too long, split it"));
         }
         let ticket = self.queue.enter(batch);
         let _access = match ticket.outcome_or_turn(&self.store_access).await {
@@ -297,16 +295,16 @@ impl JournalWriter for BlobWriter {
 
     async fn clear(&self) -> Result<()> {
         let _access = self.store_access.lock().await;
-        self.check(CLEAR)?;
-        self.settle(CLEAR).await?;
+        self.check(Op::Clear)?;
+        self.settle(Op::Clear).await?;
         let tip = self.state().tip;
         if tip.base == 0 {
             return Ok(());
         }
         let number = tip.number.saturating_add(1);
         let next = Tip { number, base: 0, next: Position::START, ..tip };
-        self.commit(CLEAR, FrameKind::Clear, next, &[], Vec::new()).await?;
-        self.sweep(CLEAR, number).await;
+        self.commit(Op::Clear, FrameKind::Clear, next, &[], Vec::new()).await?;
+        self.sweep(Op::Clear, number).await;
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::frame::{FrameKind, frame_len, push_frame};
-use crate::{Ack, Cursor, Epoch, Error, ErrorKind, MAX_BATCH, Position, Record, Result};
+use crate::{Ack, Cursor, Epoch, Error, ErrorKind, MAX_BATCH, Op, Position, Record, Result};
 
 use super::failure::failed;
 use super::files::{
@@ -15,10 +15,6 @@ use super::names::{self, Listing};
 use super::scan::{Tail, tail};
 use super::segment::{Opening, ReadFailure, head_bytes, read_head, salt};
 
-const OPEN: &str = "open";
-const BEGIN: &str = "begin an epoch of";
-const APPEND: &str = "append to";
-const CLEAR: &str = "clear";
 /// How often to look again when other writers come and go at the same time.
 const ATTEMPTS: usize = 64;
 
@@ -52,7 +48,7 @@ impl Keeper {
     /// Takes over from all writers before.
     pub(crate) fn open(folder: &Path, segment_bytes: u64, owner: &str, take_over: bool) -> Result<Self> {
         let target = folder.display();
-        let io = |error| failed(OPEN, &target, error);
+        let io = |error| failed(Op::Open, &target, error);
         create_folder(folder).map_err(io)?;
         let mut listing = Listing::read(folder).map_err(io)?;
         if let Some(newest) = listing.writers.last().filter(|_| !take_over) {
@@ -91,24 +87,24 @@ impl Keeper {
 
     /// Fences the others off, and only then finds out what is stored.
     fn take_over(&mut self) -> Result<()> {
-        let io = |error| failed(OPEN, self.folder.display(), error);
+        let io = |error| failed(Op::Open, self.folder.display(), error);
         let listing = Listing::read(&self.folder).map_err(io)?;
         for older in listing.writers.range(..self.number) {
             remove(&self.folder.join(names::writer(*older))).map_err(io)?;
         }
         sync_folder(&self.folder).map_err(io)?;
-        self.check(OPEN)?;
+        self.check(Op::Open)?;
         for _ in 0..ATTEMPTS {
             match self.go_on() {
                 // A writer that is refused by now has just made a file.
-                Err(ReadFailure::Gone) => self.check(OPEN)?,
+                Err(ReadFailure::Gone) => self.check(Op::Open)?,
                 Err(ReadFailure::Io(error)) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    self.check(OPEN)?
+                    self.check(Op::Open)?
                 }
-                outcome => return outcome.map_err(|failure| failure_at(&self.folder, OPEN, failure)),
+                outcome => return outcome.map_err(|failure| failure_at(&self.folder, Op::Open, failure)),
             }
         }
-        Err(self.error(ErrorKind::Unavailable, OPEN).because("other writers come and go again and again"))
+        Err(self.error(ErrorKind::Unavailable, Op::Open).because("other writers come and go again and again"))
     }
 
     /// Finds the epoch that counts and where it ends, and says so in files of its own.
@@ -157,16 +153,16 @@ impl Keeper {
 
     /// Ends what there is and begins anew with this base.
     pub(crate) fn begin(&mut self, base: &Record) -> Result<Epoch> {
-        self.check(BEGIN)?;
+        self.check(Op::Begin)?;
         let epoch = self.put_base(base)?;
         if let Err(unpublished) = self.say_head(Some(epoch)) {
             if !unpublished.may_be_named {
                 drop(remove(&self.folder.join(names::base(epoch))));
             }
-            return Err(self.unpublished(BEGIN, unpublished));
+            return Err(self.unpublished(Op::Begin, unpublished));
         }
         // A writer that has taken over meanwhile may have read the epoch before.
-        self.check(BEGIN)?;
+        self.check(Op::Begin)?;
         self.current = Some(Current { epoch, next: Position::START, last: None, file: None });
         drop(Listing::read(&self.folder).and_then(|listing| self.forget(&listing, epoch)));
         Ok(Epoch::new(epoch))
@@ -175,28 +171,30 @@ impl Keeper {
     /// Stores a base under an unused number.
     fn put_base(&mut self, base: &Record) -> Result<u64> {
         if base.as_bytes().len() > MAX_BATCH {
-            return Err(self.error(ErrorKind::Invalid, BEGIN).because("its base is too long"));
+            return Err(self.error(ErrorKind::Invalid, Op::Begin).because("its base is too long"));
         }
         for _ in 0..ATTEMPTS {
             self.newest = self.newest.saturating_add(1);
             let (epoch, mut bytes) = (self.newest, Vec::new());
             push_frame(&mut bytes, FrameKind::Base, Position::START, &[base], &salt(epoch, u32::MAX))
-                .map_err(|_| self.error(ErrorKind::Invalid, BEGIN).because("its base is too long"))?;
+                .map_err(|_| self.error(ErrorKind::Invalid, Op::Begin).because("its base is too long"))?;
             let (draft, name) = (names::draft(self.number), names::base(epoch));
             match publish(&self.folder, &draft, &name, &bytes, Taken::Refuse) {
                 Ok(_) => return Ok(epoch),
                 Err(unpublished) if unpublished.error.kind() == io::ErrorKind::AlreadyExists => {}
                 // Named or not, it counts for nothing until the head says so.
-                Err(unpublished) => return Err(failed(BEGIN, self.folder.display(), unpublished.error)),
+                Err(unpublished) => return Err(failed(Op::Begin, self.folder.display(), unpublished.error)),
             }
         }
-        Err(self.error(ErrorKind::Unavailable, BEGIN).because("other writers come and go again and again"))
+        Err(self
+            .error(ErrorKind::Unavailable, Op::Begin)
+            .because("other writers come and go again and again"))
     }
 
     /// Appends batches as one, with one sync for all. Gives the position of the first record.
     pub(crate) fn append(&mut self, records: &[&Record]) -> Result<Ack> {
-        self.check(APPEND)?;
-        let Some(current) = &self.current else { return Err(self.error(ErrorKind::NoEpoch, APPEND)) };
+        self.check(Op::Append)?;
+        let Some(current) = &self.current else { return Err(self.error(ErrorKind::NoEpoch, Op::Append)) };
         let (epoch, first) = (current.epoch, current.next);
         let receipt = Ack::new(Epoch::new(epoch), first, first.plus(records.len() as u64));
         if records.is_empty() {
@@ -208,7 +206,7 @@ impl Keeper {
         }
         self.put(FrameKind::Batch, records)?;
         // Read before the newer writer reads what is stored, or not acknowledged.
-        self.check(APPEND)?;
+        self.check(Op::Append)?;
         if let Some(current) = &mut self.current {
             current.next = receipt.next;
         }
@@ -219,7 +217,7 @@ impl Keeper {
     fn put(&mut self, kind: FrameKind, records: &[&Record]) -> Result<()> {
         let Some(Current { epoch, next, last: Some((number, end)), file: Some(file) }) = &mut self.current
         else {
-            return Err(self.error(ErrorKind::Internal, APPEND));
+            return Err(self.error(ErrorKind::Internal, Op::Append));
         };
         let mut bytes = Vec::with_capacity(frame_len(records.iter().copied()));
         let made = push_frame(&mut bytes, kind, *next, records, &salt(*epoch, *number));
@@ -234,11 +232,11 @@ impl Keeper {
         let back = file.set_len(before).and_then(|()| io::Seek::seek(file, io::SeekFrom::Start(before)));
         match (made, written, synced) {
             (Err(_), ..) => {
-                Err(self.error(ErrorKind::Invalid, APPEND).because("the batch is too long, split it"))
+                Err(self.error(ErrorKind::Invalid, Op::Append).because("the batch is too long, split it"))
             }
-            (_, Err(error), _) if back.is_ok() => Err(failed(APPEND, self.folder.display(), error)),
-            (_, Err(error), _) | (_, _, Some(Err(error))) => Err(self.end(APPEND, error)),
-            _ => Err(self.error(ErrorKind::Internal, APPEND)),
+            (_, Err(error), _) if back.is_ok() => Err(failed(Op::Append, self.folder.display(), error)),
+            (_, Err(error), _) | (_, _, Some(Err(error))) => Err(self.end(Op::Append, error)),
+            _ => Err(self.error(ErrorKind::Internal, Op::Append)),
         }
     }
 
@@ -248,9 +246,9 @@ impl Keeper {
             // Only a writer that has taken over begins segments of this epoch.
             Err(unpublished) if unpublished.error.kind() == io::ErrorKind::AlreadyExists => {
                 self.over = Some(ErrorKind::Fenced);
-                Err(self.error(ErrorKind::Fenced, APPEND))
+                Err(self.error(ErrorKind::Fenced, Op::Append))
             }
-            outcome => outcome.map_err(|unpublished| self.unpublished(APPEND, unpublished)),
+            outcome => outcome.map_err(|unpublished| self.unpublished(Op::Append, unpublished)),
         }
     }
 
@@ -274,12 +272,12 @@ impl Keeper {
 
     /// Ends the epoch.
     pub(crate) fn clear(&mut self) -> Result<()> {
-        self.check(CLEAR)?;
+        self.check(Op::Clear)?;
         let Some(epoch) = self.current.as_ref().map(|current| current.epoch) else { return Ok(()) };
         if let Err(unpublished) = self.say_head(None) {
-            return Err(self.unpublished(CLEAR, unpublished));
+            return Err(self.unpublished(Op::Clear, unpublished));
         }
-        self.check(CLEAR)?;
+        self.check(Op::Clear)?;
         self.current = None;
         let after = epoch.saturating_add(1);
         drop(Listing::read(&self.folder).and_then(|listing| self.forget(&listing, after)));
@@ -289,7 +287,7 @@ impl Keeper {
     /// Ends the writer: with a mark behind the last batch, so that damage to it is told from a crash. Where nothing is stored,
     /// nothing stays.
     pub(crate) fn close(&mut self) -> Result<()> {
-        if self.over.is_some() || self.check("close").is_err() {
+        if self.over.is_some() || self.check(Op::Close).is_err() {
             return Ok(());
         }
         let has_batches = self.current.as_ref().is_some_and(|current| current.file.is_some());
@@ -322,7 +320,7 @@ impl Keeper {
     }
 
     /// Fails if this writer is over, or was fenced off.
-    fn check(&mut self, op: &'static str) -> Result<()> {
+    fn check(&mut self, op: Op) -> Result<()> {
         if let Some(kind) = self.over {
             return Err(self.error(kind, op));
         }
@@ -337,26 +335,26 @@ impl Keeper {
     }
 
     /// Ends the writer because the outcome is unknown.
-    fn end(&mut self, op: &'static str, error: io::Error) -> Error {
+    fn end(&mut self, op: Op, error: io::Error) -> Error {
         self.over = Some(ErrorKind::Closed);
         self.error(ErrorKind::Ambiguous, op).with_source(error)
     }
 
     /// The error of a file that did not get its name. The writer goes on if that is certain: a full disk may have room later.
-    fn unpublished(&mut self, op: &'static str, unpublished: Unpublished) -> Error {
+    fn unpublished(&mut self, op: Op, unpublished: Unpublished) -> Error {
         if unpublished.may_be_named {
             return self.end(op, unpublished.error);
         }
         failed(op, self.folder.display(), unpublished.error)
     }
 
-    fn error(&self, kind: ErrorKind, op: &'static str) -> Error {
+    fn error(&self, kind: ErrorKind, op: Op) -> Error {
         Error::new(kind, op, self.folder.display())
     }
 }
 
 /// The error of what was found while reading.
-pub(crate) fn failure_at(folder: &Path, op: &'static str, failure: ReadFailure) -> Error {
+pub(crate) fn failure_at(folder: &Path, op: Op, failure: ReadFailure) -> Error {
     match failure {
         ReadFailure::Io(error) => failed(op, folder.display(), error),
         ReadFailure::Gone => Error::new(ErrorKind::NoEpoch, op, folder.display()),
@@ -380,7 +378,7 @@ fn refuse_living(folder: &Path, newest: u64) -> Result<()> {
             let who = said.lines().filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
             let who = if who.is_empty() { "another process".to_owned() } else { who };
             let message = format!("{who} has it open for writing, wait or take over");
-            Err(Error::new(ErrorKind::Locked, OPEN, folder.display()).because(message))
+            Err(Error::new(ErrorKind::Locked, Op::Open, folder.display()).because(message))
         }
         // Without locks this cannot be told, and fencing keeps the two apart.
         Err(_) => Ok(()),

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::io;
 
-use crate::{Error, ErrorKind};
+use crate::{Error, ErrorKind, Op};
 
 /// The error of an operation that a call to the system ended, and that changed nothing.
-pub(crate) fn failed(op: &'static str, target: impl fmt::Display, error: io::Error) -> Error {
+pub(crate) fn failed(op: Op, target: impl fmt::Display, error: io::Error) -> Error {
     use io::ErrorKind as Io;
     let (kind, message) = match error.kind() {
         Io::PermissionDenied => (ErrorKind::Denied, None),

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::oneshot::{self, Sender};
 
-use crate::{Ack, Cursor, Epoch, Error, ErrorKind, Record, Result};
+use crate::{Ack, Cursor, Epoch, ErrorKind, Op, Record, Result};
 
 use super::epoch::Keeper;
 use super::offload::spawn;
@@ -34,7 +34,7 @@ impl Line {
         let (requests, receiver) = mpsc::channel();
         let position = Arc::new(Mutex::new(keeper.position()));
         let shared = Arc::clone(&position);
-        spawn("open", target, move || serve(keeper, &receiver, &shared))?;
+        spawn(Op::Open, target, move || serve(keeper, &receiver, &shared))?;
         Ok(Self { requests: Mutex::new(requests), position })
     }
 
@@ -125,20 +125,11 @@ fn append(keeper: &mut Keeper, group: &[(Vec<Record>, Sender<Result<Ack>>)]) -> 
         Err(error) if group.len() == 1 => vec![Err(error)],
         // All share the fate of the one write that they were.
         Err(error) if error.kind() == ErrorKind::Ambiguous => {
-            group.iter().map(|_| Err(again(&error))).collect()
+            group.iter().map(|_| Err(error.again())).collect()
         }
         Err(_) => {
             let alone = |(batch, _): &(Vec<Record>, _)| keeper.append(&batch.iter().collect::<Vec<_>>());
             group.iter().map(alone).collect()
         }
-    }
-}
-
-/// The same error for another caller; the cause stays with its text.
-fn again(error: &Error) -> Error {
-    let copy = Error::new(error.kind(), error.op(), error.target());
-    match std::error::Error::source(error) {
-        Some(source) => copy.with_source(source.to_string()),
-        None => copy,
     }
 }

@@ -4,7 +4,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::{Cursor, Epoch, Error, ErrorKind, Head, JournalStore, JournalWriter, OpenOptions, Page, Result};
+use crate::{
+    Cursor, Epoch, Error, ErrorKind, Head, JournalStore, JournalWriter, Op, OpenOptions, Page, Result,
+};
 use async_trait::async_trait;
 
 use super::epoch::{Keeper, failure_at};
@@ -15,7 +17,6 @@ use super::scan::{Outcome, page};
 use super::segment::{ReadFailure, read_base, read_head};
 use super::writer::FsWriter;
 
-const READ: &str = "read";
 /// How often to look again when a writer replaces files while they are read.
 const ATTEMPTS: usize = 64;
 
@@ -85,13 +86,13 @@ impl FsJournal {
                 let found = Listing::read(&folder).map_err(ReadFailure::from);
                 match found.and_then(|listing| look(&folder, &listing)) {
                     Err(ReadFailure::Gone) => {}
-                    outcome => return outcome.map_err(|failure| failure_at(&folder, READ, failure)),
+                    outcome => return outcome.map_err(|failure| failure_at(&folder, Op::Read, failure)),
                 }
             }
-            let error = Error::new(ErrorKind::Unavailable, READ, folder.display());
+            let error = Error::new(ErrorKind::Unavailable, Op::Read, folder.display());
             Err(error.because("its files are replaced faster than they can be read"))
         };
-        offload(READ, &self.to_string(), work).await
+        offload(Op::Read, &self.to_string(), work).await
     }
 }
 
@@ -112,7 +113,7 @@ impl JournalStore for FsJournal {
         let (target, folder) = (self.to_string(), self.folder.clone());
         let (bytes, options) = (self.options.segment_bytes, options.clone());
         let open = move || Keeper::open(&folder, bytes, &options.owner, options.take_over);
-        let keeper = offload("open", &target, open).await?;
+        let keeper = offload(Op::Open, &target, open).await?;
         let line = Line::open(keeper, &target)?;
         Ok(Arc::new(FsWriter { target: target.into(), line }))
     }
@@ -137,9 +138,9 @@ impl JournalStore for FsJournal {
             Some(Outcome::Page(page)) => Ok(page),
             Some(Outcome::Behind(end)) => {
                 let message = format!("it has {end} records, and was asked for number {}", from.position());
-                Err(Error::new(ErrorKind::Invalid, READ, self).because(message))
+                Err(Error::new(ErrorKind::Invalid, Op::Read, self).because(message))
             }
-            None => Err(Error::new(ErrorKind::NoEpoch, READ, self)),
+            None => Err(Error::new(ErrorKind::NoEpoch, Op::Read, self)),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{Ack, Cursor, Epoch, Error, ErrorKind, JournalWriter, MAX_BATCH, Record, Result};
+use crate::{Ack, Cursor, Epoch, Error, ErrorKind, JournalWriter, MAX_BATCH, Op, Record, Result};
 use async_trait::async_trait;
 
 use super::group::{Line, Request};
@@ -15,7 +15,7 @@ pub(crate) struct FsWriter {
 }
 
 impl FsWriter {
-    fn closed<T>(&self, op: &'static str) -> Result<T> {
+    fn closed<T>(&self, op: Op) -> Result<T> {
         Err(Error::new(ErrorKind::Closed, op, &self.target))
     }
 }
@@ -28,11 +28,11 @@ impl JournalWriter for FsWriter {
 
     async fn begin(&self, base: &Record) -> Result<Epoch> {
         let answer = self.line.ask(|sender| Request::Begin(base.clone(), sender)).await;
-        answer.unwrap_or_else(|| self.closed("begin an epoch of"))
+        answer.unwrap_or_else(|| self.closed(Op::Begin))
     }
 
     async fn append(&self, batch: &[Record]) -> Result<Ack> {
-        const OP: &str = "append to";
+        const OP: Op = Op::Append;
         if batch.iter().map(|record| record.as_bytes().len() + 4).sum::<usize>() > MAX_BATCH {
             let error = Error::new(ErrorKind::Invalid, OP, &self.target);
             return Err(error.because("the batch is too long, split it"));
@@ -43,7 +43,7 @@ impl JournalWriter for FsWriter {
 
     async fn clear(&self) -> Result<()> {
         let answer = self.line.ask(Request::Clear).await;
-        answer.unwrap_or_else(|| self.closed("clear"))
+        answer.unwrap_or_else(|| self.closed(Op::Clear))
     }
 
     async fn close(&self) -> Result<()> {

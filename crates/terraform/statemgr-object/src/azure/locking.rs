@@ -3,7 +3,7 @@
 //! Azure takes the lease and the metadata in two requests, and tells no one the id of a lease. So who is about to take it
 //! writes its document as an intent before: should it be cut off in between, the intent has the id that releases the lease.
 
-use groundstate_blobs::{ErrorKind as BlobErrorKind, LeaseDuration, LeaseId, Precondition};
+use groundstate_blobs::{ErrorKind as BlobErrorKind, LeaseDuration, LeaseId, Op as BlobOp, Precondition};
 use groundstate_statemgr::{Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Op, Result};
 
 use super::seen::{Seen, with_document, with_intent};
@@ -166,7 +166,7 @@ impl AzureStore {
         id: Option<&LeaseId>,
     ) -> Result<(), groundstate_blobs::Error> {
         let Some(leases) = self.blobs.leases() else {
-            return Err(groundstate_blobs::Error::unsupported(op.as_str(), self));
+            return Err(groundstate_blobs::Error::unsupported(BlobOp::Other(op.as_str()), self));
         };
         let condition = Precondition::Version(seen.blob.clone());
         let blob = leases.set_metadata(&self.key, &metadata, &condition, id).await?;

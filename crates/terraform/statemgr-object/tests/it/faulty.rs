@@ -8,7 +8,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use groundstate_blobs::{
     Blob, BlobCapabilities, BlobMeta, BlobStore, BlobVersion, DeleteOptions, Error, ErrorKind, GetOptions,
-    Key, LeaseDuration, LeaseId, Leases, ListOptions, MemoryBlobs, Page, Precondition, PutOptions, Result,
+    Key, LeaseDuration, LeaseId, Leases, ListOptions, MemoryBlobs, Op, Page, Precondition, PutOptions,
+    Result,
 };
 
 /// What happens to a request.
@@ -91,7 +92,7 @@ impl Faulty {
         if let Some((_, key, bytes)) = others {
             self.blobs.put(&key, bytes, &PutOptions::default()).await?;
         }
-        let error = |kind| Err(Error::new(kind, "ask", &self.blobs));
+        let error = |kind| Err(Error::new(kind, Op::Other("ask"), &self.blobs));
         let lost = if changes { ErrorKind::Ambiguous } else { ErrorKind::Unavailable };
         match self.next(what) {
             None => work.await,

@@ -148,7 +148,7 @@ impl JournalWriter for ForgetfulWriter {
 
     async fn begin(&self, base: &Record) -> journal::Result<Epoch> {
         let count = self.1.fetch_add(1, Ordering::Relaxed);
-        let lost = || journal::Error::new(journal::ErrorKind::Ambiguous, "begin", "the journal");
+        let lost = || journal::Error::new(journal::ErrorKind::Ambiguous, journal::Op::Begin, "the journal");
         match count % 3 {
             0 => self.0.begin(base).await,
             1 => Err(lost()),

@@ -49,7 +49,7 @@ fn dead() -> Error {
 }
 
 fn dead_journal() -> journal::Error {
-    journal::Error::new(journal::ErrorKind::Unavailable, "call", "the dead")
+    journal::Error::new(journal::ErrorKind::Unavailable, journal::Op::Other("call"), "the dead")
 }
 
 /// A call between two moments.

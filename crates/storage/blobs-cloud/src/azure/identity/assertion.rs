@@ -1,6 +1,6 @@
 //! Tokens of other services by which an application proves itself: of a file, of GitHub, of Azure DevOps.
 
-use groundstate_blobs::{Error, ErrorKind, Result};
+use groundstate_blobs::{Error, ErrorKind, Op, Result};
 use http::Method;
 use serde::Deserialize;
 
@@ -100,7 +100,7 @@ impl AssertionSource {
             }
         };
         let text = token(&text)
-            .map_err(|why| Error::new(ErrorKind::Unauthenticated, "get a token from", place).because(why))?;
+            .map_err(|why| Error::new(ErrorKind::Unauthenticated, Op::GetToken, place).because(why))?;
         Ok(text.to_owned())
     }
 }
@@ -110,7 +110,7 @@ fn authorized(request: Request, bearer: &str) -> Result<Request> {
 }
 
 fn from_file(path: &str) -> Result<String> {
-    let failed = || Error::new(ErrorKind::Unauthenticated, "get a token from", path);
+    let failed = || Error::new(ErrorKind::Unauthenticated, Op::GetToken, path);
     let text = std::fs::read_to_string(path).map_err(|error| failed().with_source(error))?;
     token(&text).map(str::to_owned).map_err(|why| failed().because(why))
 }

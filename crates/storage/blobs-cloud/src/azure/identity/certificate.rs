@@ -2,7 +2,7 @@
 
 use base64::Engine;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
-use groundstate_blobs::{Error, ErrorKind, Result};
+use groundstate_blobs::{Error, ErrorKind, Op, Result};
 use rustls::SignatureScheme;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -65,7 +65,7 @@ impl ClientCertificate {
 
     /// A proof for the service at `url`: a JSON Web Token that the key signs.
     pub(super) fn assertion(&self, client: &str, url: &str) -> Result<String> {
-        let failed = || Error::new(ErrorKind::Internal, "sign", "a proof for Azure");
+        let failed = || Error::new(ErrorKind::Internal, Op::Sign, "a proof for Azure");
         let now = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .map_err(|error| failed().with_source(error))?

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use groundstate_blobs::{Error, ErrorKind, Result};
+use groundstate_blobs::{Error, ErrorKind, Op, Result};
 use serde::Deserialize;
 
 use crate::cloud::{SHORT, Token, token_of};
@@ -28,7 +28,7 @@ pub(super) fn token(tenant: Option<&str>, scope: &str) -> Result<Token> {
     if let Some(tenant) = tenant {
         command.args(["--tenant", tenant]);
     }
-    let failed = || Error::new(ErrorKind::Unauthenticated, "get a token from", PLACE);
+    let failed = || Error::new(ErrorKind::Unauthenticated, Op::GetToken, PLACE);
     let output = command.output().map_err(|error| {
         let why = match error.kind() {
             std::io::ErrorKind::NotFound => "the program `az` is not installed",

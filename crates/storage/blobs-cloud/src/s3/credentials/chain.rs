@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use groundstate_blobs::{Context, Error, ErrorKind, Result};
+use groundstate_blobs::{Context, Error, ErrorKind, Op, Result};
 use groundstate_common::{Clock, Origin};
 use object_store::aws::AwsCredential;
 
@@ -151,7 +151,7 @@ impl Chain<'_> {
         }
         if profile.text("login_session").is_some() {
             let error =
-                Error::new(ErrorKind::Unsupported, "use", format_args!("the profile {:?}", profile.name));
+                Error::new(ErrorKind::Unsupported, Op::Use, format_args!("the profile {:?}", profile.name));
             return Err(error.because("`login_session` is not supported").next_step(profile.export_hint()));
         }
         let role = profile.text("role_arn");

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use groundstate_blobs::{Error, ErrorKind, Result};
+use groundstate_blobs::{Error, ErrorKind, Op, Result};
 use groundstate_common::{Clock, Timestamp};
 use object_store::aws::AwsCredential;
 
@@ -28,7 +28,7 @@ pub(super) use chain::provider;
 const MARGIN: Duration = Duration::from_secs(300);
 
 /// The verb of errors about credentials.
-const OP: &str = "get";
+const OP: Op = Op::Get;
 
 /// What to do without credentials.
 pub(super) const NO_CREDENTIALS: &str = "set `access_key` and `secret_key`, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a `profile` or AWS_PROFILE";

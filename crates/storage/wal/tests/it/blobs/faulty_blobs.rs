@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use groundstate_blobs::{
     Blob, BlobCapabilities, BlobMeta, BlobStore, BlobVersion, DeleteOptions, Error, ErrorKind, GetOptions,
-    Key, Leases, ListOptions, MemoryBlobs, Page, PutOptions, Result,
+    Key, Leases, ListOptions, MemoryBlobs, Op, Page, PutOptions, Result,
 };
 
 /// What happens to the next write.
@@ -81,11 +81,11 @@ impl BlobStore for FaultyBlobs {
         let fault = self.shared.lock().unwrap().faults.pop();
         match fault {
             None => self.blobs.put(key, bytes, options).await,
-            Some(Fault::Refuse) => Err(Error::new(ErrorKind::Unavailable, "put", key.as_str())),
-            Some(Fault::LoseRequest) => Err(Error::new(ErrorKind::Ambiguous, "put", key.as_str())),
+            Some(Fault::Refuse) => Err(Error::new(ErrorKind::Unavailable, Op::Write, key.as_str())),
+            Some(Fault::LoseRequest) => Err(Error::new(ErrorKind::Ambiguous, Op::Write, key.as_str())),
             Some(Fault::LoseAnswer) => {
                 self.blobs.put(key, bytes, options).await?;
-                Err(Error::new(ErrorKind::Ambiguous, "put", key.as_str()))
+                Err(Error::new(ErrorKind::Ambiguous, Op::Write, key.as_str()))
             }
             Some(Fault::NeverAnswer) => {
                 self.blobs.put(key, bytes, options).await?;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use groundstate_conformance::journals::{JournalHarness, JournalPlace};
 use groundstate_wal::fs::FsJournalOptions;
-use groundstate_wal::{Error, ErrorKind, JournalStore, OpenOptions, Record, Result};
+use groundstate_wal::{Error, ErrorKind, JournalStore, Op, OpenOptions, Record, Result};
 
 use super::support::Folder;
 
@@ -23,7 +23,7 @@ impl JournalHarness for Folders {
 struct OneFolder(Folder);
 
 fn failed(error: io::Error) -> Error {
-    Error::new(ErrorKind::Internal, "prepare", "the folder").with_source(error)
+    Error::new(ErrorKind::Internal, Op::Other("prepare"), "the folder").with_source(error)
 }
 
 #[async_trait]

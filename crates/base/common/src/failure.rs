@@ -1,0 +1,195 @@
+//! The macros that define the errors of stores: what was attempted, where, why, and what callers can do about it.
+
+/// Defines an enum of which each variant has its words.
+///
+/// The method that is named gives the words, `Display` writes them. A last variant behind `..` carries words of its own.
+/// The test that no two variants have the same words comes with it.
+///
+/// ```
+/// groundstate_common::worded! {
+///     /// What was attempted.
+///     pub enum Op => as_str {
+///         /// Reading all of it.
+///         Read = "read",
+///         ..Other
+///     }
+/// }
+///
+/// assert_eq!(Op::Read.to_string(), "read");
+/// assert_eq!(Op::Other("fold").as_str(), "fold");
+/// assert_ne!(Op::Other("read"), Op::Read);
+/// ```
+#[macro_export]
+macro_rules! worded {
+    (
+        $(#[$meta:meta])*
+        pub enum $name:ident => $words:ident {
+            $($(#[doc = $doc:literal])+ $variant:ident = $text:literal,)+
+            $(..$other:ident)?
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum $name {
+            $($(#[doc = $doc])+ $variant,)+
+            $(
+                /// One without a variant, in words that a place can follow.
+                $other(&'static str),
+            )?
+        }
+
+        impl $name {
+            /// Its words in messages.
+            pub fn $words(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $text,)+
+                    $(Self::$other(words) => words,)?
+                }
+            }
+        }
+
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                f.write_str(self.$words())
+            }
+        }
+
+        #[cfg(test)]
+        #[test]
+        fn no_two_have_the_same_words() {
+            let words = [$($text),+];
+            assert_eq!(::std::collections::BTreeSet::from(words).len(), words.len());
+        }
+    };
+}
+
+/// Defines the error of a contract: one pointer wide, with a kind, an operation, the place, a message and a cause.
+///
+/// `kind` is an enum with `summary()`, its words when no message is set; `op` is displayed behind "cannot"; `more` is
+/// what else an error of this contract keeps, `Default`, and displayed at the end of the reason. The error is
+///
+/// - built by `new`, `because` and `with_source`;
+/// - read by `kind`, `op`, `target`, `message` and `reason`, and found behind other errors by `find`;
+/// - displayed as "cannot OP TARGET: REASON", without the cause, which is its `source`.
+///
+/// The module that defines it adds what is its own, and reaches `more` as `self.0.more`.
+///
+/// ```
+/// use groundstate_common::{failure, worded};
+///
+/// worded! {
+///     /// What a caller can do about an error.
+///     pub enum ErrorKind => summary {
+///         /// Retry later.
+///         Unavailable = "the store does not answer",
+///     }
+/// }
+///
+/// #[derive(Debug, Default)]
+/// struct More { hint: Option<String> }
+///
+/// impl std::fmt::Display for More {
+///     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+///         self.hint.iter().try_for_each(|hint| write!(f, "; {hint}"))
+///     }
+/// }
+///
+/// failure! {
+///     /// Why an operation did not happen.
+///     pub struct Error { kind: ErrorKind, op: &'static str, more: More }
+/// }
+///
+/// let error = Error::new(ErrorKind::Unavailable, "read", "s3://b/k").with_source(std::io::Error::other("cut"));
+/// assert_eq!(error.to_string(), "cannot read s3://b/k: the store does not answer");
+/// assert_eq!(Error::find(&error).map(Error::kind), Some(ErrorKind::Unavailable));
+/// ```
+#[macro_export]
+macro_rules! failure {
+    ($(#[$meta:meta])* pub struct $name:ident { kind: $kind:ty, op: $op:ty, more: $more:ty }) => {
+        /// A cause of any type.
+        pub type BoxError = ::std::boxed::Box<dyn ::std::error::Error + Send + Sync>;
+
+        $(#[$meta])*
+        #[derive(Debug)]
+        pub struct $name(::std::boxed::Box<Inner>);
+
+        #[derive(Debug)]
+        struct Inner {
+            kind: $kind,
+            op: $op,
+            target: String,
+            message: Option<String>,
+            more: $more,
+            source: Option<BoxError>,
+        }
+
+        impl $name {
+            /// An error of `kind`: `op` is what was attempted, `target` names the place without secrets.
+            pub fn new(kind: $kind, op: $op, target: impl ::std::fmt::Display) -> Self {
+                let (target, more) = (target.to_string(), <$more>::default());
+                Self(::std::boxed::Box::new(Inner { kind, op, target, message: None, more, source: None }))
+            }
+
+            /// Says in words why, in place of the kind's own words; lower case, no full stop, no secrets.
+            #[must_use]
+            pub fn because(mut self, message: impl Into<String>) -> Self {
+                self.0.message = Some(message.into());
+                self
+            }
+
+            /// Keeps the cause.
+            #[must_use]
+            pub fn with_source(mut self, source: impl Into<BoxError>) -> Self {
+                self.0.source = Some(source.into());
+                self
+            }
+
+            /// What a caller can do about it.
+            pub fn kind(&self) -> $kind {
+                self.0.kind
+            }
+
+            /// The operation that failed.
+            pub fn op(&self) -> $op {
+                self.0.op
+            }
+
+            /// The place it failed at.
+            pub fn target(&self) -> &str {
+                &self.0.target
+            }
+
+            /// Why it failed, in words: the message, or the kind's.
+            pub fn message(&self) -> &str {
+                self.0.message.as_deref().unwrap_or(self.0.kind.summary())
+            }
+
+            /// The text without the operation and the place, for errors that go on from it.
+            pub fn reason(&self) -> String {
+                format!("{}{}", self.message(), self.0.more)
+            }
+
+            /// The first error of this type in `error` and its causes, which wrappers may hide it behind.
+            pub fn find<'e>(error: &'e (dyn ::std::error::Error + 'static)) -> Option<&'e Self> {
+                ::std::iter::successors(Some(error), |error| error.source())
+                    .find_map(|error| error.downcast_ref::<Self>())
+            }
+        }
+
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                let Inner { op, target, more, .. } = &*self.0;
+                write!(f, "cannot {op} {target}: {}{more}", self.message())
+            }
+        }
+
+        impl ::std::error::Error for $name {
+            fn source(&self) -> Option<&(dyn ::std::error::Error + 'static)> {
+                self.0.source.as_ref().map(|source| &**source as _)
+            }
+        }
+
+        const _: () = assert!(size_of::<$name>() == size_of::<usize>(), "an error is one pointer");
+    };
+}
