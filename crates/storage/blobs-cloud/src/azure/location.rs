@@ -9,7 +9,7 @@ use serde::Deserialize;
 use url::Url;
 
 use super::identity::{Identity, needs_identity};
-use crate::cloud::{Request, Wire, address, ask, encode, is_loopback};
+use crate::cloud::{Request, Wire, address, ask, encode, endpoint, is_loopback, with_scheme};
 use crate::settings::Values;
 
 /// The services of a cloud.
@@ -120,16 +120,12 @@ impl Location {
     pub(super) fn new(values: &Values, account: &str, container: &str) -> Result<Self> {
         let (cloud, base) = (OnceLock::new(), OnceLock::new());
         if let Some(text) = values.text("endpoint") {
-            let url = address(text).map_err(|why| values.invalid("endpoint", why))?;
-            if url.query().is_some() {
-                return Err(values.invalid("endpoint", "an endpoint has no query"));
-            }
+            let url = endpoint(values, "endpoint", text)?;
             base.get_or_init(|| at(url.as_str(), container));
         }
         let service = |name| {
             let check = |text: &str| {
-                let text = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
-                let url = address(&text).map_err(|why| values.invalid(name, why))?;
+                let url = address(&with_scheme(text)).map_err(|why| values.invalid(name, why))?;
                 let why = "it is addressed by plain http, so any host on the way could choose who gets the credentials";
                 if is_protected(&url) { Ok(url) } else { Err(values.invalid(name, why)) }
             };

@@ -44,7 +44,9 @@ pub(crate) use tokens::{
 pub(crate) use transport::{Transport, no_client};
 #[cfg(feature = "aws")]
 pub(crate) use untrusted::header_text;
-pub(crate) use untrusted::{address, is_loopback, token};
+#[cfg(any(feature = "aws", feature = "azure"))]
+pub(crate) use untrusted::with_scheme;
+pub(crate) use untrusted::{address, endpoint, is_loopback, token};
 
 #[cfg(any(feature = "aws", feature = "gcp"))]
 pub(crate) use listing::{PAGE, list_page, list_query};

@@ -6,6 +6,7 @@
 use groundstate_blobs::Result;
 use url::Url;
 
+use super::with_scheme;
 use crate::settings::Values;
 
 /// Refuses an address that only a directory names and that is none of the provider's, because `secret` would be sent there.
@@ -29,8 +30,7 @@ pub(crate) fn only_to_own(
 
 /// Whether an address or a name of a host lies in one of these domains.
 fn is_of(address: &str, own: &[&str]) -> bool {
-    let with_scheme = if address.contains("://") { address.to_owned() } else { format!("https://{address}") };
-    let Ok(url) = Url::parse(&with_scheme) else { return false };
+    let Ok(url) = Url::parse(&with_scheme(address)) else { return false };
     let Some(host) = url.host_str() else { return false };
     own.iter().any(|own| host.strip_suffix(own).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')))
 }

@@ -4,6 +4,8 @@
 
 use url::{Host, Url};
 
+use crate::settings::Values;
+
 /// A text that a header can carry, without the white space and line breaks around it.
 ///
 /// # Errors
@@ -55,6 +57,21 @@ pub(crate) fn address(text: &str) -> Result<Url, &'static str> {
         Ok(uri) if uri.host().is_some() => Ok(url),
         _ => Err("it is not an address"),
     }
+}
+
+/// An address that an option names, without a query.
+pub(crate) fn endpoint(values: &Values, option: &'static str, text: &str) -> groundstate_blobs::Result<Url> {
+    let url = address(text).map_err(|why| values.invalid(option, why))?;
+    match url.query() {
+        None => Ok(url),
+        Some(_) => Err(values.invalid(option, "an endpoint has no query")),
+    }
+}
+
+/// An address that has the scheme `https` unless it names another.
+#[cfg(any(feature = "aws", feature = "azure"))]
+pub(crate) fn with_scheme(text: &str) -> String {
+    if text.contains("://") { text.to_owned() } else { format!("https://{text}") }
 }
 
 /// Whether an address is of this machine itself.

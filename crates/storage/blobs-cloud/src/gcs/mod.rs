@@ -17,7 +17,7 @@ use groundstate_blobs::{Result, RetryPolicy};
 use groundstate_common::Origin;
 use url::Url;
 
-use crate::cloud::{HttpOptions, Transport, Wire, encode, no_client};
+use crate::cloud::{HttpOptions, Transport, Wire, encode, endpoint, no_client};
 
 pub use config::GcsSettings;
 use identity::Identity;
@@ -98,12 +98,7 @@ fn service(settings: &GcsSettings) -> Result<String> {
         }
         return Ok(format!("https://storage.{domain}"));
     };
-    let url =
-        Url::parse(text).map_err(|error| values.invalid(NAME, format!("it is not an address: {error}")))?;
-    let is_plain = url.username().is_empty() && url.password().is_none() && url.query().is_none();
-    if !matches!(url.scheme(), "http" | "https") || !is_plain {
-        return Err(values.invalid(NAME, "it has to be http or https with a host, without user and query"));
-    }
+    let url = endpoint(values, NAME, text)?;
     Ok(url.origin().ascii_serialization())
 }
 
@@ -184,7 +179,10 @@ mod tests {
             !error.contains("hush") && error.contains("GOOGLE_BACKEND_STORAGE_CUSTOM_ENDPOINT"),
             "{error}"
         );
+        let wrong = GcsSettings::new().with("storage_custom_endpoint", "http://{").unwrap();
+        assert!(service(&wrong).unwrap_err().to_string().contains("not an address"));
     }
+
     #[test]
     fn a_directory_does_not_say_who_gets_tokens_and_keys() {
         use groundstate_common::Origin;

@@ -4,7 +4,7 @@ use groundstate_blobs::{Error, Result};
 use url::{Host, Url};
 
 use super::S3Settings;
-use crate::cloud::{address, encode};
+use crate::cloud::{encode, endpoint, with_scheme};
 
 /// The addresses of one bucket.
 #[derive(Clone, Debug)]
@@ -26,11 +26,11 @@ impl Place {
         if bucket.is_empty() || bucket.contains(['/', '?', '#', '@', ':', ' ', '%', '\\']) {
             return Err(values.invalid("bucket", "it is not the name of a bucket"));
         }
-        let custom = endpoint(settings, "endpoints.s3")?;
+        let service = custom(settings, "endpoints.s3")?;
         let region = match values.text("region").map(str::to_owned) {
             Some(region) => region,
             // Other servers take any region, and this is the default.
-            None if custom.is_some() => "us-east-1".to_owned(),
+            None if service.is_some() => "us-east-1".to_owned(),
             None => values.needed("region")?.to_owned(),
         };
         let sts_region = values.text("sts_region").unwrap_or(&region);
@@ -45,13 +45,13 @@ impl Place {
         let standard = |service: &str, region: &str| format!("https://{service}{fips}.{region}.{suffix}");
         let or_standard = |name, service, region: &str| {
             Ok::<_, Error>(
-                endpoint(settings, name)?.map_or_else(|| standard(service, region), |url| trimmed(&url)),
+                custom(settings, name)?.map_or_else(|| standard(service, region), |url| trimmed(&url)),
             )
         };
         let dynamodb = or_standard("endpoints.dynamodb", "dynamodb", &region)?;
         let sts = or_standard("endpoints.sts", "sts", sts_region)?;
-        let sso = endpoint(settings, "endpoints.sso")?.map(|url| trimmed(&url));
-        let service = match &custom {
+        let sso = custom(settings, "endpoints.sso")?.map(|url| trimmed(&url));
+        let service = match &service {
             Some(url) => trimmed(url),
             None => format!("https://s3{fips}{dual}.{region}.{suffix}"),
         };
@@ -83,15 +83,9 @@ impl Place {
 }
 
 /// A custom endpoint; without a scheme it is meant to be `https`, as OpenTofu has it.
-fn endpoint(settings: &S3Settings, name: &'static str) -> Result<Option<Url>> {
+fn custom(settings: &S3Settings, name: &'static str) -> Result<Option<Url>> {
     let values = &settings.0;
-    let Some(text) = values.text(name) else { return Ok(None) };
-    let with_scheme = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
-    let url = address(&with_scheme).map_err(|why| values.invalid(name, why))?;
-    if url.query().is_some() {
-        return Err(values.invalid(name, "an endpoint has no query"));
-    }
-    Ok(Some(url))
+    values.text(name).map(|text| endpoint(values, name, &with_scheme(text))).transpose()
 }
 
 fn trimmed(url: &Url) -> String {
