@@ -1,11 +1,13 @@
 //! Addresses of containers and blobs.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
 #[cfg(feature = "_cloud")]
 use groundstate_blobs::Retry;
 use groundstate_blobs::{BlobStore, Context, Error, ErrorKind, Key, MemoryBlobs, Op, Result};
+use percent_encoding::percent_decode_str;
 
 /// Where a container is, which of its blobs is meant, and how to get at them.
 ///
@@ -207,20 +209,11 @@ fn harmless(text: &str) -> String {
     }
 }
 
+/// Replaces `%41` by what it stands for; `+` stands for itself.
 fn decode(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        if *first != b'%' {
-            bytes.push(*first);
-            rest = after;
-            continue;
-        }
-        let digit = |at: usize| char::from(*after.get(at)?).to_digit(16);
-        bytes.push(u8::try_from(digit(0)? * 16 + digit(1)?).ok()?);
-        rest = after.get(2..)?;
-    }
-    String::from_utf8(bytes).ok()
+    let is_encoded = |rest: &str| rest.bytes().take(2).filter(u8::is_ascii_hexdigit).count() == 2;
+    let is_whole = text.split('%').skip(1).all(is_encoded);
+    is_whole.then(|| percent_decode_str(text).decode_utf8().ok())?.map(Cow::into_owned)
 }
 
 impl fmt::Display for BlobUrl {

@@ -1,6 +1,9 @@
 //! Addresses of places: a scheme, a name, a path, and options as a query.
 
+use std::borrow::Cow;
 use std::fmt;
+
+use percent_encoding::percent_decode_str;
 
 use crate::error::BackendsError;
 
@@ -119,19 +122,9 @@ fn is_scheme(text: &str) -> bool {
 
 /// Replaces `%41` by what it stands for; `+` stands for itself.
 fn decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        match byte {
-            b'%' => {
-                let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
-                let (high, low) = (digit(rest.next())?, digit(rest.next())?);
-                bytes.push(u8::try_from(high * 16 + low).ok()?);
-            }
-            byte => bytes.push(byte),
-        }
-    }
-    String::from_utf8(bytes).ok()
+    let is_encoded = |rest: &str| rest.bytes().take(2).filter(u8::is_ascii_hexdigit).count() == 2;
+    let is_whole = text.split('%').skip(1).all(is_encoded);
+    is_whole.then(|| percent_decode_str(text).decode_utf8().ok())?.map(Cow::into_owned)
 }
 
 #[cfg(test)]
