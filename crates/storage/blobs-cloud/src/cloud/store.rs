@@ -24,7 +24,7 @@ pub(crate) trait Cloud: BlobStore + fmt::Display {
     /// A request for a blob, without what its contents need.
     fn request(&self, op: Op, method: Method, key: &Key) -> Result<Request>;
 
-    /// The headers of keys that reading a blob needs; of a `Op::LookAt` too if `is_head`.
+    /// The headers of keys that a read needs: of the contents, or of the headers alone if `is_head`.
     fn read_keys(&self, role: Role, is_head: bool) -> &[(String, String)];
 
     /// Adds what a write has besides its body: keys, checksums, tags.
