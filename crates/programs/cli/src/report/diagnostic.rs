@@ -1,9 +1,8 @@
 //! What is wrong with a file, as people see it: file, line, column, the line itself, and the next step.
 
-use anstyle::AnsiColor;
+use annotate_snippets::{AnnotationKind, Group, Level, Message, Origin, Snippet};
 use groundstate_statefile::Problem;
 
-use crate::report::excerpt::Excerpt;
 use crate::report::line_span::LineSpan;
 use crate::report::paint::Paint;
 use crate::report::text::message;
@@ -18,20 +17,12 @@ pub(crate) enum Severity {
 }
 
 impl Severity {
-    pub(crate) fn id(self) -> &'static str {
+    fn level(self) -> Level<'static> {
         match self {
-            Self::Note => "note",
-            Self::Info => "info",
-            Self::Warning => "warning",
-            Self::Error => "error",
-        }
-    }
-
-    fn colour(self) -> AnsiColor {
-        match self {
-            Self::Note | Self::Info => AnsiColor::Cyan,
-            Self::Warning => AnsiColor::Yellow,
-            Self::Error => AnsiColor::Red,
+            Self::Note => Level::NOTE,
+            Self::Info => Level::INFO,
+            Self::Warning => Level::WARNING,
+            Self::Error => Level::ERROR,
         }
     }
 }
@@ -84,43 +75,93 @@ impl Diagnostic {
 
     /// Draws it, with a line break at the end.
     pub(crate) fn render(&self, paint: Paint) -> String {
-        let code = self.code.as_deref().map(|code| format!("[{code}]")).unwrap_or_default();
-        let head = paint.strong(self.severity.colour(), &format!("{}{code}", self.severity.id()));
-        let mut out = format!("{head}{}\n", paint.bold(&format!(": {}", message(&self.title))));
-        let Some(span) = &self.place else {
-            out.push_str(&format!(" {} {}\n", paint.frame("-->"), message(&self.file)));
-            self.remarks(&mut out, "", paint, true);
-            return out;
+        let (title, file) = (message(&self.title), message(&self.file));
+        let level = self.severity.level();
+        let title = match &self.code {
+            Some(code) => level.clone().primary_title(title).id(code),
+            None => level.clone().primary_title(title),
         };
-        let number = span.line.to_string();
-        let margin = " ".repeat(number.len());
-        let bar = paint.frame("|");
-        let (file, column) = (message(&self.file), span.column);
-        out.push_str(&format!("{margin}{} {file}:{number}:{column}\n", paint.frame("-->")));
-        if let Some(excerpt) = &span.excerpt {
-            let Excerpt { text, mark } = excerpt;
-            let before = text.get(..mark.start).unwrap_or_default().chars().count();
-            let length = text.get(mark.clone()).unwrap_or_default().chars().count().max(1);
-            let carets = format!("{} {}", "^".repeat(length), message(&self.detail));
-            let carets = paint.strong(self.severity.colour(), carets.trim_end());
-            out.push_str(&format!("{margin} {bar}\n{} {bar} {text}\n", paint.frame(&number)));
-            out.push_str(&format!("{margin} {bar} {}{carets}\n", " ".repeat(before)));
-        }
-        self.remarks(&mut out, &margin, paint, span.excerpt.is_none());
-        out
+        let drawn = match &self.place {
+            None => {
+                let group = title.element(Origin::path(file));
+                paint.renderer().render(&[group.elements(self.remarks(true))])
+            }
+            Some(LineSpan { line, column, excerpt: None, .. }) => {
+                let origin = Origin::path(file).line(*line).char_column(*column);
+                paint.renderer().render(&[title.element(origin).elements(self.remarks(true))])
+            }
+            Some(LineSpan { line, column, excerpt: Some(excerpt), .. }) => {
+                let mark = AnnotationKind::Primary.span(excerpt.mark()).label(message(&self.detail));
+                let excerpt = Snippet::source(&excerpt.text).line_start(*line).annotation(mark);
+                // In a group of its own: the column in what is shown is not that in the file.
+                let shown = Group::with_level(level).element(excerpt).elements(self.remarks(false));
+                let origin = Origin::path(file).line(*line).char_column(*column);
+                paint.renderer().render(&[title.element(origin), shown])
+            }
+        };
+        let mut lines: Vec<&str> = drawn.lines().map(str::trim_end).collect();
+        // The groups share the bar between them.
+        lines.dedup();
+        lines.iter().flat_map(|line| [line, "\n"]).collect()
     }
 
-    /// Writes what stands below the line.
-    fn remarks(&self, out: &mut String, margin: &str, paint: Paint, with_detail: bool) {
+    /// What stands below the line.
+    fn remarks(&self, with_detail: bool) -> Vec<Message<'static>> {
+        let remark = |text: String| Level::NOTE.no_name().message(text);
         let path = self.place.as_ref().map(|span| span.path.as_str()).filter(|path| !path.is_empty());
         let remarks = [
-            (with_detail && !self.detail.is_empty()).then(|| message(&self.detail)),
-            path.map(|path| format!("at {}", message(path))),
-            self.address.as_deref().map(|address| format!("in {}", message(address))),
-            self.help.as_deref().map(|help| format!("{}: {}", paint.bold("help"), message(help))),
+            (with_detail && !self.detail.is_empty()).then(|| remark(message(&self.detail))),
+            path.map(|path| remark(format!("at {}", message(path)))),
+            self.address.as_deref().map(|address| remark(format!("in {}", message(address)))),
+            self.help.as_deref().map(|help| Level::HELP.message(message(help))),
         ];
-        for remark in remarks.into_iter().flatten() {
-            out.push_str(&format!("{margin} {} {remark}\n", paint.frame("=")));
+        remarks.into_iter().flatten().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use groundstate_statefile::Place;
+
+    use super::{Diagnostic, LineSpan, Severity};
+    use crate::report::paint::Paint;
+
+    fn drawn(text: &[u8], offset: usize) -> String {
+        let place = LineSpan::of_places(text, [&Place::of(text, offset)].into_iter()).pop();
+        let detail = "not this".to_owned();
+        let diagnostic = Diagnostic { place, detail, ..Diagnostic::new(Severity::Error, "wrong", "f") };
+        diagnostic.render(Paint(false))
+    }
+
+    #[test]
+    fn the_column_is_that_in_the_file_however_much_of_the_line_is_shown() {
+        let text = format!(r#"{{"lineage": "{}", "serial": "7"}}"#, "x".repeat(1000));
+        insta::assert_snapshot!(drawn(text.as_bytes(), text.find("\"7\"").unwrap()), @r#"
+        error: wrong
+         --> f:1:1027
+          |
+        1 | …xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "serial": "7"}
+          |                                                              ^^^ not this
+          = at serial
+        "#);
+    }
+
+    #[test]
+    fn any_place_in_any_text_can_be_drawn() {
+        let texts: [&[u8]; 5] = [
+            b"",
+            b"\n\n",
+            "{\"gr\u{202e}\u{1b}öße\": \"\u{200d}日本\", \t\"serial\": 1}\r\n".as_bytes(),
+            b"{\"a\": \xff\xfe\x80, \"serial\": \xe6\x97}",
+            "\u{feff}{\"version\"\u{85}: 4}".as_bytes(),
+        ];
+        for text in texts {
+            for offset in 0..=text.len() {
+                let drawn = drawn(text, offset);
+                assert!(drawn.starts_with("error: wrong\n") && drawn.contains("--> f:"), "{offset}: {drawn}");
+                assert!(drawn.contains("not this"), "{offset}: {drawn}");
+                assert!(!drawn.contains('\u{1b}') && !drawn.contains('\u{202e}'), "{offset}: {drawn:?}");
+            }
         }
     }
 }

@@ -23,6 +23,15 @@ pub(crate) struct Excerpt {
     pub(crate) mark: Range<usize>,
 }
 
+impl Excerpt {
+    /// The mark, of whole characters.
+    pub(crate) fn mark(&self) -> Range<usize> {
+        let boundary = |at: usize| (0..=at.min(self.text.len())).rfind(|at| self.text.is_char_boundary(*at));
+        let start = boundary(self.mark.start).unwrap_or_default();
+        start..boundary(self.mark.end).unwrap_or_default().max(start)
+    }
+}
+
 /// The parts of lines around these bytes; nothing if there is no text.
 pub(crate) fn excerpts(text: &[u8], offsets: &[usize]) -> Vec<Option<Excerpt>> {
     let mut builders: Vec<Builder<'_>> = offsets.iter().map(|offset| Builder::new(text, *offset)).collect();

@@ -1,6 +1,10 @@
 //! Colours, where the reader is a terminal that shows them.
 
+use annotate_snippets::Renderer;
 use anstyle::{AnsiColor, Style};
+
+/// A width at which the renderer cuts nothing: lines and messages are shorter.
+const WIDTH: usize = 1 << 20;
 
 /// Colours, or none.
 #[derive(Clone, Copy, Debug)]
@@ -24,9 +28,20 @@ impl Paint {
         self.with(Style::new().fg_color(Some(colour.into())).bold(), text)
     }
 
-    /// What frames a piece of source text.
-    pub(crate) fn frame(self, text: &str) -> String {
-        self.strong(AnsiColor::Blue, text)
+    /// What draws source text with its marks, in the same colours. What is too long has been cut before.
+    pub(crate) fn renderer(self) -> Renderer {
+        let strong = |colour: AnsiColor| Style::new().fg_color(Some(colour.into())).bold();
+        let renderer = if self.0 { Renderer::styled() } else { Renderer::plain() };
+        let renderer = renderer.term_width(WIDTH);
+        if !self.0 {
+            return renderer;
+        }
+        renderer
+            .error(strong(AnsiColor::Red))
+            .warning(strong(AnsiColor::Yellow))
+            .info(strong(AnsiColor::Cyan))
+            .note(strong(AnsiColor::Cyan))
+            .line_num(strong(AnsiColor::Blue))
     }
 
     fn with(self, style: Style, text: &str) -> String {
