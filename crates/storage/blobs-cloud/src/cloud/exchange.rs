@@ -28,6 +28,7 @@ pub(crate) struct Request {
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
     /// The SHA-256 of the body, if it is known.
+    #[cfg(feature = "aws")]
     pub(crate) digest: Option<Vec<u8>>,
     /// What is asked for, which limits the answer.
     pub(crate) expected: Expected,
@@ -51,6 +52,7 @@ impl Request {
             url,
             headers: HeaderMap::new(),
             body: Bytes::new(),
+            #[cfg(feature = "aws")]
             digest: None,
             expected: Expected::Small,
         }

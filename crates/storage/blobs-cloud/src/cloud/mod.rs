@@ -26,7 +26,9 @@ pub(crate) use encode::{encode, query};
 pub use exchange::Reply;
 pub(crate) use exchange::{Effect, Request, Wire};
 pub(crate) use failure::{Failure, Meaning};
-pub(crate) use http_options::{Expected, HttpOptions};
+#[cfg(feature = "aws")]
+pub(crate) use http_options::Expected;
+pub(crate) use http_options::HttpOptions;
 pub(crate) use pages::read_list;
 #[cfg(feature = "aws")]
 pub(crate) use proxy::Proxies;
