@@ -14,3 +14,4 @@ mod order;
 mod readers_agree;
 mod terraform;
 mod terraform_flow;
+mod traced;

@@ -12,7 +12,7 @@ const STD_MODULES: [&str; 4] = ["env", "fs", "net", "process"];
 const STREAMS: [&str; 3] = ["stderr", "stdin", "stdout"];
 /// Types whose value is another at each run.
 const CLOCKS: [&str; 2] = ["Instant", "SystemTime"];
-const CRATES: [&str; 3] = ["getrandom", "rand", "tokio"];
+const CRATES: [&str; 4] = ["getrandom", "rand", "tokio", "tracing"];
 const MACROS: [&str; 4] = ["eprint", "eprintln", "print", "println"];
 /// Files behind a feature whose purpose is to ask the operating system.
 const EXEMPT: [&str; 2] = ["crates/base/common/src/os.rs", "crates/pulumi/pulumi-secrets/src/os.rs"];
@@ -125,6 +125,7 @@ mod tests {
             ("fn f() { println!(\"x\"); }", "`println!`"),
             ("use rand;", "the crate `rand`"),
             ("fn f() { getrandom::fill(&mut x); }", "the crate `getrandom`"),
+            ("fn f() { tracing::debug!(\"x\"); }", "the crate `tracing`"),
             ("async fn f() {}", "`async`"),
         ] {
             let found = found("crates/a/src/b.rs", &format!("//! A.\n{text}\n"), 2);

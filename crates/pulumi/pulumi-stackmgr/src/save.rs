@@ -3,6 +3,8 @@
 use groundstate_pulumi_deployment::{DeploymentFile, Envelope, seal_snapshot};
 use groundstate_pulumi_integrity::{IntegrityError, IntegrityOperation, normalize, prune, sort};
 use groundstate_pulumi_snapshot::{Feature, Snapshot};
+use tracing::field::Empty;
+use tracing::{Instrument, debug_span};
 
 use crate::error::{Error, Result};
 use crate::options::Options;
@@ -49,7 +51,13 @@ pub(crate) async fn save<S: SnapshotSink>(
     if has_byte_string {
         file.features.insert(Feature::ByteString);
     }
-    sink.save(&file).await.map_err(Error::Save)?;
+    let resources = file.snapshot.as_ref().map_or(0, |snapshot| snapshot.resources.len());
+    let span = debug_span!("snapshot", op = "save", resources, broken = broken.is_some(), error = Empty);
+    let saved = sink.save(&file).instrument(span.clone()).await;
+    if saved.is_err() {
+        span.record("error", "Save");
+    }
+    saved.map_err(Error::Save)?;
     match broken {
         Some(error) if options.check_integrity => Err(Error::Integrity(Box::new(error))),
         _ => Ok(()),

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use groundstate_blobs::{
     Blob, BlobCapabilities, BlobMeta, BlobStore, BlobVersion, DeleteOptions, Error, ErrorKind, GetOptions,
-    Key, LeaseId, Leases, ListOptions, Op, Page, Precondition, PutOptions, Result, offload,
+    Key, LeaseId, Leases, ListOptions, Op, Page, Precondition, PutOptions, Result, offload, traced,
 };
 
 use crate::tree::Tree;
@@ -112,13 +112,14 @@ impl BlobStore for FileBlobs {
 
     async fn get(&self, key: &Key, options: &GetOptions) -> Result<Option<Blob>> {
         self.needs_no_lease(Op::Read, key, options.lease.as_ref())?;
-        let (key, options) = (key.clone(), options.clone());
-        self.run(Op::Read, move |tree| tree.read(&key, &options)).await
+        let (name, wanted) = (key.clone(), options.clone());
+        let work = self.run(Op::Read, move |tree| tree.read(&name, &wanted));
+        traced::get(self, key, options, work).await
     }
 
     async fn head(&self, key: &Key) -> Result<Option<BlobMeta>> {
-        let key = key.clone();
-        self.run(Op::LookAt, move |tree| tree.meta(Op::LookAt, &key)).await
+        let name = key.clone();
+        traced::head(self, key, self.run(Op::LookAt, move |tree| tree.meta(Op::LookAt, &name))).await
     }
 
     async fn put(&self, key: &Key, bytes: Bytes, options: &PutOptions) -> Result<BlobVersion> {
@@ -127,8 +128,9 @@ impl BlobStore for FileBlobs {
             let error = Error::unsupported(Op::Write, self.at(key));
             return Err(error.because("files keep no content types and no metadata"));
         }
-        let (key, condition) = (key.clone(), options.precondition.clone());
-        self.run(Op::Write, move |tree| tree.write(&key, &bytes, &condition)).await
+        let (name, condition) = (key.clone(), options.precondition.clone());
+        let work = self.run(Op::Write, move |tree| tree.write(&name, &bytes, &condition));
+        traced::put(self, key, options, work).await
     }
 
     async fn delete(&self, key: &Key, options: &DeleteOptions) -> Result<bool> {
@@ -137,13 +139,15 @@ impl BlobStore for FileBlobs {
             let message = "there is nothing to delete where nothing is expected";
             return Err(Error::new(ErrorKind::Invalid, Op::Delete, self.at(key)).because(message));
         }
-        let (key, condition) = (key.clone(), options.precondition.clone());
-        self.run(Op::Delete, move |tree| tree.remove(&key, &condition)).await
+        let (name, condition) = (key.clone(), options.precondition.clone());
+        let work = self.run(Op::Delete, move |tree| tree.remove(&name, &condition));
+        traced::delete(self, key, options, work).await
     }
 
     async fn list(&self, prefix: &str, options: &ListOptions) -> Result<Page> {
-        let (prefix, options) = (prefix.to_owned(), options.clone());
-        self.run(Op::List, move |tree| tree.list(&prefix, &options)).await
+        let (begin, wanted) = (prefix.to_owned(), options.clone());
+        let work = self.run(Op::List, move |tree| tree.list(&begin, &wanted));
+        traced::list(self, prefix, options, work).await
     }
 
     fn leases(&self) -> Option<&dyn Leases> {

@@ -29,6 +29,7 @@
 //! - [`MemoryBlobs`] is the reference. Directories are in `groundstate-blobs-fs`; S3, Google Cloud Storage, Azure and addresses
 //!   of all of them in `groundstate-blobs-cloud`.
 //! - [`Retry`] asks again, and finds out what happened when an answer got lost. Stores try once.
+//! - Every operation of [`Retry`] is a span of `tracing`, and so is every other that a store wraps in [`traced`].
 //! - [`offload`] and [`PageToken`] are for implementers of stores, as are the constructors of what stores return.
 //!
 //! # What is deliberately absent
@@ -49,6 +50,7 @@ mod op;
 mod options;
 mod retry;
 mod store;
+pub mod traced;
 mod version;
 
 pub use blob::{Attributes, Blob, BlobMeta, LeaseState, Listed, Page, PageToken};

@@ -3,21 +3,20 @@
 use std::fmt;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use bytes::Bytes;
+use tracing::{Span, debug};
 
-use crate::blob::{Blob, BlobMeta, Page};
-use crate::capabilities::BlobCapabilities;
+use crate::blob::Blob;
 use crate::context::Context;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Key;
-use crate::lease::Leases;
 use crate::op::Op;
-use crate::options::{DeleteOptions, GetOptions, ListOptions, Precondition, PutOptions};
+use crate::options::{DeleteOptions, GetOptions, Precondition, PutOptions};
 use crate::store::BlobStore;
 use crate::version::BlobVersion;
 
 mod leases;
+mod operations;
 
 /// How often to try, and how long to wait between attempts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,6 +95,7 @@ impl<S> Retry<S> {
 
     fn attempts(&self) -> Attempts<'_> {
         Attempts {
+            made: 0,
             left: self.policy.attempts.max(1) - 1,
             delay: self.policy.first_delay,
             policy: &self.policy,
@@ -106,6 +106,7 @@ impl<S> Retry<S> {
 
 /// Counts the attempts of one operation and waits between them.
 struct Attempts<'a> {
+    made: u32,
     left: u32,
     delay: Duration,
     policy: &'a RetryPolicy,
@@ -126,7 +127,12 @@ impl Attempts<'_> {
         let share = self.context.ids.number().unwrap_or(u32::MAX);
         let jitter = (delay / 2).mul_f64(f64::from(share) / f64::from(u32::MAX));
         // Many may have been told the same time, so the random part comes on top.
-        self.context.sleeper.sleep(asked.max(delay / 2) + jitter).await;
+        let delay = asked.max(delay / 2) + jitter;
+        self.made += 1;
+        let attempt = self.made + 1;
+        debug!(attempt, delay = delay.as_secs_f64(), error = ?error.kind(), "waiting before another attempt");
+        self.context.sleeper.sleep(delay).await;
+        Span::current().record("attempt", attempt);
         true
     }
 }
@@ -218,22 +224,8 @@ impl<S: fmt::Display> fmt::Display for Retry<S> {
     }
 }
 
-#[async_trait]
-#[deny(clippy::missing_trait_methods)]
-impl<S: BlobStore> BlobStore for Retry<S> {
-    fn capabilities(&self) -> BlobCapabilities {
-        self.store.capabilities()
-    }
-
-    async fn get(&self, key: &Key, options: &GetOptions) -> Result<Option<Blob>> {
-        again!(self, self.store.get(key, options))
-    }
-
-    async fn head(&self, key: &Key) -> Result<Option<BlobMeta>> {
-        again!(self, self.store.head(key))
-    }
-
-    async fn put(&self, key: &Key, bytes: Bytes, options: &PutOptions) -> Result<BlobVersion> {
+impl<S: BlobStore> Retry<S> {
+    async fn put_again(&self, key: &Key, bytes: Bytes, options: &PutOptions) -> Result<BlobVersion> {
         let mut attempts = self.attempts();
         let mut in_doubt = !options.contended;
         loop {
@@ -268,7 +260,7 @@ impl<S: BlobStore> BlobStore for Retry<S> {
         }
     }
 
-    async fn delete(&self, key: &Key, options: &DeleteOptions) -> Result<bool> {
+    async fn delete_again(&self, key: &Key, options: &DeleteOptions) -> Result<bool> {
         let mut attempts = self.attempts();
         let mut was_lost = false;
         loop {
@@ -284,14 +276,6 @@ impl<S: BlobStore> BlobStore for Retry<S> {
                 Err(error) => return Err(error),
             }
         }
-    }
-
-    async fn list(&self, prefix: &str, options: &ListOptions) -> Result<Page> {
-        again!(self, self.store.list(prefix, options))
-    }
-
-    fn leases(&self) -> Option<&dyn Leases> {
-        self.store.leases().is_some().then_some(self as &dyn Leases)
     }
 }
 

@@ -52,6 +52,8 @@ mod memory;
 mod op;
 mod record;
 mod store;
+#[cfg(any(feature = "blobs", feature = "fs"))]
+mod traced;
 
 pub use contents::{Contents, read_all, replay};
 pub use error::{BoxError, Error, ErrorKind, Result};

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use groundstate_common::{Clock, IdSource, Sleeper};
 use groundstate_statemgr::{Backend, WorkspaceName};
+use tracing::debug;
 
 use crate::error::BackendsError;
 use crate::maintenance::LockMaintenance;
@@ -265,7 +266,10 @@ impl Registry {
     /// [`BackendsError::Unknown`], [`BackendsError::NotBuiltIn`], and those of [`Factory::open`].
     pub fn open(&self, settings: &Settings, context: &Context) -> Result<Opened, BackendsError> {
         let factory = self.must_have(settings.kind())?;
-        factory.open(settings, context)
+        let opened = factory.open(settings, context)?;
+        // Settings have credentials, so the backend itself says where it is.
+        debug!(kind = factory.kind(), place = opened.backend.to_string(), "opened a backend");
+        Ok(opened)
     }
 
     fn must_have(&self, kind: &str) -> Result<&Arc<dyn Factory>, BackendsError> {
@@ -347,6 +351,13 @@ impl Registry {
         directory.check(context.purpose, context.trusts_directories)?;
         let workspace = workspace.cloned().map_or_else(|| directory.workspace(), Ok)?;
         let settings = directory.settings().clone();
+        let root = directory.root().display().to_string();
+        debug!(
+            directory = root,
+            kind = settings.kind(),
+            workspace = workspace.as_str(),
+            "resolved a directory"
+        );
         let context = Context { data: directory.data().to_owned(), ..context.clone() };
         let opened = self.open(&settings, &context.directory(directory.root()))?;
         let directory = Some(directory.root().to_owned());

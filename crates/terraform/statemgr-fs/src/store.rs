@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use groundstate_common::Clock;
 use groundstate_statemgr::{
     Capabilities, Error, ErrorKind, Exclusion, LockGrant, LockHolder, LockId, LockInfo, Op, Result,
-    StateStore, Stored, Version, WriteOptions,
+    StateStore, Stored, Version, WriteOptions, traced,
 };
 
 use crate::client::Client;
@@ -113,10 +113,48 @@ impl StateStore for FsStore {
     }
 
     async fn read(&self) -> Result<Option<Stored>> {
-        self.run(Op::Read, |client| client.read()).await
+        traced::read(self, self.run(Op::Read, |client| client.read())).await
     }
 
     async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
+        traced::write(self, bytes.len(), options, self.replace(bytes, options)).await
+    }
+
+    async fn delete(&self, options: &WriteOptions) -> Result<()> {
+        let conditions = options.clone();
+        let work = self.run_if_wanted(Op::Delete, move |client, wanted| client.delete(&conditions, wanted));
+        traced::delete(self, options, work).await
+    }
+
+    async fn lock(&self, info: &LockInfo) -> Result<LockGrant> {
+        let document = info.clone();
+        let work = self.run_if_wanted(Op::Lock, move |client, wanted| client.lock(&document, wanted));
+        traced::grant(Op::Lock, self, &info.id, work).await
+    }
+
+    async fn renew(&self, _: &LockId) -> Result<LockGrant> {
+        Err(Error::unsupported(Op::RenewLock, self))
+    }
+
+    async fn unlock(&self, id: &LockId) -> Result<()> {
+        let own = id.clone();
+        let work = self.run(Op::Unlock, move |client| client.unlock(&own));
+        traced::release(Op::Unlock, self, id, work).await
+    }
+
+    async fn force_unlock(&self, id: &LockId) -> Result<()> {
+        let work = self.run(Op::ForceUnlock, |client| Err(client.force_unlock()));
+        traced::release(Op::ForceUnlock, self, id, work).await
+    }
+
+    async fn lock_holder(&self) -> Result<Option<LockHolder>> {
+        let work = self.run(Op::FindHolder, |client| client.lock_holder(Op::FindHolder));
+        traced::holder(self, work).await
+    }
+}
+
+impl FsStore {
+    async fn replace(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
         const OP: Op = Op::Write;
         if bytes.is_empty() {
             let message = "there is nothing to write, delete the state instead";
@@ -135,32 +173,5 @@ impl StateStore for FsStore {
         }
         let options = options.clone();
         self.run_if_wanted(OP, move |client, wanted| client.write(staged, &options, wanted)).await
-    }
-
-    async fn delete(&self, options: &WriteOptions) -> Result<()> {
-        let options = options.clone();
-        self.run_if_wanted(Op::Delete, move |client, wanted| client.delete(&options, wanted)).await
-    }
-
-    async fn lock(&self, info: &LockInfo) -> Result<LockGrant> {
-        let info = info.clone();
-        self.run_if_wanted(Op::Lock, move |client, wanted| client.lock(&info, wanted)).await
-    }
-
-    async fn renew(&self, _: &LockId) -> Result<LockGrant> {
-        Err(Error::unsupported(Op::RenewLock, self))
-    }
-
-    async fn unlock(&self, id: &LockId) -> Result<()> {
-        let id = id.clone();
-        self.run(Op::Unlock, move |client| client.unlock(&id)).await
-    }
-
-    async fn force_unlock(&self, _: &LockId) -> Result<()> {
-        self.run(Op::ForceUnlock, |client| Err(client.force_unlock())).await
-    }
-
-    async fn lock_holder(&self) -> Result<Option<LockHolder>> {
-        self.run(Op::FindHolder, |client| client.lock_holder(Op::FindHolder)).await
     }
 }

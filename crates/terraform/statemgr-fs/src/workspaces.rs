@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use groundstate_common::Clock;
 use groundstate_statemgr::{
     Backend, CreateWorkspace, DeleteWorkspace, Error, ErrorKind, History, Op, Result, StateStore,
-    WorkspaceName, holds_resources,
+    WorkspaceName, holds_resources, traced,
 };
 
 use crate::client::Client;
@@ -292,7 +292,7 @@ impl FsWorkspaces {
 #[async_trait]
 impl Backend for FsWorkspaces {
     async fn list(&self) -> Result<Vec<WorkspaceName>> {
-        self.list().await
+        traced::backend(Op::ListWorkspaces, self, None, self.list()).await
     }
 
     fn store(&self, name: &WorkspaceName) -> Result<Arc<dyn StateStore>> {
@@ -300,11 +300,12 @@ impl Backend for FsWorkspaces {
     }
 
     async fn create(&self, name: &WorkspaceName, _: &CreateWorkspace) -> Result<()> {
-        self.create(name).await
+        traced::backend(Op::CreateWorkspace, self, Some(name), self.create(name)).await
     }
 
     async fn delete(&self, name: &WorkspaceName, options: &DeleteWorkspace) -> Result<()> {
-        self.delete(name, options.force).await
+        let work = self.delete(name, options.force);
+        traced::backend(Op::DeleteWorkspace, self, Some(name), work).await
     }
 
     fn history(&self, _: &WorkspaceName) -> Result<Option<Arc<dyn History>>> {

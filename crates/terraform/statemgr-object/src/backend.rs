@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use groundstate_blobs::{BlobStore, ErrorKind as BlobError, Key, ListOptions};
 use groundstate_statemgr::{
     Backend, CreateWorkspace, DeleteWorkspace, History, Op, Result, StateStore, WorkspaceName,
-    create_workspace, delete_workspace,
+    create_workspace, delete_workspace, traced,
 };
 
 use crate::failure::failed;
@@ -117,6 +117,33 @@ impl fmt::Display for ObjectBackend {
 #[deny(clippy::missing_trait_methods)]
 impl Backend for ObjectBackend {
     async fn list(&self) -> Result<Vec<WorkspaceName>> {
+        traced::backend(Op::ListWorkspaces, self, None, self.list_all()).await
+    }
+
+    fn store(&self, name: &WorkspaceName) -> Result<Arc<dyn StateStore>> {
+        let store = self.open(name)?;
+        let Some(keeping) = &self.keeping else { return Ok(Arc::new(store)) };
+        let history = BlobHistory::new(Arc::clone(&self.blobs), store.key());
+        Ok(Arc::new(keeping.keep(store, history)))
+    }
+
+    async fn create(&self, name: &WorkspaceName, options: &CreateWorkspace) -> Result<()> {
+        let work = async { create_workspace(&self.store(name)?, name, options).await };
+        traced::backend(Op::CreateWorkspace, self, Some(name), work).await
+    }
+
+    async fn delete(&self, name: &WorkspaceName, options: &DeleteWorkspace) -> Result<()> {
+        traced::backend(Op::DeleteWorkspace, self, Some(name), self.remove(name, options)).await
+    }
+
+    /// What is kept there, also where this client keeps nothing itself.
+    fn history(&self, name: &WorkspaceName) -> Result<Option<Arc<dyn History>>> {
+        Ok(Some(Arc::new(BlobHistory::new(Arc::clone(&self.blobs), self.open(name)?.key()))))
+    }
+}
+
+impl ObjectBackend {
+    async fn list_all(&self) -> Result<Vec<WorkspaceName>> {
         let prefix = self.layout.list_prefix();
         let mut names = BTreeSet::new();
         let mut options = ListOptions::default();
@@ -140,23 +167,7 @@ impl Backend for ObjectBackend {
         Ok(all)
     }
 
-    fn store(&self, name: &WorkspaceName) -> Result<Arc<dyn StateStore>> {
-        let store = self.open(name)?;
-        let Some(keeping) = &self.keeping else { return Ok(Arc::new(store)) };
-        let history = BlobHistory::new(Arc::clone(&self.blobs), store.key());
-        Ok(Arc::new(keeping.keep(store, history)))
-    }
-
-    async fn create(&self, name: &WorkspaceName, options: &CreateWorkspace) -> Result<()> {
-        create_workspace(&self.store(name)?, name, options).await
-    }
-
-    async fn delete(&self, name: &WorkspaceName, options: &DeleteWorkspace) -> Result<()> {
+    async fn remove(&self, name: &WorkspaceName, options: &DeleteWorkspace) -> Result<()> {
         delete_workspace(&self.store(name)?, name, options).await
-    }
-
-    /// What is kept there, also where this client keeps nothing itself.
-    fn history(&self, name: &WorkspaceName) -> Result<Option<Arc<dyn History>>> {
-        Ok(Some(Arc::new(BlobHistory::new(Arc::clone(&self.blobs), self.open(name)?.key()))))
     }
 }

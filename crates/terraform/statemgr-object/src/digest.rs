@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use groundstate_common::{Clock, Sleeper};
 use groundstate_statefile::{DecodeOptions, decode};
 use groundstate_statemgr::{Error, ErrorKind, Op, Result};
+use tracing::debug;
 
 use crate::document::md5_hex;
 
@@ -157,6 +158,7 @@ impl Digests {
                         && matches!(error.kind(), ErrorKind::Unavailable | ErrorKind::Ambiguous) =>
                 {
                     tries += 1;
+                    debug!(row = self.row.to_string(), attempt = tries, error = ?error.kind(), "writing the digest again");
                     self.sleeper.sleep(self.pause / 2).await;
                 }
                 outcome => return outcome,
@@ -196,6 +198,13 @@ impl Wait<'_> {
         }
         let passed = clock.now().duration_since(self.since).unwrap_or_default();
         if passed < *patience {
+            let delay = pause.as_secs_f64();
+            debug!(
+                place = target,
+                row = row.to_string(),
+                delay,
+                "the digest is of another state, reading again"
+            );
             sleeper.sleep(*pause).await;
             return Ok(Verdict::Again);
         }

@@ -8,7 +8,7 @@ use groundstate_blobs::{Attributes, Blob, BlobStore, GetOptions, Key, LeaseId};
 use groundstate_common::IdSource;
 use groundstate_statemgr::{
     Capabilities, Error, ErrorKind, Exclusion, LockGrant, LockHolder, LockId, LockInfo, Op, Result,
-    StateStore, Stored, Version, WriteOptions,
+    StateStore, Stored, Version, WriteOptions, traced,
 };
 
 use crate::digest::{Digests, RepairedDigest, Verdict};
@@ -204,6 +204,45 @@ impl StateStore for ObjectStateStore {
     }
 
     async fn read(&self) -> Result<Option<Stored>> {
+        traced::read(self, self.read_current()).await
+    }
+
+    async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
+        traced::write(self, bytes.len(), options, self.replace(bytes, options)).await
+    }
+
+    async fn delete(&self, options: &WriteOptions) -> Result<()> {
+        traced::delete(self, options, self.remove(options)).await
+    }
+
+    async fn lock(&self, info: &LockInfo) -> Result<LockGrant> {
+        traced::grant(Op::Lock, self, &info.id, self.take(info)).await
+    }
+
+    async fn renew(&self, _: &LockId) -> Result<LockGrant> {
+        Err(Error::unsupported(Op::RenewLock, self))
+    }
+
+    async fn unlock(&self, id: &LockId) -> Result<()> {
+        traced::release(Op::Unlock, self, id, self.free(Op::Unlock, id)).await
+    }
+
+    async fn force_unlock(&self, id: &LockId) -> Result<()> {
+        traced::release(Op::ForceUnlock, self, id, self.free(Op::ForceUnlock, id)).await
+    }
+
+    fn lock_name(&self) -> String {
+        self.lock.as_ref().map_or_else(|| self.to_string(), ToString::to_string)
+    }
+
+    async fn lock_holder(&self) -> Result<Option<LockHolder>> {
+        traced::holder(self, async { self.scheme(Op::FindHolder)?.holder().await }).await
+    }
+}
+
+impl ObjectStateStore {
+    /// What is stored, once the digest agrees with it.
+    async fn read_current(&self) -> Result<Option<Stored>> {
         let stored = |blob: Blob| Stored::new(blob.bytes.to_vec(), Version::new(&blob.version().to_string()));
         let Some(digests) = &self.digests else { return Ok(self.get(Op::Read).await?.map(stored)) };
         let wait = digests.wait();
@@ -216,15 +255,7 @@ impl StateStore for ObjectStateStore {
         }
     }
 
-    async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
-        self.replace(bytes, options).await
-    }
-
-    async fn delete(&self, options: &WriteOptions) -> Result<()> {
-        self.remove(options).await
-    }
-
-    async fn lock(&self, info: &LockInfo) -> Result<LockGrant> {
+    async fn take(&self, info: &LockInfo) -> Result<LockGrant> {
         const OP: Op = Op::Lock;
         let scheme = self.scheme(OP)?;
         if info.id.is_empty() {
@@ -238,25 +269,5 @@ impl StateStore for ObjectStateStore {
         let grant = scheme.lock(info).await?;
         *self.held() = Some(grant.id.clone());
         Ok(grant)
-    }
-
-    async fn renew(&self, _: &LockId) -> Result<LockGrant> {
-        Err(Error::unsupported(Op::RenewLock, self))
-    }
-
-    async fn unlock(&self, id: &LockId) -> Result<()> {
-        self.free(Op::Unlock, id).await
-    }
-
-    async fn force_unlock(&self, id: &LockId) -> Result<()> {
-        self.free(Op::ForceUnlock, id).await
-    }
-
-    fn lock_name(&self) -> String {
-        self.lock.as_ref().map_or_else(|| self.to_string(), ToString::to_string)
-    }
-
-    async fn lock_holder(&self) -> Result<Option<LockHolder>> {
-        self.scheme(Op::FindHolder)?.holder().await
     }
 }

@@ -10,7 +10,7 @@ use groundstate_statefile::File;
 use groundstate_statemgr::{
     Extensions, LockGrant, LockHolder, LockId, LockInfo, Locker, Manager, ManagerOptions, Migrator,
     OutputReader, OutputValues, PersistInfo, Persisted, PersistentMeta, Persister, Reader, Refresher, Result,
-    SnapshotMeta, StateStore, Writer,
+    SnapshotMeta, StateStore, Writer, traced,
 };
 use groundstate_states::State;
 use groundstate_wal::{Epoch, JournalStore, JournalWriter, Record};
@@ -169,8 +169,11 @@ impl JournaledManager {
     /// Those of [`Persister::persist_state`] of a [`Manager`], and `LockLost` when another process has taken over. What was persisted
     /// before stays durable in the journal.
     pub async fn checkpoint(&self) -> Result<Persisted> {
-        let _access = self.store_access.lock().await;
-        self.write_whole().await
+        traced::manager("checkpoint", self, async {
+            let _access = self.store_access.lock().await;
+            self.write_whole().await
+        })
+        .await
     }
 
     /// What the last refresh has recovered, if it found a journal.
@@ -288,8 +291,11 @@ impl Refresher for JournaledManager {
 #[async_trait]
 impl Persister for JournaledManager {
     async fn persist_state(&self) -> Result<Persisted> {
-        let _access = self.store_access.lock().await;
-        self.persist().await
+        traced::manager("persist", self, async {
+            let _access = self.store_access.lock().await;
+            self.persist().await
+        })
+        .await
     }
 
     /// Always: it costs no more than the change.

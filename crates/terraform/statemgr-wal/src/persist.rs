@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use groundstate_statemgr::{
-    Error, ErrorKind, LockGrant, Locker, Op, Persisted, PersistentMeta, Persister, Result, StateStore, Writer,
+    Error, ErrorKind, LockGrant, Locker, Op, Persisted, PersistentMeta, Persister, Result, StateStore,
+    Writer, traced,
 };
 use groundstate_states::State;
 use groundstate_wal::{self as journal, JournalWriter, OpenOptions, Record};
@@ -271,7 +272,7 @@ impl JournaledManager {
                 return;
             }
             Err(error) if error.kind() == ErrorKind::LockLost => Err(error),
-            Err(_) => self.compact(&durable).await,
+            Err(_) => traced::manager("compact the journal of", self, self.compact(&durable)).await,
         };
         if let (Err(_), Some(open)) = (shortened, &mut self.run().journal) {
             let step = self.options.checkpoint_bytes.max(open.state_bytes);

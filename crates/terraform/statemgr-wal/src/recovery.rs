@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use groundstate_statefile::{DecodeOptions, EncodeOptions, File, decode, encode, states_marshal_equal};
-use groundstate_statemgr::{Error, ErrorKind, Op, Reader, Refresher, Result, StateStore};
+use groundstate_statemgr::{Error, ErrorKind, Op, Reader, Refresher, Result, StateStore, traced};
 use groundstate_states::{Lineage, Serial};
 use groundstate_wal::{Contents, read_all};
 
@@ -111,7 +111,9 @@ impl JournaledManager {
         }
         let open = self.open_journal().await?;
         self.store.note_in(None);
-        let cleared = open.writer.clear().await.map_err(|error| failed(Op::DiscardJournal, self, error));
+        let clear =
+            async { open.writer.clear().await.map_err(|error| failed(Op::DiscardJournal, self, error)) };
+        let cleared = traced::manager("discard the journal of", self, clear).await;
         self.close_journal().await;
         cleared
     }
@@ -131,7 +133,7 @@ impl JournaledManager {
         }
         // From here on no writer appends behind what is read.
         self.open_journal().await?;
-        let recovered = self.recover().await;
+        let recovered = traced::manager("recover", self, self.recover()).await;
         // Closed also after a failure, so that the next attempt does not find it open.
         self.close_journal().await;
         self.run().recovery = recovered?;

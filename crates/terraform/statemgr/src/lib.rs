@@ -31,6 +31,7 @@
 //! - [`Manager::operate`] is for edits: moves, removals and the like, on the stored bytes.
 //! - [`IntermediateSnapshots`] persists during a run. [`export`], [`import`] and [`migrate`] move snapshots with their
 //!   metadata. [`check_valid_import`] says which may replace which.
+//! - What managers and stores do are spans of `tracing`; implementers of stores and backends open them with [`traced`].
 //! - [`Retry`], [`ReadOnly`] and [`LockDisabled`] wrap; [`TransientInMemory`], [`FullFake`] and [`UnlockErrorFull`] stand in
 //!   for managers in tests.
 //!
@@ -53,6 +54,7 @@ mod memory;
 mod meta;
 mod op;
 mod store;
+pub mod traced;
 mod traits;
 mod transfer;
 mod wait;

@@ -6,6 +6,7 @@ use std::time::Duration;
 #[cfg(feature = "tokio")]
 use async_trait::async_trait;
 use groundstate_common::{Clock, Sleeper, Timestamp};
+use tracing::debug;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::holder::LockGrant;
@@ -107,6 +108,13 @@ pub async fn lock_with(
         if (1..=MOST_RACES).contains(&races) {
             continue;
         }
+        let holder = refusal.holder().map(|holder| holder.id.as_str());
+        debug!(
+            lock = info.id.as_str(),
+            holder,
+            delay = delay.min(left).as_secs_f64(),
+            "waiting for the lock"
+        );
         until.sleeper.sleep(delay.min(left)).await;
         if delay >= left {
             return Err(error);

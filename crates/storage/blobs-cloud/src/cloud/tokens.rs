@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use groundstate_blobs::{Error, ErrorKind, Op, Result};
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
+use tracing::debug;
 
 use super::{Effect, Reply, Request, Wire, query, token};
 
@@ -117,6 +118,7 @@ pub(crate) async fn ask_text(wire: &Wire, place: &str, request: Request) -> Resu
 }
 
 async fn answer(wire: &Wire, place: &str, request: Request) -> Result<Reply> {
+    debug!(from = place, "asking for a token");
     let request = request.build()?;
     // The address of the blobs is not what to check.
     let host = request.uri().host().unwrap_or_default();

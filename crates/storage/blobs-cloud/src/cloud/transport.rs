@@ -25,6 +25,8 @@ use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody,
     HttpService,
 };
+use tracing::field::{Empty, debug};
+use tracing::{Instrument, Span, trace_span};
 
 /// How long to wait for a connection.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -127,6 +129,33 @@ impl HttpConnector for Transport {
 #[async_trait]
 impl HttpService for Transport {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        let span = request_span(&request);
+        let outcome = self.exchange(request).instrument(span.clone()).await;
+        match &outcome {
+            Ok(reply) => span.record("status", reply.status().as_u16()),
+            Err(error) => span.record("error", debug(error.kind())),
+        };
+        outcome
+    }
+}
+
+/// The span of a request, until the head of the answer is here.
+///
+/// Headers have credentials, queries have signatures and tokens, paths of services that give credentials have secrets, and a body
+/// has what is stored, so none of them is in it. What an operation is about stands in the span around this one.
+fn request_span(request: &HttpRequest) -> Span {
+    trace_span!(
+        "request",
+        method = request.method().as_str(),
+        host = request.uri().host(),
+        port = request.uri().port_u16(),
+        status = Empty,
+        error = Empty,
+    )
+}
+
+impl Transport {
+    async fn exchange(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let (parts, body) = request.into_parts();
         let url = address(&parts.uri.to_string()).map_err(|why| refused(NotSent::Address(why)))?;
         let is_near = is_near(&url);

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use async_trait::async_trait;
-
 use super::{Retry, again};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Key;
@@ -21,20 +19,18 @@ impl<S: BlobStore> Retry<S> {
     }
 }
 
-#[async_trait]
-#[deny(clippy::missing_trait_methods)]
-impl<S: BlobStore> Leases for Retry<S> {
-    async fn acquire(&self, key: &Key, id: &LeaseId, duration: LeaseDuration) -> Result<()> {
+impl<S: BlobStore> Retry<S> {
+    pub(super) async fn acquire_again(&self, key: &Key, id: &LeaseId, duration: LeaseDuration) -> Result<()> {
         let leases = self.inner_leases()?;
         again!(self, leases.acquire(key, id, duration))
     }
 
-    async fn renew(&self, key: &Key, id: &LeaseId) -> Result<()> {
+    pub(super) async fn renew_again(&self, key: &Key, id: &LeaseId) -> Result<()> {
         let leases = self.inner_leases()?;
         again!(self, leases.renew(key, id))
     }
 
-    async fn release(&self, key: &Key, id: &LeaseId) -> Result<()> {
+    pub(super) async fn release_again(&self, key: &Key, id: &LeaseId) -> Result<()> {
         let leases = self.inner_leases()?;
         let mut attempts = self.attempts();
         let mut was_lost = false;
@@ -53,7 +49,7 @@ impl<S: BlobStore> Leases for Retry<S> {
         }
     }
 
-    async fn break_lease(&self, key: &Key) -> Result<bool> {
+    pub(super) async fn break_lease_again(&self, key: &Key) -> Result<bool> {
         let leases = self.inner_leases()?;
         let mut attempts = self.attempts();
         let mut was_lost = false;
@@ -71,7 +67,7 @@ impl<S: BlobStore> Leases for Retry<S> {
         }
     }
 
-    async fn set_metadata(
+    pub(super) async fn set_metadata_again(
         &self,
         key: &Key,
         metadata: &BTreeMap<String, String>,
@@ -100,7 +96,7 @@ impl<S: BlobStore> Leases for Retry<S> {
         }
     }
 
-    async fn snapshot(&self, key: &Key, lease: Option<&LeaseId>) -> Result<String> {
+    pub(super) async fn snapshot_again(&self, key: &Key, lease: Option<&LeaseId>) -> Result<String> {
         let leases = self.inner_leases()?;
         again!(self, leases.snapshot(key, lease))
     }

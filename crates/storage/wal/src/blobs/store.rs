@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::frame::FrameKind;
 use crate::{
     Cursor, Epoch, Error, ErrorKind, Head, JournalStore, JournalWriter, Op, OpenOptions, Page, Position,
-    Result,
+    Result, traced,
 };
 use async_trait::async_trait;
 use groundstate_blobs::{BlobStore, Key};
@@ -65,6 +65,20 @@ impl fmt::Display for BlobJournal {
 #[async_trait]
 impl JournalStore for BlobJournal {
     async fn open(&self, options: &OpenOptions) -> Result<Arc<dyn JournalWriter>> {
+        traced::open(self, options, self.writer(options)).await
+    }
+
+    async fn head(&self) -> Result<Option<Head>> {
+        traced::head(self, self.current()).await
+    }
+
+    async fn read(&self, from: &Cursor) -> Result<Page> {
+        traced::read(self, from, self.page_at(from)).await
+    }
+}
+
+impl BlobJournal {
+    async fn writer(&self, options: &OpenOptions) -> Result<Arc<dyn JournalWriter>> {
         let id = self.ids.uuid().map_err(|error| {
             let message = "there is no id for a new writer";
             Error::new(ErrorKind::Internal, Op::Open, self).because(message).with_source(error)
@@ -72,7 +86,7 @@ impl JournalStore for BlobJournal {
         Ok(Arc::new(BlobWriter::open(self.objects.clone(), id, &options.owner).await?))
     }
 
-    async fn head(&self) -> Result<Option<Head>> {
+    async fn current(&self) -> Result<Option<Head>> {
         // A writer may end the epoch between the two requests.
         for _ in 0..16 {
             let Some(tip) = self.objects.tip(Op::Read).await? else { return Ok(None) };
@@ -89,7 +103,7 @@ impl JournalStore for BlobJournal {
         Err(Error::new(ErrorKind::Unavailable, Op::Read, self).because(message))
     }
 
-    async fn read(&self, from: &Cursor) -> Result<Page> {
+    async fn page_at(&self, from: &Cursor) -> Result<Page> {
         let (asked, (hint, _)) = (from.position(), from.hint());
         let Some(tip) = self.objects.tip(Op::Read).await? else { return self.is_over() };
         if tip.stored() != Some(from.epoch()) {

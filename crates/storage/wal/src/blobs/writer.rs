@@ -3,9 +3,12 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::frame::FrameKind;
-use crate::{Ack, Cursor, Epoch, Error, ErrorKind, JournalWriter, MAX_BATCH, Op, Position, Record, Result};
+use crate::{
+    Ack, Cursor, Epoch, Error, ErrorKind, JournalWriter, MAX_BATCH, Op, Position, Record, Result, traced,
+};
 use async_trait::async_trait;
 use groundstate_blobs::{self as blobs, GetOptions, Precondition, PutOptions};
+use tracing::debug;
 
 use super::failure::failed;
 use super::floor::Standing;
@@ -56,7 +59,8 @@ impl BlobWriter {
             let bytes = encode(FrameKind::Fence, mine, &records.each_ref(), &id);
             let bytes = bytes.map_err(|_| Error::new(ErrorKind::Invalid, OP, &objects))?;
             if !create(&objects, OP, number, &bytes).await? {
-                // Another writer was faster; the journal goes on behind what it made.
+                debug!(number, "another writer was faster, trying again");
+                // The journal goes on behind what it made.
                 (tip, takeovers) = Self::place(&objects, OP).await?;
                 continue;
             }
@@ -67,6 +71,7 @@ impl BlobWriter {
                 continue;
             }
             remember(&mut takeovers, &[number]);
+            traced::opened_as(number);
             let state = Mutex::new(State { tip: mine, over: None, doubt: None });
             return Ok(Self {
                 objects,
@@ -252,6 +257,26 @@ impl JournalWriter for BlobWriter {
     }
 
     async fn begin(&self, base: &Record) -> Result<Epoch> {
+        traced::begin(&self.objects, base, self.begin_epoch(base)).await
+    }
+
+    async fn append(&self, batch: &[Record]) -> Result<Ack> {
+        traced::append(&self.objects, batch, self.append_batch(batch)).await
+    }
+
+    async fn clear(&self) -> Result<()> {
+        traced::end(Op::Clear, &self.objects, self.clear_epoch()).await
+    }
+
+    async fn close(&self) -> Result<()> {
+        let _access = self.store_access.lock().await;
+        self.state().over.get_or_insert(ErrorKind::Closed);
+        Ok(())
+    }
+}
+
+impl BlobWriter {
+    async fn begin_epoch(&self, base: &Record) -> Result<Epoch> {
         let _access = self.store_access.lock().await;
         self.check(Op::Begin)?;
         if base.as_bytes().len() > MAX_BATCH {
@@ -266,7 +291,7 @@ impl JournalWriter for BlobWriter {
         Ok(Epoch::new(epoch))
     }
 
-    async fn append(&self, batch: &[Record]) -> Result<Ack> {
+    async fn append_batch(&self, batch: &[Record]) -> Result<Ack> {
         self.check(Op::Append)?;
         if batch.iter().map(|record| record.as_bytes().len() + 4).sum::<usize>() > MAX_BATCH {
             return Err(self
@@ -293,7 +318,7 @@ impl JournalWriter for BlobWriter {
         }
     }
 
-    async fn clear(&self) -> Result<()> {
+    async fn clear_epoch(&self) -> Result<()> {
         let _access = self.store_access.lock().await;
         self.check(Op::Clear)?;
         self.settle(Op::Clear).await?;
@@ -305,12 +330,6 @@ impl JournalWriter for BlobWriter {
         let next = Tip { number, base: 0, next: Position::START, ..tip };
         self.commit(Op::Clear, FrameKind::Clear, next, &[], Vec::new()).await?;
         self.sweep(Op::Clear, number).await;
-        Ok(())
-    }
-
-    async fn close(&self) -> Result<()> {
-        let _access = self.store_access.lock().await;
-        self.state().over.get_or_insert(ErrorKind::Closed);
         Ok(())
     }
 }

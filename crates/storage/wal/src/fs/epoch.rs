@@ -146,6 +146,11 @@ impl Keeper {
         publish(&self.folder, &draft, &name, &bytes, Taken::Replace).map(drop)
     }
 
+    /// Which writer it is: larger than all before.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
     /// Where the next record will stand.
     pub(crate) fn position(&self) -> Option<Cursor> {
         self.current.as_ref().map(|current| Cursor::new(Epoch::new(current.epoch), current.next))

@@ -4,6 +4,7 @@ use std::sync::mpsc;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::oneshot::{self, Sender};
+use tracing::trace;
 
 use crate::{Ack, Cursor, Epoch, ErrorKind, Op, Record, Result};
 
@@ -111,6 +112,7 @@ fn gather(
 /// Appends all as one batch. A batch that fails with others is tried alone, as it may be to blame.
 fn append(keeper: &mut Keeper, group: &[(Vec<Record>, Sender<Result<Ack>>)]) -> Vec<Result<Ack>> {
     let records: Vec<&Record> = group.iter().flat_map(|(batch, _)| batch).collect();
+    trace!(batches = group.len(), records = records.len(), "writing batches with one sync");
     match keeper.append(&records) {
         Ok(receipt) => {
             let mut first = receipt.first;

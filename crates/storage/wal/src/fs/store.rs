@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::{
-    Cursor, Epoch, Error, ErrorKind, Head, JournalStore, JournalWriter, Op, OpenOptions, Page, Result,
+    Cursor, Epoch, Error, ErrorKind, Head, JournalStore, JournalWriter, Op, OpenOptions, Page, Result, traced,
 };
 use async_trait::async_trait;
 
@@ -110,23 +110,34 @@ impl fmt::Display for FsJournal {
 #[async_trait]
 impl JournalStore for FsJournal {
     async fn open(&self, options: &OpenOptions) -> Result<Arc<dyn JournalWriter>> {
+        traced::open(self, options, self.writer(options)).await
+    }
+
+    async fn head(&self) -> Result<Option<Head>> {
+        let work = self.look(|folder, listing| {
+            let Some(epoch) = current(folder, listing)? else { return Ok(None) };
+            Ok(Some(Head::new(Epoch::new(epoch), read_base(folder, epoch)?)))
+        });
+        traced::head(self, work).await
+    }
+
+    async fn read(&self, from: &Cursor) -> Result<Page> {
+        traced::read(self, from, self.page_at(from)).await
+    }
+}
+
+impl FsJournal {
+    async fn writer(&self, options: &OpenOptions) -> Result<Arc<dyn JournalWriter>> {
         let (target, folder) = (self.to_string(), self.folder.clone());
         let (bytes, options) = (self.options.segment_bytes, options.clone());
         let open = move || Keeper::open(&folder, bytes, &options.owner, options.take_over);
         let keeper = offload(Op::Open, &target, open).await?;
+        traced::opened_as(keeper.number());
         let line = Line::open(keeper, &target)?;
         Ok(Arc::new(FsWriter { target: target.into(), line }))
     }
 
-    async fn head(&self) -> Result<Option<Head>> {
-        self.look(|folder, listing| {
-            let Some(epoch) = current(folder, listing)? else { return Ok(None) };
-            Ok(Some(Head::new(Epoch::new(epoch), read_base(folder, epoch)?)))
-        })
-        .await
-    }
-
-    async fn read(&self, from: &Cursor) -> Result<Page> {
+    async fn page_at(&self, from: &Cursor) -> Result<Page> {
         let (cursor, bytes) = (*from, self.options.page_bytes);
         let found = self.look(move |folder, listing| {
             if current(folder, listing)? != Some(cursor.epoch().get()) {

@@ -6,6 +6,7 @@ use crate::{Ack, Cursor, Epoch, Error, ErrorKind, JournalWriter, MAX_BATCH, Op, 
 use async_trait::async_trait;
 
 use super::group::{Line, Request};
+use crate::traced;
 
 /// A writer of a journal in a folder.
 #[derive(Debug)]
@@ -27,8 +28,11 @@ impl JournalWriter for FsWriter {
     }
 
     async fn begin(&self, base: &Record) -> Result<Epoch> {
-        let answer = self.line.ask(|sender| Request::Begin(base.clone(), sender)).await;
-        answer.unwrap_or_else(|| self.closed(Op::Begin))
+        let work = async {
+            let answer = self.line.ask(|sender| Request::Begin(base.clone(), sender)).await;
+            answer.unwrap_or_else(|| self.closed(Op::Begin))
+        };
+        traced::begin(&*self.target, base, work).await
     }
 
     async fn append(&self, batch: &[Record]) -> Result<Ack> {
@@ -37,16 +41,20 @@ impl JournalWriter for FsWriter {
             let error = Error::new(ErrorKind::Invalid, OP, &self.target);
             return Err(error.because("the batch is too long, split it"));
         }
-        let answer = self.line.ask(|sender| Request::Append(batch.to_vec(), sender)).await;
-        answer.unwrap_or_else(|| self.closed(OP))
+        let work = async {
+            let answer = self.line.ask(|sender| Request::Append(batch.to_vec(), sender)).await;
+            answer.unwrap_or_else(|| self.closed(OP))
+        };
+        traced::append(&*self.target, batch, work).await
     }
 
     async fn clear(&self) -> Result<()> {
-        let answer = self.line.ask(Request::Clear).await;
-        answer.unwrap_or_else(|| self.closed(Op::Clear))
+        let work = async { self.line.ask(Request::Clear).await.unwrap_or_else(|| self.closed(Op::Clear)) };
+        traced::end(Op::Clear, &*self.target, work).await
     }
 
     async fn close(&self) -> Result<()> {
-        self.line.ask(Request::Close).await.unwrap_or(Ok(()))
+        let work = async { self.line.ask(Request::Close).await.unwrap_or(Ok(())) };
+        traced::end(Op::Close, &*self.target, work).await
     }
 }

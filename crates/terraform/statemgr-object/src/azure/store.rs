@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use groundstate_blobs::{BlobStore, Key, LeaseId, Leases};
 use groundstate_statemgr::{
     Capabilities, Error, ErrorKind, Exclusion, LockGrant, LockHolder, LockId, LockInfo, Op, Result,
-    StateStore, Stored, Version, WriteOptions,
+    StateStore, Stored, Version, WriteOptions, traced,
 };
 
 use super::seen::Seen;
@@ -115,19 +115,19 @@ impl StateStore for AzureStore {
     }
 
     async fn read(&self) -> Result<Option<Stored>> {
-        self.read_state().await
+        traced::read(self, self.read_state()).await
     }
 
     async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
-        self.write_state(bytes, options).await
+        traced::write(self, bytes.len(), options, self.write_state(bytes, options)).await
     }
 
     async fn delete(&self, options: &WriteOptions) -> Result<()> {
-        self.delete_state(options).await
+        traced::delete(self, options, self.delete_state(options)).await
     }
 
     async fn lock(&self, info: &LockInfo) -> Result<LockGrant> {
-        self.take(info).await
+        traced::grant(Op::Lock, self, &info.id, self.take(info)).await
     }
 
     async fn renew(&self, _: &LockId) -> Result<LockGrant> {
@@ -136,11 +136,11 @@ impl StateStore for AzureStore {
     }
 
     async fn unlock(&self, id: &LockId) -> Result<()> {
-        self.release(Op::Unlock, id).await
+        traced::release(Op::Unlock, self, id, self.release(Op::Unlock, id)).await
     }
 
     async fn force_unlock(&self, id: &LockId) -> Result<()> {
-        self.release(Op::ForceUnlock, id).await
+        traced::release(Op::ForceUnlock, self, id, self.release(Op::ForceUnlock, id)).await
     }
 
     fn lock_name(&self) -> String {
@@ -148,6 +148,6 @@ impl StateStore for AzureStore {
     }
 
     async fn lock_holder(&self) -> Result<Option<LockHolder>> {
-        self.look_for_holder(Op::FindHolder).await
+        traced::holder(self, self.look_for_holder(Op::FindHolder)).await
     }
 }

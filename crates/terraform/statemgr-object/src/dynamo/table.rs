@@ -8,6 +8,8 @@ use groundstate_blobs::ErrorKind as BlobError;
 use groundstate_common::Sleeper;
 use groundstate_statemgr::{Error, ErrorKind, Op, Result};
 use serde_json::{Map, Value, json};
+use tracing::field::{Empty, debug};
+use tracing::{Instrument, Span, debug, debug_span};
 
 use crate::dynamo::api::{DynamoApi, DynamoReply};
 use crate::failure::failed;
@@ -112,6 +114,17 @@ impl DynamoTable {
 
     /// Carries an action out; what has surely not happened is tried again.
     async fn action(&self, op: Op, action: &'static str, input: &Value) -> Result<Answer> {
+        let row = input["Key"][KEY]["S"].as_str().or_else(|| input["Item"][KEY]["S"].as_str());
+        let place = &*self.name;
+        let span = debug_span!("row", op = action, place, row, attempt = Empty, error = Empty);
+        let outcome = self.repeated(op, action, input).instrument(span.clone()).await;
+        if let Err(error) | Ok(Answer::Unknown(error)) = &outcome {
+            span.record("error", debug(error.kind()));
+        }
+        outcome
+    }
+
+    async fn repeated(&self, op: Op, action: &'static str, input: &Value) -> Result<Answer> {
         let body = input.to_string();
         let mut pause = PAUSE;
         let mut tries = 1;
@@ -132,7 +145,10 @@ impl DynamoTable {
                 return answer;
             }
             tries += 1;
-            self.sleeper.sleep(pause.max(asked)).await;
+            let delay = pause.max(asked);
+            debug!(attempt = tries, delay = delay.as_secs_f64(), "waiting before another attempt");
+            self.sleeper.sleep(delay).await;
+            Span::current().record("attempt", tries);
             pause *= 2;
         }
     }

@@ -8,7 +8,9 @@ use bytes::Bytes;
 use groundstate_blobs::{
     Attributes, BlobStore, DeleteOptions, GetOptions, Key, ListOptions, Precondition, PutOptions,
 };
-use groundstate_statemgr::{Error, ErrorKind, History, HistoryEntry, HistoryId, Op, Result, Stored, Version};
+use groundstate_statemgr::{
+    Error, ErrorKind, History, HistoryEntry, HistoryId, Op, Result, Stored, Version, traced,
+};
 
 use super::name::{Digest, EntryName};
 use crate::failure::failed;
@@ -91,6 +93,16 @@ impl fmt::Debug for BlobHistory {
 #[async_trait]
 impl History for BlobHistory {
     async fn list(&self) -> Result<Vec<HistoryEntry>> {
+        traced::backend(Op::ListHistory, self, None, self.list_kept()).await
+    }
+
+    async fn read(&self, id: &HistoryId) -> Result<Stored> {
+        traced::backend(Op::ReadHistory, self, None, self.read_kept(id)).await
+    }
+}
+
+impl BlobHistory {
+    async fn list_kept(&self) -> Result<Vec<HistoryEntry>> {
         let entries = self.entries().await?;
         let listed = entries.into_iter().rev().map(|(name, size)| {
             HistoryEntry::new(HistoryId::new(&name.to_string()), name.kept_at, size)
@@ -100,7 +112,7 @@ impl History for BlobHistory {
         Ok(listed.collect())
     }
 
-    async fn read(&self, id: &HistoryId) -> Result<Stored> {
+    async fn read_kept(&self, id: &HistoryId) -> Result<Stored> {
         const OP: Op = Op::ReadHistory;
         let missing = || Error::new(ErrorKind::NotFound, OP, self).because(format!("there is no entry {id}"));
         let name = EntryName::parse(id.as_str()).ok_or_else(missing)?;

@@ -14,6 +14,7 @@ use groundstate_common::IdSource;
 use groundstate_statemgr::{
     Error, ErrorKind, Exclusion, LockGrant, LockHolder, LockId, LockInfo, Op, Result, Sleeper,
 };
+use tracing::debug;
 
 use crate::backend::Equipment;
 use crate::failure::{failed, left_behind};
@@ -25,7 +26,7 @@ const LOCK: Op = Op::Lock;
 const UNLOCK: Op = Op::Unlock;
 
 /// How often a request is made again at once when the object was there and then was not, or the answer got lost.
-const ATTEMPTS: usize = 4;
+const ATTEMPTS: u32 = 4;
 
 /// What is waited after an answer got lost, before the request is made again.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -126,6 +127,11 @@ impl GenerationLock {
         self.taken().as_ref().is_some_and(|(document, lock)| document == id && *lock == found.id())
     }
 
+    /// Tells that another step follows on this one.
+    fn again(&self, id: &LockId, attempt: u32, why: &str) {
+        debug!(place = &*self.path, lock = id.as_str(), attempt, why, "trying again");
+    }
+
     fn taken(&self) -> MutexGuard<'_, Option<(LockId, LockId)>> {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -208,14 +214,15 @@ impl LockScheme for GenerationLock {
         let document = Bytes::from(info.to_json());
         let mut unknown = None;
         // The same document every time, so that an attempt which arrives late is recognised too.
-        for _ in 0..ATTEMPTS {
+        for attempt in 1..=ATTEMPTS {
             match self.create(&document, &info.id).await {
                 Ok(Created::Mine(grant)) => {
                     *self.taken() = Some((info.id, grant.id.clone()));
                     return Ok(grant);
                 }
-                Ok(Created::Gone) => {}
+                Ok(Created::Gone) => self.again(&info.id, attempt, "another lock was released meanwhile"),
                 Ok(Created::Unknown(error)) => {
+                    self.again(&info.id, attempt, "the answer got lost");
                     unknown = Some(error);
                     self.sleeper.sleep(PAUSE).await;
                 }
@@ -235,7 +242,7 @@ impl LockScheme for GenerationLock {
         };
         let options = DeleteOptions::version(&BlobVersion::default().with_generation(generation));
         let mut in_doubt = false;
-        for _ in 0..ATTEMPTS {
+        for attempt in 1..=ATTEMPTS {
             match self.blobs.delete(&self.key, &options).await {
                 Ok(true) => return Ok(()),
                 // The request whose answer got lost has released it.
@@ -249,6 +256,7 @@ impl LockScheme for GenerationLock {
                     BlobErrorKind::PreconditionFailed => return Err(self.refuse(id).await),
                     BlobErrorKind::Ambiguous => {
                         in_doubt = true;
+                        self.again(id, attempt, "the answer got lost");
                         self.sleeper.sleep(PAUSE).await;
                     }
                     _ if in_doubt => break,

@@ -7,6 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use groundstate_common::Sleeper;
 use groundstate_statemgr::{Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Op, Result};
+use tracing::debug;
 
 use crate::document;
 use crate::failure::left_behind;
@@ -96,14 +97,15 @@ impl<S: Slot> SlotLock<S> {
         let mut pause = PAUSE;
         let mut unknown = None;
         // The same document every time, so that an attempt which arrives late is recognised too.
-        for _ in 0..TRIES {
+        for attempt in 1..=TRIES {
             match self.attempt(&info.id, &document).await {
                 Ok(Attempt::Mine) => {
                     self.remember(Some((info.id.clone(), document)));
                     return Ok(LockGrant::new(info.id.clone()));
                 }
-                Ok(Attempt::Raced) => {}
+                Ok(Attempt::Raced) => self.again(&info.id, attempt, "another lock was released meanwhile"),
                 Ok(Attempt::Unknown(error)) => {
+                    self.again(&info.id, attempt, "the answer got lost");
                     unknown = Some(error);
                     self.sleeper.sleep(pause).await;
                     pause *= 2;
@@ -156,7 +158,7 @@ impl<S: Slot> SlotLock<S> {
         let mut pause = PAUSE;
         let mut unknown = None;
         let mut was_here = false;
-        for _ in 0..TRIES {
+        for attempt in 1..=TRIES {
             let removal = match token.take() {
                 Some(token) => self.slot.remove(&token).await,
                 None => match self.slot.look(OP).await.map_err(left)? {
@@ -181,8 +183,9 @@ impl<S: Slot> SlotLock<S> {
                     return Ok(());
                 }
                 // The next look says what is there instead.
-                Removed::Changed => {}
+                Removed::Changed => self.again(id, attempt, "something else is in its place"),
                 Removed::Unknown(error) => {
+                    self.again(id, attempt, "the answer got lost");
                     unknown = Some(error);
                     self.sleeper.sleep(pause).await;
                     pause *= 2;
@@ -208,6 +211,11 @@ impl<S: Slot> SlotLock<S> {
         let mine = self.mine.lock().unwrap_or_else(PoisonError::into_inner);
         let (_, document) = mine.as_ref().filter(|(own, _)| own == id)?;
         self.slot.token(document)
+    }
+
+    /// Tells that another step follows on this one.
+    fn again(&self, id: &LockId, attempt: u32, why: &str) {
+        debug!(place = self.slot.to_string(), lock = id.as_str(), attempt, why, "trying again");
     }
 
     fn remember(&self, what: Option<(LockId, String)>) {

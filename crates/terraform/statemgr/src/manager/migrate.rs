@@ -1,6 +1,7 @@
 //! Metadata, and snapshots that bring their own.
 
 use groundstate_statefile::File;
+use tracing::debug;
 
 use crate::error::Result;
 use crate::manager::Manager;
@@ -29,6 +30,13 @@ impl Migrator for Manager {
             file.lineage = memory.frame.lineage.clone();
             file.serial = file.serial.max(memory.frame.serial);
         }
+        debug!(
+            place = self.to_string(),
+            serial = file.serial.get(),
+            lineage = file.lineage.as_str(),
+            force,
+            "importing"
+        );
         memory.force |= force;
         memory.writes += 1;
         memory.imports += 1;

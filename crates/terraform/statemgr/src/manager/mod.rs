@@ -10,16 +10,20 @@ mod refresh;
 pub use operate::Decision;
 
 use std::fmt;
+use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use groundstate_common::{Clock, IdSource};
 use groundstate_statefile::{DecodeOptions, Dialect, EncodeOptions, WriterVersion};
 use groundstate_states::State;
+use tracing::Span;
 
 use crate::error::Result;
 use crate::lock_info::LockInfo;
 use crate::manager::memory::Memory;
+use crate::meta::SnapshotMeta;
 use crate::store::StateStore;
+use crate::traced;
 use crate::traits::{Extensions, Migrator, PersistentMeta, Reader, Writer};
 
 /// Turns a store into everything that users of a state ask for: it implements [`Full`](crate::Full) and
@@ -168,6 +172,27 @@ impl Manager {
             info.version = version.to_string();
         }
         Ok(info)
+    }
+
+    /// Does work in a span that tells in the end which snapshot the manager knows to be stored.
+    async fn traced<T>(&self, op: &'static str, work: impl Future<Output = Result<T>> + Send) -> Result<T> {
+        let span = self.span(op);
+        let known = |span: &Span, _: &T| {
+            if !span.is_disabled() {
+                let SnapshotMeta { serial, lineage, .. } = self.memory().meta();
+                span.record("serial", serial.get());
+                span.record("lineage", lineage.as_str());
+            }
+        };
+        traced::run(span, work, known).await
+    }
+
+    fn span(&self, op: &'static str) -> Span {
+        let span = traced::manager_span(op, self);
+        if let Some(grant) = &self.memory().grant {
+            traced::text(&span, "lock", &grant.id);
+        }
+        span
     }
 
     fn memory(&self) -> MutexGuard<'_, Memory> {

@@ -2,6 +2,7 @@
 
 use groundstate_state_edit::{Editor, OpenState};
 use groundstate_statefile::ReadError;
+use tracing::{Instrument, Span};
 
 use crate::Op;
 use crate::error::{Error, ErrorKind, Result};
@@ -63,6 +64,13 @@ impl Manager {
         &self,
         work: impl FnOnce(&mut Editor<'_>) -> Result<Decision<T>, E>,
     ) -> Result<(T, Persisted), E> {
+        self.change(work).instrument(self.span("change")).await
+    }
+
+    async fn change<T, E: From<Error>>(
+        &self,
+        work: impl FnOnce(&mut Editor<'_>) -> Result<Decision<T>, E>,
+    ) -> Result<(T, Persisted), E> {
         let _access = self.store_access.lock().await;
         self.nothing_waits(&self.memory())?;
         let Some(stored) = self.store.read().await? else {
@@ -106,6 +114,7 @@ impl Manager {
             return Ok((value, None));
         }
         let serial = self.next(opened.serial())?;
+        Span::current().record("serial", serial.get());
         let rewrite = editor.rewrite(serial).map_err(|error| {
             let message = "the state cannot be written as a file";
             Error::new(ErrorKind::Invalid, OP, self).because(message).with_source(error)

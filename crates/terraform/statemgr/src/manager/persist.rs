@@ -24,6 +24,16 @@ struct Plan {
 #[async_trait]
 impl Persister for Manager {
     async fn persist_state(&self) -> Result<Persisted> {
+        self.traced("persist", self.persist()).await
+    }
+
+    fn should_persist_intermediate_state(&self, info: &PersistInfo) -> bool {
+        self.options.intermediate_snapshots && info.is_due()
+    }
+}
+
+impl Manager {
+    async fn persist(&self) -> Result<Persisted> {
         let _access = self.store_access.lock().await;
         if !self.memory().is_to_be_stored() {
             return Ok(Persisted::Unchanged);
@@ -45,12 +55,6 @@ impl Persister for Manager {
         Ok(Persisted::Written)
     }
 
-    fn should_persist_intermediate_state(&self, info: &PersistInfo) -> bool {
-        self.options.intermediate_snapshots && info.is_due()
-    }
-}
-
-impl Manager {
     /// Finds out whether anything is stored, for a caller that has not refreshed.
     ///
     /// Its transient snapshot knows nothing of what is stored, so it replaces it only if that was forced.

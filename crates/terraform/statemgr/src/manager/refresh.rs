@@ -12,13 +12,7 @@ use crate::traits::{OutputReader, OutputValues, Refresher};
 #[async_trait]
 impl Refresher for Manager {
     async fn refresh_state(&self) -> Result<()> {
-        let _access = self.store_access.lock().await;
-        let (file, seen) = match self.store.read().await? {
-            Some(stored) => (self.parse(&stored.bytes)?, Seen::Version(stored.version)),
-            None => (None, Seen::Nothing),
-        };
-        self.memory().refreshed(file, seen, &self.options);
-        Ok(())
+        self.traced("refresh", self.refresh()).await
     }
 }
 
@@ -31,6 +25,16 @@ impl OutputReader for Manager {
 }
 
 impl Manager {
+    async fn refresh(&self) -> Result<()> {
+        let _access = self.store_access.lock().await;
+        let (file, seen) = match self.store.read().await? {
+            Some(stored) => (self.parse(&stored.bytes)?, Seen::Version(stored.version)),
+            None => (None, Seen::Nothing),
+        };
+        self.memory().refreshed(file, seen, &self.options);
+        Ok(())
+    }
+
     /// The state in what is stored; none when that is empty.
     pub(super) fn parse(&self, stored: &[u8]) -> Result<Option<File>> {
         match decode(stored, &self.options.decode) {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use groundstate_common::Sleeper;
+use tracing::debug;
 
 use crate::capabilities::Capabilities;
 use crate::error::{ErrorKind, Result};
@@ -77,10 +78,12 @@ impl<S: fmt::Display> fmt::Display for Retry<S> {
 macro_rules! again {
     ($self:ident, $call:expr) => {{
         let mut delay = $self.policy.first_delay;
-        for _ in 1..$self.policy.attempts {
+        for attempt in 2..=$self.policy.attempts {
             match $call.await {
                 Err(error) if error.kind() == ErrorKind::Unavailable => {
-                    $self.sleeper.sleep(delay.min($self.policy.longest_delay)).await;
+                    let wait = delay.min($self.policy.longest_delay);
+                    debug!(attempt, delay = wait.as_secs_f64(), error = ?error.kind(), "waiting before another attempt");
+                    $self.sleeper.sleep(wait).await;
                     delay = delay.saturating_mul(2);
                 }
                 outcome => return outcome,

@@ -86,6 +86,10 @@ fn is_known(url: &Url) -> bool {
 
 #[async_trait]
 impl Source for Container {
+    fn kind(&self) -> &'static str {
+        "a container"
+    }
+
     async fn fetch(&self) -> Result<Fetched> {
         let mut request = Request::new(Method::GET, self.url.to_string());
         if let Some(authorization) = &self.authorization {

@@ -79,6 +79,10 @@ fn word(reply: &Reply) -> Result<String> {
 
 #[async_trait]
 impl Source for Machine {
+    fn kind(&self) -> &'static str {
+        "a machine"
+    }
+
     async fn fetch(&self) -> Result<Fetched> {
         let request = Request::new(Method::PUT, format!("{}latest/api/token", self.base));
         let reply = self.ask(request.header("x-aws-ec2-metadata-token-ttl-seconds", "21600")?).await?;

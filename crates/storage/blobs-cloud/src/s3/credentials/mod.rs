@@ -18,6 +18,7 @@ use async_trait::async_trait;
 use groundstate_blobs::{Error, ErrorKind, Op, Result};
 use groundstate_common::{Clock, Timestamp};
 use object_store::aws::AwsCredential;
+use tracing::debug;
 
 use crate::cloud::token;
 
@@ -36,6 +37,9 @@ pub(super) const NO_CREDENTIALS: &str = "set `access_key` and `secret_key`, or A
 /// Something that gives credentials: keys, a program, a service.
 #[async_trait]
 trait Source: fmt::Debug + Send + Sync + 'static {
+    /// What kind of source it is, in words without secrets.
+    fn kind(&self) -> &'static str;
+
     async fn fetch(&self) -> Result<Fetched>;
 }
 
@@ -87,6 +91,7 @@ impl Credentials {
         {
             return Ok(Arc::clone(&known.credential));
         }
+        debug!(from = source.kind(), "asking for credentials");
         let fetched = match source.fetch().await {
             Ok(fetched) => fetched,
             // Until they end, the old ones are good enough.
@@ -124,6 +129,10 @@ impl fmt::Debug for Credentials {
 
 #[async_trait]
 impl Source for Credentials {
+    fn kind(&self) -> &'static str {
+        self.0.source.kind()
+    }
+
     async fn fetch(&self) -> Result<Fetched> {
         let credential = self.get().await?;
         let AwsCredential { key_id, secret_key, token } = &*credential;
@@ -146,6 +155,10 @@ impl fmt::Debug for Keys {
 
 #[async_trait]
 impl Source for Keys {
+    fn kind(&self) -> &'static str {
+        "keys"
+    }
+
     async fn fetch(&self) -> Result<Fetched> {
         let AwsCredential { key_id, secret_key, token } = &self.0;
         let credential =

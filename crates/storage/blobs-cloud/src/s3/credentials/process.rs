@@ -110,6 +110,10 @@ fn parse(from: &str, bytes: &[u8]) -> Result<Fetched> {
 
 #[async_trait]
 impl Source for Process {
+    fn kind(&self) -> &'static str {
+        "a program"
+    }
+
     async fn fetch(&self) -> Result<Fetched> {
         let (command, from, longest) = (self.command.clone(), self.from.clone(), self.longest_run);
         let output = offload(OP, &self.from, move || run(&command, &from, longest)).await?;

@@ -67,6 +67,10 @@ impl AssumedRole {
 
 #[async_trait]
 impl Source for AssumedRole {
+    fn kind(&self) -> &'static str {
+        "an assumed role"
+    }
+
     async fn fetch(&self) -> Result<Fetched> {
         let base = self.base.get().await?;
         self.sts.role(&self.from, &self.form, Some(&base)).await

@@ -115,6 +115,10 @@ impl Sso {
 
 #[async_trait]
 impl Source for Sso {
+    fn kind(&self) -> &'static str {
+        "a single sign-on"
+    }
+
     async fn fetch(&self) -> Result<Fetched> {
         let login = self.login()?;
         let request = Request::new(Method::GET, self.url.clone()).header("x-amz-sso_bearer_token", &login)?;

@@ -42,6 +42,10 @@ impl WebIdentity {
 
 #[async_trait]
 impl Source for WebIdentity {
+    fn kind(&self) -> &'static str {
+        "a web identity"
+    }
+
     async fn fetch(&self) -> Result<Fetched> {
         let (text, place) = match &self.token {
             Token::File(path) => (token_file(&self.from, path)?, format!("the token in {path}")),
