@@ -18,11 +18,13 @@ use clap::FromArgMatches;
 
 use crate::args::{Cli, grammar};
 use crate::input::environment::Environment;
+use crate::report::log;
 use crate::report::messages::Messages;
 
 fn main() -> ExitCode {
     hardening::protect_memory();
     let cli = Cli::from_arg_matches(&grammar().get_matches()).unwrap_or_else(|error| error.exit());
+    log::start(cli.verbose, cli.log_format);
     if let Some(workspace) = cli.workspace {
         Environment::choose(workspace);
     }

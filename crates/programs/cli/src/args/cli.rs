@@ -1,6 +1,6 @@
 //! The command line: global options, and the commands.
 
-use clap::{Parser, Subcommand};
+use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 use groundstate_statemgr::WorkspaceName;
 
 use super::change::{
@@ -49,6 +49,12 @@ pub(crate) struct Cli {
     /// Accepts the backend that `.terraform` records even if the configuration does not confirm it
     #[arg(long, global = true)]
     pub(crate) trust_directory: bool,
+    /// Shows each operation on a store on standard error; twice, each request as well
+    #[arg(short, long, global = true, action = ArgAction::Count)]
+    pub(crate) verbose: u8,
+    /// Shows operations on stores as `text`, or as `json`: one object a line; implies `-v`
+    #[arg(long, global = true, value_enum, value_name = "FORMAT", hide_possible_values = true)]
+    pub(crate) log_format: Option<LogFormat>,
     /// What to do.
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -256,4 +262,13 @@ pub(crate) enum Command {
     Completions(CompletionsArgs),
     /// Prints the manual page
     Man,
+}
+
+/// How operations on stores are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    /// A line of text for each event
+    Text,
+    /// A JSON object for each event, on a line
+    Json,
 }

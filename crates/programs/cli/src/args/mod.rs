@@ -15,7 +15,7 @@ pub(crate) use change::{
     PullArgs, PushArgs, RecoverArgs, ReplaceProviderArgs, SalvageArgs, UndoArgs, UnlockArgs,
 };
 
-pub(crate) use cli::{Cli, Command};
+pub(crate) use cli::{Cli, Command, LogFormat};
 
 pub(crate) use help::grammar;
 

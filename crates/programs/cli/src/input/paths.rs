@@ -4,6 +4,8 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use tracing::debug;
+
 /// Links that are followed before the path counts as a circle.
 const MAX_LINKS: usize = 40;
 
@@ -75,6 +77,7 @@ pub(crate) fn takes_output(path: &Path) -> bool {
 /// Opens a file for reading, and nothing that may have no end or no other side: pipes with a name, devices and sockets
 /// are refused before they are opened.
 pub(crate) fn open(path: &Path) -> io::Result<(File, Metadata)> {
+    debug!(place = path.display().to_string(), "opening a file to read");
     if fs::metadata(path)?.is_file() {
         let mut options = OpenOptions::new();
         options.read(true);

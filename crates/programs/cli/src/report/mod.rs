@@ -8,6 +8,7 @@ pub(crate) mod findings;
 pub(crate) mod graph;
 pub(crate) mod json;
 pub(crate) mod line_span;
+pub(crate) mod log;
 pub(crate) mod messages;
 pub(crate) mod order;
 pub(crate) mod output;

@@ -91,7 +91,7 @@ impl Write for Output {
 ///
 /// Line breaks and tabs between tokens stay; a carriage return that stands alone there becomes a line break, as it would
 /// let the terminal write over the line.
-fn escaped_json(json: &str) -> Cow<'_, str> {
+pub(crate) fn escaped_json(json: &str) -> Cow<'_, str> {
     let is_space = |c: char| matches!(c, '\n' | '\t');
     if !json.chars().any(|c| is_hidden(c) && !is_space(c)) {
         return json.into();

@@ -4,6 +4,8 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+use tracing::debug;
+
 use crate::input::paths;
 
 /// Makes this the content of a file that no other process has open, such as a copy of a state.
@@ -51,6 +53,7 @@ fn replaceable(metadata: &fs::Metadata) -> io::Result<()> {
 
 /// Writes a new file by way of a temporary one beside it, which no other user can read.
 pub(crate) fn create(target: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    debug!(place = target.display().to_string(), "writing a file");
     let directory = match target.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),

@@ -22,6 +22,8 @@ mod journal;
 mod list;
 mod lock_end;
 mod locks;
+mod log;
+mod log_secrets;
 mod migrate;
 mod odd_files;
 mod order;
