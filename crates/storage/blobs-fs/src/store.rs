@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use groundstate_blobs::{
     Blob, BlobCapabilities, BlobMeta, BlobStore, BlobVersion, DeleteOptions, Error, ErrorKind, GetOptions,
-    Key, LeaseId, Leases, ListOptions, Op, Page, Precondition, PutOptions, Result, offload, traced,
+    Key, LeaseId, Leases, ListOptions, Op, Page, PutOptions, Result, offload, traced,
 };
 
 use crate::tree::Tree;
@@ -135,10 +135,7 @@ impl BlobStore for FileBlobs {
 
     async fn delete(&self, key: &Key, options: &DeleteOptions) -> Result<bool> {
         self.needs_no_lease(Op::Delete, key, options.lease.as_ref())?;
-        if options.precondition == Precondition::Absent {
-            let message = "there is nothing to delete where nothing is expected";
-            return Err(Error::new(ErrorKind::Invalid, Op::Delete, self.at(key)).because(message));
-        }
+        options.check(self.at(key))?;
         let (name, condition) = (key.clone(), options.precondition.clone());
         let work = self.run(Op::Delete, move |tree| tree.remove(&name, &condition));
         traced::delete(self, key, options, work).await

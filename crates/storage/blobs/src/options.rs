@@ -3,7 +3,9 @@
 use std::fmt;
 use std::ops::Range;
 
+use crate::Op;
 use crate::blob::{Attributes, PageToken};
+use crate::error::{Error, ErrorKind, Result};
 use crate::lease::LeaseId;
 use crate::version::BlobVersion;
 
@@ -187,6 +189,21 @@ impl DeleteOptions {
     pub fn lease(mut self, lease: &LeaseId) -> Self {
         self.lease = Some(lease.clone());
         self
+    }
+
+    /// Checks the condition, for stores to call before anything else; `place` is the blob as errors name it.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Invalid`] for [`Precondition::Absent`].
+    pub fn check(&self, place: impl fmt::Display) -> Result<()> {
+        match self.precondition {
+            Precondition::Absent => {
+                let error = Error::new(ErrorKind::Invalid, Op::Delete, place);
+                Err(error.because("a deletion cannot require the blob to be absent"))
+            }
+            _ => Ok(()),
+        }
     }
 }
 

@@ -208,17 +208,9 @@ impl BlobStore for ObjectStoreBlobs {
     async fn delete(&self, key: &Key, options: &DeleteOptions) -> Result<bool> {
         const OP: Op = Op::Delete;
         self.needs(options.lease.is_none(), OP, key, NO_LEASES)?;
-        match options.precondition {
-            Precondition::Any => {}
-            Precondition::Absent => {
-                let message = "there is nothing to delete where nothing is expected";
-                return Err(Error::new(ErrorKind::Invalid, OP, self.at(key)).because(message));
-            }
-            Precondition::Version(_) => {
-                let message = "stores of `object_store` delete without conditions";
-                return Err(Error::unsupported(OP, self.at(key)).because(message));
-            }
-        }
+        options.check(self.at(key))?;
+        let is_unconditional = options.precondition == Precondition::Any;
+        self.needs(is_unconditional, OP, key, "stores of `object_store` delete without conditions")?;
         match self.inner.delete(&self.path(OP, key)?).await {
             Ok(()) => Ok(true),
             Err(object_store::Error::NotFound { .. }) => Ok(false),

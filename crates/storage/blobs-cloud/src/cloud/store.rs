@@ -162,10 +162,7 @@ pub(crate) trait Cloud: BlobStore + fmt::Display {
 
     async fn delete_blob(&self, key: &Key, options: &DeleteOptions) -> Result<bool> {
         let place = self.at(key);
-        if options.precondition == Precondition::Absent {
-            let message = "there is nothing to delete where nothing is expected";
-            return Err(Error::new(ErrorKind::Invalid, Op::Delete, &place).because(message));
-        }
+        options.check(&place)?;
         let request = self.request(Op::Delete, Method::DELETE, key)?;
         let request =
             self.conditional(Op::Delete, key, request, &options.precondition, options.lease.as_ref())?;

@@ -163,11 +163,8 @@ impl BlobStore for MemoryBlobs {
     }
 
     async fn delete(&self, key: &Key, options: &DeleteOptions) -> Result<bool> {
+        options.check(self.at(key))?;
         let DeleteOptions { precondition, lease } = options;
-        if *precondition == Precondition::Absent {
-            let message = "there is nothing to delete where nothing is expected";
-            return Err(Error::new(ErrorKind::Invalid, Op::Delete, self.at(key)).because(message));
-        }
         let needs_more = *precondition != Precondition::Any && !self.can.conditional_delete;
         self.needs(!needs_more, Op::Delete, key, NO_CONDITIONS)?;
         self.needs(lease.is_none() || self.can.leases, Op::Delete, key, NO_LEASES)?;
