@@ -6,7 +6,9 @@
 //! - [`Cursor`] walks a document front to back, checks every byte and copies none. Members are [`Str`]s and slices.
 //! - [`RawJson`] carries one value as compact text, [`Extra`] the unknown members of an object.
 //! - [`Place`] and [`places`] turn offsets into line, column and JSON path, for the few that are shown.
-//! - [`Writer`] writes a document in a [`Layout`], [`push_json_string_as`] one string.
+//! - [`follow_paths`] goes the other way, from paths to offsets.
+//! - [`Tape`] is one value as a flat list of tokens, for those who walk it several times; [`lexeme_end`] splits what may be no JSON.
+//! - [`Writer`] writes a document in a [`Layout`], [`push_json_string_as`] one string; [`indented`] gives a compact value its line breaks.
 //!
 //! ```
 //! use groundstate_json::{Cursor, Place};
@@ -31,6 +33,8 @@
 mod compact;
 mod cursor;
 mod escape;
+mod lexeme;
+mod paths;
 mod place;
 mod places;
 mod problems;
@@ -39,16 +43,20 @@ mod scan;
 #[cfg(feature = "serde")]
 mod serialization;
 mod skip;
+mod tape;
 mod write;
 
 pub use compact::{compact, compact_as_written};
 pub use cursor::{Cursor, Kind, MAX_DEPTH, Stop, Str, SyntaxError, describe};
 pub use escape::{Escapes, push_json_string, push_json_string_as};
+pub use lexeme::lexeme_end;
+pub use paths::{PathStep, follow_paths, path_steps};
 pub use place::{Place, push_name};
 pub use places::places;
 pub use problems::{Coded, Problems};
 pub use raw::{Extra, RawJson, RawJsonError};
-pub use write::{Layout, Writer};
+pub use tape::Tape;
+pub use write::{Layout, Writer, indented};
 
 /// Compiles the examples of the README.
 #[cfg(doctest)]

@@ -255,8 +255,21 @@ impl<W: io::Write> Writer<W> {
     }
 }
 
+/// A compact value with its line breaks, and so many blanks a level. It changes only between tokens.
+///
+/// ```
+/// let text = groundstate_json::indented(r#"{"a":[1,{"b":"{,:}"}],"c":{}}"#, 2);
+/// assert_eq!(text, "{\n  \"a\": [\n    1,\n    {\n      \"b\": \"{,:}\"\n    }\n  ],\n  \"c\": {}\n}");
+/// ```
+pub fn indented(compact: &str, blanks: u8) -> String {
+    let mut writer = Writer::fragment(Vec::new(), Layout::indented(blanks), 0);
+    // Writing into memory does not fail, and what comes out is the same text with more white space.
+    let written = writer.raw(compact).and_then(|()| writer.end());
+    written.ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
+}
+
 /// Index behind the closing quote of the string whose inside begins at `at`.
-fn string_end(bytes: &[u8], mut at: usize) -> usize {
+pub(crate) fn string_end(bytes: &[u8], mut at: usize) -> usize {
     loop {
         match memchr::memchr2(b'"', b'\\', bytes.get(at..).unwrap_or_default()) {
             Some(found) if bytes.get(at + found) == Some(&b'\\') => at += found + 2,

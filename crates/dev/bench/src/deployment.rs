@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use groundstate_json::{Layout, Writer};
+
 use crate::rng::Rng;
 
 const STACK: &str = "urn:pulumi:prod::shop::pulumi:pulumi:Stack::shop-prod";
@@ -34,7 +36,7 @@ pub fn write_deployment<W: Write>(resources: usize, seed: u64, out: &mut W) -> i
             _ => group.bucket(index, &mut rng),
         };
         out.write_all(if index == 0 { b"\n" } else { b",\n" })?;
-        out.write_all(indented(&members).as_bytes())?;
+        out.write_all(&indented(&members)?)?;
     }
     out.write_all(b"\n        ],\n        \"metadata\": {}\n    }\n}\n")
 }
@@ -108,48 +110,9 @@ impl Group {
 }
 
 /// Compact text with the line breaks it has three levels deep in an export.
-fn indented(json: &str) -> String {
-    let mut out = String::with_capacity(2 * json.len());
-    let mut depth = 3;
-    let line = |out: &mut String, depth: usize| {
-        out.push('\n');
-        out.extend(std::iter::repeat_n("    ", depth));
-    };
-    out.extend(std::iter::repeat_n("    ", depth));
-    let (mut in_string, mut escaped) = (false, false);
-    let mut chars = json.chars().peekable();
-    while let Some(c) = chars.next() {
-        let is_string = in_string;
-        if is_string {
-            in_string = escaped || c != '"';
-            escaped = !escaped && c == '\\';
-        } else {
-            in_string = c == '"';
-        }
-        let empty = matches!(chars.peek(), Some('}' | ']'));
-        match c {
-            _ if is_string || in_string => out.push(c),
-            '{' | '[' if empty => {
-                out.push(c);
-                out.extend(chars.next());
-            }
-            '{' | '[' => {
-                out.push(c);
-                depth += 1;
-                line(&mut out, depth);
-            }
-            '}' | ']' => {
-                depth -= 1;
-                line(&mut out, depth);
-                out.push(c);
-            }
-            ',' => {
-                out.push(c);
-                line(&mut out, depth);
-            }
-            ':' => out.push_str(": "),
-            c => out.push(c),
-        }
-    }
-    out
+fn indented(json: &str) -> io::Result<Vec<u8>> {
+    let out = "    ".repeat(3).into_bytes();
+    let mut writer = Writer::fragment(out, Layout::indented(4), 3);
+    writer.raw(json)?;
+    writer.end()
 }

@@ -1,8 +1,6 @@
 //! Where findings stand in a text: paths in the deployment, followed into the file around it.
 
-use std::collections::HashMap;
-
-use groundstate_json::{Cursor, Kind, Stop, places};
+use groundstate_json::{Cursor, Kind, PathStep, Stop, follow_paths, path_steps, places};
 use groundstate_pulumi_deployment::{Offsets, Place};
 
 /// The place of each path such as `resources[3].dependencies[0]`, or of as much of it as is there.
@@ -11,98 +9,22 @@ use groundstate_pulumi_deployment::{Offsets, Place};
 pub(super) fn locate<'p>(text: &[u8], paths: impl Iterator<Item = &'p str>) -> Vec<Place> {
     let known = Offsets::find(text).unwrap_or_default();
     let body = body(&mut Cursor::new(text), 0).ok().flatten().unwrap_or(0);
-    let paths: Vec<&str> = paths.collect();
-    let starts: Vec<usize> = paths.iter().map(|path| begin(body, &known, path).0).collect();
-    let mut order: Vec<usize> = (0..paths.len()).collect();
-    order.sort_by_key(|index| starts.get(*index));
-    let mut offsets = starts.clone();
+    let begun: Vec<(usize, Vec<PathStep>)> = paths.map(|path| begin(body, &known, path)).collect();
+    let mut order: Vec<usize> = (0..begun.len()).collect();
+    order.sort_by_key(|index| begun.get(*index).map(|(start, _)| *start));
+    let mut offsets = vec![0; begun.len()];
     // One start after the other, since what is wanted of all at once takes many times the text.
-    for group in order.chunk_by(|one, other| starts.get(*one) == starts.get(*other)) {
-        let mut wanted = Wanted::default();
-        for index in group {
-            if let Some(path) = paths.get(*index) {
-                wanted.add(begin(body, &known, path).1, *index);
+    let start_of = |index: usize| begun.get(index).map_or(body, |(start, _)| *start);
+    for group in order.chunk_by(|one, other| start_of(*one) == start_of(*other)) {
+        let steps = group.iter().filter_map(|index| Some(begun.get(*index)?.1.as_slice()));
+        let found = follow_paths(text, group.first().map_or(body, |index| start_of(*index)), steps);
+        for (index, offset) in group.iter().zip(found) {
+            if let Some(place) = offsets.get_mut(*index) {
+                *place = offset;
             }
-        }
-        if let Some(start) = group.first().and_then(|index| starts.get(*index)) {
-            // What cannot be followed to its end is found as far as it leads.
-            let _ended = wanted.find(&mut Cursor::at(text, *start, 0), &mut offsets);
         }
     }
     places(text, &offsets)
-}
-
-/// Paths from one value inwards, so that all are followed in one pass over the text.
-#[derive(Default)]
-struct Wanted {
-    /// Which paths end here.
-    ends: Vec<usize>,
-    names: HashMap<String, Self>,
-    indexes: HashMap<usize, Self>,
-}
-
-impl Wanted {
-    fn add(&mut self, steps: Vec<Step>, path: usize) {
-        let mut at = self;
-        for step in steps {
-            at = match step {
-                Step::Name(name) => at.names.entry(name).or_default(),
-                Step::Index(index) => at.indexes.entry(index).or_default(),
-            };
-        }
-        at.ends.push(path);
-    }
-
-    /// Everything in here begins at this place, unless it is found further inside.
-    fn mark(&self, offset: usize, offsets: &mut [usize]) {
-        let mut open = vec![self];
-        while let Some(wanted) = open.pop() {
-            for path in &wanted.ends {
-                if let Some(place) = offsets.get_mut(*path) {
-                    *place = offset;
-                }
-            }
-            open.extend(wanted.names.values().chain(wanted.indexes.values()));
-        }
-    }
-
-    /// Follows the paths from the value at the cursor. Of members of one name the last counts.
-    fn find(&self, cursor: &mut Cursor<'_>, offsets: &mut [usize]) -> Result<(), Stop> {
-        let mut first = true;
-        match cursor.kind()? {
-            Kind::Object if !self.names.is_empty() => {
-                cursor.open(b'{')?;
-                while let Some(name) = cursor.member(&mut first)? {
-                    cursor.kind()?;
-                    match self.names.get(&*name.decode()) {
-                        Some(inside) => {
-                            inside.mark(cursor.offset(), offsets);
-                            inside.find(cursor, offsets)?;
-                        }
-                        None => cursor.skip()?,
-                    }
-                }
-                Ok(())
-            }
-            Kind::Array if !self.indexes.is_empty() => {
-                cursor.open(b'[')?;
-                let mut index = 0;
-                while cursor.element(&mut first)? {
-                    cursor.kind()?;
-                    match self.indexes.get(&index) {
-                        Some(inside) => {
-                            inside.mark(cursor.offset(), offsets);
-                            inside.find(cursor, offsets)?;
-                        }
-                        None => cursor.skip()?,
-                    }
-                    index += 1;
-                }
-                Ok(())
-            }
-            _ => cursor.skip(),
-        }
-    }
 }
 
 /// Where the deployment begins.
@@ -130,10 +52,10 @@ fn body(cursor: &mut Cursor<'_>, depth: usize) -> Result<Option<usize>, Stop> {
 }
 
 /// Where a path begins to be followed, and the steps from there.
-fn begin(body: usize, known: &Offsets, path: &str) -> (usize, Vec<Step>) {
-    let mut steps = steps(path);
+fn begin(body: usize, known: &Offsets, path: &str) -> (usize, Vec<PathStep>) {
+    let mut steps = path_steps(path);
     let start = match (steps.first(), steps.get(1)) {
-        (Some(Step::Name(name)), Some(Step::Index(index))) => {
+        (Some(PathStep::Name(name)), Some(PathStep::Index(index))) => {
             let list = match name.as_str() {
                 "resources" => known.resources.get(*index),
                 "pending_operations" => known.pending_operations.get(*index),
@@ -147,56 +69,6 @@ fn begin(body: usize, known: &Offsets, path: &str) -> (usize, Vec<Step>) {
         Some(start) => (start, steps.split_off(2)),
         None => (body, steps),
     }
-}
-
-enum Step {
-    Name(String),
-    Index(usize),
-}
-
-/// The steps of a path; names that are no plain words stand in quotes.
-fn steps(path: &str) -> Vec<Step> {
-    let mut out = Vec::new();
-    let mut rest = path;
-    while let Some(first) = rest.chars().next() {
-        match first {
-            '.' => rest = rest.strip_prefix('.').unwrap_or_default(),
-            '[' => {
-                let end = rest.find(']').map_or(rest.len(), |at| at + 1);
-                let (step, behind) = rest.split_at(end);
-                out.extend(step.trim_matches(['[', ']']).parse().ok().map(Step::Index));
-                rest = behind;
-            }
-            '"' => {
-                let (name, length) = quoted(rest);
-                out.push(Step::Name(name));
-                rest = rest.get(length..).unwrap_or_default();
-            }
-            _ => {
-                let (name, behind) = rest.split_at(rest.find(['.', '[']).unwrap_or(rest.len()));
-                out.push(Step::Name(name.to_owned()));
-                rest = behind;
-            }
-        }
-    }
-    out
-}
-
-/// The name in the quotes at the beginning of a text, and how many bytes it takes with them.
-fn quoted(text: &str) -> (String, usize) {
-    let (mut name, mut escaped) = (String::new(), false);
-    for (at, c) in text.char_indices().skip(1) {
-        match c {
-            '"' if !escaped => return (name, at + 1),
-            '\\' if !escaped => {
-                escaped = true;
-                continue;
-            }
-            c => name.push(c),
-        }
-        escaped = false;
-    }
-    (name, text.len())
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use groundstate_common::{one_line, shell_command};
+use groundstate_json::indented;
 use groundstate_pulumi_deployment::stack_outputs;
 use groundstate_pulumi_snapshot::{PropertyMap, PropertyValue};
 
@@ -12,7 +13,6 @@ use super::unreadable::{settle, told};
 use crate::args::OutputsArgs;
 use crate::input::pulumi::{PulumiState, load, snapshot};
 use crate::report::error::{Failure, Kind, Result};
-use crate::report::json::indented;
 use crate::report::messages::Messages;
 use crate::report::output::Output;
 
@@ -35,7 +35,7 @@ pub(crate) fn outputs(args: &OutputsArgs, source: &PulumiState) -> Result {
             let Some(value) = outputs.get(name) else { return Err(unknown(name, source)) };
             one(name, value, args, secrets, &mut out)?;
         }
-        None if args.json => out.json(&indented(&json(&PropertyValue::Object(outputs), secrets)))?,
+        None if args.json => out.json(&indented(&json(&PropertyValue::Object(outputs), secrets), 2))?,
         None => all(&outputs, source, secrets, &mut out)?,
     }
     out.finish()?;

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use anstyle::AnsiColor;
 use groundstate_common::one_line;
+use groundstate_json::Tape;
 use groundstate_pulumi_deployment::{
     DeploymentFile, PropertyError, decode_map, decode_value, encode_resource, stack_outputs,
 };
@@ -22,7 +23,7 @@ use crate::report::error::{Failure, Kind, Result};
 use crate::report::json::Json;
 use crate::report::output::Output;
 use crate::report::text::count;
-use crate::report::value::{Hcl, Tape, quoted};
+use crate::report::value::{Hcl, quoted};
 
 /// The version of the document's form.
 const FORMAT: &str = "1.0";

@@ -1,10 +1,10 @@
 //! Property values as people and programs see them: JSON in which secrets are hidden or opened.
 
-use groundstate_json::push_json_string_as;
+use groundstate_json::{Tape, push_json_string_as};
 use groundstate_pulumi_deployment::{Escapes, encode_value};
 use groundstate_pulumi_snapshot::{Archive, ArchiveContent, Asset, PropertyMap, PropertyValue};
 
-use crate::report::value::{Hcl, Marks, Tape};
+use crate::report::value::{Hcl, Marks};
 
 /// What becomes of secrets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -94,56 +94,9 @@ pub(crate) fn string(text: &str) -> String {
     out
 }
 
-/// The same document with two blanks a level.
-pub(crate) fn indented(compact: &str) -> String {
-    let mut out = String::with_capacity(compact.len() * 2);
-    let mut level = 0_usize;
-    let mut chars = compact.chars().peekable();
-    let (mut quoted, mut escaped) = (false, false);
-    while let Some(c) = chars.next() {
-        if quoted {
-            out.push(c);
-            quoted = escaped || c != '"';
-            escaped = c == '\\' && !escaped;
-            continue;
-        }
-        match c {
-            '{' | '[' if chars.peek().is_some_and(|next| matches!(next, '}' | ']')) => {
-                out.push(c);
-                out.extend(chars.next());
-            }
-            '{' | '[' => {
-                level += 1;
-                out.push(c);
-                new_line(&mut out, level);
-            }
-            '}' | ']' => {
-                level = level.saturating_sub(1);
-                new_line(&mut out, level);
-                out.push(c);
-            }
-            ',' => {
-                out.push(c);
-                new_line(&mut out, level);
-            }
-            ':' => out.push_str(": "),
-            c => {
-                quoted = c == '"';
-                out.push(c);
-            }
-        }
-    }
-    out
-}
-
-fn new_line(out: &mut String, level: usize) {
-    out.push('\n');
-    out.extend(std::iter::repeat_n("  ", level));
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Json, indented};
+    use super::Json;
 
     #[test]
     fn writes_members_in_order_and_escapes_them() {
@@ -157,21 +110,5 @@ mod tests {
         let expected =
             r#"{"a\u003cb":"\u2028\"\n\u0001","n":1,"o":{"x":[]},"list":[{"i":1},{"i":2}],"empty":[]}"#;
         assert_eq!(text, expected);
-    }
-
-    #[test]
-    fn indents_without_touching_strings() {
-        insta::assert_snapshot!(indented(r#"{"a":[1,{"b":"\"{,:}\\"}],"c":{},"d":[]}"#), @r#"
-        {
-          "a": [
-            1,
-            {
-              "b": "\"{,:}\\"
-            }
-          ],
-          "c": {},
-          "d": []
-        }
-        "#);
     }
 }

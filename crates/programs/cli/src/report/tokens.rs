@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use groundstate_common::one_line;
+use groundstate_json::lexeme_end;
 
 /// Containers whose members are told apart; what nests deeper is hidden anyway.
 const MAX_FRAMES: usize = 32;
@@ -122,7 +123,7 @@ pub(crate) fn walk(text: &[u8], end: usize, mut each: impl FnMut(Token, bool)) {
     let mut expects_name = false;
     let mut at = 0;
     while at < end {
-        let stop = token_end(text, at);
+        let stop = lexeme_end(text, at);
         let token = text.get(at..stop).unwrap_or_default();
         let (mut open, mut kind) = (hidden == 0 && member.open && member.scalar, TokenKind::Plain);
         match token.first() {
@@ -194,7 +195,7 @@ fn step_length(path: &str) -> usize {
     match path.as_bytes().first() {
         Some(b'.') => 1,
         Some(b'[') => path.find(']').map_or(path.len(), |end| end + 1),
-        Some(b'"') => string_length(path.as_bytes()),
+        Some(b'"') => lexeme_end(path.as_bytes(), 0),
         _ => path.find(['.', '[']).unwrap_or(path.len()),
     }
 }
@@ -219,32 +220,6 @@ fn inside(outer: Frame, name: &[u8]) -> Frame {
 fn is_value(token: &[u8]) -> bool {
     let number = |token: &[u8]| token.iter().all(|byte| b"+-.0123456789eE".contains(byte));
     token.starts_with(b"\"") || [&b"true"[..], b"false", b"null"].contains(&token) || number(token)
-}
-
-/// Where the token that begins at `at` ends.
-fn token_end(text: &[u8], at: usize) -> usize {
-    let rest = text.get(at..).unwrap_or_default();
-    let length = match rest.first() {
-        Some(b'"') => string_length(rest),
-        Some(b' ' | b'\t' | b'\n' | b'\r') => {
-            rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).count()
-        }
-        Some(b'{' | b'}' | b'[' | b']' | b',' | b':') => 1,
-        _ => rest.iter().take_while(|byte| !b" \t\n\r{}[],:\"".contains(byte)).count(),
-    };
-    at + length.max(1)
-}
-
-fn string_length(rest: &[u8]) -> usize {
-    let mut from = 1;
-    while let Some(found) = memchr::memchr2(b'"', b'\\', rest.get(from..).unwrap_or_default()) {
-        let at = from + found;
-        if rest.get(at) == Some(&b'"') {
-            return at + 1;
-        }
-        from = (at + 2).min(rest.len());
-    }
-    rest.len()
 }
 
 #[cfg(test)]

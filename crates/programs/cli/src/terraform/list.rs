@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::{io, ptr};
 
+use groundstate_json::{Kind, Tape};
 use groundstate_statefile::Listed;
 use groundstate_states::addr::{AbsResource, AbsResourceInstance, Target};
 use groundstate_states::{Attributes, ObjectSrc};
@@ -13,7 +14,6 @@ use crate::input::terraform::{TerraformState, load};
 use crate::report::error::{Outcome, Result};
 use crate::report::json::Json;
 use crate::report::output::Output;
-use crate::report::value::{Kind, Tape};
 use crate::terraform::select;
 
 /// Lists the instances, or those that the arguments stand for.

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use groundstate_common::{one_line, shell_command};
+use groundstate_json::{Tape, indented};
 use groundstate_statefile::{Document, type_json, value_json};
 use groundstate_states::{OutputValue, Value};
 
@@ -13,10 +14,10 @@ use crate::input::runtime::runtime;
 use crate::input::source::ScanFailure;
 use crate::input::terraform::{TerraformState, load_if_any};
 use crate::report::error::{Failure, Kind, Outcome, Result};
-use crate::report::json::{Json, indented};
+use crate::report::json::Json;
 use crate::report::messages::Messages;
 use crate::report::output::Output;
-use crate::report::value::{Hcl, Marks, Tape, concrete};
+use crate::report::value::{Hcl, Marks, concrete};
 
 type Named = (String, OutputValue);
 
@@ -35,7 +36,7 @@ pub(crate) fn outputs(args: &OutputsArgs, source: &TerraformState) -> Result {
 
 fn all(outputs: &[Named], args: &OutputsArgs, source: &TerraformState, out: &mut Output) -> io::Result<()> {
     if args.json {
-        return out.json(&indented(&all_json(outputs)));
+        return out.json(&indented(&all_json(outputs), 2));
     }
     if outputs.is_empty() {
         Messages::stderr().warning(&format!("{} has no outputs", source.name));

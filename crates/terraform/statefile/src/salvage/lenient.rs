@@ -1,4 +1,6 @@
 //! Objects whose only fault is a few bytes inside of strings.
+//!
+//! The one place where JSON is read without the cursor of `groundstate-json`: that refuses such bytes, and so never finds the end.
 
 use std::ops::Range;
 

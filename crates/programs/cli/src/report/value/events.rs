@@ -1,6 +1,9 @@
 //! A walk over a value: containers open and close, and what is hidden is skipped.
 
-use super::{Kind, Marks, Tape};
+use groundstate_json::{Kind, Tape};
+
+use super::Marks;
+use super::dynamic::unwrapped;
 
 /// One step of the walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +62,7 @@ impl Iterator for Events<'_> {
         let in_object = self.open.last().is_some_and(|frame| self.tape.kind(frame.token) == Kind::Object);
         let name = in_object.then_some(self.at);
         let outer = if in_object { self.at + 1 } else { self.at };
-        let token = self.tape.unwrapped(outer);
+        let token = unwrapped(self.tape, outer);
         let resume = self.tape.next(outer);
         if self.marks.contains(token) {
             self.at = resume;

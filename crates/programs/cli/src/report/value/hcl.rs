@@ -2,7 +2,10 @@
 
 use groundstate_common::{is_hidden, push_escaped};
 
-use super::{Event, Events, Kind, Marks, Tape};
+use groundstate_json::{Kind, Tape};
+
+use super::dynamic::unwrapped;
+use super::{Event, Events, Marks};
 
 const INDENT: &str = "    ";
 
@@ -39,8 +42,8 @@ struct Frame {
 impl<'a> Hcl<'a> {
     /// The members of an object as the lines of a block that is indented by `level`.
     pub(crate) fn block(tape: &'a Tape<'a>, marks: &'a Marks, level: usize) -> String {
-        let whole = tape.root().is_some_and(|root| marks.contains(tape.unwrapped(root)));
-        let object = tape.root().is_some_and(|root| tape.kind(tape.unwrapped(root)) == Kind::Object);
+        let whole = tape.root().is_some_and(|root| marks.contains(unwrapped(tape, root)));
+        let object = tape.root().is_some_and(|root| tape.kind(unwrapped(tape, root)) == Kind::Object);
         if whole || !object {
             let value = Self::value(tape, marks, level);
             return format!("{}{value}\n", INDENT.repeat(level));
@@ -106,7 +109,7 @@ impl<'a> Hcl<'a> {
 
     fn width(&self, token: usize, top: bool) -> usize {
         let shown = self.tape.members(token).filter(|(_, value)| {
-            let value = self.tape.unwrapped(*value);
+            let value = unwrapped(self.tape, *value);
             !(top && self.tape.kind(value) == Kind::Null && !self.marks.contains(value))
         });
         shown.map(|(key, _)| self.name(key).chars().count()).max().unwrap_or(0)
@@ -194,7 +197,8 @@ pub(crate) fn quoted(text: &str) -> String {
 mod tests {
     use groundstate_states::{AttributePath, PathStep};
 
-    use super::{Hcl, Marks, Tape, quoted};
+    use super::{Hcl, Marks, quoted};
+    use groundstate_json::Tape;
 
     fn block(text: &str, sensitive: &[&str]) -> String {
         let tape = Tape::new(text);

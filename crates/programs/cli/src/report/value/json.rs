@@ -1,6 +1,7 @@
 //! Values as `show -json` has them.
 
-use super::{Event, Events, Kind, Marks, Tape};
+use super::{Event, Events, Marks};
+use groundstate_json::{Kind, Tape};
 
 /// The value without wrappers. Hidden values are null.
 pub(crate) fn values(tape: &Tape<'_>, marks: &Marks) -> String {
@@ -68,7 +69,8 @@ fn closing(kind: Kind) -> char {
 mod tests {
     use groundstate_states::{AttributePath, PathStep};
 
-    use super::{Marks, Tape, sensitive_values, values};
+    use super::{Marks, sensitive_values, values};
+    use groundstate_json::Tape;
 
     /// Both documents of a value whose attributes of these names are sensitive.
     fn of(text: &str, sensitive: &[&str]) -> (String, String) {

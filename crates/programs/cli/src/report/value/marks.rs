@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use groundstate_states::{AttributePath, PathStep, PathStepKind, Value};
 
-use super::{Kind, Tape};
+use groundstate_json::{Kind, Tape};
+
+use super::dynamic::unwrapped;
 
 /// The tokens of the values that are sensitive as a whole.
 #[derive(Clone, Debug, Default)]
@@ -20,7 +22,7 @@ impl Marks {
         let Some(root) = tape.root() else { return Self::default() };
         let mut marks = Self::default();
         let mut places = Places { tape, members: HashMap::new(), elements: HashMap::new() };
-        paths.iter().for_each(|path| marks.follow(&mut places, tape.unwrapped(root), &path.steps));
+        paths.iter().for_each(|path| marks.follow(&mut places, unwrapped(tape, root), &path.steps));
         marks
     }
 
@@ -97,7 +99,7 @@ impl Places<'_> {
                 let elements = self.elements.entry(at).or_insert_with(|| tape.elements(at).collect());
                 let position = number.to_u64().and_then(|position| usize::try_from(position).ok());
                 let element = position.and_then(|position| elements.get(position));
-                Inside::Values(element.map(|element| tape.unwrapped(*element)).into_iter().collect())
+                Inside::Values(element.map(|element| unwrapped(tape, *element)).into_iter().collect())
             }
             (_, Kind::Null) => Inside::Values(Vec::new()),
             // The key of a set is the element itself, and no product promises the order of its elements.
@@ -111,7 +113,7 @@ impl Places<'_> {
         let members = self.members.entry(at).or_insert_with(|| {
             let mut members: BTreeMap<Value, Vec<usize>> = BTreeMap::new();
             for (key, value) in tape.members(at) {
-                members.entry(composed(&tape.string(key))).or_default().push(tape.unwrapped(value));
+                members.entry(composed(&tape.string(key))).or_default().push(unwrapped(tape, value));
             }
             members
         });
@@ -128,7 +130,8 @@ fn composed(name: &str) -> Value {
 mod tests {
     use groundstate_states::{AttributePath, Number, PathStep, Type, Value};
 
-    use super::{Marks, Tape};
+    use super::Marks;
+    use groundstate_json::Tape;
 
     /// The texts of what is marked.
     fn marked<'t>(text: &'t str, steps: &[PathStep]) -> Vec<&'t str> {

@@ -4,13 +4,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use groundstate_common::{Clock, SystemClock, Timestamp};
+use groundstate_json::indented;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::input::head::Head;
 use crate::input::paths;
 use crate::report::error::{Failure, Kind, Result};
-use crate::report::json::{Json, indented};
+use crate::report::json::Json;
 use crate::session::files;
 
 /// A receipt, and the file it is in.
@@ -140,7 +141,7 @@ impl Receipt {
     }
 
     fn write(&self) -> Result<()> {
-        files::put(&self.path, format!("{}\n", indented(&self.json())).as_bytes())
+        files::put(&self.path, format!("{}\n", indented(&self.json(), 2)).as_bytes())
             .map_err(|error| Failure::unwritable(&self.path, &error))
     }
 

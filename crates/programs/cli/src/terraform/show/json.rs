@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use groundstate_json::Tape;
 use groundstate_statefile::{Dialect, type_json, value_json};
 use groundstate_states::addr::ModuleInstance;
 use groundstate_states::{Generation, ObjectStatus, OutputValue};
@@ -10,7 +11,7 @@ use super::checks;
 use super::view::{Shown, View, attributes, marks};
 use crate::report::error::{Failure, Kind, Result};
 use crate::report::json::Json;
-use crate::report::value::{Marks, Tape, concrete, sensitive_values, values};
+use crate::report::value::{Marks, concrete, sensitive_values, values};
 
 /// The version of the document's form.
 pub(super) const FORMAT: &str = "1.0";

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use anstyle::AnsiColor;
 use groundstate_common::one_line;
+use groundstate_json::Tape;
 use groundstate_statefile::{File, value_json};
 use groundstate_states::addr::ResourceMode;
 use groundstate_states::{Generation, ObjectStatus};
@@ -12,7 +13,7 @@ use groundstate_states::{Generation, ObjectStatus};
 use super::view::{Shown, View, attributes, marks};
 use crate::report::output::Output;
 use crate::report::text::count;
-use crate::report::value::{Hcl, Marks, Tape, quoted};
+use crate::report::value::{Hcl, Marks, quoted};
 
 /// Prints what the view shows.
 pub(super) fn print(view: &View<'_>, name: &str, out: &mut Output) -> io::Result<()> {

@@ -1,12 +1,13 @@
 //! What is shown of a state.
 
+use groundstate_json::Tape;
 use groundstate_statefile::File;
 use groundstate_states::addr::{AbsResourceInstance, ModuleInstance, Target};
 use groundstate_states::{Attributes, Generation, ObjectSrc, Resource, ResourceInstance};
 
 use crate::report::error::Result;
 use crate::report::json::Json;
-use crate::report::value::{Marks, Tape};
+use crate::report::value::Marks;
 use crate::terraform::select;
 
 /// What is shown of a state.

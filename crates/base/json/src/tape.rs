@@ -1,15 +1,7 @@
 //! One JSON value as a flat list of its tokens, so that nothing recurses however deep it nests.
 
-/// What a token is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Null,
-    Bool,
-    Number,
-    String,
-    Array,
-    Object,
-}
+use crate::cursor::{Cursor, Kind};
+use crate::write::string_end;
 
 #[derive(Clone, Copy, Debug)]
 struct Token {
@@ -20,16 +12,25 @@ struct Token {
     next: usize,
 }
 
-/// The tokens of a compact JSON text. In objects, each name stands as a string before its value.
+/// The tokens of a compact JSON text, each known by its index. In objects, each name stands as a string before its value.
+///
+/// ```
+/// use groundstate_json::{Kind, Tape};
+///
+/// let tape = Tape::new(r#"{"id":"i-1","tags":{"a":1}}"#);
+/// let root = tape.root().unwrap();
+/// let found: Vec<_> = tape.members(root).map(|(name, value)| (tape.string(name), tape.kind(value))).collect();
+/// assert_eq!(found, [("id".to_owned(), Kind::String), ("tags".to_owned(), Kind::Object)]);
+/// ```
 #[derive(Debug)]
-pub(crate) struct Tape<'t> {
+pub struct Tape<'t> {
     text: &'t str,
     tokens: Vec<Token>,
 }
 
 impl<'t> Tape<'t> {
     /// Reads the compact text of one valid value; of anything else, as much as can be made out.
-    pub(crate) fn new(text: &'t str) -> Self {
+    pub fn new(text: &'t str) -> Self {
         let bytes = text.as_bytes();
         let mut tokens: Vec<Token> = Vec::new();
         let mut open: Vec<usize> = Vec::new();
@@ -68,26 +69,27 @@ impl<'t> Tape<'t> {
     }
 
     /// The token of the whole value; nothing for an empty text.
-    pub(crate) fn root(&self) -> Option<usize> {
+    pub fn root(&self) -> Option<usize> {
         (!self.tokens.is_empty()).then_some(0)
     }
 
-    pub(crate) fn kind(&self, at: usize) -> Kind {
+    /// What the value at a token is; null, if there is no such token.
+    pub fn kind(&self, at: usize) -> Kind {
         self.tokens.get(at).map_or(Kind::Null, |token| token.kind)
     }
 
     /// The text of the value at a token.
-    pub(crate) fn text(&self, at: usize) -> &'t str {
+    pub fn text(&self, at: usize) -> &'t str {
         self.tokens.get(at).and_then(|token| self.text.get(token.start..token.end)).unwrap_or("null")
     }
 
     /// The token behind the value at a token.
-    pub(crate) fn next(&self, at: usize) -> usize {
+    pub fn next(&self, at: usize) -> usize {
         self.tokens.get(at).map_or(at, |token| token.next)
     }
 
     /// The values in an array.
-    pub(crate) fn elements(&self, at: usize) -> impl Iterator<Item = usize> {
+    pub fn elements(&self, at: usize) -> impl Iterator<Item = usize> {
         let end = self.next(at);
         let mut inner = at + 1;
         std::iter::from_fn(move || {
@@ -98,48 +100,19 @@ impl<'t> Tape<'t> {
     }
 
     /// The names and values in an object.
-    pub(crate) fn members(&self, at: usize) -> impl Iterator<Item = (usize, usize)> {
+    pub fn members(&self, at: usize) -> impl Iterator<Item = (usize, usize)> {
         let mut inner = self.elements(at);
         std::iter::from_fn(move || Some((inner.next()?, inner.next()?)))
     }
 
     /// The content of a string, without escapes.
-    pub(crate) fn string(&self, at: usize) -> String {
-        let quoted = self.text(at);
-        serde_json::from_str(quoted).unwrap_or_else(|_| lossy(quoted))
-    }
-
-    /// The value inside the wrapper that keeps the type of a dynamic attribute; the token itself if it is none.
     ///
-    /// Writers sort the members of every other object, so only in a wrapper `value` stands before `type`.
-    pub(crate) fn unwrapped(&self, mut at: usize) -> usize {
-        while let Some(inner) = self.wrapped(at) {
-            at = inner;
-        }
-        at
-    }
-
-    fn wrapped(&self, at: usize) -> Option<usize> {
-        if self.kind(at) != Kind::Object {
-            return None;
-        }
-        let mut members = self.members(at);
-        let ((name, value), (type_name, ty)) = (members.next()?, members.next()?);
-        let fits =
-            self.text(name) == "\"value\"" && self.text(type_name) == "\"type\"" && members.next().is_none();
-        (fits && self.is_type(ty)).then_some(value)
-    }
-
-    fn is_type(&self, at: usize) -> bool {
-        match self.kind(at) {
-            Kind::String => ["\"string\"", "\"number\"", "\"bool\"", "\"dynamic\""].contains(&self.text(at)),
-            Kind::Array => {
-                let mut elements = self.elements(at);
-                let constructor = elements.next().map(|first| self.text(first));
-                let known = ["\"list\"", "\"set\"", "\"map\"", "\"tuple\"", "\"object\""];
-                constructor.is_some_and(|name| known.contains(&name)) && elements.next().is_some()
-            }
-            _ => false,
+    /// One with half of a surrogate pair, which stands for no character, keeps its escapes.
+    pub fn string(&self, at: usize) -> String {
+        let quoted = self.text(at);
+        match Cursor::new(quoted.as_bytes()).string() {
+            Ok(string) if !string.has_lone_surrogate() => string.decode().into_owned(),
+            _ => lossy(quoted),
         }
     }
 }
@@ -150,18 +123,39 @@ fn lossy(quoted: &str) -> String {
     inner.strip_suffix('"').unwrap_or(inner).to_owned()
 }
 
+/// Where the scalar ends that begins at `at`.
 fn scalar_end(bytes: &[u8], at: usize) -> usize {
+    if bytes.get(at) == Some(&b'"') {
+        return string_end(bytes, at + 1);
+    }
     let rest = bytes.get(at + 1..).unwrap_or_default();
-    if bytes.get(at) != Some(&b'"') {
-        return at + 1 + rest.iter().take_while(|byte| !b",]}:".contains(byte)).count();
+    at + 1 + rest.iter().take_while(|byte| !b",]}:".contains(byte)).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Kind, Tape};
+
+    #[test]
+    fn values_in_containers_are_found_by_their_tokens() {
+        let tape = Tape::new(r#"{"a":[1,"x\"]",{"b":null}],"c":true,"d":[]}"#);
+        let root = tape.root().unwrap();
+        let members: Vec<(&str, &str)> =
+            tape.members(root).map(|(name, value)| (tape.text(name), tape.text(value))).collect();
+        let expected = [("\"a\"", r#"[1,"x\"]",{"b":null}]"#), ("\"c\"", "true"), ("\"d\"", "[]")];
+        assert_eq!(members, expected);
+        let list = tape.members(root).next().unwrap().1;
+        let kinds: Vec<Kind> = tape.elements(list).map(|at| tape.kind(at)).collect();
+        assert_eq!(kinds, [Kind::Number, Kind::String, Kind::Object]);
+        assert_eq!(tape.string(tape.elements(list).nth(1).unwrap()), "x\"]");
     }
-    let mut escaped = false;
-    for (i, byte) in rest.iter().enumerate() {
-        match byte {
-            b'"' if !escaped => return at + i + 2,
-            b'\\' => escaped = !escaped,
-            _ => escaped = false,
+
+    #[test]
+    fn a_string_that_stands_for_no_text_keeps_its_escapes() {
+        for (text, expected) in [(r#""\u00e9""#, "é"), (r#""\ud800""#, r"\ud800"), (r#""open"#, "open")] {
+            assert_eq!(Tape::new(text).string(0), expected, "{text}");
         }
+        assert_eq!(Tape::new("").root(), None);
+        assert_eq!((Tape::new("").kind(7), Tape::new("").text(7)), (Kind::Null, "null"));
     }
-    bytes.len()
 }
