@@ -17,6 +17,18 @@ pub enum Explanation<S> {
     Absent,
 }
 
+impl<S> Explanation<S> {
+    /// The name of the relation in documents, the same that `serde` gives it, and the steps of the chain if there is one.
+    pub fn parts(&self) -> (&'static str, &[S]) {
+        match self {
+            Self::Waits(steps) => ("waits", steps),
+            Self::IsWaitedFor(steps) => ("is_waited_for", steps),
+            Self::Concurrent => ("concurrent", &[]),
+            Self::Absent => ("absent", &[]),
+        }
+    }
+}
+
 impl<L: Label> WaitGraph<L> {
     /// How two sets of operations are ordered: the shortest chain of edges between any of them, `step` by step.
     pub fn explain<S>(&self, a: &[usize], b: &[usize], step: impl Fn(WaitEdge<L>) -> S) -> Explanation<S> {

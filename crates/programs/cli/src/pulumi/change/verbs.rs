@@ -1,5 +1,7 @@
 //! `rm`, `mv`, `protect`, `unprotect`, `taint` and `untaint` for Pulumi.
 
+use std::collections::HashSet;
+
 use groundstate_pulumi_integrity::{DeleteError, DeleteOptions, Flag, RenameError, delete, rename, set_flag};
 use groundstate_pulumi_snapshot::{Snapshot, Urn};
 
@@ -178,11 +180,11 @@ pub(crate) fn flag(args: &AddressesArgs, found: StateLocation, flag: Flag) -> Re
     };
     run(found, &args.change, operation, Soundness::Needed, |snapshot, subject| {
         let name = subject.name;
-        let mut urns: Vec<Urn> = Vec::new();
+        let (mut urns, mut known) = (Vec::new(), HashSet::new());
         for word in &args.addresses {
             for index in select::find(snapshot, word, name)? {
                 let live = snapshot.resource(index).filter(|resource| !resource.delete);
-                urns.extend(live.map(|resource| resource.urn.clone()).filter(|urn| !urns.contains(urn)));
+                urns.extend(live.map(|resource| resource.urn.clone()).filter(|urn: &Urn| known.insert(urn.clone())));
             }
         }
         let number = set_flag(snapshot, &urns, flag)

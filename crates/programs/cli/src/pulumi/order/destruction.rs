@@ -153,12 +153,7 @@ fn name(urn: &Urn) -> String {
 }
 
 fn explained(destruction: &Destruction, explanation: &Explanation) -> String {
-    let (relation, steps) = match explanation {
-        Explanation::Waits(steps) => ("waits", &**steps),
-        Explanation::IsWaitedFor(steps) => ("is_waited_for", &**steps),
-        Explanation::Concurrent => ("concurrent", [].as_slice()),
-        Explanation::Absent => ("absent", [].as_slice()),
-    };
+    let (relation, steps) = explanation.parts();
     Json::object(|json| {
         json.text("format_version", "1.0");
         json.text("relation", relation);

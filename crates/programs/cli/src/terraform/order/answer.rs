@@ -119,12 +119,7 @@ fn name(key: &NodeKey) -> String {
 }
 
 fn explained(explanation: &Explanation, graph: &OperationGraph) -> String {
-    let (relation, steps) = match explanation {
-        Explanation::Waits(steps) => ("waits", &**steps),
-        Explanation::IsWaitedFor(steps) => ("is_waited_for", &**steps),
-        Explanation::Concurrent => ("concurrent", [].as_slice()),
-        Explanation::Absent => ("absent", [].as_slice()),
-    };
+    let (relation, steps) = explanation.parts();
     Json::object(|json| {
         json.text("format_version", "1.0");
         json.text("relation", relation);
