@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// One clause of the contract.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Clause {
     /// Its letter and number, as in the documentation of the trait.
@@ -28,7 +28,8 @@ impl Clause {
 
 impl fmt::Display for Clause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.code, self.name)
+        // Clauses of blobs have no codes.
+        if self.code == self.name { f.write_str(self.name) } else { write!(f, "{} {}", self.code, self.name) }
     }
 }
 

@@ -114,6 +114,25 @@ pub(crate) async fn abandon_after<T>(future: BoxFuture<'_, T>, waits: usize) -> 
     .await
 }
 
+/// Runs futures at the same time in one task.
+pub(crate) async fn together<F: Future>(futures: Vec<F>) -> Vec<F::Output> {
+    let mut running: Vec<_> = futures.into_iter().map(|future| (Box::pin(future), None)).collect();
+    std::future::poll_fn(|context| {
+        let mut done = true;
+        for (future, output) in &mut running {
+            if output.is_none() {
+                match future.as_mut().poll(context) {
+                    Poll::Ready(value) => *output = Some(value),
+                    Poll::Pending => done = false,
+                }
+            }
+        }
+        if done { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+    running.into_iter().filter_map(|(_, output)| output).collect()
+}
+
 /// Runs all futures to their ends on this thread, in an order that the generator decides.
 pub(crate) async fn interleave<T: Send>(futures: Vec<BoxFuture<'_, T>>, mut rng: Rng) -> Vec<T> {
     // Some races show when everybody goes step by step, others when one gets far while another stands still.

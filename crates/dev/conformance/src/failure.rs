@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use groundstate_statemgr::{Error, ErrorKind, Result, Stored};
+use groundstate_statemgr::Stored;
 
 use crate::clause::Clause;
 use crate::fault::Conditions;
@@ -16,7 +16,7 @@ pub struct Failure {
     /// The name of the case.
     pub case: &'static str,
     /// The clause that is broken.
-    pub clause: &'static Clause,
+    pub clause: Clause,
     /// Under which conditions it ran.
     pub conditions: Conditions,
     /// The seed of the run; the same one gives the same run, as far as the store and threads let it.
@@ -30,6 +30,12 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// A failure of which is not known yet what was expected and seen.
+    pub(crate) fn new(case: &'static str, clause: Clause, conditions: Conditions, seed: u64) -> Self {
+        let (expected, seen, calls) = (String::new(), String::new(), Vec::new());
+        Self { case, clause, conditions, seed, expected, seen, calls }
+    }
+
     /// Where to look first.
     pub fn next_step(&self) -> &'static str {
         self.clause.advice
@@ -42,7 +48,9 @@ impl fmt::Display for Failure {
         writeln!(f, "{case} failed: clause {clause} of the contract is broken")?;
         writeln!(f, "  expected:  {expected}")?;
         writeln!(f, "  seen:      {seen}")?;
-        writeln!(f, "  next step: {}", self.next_step())?;
+        if !clause.advice.is_empty() {
+            writeln!(f, "  next step: {}", clause.advice)?;
+        }
         write!(f, "  again:     conditions {conditions}, seed {seed} ({}={seed})", crate::SEED_VARIABLE)?;
         if !calls.is_empty() {
             f.write_str("\n  calls:")?;
@@ -85,11 +93,16 @@ pub(crate) enum Stop {
 }
 
 /// The result of a step of a case.
-pub(crate) type Step<T = ()> = std::result::Result<T, Stop>;
+pub(crate) type Step<T = ()> = Result<T, Stop>;
+
+/// What a failed case ends with.
+pub(crate) fn failed(expected: impl Into<String>, seen: impl Into<String>) -> Stop {
+    Stop::Failed { expected: expected.into(), seen: seen.into(), clause: None }
+}
 
 /// Ends a case as failed.
 pub(crate) fn fail<T>(expected: impl Into<String>, seen: impl Into<String>) -> Step<T> {
-    Err(Stop::Failed { expected: expected.into(), seen: seen.into(), clause: None })
+    Err(failed(expected, seen))
 }
 
 /// Ends a case as not applicable.
@@ -98,35 +111,61 @@ pub(crate) fn not_applicable<T>(why: impl Into<String>) -> Step<T> {
 }
 
 /// Goes on if the condition holds.
-pub(crate) fn ensure(holds: bool, expected: &str, seen: impl FnOnce() -> String) -> Step {
+pub(crate) fn ensure(holds: bool, expected: impl Into<String>, seen: impl FnOnce() -> String) -> Step {
     if holds { Ok(()) } else { fail(expected, seen()) }
+}
+
+/// Goes on if the condition holds, which says all that there is to see.
+pub(crate) fn holds(condition: bool, expected: &str) -> Step {
+    ensure(condition, expected, || "it is not so".to_owned())
 }
 
 /// Goes on if both are the same.
 pub(crate) fn equal<T: PartialEq + fmt::Debug>(what: &str, seen: &T, expected: &T) -> Step {
-    ensure(seen == expected, &format!("{what}: {expected:?}"), || format!("{seen:?}"))
+    ensure(seen == expected, format!("{what}: {expected:?}"), || format!("{seen:?}"))
 }
 
+/// The error of a contract.
+pub(crate) trait Refusal: std::error::Error + Sized + 'static {
+    type Kind: Copy + fmt::Debug + PartialEq;
+
+    fn kind(&self) -> Self::Kind;
+}
+
+macro_rules! refusals {
+    ($($of:ident),+) => {
+        $(impl Refusal for $of::Error {
+            type Kind = $of::ErrorKind;
+
+            fn kind(&self) -> Self::Kind {
+                self.kind()
+            }
+        })+
+    };
+}
+
+refusals!(groundstate_blobs, groundstate_statemgr, groundstate_wal);
+
 /// What a step expects of an answer of the store.
-pub(crate) trait Answer<T>: Sized {
+pub(crate) trait Answer<T, E: Refusal>: Sized {
     /// The call worked.
     fn succeeds(self, what: &str) -> Step<T>;
 
     /// The call was refused with one of these kinds.
-    fn refused_with(self, kinds: &[ErrorKind], what: &str) -> Step<Error>;
+    fn refused_with(self, kinds: &[E::Kind], what: &str) -> Step<E>;
 
     /// The call was refused with this kind.
-    fn refused(self, kind: ErrorKind, what: &str) -> Step<Error> {
+    fn refused(self, kind: E::Kind, what: &str) -> Step<E> {
         self.refused_with(&[kind], what)
     }
 }
 
-impl<T> Answer<T> for Result<T> {
+impl<T, E: Refusal> Answer<T, E> for Result<T, E> {
     fn succeeds(self, what: &str) -> Step<T> {
         self.or_else(|error| fail(format!("{what} succeeds"), describe(&error)))
     }
 
-    fn refused_with(self, kinds: &[ErrorKind], what: &str) -> Step<Error> {
+    fn refused_with(self, kinds: &[E::Kind], what: &str) -> Step<E> {
         let expected = || {
             let names: Vec<String> = kinds.iter().map(|kind| format!("`{kind:?}`")).collect();
             format!("{what} is refused with {}", names.join(" or "))
@@ -140,9 +179,9 @@ impl<T> Answer<T> for Result<T> {
 }
 
 /// An error with its kind and its causes.
-pub(crate) fn describe(error: &Error) -> String {
+pub(crate) fn describe<E: Refusal>(error: &E) -> String {
     let mut text = format!("`{:?}`: {error}", error.kind());
-    let mut next = std::error::Error::source(error);
+    let mut next = error.source();
     while let Some(cause) = next {
         text.push_str(&format!(": {cause}"));
         next = cause.source();

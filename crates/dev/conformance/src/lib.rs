@@ -47,10 +47,12 @@
 //! - [`CASES`] are the cases and [`CLAUSES`] what they are about. Each clause has a case of its name. A case that needs a
 //!   capability which the store lacks checks that the store refuses what needs it.
 //! - [`Conditions`] are how the cases run: calm, with latency, with errors, and with clients that give up.
-//! - [`Faulty`] is the store that does these things, for other tests to use.
+//! - [`Faulty`] is the store that does these things, for other tests to use. [`FaultyBlobs`] are blobs that fail the calls
+//!   which a test plans.
 //! - [`MemoryHarness`] runs the suite on the store in memory.
 //! - [`journals`] has the cases of journals, which are stores of another kind, and [`journal_suite!`] makes tests of them.
-//! - [`blob_suite!`] and [`BlobHarness`] are the same for blob stores: [`BLOB_CASES`], one after the other, calm.
+//! - [`blob_suite!`] and [`BlobHarness`] are the same for blob stores. All three suites run by one frame: a case on a
+//!   thread of its own, a [`Failure`] with the clause, what was expected and what was seen.
 //!
 //! Concurrent cases run twice: on one thread in an order that the seed decides, and on threads. A failure names the
 //! seed.
@@ -72,6 +74,8 @@ mod cx;
 mod executor;
 mod failure;
 mod fault;
+mod faulty_blobs;
+mod frame;
 mod harness;
 mod history;
 pub mod journals;
@@ -84,12 +88,13 @@ mod run;
 mod states;
 mod trace;
 
-pub use blobs::{BLOB_CASES, BlobCase, BlobFailure, BlobHarness, Container, check_blobs};
+pub use blobs::{BlobHarness, Container, check_blobs};
 pub use cases::{CASES, Case};
 pub use clause::{CLAUSES, Clause};
 pub use executor::{BoxFuture, ThreadSleeper, block_on};
 pub use failure::{Failure, Outcome};
 pub use fault::{Conditions, Faults, Faulty};
+pub use faulty_blobs::{Fault, FaultyBlobs};
 pub use harness::{Disturbance, Harness, Place};
 pub use memory::MemoryHarness;
 pub use report::{CaseReport, Report};

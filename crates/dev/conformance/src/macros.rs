@@ -1,4 +1,4 @@
-//! The macro that makes a test of each case.
+//! The macros that make a test of each case.
 
 /// Makes a `#[test]` of each case, under each of the conditions, in modules that are called after those.
 ///
@@ -20,16 +20,64 @@ macro_rules! suite {
     };
     ($harness:expr; $($conditions:ident),+ $(,)?) => {
         #[cfg(test)]
-        fn conformance_harness() -> ::std::sync::Arc<dyn $crate::Harness> {
-            ::std::sync::Arc::new($harness)
+        fn conformance_check(
+            name: &str,
+            conditions: &str,
+        ) -> ::std::result::Result<::std::option::Option<::std::string::String>, ::std::boxed::Box<dyn ::std::error::Error>>
+        {
+            let conditions = $crate::Conditions::find(conditions)
+                .ok_or("the conditions are calm, latency, errors and stops")?;
+            $crate::check(::std::sync::Arc::new($harness), name, conditions)
         }
 
         $(
             #[cfg(test)]
             mod $conditions {
-                $crate::__cases!(__tests $conditions);
+                $crate::__cases!(__tests |name| super::conformance_check(name, ::std::stringify!($conditions)));
             }
         )+
+    };
+}
+
+/// Makes a `#[test]` of each case of the suite of blob stores.
+///
+/// The argument is an expression for a [`BlobHarness`](crate::BlobHarness); each test evaluates it anew. With `optional` before
+/// it, it is one for an `Option`, whose `None` says that the service is not there: the tests report "not run". Use the macro
+/// once in a module.
+#[macro_export]
+macro_rules! blob_suite {
+    (optional $harness:expr) => {
+        $crate::__blob_cases!(
+            __tests
+                | name
+                | match $harness {
+                    ::std::option::Option::Some(harness) =>
+                        $crate::check_blobs(::std::sync::Arc::new(harness), name),
+                    ::std::option::Option::None => {
+                        ::std::println!("not run: {name}, the service is not there");
+                        ::std::result::Result::Ok(::std::option::Option::None)
+                    }
+                }
+        );
+    };
+    ($harness:expr) => {
+        $crate::__blob_cases!(__tests | name | $crate::check_blobs(::std::sync::Arc::new($harness), name));
+    };
+}
+
+/// Makes a `#[test]` of each case of journals. The argument is an expression for a
+/// [`JournalHarness`](crate::journals::JournalHarness); each test evaluates it anew. Use it once in a module.
+#[macro_export]
+macro_rules! journal_suite {
+    ($harness:expr) => {
+        #[cfg(test)]
+        mod journal {
+            use super::*;
+
+            $crate::__journal_cases!(
+                __tests | name | $crate::journals::check_journal(::std::sync::Arc::new($harness), name)
+            );
+        }
     };
 }
 
@@ -38,9 +86,9 @@ macro_rules! suite {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __cases {
-    ($then:ident $($argument:ident)?) => {
+    ($then:ident $($argument:tt)*) => {
         $crate::$then! {
-            [$($argument)?]
+            [$($argument)*]
             absent_reads_as_none
             absent_reads_as_none_after_delete
             absent_reads_as_none_where_zero_bytes_lie
@@ -105,19 +153,87 @@ macro_rules! __cases {
     };
 }
 
-/// A test for each name.
+/// The same for blobs.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __blob_cases {
+    ($then:ident $($argument:tt)*) => {
+        $crate::$then! {
+            [$($argument)*]
+            absent_is_none
+            absent_is_none_after_delete
+            reads_what_was_written
+            reads_what_was_written_of_any_bytes
+            reads_what_was_written_of_megabytes
+            put_is_whole
+            create_once
+            create_once_of_many
+            compare_and_swap
+            compare_and_swap_loses_nothing
+            conditional_delete
+            ranges
+            ranges_of_one_content
+            conditional_reads
+            lists_by_raw_prefix
+            lists_by_raw_prefix_in_pages
+            lists_by_raw_prefix_and_delimiter
+            keys_are_kept
+            attributes
+            leases
+            leases_protect_writes
+            lacking_means_unsupported
+            display_names_the_place
+        }
+    };
+}
+
+/// The same for journals.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __journal_cases {
+    ($then:ident $($argument:tt)*) => {
+        $crate::$then! {
+            [$($argument)*]
+            absent_reads_as_none
+            acknowledged_is_read
+            reads_need_no_writer
+            reads_from_a_position
+            reads_from_a_position_of_an_epoch_that_is_over
+            acknowledged_is_durable
+            order_is_kept
+            batches_are_whole
+            concurrent_appends_all_count
+            any_bytes_are_records
+            append_needs_an_epoch
+            begin_replaces
+            begin_is_all_or_nothing
+            begin_is_all_or_nothing_beside_readers
+            newest_writer_wins
+            newest_writer_wins_over_one_that_slept_long
+            newest_writer_wins_in_every_operation
+            newest_writer_wins_in_a_race
+            open_never_waits
+            closed_writers_end
+            a_new_writer_goes_on
+            torn_tails_count_for_nothing
+            damage_is_refused
+            display_names_the_place
+        }
+    };
+}
+
+/// A test for each name: it calls the closure with it.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __tests {
-    ([$conditions:ident] $($case:ident)+) => {
+    ([|$name:ident| $check:expr] $($case:ident)+) => {
         $(
             #[test]
             fn $case() -> ::std::result::Result<(), ::std::boxed::Box<dyn ::std::error::Error>> {
-                let name = ::std::stringify!($case);
-                let conditions = $crate::Conditions::find(::std::stringify!($conditions))
-                    .ok_or("the conditions are calm, latency, errors and stops")?;
-                if let Some(why) = $crate::check(super::conformance_harness(), name, conditions)? {
-                    ::std::println!("not applicable: {name} under {conditions}: {why}");
+                let $name = ::std::stringify!($case);
+                let not_applicable: ::std::option::Option<::std::string::String> = $check?;
+                if let ::std::option::Option::Some(why) = not_applicable {
+                    ::std::println!("not applicable: {}: {why}", ::std::stringify!($case));
                 }
                 Ok(())
             }
@@ -136,11 +252,17 @@ macro_rules! __names {
 
 #[cfg(test)]
 mod tests {
+    use crate::blobs::BLOB_CASES;
     use crate::cases::CASES;
+    use crate::journals::JOURNAL_CASES;
 
     #[test]
-    fn the_macro_knows_every_case() {
+    fn the_macros_know_every_case() {
         let names: Vec<&str> = CASES.iter().map(|case| case.name).collect();
         assert_eq!(crate::__cases!(__names).to_vec(), names);
+        let names: Vec<&str> = BLOB_CASES.iter().map(|case| case.name).collect();
+        assert_eq!(crate::__blob_cases!(__names).to_vec(), names);
+        let names: Vec<&str> = JOURNAL_CASES.iter().map(|case| case.name).collect();
+        assert_eq!(crate::__journal_cases!(__names).to_vec(), names);
     }
 }

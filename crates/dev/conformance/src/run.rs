@@ -1,24 +1,19 @@
 //! Running one case, or all of them.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
-use std::sync::mpsc::RecvTimeoutError;
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
-use std::time::Duration;
 
 use crate::cases::{CASES, Case, refusals};
-use crate::clause::Clause;
 use crate::cx::Cx;
-use crate::failure::{Answer, Failure, Outcome, Step, Stop, fail};
+use crate::failure::{Answer, Failure, Outcome, Step, Stop};
 use crate::fault::Conditions;
+use crate::frame::{SEED, carry_out, checked, outcome};
 use crate::harness::Harness;
 use crate::report::{CaseReport, Report};
 use crate::trace::Trace;
 
 /// The environment variable that has the seed of a run: a number. The macro's tests read it.
 pub const SEED_VARIABLE: &str = "GROUNDSTATE_CONFORMANCE_SEED";
-
-/// The seed of a run unless one is chosen.
-const SEED: u64 = 0x6707_57a7_e0c0_ffee;
 
 /// Which cases to run, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,44 +93,11 @@ pub fn run_case(
     seed: u64,
 ) -> Outcome {
     let trace = Arc::new(Trace::default());
-    let (sender, receiver) = mpsc::channel();
-    let patience = harness.patience();
-    let work = {
-        let (harness, trace) = (Arc::clone(harness), Arc::clone(&trace));
-        move || {
-            let step = Arc::new(Mutex::new(None));
-            let run = attempt(Arc::clone(&harness), case, conditions, seed, trace);
-            let slot = Arc::clone(&step);
-            harness.block_on(Box::pin(async move {
-                let outcome = run.await;
-                *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
-            }));
-            let outcome = step.lock().unwrap_or_else(PoisonError::into_inner).take();
-            // The caller stopped waiting when it took too long.
-            sender.send(outcome).unwrap_or_default();
-        }
-    };
-    let spawned = std::thread::Builder::new().name(case.name.to_owned()).spawn(work);
-    let step = match spawned.map(|_| receiver.recv_timeout(patience)) {
-        Ok(Ok(Some(step))) => step,
-        Ok(Ok(None)) => fail("the harness runs futures to their ends", "`Harness::block_on` returned early"),
-        Ok(Err(RecvTimeoutError::Timeout)) => hangs(patience),
-        Ok(Err(RecvTimeoutError::Disconnected)) => fail("the calls of the store return", "one panicked"),
-        Err(error) => fail("a thread for the case", error.to_string()),
-    };
-    match step {
-        Ok(()) => Outcome::Passed,
-        Err(Stop::NotApplicable(why)) => Outcome::NotApplicable(why),
-        Err(Stop::Failed { expected, seen, clause }) => {
-            let clause = clause.and_then(Clause::find).unwrap_or_else(|| case.clause());
-            let (case, calls) = (case.name, trace.lines());
-            Outcome::Failed(Box::new(Failure { case, clause, conditions, seed, expected, seen, calls }))
-        }
-    }
-}
-
-fn hangs(patience: Duration) -> Step {
-    fail(format!("the case ends within {patience:?}"), "it still waits for something")
+    let run = attempt(Arc::clone(harness), case, conditions, seed, Arc::clone(&trace));
+    let (executor, patience) = (Arc::clone(harness), harness.patience());
+    let step = carry_out(case.name, patience, move |future| executor.block_on(future), run);
+    let failure = Failure::new(case.name, *case.clause(), conditions, seed);
+    outcome(step, Failure { calls: trace.lines(), ..failure })
 }
 
 async fn attempt(
@@ -185,9 +147,5 @@ pub fn check(
         Err(_) => SEED,
     };
     let case = Case::find(case).ok_or_else(|| format!("there is no case {case:?}"))?;
-    match run_case(&harness, case, conditions, seed) {
-        Outcome::Passed => Ok(None),
-        Outcome::NotApplicable(why) => Ok(Some(why)),
-        Outcome::Failed(failure) => Err(failure),
-    }
+    checked(run_case(&harness, case, conditions, seed))
 }

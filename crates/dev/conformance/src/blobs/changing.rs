@@ -6,8 +6,9 @@ use groundstate_blobs::{
 };
 
 use super::reading::{get, key, put};
-use super::{Answer, Cx, End, Step, ensure, equal, needs, together};
-use crate::executor::BoxFuture;
+use super::{Cx, needs};
+use crate::executor::{BoxFuture, together};
+use crate::failure::{Answer, Step, equal, failed, holds};
 
 fn expecting(version: &BlobVersion) -> PutOptions {
     PutOptions::expecting(Precondition::Version(version.clone()))
@@ -28,7 +29,7 @@ pub(super) async fn whole(cx: &Cx) -> Step {
         for _ in 0..20 {
             let bytes = get(&b, &key).await?.bytes;
             let first = bytes.first().copied().unwrap_or_default();
-            ensure(bytes == content(first), "a read during writes gives one content, whole")?;
+            holds(bytes == content(first), "a read during writes gives one content, whole")?;
         }
         Ok(())
     });
@@ -49,7 +50,7 @@ pub(super) async fn create_once(cx: &Cx) -> Step {
     }
     let blob = get(&b, &key).await?;
     equal("what is stored after refusals", &blob.bytes, &"a".into())?;
-    ensure(blob.version().same_as(&version), "refusals leave the version")?;
+    holds(blob.version().same_as(&version), "refusals leave the version")?;
     b.delete(&key, &DeleteOptions::default()).await.succeeds("a deletion")?;
     b.put(&key, "b".into(), &once).await.succeeds("a creation after the deletion").map(drop)
 }
@@ -98,14 +99,17 @@ pub(super) async fn compare_and_swap(cx: &Cx) -> Step {
         .refused(ErrorKind::PreconditionFailed, "a write that expects a version where nothing is stored")?;
     let blob = get(&a, &key).await?;
     equal("what is stored after refusals", &blob.bytes, &"2".into())?;
-    ensure(blob.version().same_as(&second), "refusals leave the version")?;
+    holds(blob.version().same_as(&second), "refusals leave the version")?;
     equal("what was never written", &a.get(&other, &GetOptions::default()).await.succeeds("a read")?, &None)?;
     // A version that was read, and one that came by its text, are as good as the one that the write gave.
     let third = a
         .put(&key, "3".into(), &expecting(blob.version()))
         .await
         .succeeds("a write that expects what was read")?;
-    let text = third.to_string().parse::<BlobVersion>().map_err(|error| End::Failed(error.to_string()))?;
+    let text = third
+        .to_string()
+        .parse::<BlobVersion>()
+        .map_err(|error| failed("a version by its text", error.to_string()))?;
     b.put(&key, "4".into(), &expecting(&text))
         .await
         .succeeds("a write that expects a version by its text")
@@ -163,12 +167,12 @@ pub(super) async fn conditional_delete(cx: &Cx) -> Step {
         .refused(ErrorKind::PreconditionFailed, "a deletion of what is gone")?;
     equal("what is stored after the refusal", &get(&b, &key).await?.bytes, &"2".into())?;
     let current = DeleteOptions::version(&second);
-    ensure(
+    holds(
         a.delete(&key, &current).await.succeeds("a deletion of what is stored")?,
         "it says that there was something",
     )?;
     equal("a read afterwards", &b.get(&key, &GetOptions::default()).await.succeeds("a read")?, &None)?;
-    ensure(
+    holds(
         !b.delete(&key, &current).await.succeeds("a deletion of a version where nothing is stored")?,
         "it says that there was nothing",
     )

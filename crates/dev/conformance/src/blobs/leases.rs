@@ -8,7 +8,8 @@ use groundstate_blobs::{
 };
 
 use super::reading::{get, key, put};
-use super::{Answer, Cx, End, Step, ensure, equal, needs};
+use super::{Cx, needs};
+use crate::failure::{Answer, Step, Stop, equal, failed, holds};
 
 fn ids() -> Step<(LeaseId, LeaseId)> {
     let id =
@@ -17,7 +18,7 @@ fn ids() -> Step<(LeaseId, LeaseId)> {
 }
 
 fn leases(store: &dyn BlobStore) -> Step<&dyn Leases> {
-    store.leases().ok_or_else(|| End::NotApplicable("the store has no leases".to_owned()))
+    store.leases().ok_or_else(|| Stop::NotApplicable("the store has no leases".to_owned()))
 }
 
 pub(super) async fn exclude(cx: &Cx) -> Step {
@@ -48,8 +49,8 @@ pub(super) async fn exclude(cx: &Cx) -> Step {
     la.release(&key, &mine).await.succeeds("the release")?;
     la.release(&key, &mine).await.refused(ErrorKind::LeaseLost, "the release of what is free")?;
     lb.acquire(&key, &yours, LeaseDuration::Infinite).await.succeeds("a lease after the release")?;
-    ensure(la.break_lease(&key).await.succeeds("a break")?, "a break says that a lease was held")?;
-    ensure(!la.break_lease(&key).await.succeeds("another break")?, "a break says that no lease was held")?;
+    holds(la.break_lease(&key).await.succeeds("a break")?, "a break says that a lease was held")?;
+    holds(!la.break_lease(&key).await.succeeds("another break")?, "a break says that no lease was held")?;
     la.acquire(&key, &mine, LeaseDuration::Infinite).await.succeeds("a lease after the break")
 }
 
@@ -77,10 +78,9 @@ pub(super) async fn protect(cx: &Cx) -> Step {
     let metadata = BTreeMap::from([("terraformlockid".to_owned(), "eyJ9".to_owned())]);
     let version =
         la.set_metadata(&key, &metadata, &Precondition::Any, Some(&mine)).await.succeeds("a description")?;
-    let meta =
-        b.head(&key).await.succeeds("a look")?.ok_or_else(|| End::Failed("the blob is gone".to_owned()))?;
+    let meta = b.head(&key).await.succeeds("a look")?.ok_or_else(|| failed("the blob", "it is gone"))?;
     equal("the metadata", &meta.attributes.metadata, &metadata)?;
-    ensure(meta.version.same_as(&version), "a description gives the version")?;
+    holds(meta.version.same_as(&version), "a description gives the version")?;
     equal("the content after a description", &get(&b, &key).await?.bytes, &"1".into())?;
 
     let write = PutOptions::expecting(Precondition::Version(version)).lease(&mine);

@@ -3,8 +3,9 @@
 use bytes::Bytes;
 use groundstate_blobs::{BlobStore, ErrorKind, GetOptions, ListOptions, PutOptions};
 
+use super::Cx;
 use super::reading::{key, put};
-use super::{Answer, Cx, Step, ensure, equal};
+use crate::failure::{Answer, Step, equal, holds};
 
 /// All names and prefixes, over all pages, in the order they came.
 async fn all(store: &dyn BlobStore, prefix: &str, options: ListOptions) -> Step<(Vec<String>, Vec<String>)> {
@@ -13,7 +14,7 @@ async fn all(store: &dyn BlobStore, prefix: &str, options: ListOptions) -> Step<
     loop {
         let page = store.list(prefix, &options).await.succeeds("a list")?;
         if let Some(limit) = options.limit {
-            ensure(
+            holds(
                 page.blobs.len() + page.prefixes.len() <= limit,
                 "a page has as many entries as asked for, at most",
             )?;
@@ -58,7 +59,7 @@ pub(super) async fn raw_prefix(cx: &Cx) -> Step {
     let same = page.blobs.first().zip(head).is_some_and(|(listed, head)| {
         listed.meta.version.same_as(&head.version) && listed.meta.size == head.size
     });
-    ensure(same, "a list gives versions and sizes")
+    holds(same, "a list gives versions and sizes")
 }
 
 pub(super) async fn pages(cx: &Cx) -> Step {
@@ -138,7 +139,7 @@ pub(super) async fn keys_are_kept(cx: &Cx) -> Step {
         }
     }
     let names = kept;
-    ensure(names.len() > 15, "nearly all names can be keys")?;
+    holds(names.len() > 15, "nearly all names can be keys")?;
     for name in &names {
         let blob = b.get(&key(name)?, &GetOptions::default()).await.succeeds("a read of an odd key")?;
         equal(
@@ -151,13 +152,13 @@ pub(super) async fn keys_are_kept(cx: &Cx) -> Step {
     equal("the names in a list", &seen, &names.iter().map(|name| (*name).to_owned()).collect())?;
     for name in &names {
         let (seen, _) = all(&b, name, ListOptions::default()).await?;
-        ensure(
+        holds(
             seen.first().is_some_and(|first| first == name),
             &format!("{name:?} is listed by itself as a prefix"),
         )?;
         let deleted =
             b.delete(&key(name)?, &Default::default()).await.succeeds("a deletion of an odd key")?;
-        ensure(deleted, "a deletion says that there was something")?;
+        holds(deleted, "a deletion says that there was something")?;
     }
     equal("a list after all deletions", &all(&a, "", ListOptions::default()).await?.0, &vec![])
 }

@@ -3,7 +3,8 @@
 use bytes::Bytes;
 use groundstate_blobs::{Blob, BlobStore, DeleteOptions, ErrorKind, GetOptions, Key, PutOptions};
 
-use super::{Answer, Cx, Step, ensure, equal, needs};
+use super::{Cx, needs};
+use crate::failure::{Answer, Step, equal, failed, holds};
 
 pub(super) fn key(text: &str) -> Step<Key> {
     Key::parse(text).succeeds("a key")
@@ -12,7 +13,7 @@ pub(super) fn key(text: &str) -> Step<Key> {
 /// Reads a blob that has to be there.
 pub(super) async fn get(store: &dyn BlobStore, key: &Key) -> Step<Blob> {
     let blob = store.get(key, &GetOptions::default()).await.succeeds("a read")?;
-    blob.ok_or_else(|| super::End::Failed(format!("{key} was written and reads as absent")))
+    blob.ok_or_else(|| failed(format!("what was written as {key}"), "nothing"))
 }
 
 pub(super) async fn put(
@@ -42,7 +43,7 @@ pub(super) async fn deleted(cx: &Cx) -> Step {
     for _ in 0..2 {
         put(&a, &key, "1").await?;
         let was_there = b.delete(&key, &DeleteOptions::default()).await.succeeds("a deletion")?;
-        ensure(was_there, "a deletion says that there was something")?;
+        holds(was_there, "a deletion says that there was something")?;
         for client in [&a, &b] {
             equal("a read", &client.get(&key, &GetOptions::default()).await.succeeds("a read")?, &None)?;
             equal("a look", &client.head(&key).await.succeeds("a look")?, &None)?;
@@ -60,16 +61,16 @@ pub(super) async fn written(cx: &Cx) -> Step {
         for client in [&a, &b, &cx.open().await?] {
             let blob = get(client, &key).await?;
             equal("the bytes", &blob.bytes, &Bytes::from(text))?;
-            ensure(blob.version().same_as(&version), "a read gives the version that the write gave")?;
+            holds(blob.version().same_as(&version), "a read gives the version that the write gave")?;
             equal("the size", &blob.meta.size, &(text.len() as u64))?;
             equal("the range", &blob.range, &(0..text.len() as u64))?;
             let meta = client.head(&key).await.succeeds("a look")?;
-            ensure(
+            holds(
                 meta.is_some_and(|meta| meta.version.same_as(&version) && meta.size == text.len() as u64),
                 "a look gives version and size",
             )?;
         }
-        ensure(
+        holds(
             last.replace(version.clone())
                 .is_none_or(|last: groundstate_blobs::BlobVersion| !last.same_as(&version)),
             "another content has another version",
@@ -99,7 +100,7 @@ pub(super) async fn megabytes(cx: &Cx) -> Step {
     let bytes: Bytes =
         (0..6_000_000_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 24) as u8).collect::<Vec<_>>().into();
     put(&a, &key, bytes.clone()).await?;
-    ensure(get(&b, &key).await?.bytes == bytes, "six megabytes are read as they were written")?;
+    holds(get(&b, &key).await?.bytes == bytes, "six megabytes are read as they were written")?;
     let blob = b
         .get(&key, &GetOptions::default().range(5_999_990..7_000_000))
         .await
@@ -177,7 +178,7 @@ pub(super) async fn conditional_reads(cx: &Cx) -> Step {
 pub(super) async fn display(cx: &Cx) -> Step {
     let (a, b) = cx.two().await?;
     let text = a.to_string();
-    ensure(!text.is_empty() && !text.contains('\n'), "the name of the place is one line")?;
+    holds(!text.is_empty() && !text.contains('\n'), "the name of the place is one line")?;
     equal("the name of the place for another client", &b.to_string(), &text)?;
     needs(!a.capabilities().leases || a.leases().is_some(), "leases")
         .and_then(|()| equal("whether there are leases", &a.leases().is_some(), &a.capabilities().leases))

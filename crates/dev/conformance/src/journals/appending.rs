@@ -6,15 +6,17 @@ use std::task::Poll;
 
 use groundstate_wal::{ErrorKind, JournalWriter, Record};
 
-use super::cx::{Answer, Cx, Step, ensure, failed, record, records, stands};
+use super::cx::{Cx, record, records, stands};
 use super::run::both;
+use crate::executor::together;
+use crate::failure::{Answer, Step, ensure, failed};
 
 pub(super) async fn durable(cx: &Cx) -> Step {
     let mut expected = Vec::new();
     let mut writer = cx.begun().await?;
     for round in 0..6 {
         let batch = records(&[&format!("batch {round}")]);
-        writer.append(&batch).await.works("appending")?;
+        writer.append(&batch).await.succeeds("appending")?;
         expected.extend(batch);
         // It dies, without a chance to put anything in order.
         drop(writer);
@@ -31,7 +33,7 @@ pub(super) async fn order(cx: &Cx) -> Step {
     for round in 0..20 {
         let batch: Vec<Record> = (0..rng.below(5)).map(|at| record(&format!("{round}.{at}"))).collect();
         let first = expected.len() as u64;
-        let receipt = writer.append(&batch).await.works("appending")?;
+        let receipt = writer.append(&batch).await.succeeds("appending")?;
         expected.extend(batch);
         stands(receipt, first, expected.len() as u64)?;
         let position = writer.position().map(|cursor| cursor.position().get());
@@ -62,7 +64,7 @@ pub(super) async fn whole(cx: &Cx) -> Step {
             })
             .await
         };
-        let acknowledged = done.transpose().works("appending")?.is_some();
+        let acknowledged = done.transpose().succeeds("appending")?.is_some();
         drop(writer);
         writer = cx.writer(&format!("writer {round}")).await?;
         let found = cx.contents().await?.ok_or_else(|| failed("an epoch", "none"))?.records;
@@ -103,29 +105,10 @@ async fn append_some(writer: Arc<dyn JournalWriter>, task: usize) -> Step<Vec<(u
     let mut receipts = Vec::new();
     for round in 0..3 {
         let batch = records(&[&format!("{task} {round} 0"), &format!("{task} {round} 1")]);
-        let receipt = writer.append(&batch).await.works("appending beside others")?;
+        let receipt = writer.append(&batch).await.succeeds("appending beside others")?;
         receipts.push((task, round, receipt.first.get()));
     }
     Ok(receipts)
-}
-
-/// Runs futures at the same time in one task.
-pub(super) async fn together<F: Future>(futures: Vec<F>) -> Vec<F::Output> {
-    let mut running: Vec<_> = futures.into_iter().map(|future| (Box::pin(future), None)).collect();
-    std::future::poll_fn(|context| {
-        let mut done = true;
-        for (future, output) in &mut running {
-            if output.is_none() {
-                match future.as_mut().poll(context) {
-                    Poll::Ready(value) => *output = Some(value),
-                    Poll::Pending => done = false,
-                }
-            }
-        }
-        if done { Poll::Ready(()) } else { Poll::Pending }
-    })
-    .await;
-    running.into_iter().filter_map(|(_, output)| output).collect()
 }
 
 pub(super) async fn any_bytes(cx: &Cx) -> Step {
@@ -138,13 +121,13 @@ pub(super) async fn any_bytes(cx: &Cx) -> Step {
         (0_u8..=255).map(|byte| Record::from(&[byte][..])).collect(),
     ];
     for batch in &batches {
-        let receipt = writer.append(batch).await.works("appending any bytes")?;
+        let receipt = writer.append(batch).await.succeeds("appending any bytes")?;
         let len = receipt.next.get() - receipt.first.get();
         ensure(len == batch.len() as u64, "a receipt for each", || len.to_string())?;
     }
     let base: Vec<u8> = (0..=255).collect();
     cx.holds(&batches.concat()).await?;
-    writer.begin(&Record::from(base.clone())).await.works("beginning with any base")?;
+    writer.begin(&Record::from(base.clone())).await.succeeds("beginning with any base")?;
     let found = cx.contents().await?.map(|contents| contents.head.base);
     ensure(found == Some(Record::from(base)), "the base", || "another".to_owned())
 }
@@ -153,9 +136,9 @@ pub(super) async fn needs_an_epoch(cx: &Cx) -> Step {
     let writer = cx.writer("a").await?;
     writer.append(&records(&["early"])).await.refused(ErrorKind::NoEpoch, "appending without an epoch")?;
     ensure(writer.position().is_none(), "no position", || "one".to_owned())?;
-    writer.begin(&record("base")).await.works("beginning an epoch")?;
-    writer.append(&records(&["one"])).await.works("appending")?;
-    writer.clear().await.works("clearing")?;
+    writer.begin(&record("base")).await.succeeds("beginning an epoch")?;
+    writer.append(&records(&["one"])).await.succeeds("appending")?;
+    writer.clear().await.succeeds("clearing")?;
     writer.append(&records(&["late"])).await.refused(ErrorKind::NoEpoch, "appending after clearing")?;
     ensure(cx.contents().await?.is_none(), "nothing", || "an epoch".to_owned())
 }
@@ -181,7 +164,7 @@ pub(super) async fn race(
                             stop.store(true, Ordering::SeqCst);
                             break;
                         }
-                        Err(error) => return Err(error).works("appending in a race"),
+                        Err(error) => return Err(error).succeeds("appending in a race"),
                     }
                 }
                 Ok(kept)

@@ -2,49 +2,39 @@
 
 use std::sync::Arc;
 
-use groundstate_wal::{
-    Ack, Contents, Error, ErrorKind, JournalStore, JournalWriter, OpenOptions, Record, Result, read_all,
-};
+use groundstate_wal::{Ack, Contents, JournalStore, JournalWriter, OpenOptions, Record, read_all};
 
 use super::harness::JournalPlace;
+use crate::failure::{Answer, Step, ensure, failed};
 use crate::rng::Rng;
 
-/// How a case ends early.
-#[derive(Debug)]
-pub(super) enum Stop {
-    NotApplicable(&'static str),
-    Failed { expected: String, seen: String },
-}
-
-pub(super) type Step<T = ()> = std::result::Result<T, Stop>;
-
 /// The place of a case, and its random numbers.
-pub(super) struct Cx {
+pub(crate) struct Cx {
     pub(super) place: Arc<dyn JournalPlace>,
     pub(super) seed: u64,
 }
 
 impl Cx {
     pub(super) async fn client(&self) -> Step<Arc<dyn JournalStore>> {
-        self.place.open().await.works("opening a client")
+        self.place.open().await.succeeds("opening a client")
     }
 
     /// A writer of a client of its own.
     pub(super) async fn writer(&self, owner: &str) -> Step<Arc<dyn JournalWriter>> {
         let options = OpenOptions::new(owner).take_over(true);
-        self.client().await?.open(&options).await.works("opening for writing")
+        self.client().await?.open(&options).await.succeeds("opening for writing")
     }
 
     /// A writer with an epoch whose base is `base`.
     pub(super) async fn begun(&self) -> Step<Arc<dyn JournalWriter>> {
         let writer = self.writer("a").await?;
-        writer.begin(&record("base")).await.works("beginning an epoch")?;
+        writer.begin(&record("base")).await.succeeds("beginning an epoch")?;
         Ok(writer)
     }
 
     /// What another client reads.
     pub(super) async fn contents(&self) -> Step<Option<Contents>> {
-        read_all(&*self.client().await?).await.works("reading")
+        read_all(&*self.client().await?).await.succeeds("reading")
     }
 
     /// Fails unless another client reads exactly these records.
@@ -81,52 +71,8 @@ pub(super) fn same(found: &[Record], expected: &[Record]) -> Step {
     ensure(found.len() == expected.len(), format!("{} records", expected.len()), || found.len().to_string())
 }
 
-pub(super) fn failed(expected: impl Into<String>, seen: impl Into<String>) -> Stop {
-    Stop::Failed { expected: expected.into(), seen: seen.into() }
-}
-
-pub(super) fn ensure(holds: bool, expected: impl Into<String>, seen: impl FnOnce() -> String) -> Step {
-    if holds { Ok(()) } else { Err(failed(expected, seen())) }
-}
-
 /// Whether the batch stands where the receipt should say.
 pub(super) fn stands(receipt: Ack, first: u64, next: u64) -> Step {
     let seen = (receipt.first.get(), receipt.next.get());
     ensure(seen == (first, next), format!("a receipt for {first} up to {next}"), || format!("{seen:?}"))
-}
-
-/// What a case makes of an answer.
-pub(super) trait Answer<T> {
-    /// It has to be a success.
-    fn works(self, what: &str) -> Step<T>;
-
-    /// It has to be a refusal of this kind.
-    fn refused(self, kind: ErrorKind, what: &str) -> Step<Error>;
-}
-
-impl<T> Answer<T> for Result<T> {
-    fn works(self, what: &str) -> Step<T> {
-        self.map_err(|error| {
-            failed(format!("{what} succeeds"), format!("{:?}: {}", error.kind(), chain(&error)))
-        })
-    }
-
-    fn refused(self, kind: ErrorKind, what: &str) -> Step<Error> {
-        let expected = format!("{what} is {kind:?}");
-        match self {
-            Ok(_) => Err(failed(expected, "it succeeds")),
-            Err(error) if error.kind() == kind => Ok(error),
-            Err(error) => Err(failed(expected, format!("{:?}: {}", error.kind(), chain(&error)))),
-        }
-    }
-}
-
-/// An error with its causes.
-fn chain(error: &Error) -> String {
-    let (mut text, mut source) = (error.to_string(), std::error::Error::source(error));
-    while let Some(cause) = source {
-        text = format!("{text}: {cause}");
-        source = cause.source();
-    }
-    text
 }

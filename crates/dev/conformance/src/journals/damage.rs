@@ -2,18 +2,17 @@
 
 use groundstate_wal::{ErrorKind, read_all};
 
-use super::cx::{Answer, Cx, Step, Stop, ensure, failed, records};
+use super::cx::{Cx, records};
+use crate::failure::{Answer, Step, ensure, failed, not_applicable};
 
 pub(super) async fn torn(cx: &Cx) -> Step {
     let mut texts = vec!["one".to_owned()];
     let writer = cx.begun().await?;
-    writer.append(&records(&["one"])).await.works("appending")?;
+    writer.append(&records(&["one"])).await.succeeds("appending")?;
     drop(writer);
     for keep in [1, 250, 500, 999] {
-        if !cx.place.tear(keep).await.works("leaving the remains of a batch")? {
-            return Err(Stop::NotApplicable(
-                "the harness cannot leave the remains of a batch (`JournalPlace::tear`)",
-            ));
+        if !cx.place.tear(keep).await.succeeds("leaving the remains of a batch")? {
+            return not_applicable("the harness cannot leave the remains of a batch (`JournalPlace::tear`)");
         }
         let contents = cx.contents().await?.ok_or_else(|| failed("an epoch", "none"))?;
         ensure(contents.torn.is_some(), "it is said that something was torn", || "nothing".to_owned())?;
@@ -21,7 +20,7 @@ pub(super) async fn torn(cx: &Cx) -> Step {
         cx.holds(&records(&expected)).await?;
         let writer = cx.writer("next").await?;
         texts.push(format!("after {keep}"));
-        writer.append(&records(&[&format!("after {keep}")])).await.works("appending behind remains")?;
+        writer.append(&records(&[&format!("after {keep}")])).await.succeeds("appending behind remains")?;
         let expected: Vec<&str> = texts.iter().map(String::as_str).collect();
         cx.holds(&records(&expected)).await?;
     }
@@ -31,11 +30,11 @@ pub(super) async fn torn(cx: &Cx) -> Step {
 pub(super) async fn refused(cx: &Cx) -> Step {
     let writer = cx.begun().await?;
     for round in 0..3 {
-        writer.append(&records(&[&format!("batch {round}")])).await.works("appending")?;
+        writer.append(&records(&[&format!("batch {round}")])).await.succeeds("appending")?;
     }
     drop(writer);
-    if !cx.place.damage().await.works("damaging the first batch")? {
-        return Err(Stop::NotApplicable("the harness cannot damage what is stored (`JournalPlace::damage`)"));
+    if !cx.place.damage().await.succeeds("damaging the first batch")? {
+        return not_applicable("the harness cannot damage what is stored (`JournalPlace::damage`)");
     }
     let error =
         read_all(&*cx.client().await?).await.refused(ErrorKind::Corrupt, "reading what is damaged")?;

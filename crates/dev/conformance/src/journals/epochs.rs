@@ -4,16 +4,17 @@ use std::task::Poll;
 
 use groundstate_wal::{Contents, Record};
 
-use super::appending::together;
-use super::cx::{Answer, Cx, Step, ensure, failed, record, records};
+use super::cx::{Cx, record, records};
+use crate::executor::together;
+use crate::failure::{Answer, Step, ensure, failed};
 
 pub(super) async fn begin(cx: &Cx) -> Step {
     let writer = cx.begun().await?;
     let mut last = writer.position().map(|cursor| cursor.epoch()).unwrap_or_default();
     for round in 0..4 {
-        writer.append(&records(&["gone", "soon"])).await.works("appending")?;
+        writer.append(&records(&["gone", "soon"])).await.succeeds("appending")?;
         let base = record(&format!("base {round}"));
-        let epoch = writer.begin(&base).await.works("beginning an epoch")?;
+        let epoch = writer.begin(&base).await.succeeds("beginning an epoch")?;
         ensure(epoch > last, format!("an epoch after {last}"), || epoch.to_string())?;
         last = epoch;
         let contents = cx.contents().await?.ok_or_else(|| failed("an epoch", "none"))?;
@@ -54,7 +55,7 @@ pub(super) async fn all_or_nothing(cx: &Cx) -> Step {
             })
             .await
         };
-        finished.transpose().works("beginning an epoch")?;
+        finished.transpose().succeeds("beginning an epoch")?;
         drop(writer);
         writer = cx.writer(&format!("writer {round}")).await?;
         let after = cx.contents().await?;
@@ -63,7 +64,7 @@ pub(super) async fn all_or_nothing(cx: &Cx) -> Step {
             == before.as_ref().map(|before| (&before.head.base, &before.records));
         ensure(is_new || is_old, "the old epoch or the new one", || format!("{after:?}"))?;
         if let Some(contents) = after {
-            writer.append(std::slice::from_ref(&contents.head.base)).await.works("appending")?;
+            writer.append(std::slice::from_ref(&contents.head.base)).await.succeeds("appending")?;
         }
     }
     Ok(())
@@ -74,11 +75,11 @@ pub(super) async fn beside_readers(cx: &Cx) -> Step {
     let write = async {
         for round in 0..12 {
             let base = record(&format!("base {round}"));
-            writer.begin(&base).await.works("beginning an epoch")?;
+            writer.begin(&base).await.succeeds("beginning an epoch")?;
             let batch: Vec<Record> = vec![base; 3];
-            writer.append(&batch).await.works("appending")?;
+            writer.append(&batch).await.succeeds("appending")?;
             if round % 4 == 3 {
-                writer.clear().await.works("clearing")?;
+                writer.clear().await.succeeds("clearing")?;
             }
         }
         Ok(())

@@ -33,10 +33,11 @@ mod cx;
 mod damage;
 mod epochs;
 mod harness;
-mod macros;
 mod reading;
 mod run;
 mod writers;
 
 pub use harness::{JournalHarness, JournalPlace};
-pub use run::{JOURNAL_CASES, JournalCase, JournalFailure, check_journal, run_journals};
+#[cfg(test)]
+pub(crate) use run::JOURNAL_CASES;
+pub use run::{check_journal, run_journals};

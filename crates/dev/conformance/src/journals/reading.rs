@@ -2,19 +2,20 @@
 
 use groundstate_wal::{Cursor, ErrorKind, Position, replay};
 
-use super::cx::{Answer, Cx, Step, ensure, record, records, same};
+use super::cx::{Cx, record, records, same};
+use crate::failure::{Answer, Step, ensure, failed};
 
 pub(super) async fn absent(cx: &Cx) -> Step {
     let nothing = |found: bool| ensure(!found, "no head", || "one".to_owned());
     let client = cx.client().await?;
-    nothing(client.head().await.works("reading where nothing is")?.is_some())?;
+    nothing(client.head().await.succeeds("reading where nothing is")?.is_some())?;
     let writer = cx.writer("a").await?;
-    nothing(client.head().await.works("reading before an epoch begins")?.is_some())?;
-    writer.begin(&record("base")).await.works("beginning an epoch")?;
-    writer.append(&records(&["one"])).await.works("appending")?;
-    writer.clear().await.works("clearing")?;
+    nothing(client.head().await.succeeds("reading before an epoch begins")?.is_some())?;
+    writer.begin(&record("base")).await.succeeds("beginning an epoch")?;
+    writer.append(&records(&["one"])).await.succeeds("appending")?;
+    writer.clear().await.succeeds("clearing")?;
     nothing(cx.contents().await?.is_some())?;
-    writer.close().await.works("closing")?;
+    writer.close().await.succeeds("closing")?;
     nothing(cx.contents().await?.is_some())
 }
 
@@ -22,11 +23,11 @@ pub(super) async fn acknowledged(cx: &Cx) -> Step {
     let (writer, mut expected) = (cx.begun().await?, Vec::new());
     for round in 0..5 {
         let batch = records(&[&format!("{round} a"), &format!("{round} b")]);
-        writer.append(&batch).await.works("appending")?;
+        writer.append(&batch).await.succeeds("appending")?;
         expected.extend(batch);
         cx.holds(&expected).await?;
     }
-    let head = cx.client().await?.head().await.works("reading the head")?;
+    let head = cx.client().await?.head().await.succeeds("reading the head")?;
     ensure(head.is_some_and(|head| head.base == record("base")), "the base", || "another".to_owned())
 }
 
@@ -34,8 +35,8 @@ pub(super) async fn no_writer(cx: &Cx) -> Step {
     let writer = cx.begun().await?;
     let reader = cx.client().await?;
     for round in 0..4 {
-        writer.append(&records(&[&round.to_string()])).await.works("appending beside a reader")?;
-        let head = reader.head().await.works("reading beside a writer")?;
+        writer.append(&records(&[&round.to_string()])).await.succeeds("appending beside a reader")?;
+        let head = reader.head().await.succeeds("reading beside a writer")?;
         ensure(head.is_some(), "a head", || "none".to_owned())?;
     }
     drop(writer);
@@ -49,14 +50,14 @@ pub(super) async fn positions(cx: &Cx) -> Step {
     let (mut expected, mut rng) = (Vec::new(), cx.rng("positions"));
     for round in 0..40 {
         let batch: Vec<_> = (0..rng.below(12)).map(|at| record(&format!("{round}/{at}"))).collect();
-        writer.append(&batch).await.works("appending")?;
+        writer.append(&batch).await.succeeds("appending")?;
         expected.extend(batch);
         if round % 16 == 15 {
             writer = cx.writer(&format!("writer {round}")).await?;
         }
     }
     let client = cx.client().await?;
-    let head = client.head().await.works("reading the head")?;
+    let head = client.head().await.succeeds("reading the head")?;
     let epoch = head.map(|head| head.epoch).unwrap_or_default();
     for from in [0, 1, 7, expected.len() / 2, expected.len() - 1, expected.len()] {
         let (mut found, start) = (Vec::new(), Cursor::new(epoch, Position::new(from as u64)));
@@ -66,7 +67,7 @@ pub(super) async fn positions(cx: &Cx) -> Step {
             places.push(position.get());
             Ok(())
         };
-        replay(&*client, start, &mut visit).await.works("replaying from a position")?;
+        replay(&*client, start, &mut visit).await.succeeds("replaying from a position")?;
         same(&found, &expected[from..])?;
         let wanted: Vec<u64> = (from as u64..expected.len() as u64).collect();
         ensure(places == wanted, "the positions in order", || format!("{places:?}"))?;
@@ -77,13 +78,12 @@ pub(super) async fn positions(cx: &Cx) -> Step {
 
 pub(super) async fn over(cx: &Cx) -> Step {
     let writer = cx.begun().await?;
-    writer.append(&records(&["one"])).await.works("appending")?;
+    writer.append(&records(&["one"])).await.succeeds("appending")?;
     let client = cx.client().await?;
-    let head =
-        client.head().await.works("reading the head")?.ok_or_else(|| super::cx::failed("a head", "none"))?;
-    writer.begin(&record("another base")).await.works("beginning an epoch")?;
+    let head = client.head().await.succeeds("reading the head")?.ok_or_else(|| failed("a head", "none"))?;
+    writer.begin(&record("another base")).await.succeeds("beginning an epoch")?;
     client.read(&head.start()).await.refused(ErrorKind::NoEpoch, "reading the epoch before")?;
-    writer.clear().await.works("clearing")?;
+    writer.clear().await.succeeds("clearing")?;
     client.read(&head.start()).await.refused(ErrorKind::NoEpoch, "reading after clearing").map(drop)
 }
 

@@ -1,68 +1,16 @@
 //! The table of cases, and running them.
 
-use std::fmt;
-use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use super::cx::{Cx, Step, Stop};
+use super::cx::Cx;
 use super::harness::JournalHarness;
 use super::{appending, damage, epochs, reading, writers};
-
-type RunFn = for<'a> fn(&'a Cx) -> Pin<Box<dyn Future<Output = Step> + Send + 'a>>;
-
-/// A case: something that every journal does.
-#[derive(Clone, Copy)]
-#[non_exhaustive]
-pub struct JournalCase {
-    /// Its name, which begins with that of its clause.
-    pub name: &'static str,
-    /// The code of its clause, such as `A1`.
-    pub code: &'static str,
-    run: RunFn,
-}
-
-impl fmt::Debug for JournalCase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.code, self.name)
-    }
-}
-
-/// Why a case failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct JournalFailure {
-    /// The name of the case.
-    pub case: &'static str,
-    /// The code of the clause that is broken.
-    pub code: &'static str,
-    /// The seed of the run.
-    pub seed: u64,
-    /// What was expected.
-    pub expected: String,
-    /// What was seen.
-    pub seen: String,
-}
-
-impl fmt::Display for JournalFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { case, code, seed, expected, seen } = self;
-        write!(f, "{case} failed: clause {code} of the contract of journals is broken")?;
-        write!(f, "\n  expected: {expected}\n  seen:     {seen}\n  again:    seed {seed}")
-    }
-}
-
-impl std::error::Error for JournalFailure {}
-
-macro_rules! cases {
-    ($($code:ident $name:ident $run:path,)+) => {
-        /// All cases, in the order of the clauses.
-        pub const JOURNAL_CASES: &[JournalCase] = &[
-            $(JournalCase { name: stringify!($name), code: stringify!($code), run: |cx| Box::pin($run(cx)) }),+
-        ];
-    };
-}
+use crate::failure::{Answer, Failure, Outcome};
+use crate::frame::{SEED, SuiteCase, cases, checked};
 
 cases! {
+    /// All cases, in the order of the clauses.
+    JOURNAL_CASES: Cx;
     R1 absent_reads_as_none reading::absent,
     R2 acknowledged_is_read reading::acknowledged,
     R3 reads_need_no_writer reading::no_writer,
@@ -97,42 +45,26 @@ cases! {
 ///
 /// The failure of the case.
 pub fn check_journal(
-    harness: &dyn JournalHarness,
+    harness: Arc<dyn JournalHarness>,
     case: &str,
-    seed: u64,
-) -> Result<Option<&'static str>, Box<dyn std::error::Error>> {
-    let case = JOURNAL_CASES.iter().find(|known| known.name == case);
-    let case = case.ok_or("there is no such case of journals")?;
-    Ok(run_case(harness, case, seed)?)
+) -> Result<Option<String>, Box<dyn std::error::Error>> {
+    checked(run_case(harness, SuiteCase::find(JOURNAL_CASES, case)?, SEED))
 }
 
-/// Runs all cases, one after the other, and gives those that failed.
-pub fn run_journals(harness: &dyn JournalHarness, seed: u64) -> Vec<JournalFailure> {
-    JOURNAL_CASES.iter().filter_map(|case| run_case(harness, case, seed).err()).collect()
+/// Runs all cases, one after the other, and gives the failures of those that failed.
+pub fn run_journals(harness: &Arc<dyn JournalHarness>, seed: u64) -> Vec<Failure> {
+    let outcomes = JOURNAL_CASES.iter().map(|case| run_case(Arc::clone(harness), case, seed));
+    let failures = outcomes.filter_map(|outcome| match outcome {
+        Outcome::Failed(failure) => Some(*failure),
+        _ => None,
+    });
+    failures.collect()
 }
 
-fn run_case(
-    harness: &dyn JournalHarness,
-    case: &JournalCase,
-    seed: u64,
-) -> Result<Option<&'static str>, JournalFailure> {
-    let slot = Mutex::new(None);
-    harness.block_on(Box::pin(async {
-        let outcome = match harness.place().await {
-            Ok(place) => (case.run)(&Cx { place, seed }).await,
-            Err(error) => Err(super::cx::failed("a place for the case", error.to_string())),
-        };
-        *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
-    }));
-    let failure = |expected: String, seen: String| {
-        Err(JournalFailure { case: case.name, code: case.code, seed, expected, seen })
-    };
-    match slot.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        Some(Ok(())) => Ok(None),
-        Some(Err(Stop::NotApplicable(why))) => Ok(Some(why)),
-        Some(Err(Stop::Failed { expected, seen })) => failure(expected, seen),
-        None => failure("the harness runs futures to their ends".into(), "`block_on` returned early".into()),
-    }
+fn run_case(harness: Arc<dyn JournalHarness>, case: &'static SuiteCase<Cx>, seed: u64) -> Outcome {
+    let executor = Arc::clone(&harness);
+    let cx = async move { Ok(Cx { place: harness.place().await.succeeds("making a place")?, seed }) };
+    case.carry_out(JOURNAL_CASES, seed, move |future| executor.block_on(future), cx)
 }
 
 /// Two clients, for cases that need no more.

@@ -212,9 +212,29 @@ fn each_way_to_be_wrong_is_caught_by_the_clause_it_breaks() {
         (Flaw::SkipsEmptyRecords, "A5"),
         (Flaw::ChangesItsName, "C1"),
     ] {
-        let failures = run_journals(&WrongHarness(flaw), 1);
-        let caught = failures.iter().any(|failure| failure.code == code);
+        let harness: Arc<dyn JournalHarness> = Arc::new(WrongHarness(flaw));
+        let failures = run_journals(&harness, 1);
+        let caught = failures.iter().any(|failure| failure.clause.code == code);
         let seen: Vec<String> = failures.iter().map(ToString::to_string).collect();
         assert!(caught, "{flaw:?} breaks {code}, and what was caught is {seen:#?}");
     }
+}
+
+struct Panics;
+
+#[async_trait]
+impl JournalHarness for Panics {
+    async fn place(&self) -> Result<Arc<dyn JournalPlace>> {
+        panic!("on purpose")
+    }
+}
+
+#[test]
+fn a_store_that_panics_fails_each_case_by_its_name() {
+    let harness: Arc<dyn JournalHarness> = Arc::new(Panics);
+    let failures = run_journals(&harness, 7);
+    assert!(failures.len() > 20 && failures.iter().all(|failure| failure.seen == "one panicked"));
+    let text = failures[0].to_string();
+    assert!(text.starts_with("absent_reads_as_none failed: clause R1 absent_reads_as_none"), "{text}");
+    assert!(text.contains("again:     conditions calm, seed 7"), "{text}");
 }

@@ -10,12 +10,12 @@ use groundstate_blobs::{
     Attributes, BlobStore, GetOptions, Key, LeaseDuration, LeaseId, Leases, MemoryBlobs, Precondition,
     PutOptions,
 };
+use groundstate_conformance::{Fault, FaultyBlobs};
 use groundstate_statemgr::{
     Backend, Error, ErrorKind, Expect, LockId, LockInfo, Result, StateStore, WorkspaceName, WriteOptions,
 };
 use groundstate_statemgr_object::{AzureBackend, AzureStore};
 
-use crate::faulty::{Faulty, Trouble};
 use crate::support::{GUID, OTHER_GUID, document, lock_info, lock_info_with};
 
 const KEY: &str = "prod.tfstate";
@@ -135,13 +135,13 @@ async fn az_metadata_without_lease_is_no_lock() -> Result<(), Error> {
 
 #[tokio::test]
 async fn az_metadata_failure_releases() -> Result<(), Error> {
-    for trouble in [Trouble::Refused, Trouble::Denied] {
-        let blobs = Faulty::new(MemoryBlobs::new("states"));
+    for trouble in [Fault::Refuse, Fault::Deny] {
+        let blobs = FaultyBlobs::new(MemoryBlobs::new("states"));
         let store = open(blobs.clone())?;
         store.write(STATE, &WriteOptions::any()).await?;
-        blobs.trouble(3, trouble);
+        blobs.fail_at(3, trouble);
         store.lock(&lock_info()).await.expect_err("the document cannot be written");
-        assert_eq!(blobs.asked(), ["head", "describe", "acquire", "describe", "release"]);
+        assert_eq!(blobs.calls(), ["head", "describe", "acquire", "describe", "release"]);
         assert_eq!(store.lock_holder().await?, None);
     }
     Ok(())
@@ -150,12 +150,12 @@ async fn az_metadata_failure_releases() -> Result<(), Error> {
 #[tokio::test]
 async fn az_create_race() -> Result<(), Error> {
     let blobs = MemoryBlobs::new("states");
-    let (first, faulty) = (open(blobs.clone())?, Faulty::new(blobs.clone()));
+    let (first, faulty) = (open(blobs.clone())?, FaultyBlobs::new(blobs.clone()));
     // Another user stores a state just before this one makes the empty blob to lock on.
     faulty.meanwhile(1, key(), Bytes::from(STATE));
     let second = open(faulty.clone())?;
     let grant = second.lock(&lock_info()).await?;
-    assert_eq!(faulty.asked()[..4], ["head", "put", "head", "describe"]);
+    assert_eq!(faulty.calls()[..4], ["head", "put", "head", "describe"]);
     assert_eq!(first.read().await?.map(|stored| stored.bytes), Some(STATE.to_vec()));
     second.unlock(&grant.id).await
 }
@@ -183,13 +183,13 @@ async fn az_write_needs_lease() -> Result<(), Error> {
 
 #[tokio::test]
 async fn az_lost_response_acquire() -> Result<(), Error> {
-    for trouble in [Trouble::LostAfter, Trouble::LostBefore] {
-        let blobs = Faulty::new(MemoryBlobs::new("states"));
+    for trouble in [Fault::LoseAnswer, Fault::LoseRequest] {
+        let blobs = FaultyBlobs::new(MemoryBlobs::new("states"));
         let store = open(blobs.clone())?;
         store.write(STATE, &WriteOptions::any()).await?;
-        blobs.trouble(2, trouble);
+        blobs.fail_at(2, trouble);
         let grant = store.lock(&lock_info()).await?;
-        assert_eq!(blobs.asked(), ["head", "describe", "acquire", "acquire", "describe"]);
+        assert_eq!(blobs.calls(), ["head", "describe", "acquire", "acquire", "describe"]);
         store.unlock(&grant.id).await?;
     }
     Ok(())
@@ -251,15 +251,15 @@ async fn az_snapshot_first_write() -> Result<(), Error> {
 
 #[tokio::test]
 async fn az_unlock_partial() -> Result<(), Error> {
-    let blobs = Faulty::new(MemoryBlobs::new("states"));
+    let blobs = FaultyBlobs::new(MemoryBlobs::new("states"));
     let store = open(blobs.clone())?;
     let grant = store.lock(&lock_info()).await?;
-    blobs.trouble(2, Trouble::Down);
+    blobs.fail_at(2, Fault::Down);
     let error = store.unlock(&grant.id).await.expect_err("the lease cannot be released");
     assert_eq!(error.kind(), ErrorKind::Ambiguous, "{error}");
     let text = error.to_string();
     assert!(text.contains(&format!("the lease {GUID}")) && text.contains("release it by force"), "{text}");
-    blobs.trouble(usize::MAX, Trouble::Refused);
+    blobs.fail_at(usize::MAX, Fault::Refuse);
     // Exactly what the message says is left, and what it says frees it.
     assert!(store.lock_holder().await?.is_some());
     open(blobs)?.force_unlock(&grant.id).await?;
@@ -305,7 +305,7 @@ async fn az_versions_outlive_locks() -> Result<(), Error> {
 
 #[tokio::test]
 async fn az_a_lease_without_document_is_known_by_the_intent_of_its_taker() -> Result<(), Error> {
-    let blobs = Faulty::new(MemoryBlobs::new("states"));
+    let blobs = FaultyBlobs::new(MemoryBlobs::new("states"));
     let store = open(blobs.clone())?;
     store.write(STATE, &WriteOptions::any()).await?;
     // The taker is cut off after the third request, when it has the lease.

@@ -6,12 +6,12 @@ use bytes::Bytes;
 use groundstate_blobs::{
     BlobStore, DeleteOptions, GetOptions, Key, MemoryBlobs, Precondition, PutOptions, Role,
 };
+use groundstate_conformance::{Fault, FaultyBlobs};
 use groundstate_statemgr::{
     Backend, Error, ErrorKind, Expect, LockId, LockInfo, Result, StateStore, WorkspaceName, WriteOptions,
 };
 use groundstate_statemgr_object::{FolderLayout, GenerationLocks, ObjectBackend, ObjectStateStore};
 
-use crate::faulty::{Faulty, Trouble};
 use crate::support::{AtOnce, GUID, OTHER_GUID, document, lock_info};
 
 const STATE: &[u8] = br#"{"version":4,"serial":1,"lineage":"a"}"#;
@@ -102,11 +102,11 @@ async fn gcs_unlock_generation_precondition() -> Result<(), Error> {
 
 #[tokio::test]
 async fn gcs_lock_lost_response() -> Result<(), Error> {
-    let blobs = Faulty::new(MemoryBlobs::new("bucket"));
-    blobs.trouble(0, Trouble::LostAfter);
+    let blobs = FaultyBlobs::new(MemoryBlobs::new("bucket"));
+    blobs.fail_at(0, Fault::LoseAnswer);
     let store = open(blobs.clone())?;
     let grant = store.lock(&lock_info()).await?;
-    assert_eq!(blobs.asked(), ["put", "get"]);
+    assert_eq!(blobs.calls(), ["put", "get"]);
     store.unlock(&grant.id).await?;
     assert_eq!(store.lock_holder().await?, None);
     Ok(())
@@ -114,22 +114,22 @@ async fn gcs_lock_lost_response() -> Result<(), Error> {
 
 #[tokio::test]
 async fn gcs_lock_request_that_never_arrived_is_sent_again() -> Result<(), Error> {
-    let blobs = Faulty::new(MemoryBlobs::new("bucket"));
-    blobs.trouble(0, Trouble::LostBefore);
+    let blobs = FaultyBlobs::new(MemoryBlobs::new("bucket"));
+    blobs.fail_at(0, Fault::LoseRequest);
     let store = open(blobs.clone())?;
     let grant = store.lock(&lock_info()).await?;
-    assert_eq!(blobs.asked(), ["put", "get", "put"]);
+    assert_eq!(blobs.calls(), ["put", "get", "put"]);
     store.unlock(&grant.id).await
 }
 
 #[tokio::test]
 async fn gcs_release_whose_answer_got_lost_is_done() -> Result<(), Error> {
-    let blobs = Faulty::new(MemoryBlobs::new("bucket"));
+    let blobs = FaultyBlobs::new(MemoryBlobs::new("bucket"));
     let store = open(blobs.clone())?;
     let grant = store.lock(&lock_info()).await?;
-    blobs.trouble(0, Trouble::LostAfter);
+    blobs.fail_at(0, Fault::LoseAnswer);
     store.unlock(&grant.id).await?;
-    assert_eq!(blobs.asked(), ["delete", "delete"]);
+    assert_eq!(blobs.calls(), ["delete", "delete"]);
     Ok(())
 }
 

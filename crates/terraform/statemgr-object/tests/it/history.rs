@@ -8,14 +8,12 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use groundstate_blobs::{BlobStore, Key, ListOptions, MemoryBlobs, PutOptions};
 use groundstate_common::{FixedClock, SystemClock, Timestamp};
-use groundstate_conformance::{Harness, Place};
+use groundstate_conformance::{Fault, FaultyBlobs, Harness, Place};
 use groundstate_statemgr::{
     Error, ErrorKind, Expect, History, HistoryId, MemoryPlace, Result, StateStore, Version, WriteOptions,
 };
 use groundstate_statemgr_object::history::{BlobHistory, Retention, WithHistory};
 use groundstate_statemgr_object::{FolderLayout, Layout, ObjectStateStore, S3Layout};
-
-use crate::faulty::{Faulty, TROUBLES, Trouble};
 
 struct Kept;
 
@@ -83,7 +81,7 @@ impl Kit {
         WithHistory::new(self.plain(), self.history(), retention, Arc::<FixedClock>::clone(&self.clock))
     }
 
-    fn open_with(&self, blobs: &Faulty) -> WithHistory<ObjectStateStore> {
+    fn open_with(&self, blobs: &FaultyBlobs) -> WithHistory<ObjectStateStore> {
         let blobs: Arc<dyn BlobStore> = Arc::new(blobs.clone());
         let history = BlobHistory::new(Arc::clone(&blobs), &key());
         WithHistory::new(
@@ -167,13 +165,13 @@ async fn a_refused_write_is_no_part_of_the_history() -> Result<(), Error> {
 
 #[tokio::test]
 async fn no_state_is_without_its_entry_whatever_happens() -> Result<(), Error> {
-    for trouble in TROUBLES {
+    for trouble in Fault::ANSWERED {
         for at in 0.. {
             let kit = Kit::new();
-            let faulty = Faulty::new(kit.blobs.clone());
+            let faulty = FaultyBlobs::new(kit.blobs.clone());
             let store = kit.open_with(&faulty);
             write_all(&store, [1]).await?;
-            faulty.trouble(at, trouble);
+            faulty.fail_at(at, trouble);
             let stored = store.read().await;
             let outcome = match stored {
                 Ok(Some(stored)) => store
@@ -183,7 +181,7 @@ async fn no_state_is_without_its_entry_whatever_happens() -> Result<(), Error> {
                 _ => Ok(()),
             };
             let case = format!("{trouble:?} at request {at}: {outcome:?}");
-            let count = faulty.asked().len();
+            let count = faulty.calls().len();
             let present = kit.plain().read().await?.expect("there is a state").bytes;
             let kept = kit.snapshots().await?;
             assert!(kept.contains(&state(1)), "{case}");
@@ -192,7 +190,7 @@ async fn no_state_is_without_its_entry_whatever_happens() -> Result<(), Error> {
                 assert!(error.kind() == ErrorKind::Ambiguous || present == state(1), "{case}");
             }
             // Whatever was left, the next one goes on.
-            faulty.trouble(usize::MAX, Trouble::Refused);
+            faulty.fail_at(usize::MAX, Fault::Refuse);
             write_all(&store, [3]).await?;
             assert_eq!(kit.snapshots().await?.first(), Some(&state(3)), "{case}");
             if count <= at {
@@ -207,14 +205,14 @@ async fn no_state_is_without_its_entry_whatever_happens() -> Result<(), Error> {
 #[tokio::test]
 async fn a_state_is_not_written_when_its_entry_cannot_be() -> Result<(), Error> {
     for (trouble, kind) in [
-        (Trouble::Refused, ErrorKind::Unavailable),
-        (Trouble::LostAfter, ErrorKind::Unavailable),
-        (Trouble::Denied, ErrorKind::Denied),
+        (Fault::Refuse, ErrorKind::Unavailable),
+        (Fault::LoseAnswer, ErrorKind::Unavailable),
+        (Fault::Deny, ErrorKind::Denied),
     ] {
         let kit = Kit::new();
-        let faulty = Faulty::new(kit.blobs.clone());
+        let faulty = FaultyBlobs::new(kit.blobs.clone());
         let store = kit.open_with(&faulty);
-        faulty.trouble(1, trouble);
+        faulty.fail_at(1, trouble);
         let error = store.write(&state(1), &WriteOptions::any()).await.expect_err("the entry comes first");
         assert_eq!(error.kind(), kind, "{error}");
         assert!(error.to_string().contains("nothing was changed"), "{error}");
@@ -228,12 +226,12 @@ async fn a_state_is_not_written_when_its_entry_cannot_be() -> Result<(), Error> 
 #[tokio::test]
 async fn writing_costs_one_list_for_each_client_and_one_request_for_each_entry() -> Result<(), Error> {
     let kit = Kit::new();
-    let faulty = Faulty::new(kit.blobs.clone());
+    let faulty = FaultyBlobs::new(kit.blobs.clone());
     let store = kit.open_with(&faulty);
     let first = store.write(&state(1), &WriteOptions::expecting(Expect::Absent)).await?;
-    assert_eq!(faulty.asked(), ["list", "put", "put"]);
+    assert_eq!(faulty.calls(), ["list", "put", "put"]);
     store.write(&state(2), &WriteOptions::expecting(Expect::Version(first))).await?;
-    assert_eq!(faulty.asked(), ["put", "put"]);
+    assert_eq!(faulty.calls(), ["put", "put"]);
     Ok(())
 }
 
@@ -253,7 +251,7 @@ async fn entries_go_by_count_and_by_age_but_never_the_newest() -> Result<(), Err
 #[tokio::test]
 async fn what_cannot_be_removed_fails_no_write_and_goes_later() -> Result<(), Error> {
     let kit = Kit::new();
-    let faulty = Faulty::new(kit.blobs.clone());
+    let faulty = FaultyBlobs::new(kit.blobs.clone());
     let blobs: Arc<dyn BlobStore> = Arc::new(faulty.clone());
     let retention = Retention::everything().keep(NonZeroUsize::new(1));
     let history = BlobHistory::new(Arc::clone(&blobs), &key());
@@ -264,10 +262,10 @@ async fn what_cannot_be_removed_fails_no_write_and_goes_later() -> Result<(), Er
         Arc::<FixedClock>::clone(&kit.clock),
     );
     let first = store.write(&state(1), &WriteOptions::any()).await?;
-    faulty.trouble(2, Trouble::Denied);
+    faulty.fail_at(2, Fault::Deny);
     let second = store.write(&state(2), &WriteOptions::expecting(Expect::Version(first))).await?;
-    assert_eq!((faulty.asked(), kit.serials().await?), (vec!["put", "put", "delete"], vec![2, 1]));
-    faulty.trouble(usize::MAX, Trouble::Denied);
+    assert_eq!((faulty.calls(), kit.serials().await?), (vec!["put", "put", "delete"], vec![2, 1]));
+    faulty.fail_at(usize::MAX, Fault::Deny);
     store.write(&state(3), &WriteOptions::expecting(Expect::Version(second))).await?;
     assert_eq!(kit.serials().await?, [3]);
     Ok(())

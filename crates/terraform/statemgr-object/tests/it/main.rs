@@ -3,7 +3,6 @@
 mod azure;
 mod clouds;
 mod conformance;
-mod faulty;
 mod google;
 mod history;
 mod ranged;

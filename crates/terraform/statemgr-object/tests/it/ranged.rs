@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use groundstate_blobs::{BlobStore, Key, MemoryBlobs, PutOptions};
+use groundstate_conformance::FaultyBlobs;
 use groundstate_statemgr::{Error, WorkspaceName};
 use groundstate_statemgr_object::{AzureBackend, FolderLayout, ObjectBackend, RangedOutputs};
-
-use crate::faulty::Faulty;
 
 /// A state whose outputs and resources have about these sizes.
 fn state(output: usize, resources: usize) -> Bytes {
@@ -29,11 +28,11 @@ fn default_name() -> WorkspaceName {
     WorkspaceName::default_name()
 }
 
-async fn stored(bytes: Bytes) -> (Faulty, ObjectBackend) {
+async fn stored(bytes: Bytes) -> (FaultyBlobs, ObjectBackend) {
     let blobs = MemoryBlobs::new("states");
     let key = Key::parse("default.tfstate").expect("it is a key");
     blobs.put(&key, bytes, &PutOptions::default()).await.expect("it answers");
-    let faulty = Faulty::new(blobs);
+    let faulty = FaultyBlobs::new(blobs);
     (faulty.clone(), ObjectBackend::new(Arc::new(faulty), Arc::new(FolderLayout::new(""))))
 }
 
@@ -51,7 +50,7 @@ async fn outputs_are_read_without_the_resources_behind_them() -> Result<(), Erro
         let (blobs, backend) = stored(state(output, resources)).await;
         let both = Some(vec!["large".to_owned(), "small".to_owned()]);
         assert_eq!(names(&backend, None).await?, both, "{output} {resources}");
-        assert_eq!(blobs.asked().len(), requests, "{output} {resources}");
+        assert_eq!(blobs.calls().len(), requests, "{output} {resources}");
         assert_eq!(names(&backend, Some("small")).await?, Some(vec!["small".to_owned()]));
         assert_eq!(names(&backend, Some("none")).await?, Some(Vec::new()));
     }
@@ -99,7 +98,7 @@ async fn a_write_in_between_begins_it_again() -> Result<(), Error> {
     let key = Key::parse("default.tfstate").expect("it is a key");
     blobs.meanwhile(1, key, state(10, 10));
     assert_eq!(names(&backend, Some("large")).await?, Some(vec!["large".to_owned()]));
-    assert_eq!(blobs.asked(), ["get", "get", "get"]);
+    assert_eq!(blobs.calls(), ["get", "get", "get"]);
     Ok(())
 }
 

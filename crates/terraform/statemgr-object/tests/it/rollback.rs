@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use groundstate_blobs::{Key, MemoryBlobs};
+use groundstate_conformance::{Fault, FaultyBlobs};
 use groundstate_statemgr::{Error, ErrorKind, Expect, MemoryPlace, StateStore, WriteOptions};
 use groundstate_statemgr_object::ObjectStateStore;
 use groundstate_statemgr_object::history::{RollbackOptions, rollback};
 use groundstate_states::Serial;
-
-use crate::faulty::{Faulty, Trouble};
 
 /// A state with odd spacing and an unknown member, so that rewriting it would show.
 fn state(serial: u64, lineage: &str) -> Vec<u8> {
@@ -92,18 +91,18 @@ async fn there_is_nothing_above_the_largest_serial() -> Result<(), Error> {
 #[tokio::test]
 async fn a_lost_answer_is_looked_up_and_what_came_between_is_a_conflict() -> Result<(), Error> {
     let (blobs, key) = (MemoryBlobs::new("states"), Key::parse("a").expect("it is a key"));
-    let faulty = Faulty::new(blobs.clone());
+    let faulty = FaultyBlobs::new(blobs.clone());
     let store = ObjectStateStore::new(Arc::new(faulty.clone()), key.clone());
     store.write(&state(9, "a"), &WriteOptions::expecting(Expect::Absent)).await?;
-    faulty.trouble(1, Trouble::LostAfter);
+    faulty.fail_at(1, Fault::LoseAnswer);
     let back = rollback(&store, &state(3, "a"), &RollbackOptions::default()).await?;
-    assert_eq!((back.serial.get(), faulty.asked()), (10, vec!["get", "put", "get"]));
-    faulty.trouble(1, Trouble::LostBefore);
+    assert_eq!((back.serial.get(), faulty.calls()), (10, vec!["get", "put", "get"]));
+    faulty.fail_at(1, Fault::LoseRequest);
     let error = rollback(&store, &state(3, "a"), &RollbackOptions::default())
         .await
         .expect_err("the outcome is unknown");
     assert_eq!(error.kind(), ErrorKind::Ambiguous);
-    faulty.trouble(usize::MAX, Trouble::Refused);
+    faulty.fail_at(usize::MAX, Fault::Refuse);
     faulty.meanwhile(1, key, state(11, "a").into());
     let error =
         rollback(&store, &state(3, "a"), &RollbackOptions::default()).await.expect_err("it has changed");

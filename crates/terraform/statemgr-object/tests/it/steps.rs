@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use groundstate_blobs::MemoryBlobs;
 use groundstate_common::{FixedClock, Timestamp};
-use groundstate_conformance::{BoxFuture, block_on};
+use groundstate_conformance::{BoxFuture, Fault, FaultyBlobs, block_on};
 use groundstate_statemgr::{
     Backend, DeleteWorkspace, Error, ErrorKind, Expect, LockId, LockInfo, Result, StateStore, WorkspaceName,
     WriteOptions,
@@ -13,20 +13,19 @@ use groundstate_statemgr::{
 use groundstate_statemgr_object::history::{Keeping, Retention};
 use groundstate_statemgr_object::{AzureBackend, FolderLayout, GenerationLocks, ObjectBackend};
 
-use crate::faulty::{Faulty, TROUBLES, Trouble};
 use crate::support::AtOnce;
 
 const OLD: &[u8] = br#"{"version":4,"serial":1,"lineage":"a"}"#;
 const NEW: &[u8] = br#"{"version":4,"serial":2,"lineage":"a"}"#;
 
-type Make = fn(Faulty) -> Result<Arc<dyn Backend>>;
+type Make = fn(FaultyBlobs) -> Result<Arc<dyn Backend>>;
 
-fn gcs(blobs: Faulty) -> Result<Arc<dyn Backend>> {
+fn gcs(blobs: FaultyBlobs) -> Result<Arc<dyn Backend>> {
     let locks = GenerationLocks::new("states", Arc::new(AtOnce));
     Ok(Arc::new(ObjectBackend::new(Arc::new(blobs), Arc::new(FolderLayout::new("p"))).equip(Arc::new(locks))))
 }
 
-fn azure(blobs: Faulty) -> Result<Arc<dyn Backend>> {
+fn azure(blobs: FaultyBlobs) -> Result<Arc<dyn Backend>> {
     Ok(Arc::new(AzureBackend::new(Arc::new(blobs), "states", "prod.tfstate")?))
 }
 
@@ -34,13 +33,13 @@ fn keeping() -> Keeping {
     Keeping::new(Retention::everything(), Arc::new(FixedClock::new(Timestamp::UNIX_EPOCH)))
 }
 
-fn gcs_keeping(blobs: Faulty) -> Result<Arc<dyn Backend>> {
+fn gcs_keeping(blobs: FaultyBlobs) -> Result<Arc<dyn Backend>> {
     let locks = GenerationLocks::new("states", Arc::new(AtOnce)).verify_lock(true);
     let layout = Arc::new(FolderLayout::new("p"));
     Ok(Arc::new(ObjectBackend::new(Arc::new(blobs), layout).equip(Arc::new(locks)).keep_history(keeping())))
 }
 
-fn azure_keeping(blobs: Faulty) -> Result<Arc<dyn Backend>> {
+fn azure_keeping(blobs: FaultyBlobs) -> Result<Arc<dyn Backend>> {
     let backend = AzureBackend::new(Arc::new(blobs), "states", "prod.tfstate")?;
     Ok(Arc::new(backend.snapshot(true).keep_history(keeping())))
 }
@@ -124,19 +123,19 @@ fn each_backend(test: impl Fn(&'static str, Make) -> BoxFuture<'static, Result<(
 fn trouble_at_any_step_leaves_the_old_state_or_the_new_one_and_no_stuck_lock() -> Result<(), Error> {
     each_backend(|name, make| {
         Box::pin(async move {
-            for trouble in TROUBLES {
+            for trouble in Fault::ANSWERED {
                 for at in 0.. {
                     let blobs = MemoryBlobs::new("states");
-                    let (mine, others) = (Faulty::new(blobs.clone()), Faulty::new(blobs));
+                    let (mine, others) = (FaultyBlobs::new(blobs.clone()), FaultyBlobs::new(blobs));
                     let other = make(others)?.store(&default_name())?;
                     other.write(OLD, &WriteOptions::expecting(Expect::Absent)).await?;
                     let store = make(mine.clone())?.store(&default_name())?;
-                    mine.trouble(at, trouble);
+                    mine.fail_at(at, trouble);
                     let mut told = Told::default();
                     run(&*store, &mut told).await;
                     let case = format!("{name}: {trouble:?} at request {at}");
                     judge(&case, &told, &*other).await?;
-                    if mine.asked().len() <= at {
+                    if mine.calls().len() <= at {
                         break;
                     }
                 }
@@ -150,12 +149,12 @@ fn trouble_at_any_step_leaves_the_old_state_or_the_new_one_and_no_stuck_lock() -
 fn trouble_at_any_step_of_a_first_run_stores_all_or_nothing() -> Result<(), Error> {
     each_backend(|name, make| {
         Box::pin(async move {
-            for trouble in TROUBLES {
+            for trouble in Fault::ANSWERED {
                 for at in 0.. {
                     let blobs = MemoryBlobs::new("states");
-                    let (mine, others) = (Faulty::new(blobs.clone()), Faulty::new(blobs));
+                    let (mine, others) = (FaultyBlobs::new(blobs.clone()), FaultyBlobs::new(blobs));
                     let store = make(mine.clone())?.store(&default_name())?;
-                    mine.trouble(at, trouble);
+                    mine.fail_at(at, trouble);
                     let case = format!("{name}: {trouble:?} at request {at}");
                     let mut written = None;
                     if let Ok(grant) = store.lock(&lock_info(1)).await {
@@ -164,7 +163,7 @@ fn trouble_at_any_step_of_a_first_run_stores_all_or_nothing() -> Result<(), Erro
                         // A release that fails is looked at below.
                         drop(store.unlock(&grant.id).await);
                     }
-                    let count = mine.asked().len();
+                    let count = mine.calls().len();
                     let other = make(others)?.store(&default_name())?;
                     let stored = other.read().await?.map(|stored| stored.bytes);
                     match is_known(written.as_ref()) {
@@ -192,16 +191,16 @@ fn trouble_while_a_workspace_is_deleted_leaves_it_whole_or_gone() -> Result<(), 
     each_backend(|name, make| {
         Box::pin(async move {
             let staging = WorkspaceName::parse("staging").expect("it is a name");
-            for trouble in TROUBLES {
+            for trouble in Fault::ANSWERED {
                 for at in 0.. {
                     let blobs = MemoryBlobs::new("states");
-                    let (mine, others) = (Faulty::new(blobs.clone()), Faulty::new(blobs));
+                    let (mine, others) = (FaultyBlobs::new(blobs.clone()), FaultyBlobs::new(blobs));
                     let (backend, other) = (make(mine.clone())?, make(others)?);
                     let store = other.store(&staging)?;
                     store.write(OLD, &WriteOptions::expecting(Expect::Absent)).await?;
-                    mine.trouble(at, trouble);
+                    mine.fail_at(at, trouble);
                     let outcome = backend.delete(&staging, &DeleteWorkspace::new(lock_info(1))).await;
-                    let count = mine.asked().len();
+                    let count = mine.calls().len();
                     let case = format!("{name}: {trouble:?} at request {at}: {outcome:?}");
                     let stored = store.read().await?.map(|stored| stored.bytes);
                     let is_listed = other.list().await?.contains(&staging);
@@ -242,22 +241,22 @@ fn no_operation_takes_more_requests_than_the_original() -> Result<(), Error> {
         ("unlock", &["head", "describe", "release"], 3),
     ];
     for (make, rows) in [(gcs as Make, GCS), (azure as Make, AZURE)] {
-        let blobs = Faulty::new(MemoryBlobs::new("states"));
+        let blobs = FaultyBlobs::new(MemoryBlobs::new("states"));
         let store = make(blobs.clone())?.store(&default_name())?;
         let mut seen: Vec<Vec<&'static str>> = Vec::new();
         let mut outcome: Result<()> = Ok(());
         block_on(async {
             outcome = async {
                 store.write(OLD, &WriteOptions::any()).await?;
-                drop(blobs.asked());
+                drop(blobs.calls());
                 let grant = store.lock(&lock_info(1)).await?;
-                seen.push(blobs.asked());
+                seen.push(blobs.calls());
                 let stored = store.read().await?.expect("it was just written");
-                seen.push(blobs.asked());
+                seen.push(blobs.calls());
                 store.write(NEW, &WriteOptions::expecting(Expect::Version(stored.version))).await?;
-                seen.push(blobs.asked());
+                seen.push(blobs.calls());
                 store.unlock(&grant.id).await?;
-                seen.push(blobs.asked());
+                seen.push(blobs.calls());
                 Ok(())
             }
             .await;
@@ -277,12 +276,12 @@ fn a_dropped_release_can_be_finished() -> Result<(), Error> {
         Box::pin(async move {
             for at in 0..6 {
                 let blobs = MemoryBlobs::new("states");
-                let (mine, others) = (Faulty::new(blobs.clone()), Faulty::new(blobs));
+                let (mine, others) = (FaultyBlobs::new(blobs.clone()), FaultyBlobs::new(blobs));
                 let store = make(mine.clone())?.store(&default_name())?;
                 let grant = store.lock(&lock_info(1)).await?;
-                mine.trouble(at, Trouble::Down);
+                mine.fail_at(at, Fault::Down);
                 let first = store.unlock(&grant.id).await;
-                mine.trouble(usize::MAX, Trouble::Refused);
+                mine.fail_at(usize::MAX, Fault::Refuse);
                 let other = make(others)?.store(&default_name())?;
                 if let Err(error) = first {
                     // A client that could not release finds it locked, and releases it later.

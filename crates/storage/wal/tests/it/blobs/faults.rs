@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use groundstate_blobs::{BlobStore, DeleteOptions, Key, ListOptions};
+use groundstate_blobs::{BlobStore, DeleteOptions, Key, ListOptions, MemoryBlobs};
 use groundstate_common::SequenceIds;
+use groundstate_conformance::{Fault, FaultyBlobs};
 use groundstate_wal::blobs::BlobJournal;
 use groundstate_wal::{ErrorKind, JournalStore, JournalWriter, OpenOptions, Record, read_all};
-
-use super::faulty_blobs::{Fault, FaultyBlobs};
 
 fn record(text: &str) -> Record {
     Record::from(text.as_bytes())
@@ -29,7 +28,7 @@ async fn texts(journal: &BlobJournal) -> Vec<String> {
 
 #[tokio::test]
 async fn a_batch_is_two_requests_and_recovery_few() {
-    let faulty = FaultyBlobs::new();
+    let faulty = FaultyBlobs::new(MemoryBlobs::new("bucket"));
     let (journal, writer) = begun(&faulty).await;
     for at in 0..40 {
         writer.append(&[record(&at.to_string())]).await.unwrap();
@@ -42,11 +41,11 @@ async fn a_batch_is_two_requests_and_recovery_few() {
 
 #[tokio::test]
 async fn batches_that_wait_share_an_object() {
-    let faulty = FaultyBlobs::new();
+    let faulty = FaultyBlobs::new(MemoryBlobs::new("bucket"));
     let (journal, writer) = begun(&faulty).await;
     let first = record("first");
     let others: Vec<Record> = (0..20).map(|at| record(&at.to_string())).collect();
-    faulty.plan(&[Fault::NeverAnswer]);
+    faulty.fail_puts(&[Fault::NeverAnswer]);
     let mut slow = writer.append(std::slice::from_ref(&first));
     std::future::poll_fn(|context| {
         // Once to let others in, and once to send.
@@ -73,9 +72,9 @@ async fn batches_that_wait_share_an_object() {
 
 #[tokio::test]
 async fn a_lost_answer_is_settled_by_looking() {
-    let faulty = FaultyBlobs::new();
+    let faulty = FaultyBlobs::new(MemoryBlobs::new("bucket"));
     let (journal, writer) = begun(&faulty).await;
-    faulty.plan(&[Fault::LoseAnswer]);
+    faulty.fail_puts(&[Fault::LoseAnswer]);
     assert_eq!(writer.append(&[record("one")]).await.unwrap().first.get(), 0);
     assert_eq!(faulty.calls(), ["put", "get", "get"]);
     writer.append(&[record("two")]).await.unwrap();
@@ -84,9 +83,9 @@ async fn a_lost_answer_is_settled_by_looking() {
 
 #[tokio::test]
 async fn a_request_that_got_lost_is_ambiguous_and_comes_first_next_time() {
-    let faulty = FaultyBlobs::new();
+    let faulty = FaultyBlobs::new(MemoryBlobs::new("bucket"));
     let (journal, writer) = begun(&faulty).await;
-    faulty.plan(&[Fault::LoseRequest]);
+    faulty.fail_puts(&[Fault::LoseRequest]);
     let error = writer.append(&[record("maybe")]).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Ambiguous);
     assert_eq!(texts(&journal).await, [""; 0]);
@@ -96,36 +95,36 @@ async fn a_request_that_got_lost_is_ambiguous_and_comes_first_next_time() {
 
 #[tokio::test]
 async fn a_refused_request_leaves_nothing_and_the_writer_goes_on() {
-    let faulty = FaultyBlobs::new();
+    let faulty = FaultyBlobs::new(MemoryBlobs::new("bucket"));
     let (journal, writer) = begun(&faulty).await;
     for fault in [Fault::Refuse, Fault::Refuse] {
-        faulty.plan(&[fault]);
+        faulty.fail_puts(&[fault]);
         let error = writer.append(&[record("never")]).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unavailable);
     }
     writer.append(&[record("one")]).await.unwrap();
-    faulty.plan(&[Fault::Refuse]);
+    faulty.fail_puts(&[Fault::Refuse]);
     assert_eq!(writer.begin(&record("another")).await.unwrap_err().kind(), ErrorKind::Unavailable);
     assert_eq!(texts(&journal).await, ["one"]);
 }
 
 #[tokio::test]
 async fn a_missing_object_is_refused_by_its_name() {
-    let faulty = FaultyBlobs::new();
+    let faulty = FaultyBlobs::new(MemoryBlobs::new("bucket"));
     let (journal, writer) = begun(&faulty).await;
     for at in 0..5 {
         writer.append(&[record(&at.to_string())]).await.unwrap();
     }
-    let listed = faulty.blobs.list("j/", &ListOptions::default()).await.unwrap();
+    let listed = faulty.inner().list("j/", &ListOptions::default()).await.unwrap();
     let missing = &listed.blobs[listed.blobs.len() - 3].name;
-    faulty.blobs.delete(&Key::parse(missing).unwrap(), &DeleteOptions::default()).await.unwrap();
+    faulty.inner().delete(&Key::parse(missing).unwrap(), &DeleteOptions::default()).await.unwrap();
     let error = read_all(&journal).await.unwrap_err();
     assert!(error.kind() == ErrorKind::Corrupt && error.to_string().contains(missing.as_str()), "{error}");
 }
 
 #[tokio::test]
 async fn what_is_over_is_swept_up_with_its_takeovers() {
-    let faulty = FaultyBlobs::new();
+    let faulty = FaultyBlobs::new(MemoryBlobs::new("bucket"));
     let (journal, _) = begun(&faulty).await;
     for round in 0..30 {
         let writer = journal.open(&OpenOptions::new("ann")).await.unwrap();
@@ -134,14 +133,14 @@ async fn what_is_over_is_swept_up_with_its_takeovers() {
         writer.clear().await.unwrap();
         writer.close().await.unwrap();
     }
-    let listed = faulty.blobs.list("j/", &ListOptions::default()).await.unwrap();
+    let listed = faulty.inner().list("j/", &ListOptions::default()).await.unwrap();
     assert!(listed.blobs.len() <= 2, "{} objects are left", listed.blobs.len());
     assert!(journal.head().await.unwrap().is_none());
 }
 
 #[tokio::test]
 async fn a_writer_that_wakes_up_after_the_epoch_is_over_is_fenced() {
-    let faulty = FaultyBlobs::new();
+    let faulty = FaultyBlobs::new(MemoryBlobs::new("bucket"));
     let (journal, sleeper) = begun(&faulty).await;
     for round in 0..40 {
         let writer = journal.open(&OpenOptions::new("bob")).await.unwrap();
@@ -156,7 +155,7 @@ async fn a_writer_that_wakes_up_after_the_epoch_is_over_is_fenced() {
 
 #[tokio::test]
 async fn a_prefix_that_no_key_can_have_is_refused() {
-    let faulty = Arc::new(FaultyBlobs::new());
+    let faulty = Arc::new(FaultyBlobs::new(MemoryBlobs::new("bucket")));
     let ids = Arc::new(SequenceIds::new());
     let refused = BlobJournal::new(faulty, "/a//../\u{0}", ids);
     assert_eq!(refused.unwrap_err().kind(), ErrorKind::Invalid);

@@ -2,5 +2,4 @@
 
 mod conformance;
 mod faults;
-mod faulty_blobs;
 mod schedules;
