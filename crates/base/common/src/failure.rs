@@ -64,10 +64,22 @@ macro_rules! worded {
     };
 }
 
+/// An error of work on a thread of its own, which every error of [`failure!`](crate::failure) is.
+pub trait ThreadFailure: Sized {
+    /// What is attempted.
+    type Op: Copy;
+
+    /// The error when no thread can be started: nothing has happened.
+    fn no_thread(op: Self::Op, target: &str, error: std::io::Error) -> Self;
+
+    /// The error when the thread ends without an answer, which is a defect.
+    fn no_answer(op: Self::Op, target: &str) -> Self;
+}
+
 /// Defines the error of a contract: one pointer wide, with a kind, an operation, the place, a message and a cause.
 ///
-/// `kind` is an enum with `summary()`, its words when no message is set; `op` is displayed behind "cannot"; `more` is
-/// what else an error of this contract keeps, `Default`, and displayed at the end of the reason. The error is
+/// `kind` is an enum with `summary()`, its words when no message is set, and has `Unavailable` (nothing has happened) and
+/// `Internal` (a defect) for the [`ThreadFailure`]; `op` is displayed behind "cannot"; `more` is what else an error of this contract keeps, `Default`, and displayed at the end of the reason. The error is
 ///
 /// - built by `new`, `because` and `with_source`;
 /// - read by `kind`, `op`, `target`, `message` and `reason`, and found behind other errors by `find`;
@@ -83,6 +95,8 @@ macro_rules! worded {
 ///     pub enum ErrorKind => summary {
 ///         /// Retry later.
 ///         Unavailable = "the store does not answer",
+///         /// Report it.
+///         Internal = "there is a defect in the store",
 ///     }
 /// }
 ///
@@ -187,6 +201,19 @@ macro_rules! failure {
         impl ::std::error::Error for $name {
             fn source(&self) -> Option<&(dyn ::std::error::Error + 'static)> {
                 self.0.source.as_ref().map(|source| &**source as _)
+            }
+        }
+
+        impl $crate::ThreadFailure for $name {
+            type Op = $op;
+
+            fn no_thread(op: $op, target: &str, error: ::std::io::Error) -> Self {
+                let message = "no thread can be started for it";
+                Self::new(<$kind>::Unavailable, op, target).because(message).with_source(error)
+            }
+
+            fn no_answer(op: $op, target: &str) -> Self {
+                Self::new(<$kind>::Internal, op, target)
             }
         }
 

@@ -39,6 +39,7 @@
 //! - `os` (off by default): `SystemClock` and `OsIds`, the implementations that ask the operating system. Without it
 //!   the crate builds for targets that have neither a clock nor a random generator.
 
+mod backoff;
 mod clock;
 mod failure;
 mod ids;
@@ -54,7 +55,9 @@ mod sleeper;
 mod text;
 mod timestamp;
 
+pub use backoff::Backoff;
 pub use clock::{Clock, FixedClock};
+pub use failure::ThreadFailure;
 pub use ids::{IdSource, IdSourceError, SequenceIds, uuid_text};
 pub use newtype::InvalidId;
 pub use origin::Origin;

@@ -218,7 +218,7 @@ pub(crate) async fn reads(
 /// The client reads that nothing is stored.
 pub(crate) async fn reads_nothing(client: &Client, who: &str) -> Step {
     let stored = client.read().await.succeeds(&format!("a read of {who}"))?;
-    ensure(stored.is_none(), &format!("{who} reads nothing"), || describe_stored(stored.as_ref()))
+    ensure(stored.is_none(), format!("{who} reads nothing"), || describe_stored(stored.as_ref()))
 }
 
 /// The client reads exactly what was read before.

@@ -8,8 +8,9 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use groundstate_blobs::{
     Blob, BlobCapabilities, BlobMeta, BlobStore, BlobVersion, DeleteOptions, Error, ErrorKind, GetOptions,
-    Key, LeaseId, Leases, ListOptions, Op, Page, PutOptions, Result, offload, traced,
+    Key, LeaseId, Leases, ListOptions, Op, Page, PutOptions, Result, traced,
 };
+use groundstate_durable::offload;
 
 use crate::tree::Tree;
 

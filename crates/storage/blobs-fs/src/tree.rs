@@ -1,15 +1,16 @@
 //! The files of a directory, and what can be done to one.
 
 use std::fmt;
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use bytes::Bytes;
 use groundstate_blobs::{
     Blob, BlobMeta, BlobVersion, Error, ErrorKind, GetOptions, Key, Op, Precondition, Result,
 };
 use groundstate_common::Timestamp;
+use groundstate_durable::{Draft, Taken, Unpublished, sync_folder};
 
 use crate::locking::{Guard, nanos};
 
@@ -147,16 +148,18 @@ impl Tree {
         }
         made.map_err(failed)?;
         // One name for all writes: what a crash left is overwritten by the next.
-        let aside = self.root.join(format!("{OWN}new"));
-        let file = fill(&aside, bytes).map_err(failed)?;
+        let draft = Draft::create(self.root.join(format!("{OWN}new"))).map_err(failed)?;
+        draft.file().write_all(bytes).map_err(failed)?;
         let replaced =
             stored.is_some().then(|| fs::metadata(&path).and_then(|meta| meta.modified()).ok()).flatten();
-        guard.date(&file, replaced).map_err(failed)?;
-        file.sync_all().map_err(failed)?;
-        let meta = file.metadata().map_err(failed)?;
-        fs::rename(&aside, &path).map_err(failed)?;
-        sync(folder)
-            .map_err(|error| Error::new(ErrorKind::Ambiguous, OP, self.place(key)).with_source(error))?;
+        guard.date(draft.file(), replaced).map_err(failed)?;
+        let meta = draft.file().metadata().map_err(failed)?;
+        draft.publish(&path, Taken::Replace).map_err(
+            |Unpublished { error, may_be_named }| match may_be_named {
+                true => Error::new(ErrorKind::Ambiguous, OP, self.place(key)).with_source(error),
+                false => failed(error),
+            },
+        )?;
         Ok(self.described(OP, key, &meta)?.version)
     }
 
@@ -174,7 +177,7 @@ impl Tree {
         // Folders are there for their blobs; the first that has others ends the way up.
         let folders = path.ancestors().skip(1).take_while(|folder| *folder != self.root);
         let left = folders.into_iter().find(|folder| fs::remove_dir(folder).is_err()).unwrap_or(&self.root);
-        sync(left)
+        sync_folder(left)
             .map_err(|error| Error::new(ErrorKind::Ambiguous, OP, self.place(key)).with_source(error))?;
         drop(guard);
         Ok(true)
@@ -195,26 +198,6 @@ impl Tree {
             .because(format!("{there} is stored where {condition} was expected"))
             .with_found(self.read(key, &GetOptions::default()).ok().flatten()))
     }
-}
-
-fn fill(path: &Path, bytes: &[u8]) -> io::Result<File> {
-    // A fresh file: one that is open elsewhere keeps what it has.
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path)?;
-    file.write_all(bytes)?;
-    Ok(file)
-}
-
-/// Makes a change of names durable. Not every system can open a directory.
-fn sync(folder: &Path) -> io::Result<()> {
-    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
 /// Whether the file is not there; below a file there is none either.

@@ -30,7 +30,7 @@
 //!   of all of them in `groundstate-blobs-cloud`.
 //! - [`Retry`] asks again, and finds out what happened when an answer got lost. Stores try once.
 //! - Every operation of [`Retry`] is a span of `tracing`, and so is every other that a store wraps in [`traced`].
-//! - [`offload`] and [`PageToken`] are for implementers of stores, as are the constructors of what stores return.
+//! - [`PageToken`] is for implementers of stores, as are the constructors of what stores return.
 //!
 //! # What is deliberately absent
 //!
@@ -45,7 +45,6 @@ mod error;
 mod key;
 mod lease;
 mod memory;
-mod offload;
 mod op;
 mod options;
 mod retry;
@@ -60,7 +59,6 @@ pub use error::{BoxError, Error, ErrorKind, Result};
 pub use key::Key;
 pub use lease::{LeaseDuration, LeaseId, Leases};
 pub use memory::MemoryBlobs;
-pub use offload::offload;
 pub use op::Op;
 pub use options::{DeleteOptions, GetOptions, ListOptions, Precondition, PutOptions, Role};
 pub use retry::{Retry, RetryPolicy};

@@ -1,9 +1,11 @@
 //! A store that is asked again, and recognises what it wrote itself.
 
 use std::fmt;
+use std::iter::Take;
 use std::time::Duration;
 
 use bytes::Bytes;
+use groundstate_common::Backoff;
 use tracing::{Span, debug};
 
 use crate::blob::Blob;
@@ -96,8 +98,8 @@ impl<S> Retry<S> {
     fn attempts(&self) -> Attempts<'_> {
         Attempts {
             made: 0,
-            left: self.policy.attempts.max(1) - 1,
-            delay: self.policy.first_delay,
+            waits: Backoff::new(self.policy.first_delay, self.policy.longest_delay)
+                .take(self.policy.attempts.max(1) as usize - 1),
             policy: &self.policy,
             context: &self.context,
         }
@@ -107,8 +109,7 @@ impl<S> Retry<S> {
 /// Counts the attempts of one operation and waits between them.
 struct Attempts<'a> {
     made: u32,
-    left: u32,
-    delay: Duration,
+    waits: Take<Backoff>,
     policy: &'a RetryPolicy,
     context: &'a Context,
 }
@@ -117,12 +118,10 @@ impl Attempts<'_> {
     /// Waits before the next attempt, at least for as long as the service asks for; `false` if there is none.
     async fn next(&mut self, error: &Error) -> bool {
         let asked = error.retry_after().unwrap_or_default();
-        if self.left == 0 || asked > self.policy.longest_asked {
+        if asked > self.policy.longest_asked {
             return false;
         }
-        self.left -= 1;
-        let delay = self.delay.min(self.policy.longest_delay);
-        self.delay = self.delay.saturating_mul(2);
+        let Some(delay) = self.waits.next() else { return false };
         // Without a random number everybody waits the same time, which is all that is lost.
         let share = self.context.ids.number().unwrap_or(u32::MAX);
         let jitter = (delay / 2).mul_f64(f64::from(share) / f64::from(u32::MAX));

@@ -4,8 +4,10 @@ use std::fs::File;
 use std::io;
 use std::thread::{self, JoinHandle};
 
+use groundstate_durable::parent;
+
 use crate::files;
-use crate::place::{Place, parent};
+use crate::place::Place;
 use crate::replace::stage_copy;
 use crate::staged::Staged;
 use crate::stamp::Stamp;

@@ -6,6 +6,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use groundstate_durable::create_new;
 use groundstate_statemgr::LockInfo;
 
 use crate::files::{plainly, read_text};
@@ -54,14 +55,7 @@ impl Document {
 /// A new file: a link put there is not followed, so that nothing else is overwritten.
 fn create(path: &Path) -> io::Result<File> {
     drop(fs::remove_file(path));
-    let create = || {
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        options.open(path)
-    };
-    match create() {
+    match create_new(path) {
         // In a folder that cannot be written, the document of another holder may still be.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && !path.is_symlink() => {
             let mut options = OpenOptions::new();

@@ -4,10 +4,11 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use groundstate_durable::{create_new, is_named};
+
 use crate::files::{self, create_parent};
 use crate::place::Place;
 use crate::record::{self, Other};
-use crate::stamp::names;
 
 /// How often to try when others make, replace or remove the file at the same time.
 const ATTEMPTS: usize = 64;
@@ -66,7 +67,7 @@ impl FileLock {
 
     /// Whether the place still has the file that is locked.
     pub(crate) fn is_in_place(&self) -> io::Result<bool> {
-        names(&self.target, &self.file)
+        is_named(&self.target, &self.file)
     }
 
     /// Goes on with another file, which must be locked already and is about to take this one's name.
@@ -167,7 +168,7 @@ fn open(target: &Path) -> io::Result<(File, bool)> {
             options.open(target).map(|file| (file, false))
         } else {
             create_parent(target)?;
-            files::create_new(target).map(|file| (file, true))
+            create_new(target).map(|file| (file, true))
         };
         match outcome.as_ref().map_err(io::Error::kind) {
             Err(io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists) => {}

@@ -4,7 +4,7 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use crate::place::parent;
+use groundstate_durable::{absent_is_none, create_new, parent, remove};
 
 /// Creates the folder of `path` with those above it, readable for all as far as the mask lets them be.
 pub(crate) fn create_parent(path: &Path) -> io::Result<()> {
@@ -18,15 +18,6 @@ pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o755);
     builder.create(path)
-}
-
-/// Creates a file that must not exist, readable by its owner alone, for reading and writing.
-pub(crate) fn create_new(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
 }
 
 /// Creates a file without a name in a folder, which is gone when it is closed.
@@ -119,12 +110,6 @@ pub(crate) fn make_readable(file: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes the names in the folder of `path` durable.
-pub(crate) fn sync_parent(path: &Path) -> io::Result<()> {
-    // Windows has no call for this; its file systems journal names by themselves.
-    if cfg!(unix) { File::open(parent(path))?.sync_all() } else { Ok(()) }
-}
-
 /// The file at `path`; none if it does not exist, an error if it is something else than a file.
 pub(crate) fn open(path: &Path) -> io::Result<Option<File>> {
     if !exists(path)? {
@@ -160,19 +145,6 @@ pub(crate) fn exists(path: &Path) -> io::Result<bool> {
 pub(crate) fn read_text(path: &Path) -> io::Result<Option<String>> {
     let Some(file) = open(path)? else { return Ok(None) };
     Ok(Some(String::from_utf8_lossy(&read_at(&file, 0, 64 * 1024)?).into_owned()))
-}
-
-pub(crate) fn absent_is_none<T>(outcome: io::Result<T>) -> io::Result<Option<T>> {
-    match outcome {
-        Ok(value) => Ok(Some(value)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-/// Removes a file that may not be there.
-pub(crate) fn remove(path: &Path) -> io::Result<()> {
-    absent_is_none(fs::remove_file(path)).map(drop)
 }
 
 /// Up to `len` bytes from `offset`.

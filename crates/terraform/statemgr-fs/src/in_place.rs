@@ -106,7 +106,7 @@ mod tests {
         fn body(&self) {
             self.mark();
             if self.new.len() > HEADER {
-                copy_at(self.journal.file(), 2 * HEADER as u64, &self.file, HEADER as u64).unwrap();
+                copy_at(self.journal.draft.file(), 2 * HEADER as u64, &self.file, HEADER as u64).unwrap();
             }
         }
 
@@ -117,7 +117,8 @@ mod tests {
 
         fn head(&self) {
             self.length();
-            write_at(&self.file, 0, &read_at(self.journal.file(), HEADER as u64, HEADER).unwrap()).unwrap();
+            write_at(&self.file, 0, &read_at(self.journal.draft.file(), HEADER as u64, HEADER).unwrap())
+                .unwrap();
         }
 
         /// What a reader sees, who may or may not finish the write, and what is in the file after that.
@@ -181,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_write_that_comes_to_its_end_leaves_the_new_state() {
-        stopped(|case| publish(&case.file, case.journal.file(), &case.seal()).unwrap(), true);
+        stopped(|case| publish(&case.file, case.journal.draft.file(), &case.seal()).unwrap(), true);
     }
 
     #[test]
@@ -197,8 +198,8 @@ mod tests {
     fn a_marked_file_without_its_journal_is_damaged_and_not_a_state() {
         for spoil in [
             (|case: &Case| fs::remove_file(case.place.journal()).unwrap()) as fn(&Case),
-            |case| write_at(case.journal.file(), HEADER as u64 + 5, b"X").unwrap(),
-            |case| case.journal.file().set_len(HEADER as u64 + 5).unwrap(),
+            |case| write_at(case.journal.draft.file(), HEADER as u64 + 5, b"X").unwrap(),
+            |case| case.journal.draft.file().set_len(HEADER as u64 + 5).unwrap(),
             |case| fs::write(case.place.journal(), b"").unwrap(),
         ] {
             let case = Case::new(700, 800);

@@ -80,7 +80,6 @@ mod held_lock;
 mod in_place;
 mod journal;
 mod locking;
-mod offload;
 mod openers;
 mod options;
 mod parallel;
@@ -94,6 +93,7 @@ mod snapshot;
 mod staged;
 mod stamp;
 mod store;
+mod wanted;
 mod workspaces;
 mod writing;
 

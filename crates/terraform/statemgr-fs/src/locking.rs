@@ -12,10 +12,10 @@ use crate::fence;
 use crate::file_lock::{self, Attempt, FileLock};
 use crate::files;
 use crate::held_lock::HeldLock;
-use crate::offload::Wanted;
 use crate::process::exists;
 use crate::record::Other;
 use crate::recovery::recover;
+use crate::wanted::Wanted;
 
 /// How long a holder has to leave its document after it got the lock, or to let go after it removed it.
 const GRACE: Duration = Duration::from_millis(250);

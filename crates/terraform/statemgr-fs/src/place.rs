@@ -6,6 +6,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use groundstate_durable::parent;
+
 use crate::stamp::FileId;
 
 /// A state file by name, whether it exists or not.
@@ -99,11 +101,6 @@ impl fmt::Display for Place {
 fn resolve(path: &Path) -> Option<PathBuf> {
     let folder = fs::canonicalize(parent(path)).unwrap_or_else(|_| parent(path).to_owned());
     path.file_name().map(|name| folder.join(name))
-}
-
-/// The folder a file lies in.
-pub(crate) fn parent(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// A hidden file beside `path`: Terraform's own naming, one leading dot of the name left out.

@@ -3,7 +3,9 @@
 use std::fs::File;
 use std::io;
 
-use crate::files::{read_at, remove};
+use groundstate_durable::remove;
+
+use crate::files::read_at;
 use crate::in_place::redo;
 use crate::journal::{HEADER, Journal, Mark};
 use crate::place::Place;

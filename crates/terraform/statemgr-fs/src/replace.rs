@@ -4,8 +4,9 @@ use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use groundstate_durable::{Taken, absent_is_none, parent, sync_folder};
+
 use crate::file_lock::{FileLock, lock_own};
-use crate::files::{absent_is_none, sync_parent};
 use crate::in_place::Stopped;
 use crate::place::{Place, beside};
 use crate::staged::Staged;
@@ -19,18 +20,15 @@ fn new_name(path: &Path) -> PathBuf {
 pub(crate) fn publish(place: &Place, file_lock: &mut FileLock, staged: Staged) -> Result<(), Stopped> {
     let file = prepare(place, file_lock.file(), staged).map_err(Stopped::Before)?;
     file_lock.swap(file);
-    sync_parent(&place.target()).map_err(Stopped::Within)
+    sync_folder(parent(&place.target())).map_err(Stopped::Within)
 }
 
 /// Makes the file durable and gives it the name. It is locked before, so that no other process locks it in between.
 fn prepare(place: &Place, old: &File, staged: Staged) -> io::Result<File> {
-    let mut named = staged.name(new_name(&place.target()), old)?;
-    named.file().sync_all()?;
-    lock_own(named.file())?;
-    let file = named.file().try_clone()?;
-    fs::rename(named.path(), place.target())?;
-    named.keep();
-    Ok(file)
+    let draft = staged.name(new_name(&place.target()), old)?.draft;
+    draft.file().sync_all()?;
+    lock_own(draft.file())?;
+    draft.rename(&place.target())
 }
 
 /// Copies all of `from` to `to`, which has its old content or the new one, whatever happens.
@@ -52,11 +50,8 @@ pub(crate) fn stage_copy(from: &File, to: &Place) -> io::Result<Staged> {
 /// Gives the copy of `from` the name of `to`.
 pub(crate) fn publish_copy(staged: Staged, from: &File, to: &Place) -> io::Result<()> {
     let before = replaceable(from, to)?;
-    let mut named = staged.name_private(new_name(to.path()), from, before.as_ref())?;
-    named.file().sync_all()?;
-    fs::rename(named.path(), to.path())?;
-    named.keep();
-    sync_parent(to.path())
+    let named = staged.name_private(new_name(to.path()), from, before.as_ref())?;
+    named.draft.publish(to.path(), Taken::Replace).map(drop).map_err(|unpublished| unpublished.error)
 }
 
 /// What the copy of `from` takes the place of, if that may be.
@@ -92,19 +87,13 @@ fn replaceable(from: &File, to: &Place) -> io::Result<Option<Metadata>> {
 pub(crate) fn put(path: &Path, bytes: &[u8], model: &File) -> io::Result<()> {
     let mut staged = Staged::create(path, false)?;
     staged.append(bytes)?;
-    let mut named = staged.name(new_name(path), model)?;
-    fs::rename(named.path(), path)?;
-    named.keep();
-    Ok(())
+    staged.name(new_name(path), model)?.draft.rename(path).map(drop)
 }
 
 /// Puts a text into a file that everybody may read, all of it or nothing.
 pub(crate) fn put_readable(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut staged = Staged::create(path, false)?;
     staged.append(bytes)?;
-    let mut named = staged.name_readable(new_name(path))?;
-    named.file().sync_all()?;
-    fs::rename(named.path(), path)?;
-    named.keep();
-    sync_parent(path)
+    let named = staged.name_readable(new_name(path))?;
+    named.draft.publish(path, Taken::Replace).map(drop).map_err(|unpublished| unpublished.error)
 }

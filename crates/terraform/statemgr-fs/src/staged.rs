@@ -4,11 +4,12 @@ use std::fs::{File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use groundstate_durable::{Draft, create_new, parent, remove, sync_folder};
+
 use crate::digest::Digester;
 use crate::files;
 use crate::journal::{HEADER, Header};
 use crate::parallel::in_parallel;
-use crate::place::parent;
 
 /// Content that is being collected in a file without a name, on the disk where it is needed.
 ///
@@ -23,11 +24,9 @@ pub(crate) struct Staged {
 
 /// The same under a name. Dropping it removes the name.
 pub(crate) struct Named {
-    file: File,
-    path: PathBuf,
+    pub(crate) draft: Draft,
     digest: String,
     len: u64,
-    keep: bool,
 }
 
 impl Staged {
@@ -91,52 +90,30 @@ impl Staged {
     }
 
     fn link(self, path: PathBuf) -> io::Result<Named> {
-        files::remove(&path)?;
+        remove(&path)?;
         let file = match files::link(&self.file, &path) {
             Ok(()) => self.file,
             // Where files without a name cannot be given one.
             Err(_) => {
-                let copy = files::create_new(&path)?;
+                let copy = create_new(&path)?;
                 let filled = files::copy_access(&self.file, &copy)
                     .and_then(|()| files::copy_at(&self.file, 0, &copy, 0));
-                filled.inspect_err(|_| drop(files::remove(&path)))?;
+                filled.inspect_err(|_| drop(remove(&path)))?;
                 copy
             }
         };
-        Ok(Named { file, path, digest: self.digester.finish(), len: self.len, keep: false })
+        Ok(Named { draft: Draft::of(file, path), digest: self.digester.finish(), len: self.len })
     }
 }
 
 impl Named {
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    pub(crate) fn file(&self) -> &File {
-        &self.file
-    }
-
     /// Makes a journal of it: writes the header, and makes file and name durable. Before this it counts for nothing.
     pub(crate) fn seal(&self) -> io::Result<Header> {
-        let header = Header::new(self.digest.clone(), self.len, &self.path);
-        files::write_at(&self.file, 0, header.bytes())?;
-        self.file.sync_all()?;
-        files::sync_parent(&self.path)?;
+        let header = Header::new(self.digest.clone(), self.len, self.draft.path());
+        files::write_at(self.draft.file(), 0, header.bytes())?;
+        self.draft.file().sync_all()?;
+        sync_folder(parent(self.draft.path()))?;
         Ok(header)
-    }
-
-    /// Leaves the file where it is.
-    pub(crate) fn keep(&mut self) {
-        self.keep = true;
-    }
-}
-
-impl Drop for Named {
-    fn drop(&mut self) {
-        if !self.keep {
-            // It counts for nothing without a mark in the state file.
-            drop(files::remove(&self.path));
-        }
     }
 }
 
@@ -167,10 +144,9 @@ mod tests {
         let mut staged = Staged::create(&other.path().join("x"), true).unwrap();
         staged.append(b"new").unwrap();
         let model = File::create(folder.path().join("model")).unwrap();
-        let mut named = staged.name(folder.path().join("x"), &model).unwrap();
+        let named = staged.name(folder.path().join("x"), &model).unwrap();
         let header = named.seal().unwrap();
-        named.keep();
-        drop(named);
+        drop(named.draft.keep());
         let written = fs::read(folder.path().join("x")).unwrap();
         assert_eq!(written, [header.bytes(), b"new"].concat());
     }

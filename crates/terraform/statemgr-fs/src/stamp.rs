@@ -48,15 +48,6 @@ impl FileId {
     }
 }
 
-/// Whether `path` is still a name of `file`.
-pub(crate) fn names(path: &Path, file: &File) -> io::Result<bool> {
-    match std::fs::metadata(path) {
-        Ok(meta) => Ok(FileId::of(&meta) == FileId::of(&file.metadata()?)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error),
-    }
-}
-
 /// Gives the file a time of writing that it has not had before, so that readers notice the write.
 ///
 /// The kernel's own times move in steps of several milliseconds: two writes within one step would look like one.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use groundstate_common::Clock;
+use groundstate_durable::offload;
 use groundstate_statemgr::{
     Capabilities, Error, ErrorKind, Exclusion, LockGrant, LockHolder, LockId, LockInfo, Op, Result,
     StateStore, Stored, Version, WriteOptions, traced,
@@ -14,9 +15,9 @@ use groundstate_statemgr::{
 
 use crate::client::Client;
 use crate::failure::failed;
-use crate::offload::{Caller, Wanted, offload};
 use crate::options::FsOptions;
 use crate::place::Place;
+use crate::wanted::{Caller, Wanted};
 
 /// How much of a state is handed to a thread at a time. More than this is never copied in memory.
 const CHUNK: usize = 4 * 1024 * 1024;

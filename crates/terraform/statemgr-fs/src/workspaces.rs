@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use groundstate_common::Clock;
+use groundstate_durable::{absent_is_none, offload};
 use groundstate_statemgr::{
     Backend, CreateWorkspace, DeleteWorkspace, Error, ErrorKind, History, Op, Result, StateStore,
     WorkspaceName, holds_resources, traced,
@@ -15,13 +16,13 @@ use groundstate_statemgr::{
 
 use crate::client::Client;
 use crate::failure::failed;
-use crate::files::{absent_is_none, create_folder, read_text};
-use crate::offload::{Caller, Wanted, offload};
+use crate::files::{create_folder, read_text};
 use crate::openers::{Openers, openers};
 use crate::options::FsOptions;
 use crate::place::Place;
 use crate::replace::put_readable;
 use crate::store::FsStore;
+use crate::wanted::{Caller, Wanted};
 
 /// The states of a working directory: one for each workspace.
 ///

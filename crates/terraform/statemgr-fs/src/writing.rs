@@ -13,7 +13,6 @@ use crate::file_lock::FileLock;
 use crate::files;
 use crate::held_lock::HeldLock;
 use crate::in_place::{self, Stopped};
-use crate::offload::Wanted;
 use crate::options::Publish;
 use crate::recovery::recover;
 use crate::replace;
@@ -21,6 +20,7 @@ use crate::slot::Lent;
 use crate::snapshot::{self, Attempted};
 use crate::staged::Staged;
 use crate::stamp::{Stamp, touch};
+use crate::wanted::Wanted;
 
 /// The lock that an operation works under: the client's, or one of its own.
 struct Turn {
@@ -219,13 +219,13 @@ impl Client {
 
     fn publish_in_place(&self, turn: &Turn, staged: Staged) -> std::result::Result<(), Stopped> {
         let file = turn.file_lock().file();
-        let mut journal = staged.name(self.place.journal(), file).map_err(Stopped::Before)?;
+        let journal = staged.name(self.place.journal(), file).map_err(Stopped::Before)?;
         let header = journal.seal().map_err(Stopped::Before)?;
-        let published = in_place::publish(file, journal.file(), &header);
-        if let Err(Stopped::Within(_)) = published {
-            journal.keep();
-        }
+        let published = in_place::publish(file, journal.draft.file(), &header);
         // Dropping the journal removes it, before the lock is released: its next holder must not find one.
+        if let Err(Stopped::Within(_)) = published {
+            drop(journal.draft.keep());
+        }
         published
     }
 

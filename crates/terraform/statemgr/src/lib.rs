@@ -85,7 +85,7 @@ pub use traits::{
 pub use transfer::{Migrated, export, import, migrate, planned_state_update, write_planned_state_update};
 #[cfg(feature = "tokio")]
 pub use wait::TokioSleeper;
-pub use wait::{Waiting, lock_with};
+pub use wait::{LOCK_WAITS, Waiting, lock_with};
 // A wait for a lock needs a `Sleeper`.
 pub use groundstate_common::Sleeper;
 pub use wrap::{LockDisabled, ReadOnly, Retry, RetryPolicy};

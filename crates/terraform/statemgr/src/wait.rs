@@ -5,7 +5,7 @@ use std::time::Duration;
 
 #[cfg(feature = "tokio")]
 use async_trait::async_trait;
-use groundstate_common::{Clock, Sleeper, Timestamp};
+use groundstate_common::{Backoff, Clock, Sleeper, Timestamp};
 use tracing::debug;
 
 use crate::error::{Error, ErrorKind, Result};
@@ -13,8 +13,8 @@ use crate::holder::LockGrant;
 use crate::lock_info::LockInfo;
 use crate::traits::Locker;
 
-const FIRST_DELAY: Duration = Duration::from_secs(1);
-const LONGEST_DELAY: Duration = Duration::from_secs(16);
+/// The waits for a lock that another process holds: 1, 2, 4, 8, 16, 16 seconds between attempts.
+pub const LOCK_WAITS: Backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(16));
 /// After so many races in a row the next one is waited for like any other refusal.
 const MOST_RACES: u32 = 8;
 
@@ -76,7 +76,7 @@ impl fmt::Debug for Waiting<'_> {
     }
 }
 
-/// Takes the lock, waiting for others as `waiting` says: 1, 2, 4, 8, 16, 16 seconds between attempts.
+/// Takes the lock, waiting for others as `waiting` says, with [`LOCK_WAITS`] between attempts.
 ///
 /// A refusal because of a race with a holder who has just released is repeated at once. The same `info` is used for every
 /// attempt, and an attempt is never cut off by the deadline.
@@ -89,7 +89,7 @@ pub async fn lock_with(
     info: &LockInfo,
     waiting: Waiting<'_>,
 ) -> Result<Option<LockGrant>> {
-    let mut delay = FIRST_DELAY;
+    let mut waits = LOCK_WAITS;
     let mut races = 0;
     loop {
         let error = match locker.lock(info).await {
@@ -109,17 +109,13 @@ pub async fn lock_with(
             continue;
         }
         let holder = refusal.holder().map(|holder| holder.id.as_str());
-        debug!(
-            lock = info.id.as_str(),
-            holder,
-            delay = delay.min(left).as_secs_f64(),
-            "waiting for the lock"
-        );
-        until.sleeper.sleep(delay.min(left)).await;
-        if delay >= left {
+        let wait = waits.wait();
+        let delay = wait.min(left);
+        debug!(lock = info.id.as_str(), holder, delay = delay.as_secs_f64(), "waiting for the lock");
+        until.sleeper.sleep(delay).await;
+        if wait >= left {
             return Err(error);
         }
-        delay = (delay * 2).min(LONGEST_DELAY);
     }
 }
 

@@ -121,7 +121,7 @@ pub(super) async fn workspaces(cx: &Cx) -> Step {
 
 fn is_empty(manager: &Manager, who: &str) -> Step {
     let seen = || "it has some".to_owned();
-    ensure(!has_objects(manager.state().as_ref()), &format!("{who} has no objects"), seen)
+    ensure(!has_objects(manager.state().as_ref()), format!("{who} has no objects"), seen)
 }
 
 async fn lists(backend: &dyn Backend, expected: &[&str]) -> Step {

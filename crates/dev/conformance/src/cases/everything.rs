@@ -30,7 +30,7 @@ pub(super) async fn lacking(cx: &Cx) -> Step {
         ("holder", has.holder),
     ] {
         let seen = || format!("`{name}` without it");
-        ensure(has.locking || !there, &format!("`{name}` is about locks, so it needs `locking`"), seen)?;
+        ensure(has.locking || !there, format!("`{name}` is about locks, so it needs `locking`"), seen)?;
     }
     refusals(cx, &has.missing(&everything)).await?;
     if has.locking {
@@ -65,7 +65,7 @@ pub(super) async fn display(cx: &Cx) -> Step {
             ensure(secret.is_empty() || !text.contains(&secret), &expected, || "it shows one".to_owned())?;
         }
         let clean = !text.contains(MARK) && !text.contains(&numbers);
-        ensure(clean, &format!("{what} shows nothing of what is stored"), || "it does".to_owned())?;
+        ensure(clean, format!("{what} shows nothing of what is stored"), || "it does".to_owned())?;
     }
     Ok(())
 }

@@ -18,7 +18,7 @@ fn token(grant: &LockGrant) -> Step<FencingToken> {
 fn grows(grant: &LockGrant, last: &mut Option<FencingToken>) -> Step {
     let token = token(grant)?;
     if let Some(before) = *last {
-        ensure(token > before, &format!("a token larger than {before}"), || format!("the token {token}"))?;
+        ensure(token > before, format!("a token larger than {before}"), || format!("the token {token}"))?;
     }
     *last = Some(token);
     Ok(())

@@ -31,7 +31,7 @@ fn is_described(holder: &LockHolder, info: &LockInfo) -> Step {
         ("who", &holder.info.who, &info.who),
         ("version", &holder.info.version, &info.version),
     ] {
-        ensure(seen == given, &format!("the holder's {what} is {given:?}, as it was given"), || {
+        ensure(seen == given, format!("the holder's {what} is {given:?}, as it was given"), || {
             format!("{seen:?}")
         })?;
     }
@@ -50,7 +50,7 @@ pub(super) async fn is_known(cx: &Cx) -> Step {
                 return fail(format!("{who} is told the holder"), "the lock is free");
             };
             is_described(&holder, &info)?;
-            ensure(holder.id == grant.id, &format!("the id in force is {:?}", grant.id.as_str()), || {
+            ensure(holder.id == grant.id, format!("the id in force is {:?}", grant.id.as_str()), || {
                 format!("{:?}", holder.id.as_str())
             })?;
         }
@@ -64,7 +64,7 @@ pub(super) async fn is_known(cx: &Cx) -> Step {
 pub(super) async fn is_free(clients: &[(&Client, &str)]) -> Step {
     for (client, who) in clients {
         let holder = client.lock_holder().await.succeeds(&format!("asking for the holder by {who}"))?;
-        ensure(holder.is_none(), &format!("{who} is told that the lock is free"), || {
+        ensure(holder.is_none(), format!("{who} is told that the lock is free"), || {
             holder.map_or_else(String::new, |holder| format!("{:?}", holder.id.as_str()))
         })?;
     }

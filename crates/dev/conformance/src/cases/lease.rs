@@ -33,7 +33,7 @@ pub(super) async fn expires(cx: &Cx) -> Step {
     let now = cx.place.clock().now();
     let grant = take(cx, &a, "a").await?;
     let end = end(&grant)?;
-    ensure(end > now, &format!("the lock ends after {now}, when it was taken"), || end.to_string())?;
+    ensure(end > now, format!("the lock ends after {now}, when it was taken"), || end.to_string())?;
     is_held(cx, &[(&b, "B")]).await?;
     outlast(cx, &grant).await?;
     if cx.capabilities.holder {
@@ -58,7 +58,7 @@ pub(super) async fn renew(cx: &Cx) -> Step {
     cx.place.pass(left / 2).await;
     let renewed = a.renew(&grant.id).await.succeeds("prolonging the lock under the id in force")?;
     let second_end = end(&renewed)?;
-    ensure(second_end > first_end, &format!("an end later than {first_end}"), || second_end.to_string())?;
+    ensure(second_end > first_end, format!("an end later than {first_end}"), || second_end.to_string())?;
     equal("the token of the renewed lock", &renewed.fence, &grant.fence)?;
     // Past the first end, before the second.
     let until = first_end.duration_since(cx.place.clock().now()).unwrap_or_default();

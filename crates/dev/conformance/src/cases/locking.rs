@@ -175,7 +175,7 @@ async fn settles(cx: &Cx, a: &Client, b: &Client, info: &LockInfo) -> Step {
     };
     if let Some(holder) = error.holder() {
         let same = holder.info.id == info.id;
-        ensure(same, &format!("the holder is the one that gave up, {:?}", info.id.as_str()), || {
+        ensure(same, format!("the holder is the one that gave up, {:?}", info.id.as_str()), || {
             format!("{:?}", holder.info.id.as_str())
         })?;
     }

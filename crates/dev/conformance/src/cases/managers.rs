@@ -86,7 +86,7 @@ async fn contest(cx: &Cx, round: usize, faults: Faults, lock: bool) -> Step {
     equal("the lineage", &last.lineage, &first.lineage)?;
     let changes = u64::try_from(MANAGERS * EACH).unwrap_or_default();
     let made = last.serial.get() - first.serial.get().min(last.serial.get());
-    ensure(made >= changes, &format!("the serial has grown by {changes} or more"), || made.to_string())
+    ensure(made >= changes, format!("the serial has grown by {changes} or more"), || made.to_string())
 }
 
 /// All outputs of all managers are stored.

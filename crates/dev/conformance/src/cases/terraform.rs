@@ -24,7 +24,7 @@ fn state_of(manager: &Manager) -> Step<State> {
 
 /// Both states are the same. Their content is not shown: it is long, and looks like that of a user.
 fn same(what: &str, seen: &State, expected: &State) -> Step {
-    ensure(seen == expected, &format!("{what} is the state that was written"), || {
+    ensure(seen == expected, format!("{what} is the state that was written"), || {
         "it is another one".to_owned()
     })
 }

@@ -8,6 +8,7 @@ use std::pin::pin;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use async_trait::async_trait;
+use groundstate_durable::create_new;
 use groundstate_statemgr::{
     Capabilities, Error, ErrorKind, Expect, LockGrant, LockHolder, LockId, LockInfo, Op, Result, StateStore,
     Stored, Version, WriteOptions,
@@ -239,7 +240,7 @@ fn emergency(folder: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
             number => format!("errored.{number}.tfstate"),
         };
         let path = folder.join(name);
-        match files::new_file(&path) {
+        match create_new(&path) {
             Ok(mut file) => {
                 file.write_all(bytes)?;
                 file.sync_all()?;

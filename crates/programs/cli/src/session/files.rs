@@ -4,6 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+use groundstate_durable::{create_new, parent, sync_folder};
 use tracing::debug;
 
 use crate::input::paths;
@@ -23,16 +24,7 @@ pub(crate) fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// Makes an empty file that only its owner can read, where none is: another process that wants the name gets an error.
 pub(crate) fn reserve(path: &Path) -> io::Result<()> {
-    new_file(path).map(drop)
-}
-
-/// Opens a file that does not exist yet, for its owner only.
-pub(crate) fn new_file(path: &Path) -> io::Result<fs::File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+    create_new(path).map(drop)
 }
 
 /// Whether a copy may take the place of this.
@@ -54,10 +46,7 @@ fn replaceable(metadata: &fs::Metadata) -> io::Result<()> {
 /// Writes a new file by way of a temporary one beside it, which no other user can read.
 pub(crate) fn create(target: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     debug!(place = target.display().to_string(), "writing a file");
-    let directory = match target.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
+    let directory = parent(target);
     let mut builder = tempfile::Builder::new();
     builder.prefix(".groundstate-").suffix(".tmp");
     let mut temporary = builder.tempfile_in(directory).map_err(without_path)?;
@@ -67,7 +56,7 @@ pub(crate) fn create(target: &Path, write: impl FnOnce(&mut dyn Write) -> io::Re
     drop(out);
     temporary.as_file().sync_all()?;
     temporary.persist(target).map_err(|error| error.error)?;
-    sync_directory(directory)
+    sync_folder(directory)
 }
 
 /// Devices and pipes cannot be replaced; they take the bytes as they come.
@@ -89,14 +78,4 @@ fn without_path(error: io::Error) -> io::Error {
         }
         _ => error,
     }
-}
-
-#[cfg(unix)]
-fn sync_directory(directory: &Path) -> io::Result<()> {
-    fs::File::open(directory)?.sync_all()
-}
-
-#[cfg(not(unix))]
-fn sync_directory(_: &Path) -> io::Result<()> {
-    Ok(())
 }

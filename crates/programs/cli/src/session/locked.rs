@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use groundstate_common::{Clock, OsIds, SystemClock, shell_command};
 use groundstate_statemgr::{
-    AbandonedLocks, Error, ErrorKind, LockGuard, LockInfo, Locker, Manager, TokioSleeper, Waiting,
-    catch_panic,
+    AbandonedLocks, Error, ErrorKind, LOCK_WAITS, LockGuard, LockInfo, Locker, Manager, TokioSleeper,
+    Waiting, catch_panic,
 };
 
 use crate::args::LockArgs;
@@ -242,7 +242,7 @@ pub(crate) async fn retried<T>(
     mut attempt: impl AsyncFnMut() -> groundstate_statemgr::Result<T>,
 ) -> Result<T, StateError> {
     let started = Instant::now();
-    let mut pause = Duration::from_secs(1);
+    let (mut waits, mut is_told) = (LOCK_WAITS, false);
     loop {
         let error = match attempt().await {
             Err(error) if error.kind() == ErrorKind::Locked => error,
@@ -252,14 +252,13 @@ pub(crate) async fn retried<T>(
         if left.is_zero() {
             return Err(error.into());
         }
-        if pause == Duration::from_secs(1) {
+        if !std::mem::replace(&mut is_told, true) {
             Messages::stderr().note(&format!("waiting for the lock: {error}"));
         }
         tokio::select! {
-            () = tokio::time::sleep(pause.min(left)) => {}
+            () = tokio::time::sleep(waits.wait().min(left)) => {}
             failure = interrupts.wait() => return Err(failure.into()),
         }
-        pause = (pause * 2).min(Duration::from_secs(16));
     }
 }
 

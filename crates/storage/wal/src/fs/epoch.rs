@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 
 use crate::frame::{FrameKind, frame_len, push_frame};
 use crate::{Ack, Cursor, Epoch, Error, ErrorKind, MAX_BATCH, Op, Position, Record, Result};
+use groundstate_durable::{Taken, Unpublished, create_new, is_named, remove, sync_folder};
 
 use super::failure::failed;
-use super::files::{
-    Taken, Unpublished, create_folder, create_new, names as is_named, publish, remove, sync_folder,
-};
+use super::files::{create_folder, publish};
 use super::names::{self, Listing};
 use super::scan::{Tail, tail};
 use super::segment::{Opening, ReadFailure, head_bytes, read_head, salt};

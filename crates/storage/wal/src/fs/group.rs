@@ -3,13 +3,13 @@
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use groundstate_durable::spawn;
 use tokio::sync::oneshot::{self, Sender};
 use tracing::trace;
 
 use crate::{Ack, Cursor, Epoch, ErrorKind, Op, Record, Result};
 
 use super::epoch::Keeper;
-use super::offload::spawn;
 
 /// How many bytes share a sync at most, unless one batch alone is longer.
 const GROUP_BYTES: usize = 4 << 20;

@@ -50,7 +50,6 @@ mod failure;
 mod files;
 mod group;
 mod names;
-mod offload;
 mod scan;
 mod segment;
 mod store;

@@ -8,11 +8,11 @@ use crate::{
     Cursor, Epoch, Error, ErrorKind, Head, JournalStore, JournalWriter, Op, OpenOptions, Page, Result, traced,
 };
 use async_trait::async_trait;
+use groundstate_durable::offload;
 
 use super::epoch::{Keeper, failure_at};
 use super::group::Line;
 use super::names::Listing;
-use super::offload::offload;
 use super::scan::{Outcome, page};
 use super::segment::{ReadFailure, read_base, read_head};
 use super::writer::FsWriter;

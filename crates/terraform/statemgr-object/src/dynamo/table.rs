@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use groundstate_blobs::ErrorKind as BlobError;
-use groundstate_common::Sleeper;
+use groundstate_common::{Backoff, Sleeper};
 use groundstate_statemgr::{Error, ErrorKind, Op, Result};
 use serde_json::{Map, Value, json};
 use tracing::field::{Empty, debug};
@@ -16,8 +16,8 @@ use crate::failure::failed;
 
 /// How often an action is tried that the service has surely not carried out.
 const TRIES: u32 = 5;
-/// What is waited between two tries at first; it doubles each time.
-const PAUSE: Duration = Duration::from_millis(100);
+/// The waits between two tries.
+const WAITS: Backoff = Backoff::new(Duration::from_millis(100), Duration::MAX);
 /// The longest wait that the service may ask for. If it asks for more, there is no further try.
 const LONGEST_ASKED: Duration = Duration::from_secs(60);
 /// The only key of Terraform's tables.
@@ -126,7 +126,7 @@ impl DynamoTable {
 
     async fn repeated(&self, op: Op, action: &'static str, input: &Value) -> Result<Answer> {
         let body = input.to_string();
-        let mut pause = PAUSE;
+        let mut waits = WAITS;
         let mut tries = 1;
         loop {
             let mut asked = Duration::ZERO;
@@ -145,11 +145,10 @@ impl DynamoTable {
                 return answer;
             }
             tries += 1;
-            let delay = pause.max(asked);
+            let delay = waits.wait().max(asked);
             debug!(attempt = tries, delay = delay.as_secs_f64(), "waiting before another attempt");
             self.sleeper.sleep(delay).await;
             Span::current().record("attempt", tries);
-            pause *= 2;
         }
     }
 

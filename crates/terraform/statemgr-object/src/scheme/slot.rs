@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use groundstate_common::Sleeper;
+use groundstate_common::{Backoff, Sleeper};
 use groundstate_statemgr::{Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Op, Result};
 use tracing::debug;
 
@@ -14,8 +14,8 @@ use crate::failure::left_behind;
 
 /// How often a step is repeated whose outcome is unknown, or that others came between.
 const TRIES: u32 = 4;
-/// What is waited between two tries at first; it doubles each time.
-const PAUSE: Duration = Duration::from_millis(500);
+/// The waits between two tries.
+const WAITS: Backoff = Backoff::new(Duration::from_millis(500), Duration::MAX);
 
 /// A place for one document.
 #[async_trait]
@@ -94,7 +94,7 @@ impl<S: Slot> SlotLock<S> {
 
     pub(crate) async fn lock(&self, info: &LockInfo) -> Result<LockGrant> {
         let document = LockInfo { path: self.path.to_string(), ..info.clone() }.to_json();
-        let mut pause = PAUSE;
+        let mut waits = WAITS;
         let mut unknown = None;
         // The same document every time, so that an attempt which arrives late is recognised too.
         for attempt in 1..=TRIES {
@@ -107,8 +107,7 @@ impl<S: Slot> SlotLock<S> {
                 Ok(Attempt::Unknown(error)) => {
                     self.again(&info.id, attempt, "the answer got lost");
                     unknown = Some(error);
-                    self.sleeper.sleep(pause).await;
-                    pause *= 2;
+                    self.sleeper.sleep(waits.wait()).await;
                 }
                 // Nothing came of this attempt; what came of the one before is not known any better.
                 Err(error) if error.kind() != ErrorKind::Locked && unknown.is_some() => {
@@ -155,7 +154,7 @@ impl<S: Slot> SlotLock<S> {
         const OP: Op = Op::Unlock;
         let left = |error| left_behind(error, &self.slot, id);
         let mut token = self.own_token(id);
-        let mut pause = PAUSE;
+        let mut waits = WAITS;
         let mut unknown = None;
         let mut was_here = false;
         for attempt in 1..=TRIES {
@@ -187,8 +186,7 @@ impl<S: Slot> SlotLock<S> {
                 Removed::Unknown(error) => {
                     self.again(id, attempt, "the answer got lost");
                     unknown = Some(error);
-                    self.sleeper.sleep(pause).await;
-                    pause *= 2;
+                    self.sleeper.sleep(waits.wait()).await;
                 }
             }
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use groundstate_common::Sleeper;
+use groundstate_common::{Backoff, Sleeper};
 use tracing::debug;
 
 use crate::capabilities::Capabilities;
@@ -77,14 +77,12 @@ impl<S: fmt::Display> fmt::Display for Retry<S> {
 /// Evaluates the call until it gives something other than `Unavailable`, or the attempts are used up.
 macro_rules! again {
     ($self:ident, $call:expr) => {{
-        let mut delay = $self.policy.first_delay;
-        for attempt in 2..=$self.policy.attempts {
+        let waits = Backoff::new($self.policy.first_delay, $self.policy.longest_delay);
+        for (attempt, wait) in (2..=$self.policy.attempts).zip(waits) {
             match $call.await {
                 Err(error) if error.kind() == ErrorKind::Unavailable => {
-                    let wait = delay.min($self.policy.longest_delay);
                     debug!(attempt, delay = wait.as_secs_f64(), error = ?error.kind(), "waiting before another attempt");
                     $self.sleeper.sleep(wait).await;
-                    delay = delay.saturating_mul(2);
                 }
                 outcome => return outcome,
             }

@@ -184,7 +184,9 @@ pub(crate) fn flag(args: &AddressesArgs, found: StateLocation, flag: Flag) -> Re
         for word in &args.addresses {
             for index in select::find(snapshot, word, name)? {
                 let live = snapshot.resource(index).filter(|resource| !resource.delete);
-                urns.extend(live.map(|resource| resource.urn.clone()).filter(|urn: &Urn| known.insert(urn.clone())));
+                urns.extend(
+                    live.map(|resource| resource.urn.clone()).filter(|urn: &Urn| known.insert(urn.clone())),
+                );
             }
         }
         let number = set_flag(snapshot, &urns, flag)

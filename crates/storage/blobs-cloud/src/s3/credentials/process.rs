@@ -7,8 +7,9 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use groundstate_blobs::{Error, ErrorKind, Result, offload};
+use groundstate_blobs::{Error, ErrorKind, Result};
 use groundstate_common::Timestamp;
+use groundstate_durable::offload;
 use serde::Deserialize;
 
 use super::{Fetched, OP, Source, fetched};
