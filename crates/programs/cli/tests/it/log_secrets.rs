@@ -282,12 +282,14 @@ fn keys_and_signatures_for_azure_are_hidden() {
     // A shared access signature is in the query of each request.
     let settings = work.place.settings();
     let text = |name: &str| settings[name].as_str().unwrap();
-    let url =
-        format!("azurerm://{}/{}/{}", text("storage_account_name"), text("container_name"), text("key"));
+    let (account, container, blob) = (text("storage_account_name"), text("container_name"), text("key"));
+    let url = format!("az://{container}/{blob}?storage_account_name={account}");
     variables
         .push(("ARM_SAS_TOKEN", "sv=2021-08-06&ss=b&srt=sco&sp=rwdlac&sig=signature-hunter20%2F%2B%3Dx"));
     let secrets = [&secrets[..], &["signature-hunter20", "signature-hunter20/+=x", "rwdlac"]].concat();
     all_hide(work.path(), &verbs(&url, &file), &variables, &secrets);
+    let requests = work.place.server().unwrap().requests();
+    assert!(requests.iter().any(|request| request.query.contains("signature-hunter20")), "{requests:?}");
 }
 
 #[test]
