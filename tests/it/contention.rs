@@ -9,7 +9,7 @@ use groundstate_common::{Clock as _, OsIds, SystemClock};
 use groundstate_statemgr::{
     ErrorKind, Expect, LockGrant, LockInfo, StateStore, TokioSleeper, Version, WorkspaceName, WriteOptions,
 };
-use groundstate_testkit::{Place, S3Locks};
+use groundstate_testkit::{S3Locks, TestBackend};
 use tokio::sync::Barrier;
 
 const CLIENTS: usize = 8;
@@ -38,16 +38,16 @@ macro_rules! places {
 }
 
 places! {
-    local: Place::local();
-    s3_lockfile: Place::s3(S3Locks::File);
-    s3_dynamodb: Place::s3(S3Locks::Table);
-    s3_both: Place::s3(S3Locks::Both);
-    gcs: Place::gcs();
-    azurerm: Place::azurerm();
+    local: TestBackend::local();
+    s3_lockfile: TestBackend::s3(S3Locks::File);
+    s3_dynamodb: TestBackend::s3(S3Locks::Table);
+    s3_both: TestBackend::s3(S3Locks::Both);
+    gcs: TestBackend::gcs();
+    azurerm: TestBackend::azurerm();
 }
 
 /// Lets the clients count, and compares.
-fn run(place: &Place, locked: bool) {
+fn run(place: &TestBackend, locked: bool) {
     let folder = tempfile::tempdir().unwrap();
     let settings = Settings::new(place.kind()).with_all(&place.direct_settings());
     let context =
@@ -79,7 +79,7 @@ fn run(place: &Place, locked: bool) {
 }
 
 /// As many as make the race long enough to see; a request to a server of others takes longer.
-fn steps(place: &Place) -> usize {
+fn steps(place: &TestBackend) -> usize {
     let given = std::env::var(STEPS).ok().map(|steps| steps.parse().expect("a number of steps"));
     given.unwrap_or(if place.is_in_a_peer() { 15 } else { 50 })
 }

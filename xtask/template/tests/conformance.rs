@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use groundstate_conformance::{Harness, Place};
+use groundstate_conformance::{Harness, TestStore};
 use groundstate_statemgr::{Result, StateStore};
 use CRATE_NAME::{Service, TemplateStore};
 
@@ -16,7 +16,7 @@ impl Harness for TemplateHarness {
     }
 
     /// A place that is empty and used by no other test: a service of its own, a folder of its own, a fresh key.
-    async fn place(&self) -> Result<Arc<dyn Place>> {
+    async fn store(&self) -> Result<Arc<dyn TestStore>> {
         Ok(Arc::new(Fresh(Service::default())))
     }
 }
@@ -24,7 +24,7 @@ impl Harness for TemplateHarness {
 struct Fresh(Service);
 
 #[async_trait]
-impl Place for Fresh {
+impl TestStore for Fresh {
     /// One more client of the place, as another process would open it.
     async fn open(&self) -> Result<Arc<dyn StateStore>> {
         Ok(Arc::new(TemplateStore::new(self.0.clone(), "prod")))

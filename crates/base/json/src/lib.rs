@@ -5,17 +5,17 @@
 //!
 //! - [`Cursor`] walks a document front to back, checks every byte and copies none. Members are [`Str`]s and slices.
 //! - [`RawJson`] carries one value as compact text, [`Extra`] the unknown members of an object.
-//! - [`Place`] and [`places`] turn offsets into line, column and JSON path, for the few that are shown.
+//! - [`SourcePos`] and [`places`] turn offsets into line, column and JSON path, for the few that are shown.
 //! - [`follow_paths`] goes the other way, from paths to offsets.
 //! - [`Tape`] is one value as a flat list of tokens, for those who walk it several times; [`lexeme_end`] splits what may be no JSON.
 //! - [`Writer`] writes a document in a [`Layout`], [`push_json_string_as`] one string; [`indented`] gives a compact value its line breaks.
 //!
 //! ```
-//! use groundstate_json::{Cursor, Place};
+//! use groundstate_json::{Cursor, SourcePos};
 //!
 //! let text = br#"{ "resources": [ { "id": tru } ] }"#;
 //! let stop = Cursor::new(text).skip().unwrap_err();
-//! let place = Place::of(text, stop.offset);
+//! let place = SourcePos::of(text, stop.offset);
 //! assert_eq!(place.to_string(), "line 1, column 29 (resources[0].id)");
 //! ```
 //!
@@ -28,14 +28,13 @@
 //!
 //! # Features
 //!
-//! - `serde`: [`RawJson`] as a string that holds its text, [`Extra`] as pairs, [`Place`] as its members.
+//! - `serde`: [`RawJson`] as a string that holds its text, [`Extra`] as pairs, [`SourcePos`] as its members.
 
 mod compact;
 mod cursor;
 mod escape;
 mod lexeme;
 mod paths;
-mod place;
 mod places;
 mod problems;
 mod raw;
@@ -43,6 +42,7 @@ mod scan;
 #[cfg(feature = "serde")]
 mod serialization;
 mod skip;
+mod source_pos;
 mod tape;
 mod write;
 
@@ -51,10 +51,10 @@ pub use cursor::{Cursor, Kind, MAX_DEPTH, Stop, Str, SyntaxError, describe};
 pub use escape::{Escapes, push_json_string, push_json_string_as};
 pub use lexeme::lexeme_end;
 pub use paths::{PathStep, follow_paths, path_steps};
-pub use place::{Place, push_name};
 pub use places::places;
 pub use problems::{Coded, Problems};
 pub use raw::{Extra, RawJson, RawJsonError};
+pub use source_pos::{SourcePos, push_name};
 pub use tape::Tape;
 pub use write::{Layout, Writer, indented};
 

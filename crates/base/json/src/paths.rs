@@ -13,7 +13,7 @@ pub enum PathStep {
     Index(usize),
 }
 
-/// The steps of a path as [`Place`](crate::Place) writes it; names that are no plain words stand in quotes.
+/// The steps of a path as [`SourcePos`](crate::SourcePos) writes it; names that are no plain words stand in quotes.
 ///
 /// ```
 /// use groundstate_json::{PathStep, path_steps};

@@ -1,19 +1,19 @@
 //! Places of many bytes at once, in one pass over the source.
 
 use crate::cursor::{Cursor, Kind, Stop};
-use crate::place::{MAX_STEPS, Place, push_name};
+use crate::source_pos::{MAX_STEPS, SourcePos, push_name};
 
-/// Works out what [`Place::of`] gives for each offset, in their order.
+/// Works out what [`SourcePos::of`] gives for each offset, in their order.
 ///
 /// Reads the text once and the values around each place a few times more, so that a report of many thousand places
 /// takes no longer than one of a few.
-pub fn places(text: &[u8], offsets: &[usize]) -> Vec<Place> {
+pub fn places(text: &[u8], offsets: &[usize]) -> Vec<SourcePos> {
     let mut sorted = offsets.to_vec();
     sorted.sort_unstable();
     sorted.dedup();
     let paths = Paths::find(text, &sorted);
     let mut lines = Lines::new(text);
-    let known: Vec<Place> =
+    let known: Vec<SourcePos> =
         sorted.iter().zip(paths).map(|(&offset, path)| lines.place(offset, path)).collect();
     let place_of = |offset| sorted.binary_search(offset).ok().and_then(|at| known.get(at)).cloned();
     offsets.iter().filter_map(place_of).collect()
@@ -32,7 +32,7 @@ impl<'a> Lines<'a> {
         Self { text, at: 0, line: 1, column: 1 }
     }
 
-    fn place(&mut self, offset: usize, path: String) -> Place {
+    fn place(&mut self, offset: usize, path: String) -> SourcePos {
         let end = offset.min(self.text.len());
         let between = self.text.get(self.at..end).unwrap_or_default();
         let same_line = match memchr::memrchr(b'\n', between) {
@@ -45,7 +45,7 @@ impl<'a> Lines<'a> {
         };
         self.column += String::from_utf8_lossy(same_line).chars().count();
         self.at = end.max(self.at);
-        Place { offset, line: self.line, column: self.column, path }
+        SourcePos { offset, line: self.line, column: self.column, path }
     }
 }
 
@@ -187,7 +187,7 @@ mod tests {
             let offsets: Vec<usize> = (0..=text.len() + 1).filter(|at| text.is_char_boundary(*at)).collect();
             let found = places(text.as_bytes(), &offsets);
             for (offset, place) in offsets.iter().zip(&found) {
-                assert_eq!(*place, Place::of(text.as_bytes(), *offset), "byte {offset} of {text}");
+                assert_eq!(*place, SourcePos::of(text.as_bytes(), *offset), "byte {offset} of {text}");
             }
             assert_eq!(found.len(), offsets.len());
         }
@@ -203,6 +203,6 @@ mod tests {
     #[test]
     fn survives_nesting_beyond_the_steps_of_a_path() {
         let text = "[".repeat(500) + &"]".repeat(500);
-        assert_eq!(places(text.as_bytes(), &[400]), [Place::of(text.as_bytes(), 400)]);
+        assert_eq!(places(text.as_bytes(), &[400]), [SourcePos::of(text.as_bytes(), 400)]);
     }
 }

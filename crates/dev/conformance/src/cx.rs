@@ -12,7 +12,7 @@ use groundstate_statemgr::{
 use crate::executor::{BoxFuture, interleave, run_aside, stop_first};
 use crate::failure::{Answer, Step, describe_bytes, describe_stored, ensure, fail};
 use crate::fault::Conditions;
-use crate::harness::{Harness, Place};
+use crate::harness::{Harness, TestStore};
 use crate::rng::Rng;
 use crate::trace::{Trace, Traced};
 
@@ -22,7 +22,7 @@ pub(crate) type Client = Arc<dyn StateStore>;
 /// The surroundings of one run of one case.
 pub(crate) struct Cx {
     pub(crate) harness: Arc<dyn Harness>,
-    pub(crate) place: Arc<dyn Place>,
+    pub(crate) place: Arc<dyn TestStore>,
     pub(crate) capabilities: Capabilities,
     pub(crate) conditions: Conditions,
     pub(crate) seed: u64,
@@ -41,7 +41,7 @@ impl Cx {
     }
 
     /// The same, at another place.
-    pub(crate) async fn open_at(&self, place: &dyn Place) -> Step<Client> {
+    pub(crate) async fn open_at(&self, place: &dyn TestStore) -> Step<Client> {
         let store = place.open().await.succeeds("opening a client")?;
         Ok(self.client(store))
     }

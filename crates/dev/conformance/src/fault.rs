@@ -140,9 +140,9 @@ impl Faults {
 ///
 /// ```
 /// use groundstate_conformance::{Faults, Faulty, block_on};
-/// use groundstate_statemgr::{ErrorKind, MemoryPlace, StateStore, WriteOptions};
+/// use groundstate_statemgr::{ErrorKind, SharedMemory, StateStore, WriteOptions};
 ///
-/// let place = MemoryPlace::new("prod");
+/// let place = SharedMemory::new("prod");
 /// let store = Faulty::new(place.open(), Faults::none().lose_changes(1000), 7);
 /// let error = block_on(store.write(b"{}", &WriteOptions::any())).unwrap_err();
 /// assert_eq!(error.kind(), ErrorKind::Ambiguous);
@@ -278,13 +278,13 @@ impl<S: StateStore> StateStore for Faulty<S> {
 
 #[cfg(test)]
 mod tests {
-    use groundstate_statemgr::{ErrorKind, MemoryPlace, StateStore, WriteOptions};
+    use groundstate_statemgr::{ErrorKind, SharedMemory, StateStore, WriteOptions};
 
     use super::{Conditions, Faults, Faulty};
     use crate::executor::block_on;
 
     fn kinds(faults: Faults, seed: u64) -> Vec<Option<ErrorKind>> {
-        let store = Faulty::new(MemoryPlace::new("a").open(), faults, seed);
+        let store = Faulty::new(SharedMemory::new("a").open(), faults, seed);
         let mut kinds = Vec::new();
         for _ in 0..20 {
             kinds.push(block_on(store.write(b"a", &WriteOptions::any())).err().map(|e| e.kind()));
@@ -308,7 +308,7 @@ mod tests {
         for (faults, stored) in
             [(Faults::none().refuse(1000), false), (Faults::none().lose_changes(1000), true)]
         {
-            let place = MemoryPlace::new("a");
+            let place = SharedMemory::new("a");
             let store = Faulty::new(place.open(), faults, 1);
             assert!(block_on(store.write(b"a", &WriteOptions::any())).is_err());
             assert_eq!(block_on(place.open().read()).unwrap().is_some(), stored);

@@ -22,7 +22,7 @@ pub trait Harness: Send + Sync + 'static {
     /// # Errors
     ///
     /// When there is none to be had; the case counts as failed.
-    async fn place(&self) -> Result<Arc<dyn Place>>;
+    async fn store(&self) -> Result<Arc<dyn TestStore>>;
 
     /// Runs a future to its end.
     ///
@@ -48,7 +48,7 @@ pub trait Harness: Send + Sync + 'static {
 /// Only [`open`](Self::open) has to be implemented. Each of the others makes cases possible that are reported as not
 /// applicable without it.
 #[async_trait]
-pub trait Place: Send + Sync + 'static {
+pub trait TestStore: Send + Sync + 'static {
     /// One more client, as another process would open it: it shares nothing with the others but the place.
     ///
     /// # Errors

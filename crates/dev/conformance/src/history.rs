@@ -11,7 +11,7 @@ use crate::linear::{Event, Model, Moments};
 use crate::rng::Rng;
 
 /// What is stored, by the number of the document; zero is nothing.
-pub(crate) struct Place;
+pub(crate) struct SequentialStore;
 
 /// A call on what is stored, with its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub(crate) enum Access {
     Refused { expected: u64 },
 }
 
-impl Model for Place {
+impl Model for SequentialStore {
     type State = u64;
     type Call = Access;
 

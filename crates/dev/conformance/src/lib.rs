@@ -5,8 +5,8 @@
 //! use std::sync::Arc;
 //!
 //! use async_trait::async_trait;
-//! use groundstate_conformance::{Conditions, Harness, Place, Settings, run};
-//! use groundstate_statemgr::{MemoryPlace, Result, StateStore};
+//! use groundstate_conformance::{Conditions, Harness, TestStore, Settings, run};
+//! use groundstate_statemgr::{SharedMemory, Result, StateStore};
 //!
 //! struct MyHarness;
 //!
@@ -16,15 +16,15 @@
 //!         "mine".to_owned()
 //!     }
 //!
-//!     async fn place(&self) -> Result<Arc<dyn Place>> {
-//!         Ok(Arc::new(MyPlace(MemoryPlace::new("fresh"))))
+//!     async fn store(&self) -> Result<Arc<dyn TestStore>> {
+//!         Ok(Arc::new(MyPlace(SharedMemory::new("fresh"))))
 //!     }
 //! }
 //!
-//! struct MyPlace(MemoryPlace);
+//! struct MyPlace(SharedMemory);
 //!
 //! #[async_trait]
-//! impl Place for MyPlace {
+//! impl TestStore for MyPlace {
 //!     async fn open(&self) -> Result<Arc<dyn StateStore>> {
 //!         Ok(Arc::new(self.0.open()))
 //!     }
@@ -41,7 +41,7 @@
 //!
 //! # What is in it
 //!
-//! - [`Harness`] makes places and [`Place`] opens clients of one; that is what an implementer writes. Two clients of one
+//! - [`Harness`] makes places and [`TestStore`] opens clients of one; that is what an implementer writes. Two clients of one
 //!   place are what nearly every case works with.
 //! - [`suite!`] makes the tests; [`run`] gives a [`Report`].
 //! - [`CASES`] are the cases and [`CLAUSES`] what they are about. Each clause has a case of its name. A case that needs a
@@ -95,7 +95,7 @@ pub use executor::{BoxFuture, ThreadSleeper, block_on};
 pub use failure::{Failure, Outcome};
 pub use fault::{Conditions, Faults, Faulty};
 pub use faulty_blobs::{Fault, FaultyBlobs};
-pub use harness::{Disturbance, Harness, Place};
+pub use harness::{Disturbance, Harness, TestStore};
 pub use memory::MemoryHarness;
 pub use report::{CaseReport, Report};
 pub use run::{SEED_VARIABLE, Settings, check, run, run_case};

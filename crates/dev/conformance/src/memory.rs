@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use groundstate_common::{Clock, FixedClock, Timestamp};
 use groundstate_statemgr::{Backend, MemoryBackend, Result, StateStore, WorkspaceName};
 
-use crate::harness::{Harness, Place};
+use crate::harness::{Harness, TestStore};
 
 /// Runs the suite on [`MemoryBackend`], with or without leases.
 ///
@@ -39,7 +39,7 @@ impl Harness for MemoryHarness {
         if self.lease.is_some() { "memory with leases" } else { "memory" }.to_owned()
     }
 
-    async fn place(&self) -> Result<Arc<dyn Place>> {
+    async fn store(&self) -> Result<Arc<dyn TestStore>> {
         let clock = Arc::new(FixedClock::new(Timestamp::UNIX_EPOCH));
         let backend = match self.lease {
             Some(duration) => MemoryBackend::with_lease("suite", duration, Arc::<FixedClock>::clone(&clock)),
@@ -55,7 +55,7 @@ struct Memory {
 }
 
 #[async_trait]
-impl Place for Memory {
+impl TestStore for Memory {
     async fn open(&self) -> Result<Arc<dyn StateStore>> {
         self.backend.store(&WorkspaceName::default_name())
     }

@@ -107,7 +107,7 @@ async fn attempt(
     seed: u64,
     trace: Arc<Trace>,
 ) -> Step {
-    let place = harness.place().await.succeeds("making a place")?;
+    let place = harness.store().await.succeeds("making a place")?;
     let capabilities = place.open().await.succeeds("opening a client")?.capabilities();
     let cx = Cx {
         harness,

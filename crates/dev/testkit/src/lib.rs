@@ -18,7 +18,7 @@
 //! puts the same in front of any other server; [`Recorder`] only records. [`ConnectProxy`] and [`Authority`] are for clients that insist on a
 //! service's own address.
 //!
-//! [`Place`] is a fresh place for states in such a server, or in one of others, with the settings of a `backend` block.
+//! [`TestBackend`] is a fresh place for states in such a server, or in one of others, with the settings of a `backend` block.
 //!
 //! # What it does not do
 //!
@@ -26,6 +26,7 @@
 //! permissions only as far as a test forbids something.
 
 mod azure;
+mod backend;
 mod certificate;
 mod digest;
 mod dynamodb;
@@ -34,7 +35,6 @@ mod gcs;
 mod http;
 mod log;
 mod pattern;
-mod place;
 mod proxy;
 mod recorder;
 mod s3;
@@ -42,12 +42,12 @@ mod store;
 mod xml;
 
 pub use azure::AzureServer;
+pub use backend::{S3Locks, TestBackend, is_required, server_of_peer, terraform_takes_part};
 pub use certificate::{Authority, Certificate};
 pub use fault::Fault;
 pub use gcs::GcsServer;
 pub use http::{Answer, Request, Server};
 pub use log::{Mark, Recorded, Traffic};
-pub use place::{Place, S3Locks, is_required, server_of_peer, terraform_takes_part};
 pub use proxy::{ConnectProxy, FaultProxy};
 pub use recorder::Recorder;
 pub use s3::S3Server;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use groundstate_json::{Cursor, Kind, Place, Stop, describe};
+use groundstate_json::{Cursor, Kind, SourcePos, Stop, describe};
 use groundstate_pulumi_snapshot::{Feature, Snapshot};
 
 use crate::file::{Checkpoint, DeploymentFile, Envelope, Style};
@@ -151,7 +151,7 @@ fn newer(text: &[u8], outer: &Outer<'_>) -> Option<ReadError> {
     let (_, _, offset) = outer.version.filter(|_| outer.features.is_some())?;
     let has_body = outer.deployment.is_some() || outer.checkpoint.is_some();
     let version = version_of(text, outer, EnvelopeKind::Deployment).ok()?;
-    (version > LATEST && !has_body).then(|| ReadError::TooNew { version, place: Place::of(text, offset) })
+    (version > LATEST && !has_body).then(|| ReadError::TooNew { version, place: SourcePos::of(text, offset) })
 }
 
 /// The version; 0 if there is none, as Go reads it.
@@ -175,7 +175,7 @@ fn deployment(
     mut outer: Outer<'_>,
     version: i64,
 ) -> Result<DeploymentFile, ReadError> {
-    let place = || Place::of(text, outer.version.map_or(0, |(_, _, offset)| offset));
+    let place = || SourcePos::of(text, outer.version.map_or(0, |(_, _, offset)| offset));
     match version {
         ..1 => return Err(ReadError::TooOld { version, place: place() }),
         1..=LATEST => {}
@@ -210,7 +210,7 @@ fn checkpoint(
         0 => contradicted(text, &outer)?,
         1..=LATEST => {}
         _ => {
-            let place = Place::of(text, outer.version.map_or(0, |(_, _, offset)| offset));
+            let place = SourcePos::of(text, outer.version.map_or(0, |(_, _, offset)| offset));
             return Err(ReadError::CheckpointVersion { version, place });
         }
     }
@@ -309,7 +309,7 @@ fn features(
     let unknown: Vec<String> =
         names.iter().filter(|name| Feature::from_name(name).is_none()).map(|name| name.to_string()).collect();
     if !unknown.is_empty() {
-        return Err(ReadError::Features { features: unknown, place: Place::of(text, *offset) });
+        return Err(ReadError::Features { features: unknown, place: SourcePos::of(text, *offset) });
     }
     Ok(names.iter().filter_map(|name| Feature::from_name(name)).collect())
 }

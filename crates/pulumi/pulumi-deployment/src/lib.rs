@@ -61,7 +61,7 @@ mod sink;
 mod upgrade;
 mod wire;
 
-pub use groundstate_json::{Escapes, Layout, Place};
+pub use groundstate_json::{Escapes, Layout, SourcePos};
 
 pub use decode::{DecodeOptions, EnvelopeKind, decode};
 pub use diff::{Change, ChangeKind, Diff, FieldChange, Side, Subject, diff};

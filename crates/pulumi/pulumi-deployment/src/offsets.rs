@@ -1,6 +1,6 @@
 //! Where resources stand in a text.
 
-use groundstate_json::{Cursor, Kind, Place, Stop, places};
+use groundstate_json::{Cursor, Kind, SourcePos, Stop, places};
 
 use crate::problem::ReadError;
 use crate::sink::syntax_error;
@@ -42,7 +42,7 @@ impl Offsets {
     }
 
     /// Line, column and path of some of them, in one pass over the text.
-    pub fn places(&self, text: &[u8], offsets: &[usize]) -> Vec<Place> {
+    pub fn places(&self, text: &[u8], offsets: &[usize]) -> Vec<SourcePos> {
         places(text, offsets)
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use groundstate_json::{Coded, Place};
+use groundstate_json::{Coded, SourcePos};
 
 /// What is wrong, as a stable code.
 ///
@@ -64,7 +64,7 @@ pub struct Problem {
     /// Name of the resource it belongs to, if there is one.
     pub urn: Option<String>,
     /// Where it stands.
-    pub place: Place,
+    pub place: SourcePos,
 }
 
 impl fmt::Display for Problem {
@@ -107,7 +107,7 @@ pub enum ReadError {
         /// The version.
         version: i64,
         /// Where it stands.
-        place: Place,
+        place: SourcePos,
     },
     /// A deployment of a version that never was, or no longer is.
     #[error("this stack's deployment is too old")]
@@ -115,7 +115,7 @@ pub enum ReadError {
         /// The version.
         version: i64,
         /// Where it stands, or where it is missing.
-        place: Place,
+        place: SourcePos,
     },
     /// A checkpoint of a version that is not known.
     #[error("unsupported checkpoint version {version}")]
@@ -123,7 +123,7 @@ pub enum ReadError {
         /// The version.
         version: i64,
         /// Where it stands.
-        place: Place,
+        place: SourcePos,
     },
     /// The file needs features that are not known.
     #[error("this stack's deployment needs support for the following features: {}", features.join(", "))]
@@ -131,7 +131,7 @@ pub enum ReadError {
         /// Those that are not known, in the order of the file.
         features: Vec<String>,
         /// Where they are listed.
-        place: Place,
+        place: SourcePos,
     },
 }
 
@@ -145,7 +145,7 @@ impl ReadError {
     }
 
     /// The place of the error; the first one if there are several.
-    pub fn place(&self) -> Option<&Place> {
+    pub fn place(&self) -> Option<&SourcePos> {
         match self {
             Self::Empty => None,
             Self::NotDeployment(problems) | Self::Unusable(problems) => {

@@ -243,22 +243,23 @@ const TRIGGER: &str = "replacementTrigger";
 
 /// The properties of one resource that have secrets, by the members they stand in.
 struct Decoded {
-    place: Place,
+    place: SecretOwner,
     urn: String,
     values: PropertyMap,
 }
 
 #[derive(Clone, Copy)]
-enum Place {
+enum SecretOwner {
     Resource(usize),
     Operation(usize),
 }
 
 /// All properties that have secrets, as values.
 fn decoded(snapshot: &Snapshot) -> Result<Vec<Decoded>, SecretsError> {
-    let resources = snapshot.resources.iter().enumerate().map(|(at, found)| (Place::Resource(at), found));
+    let resources =
+        snapshot.resources.iter().enumerate().map(|(at, found)| (SecretOwner::Resource(at), found));
     let operations = snapshot.pending_operations.iter().enumerate();
-    let operations = operations.map(|(at, operation)| (Place::Operation(at), &operation.resource));
+    let operations = operations.map(|(at, operation)| (SecretOwner::Operation(at), &operation.resource));
     let mut all = Vec::new();
     for (place, resource) in resources.chain(operations) {
         let values = values(resource).map_err(|source| {
@@ -306,8 +307,10 @@ fn has_secret(raw: &RawJson) -> bool {
 fn put_back(snapshot: &mut Snapshot, all: Vec<Decoded>) {
     for Decoded { place, values, .. } in all {
         let resource = match place {
-            Place::Resource(at) => snapshot.resources.get_mut(at),
-            Place::Operation(at) => snapshot.pending_operations.get_mut(at).map(|found| &mut found.resource),
+            SecretOwner::Resource(at) => snapshot.resources.get_mut(at),
+            SecretOwner::Operation(at) => {
+                snapshot.pending_operations.get_mut(at).map(|found| &mut found.resource)
+            }
         };
         let Some(resource) = resource.map(Arc::make_mut) else { continue };
         for (member, value) in values {

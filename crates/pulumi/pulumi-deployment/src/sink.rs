@@ -1,6 +1,6 @@
 //! Collects problems and notes while a document is read.
 
-use groundstate_json::{Place, Stop, places};
+use groundstate_json::{SourcePos, Stop, places};
 
 use crate::note::{Note, NoteKind};
 use crate::part::PartProblem;
@@ -96,7 +96,7 @@ pub(crate) fn not_a_deployment(
     offset: usize,
     detail: impl Into<String>,
 ) -> ReadError {
-    let place = Place::of(text, offset);
+    let place = SourcePos::of(text, offset);
     ReadError::NotDeployment(Problems::one(Problem { code, detail: detail.into(), urn: None, place }))
 }
 

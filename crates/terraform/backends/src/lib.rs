@@ -66,7 +66,7 @@ pub use gcs::GcsFactory;
 pub use local::{LocalFactory, local_path};
 pub use maintenance::{DigestRepair, FoundLock, LockMaintenance, LockMove};
 pub use outputs::Outputs;
-pub use registry::{Context, Factory, Opened, Place, Registry};
+pub use registry::{Context, Factory, Location, Opened, Registry};
 #[cfg(feature = "s3")]
 pub use s3::S3Factory;
 pub use settings::Settings;

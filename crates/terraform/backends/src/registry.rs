@@ -185,7 +185,7 @@ impl Opened {
 /// A workspace in an opened back end.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Place {
+pub struct Location {
     /// The back end.
     pub opened: Opened,
     /// Its settings.
@@ -198,7 +198,7 @@ pub struct Place {
     pub directory: Option<PathBuf>,
 }
 
-impl Place {
+impl Location {
     /// Another workspace of the same back end.
     #[must_use]
     pub fn with_workspace(mut self, workspace: WorkspaceName) -> Self {
@@ -315,14 +315,14 @@ impl Registry {
         argument: &str,
         workspace: Option<&WorkspaceName>,
         context: &Context,
-    ) -> Result<Place, BackendsError> {
+    ) -> Result<Location, BackendsError> {
         if PlaceUrl::is_url(argument) {
             let url = PlaceUrl::parse(argument)?;
             let (settings, named) = self.settings(&url)?;
             let is_named = named.is_some();
             let workspace = workspace.cloned().or(named).unwrap_or_else(WorkspaceName::default_name);
             let opened = self.open(&settings, context)?;
-            return Ok(Place { opened, settings, workspace, is_named, directory: None });
+            return Ok(Location { opened, settings, workspace, is_named, directory: None });
         }
         let path = context.directory.join(argument);
         if path.is_dir() {
@@ -346,7 +346,7 @@ impl Registry {
         directory: &WorkingDirectory,
         workspace: Option<&WorkspaceName>,
         context: &Context,
-    ) -> Result<Place, BackendsError> {
+    ) -> Result<Location, BackendsError> {
         self.must_have(directory.settings().kind())?;
         directory.check(context.purpose, context.trusts_directories)?;
         let workspace = workspace.cloned().map_or_else(|| directory.workspace(), Ok)?;
@@ -361,10 +361,10 @@ impl Registry {
         let context = Context { data: directory.data().to_owned(), ..context.clone() };
         let opened = self.open(&settings, &context.directory(directory.root()))?;
         let directory = Some(directory.root().to_owned());
-        Ok(Place { opened, settings, workspace, is_named: false, directory })
+        Ok(Location { opened, settings, workspace, is_named: false, directory })
     }
 
-    fn of_file(&self, path: &Path, context: &Context) -> Result<Place, BackendsError> {
+    fn of_file(&self, path: &Path, context: &Context) -> Result<Location, BackendsError> {
         let folder = path.parent().unwrap_or(Path::new(""));
         // Relative paths begin at the directory, of which this one is part already.
         let settings = Settings::new("local")
@@ -373,6 +373,6 @@ impl Registry {
         let context = Context { data: folder.join(".terraform"), ..context.clone() }.directory("");
         let opened = self.open(&settings, &context)?;
         let workspace = WorkspaceName::default_name();
-        Ok(Place { opened, settings, workspace, is_named: true, directory: None })
+        Ok(Location { opened, settings, workspace, is_named: true, directory: None })
     }
 }

@@ -9,7 +9,7 @@
 //! use groundstate_ordering::effects::{Operation, Reply};
 //! use groundstate_schedule::walk::{WalkGraph, WalkOptions};
 //! use groundstate_ordering::{ApplyKind, OpKind};
-//! use groundstate_statemgr::{AbandonedLocks, LockGuard, Manager, ManagerOptions, MemoryPlace, Reader, Waiting};
+//! use groundstate_statemgr::{AbandonedLocks, LockGuard, Manager, ManagerOptions, SharedMemory, Reader, Waiting};
 //! use groundstate_states::addr::{AbsResourceInstance, ProviderInstance};
 //! use groundstate_states::{ObjectSrc, RawJson};
 //!
@@ -31,7 +31,7 @@
 //! let create = Operation::new(web.clone(), OpKind::Apply(ApplyKind::Create), provider);
 //! let plan = Plan::new(vec![PlanNode::Operation(create)], WalkGraph::builder(1).build()?)?;
 //!
-//! let (store, clock) = (MemoryPlace::new("prod").open(), Arc::new(FixedClock::new(Timestamp::UNIX_EPOCH)));
+//! let (store, clock) = (SharedMemory::new("prod").open(), Arc::new(FixedClock::new(Timestamp::UNIX_EPOCH)));
 //! let manager = Arc::new(Manager::new(Arc::new(store), clock, Arc::new(SequenceIds::new()), ManagerOptions::default()));
 //! let info = manager.lock_info("OperationTypeApply")?;
 //! let abandoned = Arc::new(AbandonedLocks::new());

@@ -11,7 +11,7 @@ use crate::dialect::Dialect;
 use crate::edit::Edit;
 use crate::file::{File, Layout, Style};
 use crate::index::{Index, Indexer, ResourceEntry};
-use crate::json::Place;
+use crate::json::SourcePos;
 use crate::problem::ReadError;
 use crate::sink::{Sink, syntax_error};
 use crate::sniff;
@@ -150,11 +150,11 @@ impl Document {
     }
 
     /// Where the objects of an instance stand in the text: the current one first, then deposed ones.
-    pub fn places(&self, address: &AbsResourceInstance) -> Vec<Place> {
+    pub fn places(&self, address: &AbsResourceInstance) -> Vec<SourcePos> {
         let objects = self.entries_of(&address.resource).flat_map(|entry| self.index.objects_of(entry));
         let mut found: Vec<_> = objects.filter(|object| object.key == address.key).collect();
         found.sort_by_key(|object| object.deposed);
-        found.iter().map(|object| Place::of(&self.text, object.span.start)).collect()
+        found.iter().map(|object| SourcePos::of(&self.text, object.span.start)).collect()
     }
 
     /// Decodes one output.

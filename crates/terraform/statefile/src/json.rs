@@ -4,7 +4,7 @@ pub(crate) use groundstate_json::{
     Cursor, Kind, Layout, Stop, Str, SyntaxError, Writer, compact, describe, places,
 };
 
-pub use groundstate_json::{Place, push_json_string};
+pub use groundstate_json::{SourcePos, push_json_string};
 
 /// The layout of state files: two blanks a level, or no white space at all.
 pub(crate) fn layout(indented: bool) -> Layout {

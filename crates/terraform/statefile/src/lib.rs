@@ -26,7 +26,7 @@
 //! - [`decode`] and [`encode`] with [`File`]: the whole model.
 //! - [`Document`] and [`Edit`]: parts of a document, and changes that leave the rest alone.
 //! - [`list()`], [`outputs`]: reading in pieces.
-//! - [`ReadError`], [`Problem`], [`Code`], [`Place`]: what is wrong and where.
+//! - [`ReadError`], [`Problem`], [`Code`], [`SourcePos`]: what is wrong and where.
 //! - [`Note`], [`Loss`], [`losses_in`], [`unread_by`]: what changed and what would be lost.
 //! - [`salvage()`]: what can be read of a damaged file.
 //! - [`walk`]: the text part by part, for rules that need no model.
@@ -69,7 +69,7 @@ pub use edit::Edit;
 pub use encode::{EncodeError, EncodeOptions, encode, encode_to, states_marshal_equal};
 pub use file::{File, Style};
 pub use index::ResourceEntry;
-pub use json::{Place, push_json_string};
+pub use json::{SourcePos, push_json_string};
 pub use loss::{Loss, losses_in, unread_by};
 pub use note::{Note, NoteKind};
 pub use patches::Patches;

@@ -20,6 +20,6 @@ pub struct Note {
     pub kind: NoteKind,
     /// What it says, without values of attributes or outputs.
     pub message: String,
-    /// Index of the byte it belongs to; [`crate::Place::of`] turns it into line and column.
+    /// Index of the byte it belongs to; [`crate::SourcePos::of`] turns it into line and column.
     pub offset: usize,
 }

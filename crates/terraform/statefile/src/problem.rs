@@ -4,7 +4,7 @@ use std::fmt;
 
 use groundstate_json::Coded;
 
-use crate::json::Place;
+use crate::json::SourcePos;
 
 /// What is wrong, as a stable code.
 ///
@@ -202,7 +202,7 @@ pub struct Problem {
     /// Address of the resource, instance or output it belongs to, if there is one.
     pub address: Option<String>,
     /// Where it stands.
-    pub place: Place,
+    pub place: SourcePos,
 }
 
 impl fmt::Display for Problem {

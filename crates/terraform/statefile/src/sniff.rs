@@ -11,7 +11,7 @@ struct Top {
     version: Option<(Kind, String, usize)>,
     terraform_version: Option<String>,
     encrypted: bool,
-    /// Place of a second `version` that says something else.
+    /// SourcePos of a second `version` that says something else.
     contradiction: Option<usize>,
 }
 

@@ -7,10 +7,10 @@ use std::thread::{self, JoinHandle};
 use groundstate_durable::parent;
 
 use crate::files;
-use crate::place::Place;
 use crate::replace::stage_copy;
 use crate::staged::Staged;
 use crate::stamp::Stamp;
+use crate::state_path::StatePath;
 
 /// A copy on its way. Dropping it leaves nothing behind.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(crate) struct BackupCopy(JoinHandle<io::Result<(Stamp, Staged)>>);
 
 impl BackupCopy {
     /// Begins to copy the state to the disk of the backup. Whatever is in the way is told when the backup is due.
-    pub(crate) fn begin(state: &Place, backup: &Place) -> Option<Self> {
+    pub(crate) fn begin(state: &StatePath, backup: &StatePath) -> Option<Self> {
         if backup.is_same_as(state) || !parent(backup.path()).is_dir() {
             return None;
         }
@@ -44,13 +44,13 @@ mod tests {
     use std::fs::{self, File};
 
     use super::BackupCopy;
-    use crate::place::Place;
     use crate::replace::publish_copy;
+    use crate::state_path::StatePath;
 
     #[test]
     fn counts_only_for_a_state_that_is_still_the_same() {
         let folder = tempfile::tempdir().unwrap();
-        let place = |name: &str| Place::new(&folder.path().join(name)).unwrap();
+        let place = |name: &str| StatePath::new(&folder.path().join(name)).unwrap();
         let (state, backup) = (place("state"), place("backup"));
         fs::write(state.path(), "old").unwrap();
         let file = File::open(state.path()).unwrap();
@@ -71,8 +71,8 @@ mod tests {
     #[test]
     fn makes_no_folder() {
         let folder = tempfile::tempdir().unwrap();
-        let state = Place::new(&folder.path().join("state")).unwrap();
-        let backup = Place::new(&folder.path().join("new/backup")).unwrap();
+        let state = StatePath::new(&folder.path().join("state")).unwrap();
+        let backup = StatePath::new(&folder.path().join("new/backup")).unwrap();
         assert!(BackupCopy::begin(&state, &backup).is_none());
         assert!(BackupCopy::begin(&state, &state).is_none());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);

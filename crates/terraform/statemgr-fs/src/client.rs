@@ -13,19 +13,19 @@ use crate::failure::failed;
 use crate::file_lock::{Attempt, FileLock};
 use crate::held_lock::HeldLock;
 use crate::options::FsOptions;
-use crate::place::Place;
 use crate::recovery::recover;
 use crate::slot::Slot;
 use crate::snapshot::{self, Attempted};
 use crate::stamp::Stamp;
+use crate::state_path::StatePath;
 
 /// What the threads of one client share.
 #[derive(Debug)]
 pub(crate) struct Client {
-    pub(crate) place: Place,
+    pub(crate) place: StatePath,
     /// Where reads come from until the first write, if it is another file.
-    source: Option<Place>,
-    pub(crate) backup: Option<Place>,
+    source: Option<StatePath>,
+    pub(crate) backup: Option<StatePath>,
     pub(crate) options: FsOptions,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) session: Arc<Slot<Session>>,
@@ -61,12 +61,12 @@ struct Known {
 }
 
 impl Client {
-    pub(crate) fn new(place: Place, options: FsOptions, clock: Arc<dyn Clock>) -> io::Result<Self> {
+    pub(crate) fn new(place: StatePath, options: FsOptions, clock: Arc<dyn Clock>) -> io::Result<Self> {
         use crate::options::Backup;
-        let source = options.read_path.as_deref().map(Place::new).transpose()?;
+        let source = options.read_path.as_deref().map(StatePath::new).transpose()?;
         let backup = match &options.backup {
-            Backup::Beside => Some(Place::new(&place.backup())?),
-            Backup::At(path) => Some(Place::new(path)?),
+            Backup::Beside => Some(StatePath::new(&place.backup())?),
+            Backup::At(path) => Some(StatePath::new(path)?),
             Backup::None => None,
         };
         Ok(Self {
@@ -102,7 +102,7 @@ impl Client {
     }
 
     /// Where reads come from, if that is not the place of the store.
-    pub(crate) fn source(&self) -> Option<&Place> {
+    pub(crate) fn source(&self) -> Option<&StatePath> {
         self.source.as_ref().filter(|_| !self.wrote.load(Ordering::Acquire))
     }
 
@@ -112,7 +112,7 @@ impl Client {
     }
 
     /// Finishes an interrupted write if the lock is free.
-    fn try_recover(&self, place: &Place) -> io::Result<Attempted> {
+    fn try_recover(&self, place: &StatePath) -> io::Result<Attempted> {
         match FileLock::attempt(place) {
             Ok(Attempt::Locked(file_lock)) => {
                 let held_lock = HeldLock::brief(place, file_lock, Op::Recover.as_str(), self.clock.now());

@@ -7,11 +7,11 @@ use groundstate_common::Timestamp;
 use groundstate_statemgr::FencingToken;
 
 use crate::files::read_text;
-use crate::place::Place;
 use crate::replace::put;
+use crate::state_path::StatePath;
 
 /// The newest token that was granted.
-pub(crate) fn newest(place: &Place) -> io::Result<Option<FencingToken>> {
+pub(crate) fn newest(place: &StatePath) -> io::Result<Option<FencingToken>> {
     let text = read_text(&place.fence())?;
     Ok(text.and_then(|text| text.trim().parse().ok()).map(FencingToken::new))
 }
@@ -20,7 +20,7 @@ pub(crate) fn newest(place: &Place) -> io::Result<Option<FencingToken>> {
 ///
 /// Tokens are microseconds unless these do not grow, so they grow also where the file was lost, with its folder or to
 /// a crash of the machine; that is why it is not synced.
-pub(crate) fn grant(place: &Place, now: Timestamp, model: &File) -> io::Result<FencingToken> {
+pub(crate) fn grant(place: &StatePath, now: Timestamp, model: &File) -> io::Result<FencingToken> {
     let seconds = u64::try_from(now.seconds()).unwrap_or(0);
     let micros = seconds.saturating_mul(1_000_000).saturating_add(u64::from(now.nanos() / 1000));
     let next = newest(place)?.map_or(0, FencingToken::get).checked_add(1).ok_or_else(|| {

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use groundstate_durable::{create_new, is_named};
 
 use crate::files::{self, create_parent};
-use crate::place::Place;
 use crate::record::{self, Other};
+use crate::state_path::StatePath;
 
 /// How often to try when others make, replace or remove the file at the same time.
 const ATTEMPTS: usize = 64;
@@ -32,7 +32,7 @@ pub(crate) enum Attempt {
 
 impl FileLock {
     /// Locks the state file without waiting, and creates it, empty, if it is not there.
-    pub(crate) fn attempt(place: &Place) -> io::Result<Attempt> {
+    pub(crate) fn attempt(place: &StatePath) -> io::Result<Attempt> {
         // A program that publishes by renaming may replace the file between opening and locking.
         for _ in 0..ATTEMPTS {
             let target = place.target();

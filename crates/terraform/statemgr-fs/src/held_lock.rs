@@ -10,20 +10,20 @@ use crate::digest::of_bytes;
 use crate::document::Document;
 use crate::file_lock::FileLock;
 use crate::openers::{Openers, openers};
-use crate::place::Place;
 use crate::process::Process;
+use crate::state_path::StatePath;
 
 /// A locked state file. Dropping it removes the document and unlocks.
 #[derive(Debug)]
 pub(crate) struct HeldLock {
     pub(crate) file_lock: FileLock,
-    place: Place,
+    place: StatePath,
     documents: Vec<PathBuf>,
 }
 
 impl HeldLock {
     /// A lock without a document yet.
-    pub(crate) fn new(place: &Place, file_lock: FileLock) -> Self {
+    pub(crate) fn new(place: &StatePath, file_lock: FileLock) -> Self {
         Self { file_lock, place: place.clone(), documents: Vec::new() }
     }
 
@@ -35,7 +35,7 @@ impl HeldLock {
     }
 
     /// A lock for one operation of an unlocked client. Terraform finds a document beside it and waits.
-    pub(crate) fn brief(place: &Place, file_lock: FileLock, operation: &str, now: Timestamp) -> Self {
+    pub(crate) fn brief(place: &StatePath, file_lock: FileLock, operation: &str, now: Timestamp) -> Self {
         let mut held_lock = Self::new(place, file_lock);
         let seed = format!("{now:?} {operation} {:?} {place}", Process::this(true));
         let digits = of_bytes(seed.as_bytes());

@@ -64,17 +64,17 @@ mod tests {
     use super::publish;
     use crate::files::{copy_at, read_at, write_at};
     use crate::journal::{HEADER, Header};
-    use crate::place::Place;
     use crate::recovery::recover;
     use crate::snapshot::{self, Attempted};
     use crate::staged::{Named, Staged};
+    use crate::state_path::StatePath;
 
     /// Lengths around those where the steps differ.
     const LENGTHS: [usize; 8] = [0, 1, 20, 511, 512, 513, 1024, 5000];
 
     struct Case {
         _folder: tempfile::TempDir,
-        place: Place,
+        place: StatePath,
         file: fs::File,
         journal: Named,
         old: Vec<u8>,
@@ -84,7 +84,7 @@ mod tests {
     impl Case {
         fn new(old: usize, new: usize) -> Self {
             let folder = tempfile::tempdir().unwrap();
-            let place = Place::new(&folder.path().join("terraform.tfstate")).unwrap();
+            let place = StatePath::new(&folder.path().join("terraform.tfstate")).unwrap();
             let (old, new) = (vec![b'o'; old], vec![b'n'; new]);
             fs::write(place.path(), &old).unwrap();
             let file = OpenOptions::new().read(true).write(true).open(place.path()).unwrap();
@@ -125,7 +125,7 @@ mod tests {
         #[track_caller]
         fn leaves(&mut self, is_new: bool) {
             let expected = if is_new { &self.new } else { &self.old };
-            let seen = |place: &Place| {
+            let seen = |place: &StatePath| {
                 let found = snapshot::read(place, None, || Ok(Attempted::Done)).unwrap();
                 found.map(|snapshot| snapshot.bytes).unwrap_or_default()
             };

@@ -8,10 +8,10 @@ use groundstate_durable::remove;
 use crate::files::read_at;
 use crate::in_place::redo;
 use crate::journal::{HEADER, Journal, Mark};
-use crate::place::Place;
+use crate::state_path::StatePath;
 
 /// Puts the state of an interrupted write in place, and removes journals that nothing needs.
-pub(crate) fn recover(place: &Place, file: &File) -> io::Result<()> {
+pub(crate) fn recover(place: &StatePath, file: &File) -> io::Result<()> {
     let path = place.journal();
     let head = read_at(file, 0, HEADER)?;
     let mark = Mark::of(&head);

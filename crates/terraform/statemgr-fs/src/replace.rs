@@ -8,8 +8,8 @@ use groundstate_durable::{Taken, absent_is_none, parent, sync_folder};
 
 use crate::file_lock::{FileLock, lock_own};
 use crate::in_place::Stopped;
-use crate::place::{Place, beside};
 use crate::staged::Staged;
+use crate::state_path::{StatePath, beside};
 
 /// The name of a new file before it takes the place of the one at `path`.
 fn new_name(path: &Path) -> PathBuf {
@@ -17,14 +17,14 @@ fn new_name(path: &Path) -> PathBuf {
 }
 
 /// Lets the new file take the name of the locked one, and the lock go over to it.
-pub(crate) fn publish(place: &Place, file_lock: &mut FileLock, staged: Staged) -> Result<(), Stopped> {
+pub(crate) fn publish(place: &StatePath, file_lock: &mut FileLock, staged: Staged) -> Result<(), Stopped> {
     let file = prepare(place, file_lock.file(), staged).map_err(Stopped::Before)?;
     file_lock.swap(file);
     sync_folder(parent(&place.target())).map_err(Stopped::Within)
 }
 
 /// Makes the file durable and gives it the name. It is locked before, so that no other process locks it in between.
-fn prepare(place: &Place, old: &File, staged: Staged) -> io::Result<File> {
+fn prepare(place: &StatePath, old: &File, staged: Staged) -> io::Result<File> {
     let draft = staged.name(new_name(&place.target()), old)?.draft;
     draft.file().sync_all()?;
     lock_own(draft.file())?;
@@ -32,14 +32,14 @@ fn prepare(place: &Place, old: &File, staged: Staged) -> io::Result<File> {
 }
 
 /// Copies all of `from` to `to`, which has its old content or the new one, whatever happens.
-pub(crate) fn copy(from: &File, to: &Place) -> io::Result<()> {
+pub(crate) fn copy(from: &File, to: &StatePath) -> io::Result<()> {
     publish_copy(stage_copy(from, to)?, from, to)
 }
 
 /// Makes a durable copy of `from` on the disk of `to`, where nothing changes yet.
 ///
 /// What is not a regular file is refused: renaming would put a file in the place of `/dev/null` itself.
-pub(crate) fn stage_copy(from: &File, to: &Place) -> io::Result<Staged> {
+pub(crate) fn stage_copy(from: &File, to: &StatePath) -> io::Result<Staged> {
     replaceable(from, to)?;
     let mut staged = Staged::create(to.path(), false)?;
     staged.append_file(from)?;
@@ -48,7 +48,7 @@ pub(crate) fn stage_copy(from: &File, to: &Place) -> io::Result<Staged> {
 }
 
 /// Gives the copy of `from` the name of `to`.
-pub(crate) fn publish_copy(staged: Staged, from: &File, to: &Place) -> io::Result<()> {
+pub(crate) fn publish_copy(staged: Staged, from: &File, to: &StatePath) -> io::Result<()> {
     let before = replaceable(from, to)?;
     let named = staged.name_private(new_name(to.path()), from, before.as_ref())?;
     named.draft.publish(to.path(), Taken::Replace).map(drop).map_err(|unpublished| unpublished.error)
@@ -58,7 +58,7 @@ pub(crate) fn publish_copy(staged: Staged, from: &File, to: &Place) -> io::Resul
 ///
 /// Others may write in the folder too, so a link is not followed, and only a file of this user or of the owner of `from`
 /// is replaced.
-fn replaceable(from: &File, to: &Place) -> io::Result<Option<Metadata>> {
+fn replaceable(from: &File, to: &StatePath) -> io::Result<Option<Metadata>> {
     let Some(before) = absent_is_none(fs::symlink_metadata(to.path()))? else { return Ok(None) };
     let refuse = |why: &str| Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{to}: {why}")));
     if before.is_symlink() {

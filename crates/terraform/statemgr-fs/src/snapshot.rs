@@ -9,9 +9,9 @@ use crate::digest;
 use crate::files;
 use crate::hashed_read;
 use crate::journal::{HEADER, Journal, Mark};
-use crate::place::Place;
 use crate::recovery::damaged;
 use crate::stamp::Stamp;
+use crate::state_path::StatePath;
 
 /// How long a reader looks for a moment without a writer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -54,7 +54,7 @@ pub(crate) enum Attempted {
 /// `handle` is the holder's own open file, for systems on which only the holder can read. `recover` is called when a write
 /// seems to have been interrupted.
 pub(crate) fn read(
-    place: &Place,
+    place: &StatePath,
     handle: Option<&File>,
     mut recover: impl FnMut() -> io::Result<Attempted>,
 ) -> io::Result<Option<Snapshot>> {
@@ -102,7 +102,7 @@ impl Snapshot {
     }
 }
 
-fn look(place: &Place, handle: Option<&File>) -> io::Result<Look> {
+fn look(place: &StatePath, handle: Option<&File>) -> io::Result<Look> {
     let file = match handle {
         Some(handle) => handle.try_clone()?,
         None => match files::open(&place.target())? {
@@ -126,7 +126,7 @@ fn look(place: &Place, handle: Option<&File>) -> io::Result<Look> {
 }
 
 /// The state of a file that is marked is in its journal.
-fn from_journal(place: &Place, file: &File, head: &[u8], before: Stamp) -> io::Result<Look> {
+fn from_journal(place: &StatePath, file: &File, head: &[u8], before: Stamp) -> io::Result<Look> {
     if let Some(journal) = Journal::open(&place.journal())?
         && journal.finishes(head, before.len())
         && let Some(bytes) = journal.payload()?

@@ -16,7 +16,7 @@ use groundstate_statemgr::{
 use crate::client::Client;
 use crate::failure::failed;
 use crate::options::FsOptions;
-use crate::place::Place;
+use crate::state_path::StatePath;
 use crate::wanted::{Caller, Wanted};
 
 /// How much of a state is handed to a thread at a time. More than this is never copied in memory.
@@ -50,7 +50,7 @@ impl FsStore {
     pub fn with_options(path: impl AsRef<Path>, options: FsOptions, clock: Arc<dyn Clock>) -> Result<Self> {
         let path = path.as_ref();
         let fail = |error: io::Error| failed(Op::Other("open"), path.display(), error);
-        let place = Place::new(path).map_err(fail)?;
+        let place = StatePath::new(path).map_err(fail)?;
         let target = place.to_string().into();
         Ok(Self { client: Arc::new(Client::new(place, options, clock).map_err(fail)?), target })
     }

@@ -19,8 +19,8 @@ use crate::failure::failed;
 use crate::files::{create_folder, read_text};
 use crate::openers::{Openers, openers};
 use crate::options::FsOptions;
-use crate::place::Place;
 use crate::replace::put_readable;
+use crate::state_path::StatePath;
 use crate::store::FsStore;
 use crate::wanted::{Caller, Wanted};
 
@@ -267,7 +267,7 @@ impl FsWorkspaces {
         }
         let fail = |error| failed(OP, name, error);
         let path = self.path(name);
-        let place = Place::new(&path).map_err(fail)?;
+        let place = StatePath::new(&path).map_err(fail)?;
         let client =
             Client::new(place.clone(), self.options.clone(), Arc::clone(&self.clock)).map_err(fail)?;
         let held_lock = client.brief(OP, wanted)?;

@@ -6,14 +6,14 @@
 //! use groundstate_common::{FixedClock, SequenceIds, Timestamp};
 //! use groundstate_wal::MemoryJournal;
 //! use groundstate_statemgr::{
-//!     Locker, ManagerOptions, MemoryPlace, Persister, Reader, Refresher, StateStore, Writer, write_and_persist,
+//!     Locker, ManagerOptions, SharedMemory, Persister, Reader, Refresher, StateStore, Writer, write_and_persist,
 //! };
 //! use groundstate_statemgr_wal::JournaledManager;
 //! use groundstate_states::{OutputValue, State, Type, Value, addr::ModuleInstance};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let (place, journal) = (MemoryPlace::new("prod"), MemoryJournal::new("prod"));
+//! let (place, journal) = (SharedMemory::new("prod"), MemoryJournal::new("prod"));
 //! let open = || {
 //!     let clock = Arc::new(FixedClock::new(Timestamp::UNIX_EPOCH));
 //!     let (store, ids) = (Arc::new(place.open()), Arc::new(SequenceIds::new()));

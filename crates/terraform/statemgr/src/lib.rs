@@ -3,12 +3,12 @@
 //! ```
 //! use std::sync::Arc;
 //! use groundstate_common::{FixedClock, SequenceIds, Timestamp};
-//! use groundstate_statemgr::{Manager, ManagerOptions, MemoryPlace, Persisted, PersistentMeta, write_and_persist};
+//! use groundstate_statemgr::{Manager, ManagerOptions, SharedMemory, Persisted, PersistentMeta, write_and_persist};
 //! use groundstate_states::State;
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> groundstate_statemgr::Result<()> {
-//! let store = Arc::new(MemoryPlace::new("prod").open());
+//! let store = Arc::new(SharedMemory::new("prod").open());
 //! let clock = Arc::new(FixedClock::new(Timestamp::UNIX_EPOCH));
 //! let manager = Manager::new(store, clock, Arc::new(SequenceIds::new()), ManagerOptions::default());
 //! assert_eq!(write_and_persist(&manager, &State::new()).await?, Persisted::Written);
@@ -74,7 +74,7 @@ pub use intermediate::{
 };
 pub use lock_info::{LockDocument, LockId, LockInfo};
 pub use manager::{Decision, Manager, ManagerOptions};
-pub use memory::{MemoryPlace, MemoryStore};
+pub use memory::{MemoryStore, SharedMemory};
 pub use meta::{ImportError, Relation, SnapshotMeta, check_valid_import};
 pub use op::Op;
 pub use store::{Expect, StateStore, Stored, Version, WriteOptions};

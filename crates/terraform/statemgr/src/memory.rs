@@ -17,11 +17,11 @@ use crate::store::{StateStore, Stored, Version, WriteOptions};
 /// A place in memory, on which any number of clients can be opened.
 ///
 /// ```
-/// use groundstate_statemgr::{Expect, MemoryPlace, StateStore, WriteOptions};
+/// use groundstate_statemgr::{Expect, SharedMemory, StateStore, WriteOptions};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> groundstate_statemgr::Result<()> {
-/// let place = MemoryPlace::new("prod");
+/// let place = SharedMemory::new("prod");
 /// let (a, b) = (place.open(), place.open());
 /// let version = a.write(b"{}", &WriteOptions::expecting(Expect::Absent)).await?;
 /// assert_eq!(b.read().await?.map(|stored| stored.version), Some(version));
@@ -29,16 +29,16 @@ use crate::store::{StateStore, Stored, Version, WriteOptions};
 /// # }
 /// ```
 #[derive(Clone, Debug)]
-pub struct MemoryPlace {
+pub struct SharedMemory {
     name: Arc<str>,
     lease: Option<Lease>,
     shared: Arc<Mutex<Shared>>,
 }
 
-/// A client of a [`MemoryPlace`]. It can do all there is; leases if the place was made with them.
+/// A client of a [`SharedMemory`]. It can do all there is; leases if the place was made with them.
 #[derive(Debug)]
 pub struct MemoryStore {
-    place: MemoryPlace,
+    place: SharedMemory,
     /// The lock this client took and has not released, so that it can be told that it was lost.
     held: Mutex<Option<LockId>>,
 }
@@ -80,7 +80,7 @@ struct Held {
     expires: Option<Timestamp>,
 }
 
-impl MemoryPlace {
+impl SharedMemory {
     /// An empty place. Its locks last until they are released.
     pub fn new(name: &str) -> Self {
         Self { name: name.into(), lease: None, shared: Arc::default() }

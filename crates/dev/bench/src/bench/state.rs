@@ -31,7 +31,7 @@ pub(crate) struct Options {
 }
 
 /// Everything that a run needs besides the task.
-struct Place {
+struct Files {
     program: PathBuf,
     v4: PathBuf,
     v3: PathBuf,
@@ -101,7 +101,7 @@ fn measure_size(instances: usize, runs: usize, program: &Path, terraform: bool) 
     let own = Home::new(path("own"), &v4)?;
     let terraform = if terraform { Some(peers()?) } else { None };
     let edited = path("edited.tfstate");
-    let place = Place { program: program.to_owned(), v4, v3, edited, own, terraform };
+    let place = Files { program: program.to_owned(), v4, v3, edited, own, terraform };
     let bytes = [size(&place.v4)?, size(&place.v3)?];
     let mut costs = Vec::new();
     for round in 0..runs {
@@ -113,7 +113,7 @@ fn measure_size(instances: usize, runs: usize, program: &Path, terraform: bool) 
     Ok(Runs { instances, bytes, costs })
 }
 
-impl Place {
+impl Files {
     /// What one run of a task costs; nothing if Terraform is not there.
     fn run(&self, task: Task) -> Outcome<Option<Cost>> {
         let own = |arguments: &[&str]| {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use groundstate_common::SystemClock;
-use groundstate_conformance::{Harness, Place};
+use groundstate_conformance::{Harness, TestStore};
 use groundstate_statemgr::{Backend, Error, ErrorKind, Op, Result, StateStore};
 use groundstate_statemgr_fs::{FsOptions, FsStore, FsWorkspaces, Publish};
 use tempfile::TempDir;
@@ -34,7 +34,7 @@ impl Harness for FileHarness {
         .to_owned()
     }
 
-    async fn place(&self) -> Result<Arc<dyn Place>> {
+    async fn store(&self) -> Result<Arc<dyn TestStore>> {
         let folder = tempfile::tempdir().map_err(|error| failure(Op::Other("make"), error))?;
         Ok(Arc::new(OneFile { folder, options: self.0.clone() }))
     }
@@ -56,7 +56,7 @@ impl OneFile {
 }
 
 #[async_trait]
-impl Place for OneFile {
+impl TestStore for OneFile {
     async fn open(&self) -> Result<Arc<dyn StateStore>> {
         Ok(Arc::new(FsStore::with_options(self.path(), self.options.clone(), Arc::new(SystemClock))?))
     }

@@ -82,7 +82,7 @@ async fn leave(manager: &Manager, id: &LockId) {
 
 pub(super) async fn workspaces(cx: &Cx) -> Step {
     let Some(backend) = cx.workspaces().await? else {
-        return not_applicable("the harness has no back end with workspaces (`Place::workspaces`)");
+        return not_applicable("the harness has no back end with workspaces (`TestStore::workspaces`)");
     };
     let backend = &*backend;
     lists(backend, &[DEFAULT]).await?;

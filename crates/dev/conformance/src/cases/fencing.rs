@@ -58,7 +58,7 @@ pub(super) async fn restart(cx: &Cx) -> Step {
         a.unlock(&grant.id).await.succeeds("the release")?;
         drop(a);
         if !cx.place.restart().await.succeeds("a restart of the service")? {
-            return not_applicable("the harness cannot restart the service (`Place::restart`)");
+            return not_applicable("the harness cannot restart the service (`TestStore::restart`)");
         }
     }
     Ok(())

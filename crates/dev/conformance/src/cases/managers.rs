@@ -44,7 +44,7 @@ pub(super) async fn lose_no_update(cx: &Cx) -> Step {
 
 /// Every manager adds outputs of its own; in the end all are there.
 async fn contest(cx: &Cx, round: usize, faults: Faults, lock: bool) -> Step {
-    let place = cx.harness.place().await.succeeds("making a place")?;
+    let place = cx.harness.store().await.succeeds("making a place")?;
     let begin = cx.manager(cx.open_at(&*place).await?, 1);
     write_and_persist(&begin, &State::new()).await.succeeds("the first persist")?;
     let first = begin.snapshot_meta();

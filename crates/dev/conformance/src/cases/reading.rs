@@ -28,7 +28,7 @@ pub(super) async fn deleted(cx: &Cx) -> Step {
 
 pub(super) async fn zero_bytes(cx: &Cx) -> Step {
     if !cx.place.put_zero_bytes().await.succeeds("putting zero bytes")? {
-        return not_applicable("the harness cannot put zero bytes there (`Place::put_zero_bytes`)");
+        return not_applicable("the harness cannot put zero bytes there (`TestStore::put_zero_bytes`)");
     }
     let (a, b) = cx.two().await?;
     reads_nothing(&a, "A").await?;
@@ -45,7 +45,7 @@ pub(super) async fn zero_bytes(cx: &Cx) -> Step {
 pub(super) async fn no_container(cx: &Cx) -> Step {
     let Some(store) = cx.place.open_without_container().await.succeeds("opening a client")? else {
         return not_applicable(
-            "the harness has no place without container (`Place::open_without_container`)",
+            "the harness has no place without container (`TestStore::open_without_container`)",
         );
     };
     let client = cx.client(store);
@@ -102,7 +102,7 @@ pub(super) async fn restart(cx: &Cx) -> Step {
     put(&a, &document).await?;
     drop(a);
     if !cx.place.restart().await.succeeds("a restart of the service")? {
-        return not_applicable("the harness cannot restart the service (`Place::restart`)");
+        return not_applicable("the harness cannot restart the service (`TestStore::restart`)");
     }
     reads(&cx.open().await?, "a client after the restart", &document, None).await.map(drop)
 }

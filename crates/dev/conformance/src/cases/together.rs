@@ -11,7 +11,7 @@ use crate::cx::{Client, Cx, document, lock_id, put, read, reads, reads_the_same}
 use crate::executor::{BoxFuture, ThreadSleeper};
 use crate::failure::{Answer, Step, describe, ensure, equal, fail};
 use crate::fault::{Faults, Faulty};
-use crate::history::{Access, Actor, Grab, Habits, Lock, Locksmith, Place, Shared};
+use crate::history::{Access, Actor, Grab, Habits, Lock, Locksmith, SequentialStore, Shared};
 use crate::linear::{Event, is_linearizable};
 
 const CLIENTS: usize = 4;
@@ -232,7 +232,7 @@ pub(super) async fn lost_answers(cx: &Cx) -> Step {
 
 async fn history(cx: &Cx, round: usize, habits: Habits, faults: Faults, threads: bool) -> Step {
     // A place of its own: what was given up may still arrive when the round is over.
-    let place = cx.harness.place().await.succeeds("making a place")?;
+    let place = cx.harness.store().await.succeeds("making a place")?;
     let shared = Arc::new(Shared::default());
     let serials = Arc::new(AtomicU64::new(cx.serials.load(Ordering::SeqCst)));
     let counter = Arc::clone(&serials);
@@ -270,7 +270,7 @@ async fn history(cx: &Cx, round: usize, habits: Habits, faults: Faults, threads:
         events.extend(outcome?);
     }
     cx.serials.fetch_max(serials.load(Ordering::SeqCst), Ordering::SeqCst);
-    let holds = is_linearizable::<Place>(&0, &events);
+    let holds = is_linearizable::<SequentialStore>(&0, &events);
     ensure(holds, "an order of the calls, one after the other, that explains all answers", || {
         format!("there is none for {}", shown(events))
     })

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use groundstate_wal::{Ack, Contents, JournalStore, JournalWriter, OpenOptions, Record, read_all};
 
-use super::harness::JournalPlace;
+use super::harness::TestJournal;
 use crate::failure::{Answer, Step, ensure, failed};
 use crate::rng::Rng;
 
 /// The place of a case, and its random numbers.
 pub(crate) struct Cx {
-    pub(super) place: Arc<dyn JournalPlace>,
+    pub(super) place: Arc<dyn TestJournal>,
     pub(super) seed: u64,
 }
 

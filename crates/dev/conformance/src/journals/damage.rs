@@ -12,7 +12,7 @@ pub(super) async fn torn(cx: &Cx) -> Step {
     drop(writer);
     for keep in [1, 250, 500, 999] {
         if !cx.place.tear(keep).await.succeeds("leaving the remains of a batch")? {
-            return not_applicable("the harness cannot leave the remains of a batch (`JournalPlace::tear`)");
+            return not_applicable("the harness cannot leave the remains of a batch (`TestJournal::tear`)");
         }
         let contents = cx.contents().await?.ok_or_else(|| failed("an epoch", "none"))?;
         ensure(contents.torn.is_some(), "it is said that something was torn", || "nothing".to_owned())?;
@@ -34,7 +34,7 @@ pub(super) async fn refused(cx: &Cx) -> Step {
     }
     drop(writer);
     if !cx.place.damage().await.succeeds("damaging the first batch")? {
-        return not_applicable("the harness cannot damage what is stored (`JournalPlace::damage`)");
+        return not_applicable("the harness cannot damage what is stored (`TestJournal::damage`)");
     }
     let error =
         read_all(&*cx.client().await?).await.refused(ErrorKind::Corrupt, "reading what is damaged")?;

@@ -15,7 +15,7 @@ pub trait JournalHarness: Send + Sync + 'static {
     /// # Errors
     ///
     /// When there is none to be had; the case counts as failed.
-    async fn place(&self) -> Result<Arc<dyn JournalPlace>>;
+    async fn journal(&self) -> Result<Arc<dyn TestJournal>>;
 
     /// Runs a future to its end. By default no runtime is around.
     fn block_on(&self, future: BoxFuture<'_, ()>) {
@@ -26,7 +26,7 @@ pub trait JournalHarness: Send + Sync + 'static {
 /// One place for one journal. Only [`open`](Self::open) has to be implemented; without the others, cases that need them are
 /// reported as not applicable.
 #[async_trait]
-pub trait JournalPlace: Send + Sync + 'static {
+pub trait TestJournal: Send + Sync + 'static {
     /// One more client, as another process would open it.
     ///
     /// # Errors

@@ -5,7 +5,7 @@
 //! use std::sync::Arc;
 //!
 //! use async_trait::async_trait;
-//! use groundstate_conformance::journals::{JournalHarness, JournalPlace};
+//! use groundstate_conformance::journals::{JournalHarness, TestJournal};
 //! use groundstate_wal::{JournalStore, MemoryJournal, Result};
 //!
 //! struct MyHarness;
@@ -13,13 +13,13 @@
 //!
 //! #[async_trait]
 //! impl JournalHarness for MyHarness {
-//!     async fn place(&self) -> Result<Arc<dyn JournalPlace>> {
+//!     async fn journal(&self) -> Result<Arc<dyn TestJournal>> {
 //!         Ok(Arc::new(MyPlace(MemoryJournal::new("fresh"))))
 //!     }
 //! }
 //!
 //! #[async_trait]
-//! impl JournalPlace for MyPlace {
+//! impl TestJournal for MyPlace {
 //!     async fn open(&self) -> Result<Arc<dyn JournalStore>> {
 //!         Ok(Arc::new(self.0.clone()))
 //!     }
@@ -37,7 +37,7 @@ mod reading;
 mod run;
 mod writers;
 
-pub use harness::{JournalHarness, JournalPlace};
+pub use harness::{JournalHarness, TestJournal};
 #[cfg(test)]
 pub(crate) use run::JOURNAL_CASES;
 pub use run::{check_journal, run_journals};

@@ -63,7 +63,7 @@ pub fn run_journals(harness: &Arc<dyn JournalHarness>, seed: u64) -> Vec<Failure
 
 fn run_case(harness: Arc<dyn JournalHarness>, case: &'static SuiteCase<Cx>, seed: u64) -> Outcome {
     let executor = Arc::clone(&harness);
-    let cx = async move { Ok(Cx { place: harness.place().await.succeeds("making a place")?, seed }) };
+    let cx = async move { Ok(Cx { place: harness.journal().await.succeeds("making a place")?, seed }) };
     case.carry_out(JOURNAL_CASES, seed, move |future| executor.block_on(future), cx)
 }
 

@@ -5,24 +5,24 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
-use groundstate_conformance::journals::{JournalHarness, JournalPlace, run_journals};
+use groundstate_conformance::journals::{JournalHarness, TestJournal, run_journals};
 use groundstate_wal::{
     Ack, Cursor, Epoch, ErrorKind, Head, JournalStore, JournalWriter, MemoryJournal, OpenOptions, Page,
     Record, Result,
 };
 
 struct Memory;
-struct Place(MemoryJournal);
+struct FreshJournal(MemoryJournal);
 
 #[async_trait]
 impl JournalHarness for Memory {
-    async fn place(&self) -> Result<Arc<dyn JournalPlace>> {
-        Ok(Arc::new(Place(MemoryJournal::new("fresh"))))
+    async fn journal(&self) -> Result<Arc<dyn TestJournal>> {
+        Ok(Arc::new(FreshJournal(MemoryJournal::new("fresh"))))
     }
 }
 
 #[async_trait]
-impl JournalPlace for Place {
+impl TestJournal for FreshJournal {
     async fn open(&self) -> Result<Arc<dyn JournalStore>> {
         Ok(Arc::new(self.0.clone()))
     }
@@ -180,7 +180,7 @@ struct WrongPlace(Flaw, MemoryJournal, Arc<Wrong>);
 
 #[async_trait]
 impl JournalHarness for WrongHarness {
-    async fn place(&self) -> Result<Arc<dyn JournalPlace>> {
+    async fn journal(&self) -> Result<Arc<dyn TestJournal>> {
         let journal = MemoryJournal::new("fresh");
         let wrong = Wrong { flaw: self.0, journal: journal.clone(), names: AtomicU64::new(0) };
         Ok(Arc::new(WrongPlace(self.0, journal, Arc::new(wrong))))
@@ -188,7 +188,7 @@ impl JournalHarness for WrongHarness {
 }
 
 #[async_trait]
-impl JournalPlace for WrongPlace {
+impl TestJournal for WrongPlace {
     async fn open(&self) -> Result<Arc<dyn JournalStore>> {
         if self.0 == Flaw::ChangesItsName {
             return Ok(Arc::<Wrong>::clone(&self.2));
@@ -225,7 +225,7 @@ struct Panics;
 #[async_trait]
 impl JournalHarness for Panics {
     #[expect(clippy::panic, reason = "the suite has to take it")]
-    async fn place(&self) -> Result<Arc<dyn JournalPlace>> {
+    async fn journal(&self) -> Result<Arc<dyn TestJournal>> {
         panic!("on purpose")
     }
 }

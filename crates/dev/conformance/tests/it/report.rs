@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use groundstate_conformance::{
-    BoxFuture, CLAUSES, Case, Conditions, Harness, MemoryHarness, Outcome, Place, Settings, run, run_case,
+    BoxFuture, CLAUSES, Case, Conditions, Harness, MemoryHarness, Outcome, Settings, TestStore, run, run_case,
 };
 use groundstate_statemgr::{Error, ErrorKind, Op, Result};
 
@@ -19,8 +19,8 @@ fn memory() -> Arc<dyn Harness> {
 fn a_report_as_text_has_a_line_a_case_and_a_sum() {
     let settings = Settings::default().seed(7).conditions([Conditions::Calm, Conditions::Stops]).only("R1");
     let report = run(memory(), &settings);
-    let bytes = "the harness cannot put zero bytes there (`Place::put_zero_bytes`)";
-    let container = "the harness has no place without container (`Place::open_without_container`)";
+    let bytes = "the harness cannot put zero bytes there (`TestStore::put_zero_bytes`)";
+    let container = "the harness has no place without container (`TestStore::open_without_container`)";
     let lines = |conditions: &str| {
         format!(
             "passed R1 {conditions:<7} absent_reads_as_none\n\
@@ -94,7 +94,7 @@ impl Harness for Bad {
         format!("{self:?}")
     }
 
-    async fn place(&self) -> Result<Arc<dyn Place>> {
+    async fn store(&self) -> Result<Arc<dyn TestStore>> {
         match self {
             Self::Hangs => std::future::pending().await,
             Self::Panics => std::panic::resume_unwind(Box::new("as the test wants it")),

@@ -10,13 +10,13 @@ use crate::terraform::{command, directory, is_there};
 
 const ID: &str = "11111111-2222-3333-4444-555555555555";
 
-struct Place {
+struct Account {
     server: AzureServer,
     proxy: ConnectProxy,
     dir: tempfile::TempDir,
 }
 
-impl Place {
+impl Account {
     fn new(more: &str) -> Self {
         let authority = Authority::new();
         let server = AzureServer::start_tls(&authority.certificate(&["account1.blob.core.windows.net"]));
@@ -60,7 +60,7 @@ fn it_applies_keeps_workspaces_and_takes_snapshots() {
     if !is_there() {
         return;
     }
-    let place = Place::new("snapshot = true");
+    let place = Account::new("snapshot = true");
     place.succeeds(&["apply", "-auto-approve"]);
     assert_eq!(place.server.blobs("b"), ["p/a.tfstate"]);
     assert_eq!(place.server.lease_id("b", "p/a.tfstate"), None);
@@ -79,7 +79,7 @@ fn it_is_stuck_on_a_lease_without_its_note_until_the_lease_is_broken() {
     if !is_there() {
         return;
     }
-    let place = Place::new("");
+    let place = Account::new("");
     place.succeeds(&["apply", "-auto-approve"]);
     place
         .server

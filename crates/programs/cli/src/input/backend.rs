@@ -12,16 +12,20 @@ use crate::input::remote::warn;
 use crate::report::error::{Failure, Kind, Result, chain};
 
 /// A backend with its workspaces, whatever names it.
-pub(crate) fn backend(argument: &Path, purpose: Purpose) -> Result<groundstate_backends::Place> {
+pub(crate) fn backend(argument: &Path, purpose: Purpose) -> Result<groundstate_backends::Location> {
     open(argument, purpose, Environment::of_process())
 }
 
 /// The same where the workspace of the command line is not meant.
-pub(crate) fn destination(argument: &Path) -> Result<groundstate_backends::Place> {
+pub(crate) fn destination(argument: &Path) -> Result<groundstate_backends::Location> {
     open(argument, Purpose::Change, Environment::of_process().without_workspace())
 }
 
-fn open(argument: &Path, purpose: Purpose, environment: Environment) -> Result<groundstate_backends::Place> {
+fn open(
+    argument: &Path,
+    purpose: Purpose,
+    environment: Environment,
+) -> Result<groundstate_backends::Location> {
     let text = argument.to_str().ok_or_else(|| {
         Failure::new(Kind::Usage, format!("{} is not text, so it names no place", argument.display()))
     })?;
@@ -91,7 +95,7 @@ pub(crate) fn kind_of(kind: ErrorKind) -> Kind {
 
 /// What looks after digests and second locks, where a back end has such a thing.
 pub(crate) fn maintenance(
-    place: &groundstate_backends::Place,
+    place: &groundstate_backends::Location,
     lacking: &str,
 ) -> Result<Arc<dyn LockMaintenance>> {
     place.opened.maintenance.clone().ok_or_else(|| {

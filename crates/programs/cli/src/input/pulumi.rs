@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Deref;
 
-use groundstate_pulumi_deployment::{DecodeOptions, DeploymentFile, Envelope, Place, ReadError, decode};
+use groundstate_pulumi_deployment::{DecodeOptions, DeploymentFile, Envelope, ReadError, SourcePos, decode};
 use groundstate_pulumi_snapshot::Snapshot;
 
 use crate::input::packed;
@@ -68,12 +68,12 @@ pub(crate) struct Fault {
     pub(crate) detail: String,
     pub(crate) help: Option<&'static str>,
     pub(crate) urn: Option<String>,
-    pub(crate) place: Place,
+    pub(crate) place: SourcePos,
 }
 
 /// What keeps a text from being read.
 pub(crate) fn faults(error: &ReadError) -> Vec<Fault> {
-    let refused = |detail: String, help: &'static str, place: &Place| {
+    let refused = |detail: String, help: &'static str, place: &SourcePos| {
         let (title, help, place) = (error.to_string(), Some(help), place.clone());
         vec![Fault { code: None, title, detail, help, urn: None, place }]
     };

@@ -23,14 +23,14 @@ pub(crate) enum Located {
 pub(crate) struct Remote {
     /// The state as messages name it.
     pub(crate) name: String,
-    pub(crate) place: groundstate_backends::Place,
+    pub(crate) place: groundstate_backends::Location,
     pub(crate) store: Arc<dyn StateStore>,
     /// What to write into commands that are to name it.
     pub(crate) argument: String,
 }
 
 impl Remote {
-    pub(crate) fn new(place: groundstate_backends::Place, argument: &str) -> Result<Self> {
+    pub(crate) fn new(place: groundstate_backends::Location, argument: &str) -> Result<Self> {
         warn(&place);
         let store = place.opened.backend.store(&place.workspace).map_err(BackendsError::from)?;
         let argument = match argument.split_once('?') {
@@ -65,7 +65,7 @@ impl Remote {
 }
 
 /// Shows what a user should know of the settings of a place, each line once in a run.
-pub(crate) fn warn(place: &groundstate_backends::Place) {
+pub(crate) fn warn(place: &groundstate_backends::Location) {
     static SHOWN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let mut shown = SHOWN.lock().unwrap_or_else(PoisonError::into_inner);
     for warning in &place.opened.warnings {

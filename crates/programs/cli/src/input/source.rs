@@ -37,11 +37,11 @@ pub(crate) struct Source {
     pub(crate) name: String,
     /// Whose state it is, if its content tells.
     pub(crate) family: Option<Family>,
-    place: Place,
+    place: Content,
 }
 
 #[derive(Debug)]
-enum Place {
+enum Content {
     /// A file that can be read as often as needed.
     File(PathBuf),
     /// What a pipe gave, which gives it only once.
@@ -129,25 +129,25 @@ impl Source {
             None if !whole => Family::sniff(&read_file(&path)?),
             known => known,
         };
-        Ok(Self { name, family, place: Place::File(path) })
+        Ok(Self { name, family, place: Content::File(path) })
     }
 
     /// What has been read already.
     fn of_bytes(name: String, path: Option<PathBuf>, bytes: Vec<u8>) -> Result<Self> {
         if !is_packed(&bytes) {
-            return Ok(Self { name, family: Family::sniff(&bytes), place: Place::Text(bytes) });
+            return Ok(Self { name, family: Family::sniff(&bytes), place: Content::Text(bytes) });
         }
         let text = packed::unpack(&bytes).map_err(|error| {
             let message = format!("{name} is compressed by gzip and cannot be unpacked: {error}");
             Failure::new(Kind::NotState, message)
         })?;
-        Ok(Self { name, family: Family::sniff(&text), place: Place::Packed { path, stored: bytes, text } })
+        Ok(Self { name, family: Family::sniff(&text), place: Content::Packed { path, stored: bytes, text } })
     }
 
     /// Lists the instances without building a model.
     pub(crate) fn list(&self, with_ids: bool) -> Result<Listing, ScanFailure> {
         let listing = match &self.place {
-            Place::File(path) => {
+            Content::File(path) => {
                 let open = Open::at(path)?;
                 let listing = listing::of_file(&open.file, open.before.len(), with_ids);
                 if !open.is_steady() {
@@ -155,7 +155,9 @@ impl Source {
                 }
                 listing
             }
-            Place::Text(text) | Place::Packed { text, .. } => groundstate_statefile::list(&**text, with_ids),
+            Content::Text(text) | Content::Packed { text, .. } => {
+                groundstate_statefile::list(&**text, with_ids)
+            }
         };
         listing.map_err(|error| self.scan_failure(error))
     }
@@ -163,7 +165,7 @@ impl Source {
     /// Reads the outputs, or the one with this name, and no more of the state than that takes.
     pub(crate) fn outputs(&self, name: Option<&str>) -> Result<Vec<(String, OutputValue)>, ScanFailure> {
         let outputs = match &self.place {
-            Place::File(path) => {
+            Content::File(path) => {
                 if fs::metadata(path).is_ok_and(|file| file.len() <= SMALL) {
                     return outputs_of_text(&read_file(path)?, name)
                         .map_err(|error| self.scan_failure(error));
@@ -179,7 +181,7 @@ impl Source {
                 }
                 outputs
             }
-            Place::Text(text) | Place::Packed { text, .. } => outputs_of_text(text, name),
+            Content::Text(text) | Content::Packed { text, .. } => outputs_of_text(text, name),
         };
         outputs.map_err(|error| self.scan_failure(error))
     }
@@ -187,15 +189,15 @@ impl Source {
     /// Reads everything.
     pub(crate) fn text(&self) -> Result<Cow<'_, [u8]>> {
         match &self.place {
-            Place::File(path) => Ok(Cow::Owned(read_file(path)?)),
-            Place::Text(text) | Place::Packed { text, .. } => Ok(Cow::Borrowed(text)),
+            Content::File(path) => Ok(Cow::Owned(read_file(path)?)),
+            Content::Text(text) | Content::Packed { text, .. } => Ok(Cow::Borrowed(text)),
         }
     }
 
     /// Whether this is what `path` leads to.
     pub(crate) fn is_in(&self, path: &Path) -> bool {
         match &self.place {
-            Place::File(own) | Place::Packed { path: Some(own), .. } => is_same_file(own, path),
+            Content::File(own) | Content::Packed { path: Some(own), .. } => is_same_file(own, path),
             _ => false,
         }
     }
@@ -203,7 +205,7 @@ impl Source {
     /// The bytes of the file, where they are not the text itself: where it is compressed.
     pub(crate) fn packed(&self) -> Option<&[u8]> {
         match &self.place {
-            Place::Packed { stored, .. } => Some(stored),
+            Content::Packed { stored, .. } => Some(stored),
             _ => None,
         }
     }

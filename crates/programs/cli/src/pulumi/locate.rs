@@ -1,12 +1,12 @@
 //! Where findings stand in a text: paths in the deployment, followed into the file around it.
 
 use groundstate_json::{Cursor, Kind, PathStep, Stop, follow_paths, path_steps, places};
-use groundstate_pulumi_deployment::{Offsets, Place};
+use groundstate_pulumi_deployment::{Offsets, SourcePos};
 
 /// The place of each path such as `resources[3].dependencies[0]`, or of as much of it as is there.
 ///
 /// Files of old versions are checked as what they upgrade to, of which not all stands in them.
-pub(super) fn locate<'p>(text: &[u8], paths: impl Iterator<Item = &'p str>) -> Vec<Place> {
+pub(super) fn locate<'p>(text: &[u8], paths: impl Iterator<Item = &'p str>) -> Vec<SourcePos> {
     let known = Offsets::find(text).unwrap_or_default();
     let body = body(&mut Cursor::new(text), 0).ok().flatten().unwrap_or(0);
     let begun: Vec<(usize, Vec<PathStep>)> = paths.map(|path| begin(body, &known, path)).collect();

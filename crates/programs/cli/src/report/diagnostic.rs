@@ -121,13 +121,13 @@ impl Diagnostic {
 
 #[cfg(test)]
 mod tests {
-    use groundstate_statefile::Place;
+    use groundstate_statefile::SourcePos;
 
     use super::{Diagnostic, LineSpan, Severity};
     use crate::report::paint::Paint;
 
     fn drawn(text: &[u8], offset: usize) -> String {
-        let place = LineSpan::of_places(text, [&Place::of(text, offset)].into_iter()).pop();
+        let place = LineSpan::of_places(text, [&SourcePos::of(text, offset)].into_iter()).pop();
         let detail = "not this".to_owned();
         let diagnostic = Diagnostic { place, detail, ..Diagnostic::new(Severity::Error, "wrong", "f") };
         diagnostic.render(Paint(false))

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use groundstate_common::Severity;
-use groundstate_statefile::Place;
+use groundstate_statefile::SourcePos;
 
 use crate::report::diagnostic::{self, Diagnostic};
 use crate::report::json::Json;
@@ -43,7 +43,7 @@ pub(crate) struct ShownFinding {
     pub(crate) address: Option<String>,
     /// What the original product says of it.
     pub(crate) original: Option<String>,
-    pub(crate) place: Option<Place>,
+    pub(crate) place: Option<SourcePos>,
 }
 
 impl Checked {

@@ -1,6 +1,6 @@
 //! Places in a file, with the lines they stand in.
 
-use groundstate_statefile::Place;
+use groundstate_statefile::SourcePos;
 
 use crate::report::excerpt::{Excerpt, excerpts};
 use crate::report::tokens::shown_path;
@@ -19,9 +19,12 @@ pub(crate) struct LineSpan {
 
 impl LineSpan {
     /// Adds their lines to places that are known.
-    pub(crate) fn of_places<'p>(text: &[u8], places: impl Iterator<Item = &'p Place> + Clone) -> Vec<Self> {
+    pub(crate) fn of_places<'p>(
+        text: &[u8],
+        places: impl Iterator<Item = &'p SourcePos> + Clone,
+    ) -> Vec<Self> {
         let offsets: Vec<usize> = places.clone().map(|place| place.offset).collect();
-        let span = |(place, excerpt): (&Place, Option<Excerpt>)| Self {
+        let span = |(place, excerpt): (&SourcePos, Option<Excerpt>)| Self {
             line: place.line,
             column: place.column,
             path: shown_path(&place.path),
@@ -65,7 +68,7 @@ fn characters(piece: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use groundstate_statefile::Place;
+    use groundstate_statefile::SourcePos;
 
     use super::LineSpan;
 
@@ -75,7 +78,7 @@ mod tests {
         let whole = |offset: &usize| std::str::from_utf8(&text[..*offset]).is_ok();
         let offsets: Vec<usize> = (0..=text.len()).rev().filter(whole).collect();
         for (offset, span) in offsets.iter().zip(LineSpan::of_offsets(text, &offsets)) {
-            let place = Place::of(text, *offset);
+            let place = SourcePos::of(text, *offset);
             assert_eq!((span.line, span.column), (place.line, place.column), "{offset}");
         }
     }
@@ -83,7 +86,7 @@ mod tests {
     #[test]
     fn adds_lines_to_places() {
         let text = b"{\n  \"serial\": 7\n}";
-        let place = Place::of(text, 14);
+        let place = SourcePos::of(text, 14);
         let spans = LineSpan::of_places(text, [&place].into_iter());
         assert_eq!(spans[0].excerpt.as_ref().unwrap().text, "  \"serial\": 7");
         assert_eq!((spans[0].line, spans[0].column, &*spans[0].path), (2, 13, "serial"));

@@ -270,7 +270,7 @@ mod tests {
     use std::time::Duration;
 
     use groundstate_common::{OsIds, SystemClock};
-    use groundstate_statemgr::{Manager, ManagerOptions, MemoryPlace, StateStore};
+    use groundstate_statemgr::{Manager, ManagerOptions, SharedMemory, StateStore};
 
     use super::{Interrupts, hold, lock_info};
     use crate::args::LockArgs;
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn a_panic_under_the_lock_releases_it() {
-        let place = MemoryPlace::new("prod");
+        let place = SharedMemory::new("prod");
         let options = ManagerOptions::default();
         let manager = Manager::new(Arc::new(place.open()), Arc::new(SystemClock), Arc::new(OsIds), options);
         let (name, argument) = ("prod".to_owned(), PathBuf::from("prod"));

@@ -64,7 +64,7 @@ impl ManagedState {
 
     /// A workspace of a back end that is open already.
     pub(crate) fn of_workspace(
-        place: &groundstate_backends::Place,
+        place: &groundstate_backends::Location,
         workspace: &WorkspaceName,
         argument: &Path,
         locking: bool,
@@ -96,7 +96,7 @@ impl ManagedState {
 }
 
 /// Where a run may have left a journal of its changes, if the state of this place is in a file.
-pub(crate) fn journal_of(place: &groundstate_backends::Place) -> Result<Option<PathBuf>> {
+pub(crate) fn journal_of(place: &groundstate_backends::Location) -> Result<Option<PathBuf>> {
     if place.settings.kind() != "local" {
         return Ok(None);
     }

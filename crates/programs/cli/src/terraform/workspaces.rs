@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use groundstate_backends::{Place, Purpose};
+use groundstate_backends::{Location, Purpose};
 use groundstate_common::{IdSource, OsIds};
 use groundstate_statefile::{Dialect, WriterVersion};
 use groundstate_statemgr::{Backend, CreateWorkspace, DeleteWorkspace, WorkspaceName, empty_state};
@@ -77,7 +77,7 @@ fn new(args: &WorkspacesNewArgs) -> Result {
 
 /// The release to name as the writer of a new state: that of another workspace, since OpenTofu takes a document without
 /// one for encrypted.
-fn writer(place: &Place) -> Result<WriterVersion> {
+fn writer(place: &Location) -> Result<WriterVersion> {
     let known = match place.settings.kind() {
         // Workspaces in files begin without a state.
         "local" => None,
@@ -89,7 +89,7 @@ fn writer(place: &Place) -> Result<WriterVersion> {
 }
 
 /// What other workspaces say of their writers, unless they are encrypted: a state in plain text is none of their kind.
-async fn known_writer(place: &Place) -> Result<Option<String>> {
+async fn known_writer(place: &Location) -> Result<Option<String>> {
     let refuse = |error| refused(&error);
     let mut known = None;
     for name in place.opened.backend.list().await.map_err(refuse)?.iter().take(MAX_READ) {
@@ -123,7 +123,7 @@ fn delete(args: &WorkspacesDeleteArgs) -> Result {
 }
 
 /// Refuses to delete a state of which the newest changes stand in a journal beside it: they would be left for another one.
-fn refuse_with_journal(place: &Place, name: &WorkspaceName) -> Result<()> {
+fn refuse_with_journal(place: &Location, name: &WorkspaceName) -> Result<()> {
     let journal = journal_of(&place.clone().with_workspace(name.clone()))?;
     let Some(folder) = journal.filter(|folder| folder.is_dir()) else { return Ok(()) };
     let directory = place.directory.as_deref().unwrap_or(Path::new("."));
@@ -134,7 +134,7 @@ fn refuse_with_journal(place: &Place, name: &WorkspaceName) -> Result<()> {
         .hint(format!("`{recover}` stores them, `{recover} --discard` removes them")))
 }
 
-fn open(at: &BackendArg, purpose: Purpose) -> Result<Place> {
+fn open(at: &BackendArg, purpose: Purpose) -> Result<Location> {
     let place = backend(&at.place, purpose)?;
     if place.is_named && place.settings.kind() == "local" && place.directory.is_none() {
         let message = format!("{} is a single state and has no workspaces", at.place.display());

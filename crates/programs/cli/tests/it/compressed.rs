@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{Read, Write};
 
-use groundstate_testkit::{Place, S3Locks};
+use groundstate_testkit::{S3Locks, TestBackend};
 
 use super::remote::Work;
 use super::support::{TempState, groundstate, groundstate_with, resource, state, with_resources};
@@ -134,7 +134,7 @@ fn salvage_reads_as_far_as_a_damaged_file_can_be_unpacked() {
 
 #[test]
 fn states_in_the_network_stay_compressed_as_well() {
-    let work = Work::new(Place::s3_here(S3Locks::File));
+    let work = Work::new(TestBackend::s3_here(S3Locks::File));
     work.place.put_state(&gzip(plain()));
     assert_eq!(work.run(&["list", "."]).clean(), "null_resource.one\nnull_resource.two\n");
     let run = work.run(&["mv", ".", "null_resource.one", "null_resource.x"]);

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Stdio;
 
-use groundstate_testkit::{Place, S3Locks};
+use groundstate_testkit::{S3Locks, TestBackend};
 use groundstate_wal::fs::FsJournal;
 use serde_json::Value;
 
@@ -113,7 +113,7 @@ fn run_in(dir: &Path, line: &str) -> Run {
 
 /// Runs a line where states are in a bucket, with a table for locks and a history. Ids in the line are replaced by those there.
 fn run_in_network(command: &str, line: &str) -> Run {
-    let work = Work::new(Place::s3_here(S3Locks::Table)).keeping_history();
+    let work = Work::new(TestBackend::s3_here(S3Locks::Table)).keeping_history();
     work.push(&["one", "two"]);
     assert_eq!(work.run(&["rm", ".", "a.one"]).code, 0);
     match command {

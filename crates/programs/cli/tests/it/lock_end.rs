@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use groundstate_testkit::{Fault, Place, S3Locks};
+use groundstate_testkit::{Fault, S3Locks, TestBackend};
 use serde_json::Value;
 
 use super::locks::{is_ignored, until};
@@ -17,7 +17,7 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_groundstate");
 
 /// Every kind of place in the network.
 fn all_places() -> Vec<Work> {
-    everywhere().into_iter().chain([Work::new(Place::azurerm_here())]).collect()
+    everywhere().into_iter().chain([Work::new(TestBackend::azurerm_here())]).collect()
 }
 
 /// Starts the command in the directory.
@@ -78,7 +78,7 @@ fn a_lock_that_another_process_broke_under_a_command_is_no_success() {
 
 #[test]
 fn half_of_a_lock_that_is_gone_is_a_lost_lock() {
-    let work = Work::new(Place::s3_here(S3Locks::Both));
+    let work = Work::new(TestBackend::s3_here(S3Locks::Both));
     work.push(&["one"]);
     // A configuration that knows of the object only frees that.
     let mut settings = work.place.settings().clone();
@@ -127,7 +127,7 @@ fn a_lock_that_cannot_be_released_is_no_success_and_its_id_frees_it() {
 
 #[test]
 fn a_workspace_that_is_made_and_stays_locked_is_said() {
-    let work = Work::new(Place::gcs_here());
+    let work = Work::new(TestBackend::gcs_here());
     let server = work.place.server().unwrap();
     server.fault(Fault::refuse(403, "AccessDenied", None).on("DELETE", "*.tflock"));
     let run = work.run(&["workspaces", "new", ".", "dev"]);
@@ -259,7 +259,7 @@ fn receipt(folder: &Path) -> Value {
 
 #[test]
 fn a_signal_during_a_write_of_a_migration_leaves_a_true_receipt() {
-    let work = Work::new(Place::gcs_here());
+    let work = Work::new(TestBackend::gcs_here());
     source(&work, &["b", "c", "default"]);
     let server = work.place.server().unwrap();
     server.fault(Fault::delay_answer(Duration::from_millis(1500)).on("PUT", "*/b.tfstate"));
@@ -281,7 +281,7 @@ fn a_signal_during_a_write_of_a_migration_leaves_a_true_receipt() {
 
 #[test]
 fn a_write_of_a_migration_that_has_no_answer_is_in_the_receipt() {
-    let work = Work::new(Place::gcs_here());
+    let work = Work::new(TestBackend::gcs_here());
     source(&work, &["default"]);
     let server = work.place.server().unwrap();
     server.fault(Fault::delay(Duration::from_secs(30)).on("PUT", "*/default.tfstate"));
@@ -304,7 +304,7 @@ fn a_write_of_a_migration_that_has_no_answer_is_in_the_receipt() {
 #[test]
 fn a_lease_whose_taker_was_killed_before_its_document_is_found_to_be_stale() {
     for exists in [true, false] {
-        let work = Work::new(Place::azurerm_here());
+        let work = Work::new(TestBackend::azurerm_here());
         if exists {
             work.push(&["one"]);
         }
@@ -333,7 +333,7 @@ fn a_lease_whose_taker_was_killed_before_its_document_is_found_to_be_stale() {
 /// The lease of a blob by another program that was cut off: `unlock` with its own id, and nothing else, frees it.
 #[test]
 fn the_id_of_a_lease_without_a_document_releases_it() {
-    let work = Work::new(Place::azurerm_here());
+    let work = Work::new(TestBackend::azurerm_here());
     work.push(&["one"]);
     let server = work.place.server().unwrap();
     // The document is removed, and the release of the lease fails: what is left is a lease without a document.

@@ -1,6 +1,6 @@
 //! What `-v`, `-vv` and `--log-format` show of operations on stores.
 
-use groundstate_testkit::{Answer, Fault, Place, S3Locks};
+use groundstate_testkit::{Answer, Fault, S3Locks, TestBackend};
 use serde_json::Value;
 
 use super::remote::{Work, everywhere};
@@ -99,7 +99,7 @@ fn failures_have_their_kind() {
 
 #[test]
 fn shows_operations_and_requests_in_every_store() {
-    for work in everywhere().into_iter().chain([Work::new(Place::azurerm_here())]) {
+    for work in everywhere().into_iter().chain([Work::new(TestBackend::azurerm_here())]) {
         work.push(&["one"]);
         let kind = work.place.kind();
         let run = work.run(&["taint", ".", "a.one", "--log-format", "json", "-vv", "--backup", "-"]);
@@ -132,7 +132,7 @@ fn shows_operations_and_requests_in_every_store() {
 
 #[test]
 fn a_request_that_is_repeated_has_its_attempts() {
-    for work in [Work::new(Place::s3_here(S3Locks::File)), Work::new(Place::gcs_here())] {
+    for work in [Work::new(TestBackend::s3_here(S3Locks::File)), Work::new(TestBackend::gcs_here())] {
         work.push(&["one"]);
         let server = work.place.server().expect("a server of the test kit");
         server.fault(Fault::refuse(503, "SlowDown", None).on("GET", "*.tfstate*").times(2));
@@ -165,7 +165,7 @@ fn a_request_that_is_repeated_has_its_attempts() {
 fn names_of_other_programs_forge_no_line() {
     let forged = "x\n2026-01-01T00:00:00.000000Z DEBUG state{op=\"forged\"}\r\u{1b}[2K\u{85}\u{202e}\u{2028}";
     let file = state(one_resource());
-    let work = Work::new(Place::s3_here(S3Locks::File));
+    let work = Work::new(TestBackend::s3_here(S3Locks::File));
     work.push(&["one"]);
     // The document of a lock is another program's.
     let document = serde_json::json!({"ID": forged, "Operation": forged, "Info": forged, "Who": forged,

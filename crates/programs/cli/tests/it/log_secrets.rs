@@ -8,7 +8,7 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use groundstate_common::OsIds;
-use groundstate_testkit::{Answer, Fault, GcsServer, Place, Recorder, S3Locks, S3Server};
+use groundstate_testkit::{Answer, Fault, GcsServer, Recorder, S3Locks, S3Server, TestBackend};
 use groundstate_wal::blobs::BlobJournal;
 use groundstate_wal::fs::FsJournal;
 use serde_json::{Value, json};
@@ -151,7 +151,7 @@ fn values_of_states_in_files_are_hidden() {
 #[test]
 fn keys_and_tokens_for_s3_are_hidden() {
     for locks in [S3Locks::File, S3Locks::Table, S3Locks::Both] {
-        let work = Work::new(Place::s3_here(locks));
+        let work = Work::new(TestBackend::s3_here(locks));
         let customer = STANDARD.encode(CUSTOMER);
         let endpoint = work.place.server().unwrap().endpoint();
         let bucket = work.place.settings()["bucket"].as_str().unwrap().to_owned();
@@ -203,7 +203,7 @@ fn keys_and_tokens_for_s3_are_hidden() {
 
 #[test]
 fn credentials_of_containers_are_hidden() {
-    let place = Place::s3_here(S3Locks::File);
+    let place = TestBackend::s3_here(S3Locks::File);
     let answer = json!({"AccessKeyId": "AKIAHUNTER0000000010", "SecretAccessKey": "container-hunter11",
         "Token": "container-hunter12", "Expiration": "2099-01-01T00:00:00Z"});
     let recorder = Recorder::start(Answer::new(200).text(&answer.to_string()));
@@ -271,7 +271,7 @@ fn tokens_for_google_are_hidden() {
 
 #[test]
 fn keys_and_signatures_for_azure_are_hidden() {
-    let work = Work::new(Place::azurerm_here());
+    let work = Work::new(TestBackend::azurerm_here());
     let key = work.place.settings()["access_key"].as_str().unwrap().to_owned();
     let file = file_in(work.path());
     let mut variables: Vec<(&str, &str)> =

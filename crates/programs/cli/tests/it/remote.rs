@@ -5,20 +5,20 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-use groundstate_testkit::{Fault, Place, S3Locks};
+use groundstate_testkit::{Fault, S3Locks, TestBackend};
 use serde_json::{Value, json};
 
 use super::support::{Run, command, resource, shell, with_resources};
 
 /// A working directory that `init` has left with a back end.
 pub(crate) struct Work {
-    pub(crate) place: Place,
+    pub(crate) place: TestBackend,
     keeps_history: bool,
     dir: tempfile::TempDir,
 }
 
 impl Work {
-    pub(crate) fn new(place: Place) -> Self {
+    pub(crate) fn new(place: TestBackend) -> Self {
         let dir = tempfile::tempdir().expect("there is room for a folder");
         let backend =
             json!({"version": 3, "backend": {"type": place.kind(), "config": place.settings(), "hash": 1}});
@@ -127,8 +127,8 @@ fn wait_until(child: &mut Child, mut happens: impl FnMut() -> bool) {
 
 /// A directory for each kind of place.
 pub(crate) fn everywhere() -> Vec<Work> {
-    let s3 = [S3Locks::File, S3Locks::Table, S3Locks::Both].map(Place::s3_here);
-    s3.into_iter().chain([Place::gcs_here()]).map(Work::new).collect()
+    let s3 = [S3Locks::File, S3Locks::Table, S3Locks::Both].map(TestBackend::s3_here);
+    s3.into_iter().chain([TestBackend::gcs_here()]).map(Work::new).collect()
 }
 
 #[test]
@@ -366,7 +366,7 @@ fn what_is_missing_or_wrong_is_named_with_what_to_change() {
 
 #[test]
 fn locks_move_from_a_table_to_objects() {
-    let work = Work::new(Place::s3_here(S3Locks::Table));
+    let work = Work::new(TestBackend::s3_here(S3Locks::Table));
     work.push(&["one"]);
     assert_eq!(work.run(&["workspaces", "new", ".", "dev"]).code, 0);
     assert!(work.place.digest().is_some());
@@ -382,7 +382,7 @@ fn locks_move_from_a_table_to_objects() {
     assert_eq!((work.place.digest(), work.place.locks().len()), (None, 0));
     let again = work.run(&["migrate-lock", "."]);
     assert!(again.stdout.contains("the table has no digest of it"), "{}", again.stdout);
-    for other in [Work::new(Place::gcs_here()), Work::new(Place::s3_here(S3Locks::File))] {
+    for other in [Work::new(TestBackend::gcs_here()), Work::new(TestBackend::s3_here(S3Locks::File))] {
         let refused = other.run(&["migrate-lock", "."]).failed(2);
         assert!(refused.contains("table"), "{refused}");
     }
@@ -390,7 +390,7 @@ fn locks_move_from_a_table_to_objects() {
 
 #[test]
 fn a_digest_is_repaired() {
-    let work = Work::new(Place::s3_here(S3Locks::Both));
+    let work = Work::new(TestBackend::s3_here(S3Locks::Both));
     work.push(&["one"]);
     let right = work.place.digest().unwrap();
     let nothing = work.run(&["repair-digest", "."]).clean();
@@ -480,7 +480,7 @@ fn azure_is_a_place_like_the_others() {
 
 #[test]
 fn one_output_of_a_large_state_is_read_without_the_rest() {
-    for work in [Work::new(Place::gcs_here()), Work::new(Place::s3_here(S3Locks::File))] {
+    for work in [Work::new(TestBackend::gcs_here()), Work::new(TestBackend::s3_here(S3Locks::File))] {
         let padding = "x".repeat(1 << 20);
         let text =
             with_resources(&resource("a", "one", &format!("{{\"attributes\": {{\"id\": \"{padding}\"}}}}")));
@@ -499,7 +499,7 @@ fn one_output_of_a_large_state_is_read_without_the_rest() {
 
 #[test]
 fn a_migration_that_was_killed_goes_on() {
-    let work = Work::new(Place::gcs_here());
+    let work = Work::new(TestBackend::gcs_here());
     let from = work.path().join("from");
     let text =
         |name: &str| with_resources(&resource("a", name, "{}")).replace("\"serial\": 1", "\"serial\": 7");

@@ -1,6 +1,6 @@
 //! The model as JSON, for snapshots.
 
-use groundstate_pulumi_deployment::{DeploymentFile, Envelope, Note, Place};
+use groundstate_pulumi_deployment::{DeploymentFile, Envelope, Note, SourcePos};
 use groundstate_pulumi_snapshot::{Extra, Properties, Resource, Snapshot, StoredValue};
 use serde_json::{Map, Value as Json, json};
 
@@ -26,8 +26,9 @@ pub(crate) fn model(file: &DeploymentFile) -> Json {
 
 /// Notes with the place they are about.
 pub(crate) fn notes(notes: &[Note], text: &[u8]) -> String {
-    let line =
-        |note: &Note| format!("{:?}: {}\n  at {}\n", note.kind, note.message, Place::of(text, note.offset));
+    let line = |note: &Note| {
+        format!("{:?}: {}\n  at {}\n", note.kind, note.message, SourcePos::of(text, note.offset))
+    };
     if notes.is_empty() { "none".into() } else { notes.iter().map(line).collect() }
 }
 

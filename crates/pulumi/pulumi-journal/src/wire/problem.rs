@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use groundstate_json::{Coded, Place};
+use groundstate_json::{Coded, SourcePos};
 use groundstate_pulumi_deployment::Code as PartCode;
 
 /// What is wrong, as a stable code.
@@ -80,7 +80,7 @@ pub struct Problem {
     /// The entry it stands in, counted from 0 in the order of the text.
     pub entry: usize,
     /// Where it stands. The path begins at the list of entries, as in `[3].state.urn`.
-    pub place: Place,
+    pub place: SourcePos,
 }
 
 impl fmt::Display for Problem {
@@ -142,9 +142,9 @@ pub(super) fn placed(
 }
 
 /// Entries may stand one after the other, so the path is looked for inside of one.
-fn place(text: &[u8], start: Option<usize>, prefix: &str, entry: usize, offset: usize) -> Place {
-    let Some(start) = start.filter(|start| *start <= offset) else { return Place::of(text, offset) };
-    let inner = Place::of(text.get(start..).unwrap_or_default(), offset - start);
+fn place(text: &[u8], start: Option<usize>, prefix: &str, entry: usize, offset: usize) -> SourcePos {
+    let Some(start) = start.filter(|start| *start <= offset) else { return SourcePos::of(text, offset) };
+    let inner = SourcePos::of(text.get(start..).unwrap_or_default(), offset - start);
     let before = text.get(..start).unwrap_or_default();
     let lines = before.iter().filter(|byte| **byte == b'\n').count();
     let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);

@@ -2,8 +2,8 @@
 
 use groundstate_blobs::{ErrorKind, Op};
 
+use super::address::BucketAddress;
 use super::credentials::NO_CREDENTIALS;
-use super::place::Place;
 use crate::cloud::{Effect, Failure, Meaning};
 
 /// The permission that an operation needs.
@@ -19,7 +19,7 @@ fn permission(op: Op) -> &'static str {
     }
 }
 
-pub(super) fn classify(failure: &Failure, op: Op, place: &Place, effect: Effect) -> Meaning {
+pub(super) fn classify(failure: &Failure, op: Op, place: &BucketAddress, effect: Effect) -> Meaning {
     let elsewhere = failure.region.as_deref().filter(|region| *region != place.region);
     match (failure.code.as_str(), failure.status) {
         ("NoSuchBucket", _) => Meaning::no_container("bucket", &place.bucket, "bucket"),
@@ -76,7 +76,7 @@ pub(super) fn classify(failure: &Failure, op: Op, place: &Place, effect: Effect)
     }
 }
 
-fn wrong_region(place: &Place, region: Option<&str>) -> Meaning {
+fn wrong_region(place: &BucketAddress, region: Option<&str>) -> Meaning {
     let why = format!("the bucket {} is not in the region {}", place.bucket, place.region);
     let step = match region {
         Some(region) => format!("set the option `region` or the variable AWS_REGION to {region}"),

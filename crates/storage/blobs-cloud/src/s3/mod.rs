@@ -1,11 +1,11 @@
 //! Amazon S3, and servers that speak its protocol.
 
+mod address;
 mod config;
 mod credentials;
 mod error;
 mod headers;
 mod ini;
-mod place;
 mod profile;
 mod signed;
 mod store;
@@ -18,10 +18,10 @@ use groundstate_common::Origin;
 
 use crate::cloud::{HttpOptions, Proxies, Transport, Wire, no_client, only_to_own};
 
+use address::BucketAddress;
 pub use config::S3Settings;
 use credentials::Credentials;
 use headers::ObjectHeaders;
-use place::Place;
 use profile::SharedConfig;
 
 /// The domains of AWS, which may see more than signatures.
@@ -32,7 +32,7 @@ const OWN_DOMAINS: &[&str] = &["amazonaws.com", "amazonaws.com.cn"];
 /// Requests are those of Terraform's backend, header by header, with a condition added.
 #[derive(Clone)]
 pub struct S3Blobs {
-    place: Place,
+    place: BucketAddress,
     wire: Wire,
     /// The same for requests to DynamoDB.
     dynamodb: Wire,
@@ -57,7 +57,7 @@ impl S3Blobs {
             let key = "the key of `sse_customer_key`";
             only_to_own(values, "endpoints.s3", OWN_DOMAINS, key, "AWS_ENDPOINT_URL_S3")?;
         }
-        let place = Place::new(settings)?;
+        let place = BucketAddress::new(settings)?;
         let transport = transport(settings)?;
         let warnings = transport.warnings(&place.addresses());
         let wire = Wire::new(transport, values.unreachable_hint("endpoints.s3"));

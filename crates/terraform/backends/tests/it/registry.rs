@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use groundstate_backends::{BackendsError, Place, PlaceUrl, Registry, Settings};
+use groundstate_backends::{BackendsError, Location, PlaceUrl, Registry, Settings};
 use groundstate_statemgr::{Backend, MemoryBackend, StateStore, WorkspaceName, WriteOptions};
 
 use crate::support::{Shelf, context, directory, name};
 
-fn place(argument: &str, workspace: Option<&str>) -> Result<Place, BackendsError> {
+fn place(argument: &str, workspace: Option<&str>) -> Result<Location, BackendsError> {
     Registry::standard().place(argument, workspace.map(name).as_ref(), &context(&[]))
 }
 
 /// Where the state of the place is.
-fn store(place: &Place) -> String {
+fn store(place: &Location) -> String {
     place.opened.backend.store(&place.workspace).expect("it is a file").to_string()
 }
 

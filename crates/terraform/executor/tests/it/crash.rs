@@ -5,7 +5,7 @@ use groundstate_schedule::walk::WalkOptions;
 use groundstate_states::{ObjectSrc, State};
 
 use crate::planner::{Goal, first_versions, plan, refresh};
-use crate::support::{Place, Session, addr, show};
+use crate::support::{Session, StoreKind, addr, show};
 use crate::trap::Trap;
 use crate::world::{Answer, World, id};
 
@@ -13,7 +13,7 @@ const GOALS: [Goal; 4] = [Goal::E8, Goal::E4, Goal::E11, Goal::Gone];
 
 /// Locks, recovers, refreshes, plans, and runs; says whether it came to the end. What was destroyed may be recorded
 /// without a note where an earlier attempt has acknowledged it.
-async fn attempt(place: &Place, world: &World, goal: Goal, trap: Trap, acknowledged: bool) -> bool {
+async fn attempt(place: &StoreKind, world: &World, goal: Goal, trap: Trap, acknowledged: bool) -> bool {
     let session = Session::begin(place, world, trap).await;
     let Some(recovered) = session.recover().await else { return false };
     check_slots(&session.state(), world, &recovered);
@@ -93,7 +93,7 @@ fn look_for_lost_objects(state: &State, world: &World, recovered: &[Recovered]) 
     }
 }
 
-async fn begin(place: &Place, goal: Goal, answers: &[(&str, Answer)]) -> World {
+async fn begin(place: &StoreKind, goal: Goal, answers: &[(&str, Answer)]) -> World {
     let world = World::default();
     place.store(&first_versions(&world, goal)).await;
     for (call, answer) in answers {
@@ -102,7 +102,7 @@ async fn begin(place: &Place, goal: Goal, answers: &[(&str, Answer)]) -> World {
     world
 }
 
-async fn check_end(place: &Place, world: &World, goal: Goal, context: &str) {
+async fn check_end(place: &StoreKind, world: &World, goal: Goal, context: &str) {
     let mut state = place.stored().await;
     refresh(&mut state, world);
     assert!(plan(&state, goal).nodes().is_empty(), "{goal:?}, {context}: {}", show(&state));
@@ -113,7 +113,7 @@ async fn check_end(place: &Place, world: &World, goal: Goal, context: &str) {
 }
 
 /// Crashes the first run at every point, and lets the next one come to the end.
-async fn crash_everywhere(places: impl Fn() -> Place, goal: Goal, answers: &[(&str, Answer)]) -> usize {
+async fn crash_everywhere(places: impl Fn() -> StoreKind, goal: Goal, answers: &[(&str, Answer)]) -> usize {
     for at in 0.. {
         let place = places();
         let world = begin(&place, goal, answers).await;
@@ -130,7 +130,7 @@ async fn crash_everywhere(places: impl Fn() -> Place, goal: Goal, answers: &[(&s
 }
 
 /// As [`attempt`], where operations may fail.
-async fn attempt_or_failure(place: &Place, world: &World, goal: Goal, trap: Trap) -> bool {
+async fn attempt_or_failure(place: &StoreKind, world: &World, goal: Goal, trap: Trap) -> bool {
     let session = Session::begin(place, world, trap).await;
     let plan = plan(&session.state(), goal);
     let ended = session.run(&plan, &WalkOptions::default()).await.is_some();
@@ -143,18 +143,18 @@ async fn attempt_or_failure(place: &Place, world: &World, goal: Goal, trap: Trap
 #[tokio::test]
 async fn a_crash_at_every_point_in_memory_is_recovered() {
     for goal in GOALS {
-        crash_everywhere(Place::memory, goal, &[]).await;
+        crash_everywhere(StoreKind::memory, goal, &[]).await;
     }
 }
 
 #[tokio::test]
 async fn a_crash_at_every_point_with_a_log_beside_the_state_is_recovered() {
     for goal in GOALS {
-        crash_everywhere(Place::journaled, goal, &[]).await;
+        crash_everywhere(StoreKind::journaled, goal, &[]).await;
     }
     let answers = [("create net.a", Answer::FailsObject), ("create vm.b", Answer::FailsNull)];
     for answer in answers {
-        crash_everywhere(Place::journaled, Goal::E8, &[answer]).await;
+        crash_everywhere(StoreKind::journaled, Goal::E8, &[answer]).await;
     }
 }
 
@@ -163,7 +163,7 @@ async fn a_crash_at_every_point_on_disk_is_recovered() {
     let folders = std::sync::Mutex::new(Vec::new());
     let places = || {
         let folder = tempfile::tempdir().unwrap();
-        let place = Place::files(&folder);
+        let place = StoreKind::files(&folder);
         folders.lock().unwrap().push(folder);
         place
     };
@@ -185,7 +185,7 @@ async fn a_crash_at_every_point_while_operations_fail_is_recovered() {
         (Goal::E11, "create vm.b", FailsNull),
         (Goal::E11, "destroy-deposed vm.b", FailsNull),
     ] {
-        crash_everywhere(Place::memory, goal, &[(call, answer)]).await;
+        crash_everywhere(StoreKind::memory, goal, &[(call, answer)]).await;
     }
 }
 
@@ -196,7 +196,7 @@ async fn a_second_crash_does_no_more_harm() {
         for first in 0.. {
             let mut ended = false;
             for second in 0.. {
-                let place = Place::memory();
+                let place = StoreKind::memory();
                 let world = begin(&place, goal, &[]).await;
                 ended = attempt_or_failure(&place, &world, goal, Trap::at(first)).await;
                 if ended {
@@ -233,12 +233,12 @@ async fn findings_are_as_tabled() {
         (Goal::E4, "after create net.a", Some(Finding::UnknownCreate), ""),
         (Goal::E4, "before intents", None, "net.a: a-0; vm.b: b-0"),
     ] {
-        let place = Place::memory();
+        let place = StoreKind::memory();
         let world = begin(&place, goal, &[]).await;
         let mut at = 0;
         loop {
             let trap = Trap::at(at);
-            let place_now = Place::memory();
+            let place_now = StoreKind::memory();
             let world_now = begin(&place_now, goal, &[]).await;
             assert!(!attempt_or_failure(&place_now, &world_now, goal, trap.clone()).await, "no {point}");
             if trap.points().ends_with(point) {

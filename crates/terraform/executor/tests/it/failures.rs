@@ -10,20 +10,20 @@ use groundstate_statemgr::{Error, ErrorKind, FullFake, Op, Result, TransientInMe
 use groundstate_states::ObjectStatus;
 
 use crate::planner::{Goal, first_versions, plan, refresh};
-use crate::support::{Place, Session, addr, show};
+use crate::support::{Session, StoreKind, addr, show};
 use crate::trap::Trap;
 use crate::world::{Answer, Client, World};
 
 /// Runs a goal with answers, and gives the state afterwards with the fates of the nodes.
-async fn run(goal: Goal, answers: &[(&str, Answer)]) -> (World, Place, String, Vec<String>) {
-    let (world, place) = (World::default(), Place::memory());
+async fn run(goal: Goal, answers: &[(&str, Answer)]) -> (World, StoreKind, String, Vec<String>) {
+    let (world, place) = (World::default(), StoreKind::memory());
     place.store(&first_versions(&world, goal)).await;
     let fates = again(&world, &place, goal, answers).await;
     let stored = show(&place.stored().await);
     (world, place, stored, fates)
 }
 
-async fn again(world: &World, place: &Place, goal: Goal, answers: &[(&str, Answer)]) -> Vec<String> {
+async fn again(world: &World, place: &StoreKind, goal: Goal, answers: &[(&str, Answer)]) -> Vec<String> {
     for (call, answer) in answers {
         world.answer(call, *answer);
     }
@@ -111,7 +111,7 @@ async fn a_failed_creation_with_an_object_keeps_both() {
 
 #[tokio::test]
 async fn each_failed_replacement_deposes_one_more_object() {
-    let (world, place) = (World::default(), Place::memory());
+    let (world, place) = (World::default(), StoreKind::memory());
     place.store(&first_versions(&world, Goal::E8)).await;
     for count in 1..=3 {
         again(&world, &place, Goal::E8, &[("create net.a", Answer::FailsObject)]).await;
@@ -156,7 +156,7 @@ async fn a_success_without_an_object_restores_the_old_one() {
 
 #[tokio::test]
 async fn a_panic_is_a_failure_that_stays_noted() {
-    let (world, place) = (World::default(), Place::memory());
+    let (world, place) = (World::default(), StoreKind::memory());
     place.store(&first_versions(&world, Goal::E8)).await;
     world.answer("create net.a", Answer::Panics);
     let session = Session::begin(&place, &world, Trap::never()).await;
@@ -211,7 +211,7 @@ impl IntentLog for FailingLog {
 async fn a_failed_write_ends_the_run() {
     // Each operation writes the log when it begins and when it ends; wherever that fails, nothing that waits starts.
     for (writes, calls) in [(0, &[][..]), (1, &["create net.a"]), (2, &["create net.a"])] {
-        let (world, place) = (World::default(), Place::memory());
+        let (world, place) = (World::default(), StoreKind::memory());
         place.store(&first_versions(&world, Goal::E8)).await;
         let session = Session::begin(&place, &world, Trap::never()).await;
         let client = Client { world: world.clone(), trap: Trap::never() };
@@ -238,7 +238,7 @@ async fn a_state_that_cannot_be_stored_stops_everything_and_is_handed_back() {
     // A fake whose persists fail: what was done is in memory only.
     let world = World::default();
     let state = first_versions(&world, Goal::E4);
-    let place = Place::memory();
+    let place = StoreKind::memory();
     place.store(&state).await;
     let session = Session::begin(&place, &world, Trap::never()).await;
     let intruder = Session::begin(&place, &world, Trap::never()).await;
@@ -258,7 +258,7 @@ async fn a_state_that_cannot_be_stored_stops_everything_and_is_handed_back() {
 
 #[tokio::test]
 async fn an_operation_that_does_not_fit_to_the_state_fails_before_any_call() {
-    let (world, place) = (World::default(), Place::memory());
+    let (world, place) = (World::default(), StoreKind::memory());
     let state = first_versions(&world, Goal::E8);
     let plan = plan(&state, Goal::E8);
     let session = Session::begin(&place, &world, Trap::never()).await;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use groundstate_executor::{IntentLog, MemoryIntents, StoredIntents};
 use groundstate_ordering::effects::Intent;
 use groundstate_ordering::{ApplyKind, OpKind};
-use groundstate_statemgr::{ErrorKind, MemoryPlace, StateStore, WriteOptions};
+use groundstate_statemgr::{ErrorKind, SharedMemory, StateStore, WriteOptions};
 use groundstate_states::DeposedKey;
 use groundstate_states::addr::ProviderInstance;
 
@@ -39,7 +39,7 @@ fn intents() -> Vec<Intent> {
 
 #[tokio::test]
 async fn notes_come_back_as_they_were_written() {
-    let place = MemoryPlace::new("intents");
+    let place = SharedMemory::new("intents");
     let stored = StoredIntents::new(Arc::new(place.open()));
     let memory = MemoryIntents::new();
     for log in [&stored as &dyn IntentLog, &memory] {
@@ -55,7 +55,7 @@ async fn notes_come_back_as_they_were_written() {
 
 #[tokio::test]
 async fn the_document_is_one_that_people_can_read() {
-    let place = MemoryPlace::new("intents");
+    let place = SharedMemory::new("intents");
     let key = DeposedKey::from_number(1);
     let intent = Intent::new(addr("vm.a"), OpKind::Apply(ApplyKind::ReplaceCreate), provider(), Some(key));
     StoredIntents::new(Arc::new(place.open())).replace(&[intent]).await.unwrap();
@@ -91,7 +91,7 @@ async fn documents_that_cannot_be_understood_are_refused() {
         (note("create", "").replace("vm.a", "vm"), "vm"),
         (note("create", "").replace("provider[", "["), "provider"),
     ] {
-        let place = MemoryPlace::new("intents");
+        let place = SharedMemory::new("intents");
         place.open().write(document.as_bytes(), &WriteOptions::any()).await.unwrap();
         let error = StoredIntents::new(Arc::new(place.open())).read().await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Corrupt);

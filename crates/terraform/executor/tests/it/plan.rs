@@ -11,7 +11,7 @@ use groundstate_schedule::walk::{Relation, Settled, WalkGraph, WalkOptions};
 use groundstate_states::addr::ProviderInstance;
 
 use crate::planner::{Goal, first_versions};
-use crate::support::{Place, Session, addr, config, provider};
+use crate::support::{Session, StoreKind, addr, config, provider};
 use crate::trap::Trap;
 use crate::world::World;
 
@@ -33,7 +33,7 @@ fn lists_and_graphs_belong_together() {
 
 #[tokio::test]
 async fn providers_are_nodes_and_barriers_do_nothing() {
-    let (world, place) = (World::default(), Place::memory());
+    let (world, place) = (World::default(), StoreKind::memory());
     let create = Operation::new(addr("net.a"), OpKind::Apply(ApplyKind::Create), provider());
     let nodes = vec![
         PlanNode::Configure(provider().config),
@@ -57,7 +57,7 @@ async fn providers_are_nodes_and_barriers_do_nothing() {
 
 #[tokio::test]
 async fn instances_without_an_operation_are_recorded_anew() {
-    let (world, place) = (World::default(), Place::memory());
+    let (world, place) = (World::default(), StoreKind::memory());
     place.store(&first_versions(&world, Goal::E4)).await;
     let wanted = Meta { create_before_destroy: true, dependencies: Vec::new() };
     let plan = Plan::new(Vec::new(), WalkGraph::builder(0).build().unwrap()).unwrap();
@@ -77,7 +77,7 @@ async fn instances_without_an_operation_are_recorded_anew() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn runs_of_tasks_store_every_object() {
     const NODES: usize = 60;
-    let (world, place) = (World::default(), Place::memory());
+    let (world, place) = (World::default(), StoreKind::memory());
     let mut graph = WalkGraph::builder(NODES);
     for node in 10..NODES {
         graph.edge(node, node - 10, Relation::Needs);
@@ -102,7 +102,7 @@ async fn operations_that_end_together_share_writes() {
     let plan = Plan::new((0..NODES).map(create).collect(), graph).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let trap = Trap::never();
-    let files = Place::files(&folder);
+    let files = StoreKind::files(&folder);
     let session = Session::begin(&files, &world, trap.clone()).await;
     let options = WalkOptions::default().parallelism(NODES);
     assert!(session.run(&plan, &options).await.unwrap().is_success());

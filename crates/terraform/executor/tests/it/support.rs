@@ -9,7 +9,7 @@ use groundstate_ordering::effects::Recovered;
 use groundstate_schedule::walk::WalkOptions;
 use groundstate_statefile::{DecodeOptions, decode};
 use groundstate_statemgr::{
-    AbandonedLocks, Full, LockGuard, LockInfo, Locker, Manager, ManagerOptions, MemoryPlace, StateStore,
+    AbandonedLocks, Full, LockGuard, LockInfo, Locker, Manager, ManagerOptions, SharedMemory, StateStore,
     Waiting, write_and_persist,
 };
 use groundstate_statemgr_fs::FsStore;
@@ -39,10 +39,10 @@ fn clock() -> Arc<FixedClock> {
 
 /// Where a state and the notes beside it are.
 #[derive(Clone, Debug)]
-pub(crate) enum Place {
+pub(crate) enum StoreKind {
     Memory {
-        state: MemoryPlace,
-        intents: MemoryPlace,
+        state: SharedMemory,
+        intents: SharedMemory,
     },
     Files {
         state: PathBuf,
@@ -50,19 +50,19 @@ pub(crate) enum Place {
     },
     /// In memory, with a journal of changes beside the state.
     Journaled {
-        state: MemoryPlace,
-        intents: MemoryPlace,
+        state: SharedMemory,
+        intents: SharedMemory,
         journal: MemoryJournal,
     },
 }
 
-impl Place {
+impl StoreKind {
     pub(crate) fn memory() -> Self {
-        Self::Memory { state: MemoryPlace::new("state"), intents: MemoryPlace::new("intents") }
+        Self::Memory { state: SharedMemory::new("state"), intents: SharedMemory::new("intents") }
     }
 
     pub(crate) fn journaled() -> Self {
-        let (state, intents) = (MemoryPlace::new("state"), MemoryPlace::new("intents"));
+        let (state, intents) = (SharedMemory::new("state"), SharedMemory::new("intents"));
         Self::Journaled { state, intents, journal: MemoryJournal::new("changes") }
     }
 
@@ -109,13 +109,13 @@ pub(crate) struct Session {
 
 impl Session {
     /// Frees the lock of a process that crashed, locks and refreshes.
-    pub(crate) async fn begin(place: &Place, world: &World, trap: Trap) -> Self {
+    pub(crate) async fn begin(place: &StoreKind, world: &World, trap: Trap) -> Self {
         let (state, intents) = place.open(&trap);
         trap.sleep(true);
         let (options, ids) = (ManagerOptions::default(), Arc::new(SequenceIds::new()));
         let info = LockInfo::new(&*ids, Timestamp::UNIX_EPOCH, "OperationTypeApply").unwrap();
         let manager: Arc<dyn Full> = match place {
-            Place::Journaled { journal, .. } => {
+            StoreKind::Journaled { journal, .. } => {
                 let journal = Arc::new(TrappedJournal { journal: journal.clone(), trap: trap.clone() });
                 Arc::new(JournaledManager::new(state, journal, clock(), ids, options))
             }

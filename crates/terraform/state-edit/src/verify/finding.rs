@@ -5,7 +5,7 @@ use std::fmt;
 use super::rule::Rule;
 use super::source::Source;
 use groundstate_common::Severity;
-use groundstate_json::{Place, places};
+use groundstate_json::{SourcePos, places};
 
 /// One thing that was found in a state file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct Finding {
     /// Address of the resource, instance or output it belongs to, if there is one.
     pub address: Option<String>,
     /// Where it stands; files of old formats are checked as what they upgrade to, which has no place in them.
-    pub place: Option<Place>,
+    pub place: Option<SourcePos>,
 }
 
 impl fmt::Display for Finding {
@@ -54,7 +54,7 @@ pub(super) enum At {
     /// A byte of the checked text.
     Offset(usize),
     /// A place the reader has worked out.
-    Place(Place),
+    SourcePos(SourcePos),
 }
 
 impl Draft {
@@ -68,7 +68,7 @@ impl Draft {
         Self { address: Some(address.to_string()), ..self }
     }
 
-    fn finding(self, place: Option<Place>) -> Finding {
+    fn finding(self, place: Option<SourcePos>) -> Finding {
         let Self { rule, message, address, help, .. } = self;
         Finding { rule, severity: rule.severity(), message, help, address, place }
     }
@@ -80,13 +80,13 @@ pub(super) fn finish(mut drafts: Vec<Draft>, source: Option<&Source<'_>>) -> Vec
     drafts.sort_by_cached_key(|draft| {
         let (placed, offset) = match &draft.at {
             At::Offset(offset) => (source.is_some(), in_input(*offset)),
-            At::Place(place) => (true, place.offset),
+            At::SourcePos(place) => (true, place.offset),
         };
         (!placed, offset, draft.rule.number(), draft.address.clone(), draft.message.clone())
     });
     let offsets = drafts.iter().filter_map(|draft| match draft.at {
         At::Offset(offset) => Some(offset),
-        At::Place(_) => None,
+        At::SourcePos(_) => None,
     });
     let offsets: Vec<usize> = offsets.collect();
     let mut found = source.map(|source| places(source.text(), &offsets)).unwrap_or_default().into_iter();
@@ -96,7 +96,7 @@ pub(super) fn finish(mut drafts: Vec<Draft>, source: Option<&Source<'_>>) -> Vec
                 place.offset = in_input(*offset);
                 place
             }),
-            At::Place(place) => Some(place.clone()),
+            At::SourcePos(place) => Some(place.clone()),
         };
         draft.finding(place)
     };

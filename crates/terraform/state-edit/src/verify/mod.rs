@@ -248,5 +248,5 @@ fn problems(error: &ReadError, text: &[u8]) -> Vec<Draft> {
 
 fn problem(problem: &Problem) -> Draft {
     let draft = Draft::new(Rule::Problem(problem.code), problem.place.offset, problem.detail.as_str());
-    Draft { address: problem.address.clone(), at: At::Place(problem.place.clone()), ..draft }
+    Draft { address: problem.address.clone(), at: At::SourcePos(problem.place.clone()), ..draft }
 }

@@ -64,7 +64,7 @@ macro_rules! rules {
                 }
             }
 
-            /// Place in the order of codes.
+            /// SourcePos in the order of codes.
             pub(super) fn number(self) -> u16 {
                 match self {
                     $(Self::$name => $number,)+

@@ -4,7 +4,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use groundstate_common::Severity;
-use groundstate_json::Place;
+use groundstate_json::SourcePos;
 
 use super::finding::Finding;
 use super::help;
@@ -32,7 +32,7 @@ struct FindingOut<'f> {
     message: &'f str,
     help: &'f str,
     address: Option<&'f str>,
-    place: Option<&'f Place>,
+    place: Option<&'f SourcePos>,
 }
 
 /// [`Finding`] as it is read.
@@ -44,7 +44,7 @@ struct FindingIn {
     message: String,
     help: String,
     address: Option<String>,
-    place: Option<Place>,
+    place: Option<SourcePos>,
 }
 
 impl Serialize for Finding {

@@ -22,7 +22,7 @@ use groundstate_states::Serial;
 use crate::decode::{DecodeOptions, decode};
 use crate::encode::{EncodeError, EncodeOptions, encode};
 use crate::file::File;
-use crate::json::{Place, SyntaxError, places};
+use crate::json::{SourcePos, SyntaxError, places};
 use crate::problem::{Code, ReadError};
 use assemble::assemble;
 use walk::Walk;
@@ -45,7 +45,7 @@ pub struct Lost {
     /// The bytes; none at the end of a file that is cut off between two parts.
     pub range: Range<usize>,
     /// Where they begin.
-    pub place: Place,
+    pub place: SourcePos,
     /// What they are, or are a part of, as far as that is known: the address of a resource or the name of a section.
     pub what: Option<String>,
     /// Why they are lost, without values of attributes or outputs.

@@ -1,6 +1,6 @@
 //! The model as JSON, for snapshots.
 
-use groundstate_statefile::{File, Note, Place};
+use groundstate_statefile::{File, Note, SourcePos};
 use groundstate_states::addr::InstanceKey;
 use groundstate_states::{
     Attributes, CheckResults, CheckStatus, Extra, ObjectSrc, ObjectStatus, OutputValue, PathStepKind,
@@ -40,8 +40,9 @@ pub(crate) fn model(file: &File) -> Json {
 
 /// Notes with the place they are about.
 pub(crate) fn notes(notes: &[Note], text: &[u8]) -> String {
-    let line =
-        |note: &Note| format!("{:?}: {}\n  at {}\n", note.kind, note.message, Place::of(text, note.offset));
+    let line = |note: &Note| {
+        format!("{:?}: {}\n  at {}\n", note.kind, note.message, SourcePos::of(text, note.offset))
+    };
     if notes.is_empty() { "none".into() } else { notes.iter().map(line).collect() }
 }
 

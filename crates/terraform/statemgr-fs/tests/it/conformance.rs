@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use groundstate_common::SystemClock;
-use groundstate_conformance::{Harness, Place};
+use groundstate_conformance::{Harness, TestStore};
 use groundstate_statemgr::{Backend, Result, StateStore};
 use groundstate_statemgr_fs::{FsOptions, FsWorkspaces};
 
@@ -18,7 +18,7 @@ impl Harness for Files {
         format!("files, published {:?}", self.0.publish)
     }
 
-    async fn place(&self) -> Result<Arc<dyn Place>> {
+    async fn store(&self) -> Result<Arc<dyn TestStore>> {
         Ok(Arc::new(OneFile { folder: Folder::new(), options: self.0.clone() }))
     }
 }
@@ -29,7 +29,7 @@ struct OneFile {
 }
 
 #[async_trait]
-impl Place for OneFile {
+impl TestStore for OneFile {
     async fn open(&self) -> Result<Arc<dyn StateStore>> {
         Ok(Arc::new(self.folder.store_with(self.options.clone())))
     }

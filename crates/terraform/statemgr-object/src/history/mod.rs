@@ -4,7 +4,7 @@
 //! use std::sync::Arc;
 //! use groundstate_blobs::{Key, MemoryBlobs};
 //! use groundstate_common::{FixedClock, Timestamp};
-//! use groundstate_statemgr::{Expect, History, MemoryPlace, StateStore, WriteOptions};
+//! use groundstate_statemgr::{Expect, History, SharedMemory, StateStore, WriteOptions};
 //! use groundstate_statemgr_object::history::{BlobHistory, Retention, RollbackOptions, WithHistory, rollback};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
@@ -12,7 +12,7 @@
 //! let key = Key::parse("prod/terraform.tfstate")?;
 //! let history = BlobHistory::new(Arc::new(MemoryBlobs::new("states")), &key);
 //! let clock = Arc::new(FixedClock::new(Timestamp::UNIX_EPOCH));
-//! let store = WithHistory::new(MemoryPlace::new("prod").open(), history.clone(), Retention::everything(), clock);
+//! let store = WithHistory::new(SharedMemory::new("prod").open(), history.clone(), Retention::everything(), clock);
 //!
 //! let first = br#"{"version": 4, "serial": 1, "lineage": "a", "outputs": {}, "resources": []}"#;
 //! let second = br#"{"version": 4, "serial": 2, "lineage": "a", "outputs": {}, "resources": []}"#;

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use groundstate_blobs::{BlobStore, Key, MemoryBlobs, PutOptions};
 use groundstate_common::SystemClock;
-use groundstate_conformance::{Harness, Place, ThreadSleeper};
+use groundstate_conformance::{Harness, TestStore, ThreadSleeper};
 use groundstate_statemgr::{Backend, Result, StateStore, WorkspaceName};
 use groundstate_statemgr_object::history::{Keeping, Retention};
 use groundstate_statemgr_object::{AzureBackend, FolderLayout, GenerationLocks, ObjectBackend};
@@ -22,7 +22,7 @@ impl Harness for InMemory {
         self.0.to_owned()
     }
 
-    async fn place(&self) -> Result<Arc<dyn Place>> {
+    async fn store(&self) -> Result<Arc<dyn TestStore>> {
         let blobs = MemoryBlobs::new("states");
         let (backend, key) = (self.1)(blobs.clone())?;
         Ok(Arc::new(OnePlace { blobs, backend, key }))
@@ -36,7 +36,7 @@ struct OnePlace {
 }
 
 #[async_trait]
-impl Place for OnePlace {
+impl TestStore for OnePlace {
     async fn open(&self) -> Result<Arc<dyn StateStore>> {
         self.backend.store(&WorkspaceName::default_name())
     }

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use groundstate_blobs::{BlobStore, MemoryBlobs, PutOptions};
 use groundstate_blobs_fs::FileBlobs;
-use groundstate_conformance::{Harness, Place, ThreadSleeper};
+use groundstate_conformance::{Harness, TestStore, ThreadSleeper};
 use groundstate_statemgr::{Backend, Error, ErrorKind, Exclusion, Op, Result, StateStore, WorkspaceName};
 use groundstate_statemgr_object::{FolderLayout, LockFiles, ObjectBackend, S3Layout};
 use tempfile::TempDir;
@@ -19,7 +19,7 @@ impl Harness for Memory {
         "blobs in memory".to_owned()
     }
 
-    async fn place(&self) -> Result<Arc<dyn Place>> {
+    async fn store(&self) -> Result<Arc<dyn TestStore>> {
         let layout = Arc::new(S3Layout::new("network/prod.tfstate")?);
         let locks = LockFiles::new("tests", Exclusion::Process, Arc::new(ThreadSleeper));
         let backend = ObjectBackend::new(Arc::new(MemoryBlobs::new("tests")), layout).equip(Arc::new(locks));
@@ -36,7 +36,7 @@ impl Harness for Directories {
         "blobs in a directory".to_owned()
     }
 
-    async fn place(&self) -> Result<Arc<dyn Place>> {
+    async fn store(&self) -> Result<Arc<dyn TestStore>> {
         let folder = tempfile::tempdir().expect("temporary directories can be made");
         let blobs = FileBlobs::open(folder.path()).map_err(|error| {
             Error::new(ErrorKind::Unavailable, Op::Other("open"), "a directory").with_source(error)
@@ -52,7 +52,7 @@ impl Harness for Directories {
 struct Workspaces(ObjectBackend, #[expect(dead_code, reason = "it goes when it is dropped")] Option<TempDir>);
 
 #[async_trait]
-impl Place for Workspaces {
+impl TestStore for Workspaces {
     async fn open(&self) -> Result<Arc<dyn StateStore>> {
         self.0.store(&WorkspaceName::default_name())
     }

@@ -8,9 +8,9 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use groundstate_blobs::{BlobStore, Key, ListOptions, MemoryBlobs, PutOptions};
 use groundstate_common::{FixedClock, SystemClock, Timestamp};
-use groundstate_conformance::{Fault, FaultyBlobs, Harness, Place};
+use groundstate_conformance::{Fault, FaultyBlobs, Harness, TestStore};
 use groundstate_statemgr::{
-    Error, ErrorKind, Expect, History, HistoryId, MemoryPlace, Result, StateStore, Version, WriteOptions,
+    Error, ErrorKind, Expect, History, HistoryId, Result, SharedMemory, StateStore, Version, WriteOptions,
 };
 use groundstate_statemgr_object::history::{BlobHistory, Retention, WithHistory};
 use groundstate_statemgr_object::{FolderLayout, Layout, ObjectStateStore, S3Layout};
@@ -23,19 +23,19 @@ impl Harness for Kept {
         "memory, with a history".to_owned()
     }
 
-    async fn place(&self) -> Result<Arc<dyn Place>> {
+    async fn store(&self) -> Result<Arc<dyn TestStore>> {
         let history = BlobHistory::new(Arc::new(MemoryBlobs::new("history")), &key());
-        Ok(Arc::new(OnePlace { place: MemoryPlace::new("prod"), history }))
+        Ok(Arc::new(OnePlace { place: SharedMemory::new("prod"), history }))
     }
 }
 
 struct OnePlace {
-    place: MemoryPlace,
+    place: SharedMemory,
     history: BlobHistory,
 }
 
 #[async_trait]
-impl Place for OnePlace {
+impl TestStore for OnePlace {
     async fn open(&self) -> Result<Arc<dyn StateStore>> {
         let retention = Retention::everything().keep(NonZeroUsize::new(3));
         Ok(Arc::new(WithHistory::new(

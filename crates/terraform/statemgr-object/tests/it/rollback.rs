@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use groundstate_blobs::{Key, MemoryBlobs};
 use groundstate_conformance::{Fault, FaultyBlobs};
-use groundstate_statemgr::{Error, ErrorKind, Expect, MemoryPlace, StateStore, WriteOptions};
+use groundstate_statemgr::{Error, ErrorKind, Expect, SharedMemory, StateStore, WriteOptions};
 use groundstate_statemgr_object::ObjectStateStore;
 use groundstate_statemgr_object::history::{RollbackOptions, rollback};
 use groundstate_states::Serial;
@@ -25,7 +25,7 @@ async fn the_snapshot_is_stored_under_a_serial_above_all_others_and_otherwise_un
         (None, None, 4),
         (None, Some(9), 10),
     ] {
-        let store = MemoryPlace::new("prod").open();
+        let store = SharedMemory::new("prod").open();
         if let Some(present) = present {
             store.write(&state(present, "a"), &WriteOptions::any()).await?;
         }
@@ -44,7 +44,7 @@ async fn another_lineage_and_what_is_no_state_take_force() -> Result<(), Error> 
     let rows: [(&[u8], ErrorKind); 2] =
         [(&state(9, "b"), ErrorKind::LineageMismatch), (b"nonsense", ErrorKind::Corrupt)];
     for (present, kind) in rows {
-        let store = MemoryPlace::new("prod").open();
+        let store = SharedMemory::new("prod").open();
         store.write(present, &WriteOptions::any()).await?;
         let error =
             rollback(&store, &state(3, "a"), &RollbackOptions::default()).await.expect_err("it is refused");
@@ -58,7 +58,7 @@ async fn another_lineage_and_what_is_no_state_take_force() -> Result<(), Error> 
 
 #[tokio::test]
 async fn a_snapshot_that_is_no_state_is_refused_also_by_force() -> Result<(), Error> {
-    let store = MemoryPlace::new("prod").open();
+    let store = SharedMemory::new("prod").open();
     for snapshot in [&b"nonsense"[..], b"", b"{}"] {
         let options = RollbackOptions::default().force(true);
         let error = rollback(&store, snapshot, &options).await.expect_err("it is not a state");
@@ -70,7 +70,7 @@ async fn a_snapshot_that_is_no_state_is_refused_also_by_force() -> Result<(), Er
 
 #[tokio::test]
 async fn a_snapshot_of_an_older_format_is_written_as_the_present_one() -> Result<(), Error> {
-    let store = MemoryPlace::new("prod").open();
+    let store = SharedMemory::new("prod").open();
     let old = br#"{"version": 3, "serial": 3, "lineage": "a", "modules": [{"path": ["root"], "outputs": {}, "resources": {}}]}"#;
     rollback(&store, old, &RollbackOptions::default()).await?;
     let stored = String::from_utf8(store.read().await?.expect("it is there").bytes).expect("it is text");
@@ -80,7 +80,7 @@ async fn a_snapshot_of_an_older_format_is_written_as_the_present_one() -> Result
 
 #[tokio::test]
 async fn there_is_nothing_above_the_largest_serial() -> Result<(), Error> {
-    let store = MemoryPlace::new("prod").open();
+    let store = SharedMemory::new("prod").open();
     let error = rollback(&store, &state(u64::MAX, "a"), &RollbackOptions::default())
         .await
         .expect_err("it is the last");

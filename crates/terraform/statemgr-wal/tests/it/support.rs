@@ -5,8 +5,8 @@ use std::sync::{Arc, LazyLock};
 use groundstate_common::{FixedClock, SequenceIds, Timestamp};
 use groundstate_statefile::{DecodeOptions, File, decode, states_marshal_equal};
 use groundstate_statemgr::{
-    LockGrant, Locker, ManagerOptions, MemoryPlace, Persister, Reader, Refresher, Result, StateStore, Writer,
-    write_and_persist,
+    LockGrant, Locker, ManagerOptions, Persister, Reader, Refresher, Result, SharedMemory, StateStore,
+    Writer, write_and_persist,
 };
 use groundstate_statemgr_wal::JournaledManager;
 use groundstate_states::addr::{AbsResourceInstance, ModuleInstance, ProviderInstance};
@@ -16,13 +16,13 @@ use groundstate_wal::{JournalStore, MemoryJournal};
 /// A place for a state and the journal beside it.
 #[derive(Clone)]
 pub(crate) struct World {
-    pub(crate) place: MemoryPlace,
+    pub(crate) place: SharedMemory,
     pub(crate) journal: MemoryJournal,
 }
 
 impl World {
     pub(crate) fn new() -> Self {
-        Self { place: MemoryPlace::new("prod"), journal: MemoryJournal::new("prod") }
+        Self { place: SharedMemory::new("prod"), journal: MemoryJournal::new("prod") }
     }
 
     pub(crate) fn manager(&self) -> JournaledManager {

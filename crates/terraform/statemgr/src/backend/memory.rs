@@ -12,7 +12,7 @@ use crate::backend::{
     Backend, CreateWorkspace, DeleteWorkspace, History, WorkspaceName, create_workspace, delete_workspace,
 };
 use crate::error::Result;
-use crate::memory::MemoryPlace;
+use crate::memory::SharedMemory;
 use crate::store::StateStore;
 
 /// Workspaces in memory, shared by all clones of a value.
@@ -33,7 +33,7 @@ use crate::store::StateStore;
 pub struct MemoryBackend {
     name: Arc<str>,
     lease: Option<(Duration, Arc<dyn Clock>)>,
-    places: Arc<Mutex<BTreeMap<WorkspaceName, MemoryPlace>>>,
+    places: Arc<Mutex<BTreeMap<WorkspaceName, SharedMemory>>>,
 }
 
 impl MemoryBackend {
@@ -48,7 +48,7 @@ impl MemoryBackend {
     }
 
     /// The place of a workspace.
-    pub fn place(&self, workspace: &WorkspaceName) -> MemoryPlace {
+    pub fn place(&self, workspace: &WorkspaceName) -> SharedMemory {
         // Nothing that can panic runs while the lock is held, so what is inside is whole.
         let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(place) = places.get(workspace) {
@@ -56,14 +56,14 @@ impl MemoryBackend {
         }
         let name = format!("{}/{workspace}", self.name);
         let place = match &self.lease {
-            Some((duration, clock)) => MemoryPlace::with_lease(&name, *duration, Arc::clone(clock)),
-            None => MemoryPlace::new(&name),
+            Some((duration, clock)) => SharedMemory::with_lease(&name, *duration, Arc::clone(clock)),
+            None => SharedMemory::new(&name),
         };
         places.insert(workspace.clone(), place.clone());
         place
     }
 
-    fn places(&self) -> Vec<(WorkspaceName, MemoryPlace)> {
+    fn places(&self) -> Vec<(WorkspaceName, SharedMemory)> {
         let places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
         places.iter().map(|(name, place)| (name.clone(), place.clone())).collect()
     }

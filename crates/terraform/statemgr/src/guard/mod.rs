@@ -34,13 +34,13 @@ use crate::wait::{Waiting, lock_with};
 /// ```
 /// use std::sync::Arc;
 /// use groundstate_common::{FixedClock, SequenceIds, Timestamp};
-/// use groundstate_statemgr::{AbandonedLocks, LockGuard, Manager, ManagerOptions, MemoryPlace, Waiting, write_and_persist};
+/// use groundstate_statemgr::{AbandonedLocks, LockGuard, Manager, ManagerOptions, SharedMemory, Waiting, write_and_persist};
 /// use groundstate_states::State;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let clock = Arc::new(FixedClock::new(Timestamp::UNIX_EPOCH));
-/// let store = Arc::new(MemoryPlace::new("prod").open());
+/// let store = Arc::new(SharedMemory::new("prod").open());
 /// let ids = Arc::new(SequenceIds::new());
 /// let manager = Arc::new(Manager::new(store, clock.clone(), ids, ManagerOptions::default()));
 ///

@@ -40,13 +40,13 @@ impl Manager {
     /// ```
     /// # use std::sync::Arc;
     /// # use groundstate_common::{FixedClock, SequenceIds, Timestamp};
-    /// # use groundstate_statemgr::{MemoryPlace, ManagerOptions, StateStore, WriteOptions};
+    /// # use groundstate_statemgr::{SharedMemory, ManagerOptions, StateStore, WriteOptions};
     /// use groundstate_states::addr::Target;
     /// use groundstate_statemgr::{Decision, Manager, Persisted};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let store = MemoryPlace::new("prod").open();
+    /// # let store = SharedMemory::new("prod").open();
     /// # store.write(br#"{"version": 4, "serial": 7, "lineage": "x", "resources": [{"mode": "managed", "type": "null_resource",
     /// #     "name": "a", "provider": "provider[\"registry.terraform.io/hashicorp/null\"]", "instances": [{}]}]}"#,
     /// #     &WriteOptions::any()).await?;

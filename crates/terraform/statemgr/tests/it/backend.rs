@@ -8,7 +8,7 @@ use groundstate_common::{SequenceIds, Timestamp};
 use groundstate_statefile::{DecodeOptions, Dialect, WriterVersion, decode};
 use groundstate_statemgr::{
     Backend, Capabilities, CreateWorkspace, DeleteWorkspace, ErrorKind, LockGrant, LockHolder, LockId,
-    LockInfo, MemoryBackend, MemoryPlace, Result, StateStore, Stored, Version, WorkspaceName, WriteOptions,
+    LockInfo, MemoryBackend, Result, SharedMemory, StateStore, Stored, Version, WorkspaceName, WriteOptions,
     create_workspace, delete_workspace, empty_state,
 };
 use groundstate_states::Lineage;
@@ -152,7 +152,7 @@ impl StateStore for PanicsOnWrites {
 
 #[tokio::test]
 async fn a_panic_while_a_workspace_is_made_or_deleted_releases_its_lock() {
-    let place = MemoryPlace::new("a");
+    let place = SharedMemory::new("a");
     let panics = Arc::new(PanicsOnWrites(Arc::new(place.open())));
     let store = Arc::clone(&panics);
     let created = tokio::spawn(async move { create_workspace(&*store, &name("a"), &creation()).await });

@@ -6,8 +6,8 @@ use std::time::Duration;
 use groundstate_common::{FixedClock, SequenceIds};
 use groundstate_statefile::{EncodeOptions, encode};
 use groundstate_statemgr::{
-    ErrorKind, Locker, Manager, ManagerOptions, MemoryPlace, Persisted, PersistentMeta, Persister, Reader,
-    Refresher, Result, StateStore, WriteOptions, Writer, refresh_and_read, write_and_persist,
+    ErrorKind, Locker, Manager, ManagerOptions, Persisted, PersistentMeta, Persister, Reader, Refresher,
+    Result, SharedMemory, StateStore, WriteOptions, Writer, refresh_and_read, write_and_persist,
 };
 use groundstate_states::State;
 
@@ -16,7 +16,7 @@ use crate::support::{Fault, Script, clock, info, kind, manager, set_output, stat
 #[tokio::test]
 async fn another_clients_snapshot_is_not_overwritten() -> Result<()> {
     for conditions in [true, false] {
-        let place = MemoryPlace::new("shared");
+        let place = SharedMemory::new("shared");
         let open = || if conditions { Script::new(&place) } else { Script::without_conditions(&place) };
         let (a, b) = (manager(open()), manager(open()));
         write_and_persist(&a, &state("first")).await?;
@@ -37,7 +37,7 @@ async fn another_clients_snapshot_is_not_overwritten() -> Result<()> {
 
 #[tokio::test]
 async fn a_deleted_state_is_not_brought_back_unawares() -> Result<()> {
-    let place = MemoryPlace::new("deleted");
+    let place = SharedMemory::new("deleted");
     let manager = manager(place.open());
     write_and_persist(&manager, &state("a")).await?;
     place.open().delete(&WriteOptions::any()).await?;
@@ -48,7 +48,7 @@ async fn a_deleted_state_is_not_brought_back_unawares() -> Result<()> {
 
 #[tokio::test]
 async fn after_a_deletion_a_refresh_forgets_what_was_stored_and_keeps_what_was_written() -> Result<()> {
-    let place = MemoryPlace::new("deleted");
+    let place = SharedMemory::new("deleted");
     let manager = manager(place.open());
     write_and_persist(&manager, &state("a")).await?;
     place.open().delete(&WriteOptions::any()).await?;
@@ -64,7 +64,7 @@ async fn after_a_deletion_a_refresh_forgets_what_was_stored_and_keeps_what_was_w
 
 #[tokio::test]
 async fn the_same_snapshot_under_another_version_is_no_conflict() -> Result<()> {
-    let place = MemoryPlace::new("rewritten");
+    let place = SharedMemory::new("rewritten");
     let manager = manager(place.open());
     write_and_persist(&manager, &state("a")).await?;
     let copy = stored(&place).await?.unwrap();
@@ -77,7 +77,7 @@ async fn the_same_snapshot_under_another_version_is_no_conflict() -> Result<()> 
 
 #[tokio::test]
 async fn a_write_whose_answer_got_lost_is_read_back_at_once() -> Result<()> {
-    let place = MemoryPlace::new("lossy");
+    let place = SharedMemory::new("lossy");
     let store = Script::new(&place);
     let manager = manager(store.clone());
     for (value, serial) in [("a", 1), ("b", 2)] {
@@ -95,7 +95,7 @@ async fn a_write_whose_answer_got_lost_is_read_back_at_once() -> Result<()> {
 
 #[tokio::test]
 async fn a_write_that_cannot_be_read_back_stays_in_doubt_until_it_can() -> Result<()> {
-    let place = MemoryPlace::new("lossy");
+    let place = SharedMemory::new("lossy");
     let store = Script::new(&place);
     let manager = manager(store.clone());
     write_and_persist(&manager, &state("a")).await?;
@@ -124,7 +124,7 @@ async fn a_write_that_cannot_be_read_back_stays_in_doubt_until_it_can() -> Resul
 
 #[tokio::test]
 async fn a_write_that_was_not_waited_for_is_recognised() -> Result<()> {
-    let place = MemoryPlace::new("cut off");
+    let place = SharedMemory::new("cut off");
     let store = Script::new(&place);
     let manager = manager(store.clone());
     manager.refresh_state().await?;
@@ -144,7 +144,7 @@ async fn a_write_that_was_not_waited_for_is_recognised() -> Result<()> {
 
 #[tokio::test]
 async fn a_late_write_is_no_conflict_with_its_own_repetition() -> Result<()> {
-    let place = MemoryPlace::new("late");
+    let place = SharedMemory::new("late");
     let store = Script::new(&place);
     let manager = manager(store.clone());
     manager.refresh_state().await?;
@@ -160,7 +160,7 @@ async fn a_late_write_is_no_conflict_with_its_own_repetition() -> Result<()> {
 
 #[tokio::test]
 async fn a_changed_serial_is_seen_under_an_unchanged_version() -> Result<()> {
-    let place = MemoryPlace::new("careless");
+    let place = SharedMemory::new("careless");
     let (a, b) = (manager(Script::with_one_version(&place)), manager(Script::with_one_version(&place)));
     write_and_persist(&a, &state("first")).await?;
     b.refresh_state().await?;
@@ -174,7 +174,7 @@ async fn a_changed_serial_is_seen_under_an_unchanged_version() -> Result<()> {
 
 #[tokio::test]
 async fn a_write_that_was_in_doubt_and_did_not_happen_is_repeated() -> Result<()> {
-    let place = MemoryPlace::new("lossy");
+    let place = SharedMemory::new("lossy");
     let store = Script::new(&place);
     let manager = manager(store.clone());
     store.fail_next(Fault::Fail(ErrorKind::Ambiguous));
@@ -186,7 +186,7 @@ async fn a_write_that_was_in_doubt_and_did_not_happen_is_repeated() -> Result<()
 
 #[tokio::test]
 async fn persists_of_one_manager_take_turns() -> Result<()> {
-    let place = MemoryPlace::new("busy");
+    let place = SharedMemory::new("busy");
     let manager = Arc::new(manager(place.open()));
     let mut tasks = Vec::new();
     for at in 0..20 {
@@ -207,7 +207,7 @@ async fn persists_of_one_manager_take_turns() -> Result<()> {
 #[tokio::test]
 async fn a_paused_holder_writes_nothing_after_its_lock_went_to_another() -> Result<()> {
     let time = clock();
-    let place = MemoryPlace::with_lease("leased", Duration::from_secs(60), Arc::<FixedClock>::clone(&time));
+    let place = SharedMemory::with_lease("leased", Duration::from_secs(60), Arc::<FixedClock>::clone(&time));
     let open = || {
         let ids = Arc::new(SequenceIds::new());
         Manager::new(Arc::new(place.open()), Arc::<FixedClock>::clone(&time), ids, ManagerOptions::default())
@@ -229,7 +229,7 @@ async fn a_paused_holder_writes_nothing_after_its_lock_went_to_another() -> Resu
 
 #[tokio::test]
 async fn reading_the_transient_snapshot_does_not_wait_for_the_store() -> Result<()> {
-    let place = MemoryPlace::new("slow");
+    let place = SharedMemory::new("slow");
     let manager = Arc::new(manager(Stuck(place.open())));
     manager.write_state(&state("a"))?;
     for locking in [true, false] {

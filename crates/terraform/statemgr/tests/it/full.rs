@@ -5,8 +5,9 @@ use std::sync::Arc;
 use groundstate_statefile::states_marshal_equal;
 use groundstate_statefile::{EncodeOptions, WriterVersion, encode};
 use groundstate_statemgr::{
-    Full, FullFake, LockDisabled, ManagerOptions, MemoryPlace, Migrator, OutputReader, Persisted, Persister,
-    Reader, Result, SnapshotMeta, StateStore, TransientInMemory, WriteOptions, Writer, write_and_persist,
+    Full, FullFake, LockDisabled, ManagerOptions, Migrator, OutputReader, Persisted, Persister, Reader,
+    Result, SharedMemory, SnapshotMeta, StateStore, TransientInMemory, WriteOptions, Writer,
+    write_and_persist,
 };
 use groundstate_states::State;
 use groundstate_states::addr::ModuleInstance;
@@ -69,8 +70,8 @@ async fn behaves(manager: &dyn Full) -> Result<()> {
 }
 
 /// A place that holds `initial_state`.
-async fn prepared() -> Result<MemoryPlace> {
-    let place = MemoryPlace::new("full");
+async fn prepared() -> Result<SharedMemory> {
+    let place = SharedMemory::new("full");
     let mut file = file("stub-lineage", 2, &initial_state());
     file.terraform_version = WriterVersion::parse("1.11.4").ok();
     let bytes = encode(&file, &EncodeOptions::default()).expect("it can be stored");
@@ -112,7 +113,7 @@ async fn the_fake_passes() -> Result<()> {
 /// Scenario 113.
 #[tokio::test]
 async fn the_serial_grows_each_time_and_only_when_something_changes() -> Result<()> {
-    let place = MemoryPlace::new("serial");
+    let place = SharedMemory::new("serial");
     let manager = manager(place.open());
     let (s0, s1) = (state("0"), state("1"));
     let mut serials = Vec::new();
@@ -127,7 +128,7 @@ async fn the_serial_grows_each_time_and_only_when_something_changes() -> Result<
 /// Scenario 114.
 #[tokio::test]
 async fn changes_before_the_first_persist_are_all_there_under_one_lineage() -> Result<()> {
-    let place = MemoryPlace::new("new");
+    let place = SharedMemory::new("new");
     let manager = manager(place.open());
     for name in ["a", "b", "c"] {
         manager.mutate_state(&mut |state| set_output(state.get_or_insert_default(), name, name))?;
@@ -145,7 +146,7 @@ async fn changes_before_the_first_persist_are_all_there_under_one_lineage() -> R
 
 #[tokio::test]
 async fn nothing_is_persisted_where_nothing_was_written() -> Result<()> {
-    let place = MemoryPlace::new("empty");
+    let place = SharedMemory::new("empty");
     let store = Script::new(&place);
     let manager = manager(store.clone());
     assert_eq!(manager.persist_state().await?, Persisted::Unchanged);
@@ -156,7 +157,7 @@ async fn nothing_is_persisted_where_nothing_was_written() -> Result<()> {
 
 #[tokio::test]
 async fn what_is_written_is_a_copy() -> Result<()> {
-    let manager = manager(MemoryPlace::new("copy").open());
+    let manager = manager(SharedMemory::new("copy").open());
     let mut mine = state("a");
     manager.write_state(&mine)?;
     set_output(&mut mine, "value", "b");
@@ -168,7 +169,7 @@ async fn what_is_written_is_a_copy() -> Result<()> {
 
 #[tokio::test]
 async fn outputs_are_read_without_touching_the_transient_snapshot() -> Result<()> {
-    let place = MemoryPlace::new("outputs");
+    let place = SharedMemory::new("outputs");
     let manager = manager(place.open());
     assert!(manager.root_output_values().await?.is_empty(), "nothing is stored yet");
     write_and_persist(&manager, &state("stored")).await?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use groundstate_common::FixedClock;
 use groundstate_statemgr::{
-    AbandonedLocks, ErrorKind, Full, LockDisabled, LockGuard, Locker, MemoryPlace, OnAbandon, Result,
+    AbandonedLocks, ErrorKind, Full, LockDisabled, LockGuard, Locker, OnAbandon, Result, SharedMemory,
     StateStore, UnlockErrorFull, Waiting,
 };
 
@@ -18,7 +18,7 @@ async fn acquire(locker: impl Locker + 'static, record: &Arc<AbandonedLocks>) ->
 
 #[tokio::test]
 async fn a_released_lock_is_free_and_leaves_no_record() -> Result<()> {
-    let (place, record) = (MemoryPlace::new("prod"), Arc::default());
+    let (place, record) = (SharedMemory::new("prod"), Arc::default());
     let guard = acquire(manager(place.open()), &record).await?;
     assert_eq!(kind(acquire(manager(place.open()), &record).await), Some(ErrorKind::Locked));
     guard.release().await.unwrap();
@@ -30,7 +30,7 @@ async fn a_released_lock_is_free_and_leaves_no_record() -> Result<()> {
 #[tokio::test]
 async fn an_abandoned_lock_says_how_to_free_it() -> Result<()> {
     let time = clock();
-    let place = MemoryPlace::with_lease("prod", Duration::from_secs(60), Arc::<FixedClock>::clone(&time));
+    let place = SharedMemory::with_lease("prod", Duration::from_secs(60), Arc::<FixedClock>::clone(&time));
     let record = Arc::default();
     drop(acquire(manager(place.open()), &record).await?);
     let [lock] = &record.take()[..] else { panic!("there is one") };
@@ -47,7 +47,7 @@ async fn an_abandoned_lock_says_how_to_free_it() -> Result<()> {
 #[tokio::test]
 async fn a_guard_renews_its_lease() -> Result<()> {
     let time = clock();
-    let place = MemoryPlace::with_lease("prod", Duration::from_secs(60), Arc::<FixedClock>::clone(&time));
+    let place = SharedMemory::with_lease("prod", Duration::from_secs(60), Arc::<FixedClock>::clone(&time));
     let record = Arc::default();
     let guard = acquire(manager(place.open()), &record).await?;
     let before = guard.grant().unwrap();
@@ -65,7 +65,8 @@ async fn a_guard_renews_its_lease() -> Result<()> {
 async fn work_that_was_paused_with_its_whole_process_learns_whether_the_lock_was_kept() -> Result<()> {
     for another_came in [false, true] {
         let time = clock();
-        let place = MemoryPlace::with_lease("prod", Duration::from_secs(60), Arc::<FixedClock>::clone(&time));
+        let place =
+            SharedMemory::with_lease("prod", Duration::from_secs(60), Arc::<FixedClock>::clone(&time));
         let guard = acquire(manager(place.open()), &Arc::default()).await?;
         let work = async {
             time.advance(Duration::from_secs(90));
@@ -98,7 +99,7 @@ async fn a_lock_that_cannot_be_released_can_be_tried_again_or_is_recorded() -> R
 
 #[tokio::test]
 async fn a_lock_broken_by_force_is_not_recorded_as_held() -> Result<()> {
-    let (place, record) = (MemoryPlace::new("prod"), Arc::default());
+    let (place, record) = (SharedMemory::new("prod"), Arc::default());
     let guard = acquire(manager(place.open()), &record).await?;
     place.open().force_unlock(&info("7").id).await?;
     let error = guard.release().await.unwrap_err();
@@ -122,7 +123,7 @@ async fn an_attempt_that_was_cut_off_is_recorded_as_doubtful() {
 
 #[tokio::test]
 async fn nothing_is_recorded_where_nothing_is_locked() -> Result<()> {
-    let (place, record) = (MemoryPlace::new("prod"), Arc::default());
+    let (place, record) = (SharedMemory::new("prod"), Arc::default());
     let inner: Arc<dyn Full> = Arc::new(manager(place.open()));
     let guard = acquire(LockDisabled::new(inner), &record).await?;
     assert!(guard.grant().is_none());

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use groundstate_common::SequenceIds;
 use groundstate_statefile::File;
 use groundstate_statemgr::{
-    ErrorKind, Manager, ManagerOptions, MemoryPlace, Persisted, Persister, Reader, Refresher, Result, Writer,
+    ErrorKind, Manager, ManagerOptions, Persisted, Persister, Reader, Refresher, Result, SharedMemory, Writer,
 };
 
 use crate::support::{Fault, Script, clock, set_output, stored};
@@ -42,7 +42,7 @@ struct Seen {
 
 struct History {
     seed: u64,
-    place: MemoryPlace,
+    place: SharedMemory,
     clients: Vec<(Script, Manager)>,
     last: Option<File>,
     names: usize,
@@ -54,7 +54,7 @@ fn names(file: &File) -> BTreeSet<&str> {
 
 impl History {
     fn new(seed: u64) -> Self {
-        let (place, ids) = (MemoryPlace::new("history"), Arc::new(SequenceIds::new()));
+        let (place, ids) = (SharedMemory::new("history"), Arc::new(SequenceIds::new()));
         let open = |_| {
             let (store, ids) = (Script::new(&place), Arc::<SequenceIds>::clone(&ids));
             let manager = Manager::new(Arc::new(store.clone()), clock(), ids, ManagerOptions::default());

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use groundstate_common::{Clock, FixedClock, Timestamp};
 use groundstate_statemgr::{
-    DEFAULT_PERSIST_INTERVAL, ErrorKind, IntermediateSnapshots, ManagerOptions, MemoryPlace, PersistInfo,
-    PersistIntervalError, Persisted, Result, Storage, UnlockErrorFull, persist_interval,
+    DEFAULT_PERSIST_INTERVAL, ErrorKind, IntermediateSnapshots, ManagerOptions, PersistInfo,
+    PersistIntervalError, Persisted, Result, SharedMemory, Storage, UnlockErrorFull, persist_interval,
 };
 
 use crate::support::{Script, clock, kind, manager_with, set_output, state};
@@ -18,7 +18,7 @@ struct Run {
 }
 
 fn run(options: ManagerOptions, interval: Duration) -> Run {
-    let (store, clock) = (Script::new(&MemoryPlace::new("run")), clock());
+    let (store, clock) = (Script::new(&SharedMemory::new("run")), clock());
     let manager: Arc<dyn Storage> = Arc::new(manager_with(store.clone(), options));
     let snapshots = IntermediateSnapshots::new(manager, Arc::<FixedClock>::clone(&clock), interval);
     Run { store, clock, snapshots }

@@ -3,7 +3,7 @@
 use groundstate_statefile::{EncodeOptions, WriterVersion};
 use groundstate_statemgr::Persister;
 use groundstate_statemgr::{
-    ErrorKind, ManagerOptions, MemoryPlace, PersistentMeta, Refresher, Result, StateStore, WriteOptions,
+    ErrorKind, ManagerOptions, PersistentMeta, Refresher, Result, SharedMemory, StateStore, WriteOptions,
     Writer, write_and_persist,
 };
 
@@ -12,13 +12,13 @@ use crate::support::{kind, manager, manager_with, set_output};
 const COMPACT: &str = r#"{"version":4,"terraform_version":"1.9.0","serial":3,"lineage":"chain","outputs":{"a":{"value":"registry.opentofu.org","type":"string"}},"resources":[{"mode":"managed","type":"t","name":"n","provider":"provider[\"registry.opentofu.org/a/b\"]","instances":[{"schema_version":0,"attributes":{"id":"1"},"sensitive_attributes":[]}]}],"check_results":null,"later":{"kept":[1.50]}}
 "#;
 
-async fn place() -> Result<MemoryPlace> {
-    let place = MemoryPlace::new("file");
+async fn place() -> Result<SharedMemory> {
+    let place = SharedMemory::new("file");
     place.open().write(COMPACT.as_bytes(), &WriteOptions::any()).await?;
     Ok(place)
 }
 
-async fn text(place: &MemoryPlace) -> Result<String> {
+async fn text(place: &SharedMemory) -> Result<String> {
     let stored = place.open().read().await?;
     Ok(String::from_utf8(stored.map(|stored| stored.bytes).unwrap_or_default())
         .expect("state files are UTF-8"))
@@ -68,7 +68,7 @@ async fn the_layout_is_the_files_unless_asked_otherwise() -> Result<()> {
 #[tokio::test]
 async fn an_old_format_is_rewritten_only_when_something_changes() -> Result<()> {
     let old = r#"{"version":3,"serial":5,"lineage":"chain","modules":[{"path":["root"],"outputs":{},"resources":{}}]}"#;
-    let place = MemoryPlace::new("old");
+    let place = SharedMemory::new("old");
     place.open().write(old.as_bytes(), &WriteOptions::any()).await?;
     let manager = manager(place.open());
     manager.refresh_state().await?;
@@ -86,7 +86,7 @@ async fn an_old_format_is_rewritten_only_when_something_changes() -> Result<()> 
 async fn what_cannot_be_written_without_loss_is_not_written_unless_allowed() -> Result<()> {
     let broken =
         r#"{"version":4,"serial":1,"lineage":"chain","outputs":{"o":{"value":"\ud800","type":"string"}}}"#;
-    let place = MemoryPlace::new("lossy");
+    let place = SharedMemory::new("lossy");
     place.open().write(broken.as_bytes(), &WriteOptions::any()).await?;
     let strict = manager(place.open());
     strict.refresh_state().await?;
@@ -106,7 +106,7 @@ async fn what_cannot_be_written_without_loss_is_not_written_unless_allowed() -> 
 
 #[tokio::test]
 async fn what_is_stored_and_no_state_is_damaged_and_nothing_is_nothing() -> Result<()> {
-    let place = MemoryPlace::new("odd");
+    let place = SharedMemory::new("odd");
     let manager = manager(place.open());
     manager.refresh_state().await?;
     place.open().write(b"<html>", &WriteOptions::any()).await?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use groundstate_common::{FixedClock, Timestamp};
 use groundstate_statemgr::{
-    ErrorKind, Expect, LockId, LockInfo, MemoryPlace, Result, StateStore, Version, WriteOptions,
+    ErrorKind, Expect, LockId, LockInfo, Result, SharedMemory, StateStore, Version, WriteOptions,
 };
 
 fn info(id: &str) -> LockInfo {
@@ -18,7 +18,7 @@ fn kind<T>(result: Result<T>) -> Option<ErrorKind> {
 
 #[tokio::test]
 async fn a_version_does_not_come_twice() -> Result<()> {
-    let store = MemoryPlace::new("prod").open();
+    let store = SharedMemory::new("prod").open();
     let first = store.write(b"a", &WriteOptions::any()).await?;
     store.delete(&WriteOptions::any()).await?;
     let second = store.write(b"a", &WriteOptions::expecting(Expect::Absent)).await?;
@@ -32,7 +32,7 @@ async fn a_version_does_not_come_twice() -> Result<()> {
 
 #[tokio::test]
 async fn a_conflict_says_what_was_expected_and_found() -> Result<()> {
-    let store = MemoryPlace::new("prod").open();
+    let store = SharedMemory::new("prod").open();
     let expect = WriteOptions::expecting(Expect::Version(Version::new("9")));
     let error = store.write(b"a", &expect).await.unwrap_err();
     assert_eq!(error.mismatch(), Some(("version 9", "nothing")));
@@ -44,7 +44,7 @@ async fn a_conflict_says_what_was_expected_and_found() -> Result<()> {
 #[tokio::test]
 async fn a_paused_holder_is_refused_after_its_lease_went_to_another() -> Result<()> {
     let clock = Arc::new(FixedClock::new(Timestamp::UNIX_EPOCH));
-    let place = MemoryPlace::with_lease("prod", Duration::from_secs(60), Arc::<FixedClock>::clone(&clock));
+    let place = SharedMemory::with_lease("prod", Duration::from_secs(60), Arc::<FixedClock>::clone(&clock));
     let (a, b) = (place.open(), place.open());
     let old = a.lock(&info("a")).await?;
     clock.advance(Duration::from_secs(61));
@@ -61,7 +61,7 @@ async fn a_paused_holder_is_refused_after_its_lease_went_to_another() -> Result<
 
 #[tokio::test]
 async fn a_lock_broken_by_force_is_fenced_at_once() -> Result<()> {
-    let place = MemoryPlace::new("prod");
+    let place = SharedMemory::new("prod");
     let (a, b) = (place.open(), place.open());
     let grant = a.lock(&info("a")).await?;
     assert_eq!(kind(b.force_unlock(&LockId::new("x")).await), Some(ErrorKind::Locked));
@@ -77,7 +77,7 @@ async fn a_lock_broken_by_force_is_fenced_at_once() -> Result<()> {
 
 #[tokio::test]
 async fn a_refusal_names_the_holder() -> Result<()> {
-    let place = MemoryPlace::new("prod");
+    let place = SharedMemory::new("prod");
     let grant = place.open().lock(&info("1")).await?;
     let error = place.open().lock(&info("2")).await.unwrap_err();
     assert_eq!(error.holder().map(|holder| &holder.id), Some(&grant.id));
@@ -87,7 +87,7 @@ async fn a_refusal_names_the_holder() -> Result<()> {
 
 #[tokio::test]
 async fn debug_shows_no_content() -> Result<()> {
-    let store = MemoryPlace::new("prod").open();
+    let store = SharedMemory::new("prod").open();
     store.write(b"hunter2", &WriteOptions::any()).await?;
     let shown = format!("{store:?} {:?}", store.read().await?);
     assert!(!shown.contains("hunter2") && !shown.contains("104, 117"), "{shown}");

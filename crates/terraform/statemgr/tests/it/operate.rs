@@ -1,8 +1,8 @@
 //! Editor on what is stored.
 
 use groundstate_statemgr::{
-    Decision, Error, ErrorKind, Locker, Manager, MemoryPlace, Persisted, Persister, Reader, Refresher,
-    Result, StateStore, WriteOptions, Writer, refresh_and_read, write_and_persist,
+    Decision, Error, ErrorKind, Locker, Manager, Persisted, Persister, Reader, Refresher, Result,
+    SharedMemory, StateStore, WriteOptions, Writer, refresh_and_read, write_and_persist,
 };
 use groundstate_states::State;
 use groundstate_states::addr::{AbsResourceInstance, Target};
@@ -11,13 +11,13 @@ use crate::support::{Fault, Script, info, kind, manager, state, stored_serial};
 
 const STORED: &str = r#"{"version":4,"serial":3,"lineage":"chain",  "resources":[{"mode":"managed","type":"t","name":"n","provider":"provider[\"registry.terraform.io/a/b\"]","instances":[{"attributes":{"id":  1.50}}]}], "later": true}"#;
 
-async fn place() -> Result<MemoryPlace> {
-    let place = MemoryPlace::new("prod");
+async fn place() -> Result<SharedMemory> {
+    let place = SharedMemory::new("prod");
     place.open().write(STORED.as_bytes(), &WriteOptions::any()).await?;
     Ok(place)
 }
 
-async fn text(place: &MemoryPlace) -> Result<String> {
+async fn text(place: &SharedMemory) -> Result<String> {
     let stored = place.open().read().await?;
     Ok(String::from_utf8(stored.map(|stored| stored.bytes).unwrap_or_default()).expect("it is UTF-8"))
 }
@@ -164,7 +164,7 @@ async fn a_lost_answer_is_read_back_and_a_lost_lock_refused() -> Result<(), Fail
 
 #[tokio::test]
 async fn there_has_to_be_a_state() -> Result<(), Failed> {
-    let place = MemoryPlace::new("prod");
+    let place = SharedMemory::new("prod");
     let manager = manager(place.open());
     assert_eq!(manager_kind(mv(&manager).await), Some(ErrorKind::NotFound));
     place.open().write(b"{ damaged", &WriteOptions::any()).await?;

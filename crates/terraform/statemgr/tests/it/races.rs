@@ -8,8 +8,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use groundstate_common::{FixedClock, SequenceIds, Timestamp};
 use groundstate_statemgr::{
-    AbandonedLocks, ErrorKind, LockGuard, LockId, LockInfo, Manager, ManagerOptions, MemoryPlace, Persister,
-    Reader, Refresher, Result, Sleeper, StateStore, Waiting, Writer, refresh_and_read,
+    AbandonedLocks, ErrorKind, LockGuard, LockId, LockInfo, Manager, ManagerOptions, Persister, Reader,
+    Refresher, Result, SharedMemory, Sleeper, StateStore, Waiting, Writer, refresh_and_read,
 };
 use groundstate_states::State;
 use tokio::task::JoinSet;
@@ -55,7 +55,7 @@ async fn all(
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn the_loser_of_a_race_is_told_and_no_update_is_lost() -> Result<()> {
-    let place = MemoryPlace::new("raced");
+    let place = SharedMemory::new("raced");
     let client = |client| {
         let manager = open(place.open());
         async move {
@@ -83,7 +83,7 @@ async fn the_loser_of_a_race_is_told_and_no_update_is_lost() -> Result<()> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_two_first_writes_one_is_refused() -> Result<()> {
     for _ in 0..50 {
-        let place = MemoryPlace::new("first");
+        let place = SharedMemory::new("first");
         let (a, b) = (open(place.open()), open(place.open()));
         for (manager, name) in [(&a, "a"), (&b, "b")] {
             manager.refresh_state().await?;
@@ -117,7 +117,7 @@ impl Sleeper for Yield {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn writers_under_the_lock_never_meet_even_without_conditions() -> Result<()> {
-    let place = MemoryPlace::new("locked");
+    let place = SharedMemory::new("locked");
     let inside = Arc::new(AtomicBool::new(false));
     let record = Arc::new(AbandonedLocks::new());
     let client = |client| {
@@ -150,7 +150,7 @@ async fn writers_under_the_lock_never_meet_even_without_conditions() -> Result<(
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_manager_is_shared_by_threads_that_change_refresh_and_persist() -> Result<()> {
-    let place = MemoryPlace::new("shared");
+    let place = SharedMemory::new("shared");
     let manager = Arc::new(open(place.open()));
     let client = |client| {
         let manager = Arc::<Manager>::clone(&manager);

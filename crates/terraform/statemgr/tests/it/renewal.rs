@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use groundstate_common::{Clock, SequenceIds, Timestamp};
 use groundstate_statemgr::{
     AbandonedLocks, Capabilities, Error, ErrorKind, LockGrant, LockGuard, LockHolder, LockId, LockInfo,
-    Manager, ManagerOptions, MemoryPlace, MemoryStore, Op, Result, Sleeper, StateStore, Stored, Version,
+    Manager, ManagerOptions, MemoryStore, Op, Result, SharedMemory, Sleeper, StateStore, Stored, Version,
     Waiting, WriteOptions, write_and_persist,
 };
 use tokio::time::Instant;
@@ -35,14 +35,14 @@ impl Sleeper for Timer {
 /// A place whose locks last a minute, and a manager on it that counts its renewals.
 struct Leased {
     timer: Arc<Timer>,
-    place: MemoryPlace,
+    place: SharedMemory,
     store: Arc<Counting>,
     manager: Arc<Manager>,
 }
 
 fn leased() -> Leased {
     let timer = Arc::new(Timer(Instant::now()));
-    let place = MemoryPlace::with_lease("leased", Duration::from_secs(60), Arc::<Timer>::clone(&timer));
+    let place = SharedMemory::with_lease("leased", Duration::from_secs(60), Arc::<Timer>::clone(&timer));
     let store = Arc::new(Counting {
         store: place.open(),
         renewals: AtomicUsize::new(0),
@@ -190,7 +190,7 @@ async fn a_manager_that_slept_too_long_prolongs_its_lock_before_it_writes_or_doe
 #[tokio::test(start_paused = true)]
 async fn a_lock_that_lasts_needs_no_renewal() -> Result<()> {
     let (timer, record) = (Arc::new(Timer(Instant::now())), Arc::new(AbandonedLocks::new()));
-    let manager = Arc::new(crate::support::manager(MemoryPlace::new("lasting").open()));
+    let manager = Arc::new(crate::support::manager(SharedMemory::new("lasting").open()));
     let guard = LockGuard::acquire(manager, info("7"), Waiting::not_at_all(), record).await?;
     guard.renewal(Arc::<Timer>::clone(&timer), timer).run().await?;
     guard.release().await.unwrap();

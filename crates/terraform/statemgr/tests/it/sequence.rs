@@ -2,7 +2,7 @@
 
 use groundstate_statefile::File;
 use groundstate_statemgr::{
-    ErrorKind, MemoryPlace, Migrator, Persisted, PersistentMeta, Persister, Refresher, Result, StateStore,
+    ErrorKind, Migrator, Persisted, PersistentMeta, Persister, Refresher, Result, SharedMemory, StateStore,
     Writer, write_and_persist,
 };
 use groundstate_states::addr::ModuleInstance;
@@ -21,7 +21,7 @@ fn force(manager: &impl Migrator, change: impl FnOnce(&mut File)) -> Result<()> 
 /// Scenario 115 (remote-sequence).
 #[tokio::test]
 async fn a_run_of_changes_makes_the_originals_requests() -> Result<()> {
-    let place = MemoryPlace::new("remote");
+    let place = SharedMemory::new("remote");
     let store = Script::new(&place);
     let manager = manager(store.clone());
     manager.refresh_state().await?;
@@ -65,7 +65,7 @@ async fn a_run_of_changes_makes_the_originals_requests() -> Result<()> {
 /// Scenario 115 (remote-first-persist-conflict).
 #[tokio::test]
 async fn a_first_persist_over_a_state_that_was_not_read_is_a_conflict() -> Result<()> {
-    let place = MemoryPlace::new("taken");
+    let place = SharedMemory::new("taken");
     write_and_persist(&manager(place.open()), &state("theirs")).await?;
     let before = place.open().read().await?;
     let mine = manager(place.open());
@@ -83,7 +83,7 @@ async fn a_first_persist_over_a_state_that_was_not_read_is_a_conflict() -> Resul
 #[tokio::test]
 async fn a_state_migrated_to_an_empty_place_keeps_lineage_and_serial() -> Result<()> {
     for refresh_first in [false, true] {
-        let place = MemoryPlace::new("empty");
+        let place = SharedMemory::new("empty");
         let manager = manager(place.open());
         manager.write_state_for_migration(file("old", 41, &state("a")), false)?;
         if refresh_first {
@@ -104,7 +104,7 @@ async fn a_state_migrated_to_an_empty_place_keeps_lineage_and_serial() -> Result
 
 #[tokio::test]
 async fn a_state_without_lineage_gets_one_at_an_empty_place() -> Result<()> {
-    let place = MemoryPlace::new("empty");
+    let place = SharedMemory::new("empty");
     let manager = manager(place.open());
     manager.write_state_for_migration(file("", 0, &state("a")), false)?;
     manager.persist_state().await?;
@@ -115,7 +115,7 @@ async fn a_state_without_lineage_gets_one_at_an_empty_place() -> Result<()> {
 
 #[tokio::test]
 async fn a_state_without_lineage_joins_the_one_that_is_there() -> Result<()> {
-    let place = MemoryPlace::new("legacy");
+    let place = SharedMemory::new("legacy");
     let manager = manager(place.open());
     for value in ["a", "b", "c"] {
         write_and_persist(&manager, &state(value)).await?;
@@ -131,7 +131,7 @@ async fn a_state_without_lineage_joins_the_one_that_is_there() -> Result<()> {
 /// Scenario 116 (force push flag).
 #[tokio::test]
 async fn forcing_overrides_the_checks_and_the_store_is_told() -> Result<()> {
-    let place = MemoryPlace::new("forced");
+    let place = SharedMemory::new("forced");
     let store = Script::with_force(&place);
     let manager = manager(store.clone());
     for value in ["a", "b", "c"] {
@@ -152,7 +152,7 @@ async fn forcing_overrides_the_checks_and_the_store_is_told() -> Result<()> {
 
 #[tokio::test]
 async fn forcing_overwrites_what_was_not_read_even_if_it_is_damaged() -> Result<()> {
-    let place = MemoryPlace::new("forced");
+    let place = SharedMemory::new("forced");
     write_and_persist(&manager(place.open()), &state("theirs")).await?;
     let mine = manager(place.open());
     mine.write_state_for_migration(file("mine", 7, &state("mine")), true)?;
@@ -174,7 +174,7 @@ async fn forcing_overwrites_what_was_not_read_even_if_it_is_damaged() -> Result<
 /// Scenario 117 (remote-put-failure).
 #[tokio::test]
 async fn a_failed_write_is_retried_under_the_same_serial() -> Result<()> {
-    let place = MemoryPlace::new("failing");
+    let place = SharedMemory::new("failing");
     let store = Script::new(&place);
     let manager = manager(store.clone());
     write_and_persist(&manager, &state("a")).await?;
@@ -190,7 +190,7 @@ async fn a_failed_write_is_retried_under_the_same_serial() -> Result<()> {
 
 #[tokio::test]
 async fn a_first_write_that_fails_is_retried_under_the_same_lineage() -> Result<()> {
-    let place = MemoryPlace::new("failing");
+    let place = SharedMemory::new("failing");
     let store = Script::new(&place);
     let manager = manager(store.clone());
     store.fail_next(Fault::Fail(ErrorKind::Denied));
@@ -203,7 +203,7 @@ async fn a_first_write_that_fails_is_retried_under_the_same_lineage() -> Result<
 
 #[tokio::test]
 async fn the_largest_serial_is_not_exceeded() -> Result<()> {
-    let place = MemoryPlace::new("full");
+    let place = SharedMemory::new("full");
     let manager = manager(place.open());
     manager.write_state_for_migration(file("x", u64::MAX, &state("a")), false)?;
     manager.persist_state().await?;

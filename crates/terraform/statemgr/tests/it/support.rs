@@ -9,7 +9,7 @@ use groundstate_common::{FixedClock, SequenceIds, Timestamp};
 use groundstate_statefile::{DecodeOptions, Dialect, File, decode};
 use groundstate_statemgr::{
     Capabilities, Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Manager, ManagerOptions,
-    MemoryPlace, MemoryStore, Op, Result, StateStore, Stored, Version, WriteOptions,
+    MemoryStore, Op, Result, SharedMemory, StateStore, Stored, Version, WriteOptions,
 };
 use groundstate_states::addr::{AbsResource, ModuleInstance, ProviderConfig};
 use groundstate_states::{Lineage, OutputValue, Serial, State, Type, Value};
@@ -75,12 +75,12 @@ pub(crate) fn kind<T>(result: Result<T>) -> Option<ErrorKind> {
 }
 
 /// Serial, lineage and state of what is stored.
-pub(crate) async fn stored(place: &MemoryPlace) -> Result<Option<File>> {
+pub(crate) async fn stored(place: &SharedMemory) -> Result<Option<File>> {
     let stored = place.open().read().await?;
     Ok(stored.map(|stored| decode(&stored.bytes, &DecodeOptions::default()).expect("it is a state file")))
 }
 
-pub(crate) async fn stored_serial(place: &MemoryPlace) -> Result<Option<u64>> {
+pub(crate) async fn stored_serial(place: &SharedMemory) -> Result<Option<u64>> {
     Ok(stored(place).await?.map(|file| file.serial.get()))
 }
 
@@ -115,17 +115,17 @@ struct Inner {
 }
 
 impl Script {
-    pub(crate) fn new(place: &MemoryPlace) -> Self {
+    pub(crate) fn new(place: &SharedMemory) -> Self {
         Self::with(place, |_| ())
     }
 
     /// A store that cannot check by itself.
-    pub(crate) fn without_conditions(place: &MemoryPlace) -> Self {
+    pub(crate) fn without_conditions(place: &SharedMemory) -> Self {
         Self::with(place, |inner| inner.capabilities.conditional_write = false)
     }
 
     /// A store that cannot check by itself, and calls every content by the same version.
-    pub(crate) fn with_one_version(place: &MemoryPlace) -> Self {
+    pub(crate) fn with_one_version(place: &SharedMemory) -> Self {
         Self::with(place, |inner| {
             inner.capabilities.conditional_write = false;
             inner.one_version = true;
@@ -133,11 +133,11 @@ impl Script {
     }
 
     /// A store with checks of its own, which force overrides.
-    pub(crate) fn with_force(place: &MemoryPlace) -> Self {
+    pub(crate) fn with_force(place: &SharedMemory) -> Self {
         Self::with(place, |inner| inner.capabilities.force_write = true)
     }
 
-    fn with(place: &MemoryPlace, change: impl FnOnce(&mut Inner)) -> Self {
+    fn with(place: &SharedMemory, change: impl FnOnce(&mut Inner)) -> Self {
         let store = place.open();
         let mut inner = Inner {
             capabilities: store.capabilities(),

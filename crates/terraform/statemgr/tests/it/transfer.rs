@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use groundstate_statemgr::{
-    ErrorKind, FullFake, LockDisabled, MemoryPlace, Migrated, Migrator, PersistentMeta, Persister, Reader,
-    Refresher, Result, TransientInMemory, Writer, export, import, migrate, planned_state_update,
+    ErrorKind, FullFake, LockDisabled, Migrated, Migrator, PersistentMeta, Persister, Reader, Refresher,
+    Result, SharedMemory, TransientInMemory, Writer, export, import, migrate, planned_state_update,
     write_and_persist, write_planned_state_update,
 };
 use groundstate_states::State;
@@ -18,7 +18,7 @@ fn fake(initial: Option<State>) -> FullFake {
 /// Scenario 116 and 121 (LockDisabled forwards metadata).
 #[tokio::test]
 async fn a_migration_keeps_lineage_and_serial() -> Result<()> {
-    let (source, target) = (MemoryPlace::new("from"), MemoryPlace::new("to"));
+    let (source, target) = (SharedMemory::new("from"), SharedMemory::new("to"));
     let from = manager(source.open());
     from.write_state_for_migration(file("chain", 41, &state("a")), false)?;
     from.persist_state().await?;
@@ -35,9 +35,9 @@ async fn a_migration_keeps_lineage_and_serial() -> Result<()> {
 
 #[tokio::test]
 async fn migrating_nothing_does_nothing() -> Result<()> {
-    let to = manager(MemoryPlace::new("to").open());
+    let to = manager(SharedMemory::new("to").open());
     to.write_state(&state("kept"))?;
-    assert_eq!(migrate(&to, &manager(MemoryPlace::new("from").open()))?, Migrated::Nothing);
+    assert_eq!(migrate(&to, &manager(SharedMemory::new("from").open()))?, Migrated::Nothing);
     assert_eq!(migrate(&to, &fake(None))?, Migrated::Nothing);
     assert_eq!(to.state(), Some(state("kept")));
     Ok(())
@@ -45,7 +45,7 @@ async fn migrating_nothing_does_nothing() -> Result<()> {
 
 #[tokio::test]
 async fn a_migration_without_metadata_moves_the_state_alone() -> Result<()> {
-    let place = MemoryPlace::new("to");
+    let place = SharedMemory::new("to");
     let to = manager(place.open());
     assert_eq!(migrate(&to, &fake(Some(state("a"))))?, Migrated::StateOnly);
     to.persist_state().await?;
@@ -55,7 +55,7 @@ async fn a_migration_without_metadata_moves_the_state_alone() -> Result<()> {
 
 #[tokio::test]
 async fn an_export_has_the_metadata_there_is() -> Result<()> {
-    let known = manager(MemoryPlace::new("a").open());
+    let known = manager(SharedMemory::new("a").open());
     let none = export(&known);
     assert_eq!((none.lineage.as_str(), none.serial.get(), none.state), ("", 0, State::new()));
     write_and_persist(&known, &state("a")).await?;
@@ -68,7 +68,7 @@ async fn an_export_has_the_metadata_there_is() -> Result<()> {
 
 #[tokio::test]
 async fn an_import_is_checked_where_metadata_is_known() -> Result<()> {
-    let known = manager(MemoryPlace::new("a").open());
+    let known = manager(SharedMemory::new("a").open());
     write_and_persist(&known, &state("a")).await?;
     let unrelated = file("other", 5, &state("b"));
     assert_eq!(kind(import(unrelated.clone(), &known, false)), Some(ErrorKind::LineageMismatch));
@@ -84,7 +84,7 @@ async fn an_import_is_checked_where_metadata_is_known() -> Result<()> {
 /// Scenario 120.
 #[tokio::test]
 async fn a_planned_update_is_written_if_nothing_changed_since() -> Result<()> {
-    let manager = manager(MemoryPlace::new("a").open());
+    let manager = manager(SharedMemory::new("a").open());
     write_and_persist(&manager, &state("a")).await?;
     let plan = planned_state_update(&manager, &state("planned"));
     assert_eq!((plan.serial.get(), &plan.lineage), (1, &manager.snapshot_meta().lineage));

@@ -5,15 +5,15 @@ use std::time::Duration;
 
 use groundstate_common::{Clock, FixedClock};
 use groundstate_statemgr::{
-    ErrorKind, MemoryPlace, ReadOnly, Result, Retry, RetryPolicy, StateStore, WriteOptions, refresh_and_read,
-    write_and_persist,
+    ErrorKind, ReadOnly, Result, Retry, RetryPolicy, SharedMemory, StateStore, WriteOptions,
+    refresh_and_read, write_and_persist,
 };
 
 use crate::support::{Fault, Script, clock, info, kind, manager, state};
 
 #[tokio::test]
 async fn a_read_only_store_refuses_every_change() -> Result<()> {
-    let place = MemoryPlace::new("prod");
+    let place = SharedMemory::new("prod");
     write_and_persist(&manager(place.open()), &state("a")).await?;
     let store = ReadOnly::new(place.open());
     let id = info("1").id;
@@ -33,7 +33,7 @@ async fn a_read_only_store_refuses_every_change() -> Result<()> {
 
 #[tokio::test]
 async fn a_store_that_does_not_answer_is_asked_again() -> Result<()> {
-    let (script, time) = (Script::new(&MemoryPlace::new("prod")), clock());
+    let (script, time) = (Script::new(&SharedMemory::new("prod")), clock());
     let policy = RetryPolicy::default().attempts(3).delays(Duration::from_secs(1), Duration::from_secs(60));
     let manager = manager(Retry::new(script.clone(), policy, Arc::<FixedClock>::clone(&time)));
     script.fail_next(Fault::Fail(ErrorKind::Unavailable));
@@ -50,7 +50,7 @@ async fn a_store_that_does_not_answer_is_asked_again() -> Result<()> {
 
 #[tokio::test]
 async fn what_may_have_happened_is_not_repeated() -> Result<()> {
-    let script = Script::new(&MemoryPlace::new("prod"));
+    let script = Script::new(&SharedMemory::new("prod"));
     let manager = manager(Retry::new(script.clone(), RetryPolicy::default(), clock()));
     for kind in [ErrorKind::Ambiguous, ErrorKind::Denied] {
         script.calls();
@@ -63,7 +63,7 @@ async fn what_may_have_happened_is_not_repeated() -> Result<()> {
 
 #[tokio::test]
 async fn pointers_to_stores_are_stores() -> Result<()> {
-    let place = MemoryPlace::new("prod");
+    let place = SharedMemory::new("prod");
     let boxed: Box<dyn StateStore> = Box::new(place.open());
     let shared: Arc<dyn StateStore> = Arc::new(boxed);
     write_and_persist(&manager(shared), &state("a")).await?;

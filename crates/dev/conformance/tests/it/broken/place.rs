@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use groundstate_common::{Clock, FixedClock, Timestamp};
-use groundstate_conformance::{Disturbance, Harness, Place};
+use groundstate_conformance::{Disturbance, Harness, TestStore};
 use groundstate_statemgr::{
     CreateWorkspace, DeleteWorkspace, Error, ErrorKind, History, LockId, LockInfo, Op, Result, StateStore,
     WorkspaceName, WriteOptions, create_workspace,
@@ -82,7 +82,7 @@ impl Harness for Flawed {
         self.0.map_or("right".to_owned(), |flaw| format!("{flaw:?}"))
     }
 
-    async fn place(&self) -> Result<Arc<dyn Place>> {
+    async fn store(&self) -> Result<Arc<dyn TestStore>> {
         let clock = Arc::new(FixedClock::new(Timestamp::UNIX_EPOCH));
         Ok(Arc::new(Backend { flaw: self.0, clock, names: Arc::default() }))
     }
@@ -109,7 +109,7 @@ impl Backend {
 }
 
 #[async_trait]
-impl Place for Backend {
+impl TestStore for Backend {
     async fn open(&self) -> Result<Arc<dyn StateStore>> {
         Ok(Arc::new(self.shared("default").client()))
     }

@@ -5,7 +5,7 @@ mod receipt;
 
 use std::path::Path;
 
-use groundstate_backends::{Place, Purpose, local_path};
+use groundstate_backends::{Location, Purpose, local_path};
 use groundstate_statemgr::{
     Backend, ErrorKind, Expect, LockInfo, Manager, StateStore, Stored, Version, WorkspaceName, WriteOptions,
 };
@@ -68,19 +68,19 @@ pub(crate) fn run(args: &MigrateArgs) -> Result {
 }
 
 /// A place as its receipt names it: a file by its own name, since the folder has others.
-fn name(place: &Place, opened: Option<&ManagedState>) -> String {
+fn name(place: &Location, opened: Option<&ManagedState>) -> String {
     match opened {
         Some(opened) if is_file(place) => opened.name.clone(),
         _ => place.opened.backend.to_string(),
     }
 }
 
-fn is_file(place: &Place) -> bool {
+fn is_file(place: &Location) -> bool {
     place.is_named && place.directory.is_none()
 }
 
 /// What is to be migrated, in the order of the names.
-fn moves(args: &MigrateArgs, from: &Place, to: &Place) -> Result<Vec<Move>> {
+fn moves(args: &MigrateArgs, from: &Location, to: &Location) -> Result<Vec<Move>> {
     let to_file = is_file(to);
     if args.all_workspaces && (to_file || is_file(from)) {
         let message = "one state has no workspaces, so `--all-workspaces` needs two directories or backends";
@@ -336,7 +336,7 @@ fn line(workspace: &WorkspaceName, became: &Became) -> String {
     }
 }
 
-fn report(args: &MigrateArgs, from: &Place, lines: &[String], receipt: Option<Receipt>) -> Result {
+fn report(args: &MigrateArgs, from: &Location, lines: &[String], receipt: Option<Receipt>) -> Result {
     let mut out = Output::stdout();
     match &receipt {
         Some(receipt) if args.json => out.json(&receipt.json())?,
@@ -352,7 +352,7 @@ fn report(args: &MigrateArgs, from: &Place, lines: &[String], receipt: Option<Re
 }
 
 /// What makes Terraform use the new place.
-fn advice(from: &Place) -> Result<String> {
+fn advice(from: &Location) -> Result<String> {
     const CHANGE: &str = "change the backend of the configuration and run `terraform init -reconfigure`";
     let names = || runtime()?.block_on(from.opened.backend.list()).map_err(|error| refused(&error));
     match &from.directory {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use groundstate_testkit::{Place, S3Locks};
+use groundstate_testkit::{S3Locks, TestBackend};
 
 use crate::remote::Work;
 use crate::support::{
@@ -72,7 +72,7 @@ fn copies_of_a_state_can_be_read_by_its_owner_only() {
 
 #[test]
 fn copies_of_a_state_in_the_network_are_private_too_and_follow_no_link() {
-    let work = Work::new(Place::s3_here(S3Locks::File));
+    let work = Work::new(TestBackend::s3_here(S3Locks::File));
     work.push(&["one"]);
     let backup = work.path().join("app.tfstate.backup");
     fs::write(&backup, "").unwrap();

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use groundstate_testkit::Place;
+use groundstate_testkit::TestBackend;
 
 use super::workdir::Workdir;
 
@@ -55,7 +55,7 @@ output "first" {
 struct Colleague<'a>(Result<Workdir, &'a Workdir>);
 
 impl<'a> Colleague<'a> {
-    fn of(first: &'a Workdir, place: &Place) -> Self {
+    fn of(first: &'a Workdir, place: &TestBackend) -> Self {
         Self(if place.kind() == "local" { Err(first) } else { Ok(Workdir::new(place)) })
     }
 
@@ -72,7 +72,7 @@ fn id_of_holder(dir: &Workdir) -> String {
 }
 
 /// The server itself is good for the other scenarios: its conditions are kept.
-fn terraform_excludes_terraform(place: &Place) {
+fn terraform_excludes_terraform(place: &TestBackend) {
     let first = Workdir::applied(place);
     let second = Colleague::of(&first, place);
     let held = first.terraform_holds();
@@ -89,7 +89,7 @@ fn terraform_excludes_terraform(place: &Place) {
     assert!(seen.lines().any(|address| address == "terraform_data.hold"), "{seen}");
 }
 
-fn terraform_blocks_us(place: &Place) {
+fn terraform_blocks_us(place: &TestBackend) {
     let first = Workdir::applied(place);
     let second = Colleague::of(&first, place);
     let before = first.pulled();
@@ -111,7 +111,7 @@ fn terraform_blocks_us(place: &Place) {
     assert!(!listed.contains("many[\"b\"]") && listed.contains("many[\"a\"]"), "{listed}");
 }
 
-fn we_block_terraform(place: &Place) {
+fn we_block_terraform(place: &TestBackend) {
     let first = Workdir::applied(place);
     let second = Colleague::of(&first, place);
     let held = first.groundstate_holds();
@@ -124,7 +124,7 @@ fn we_block_terraform(place: &Place) {
     second.dir().plan_is_clean();
 }
 
-fn terraform_goes_on_after_our_changes(place: &Place) {
+fn terraform_goes_on_after_our_changes(place: &TestBackend) {
     let dir = Workdir::applied(place);
     let before = dir.pulled();
     dir.groundstate(&["mv", ".", "terraform_data.first", "terraform_data.renamed"]).succeeds();
@@ -160,7 +160,7 @@ fn workspaces(dir: &Workdir) -> Vec<String> {
     names(&ours)
 }
 
-fn workspaces_are_seen_both_ways(place: &Place) {
+fn workspaces_are_seen_both_ways(place: &TestBackend) {
     let dir = Workdir::applied(place);
     assert_eq!(workspaces(&dir), ["default"]);
     dir.terraform(&["workspace", "new", "theirs"]).succeeds();
@@ -183,8 +183,8 @@ fn workspaces_are_seen_both_ways(place: &Place) {
     assert_eq!(workspaces(&dir), ["default"]);
 }
 
-fn migration_keeps_lineage_and_serial(place: &Place) {
-    let from = Workdir::applied(&Place::local());
+fn migration_keeps_lineage_and_serial(place: &TestBackend) {
+    let from = Workdir::applied(&TestBackend::local());
     let before = from.pulled();
     let to = Workdir::new(place);
     // Run where the environment leads to the place.
@@ -205,7 +205,7 @@ fn migration_keeps_lineage_and_serial(place: &Place) {
 /// An id of the right form that no lock has.
 const NO_LOCK: &str = "00000000-0000-0000-0000-000000000000";
 
-fn terraform_frees_our_lock(place: &Place) {
+fn terraform_frees_our_lock(place: &TestBackend) {
     let first = Workdir::applied(place);
     let second = Workdir::new(place);
     first.groundstate_holds().kill();
@@ -220,7 +220,7 @@ fn terraform_frees_our_lock(place: &Place) {
     first.groundstate(&["rm", ".", "terraform_data.many"]).succeeds();
 }
 
-fn we_free_terraforms_lock(place: &Place) {
+fn we_free_terraforms_lock(place: &TestBackend) {
     let first = Workdir::applied(place);
     let second = Workdir::new(place);
     first.terraform_holds().kill();
@@ -241,11 +241,11 @@ fn what_migrate_advises_works_without_input() {
     if !groundstate_testkit::terraform_takes_part() {
         return;
     }
-    let from = Workdir::applied(&Place::local());
+    let from = Workdir::applied(&TestBackend::local());
     from.terraform(&["workspace", "new", "dev"]).succeeds();
     from.terraform(&["apply", "-auto-approve"]).succeeds();
     let before = from.pulled();
-    let place = Place::s3_here(groundstate_testkit::S3Locks::File);
+    let place = TestBackend::s3_here(groundstate_testkit::S3Locks::File);
     let to = Workdir::new(&place);
     let (there, here) = (to.path().to_str().unwrap(), from.path());
     let migrated = from.groundstate(&["migrate", "--all-workspaces", ".", there]);

@@ -4,7 +4,7 @@
 
 #![expect(clippy::print_stdout, reason = "it measures, and who asks for the figures has to see them")]
 
-use groundstate_testkit::{Place, S3Locks, Traffic, terraform_takes_part};
+use groundstate_testkit::{S3Locks, TestBackend, Traffic, terraform_takes_part};
 
 use super::workdir::{Ran, Workdir};
 
@@ -42,7 +42,7 @@ const OPERATIONS: [Operation; 6] = [
 ];
 
 /// What a program did to the server.
-fn measured(place: &Place, run: impl FnOnce() -> Ran) -> Traffic {
+fn measured(place: &TestBackend, run: impl FnOnce() -> Ran) -> Traffic {
     let server = place.server().expect("the places of this test are in this process");
     let mark = server.mark();
     run().succeeds();
@@ -59,7 +59,7 @@ fn row(name: &str, theirs: &Traffic, ours: &Traffic) {
     println!("| {name:<20} | {} | {} |", cell(theirs), cell(ours));
 }
 
-fn compare(title: &str, place: &Place) {
+fn compare(title: &str, place: &TestBackend) {
     let dir = Workdir::applied(place);
     println!("{title}: requests, bytes up, bytes down of terraform; the same of groundstate");
     let mut more = Vec::new();
@@ -95,7 +95,7 @@ fn large() -> Vec<u8> {
     .into_bytes()
 }
 
-fn one_output(title: &str, place: &Place) {
+fn one_output(title: &str, place: &TestBackend) {
     let dir = Workdir::new(place);
     let state = large();
     place.put_state(&state);
@@ -136,9 +136,9 @@ macro_rules! places {
 }
 
 places! {
-    s3_lockfile: "S3 with lock files", Place::s3_here(S3Locks::File);
-    s3_dynamodb: "S3 with a table of locks", Place::s3_here(S3Locks::Table);
-    s3_both: "S3 with both locks", Place::s3_here(S3Locks::Both);
-    gcs: "Google Cloud Storage", Place::gcs_here();
-    azurerm: "Azure Blob Storage", Place::azurerm_here();
+    s3_lockfile: "S3 with lock files", TestBackend::s3_here(S3Locks::File);
+    s3_dynamodb: "S3 with a table of locks", TestBackend::s3_here(S3Locks::Table);
+    s3_both: "S3 with both locks", TestBackend::s3_here(S3Locks::Both);
+    gcs: "Google Cloud Storage", TestBackend::gcs_here();
+    azurerm: "Azure Blob Storage", TestBackend::azurerm_here();
 }

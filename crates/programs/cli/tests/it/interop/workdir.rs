@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use groundstate_testkit::Place;
+use groundstate_testkit::TestBackend;
 
 use crate::support;
 
@@ -37,12 +37,12 @@ pub(super) struct Workdir {
 
 impl Workdir {
     /// A directory in which `terraform init` has run.
-    pub(super) fn new(place: &Place) -> Self {
+    pub(super) fn new(place: &TestBackend) -> Self {
         Self::with_block(place, &place.block())
     }
 
     /// One whose block differs from what the place says.
-    pub(super) fn with_block(place: &Place, block: &str) -> Self {
+    pub(super) fn with_block(place: &TestBackend, block: &str) -> Self {
         let this =
             Self { temporary: tempfile::tempdir().unwrap(), environment: place.environment().to_vec() };
         this.write("backend.tf", block);
@@ -53,7 +53,7 @@ impl Workdir {
     }
 
     /// One in which the configuration has been applied too.
-    pub(super) fn applied(place: &Place) -> Self {
+    pub(super) fn applied(place: &TestBackend) -> Self {
         let this = Self::new(place);
         this.terraform(&["apply", "-auto-approve"]).succeeds();
         this

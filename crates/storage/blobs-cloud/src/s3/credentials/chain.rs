@@ -16,7 +16,7 @@ use super::sts::{Limits, Sts};
 use super::web_identity::{Token, WebIdentity};
 use super::{Accounts, Credentials, Keys, NO_CREDENTIALS};
 use crate::cloud::{Wire, only_to_own, token};
-use crate::s3::place::Place;
+use crate::s3::address::BucketAddress;
 use crate::s3::profile::{Profile, SharedConfig, only_regular};
 use crate::s3::{OWN_DOMAINS, S3Settings};
 use crate::settings::Values;
@@ -28,7 +28,7 @@ const LONGEST_CHAIN: usize = 16;
 pub(in crate::s3) fn provider(
     settings: &S3Settings,
     config: &SharedConfig,
-    place: &Place,
+    place: &BucketAddress,
     wire: &Wire,
     context: &Context,
 ) -> Result<Credentials> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use groundstate_blobs::{BlobStore, GetOptions, Key, ListOptions, MemoryBlobs, PutOptions};
 use groundstate_common::SequenceIds;
-use groundstate_conformance::journals::{JournalHarness, JournalPlace};
+use groundstate_conformance::journals::{JournalHarness, TestJournal};
 use groundstate_wal::blobs::BlobJournal;
 use groundstate_wal::{JournalStore, Result};
 
@@ -14,13 +14,13 @@ struct Bucket(Arc<MemoryBlobs>, Arc<SequenceIds>);
 
 #[async_trait]
 impl JournalHarness for Buckets {
-    async fn place(&self) -> Result<Arc<dyn JournalPlace>> {
+    async fn journal(&self) -> Result<Arc<dyn TestJournal>> {
         Ok(Arc::new(Bucket(Arc::new(MemoryBlobs::new("bucket")), Arc::new(SequenceIds::new()))))
     }
 }
 
 #[async_trait]
-impl JournalPlace for Bucket {
+impl TestJournal for Bucket {
     async fn open(&self) -> Result<Arc<dyn JournalStore>> {
         let (bucket, ids) = (Arc::<MemoryBlobs>::clone(&self.0), Arc::<SequenceIds>::clone(&self.1));
         Ok(Arc::new(BlobJournal::new(bucket, "prod.tfstate.changes/", ids)?))

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use groundstate_conformance::journals::{JournalHarness, JournalPlace};
+use groundstate_conformance::journals::{JournalHarness, TestJournal};
 use groundstate_wal::fs::FsJournalOptions;
 use groundstate_wal::{Error, ErrorKind, JournalStore, Op, OpenOptions, Record, Result};
 
@@ -15,7 +15,7 @@ struct Folders(FsJournalOptions);
 
 #[async_trait]
 impl JournalHarness for Folders {
-    async fn place(&self) -> Result<Arc<dyn JournalPlace>> {
+    async fn journal(&self) -> Result<Arc<dyn TestJournal>> {
         Ok(Arc::new(OneFolder(Folder::with(self.0.clone()))))
     }
 }
@@ -27,7 +27,7 @@ fn failed(error: io::Error) -> Error {
 }
 
 #[async_trait]
-impl JournalPlace for OneFolder {
+impl TestJournal for OneFolder {
     async fn open(&self) -> Result<Arc<dyn JournalStore>> {
         Ok(Arc::new(self.0.journal()))
     }

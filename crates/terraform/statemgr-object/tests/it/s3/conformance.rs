@@ -9,7 +9,7 @@ use bytes::Bytes;
 use groundstate_blobs::{BlobStore, Context, PutOptions};
 use groundstate_blobs_cloud::S3Blobs;
 use groundstate_common::{OsIds, Sleeper, SystemClock};
-use groundstate_conformance::{BoxFuture, Disturbance, Harness, Place};
+use groundstate_conformance::{BoxFuture, Disturbance, Harness, TestStore};
 use groundstate_statemgr::{Backend, Error, ErrorKind, Op, Result, StateStore, WorkspaceName};
 use groundstate_statemgr_object::{S3Backend, S3Layout};
 use groundstate_testkit::{Fault, S3Server};
@@ -46,7 +46,7 @@ impl Harness for Buckets {
         format!("a bucket, locked by {:?}", self.0)
     }
 
-    async fn place(&self) -> Result<Arc<dyn Place>> {
+    async fn store(&self) -> Result<Arc<dyn TestStore>> {
         let bucket = format!("bucket-{}", BUCKETS.fetch_add(1, Ordering::Relaxed));
         SERVER.create_bucket(&bucket);
         Ok(Arc::new(Bucket { endpoint: SERVER.endpoint(), bucket, locks: self.0 }))
@@ -78,7 +78,7 @@ impl Bucket {
 }
 
 #[async_trait]
-impl Place for Bucket {
+impl TestStore for Bucket {
     async fn open(&self) -> Result<Arc<dyn StateStore>> {
         self.backend(&self.bucket)?.store(&WorkspaceName::default_name())
     }

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use groundstate_blobs::Context;
 use groundstate_blobs_cloud::S3Blobs;
 use groundstate_common::{FixedClock, IdSource, OsIds, Timestamp};
-use groundstate_conformance::{BoxFuture, Conditions, Harness, Place, Settings, run};
+use groundstate_conformance::{BoxFuture, Conditions, Harness, Settings, TestStore, run};
 use groundstate_statemgr::{ErrorKind, Result, StateStore, WorkspaceName, WriteOptions};
 use groundstate_testkit::server_of_peer;
 
@@ -55,7 +55,7 @@ impl Harness for Moto {
         "a bucket of moto".to_owned()
     }
 
-    async fn place(&self) -> Result<Arc<dyn Place>> {
+    async fn store(&self) -> Result<Arc<dyn TestStore>> {
         Ok(Arc::new(self.bucket(Locks::File).await))
     }
 

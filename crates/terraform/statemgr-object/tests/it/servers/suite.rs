@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
-use groundstate_conformance::{BoxFuture, Conditions, Disturbance, Harness, Place, Settings, run};
+use groundstate_conformance::{BoxFuture, Conditions, Disturbance, Harness, Settings, TestStore, run};
 use groundstate_statemgr::{Backend, Result, StateStore, WorkspaceName};
 use groundstate_statemgr_object::AzureBackend;
 use groundstate_testkit::{AzureServer, Fault, GcsServer};
@@ -38,7 +38,7 @@ impl Harness for Cloud {
         }
     }
 
-    async fn place(&self) -> Result<Arc<dyn Place>> {
+    async fn store(&self) -> Result<Arc<dyn TestStore>> {
         let number = BUCKETS.fetch_add(1, Ordering::Relaxed);
         let bucket = format!("states-{}-{number}", std::process::id());
         Ok(match self {
@@ -60,7 +60,7 @@ impl Harness for Cloud {
                 Arc::new(InContainer { server: Some(server), endpoint, container: bucket })
             }
             Self::AzureAt(endpoint) => {
-                let made = groundstate_testkit::Place::azurerm();
+                let made = groundstate_testkit::TestBackend::azurerm();
                 let name = |name: &str| made.settings()[name].as_str().unwrap_or_default().to_owned();
                 // The address may have another account as its path.
                 let server = endpoint.splitn(4, '/').take(3).collect::<Vec<_>>().join("/");
@@ -82,7 +82,7 @@ struct InBucket {
 }
 
 #[async_trait]
-impl Place for InBucket {
+impl TestStore for InBucket {
     async fn open(&self) -> Result<Arc<dyn StateStore>> {
         google(google_blobs(&self.endpoint, &self.bucket, &[]), &self.bucket)
             .store(&WorkspaceName::default_name())
@@ -127,7 +127,7 @@ impl InContainer {
 }
 
 #[async_trait]
-impl Place for InContainer {
+impl TestStore for InContainer {
     async fn open(&self) -> Result<Arc<dyn StateStore>> {
         self.backend().store(&WorkspaceName::default_name())
     }

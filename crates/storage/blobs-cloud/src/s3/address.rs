@@ -8,7 +8,7 @@ use crate::cloud::{encode, endpoint, with_scheme};
 
 /// The addresses of one bucket.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct BucketAddress {
     pub(super) bucket: String,
     pub(super) region: String,
     /// The address of the bucket, without a slash at its end.
@@ -19,7 +19,7 @@ pub(super) struct Place {
     pub(super) sso: Option<String>,
 }
 
-impl Place {
+impl BucketAddress {
     pub(super) fn new(settings: &S3Settings) -> Result<Self> {
         let values = &settings.0;
         let bucket = values.needed("bucket")?;
@@ -105,14 +105,14 @@ fn is_host_label(bucket: &str, service: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Place, S3Settings};
+    use super::{BucketAddress, S3Settings};
 
-    fn place(options: &[(&str, &str)]) -> Place {
+    fn place(options: &[(&str, &str)]) -> BucketAddress {
         let mut settings = S3Settings::new();
         for (name, value) in options {
             settings.set(name, value).unwrap();
         }
-        Place::new(&settings).unwrap()
+        BucketAddress::new(&settings).unwrap()
     }
 
     #[test]
@@ -148,7 +148,7 @@ mod tests {
         let error = |options: &[(&str, &str)]| {
             let mut settings = S3Settings::new();
             options.iter().for_each(|(name, value)| settings.set(name, value).unwrap());
-            Place::new(&settings).unwrap_err().to_string()
+            BucketAddress::new(&settings).unwrap_err().to_string()
         };
         for (options, text) in [
             (

@@ -21,15 +21,15 @@ pub use s3::S3Locks;
 /// Servers of others take part when variables say where they are; `cargo xtask services env` prints those.
 ///
 /// ```
-/// use groundstate_testkit::{Place, S3Locks};
+/// use groundstate_testkit::{TestBackend, S3Locks};
 ///
-/// let place = Place::s3_here(S3Locks::File);
+/// let place = TestBackend::s3_here(S3Locks::File);
 /// assert!(place.block().starts_with("terraform {\n  backend \"s3\" {\n    access_key = "));
 /// assert_eq!(place.settings()["use_lockfile"], true);
 /// assert_eq!(place.locks(), [""; 0]);
 /// ```
 #[derive(Debug)]
-pub struct Place {
+pub struct TestBackend {
     kind: &'static str,
     settings: Map<String, Value>,
     environment: Vec<(String, String)>,
@@ -44,7 +44,7 @@ enum Store {
     Azure(azurerm::Container),
 }
 
-impl Place {
+impl TestBackend {
     /// What Terraform uses when it is told of no back end: a file in the working directory.
     pub fn local() -> Self {
         Self { kind: "local", settings: Map::new(), environment: Vec::new(), store: Store::Local }
@@ -191,7 +191,7 @@ fn authority(endpoint: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Place, S3Locks, Store, fresh, hcl};
+    use super::{S3Locks, Store, TestBackend, fresh, hcl};
 
     #[test]
     fn values_are_written_as_the_language_has_them() {
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn places_are_told_apart_and_begin_empty() {
-        let [one, other] = [S3Locks::Both, S3Locks::Both].map(Place::s3_here);
+        let [one, other] = [S3Locks::Both, S3Locks::Both].map(TestBackend::s3_here);
         assert_ne!(one.settings()["bucket"], other.settings()["bucket"]);
         assert_eq!((one.locks().len(), one.locks_of_a_holder(), one.digest()), (0, 2, None));
         assert_eq!(one.object("team/app.tfstate"), None);
@@ -210,7 +210,7 @@ mod tests {
         bucket.request("PUT", "team/app.tfstate.tflock", b"{}").ok();
         assert_eq!(one.locks(), ["{}"]);
         assert_eq!(one.server().expect("a server of this crate").count("PUT", "*.tflock"), 1);
-        let named = Place::local().with("path", "a.tfstate");
+        let named = TestBackend::local().with("path", "a.tfstate");
         assert_eq!(named.block(), "terraform {\n  backend \"local\" {\n    path = \"a.tfstate\"\n  }\n}\n");
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::client::request;
-use super::{Answer, Place, Store, authority, fresh, server_of_peer, text};
+use super::{Answer, Store, TestBackend, authority, fresh, server_of_peer, text};
 use crate::S3Server;
 
 /// The key of the default workspace's state.
@@ -35,7 +35,7 @@ pub(super) struct Bucket {
     pub(super) server: Option<S3Server>,
 }
 
-impl Place {
+impl TestBackend {
     /// A place in S3.
     pub fn s3(locks: S3Locks) -> Self {
         match server_of_peer("moto", "GROUNDSTATE_S3_ENDPOINT") {
@@ -84,7 +84,7 @@ impl Bucket {
         request(&self.at, method, &format!("/{}/{key}", self.name), &[SIGNED], body)
     }
 
-    pub(super) fn locks(&self, place: &Place) -> Vec<String> {
+    pub(super) fn locks(&self, place: &TestBackend) -> Vec<String> {
         let item = self.item(KEY, "Info");
         text(place.object(&format!("{KEY}.tflock"))).into_iter().chain(item).collect()
     }

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use serde_json::{Value, json};
 
 use super::client::request;
-use super::{Answer, Place, Store, authority, fresh, server_of_peer};
+use super::{Answer, Store, TestBackend, authority, fresh, server_of_peer};
 use crate::digest::{base64, from_base64, hmac_sha256};
 use crate::{Authority, AzureServer, ConnectProxy, FaultProxy};
 
@@ -30,7 +30,7 @@ pub(super) struct Container {
     pub(super) server: Option<AzureServer>,
 }
 
-impl Place {
+impl TestBackend {
     /// A place in Azure Blob Storage.
     pub fn azurerm() -> Self {
         match server_of_peer("azurite", "GROUNDSTATE_AZURE_ENDPOINT") {

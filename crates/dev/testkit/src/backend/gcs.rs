@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::client::request;
-use super::{Answer, Place, Store, authority, fresh, server_of_peer};
+use super::{Answer, Store, TestBackend, authority, fresh, server_of_peer};
 use crate::GcsServer;
 
 /// The key of the default workspace's state.
@@ -20,7 +20,7 @@ pub(super) struct Bucket {
     pub(super) server: Option<GcsServer>,
 }
 
-impl Place {
+impl TestBackend {
     /// A place in Google Cloud Storage.
     pub fn gcs() -> Self {
         match server_of_peer("gcs", "GROUNDSTATE_GCS_ENDPOINT") {

@@ -12,14 +12,14 @@ use crate::stamp::FileId;
 
 /// A state file by name, whether it exists or not.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct StatePath {
     /// The path as it was given, for lock documents.
     given: PathBuf,
     /// The same, independent of the working directory.
     path: PathBuf,
 }
 
-impl Place {
+impl StatePath {
     pub(crate) fn new(given: &Path) -> io::Result<Self> {
         let path = std::path::absolute(given)?;
         if path.file_name().is_none() {
@@ -89,7 +89,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for StatePath {
     /// The absolute path in one line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.display().to_string();
@@ -122,7 +122,7 @@ fn without_dot(name: &OsStr) -> &OsStr {
 mod tests {
     use std::path::Path;
 
-    use super::{Place, beside};
+    use super::{StatePath, beside};
 
     #[test]
     fn what_lies_beside_is_named_as_terraform_names_it() {
@@ -139,12 +139,12 @@ mod tests {
     #[test]
     fn a_path_that_names_no_file_is_refused() {
         for path in ["", "/", "..", "a/.."] {
-            assert!(Place::new(Path::new(path)).is_err(), "{path:?}");
+            assert!(StatePath::new(Path::new(path)).is_err(), "{path:?}");
         }
     }
 
     #[test]
     fn control_characters_do_not_reach_messages() {
-        assert_eq!(Place::new(Path::new("/a\nb")).unwrap().to_string(), "/a\u{fffd}b");
+        assert_eq!(StatePath::new(Path::new("/a\nb")).unwrap().to_string(), "/a\u{fffd}b");
     }
 }

@@ -8,7 +8,7 @@ use crate::cursor::{Cursor, Kind, Stop};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Place {
+pub struct SourcePos {
     /// Index of the byte, from 0.
     pub offset: usize,
     /// Line, from 1.
@@ -19,7 +19,7 @@ pub struct Place {
     pub path: String,
 }
 
-impl Place {
+impl SourcePos {
     /// Works out line, column and path of a byte of `text`.
     ///
     /// Reads the text from its start: meant for the few places that are shown.
@@ -58,7 +58,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SourcePos {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}, column {}", self.line, self.column)?;
         if self.path.is_empty() { Ok(()) } else { write!(f, " ({})", self.path) }
