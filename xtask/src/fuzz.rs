@@ -33,10 +33,11 @@ pub(crate) fn run(args: &[String]) -> Outcome {
     fuzz(&request)
 }
 
-/// Runs every target for this long.
+/// Runs every target for this long, from the inputs of the repository and with one seed: what fails then, fails for the
+/// change that is tested and not by chance.
 pub(crate) fn all(seconds: u64) -> Outcome {
     let targets = targets(&Tree::read()?);
-    fuzz(&Request { targets, seconds, jobs: jobs(), list: false })
+    fuzz(&Request { targets, seconds, seed: Some(1), jobs: jobs(), list: false })
 }
 
 /// Whether `cargo fuzz` can be run.
@@ -60,7 +61,7 @@ fn fuzz(request: &Request) -> Outcome {
         for _ in 0..request.jobs.min(request.targets.len()) {
             scope.spawn(|| {
                 while let Some(target) = next(&waiting) {
-                    if let Err(failure) = fuzz_one(target, request.seconds, &folder)
+                    if let Err(failure) = fuzz_one(target, request, &folder)
                         && let Ok(mut failed) = failed.lock()
                     {
                         println!("{}: FAILED: {failure}", target.name);
@@ -79,17 +80,28 @@ fn next<'a>(waiting: &Mutex<std::slice::Iter<'a, Target>>) -> Option<&'a Target>
 }
 
 /// Runs one target. What libFuzzer prints goes to a file: its end is shown when an input breaks something.
-fn fuzz_one(target: &Target, seconds: u64, folder: &Path) -> Outcome {
+fn fuzz_one(target: &Target, request: &Request, folder: &Path) -> Outcome {
     let unwritable = |error| Failure::Missing(format!("cannot write into {}: {error}", folder.display()));
     // New inputs are collected apart from those in the repository, which are read and not written.
-    let collected = folder.join("corpus").join(&target.name);
+    let collected = match request.seed {
+        None => folder.join("corpus").join(&target.name),
+        // What earlier runs have collected would lead it elsewhere.
+        Some(_) => {
+            let fresh = folder.join("seeded").join(&target.name);
+            if fresh.exists() {
+                std::fs::remove_dir_all(&fresh).map_err(unwritable)?;
+            }
+            fresh
+        }
+    };
     std::fs::create_dir_all(&collected).map_err(unwritable)?;
     let log = folder.join(format!("{}.log", target.name));
     let output = std::fs::File::create(&log).map_err(unwritable)?;
     let errors = output.try_clone().map_err(unwritable)?;
     let mut command = cargo_fuzz("run", &target.dir, folder)?;
     command.arg(&target.name).arg(collected).arg(root().join(&target.dir).join("fuzz/corpus"));
-    command.args(["--", &format!("-max_total_time={seconds}"), "-timeout=20"]);
+    command.args(["--", &format!("-max_total_time={}", request.seconds), "-timeout=20"]);
+    command.args(request.seed.map(|seed| format!("-seed={seed}")));
     let outcome = status(command.stdout(output).stderr(errors));
     let text = std::fs::read(&log).map_err(unwritable)?;
     let text = String::from_utf8_lossy(&text);
@@ -125,17 +137,21 @@ fn jobs() -> usize {
 struct Request {
     targets: Vec<Target>,
     seconds: u64,
+    /// Where the random numbers begin; a new place each time if it is absent.
+    seed: Option<u32>,
     jobs: usize,
     list: bool,
 }
 
 fn parse(args: &[String], all: &[Target]) -> Outcome<Request> {
-    let mut request = Request { targets: all.to_vec(), seconds: DEFAULT_SECONDS, jobs: jobs(), list: false };
+    let targets = all.to_vec();
+    let mut request = Request { targets, seconds: DEFAULT_SECONDS, seed: None, jobs: jobs(), list: false };
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--list" => request.list = true,
             "--seconds" => request.seconds = number("--seconds", args.next())?,
+            "--seed" => request.seed = Some(number("--seed", args.next())?),
             "--jobs" => request.jobs = number("--jobs", args.next())?,
             name => {
                 request.targets.retain(|target| target.name == name);
@@ -198,6 +214,8 @@ mod tests {
         let jobs = |args: &[String]| parse(args, &all).map(|request| request.jobs);
         assert_eq!(jobs(&["--jobs".to_owned(), "3".to_owned()]).unwrap(), 3);
         assert!(jobs(&["--jobs".to_owned()]).is_err());
+        assert_eq!(parse(&["--seed".to_owned(), "7".to_owned()], &all).unwrap().seed, Some(7));
+        assert_eq!(parse(&[], &all).unwrap().seed, None);
         assert!(parsed(&["three"]).is_err());
     }
 }
