@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use groundstate_blobs::{
     Blob, BlobStore, BlobVersion, DeleteOptions, Error as BlobFailure, ErrorKind as BlobError, GetOptions,
-    Key, Op as BlobOp, Precondition, PutOptions,
+    Key, Precondition, PutOptions,
 };
 use groundstate_statemgr::{Error, ErrorKind, Expect, Op, Result, Version, WriteOptions};
 
@@ -274,7 +274,11 @@ async fn to_the_end<T: Send + 'static>(
     #[cfg(feature = "dynamodb")]
     if let Ok(runtime) = tokio::runtime::Handle::try_current() {
         return runtime.spawn(change).await.unwrap_or_else(|error| {
-            let stopped = BlobFailure::new(BlobError::Ambiguous, BlobOp::Write, "the state and its digest");
+            let stopped = BlobFailure::new(
+                BlobError::Ambiguous,
+                groundstate_blobs::Op::Write,
+                "the state and its digest",
+            );
             Err(Failed::Store(stopped.because("the runtime has stopped meanwhile").with_source(error)))
         });
     }
