@@ -9,7 +9,7 @@ use groundstate_statemgr::{Backend, Result, Sleeper, StateStore};
 
 use crate::executor::{BoxFuture, ThreadSleeper, block_on};
 
-/// Makes places for the cases. Implement [`name`](Self::name) and [`place`](Self::place); the rest has defaults.
+/// Makes places for the cases. Implement [`name`](Self::name) and [`store`](Self::store); the rest has defaults.
 #[async_trait]
 pub trait Harness: Send + Sync + 'static {
     /// What reports call the store.
