@@ -394,8 +394,8 @@ impl<W: io::Write> Encoder<'_, W> {
         self.flag("create_before_destroy", object.create_before_destroy);
         self.flag("skip_destroy", object.skip_destroy);
         self.identity(object)?;
-        // A version without an identity says nothing, and OpenTofu drops it.
-        if let Some(version) = object.identity_schema_version.filter(|_| object.identity.is_some()) {
+        // OpenTofu drops a version without an identity when it writes; what it reads may keep it.
+        if let Some(version) = object.identity_schema_version {
             self.number("identity_schema_version", version);
         }
         Ok(())
