@@ -69,7 +69,7 @@ pub(crate) fn write_into(
     out.flush()
 }
 
-/// The usual errors without a path: the name of a temporary file means nothing to anybody.
+/// The usual errors without a path: the name of a temporary file helps no reader.
 fn without_path(error: io::Error) -> io::Error {
     use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem, StorageFull};
     match error.kind() {

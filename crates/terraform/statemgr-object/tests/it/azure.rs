@@ -135,11 +135,11 @@ async fn az_metadata_without_lease_is_no_lock() -> Result<(), Error> {
 
 #[tokio::test]
 async fn az_metadata_failure_releases() -> Result<(), Error> {
-    for trouble in [Fault::Refuse, Fault::Deny] {
+    for fault in [Fault::Refuse, Fault::Deny] {
         let blobs = FaultyBlobs::new(MemoryBlobs::new("states"));
         let store = open(blobs.clone())?;
         store.write(STATE, &WriteOptions::any()).await?;
-        blobs.fail_at(3, trouble);
+        blobs.fail_at(3, fault);
         store.lock(&lock_info()).await.expect_err("the document cannot be written");
         assert_eq!(blobs.calls(), ["head", "describe", "acquire", "describe", "release"]);
         assert_eq!(store.lock_holder().await?, None);
@@ -183,11 +183,11 @@ async fn az_write_needs_lease() -> Result<(), Error> {
 
 #[tokio::test]
 async fn az_lost_response_acquire() -> Result<(), Error> {
-    for trouble in [Fault::LoseAnswer, Fault::LoseRequest] {
+    for fault in [Fault::LoseAnswer, Fault::LoseRequest] {
         let blobs = FaultyBlobs::new(MemoryBlobs::new("states"));
         let store = open(blobs.clone())?;
         store.write(STATE, &WriteOptions::any()).await?;
-        blobs.fail_at(2, trouble);
+        blobs.fail_at(2, fault);
         let grant = store.lock(&lock_info()).await?;
         assert_eq!(blobs.calls(), ["head", "describe", "acquire", "acquire", "describe"]);
         store.unlock(&grant.id).await?;

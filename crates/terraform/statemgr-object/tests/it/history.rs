@@ -1,4 +1,4 @@
-//! Histories: the conformance suite on a store that keeps one, what is kept and for how long, and what is left by trouble.
+//! Histories: the conformance suite on a store that keeps one, what is kept and for how long, and what is left by fault.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -165,13 +165,13 @@ async fn a_refused_write_is_no_part_of_the_history() -> Result<(), Error> {
 
 #[tokio::test]
 async fn no_state_is_without_its_entry_whatever_happens() -> Result<(), Error> {
-    for trouble in Fault::ANSWERED {
+    for fault in Fault::ANSWERED {
         for at in 0.. {
             let kit = Kit::new();
             let faulty = FaultyBlobs::new(kit.blobs.clone());
             let store = kit.open_with(&faulty);
             write_all(&store, [1]).await?;
-            faulty.fail_at(at, trouble);
+            faulty.fail_at(at, fault);
             let stored = store.read().await;
             let outcome = match stored {
                 Ok(Some(stored)) => store
@@ -180,7 +180,7 @@ async fn no_state_is_without_its_entry_whatever_happens() -> Result<(), Error> {
                     .map(drop),
                 _ => Ok(()),
             };
-            let case = format!("{trouble:?} at request {at}: {outcome:?}");
+            let case = format!("{fault:?} at request {at}: {outcome:?}");
             let count = faulty.calls().len();
             let present = kit.plain().read().await?.expect("there is a state").bytes;
             let kept = kit.snapshots().await?;
@@ -204,7 +204,7 @@ async fn no_state_is_without_its_entry_whatever_happens() -> Result<(), Error> {
 
 #[tokio::test]
 async fn a_state_is_not_written_when_its_entry_cannot_be() -> Result<(), Error> {
-    for (trouble, kind) in [
+    for (fault, kind) in [
         (Fault::Refuse, ErrorKind::Unavailable),
         (Fault::LoseAnswer, ErrorKind::Unavailable),
         (Fault::Deny, ErrorKind::Denied),
@@ -212,7 +212,7 @@ async fn a_state_is_not_written_when_its_entry_cannot_be() -> Result<(), Error> 
         let kit = Kit::new();
         let faulty = FaultyBlobs::new(kit.blobs.clone());
         let store = kit.open_with(&faulty);
-        faulty.fail_at(1, trouble);
+        faulty.fail_at(1, fault);
         let error = store.write(&state(1), &WriteOptions::any()).await.expect_err("the entry comes first");
         assert_eq!(error.kind(), kind, "{error}");
         assert!(error.to_string().contains("nothing was changed"), "{error}");

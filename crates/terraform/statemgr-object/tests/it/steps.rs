@@ -1,4 +1,4 @@
-//! Every kind of trouble at every request of a run that locks, writes and releases: the state is the old or the new one, and
+//! Every kind of fault at every request of a run that locks, writes and releases: the state is the old or the new one, and
 //! no lock is lost, or held without a way to see and free it. And how many requests there are.
 
 use std::sync::Arc;
@@ -123,17 +123,17 @@ fn each_backend(test: impl Fn(&'static str, Make) -> BoxFuture<'static, Result<(
 fn trouble_at_any_step_leaves_the_old_state_or_the_new_one_and_no_stuck_lock() -> Result<(), Error> {
     each_backend(|name, make| {
         Box::pin(async move {
-            for trouble in Fault::ANSWERED {
+            for fault in Fault::ANSWERED {
                 for at in 0.. {
                     let blobs = MemoryBlobs::new("states");
                     let (mine, others) = (FaultyBlobs::new(blobs.clone()), FaultyBlobs::new(blobs));
                     let other = make(others)?.store(&default_name())?;
                     other.write(OLD, &WriteOptions::expecting(Expect::Absent)).await?;
                     let store = make(mine.clone())?.store(&default_name())?;
-                    mine.fail_at(at, trouble);
+                    mine.fail_at(at, fault);
                     let mut told = Told::default();
                     run(&*store, &mut told).await;
-                    let case = format!("{name}: {trouble:?} at request {at}");
+                    let case = format!("{name}: {fault:?} at request {at}");
                     judge(&case, &told, &*other).await?;
                     if mine.calls().len() <= at {
                         break;
@@ -149,13 +149,13 @@ fn trouble_at_any_step_leaves_the_old_state_or_the_new_one_and_no_stuck_lock() -
 fn trouble_at_any_step_of_a_first_run_stores_all_or_nothing() -> Result<(), Error> {
     each_backend(|name, make| {
         Box::pin(async move {
-            for trouble in Fault::ANSWERED {
+            for fault in Fault::ANSWERED {
                 for at in 0.. {
                     let blobs = MemoryBlobs::new("states");
                     let (mine, others) = (FaultyBlobs::new(blobs.clone()), FaultyBlobs::new(blobs));
                     let store = make(mine.clone())?.store(&default_name())?;
-                    mine.fail_at(at, trouble);
-                    let case = format!("{name}: {trouble:?} at request {at}");
+                    mine.fail_at(at, fault);
+                    let case = format!("{name}: {fault:?} at request {at}");
                     let mut written = None;
                     if let Ok(grant) = store.lock(&lock_info(1)).await {
                         let options = WriteOptions::expecting(Expect::Absent);
@@ -191,17 +191,17 @@ fn trouble_while_a_workspace_is_deleted_leaves_it_whole_or_gone() -> Result<(), 
     each_backend(|name, make| {
         Box::pin(async move {
             let staging = WorkspaceName::parse("staging").expect("it is a name");
-            for trouble in Fault::ANSWERED {
+            for fault in Fault::ANSWERED {
                 for at in 0.. {
                     let blobs = MemoryBlobs::new("states");
                     let (mine, others) = (FaultyBlobs::new(blobs.clone()), FaultyBlobs::new(blobs));
                     let (backend, other) = (make(mine.clone())?, make(others)?);
                     let store = other.store(&staging)?;
                     store.write(OLD, &WriteOptions::expecting(Expect::Absent)).await?;
-                    mine.fail_at(at, trouble);
+                    mine.fail_at(at, fault);
                     let outcome = backend.delete(&staging, &DeleteWorkspace::new(lock_info(1))).await;
                     let count = mine.calls().len();
-                    let case = format!("{name}: {trouble:?} at request {at}: {outcome:?}");
+                    let case = format!("{name}: {fault:?} at request {at}: {outcome:?}");
                     let stored = store.read().await?.map(|stored| stored.bytes);
                     let is_listed = other.list().await?.contains(&staging);
                     assert_eq!(stored.is_some(), is_listed, "{case}");
