@@ -225,7 +225,12 @@ impl StackPlanner<'_> {
                 self.index.waiters(urn).iter().copied().filter(|waiter| *waiter > at).collect();
             for waiter in waiters.into_iter().filter(|waiter| !condemned.contains_key(waiter)) {
                 let deleted_first = self.dragged.get(&waiter).copied().flatten();
-                if let Some(goal) = self.completing.get(&waiter).copied().or(deleted_first) {
+                // An old entry that is not selected stays, and by then only the new one may have the name it refers to.
+                let renewed = || match self.registered.get(urn) {
+                    Some(Registered::Planned(renewed)) => Some(*renewed),
+                    _ => None,
+                };
+                if let Some(goal) = self.completing.get(&waiter).copied().or(deleted_first).or_else(renewed) {
                     self.wait(step, goal.0, StackReason::Rewritten);
                 }
             }

@@ -167,3 +167,17 @@ fn what_refers_to_an_old_entry_alone_keeps_it() {
     let errors = plan_with("r0 delete; r1 parent r0", "r1; r0(r1)", "r0=RD", &options).unwrap_err();
     assert_eq!(errors, [StackError::UntargetedDependent { urn: urn("r1"), target: urn("r0") }]);
 }
+
+#[test]
+fn an_old_entry_that_stays_keeps_what_it_refers_to_when_the_new_one_fails() {
+    let mut options = targets(&["r0"], false);
+    options.continue_on_error = true;
+    // The goal is refused: r1 is not there and not selected.
+    let base = "r0 delete; r1(r0) delete";
+    let graph = plan_with(base, "r1; r0(r1)", "", &options).unwrap();
+    assert_eq!(run(&entries(base), &graph, &How::failing(&[])).show(), "r0 delete; r1 delete");
+    // The goal fails while it runs, and when it does not, the old entry can go.
+    let graph = plan_with(base, "r0", "", &options).unwrap();
+    assert_eq!(run(&entries(base), &graph, &How::failing(&["C(r0)"])).show(), "r0 delete; r1 delete");
+    assert_eq!(run(&entries(base), &graph, &How::failing(&[])).show(), "r0; r1 delete");
+}
