@@ -42,7 +42,7 @@ pub fn plain_dot<L: Label>(
     shape: impl Fn(usize) -> &'static str,
     note: Option<&dyn Fn(L) -> EdgeNote>,
 ) -> String {
-    let names: Vec<String> = labels.iter().map(|label| escaped(label)).collect();
+    let names: Vec<String> = labels.iter().map(|label| dot_text(label)).collect();
     let mut lines: Vec<String> = Vec::new();
     for (node, label) in names.iter().enumerate() {
         let shape = shape(node);
@@ -98,7 +98,7 @@ impl Drawing {
         );
         if let Some(caption) = self.caption() {
             let _written =
-                writeln!(text, "  label=\"{}\"; labelloc=b; fontcolor=\"#57606a\";", escaped(caption));
+                writeln!(text, "  label=\"{}\"; labelloc=b; fontcolor=\"#57606a\";", dot_text(caption));
         }
         clusters(&mut text, self, clustered);
         for hub in self.hubs.clone() {
@@ -138,13 +138,13 @@ fn clusters(text: &mut String, drawing: &Drawing, clustered: bool) {
                 text,
                 "{margin}subgraph \"cluster_{name}\" {{\n{margin}  label=\"{name}\"; style=\"rounded\"; \
                  color=\"#c9d1d9\"; bgcolor=\"#f6f8fa\"; fontcolor=\"#57606a\"; labeljust=l;\n",
-                name = escaped(&group.name),
+                name = dot_text(&group.name),
             );
         }
         let prefix = if clustered || group.name.is_empty() {
             String::new()
         } else {
-            format!("{}\\n", escaped(&group.name))
+            format!("{}\\n", dot_text(&group.name))
         };
         for &node in &group.nodes {
             let it = &drawing.nodes[node];
@@ -154,8 +154,8 @@ fn clusters(text: &mut String, drawing: &Drawing, clustered: bool) {
             let _written = writeln!(
                 text,
                 "{margin}  n{node} [label=\"{prefix}{}\\n{}\", fillcolor=\"{fill}\", color=\"{line}\"{style}{shape}];",
-                escaped(&it.name),
-                escaped(&it.action),
+                dot_text(&it.name),
+                dot_text(&it.action),
             );
         }
     }
@@ -164,8 +164,9 @@ fn clusters(text: &mut String, drawing: &Drawing, clustered: bool) {
     }
 }
 
-/// Text between the quotes of a DOT string.
-fn escaped(text: &str) -> String {
+/// Text as it is written between the quotes of a DOT string, on one line and without control characters.
+#[must_use]
+pub fn dot_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in one_line(text).chars() {
         match c {

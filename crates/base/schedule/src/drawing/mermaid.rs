@@ -50,7 +50,7 @@ fn subgraphs(text: &mut String, drawing: &Drawing) {
         let margin = "  ".repeat(group.depth);
         if group.depth > 0 {
             open = group.depth;
-            let _written = writeln!(text, "{margin}subgraph g{number}[\"{}\"]", quoted(&group.name));
+            let _written = writeln!(text, "{margin}subgraph g{number}[\"{}\"]", mermaid_text(&group.name));
         }
         for &node in &group.nodes {
             let it = &drawing.nodes[node];
@@ -58,8 +58,8 @@ fn subgraphs(text: &mut String, drawing: &Drawing) {
             let _written = writeln!(
                 text,
                 "{margin}  n{node}{left}\"{}<br/>{}\"{right}:::{}",
-                quoted(&it.name),
-                quoted(&it.action),
+                mermaid_text(&it.name),
+                mermaid_text(&it.action),
                 it.style.class,
             );
         }
@@ -69,8 +69,9 @@ fn subgraphs(text: &mut String, drawing: &Drawing) {
     }
 }
 
-/// Text between the quotes of a Mermaid label.
-fn quoted(text: &str) -> String {
+/// Text as it is written between the quotes of a Mermaid label, on one line and without control characters.
+#[must_use]
+pub fn mermaid_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in one_line(text).chars() {
         match c {

@@ -25,7 +25,8 @@ use std::ops::Range;
 
 use crate::graph::{Label, WaitEdge, WaitGraph};
 
-pub use dot::{DotStyle, EdgeNote, plain_dot};
+pub use dot::{DotStyle, EdgeNote, dot_text, plain_dot};
+pub use mermaid::mermaid_text;
 
 /// Groups that lie deeper are to be drawn as a part of the one this deep.
 pub const MAX_GROUP_DEPTH: usize = 12;

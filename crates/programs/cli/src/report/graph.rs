@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use groundstate_common::one_line;
+use groundstate_schedule::drawing::{dot_text, mermaid_text};
 
 use crate::report::json::Json;
 
@@ -230,34 +230,6 @@ impl Node {
         let missing = self.missing.then_some("(missing)");
         self.label.iter().map(String::as_str).chain(self.remark).chain(missing)
     }
-}
-
-/// Text between the quotes of a DOT string.
-fn dot_text(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in one_line(text).chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-/// Text between the quotes of a Mermaid label.
-fn mermaid_text(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in one_line(text).chars() {
-        match c {
-            '"' => out.push_str("#quot;"),
-            '#' => out.push_str("#35;"),
-            '<' => out.push_str("#lt;"),
-            '>' => out.push_str("#gt;"),
-            '`' => out.push_str("#96;"),
-            c => out.push(c),
-        }
-    }
-    out
 }
 
 #[cfg(test)]
