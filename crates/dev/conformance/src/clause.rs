@@ -20,6 +20,12 @@ impl Clause {
         CLAUSES.iter().find(|clause| clause.code == code)
     }
 
+    /// Whether the contract has it before the other one: what is broken there makes later ones fail, too.
+    pub fn comes_before(&self, other: &Self) -> bool {
+        let at = |clause: &Self| CLAUSES.iter().position(|known| known.code == clause.code);
+        at(self) < at(other)
+    }
+
     /// Whether it is a clause of `StateStore`; the others follow from those.
     pub fn is_of_stores(&self) -> bool {
         !self.code.starts_with(['T', 'M'])
@@ -99,6 +105,11 @@ pub static CLAUSES: &[Clause] = &[
     ),
     clause("D3", "delete_honours_options", "make the checks of `write` in `delete` too"),
     clause(
+        "D4",
+        "delete_keeps_the_lock",
+        "delete the state alone: the lock, its document and the count of tokens stay where they are",
+    ),
+    clause(
         "L1",
         "lock_excludes",
         "create the lock with the service's own \"only if absent\"; refuse a second lock, the holder's own included",
@@ -120,7 +131,7 @@ pub static CLAUSES: &[Clause] = &[
     clause(
         "L8",
         "refusal_names_the_holder",
-        "keep the holder's document with the lock and use `Error::locked` with it",
+        "keep the holder's document with the lock, whole and with all members, and use `Error::locked` with it",
     ),
     clause("L9", "a_dropped_lock_is_held_or_free", "take the lock in one step, under the id of the document"),
     clause(

@@ -1,5 +1,6 @@
 //! What a case works with: a fresh place, clients of it, and documents to store.
 
+use std::ffi::OsString;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,9 +11,12 @@ use groundstate_statemgr::{
 };
 
 use crate::executor::{BoxFuture, interleave, run_aside, stop_first};
-use crate::failure::{Answer, Step, describe_bytes, describe_stored, ensure, fail};
+use crate::failure::{
+    Answer, Step, Stop, describe_bytes, describe_stored, ensure, fail, failed, hint_for_bytes,
+};
 use crate::fault::Conditions;
-use crate::harness::{Harness, TestStore};
+use crate::harness::{Address, Harness, TestStore};
+use crate::peer::Peer;
 use crate::rng::Rng;
 use crate::trace::{Trace, Traced};
 
@@ -27,6 +31,8 @@ pub(crate) struct Cx {
     pub(crate) conditions: Conditions,
     pub(crate) seed: u64,
     pub(crate) case: &'static str,
+    /// The arguments that start this program again as the second process of the case.
+    pub(crate) restart: Option<Vec<OsString>>,
     pub(crate) trace: Arc<Trace>,
     /// The serial of the last document.
     pub(crate) serials: AtomicU64,
@@ -71,6 +77,36 @@ impl Cx {
         Ok(clients)
     }
 
+    /// A second process with a client of the place.
+    pub(crate) fn peer(&self) -> Step<Peer> {
+        let claim = self.capabilities.exclusion;
+        let address = match self.place.address() {
+            Address::At(address) => address,
+            Address::Unreachable(why) => {
+                return Err(Stop::NotShown(format!("the store claims `Exclusion::{claim:?}`, and {why}")));
+            }
+            Address::Unknown => {
+                let expected = format!("the harness shows what the store claims, `Exclusion::{claim:?}`");
+                let hint = "implement `TestStore::address` and `Harness::open_at`, so that a second process tries the lock; \
+                            claim `Exclusion::Process` if the lock is known to this process only";
+                return Err(failed(
+                    expected,
+                    "`TestStore::address` does not say how another process opens the place",
+                )
+                .hint(Some(hint)));
+            }
+        };
+        let Some(arguments) = &self.restart else {
+            let hint = "say it with `Settings::restart` or `Settings::restart_test`";
+            return Err(failed(
+                "a second process is started for what the store claims about other processes",
+                "the program does not say how it is started again",
+            )
+            .hint(Some(hint)));
+        };
+        Peer::start(arguments, &self.harness.name(), &address)
+    }
+
     /// The generator for one part of the case.
     pub(crate) fn rng(&self, part: &str) -> Rng {
         Rng::of(self.seed, &format!("{}/{}/{part}", self.case, self.conditions))
@@ -92,6 +128,7 @@ impl Cx {
         LockInfo {
             id: lock_id(self.seed, name),
             operation: "OperationTypeTest".to_owned(),
+            info: format!("what {name} locks for"),
             who: format!("{name}@conformance"),
             version: "1.13.3".to_owned(),
             created: Timestamp::from_unix(1_767_225_600, 0).unwrap_or(Timestamp::UNIX_EPOCH),
@@ -210,7 +247,9 @@ pub(crate) async fn reads(
         Some(stored) if same => Ok(stored),
         other => {
             let of = version.map_or_else(String::new, |v| format!(" of version {:?}", v.as_str()));
-            fail(format!("{who} reads {}{of}", describe_bytes(bytes)), describe_stored(other.as_ref()))
+            let expected = format!("{who} reads {}{of}", describe_bytes(bytes));
+            let hint = hint_for_bytes(bytes, other.as_ref());
+            Err(failed(expected, describe_stored(other.as_ref())).hint(Some(hint)))
         }
     }
 }

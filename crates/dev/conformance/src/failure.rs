@@ -25,6 +25,10 @@ pub struct Failure {
     pub expected: String,
     /// What was seen.
     pub seen: String,
+    /// Where to look first.
+    pub hint: String,
+    /// A clause that comes before this one in the contract and is broken too: this failure may follow from it.
+    pub more_basic: Option<Clause>,
     /// The last calls of the case and their answers, oldest first, with a letter for each client.
     pub calls: Vec<String>,
 }
@@ -32,24 +36,23 @@ pub struct Failure {
 impl Failure {
     /// A failure of which is not known yet what was expected and seen.
     pub(crate) fn new(case: &'static str, clause: Clause, conditions: Conditions, seed: u64) -> Self {
-        let (expected, seen, calls) = (String::new(), String::new(), Vec::new());
-        Self { case, clause, conditions, seed, expected, seen, calls }
-    }
-
-    /// Where to look first.
-    pub fn next_step(&self) -> &'static str {
-        self.clause.advice
+        let (expected, seen, hint) = (String::new(), String::new(), clause.advice.to_owned());
+        let (more_basic, calls) = (None, Vec::new());
+        Self { case, clause, conditions, seed, expected, seen, hint, more_basic, calls }
     }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { case, clause, conditions, seed, expected, seen, calls } = self;
+        let Self { case, clause, conditions, seed, expected, seen, hint, more_basic, calls } = self;
         writeln!(f, "{case} failed: clause {clause} of the contract is broken")?;
+        if let Some(first) = more_basic {
+            writeln!(f, "  first:     {first} is broken too and more basic, this may follow from it")?;
+        }
         writeln!(f, "  expected:  {expected}")?;
         writeln!(f, "  seen:      {seen}")?;
-        if !clause.advice.is_empty() {
-            writeln!(f, "  next step: {}", clause.advice)?;
+        if !hint.is_empty() {
+            writeln!(f, "  next step: {hint}")?;
         }
         write!(f, "  again:     conditions {conditions}, seed {seed} ({}={seed})", crate::SEED_VARIABLE)?;
         if !calls.is_empty() {
@@ -76,6 +79,8 @@ pub enum Outcome {
     Passed,
     /// Something was not.
     Failed(Box<Failure>),
+    /// The store claims something that this harness cannot show; the text says what and why.
+    NotShown(String),
     /// The clause does not concern this store, or the harness cannot bring about what it is about; the text says which.
     NotApplicable(String),
 }
@@ -88,8 +93,23 @@ pub(crate) enum Stop {
         seen: String,
         /// The clause that is broken when it is not the case's own.
         clause: Option<&'static str>,
+        /// Where to look, when what was seen says more than the clause.
+        hint: Option<String>,
     },
+    NotShown(String),
     NotApplicable(String),
+}
+
+impl Stop {
+    /// Says where to look, unless that is said.
+    pub(crate) fn hint(mut self, text: Option<&str>) -> Self {
+        if let Self::Failed { hint, .. } = &mut self
+            && hint.is_none()
+        {
+            *hint = text.map(ToOwned::to_owned);
+        }
+        self
+    }
 }
 
 /// The result of a step of a case.
@@ -97,7 +117,7 @@ pub(crate) type Step<T = ()> = Result<T, Stop>;
 
 /// What a failed case ends with.
 pub(crate) fn failed(expected: impl Into<String>, seen: impl Into<String>) -> Stop {
-    Stop::Failed { expected: expected.into(), seen: seen.into(), clause: None }
+    Stop::Failed { expected: expected.into(), seen: seen.into(), clause: None, hint: None }
 }
 
 /// Ends a case as failed.
@@ -162,7 +182,10 @@ pub(crate) trait Answer<T, E: Refusal>: Sized {
 
 impl<T, E: Refusal> Answer<T, E> for Result<T, E> {
     fn succeeds(self, what: &str) -> Step<T> {
-        self.or_else(|error| fail(format!("{what} succeeds"), describe(&error)))
+        self.map_err(|error| {
+            let kind = format!("{:?}", error.kind());
+            failed(format!("{what} succeeds"), describe(&error)).hint(hint_for(&kind))
+        })
     }
 
     fn refused_with(self, kinds: &[E::Kind], what: &str) -> Step<E> {
@@ -173,9 +196,59 @@ impl<T, E: Refusal> Answer<T, E> for Result<T, E> {
         match self {
             Ok(_) => fail(expected(), "it succeeded"),
             Err(error) if kinds.contains(&error.kind()) => Ok(error),
-            Err(error) => fail(expected(), describe(&error)),
+            Err(error) => {
+                let hint =
+                    "the call is refused, and callers act on the kind: answer the one that is expected";
+                Err(failed(expected(), describe(&error)).hint(Some(hint)))
+            }
         }
     }
+}
+
+/// Where to look when a call that should work is refused with this kind.
+fn hint_for(kind: &str) -> Option<&'static str> {
+    Some(match kind {
+        "Unsupported" => {
+            "`capabilities` names what this call refuses: implement it, or take it out of `capabilities`"
+        }
+        "Denied" => "look at the service first: it refuses the credentials or permissions of the test",
+        "Unavailable" => {
+            "look at the service first: check that it runs, and that the harness has its address"
+        }
+        "Corrupt" => {
+            "what is stored is not what was written: look at the bytes in the service, a column or a header may cut or convert \
+             them"
+        }
+        "Locked" => {
+            "a lock is left: find in the calls below which client took it, and have `unlock` remove that one where `lock` \
+             looks for it"
+        }
+        "Conflict" => "compare the condition with the version that `read` and `write` give",
+        "Ambiguous" => {
+            "read what is stored before answering `Ambiguous`, the call may be known to have worked"
+        }
+        _ => return None,
+    })
+}
+
+/// Where to look when other bytes are read than were written.
+pub(crate) fn hint_for_bytes(written: &[u8], stored: Option<&Stored>) -> &'static str {
+    let Some(stored) = stored else {
+        return "nothing is there for this client: look whether `write` returns early, or the clients use different places";
+    };
+    if stored.bytes == written {
+        return "the bytes are right and the version is not: give the version from `write` that `read` gives";
+    }
+    if written.starts_with(&stored.bytes) {
+        return "the end is missing: look for a limit of a column, a buffer or a request";
+    }
+    if stored.bytes.starts_with(written) {
+        return "old bytes follow the new ones: cut the old content off";
+    }
+    if stored.bytes.len() == written.len() {
+        return "bytes of the same number were read: look for a conversion of text, or for an earlier write";
+    }
+    "other bytes were read: look for an earlier write (a cache), or for a store that formats or converts them"
 }
 
 /// An error with its kind and its causes.

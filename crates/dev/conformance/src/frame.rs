@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::clause::Clause;
 use crate::executor::BoxFuture;
-use crate::failure::{Failure, Outcome, Step, Stop, fail};
+use crate::failure::{Failure, Outcome, Step, Stop, fail, failed};
 use crate::fault::Conditions;
 
 /// The seed of a run unless one is chosen.
@@ -81,11 +81,19 @@ pub(crate) fn carry_out(
     let spawned = std::thread::Builder::new().name(name.to_owned()).spawn(work);
     match spawned.map(|_| receiver.recv_timeout(patience)) {
         Ok(Ok(Some(step))) => step,
-        Ok(Ok(None)) => fail("the harness runs futures to their ends", "`Harness::block_on` returned early"),
-        Ok(Err(RecvTimeoutError::Timeout)) => {
-            fail(format!("the case ends within {patience:?}"), "it still waits for something")
+        Ok(Ok(None)) => {
+            Err(failed("the harness runs futures to their ends", "`Harness::block_on` returned early")
+                .hint(Some("mend the harness: `block_on` returns when the future is ready, not before")))
         }
-        Ok(Err(RecvTimeoutError::Disconnected)) => fail("the calls of the store return", "one panicked"),
+        Ok(Err(RecvTimeoutError::Timeout)) => {
+            let expected = format!("the case ends within {patience:?}");
+            let hint = "the last of the calls below has no answer: look for a wait that nothing ends, in it";
+            Err(failed(expected, "it still waits for something").hint(Some(hint)))
+        }
+        Ok(Err(RecvTimeoutError::Disconnected)) => {
+            Err(failed("the calls of the store return", "one panicked")
+                .hint(Some("find the panic's message above: a store answers with an error instead")))
+        }
         Err(error) => fail("a thread for the case", error.to_string()),
     }
 }
@@ -95,18 +103,21 @@ pub(crate) fn outcome(step: Step, failure: Failure) -> Outcome {
     match step {
         Ok(()) => Outcome::Passed,
         Err(Stop::NotApplicable(why)) => Outcome::NotApplicable(why),
-        Err(Stop::Failed { expected, seen, clause }) => {
+        Err(Stop::NotShown(why)) => Outcome::NotShown(why),
+        Err(Stop::Failed { expected, seen, clause, hint }) => {
             let clause = clause.and_then(Clause::find).copied().unwrap_or(failure.clause);
-            Outcome::Failed(Box::new(Failure { clause, expected, seen, ..failure }))
+            let hint = hint.unwrap_or_else(|| clause.advice.to_owned());
+            Outcome::Failed(Box::new(Failure { clause, expected, seen, hint, ..failure }))
         }
     }
 }
 
-/// The outcome for a test: why the case is not applicable, if it is not.
+/// The outcome for a test: why the case shows nothing, if it does not.
 pub(crate) fn checked(outcome: Outcome) -> Result<Option<String>, Box<dyn std::error::Error>> {
     match outcome {
         Outcome::Passed => Ok(None),
-        Outcome::NotApplicable(why) => Ok(Some(why)),
+        Outcome::NotShown(why) => Ok(Some(format!("not shown: {why}"))),
+        Outcome::NotApplicable(why) => Ok(Some(format!("not applicable: {why}"))),
         Outcome::Failed(failure) => Err(failure),
     }
 }

@@ -5,9 +5,22 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use groundstate_common::{Clock, SystemClock};
-use groundstate_statemgr::{Backend, Result, Sleeper, StateStore};
+use groundstate_statemgr::{Backend, Error, ErrorKind, Op, Result, Sleeper, StateStore};
 
 use crate::executor::{BoxFuture, ThreadSleeper, block_on};
+
+/// How another process finds a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Address {
+    /// The harness does not say. A store that claims to exclude other processes fails, because nothing shows it.
+    Unknown,
+    /// No other process can get there, for this reason, such as "blobs in memory". What the store claims about other processes
+    /// is reported as not shown.
+    Unreachable(String),
+    /// What [`Harness::open_at`] needs in another process: a path, or an endpoint with a name.
+    At(String),
+}
 
 /// Makes places for the cases. Implement [`name`](Self::name) and [`store`](Self::store); the rest has defaults.
 #[async_trait]
@@ -23,6 +36,19 @@ pub trait Harness: Send + Sync + 'static {
     ///
     /// When there is none to be had; the case counts as failed.
     async fn store(&self) -> Result<Arc<dyn TestStore>>;
+
+    /// A client of the place that has this [`address`](TestStore::address), in another process.
+    ///
+    /// The suite starts the program that it runs in a second time. Nothing of the first process is there: this opens the store
+    /// from the address alone.
+    ///
+    /// # Errors
+    ///
+    /// Those of opening the store.
+    async fn open_at(&self, address: &str) -> Result<Arc<dyn StateStore>> {
+        let why = "the harness has addresses, so it has to implement `Harness::open_at` as well";
+        Err(Error::new(ErrorKind::Internal, Op::Other("open"), address).because(why))
+    }
 
     /// Runs a future to its end.
     ///
@@ -55,6 +81,11 @@ pub trait TestStore: Send + Sync + 'static {
     ///
     /// Those of opening the store.
     async fn open(&self) -> Result<Arc<dyn StateStore>>;
+
+    /// How another process opens the place, for stores whose locks exclude other processes.
+    fn address(&self) -> Address {
+        Address::Unknown
+    }
 
     /// The clock that decides when leases end.
     fn clock(&self) -> Arc<dyn Clock> {

@@ -44,6 +44,8 @@
 //! - [`Harness`] makes places and [`TestStore`] opens clients of one; that is what an implementer writes. Two clients of one
 //!   place are what nearly every case works with.
 //! - [`suite!`] makes the tests; [`run`] gives a [`Report`].
+//! - [`TestStore::address`] and [`Harness::open_at`] open a place from a second process, which is this program, started again:
+//!   a store that claims to exclude other processes has to show it.
 //! - [`CASES`] are the cases and [`CLAUSES`] what they are about. Each clause has a case of its name. A case that needs a
 //!   capability which the store lacks checks that the store refuses what needs it.
 //! - [`Conditions`] are how the cases run: calm, with latency, with errors, and with clients that give up.
@@ -82,6 +84,7 @@ pub mod journals;
 mod linear;
 mod macros;
 mod memory;
+mod peer;
 mod report;
 mod rng;
 mod run;
@@ -95,9 +98,9 @@ pub use executor::{BoxFuture, ThreadSleeper, block_on};
 pub use failure::{Failure, Outcome};
 pub use fault::{Conditions, Faults, Faulty};
 pub use faulty_blobs::{Fault, FaultyBlobs};
-pub use harness::{Disturbance, Harness, TestStore};
+pub use harness::{Address, Disturbance, Harness, TestStore};
 pub use memory::MemoryHarness;
-pub use report::{CaseReport, Report};
+pub use report::{CaseReport, Counts, Report};
 pub use run::{SEED_VARIABLE, Settings, check, run, run_case};
 
 /// Compiles the examples of the README.

@@ -23,17 +23,26 @@ macro_rules! suite {
         fn conformance_check(
             name: &str,
             conditions: &str,
+            module: &str,
         ) -> ::std::result::Result<::std::option::Option<::std::string::String>, ::std::boxed::Box<dyn ::std::error::Error>>
         {
             let conditions = $crate::Conditions::find(conditions)
                 .ok_or("the conditions are calm, latency, errors and stops")?;
-            $crate::check(::std::sync::Arc::new($harness), name, conditions)
+            $crate::check(::std::sync::Arc::new($harness), name, conditions, module)
         }
 
         $(
             #[cfg(test)]
             mod $conditions {
-                $crate::__cases!(__tests |name| super::conformance_check(name, ::std::stringify!($conditions)));
+                $crate::__cases!(
+                    __tests
+                        | name
+                        | super::conformance_check(
+                            name,
+                            ::std::stringify!($conditions),
+                            ::std::module_path!(),
+                        )
+                );
             }
         )+
     };
@@ -115,10 +124,12 @@ macro_rules! __cases {
             delete_removes
             delete_is_repeatable
             delete_honours_options
+            delete_keeps_the_lock
             lock_excludes
             lock_excludes_all_but_one_of_many
             lock_excludes_on_threads
             lock_excludes_in_random_histories
+            lock_excludes_other_processes
             lock_answers_at_once
             unlock_frees
             unlock_needs_the_id
@@ -126,6 +137,7 @@ macro_rules! __cases {
             lock_leaves_the_state_alone
             locks_are_told_apart
             refusal_names_the_holder
+            refusal_names_the_holder_of_a_long_document
             a_dropped_lock_is_held_or_free
             holder_is_known
             force_unlock_frees
@@ -231,9 +243,9 @@ macro_rules! __tests {
             #[test]
             fn $case() -> ::std::result::Result<(), ::std::boxed::Box<dyn ::std::error::Error>> {
                 let $name = ::std::stringify!($case);
-                let not_applicable: ::std::option::Option<::std::string::String> = $check?;
-                if let ::std::option::Option::Some(why) = not_applicable {
-                    ::std::println!("not applicable: {}: {why}", ::std::stringify!($case));
+                let shows_nothing: ::std::option::Option<::std::string::String> = $check?;
+                if let ::std::option::Option::Some(why) = shows_nothing {
+                    ::std::println!("{}: {why}", ::std::stringify!($case));
                 }
                 Ok(())
             }

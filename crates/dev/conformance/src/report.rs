@@ -5,6 +5,7 @@ use std::fmt;
 use serde_json::{Value, json};
 
 use crate::cases::Case;
+use crate::clause::Clause;
 use crate::failure::Outcome;
 use crate::fault::Conditions;
 
@@ -43,14 +44,24 @@ impl Report {
         self.cases.iter().filter(|case| matches!(case.outcome, Outcome::Failed(_)))
     }
 
-    /// How many cases passed, failed, and were not applicable.
-    pub fn counts(&self) -> (usize, usize, usize) {
-        let mut counts = (0, 0, 0);
+    /// The most basic clause that is broken: the first one in the order of the contract. Others may fail because of it.
+    pub fn most_basic(&self) -> Option<Clause> {
+        let clauses = self.cases.iter().filter_map(|case| match &case.outcome {
+            Outcome::Failed(failure) => Some(failure.clause),
+            _ => None,
+        });
+        clauses.reduce(|first, clause| if clause.comes_before(&first) { clause } else { first })
+    }
+
+    /// How many cases ended in which way.
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
         for case in &self.cases {
             match case.outcome {
-                Outcome::Passed => counts.0 += 1,
-                Outcome::Failed(_) => counts.1 += 1,
-                Outcome::NotApplicable(_) => counts.2 += 1,
+                Outcome::Passed => counts.passed += 1,
+                Outcome::Failed(_) => counts.failed += 1,
+                Outcome::NotShown(_) => counts.not_shown += 1,
+                Outcome::NotApplicable(_) => counts.not_applicable += 1,
             }
         }
         counts
@@ -58,7 +69,7 @@ impl Report {
 
     /// The report as a JSON document, for programs: one object for each case.
     pub fn to_json(&self) -> String {
-        let (passed, failed, not_applicable) = self.counts();
+        let Counts { passed, failed, not_shown, not_applicable } = self.counts();
         let cases: Vec<Value> = self.cases.iter().map(CaseReport::json).collect();
         let report = json!({
             "store": self.store,
@@ -66,6 +77,8 @@ impl Report {
             "seed": self.seed.to_string(),
             "passed": passed,
             "failed": failed,
+            "most_basic": self.most_basic().map(|clause| clause.code),
+            "not_shown": not_shown,
             "not_applicable": not_applicable,
             "cases": cases,
         });
@@ -82,13 +95,14 @@ impl CaseReport {
         });
         let members = match &self.outcome {
             Outcome::Passed => json!({"outcome": "passed"}),
+            Outcome::NotShown(why) => json!({"outcome": "not_shown", "why": why}),
             Outcome::NotApplicable(why) => json!({"outcome": "not_applicable", "why": why}),
             Outcome::Failed(failure) => json!({
                 "outcome": "failed",
                 "broken_clause": failure.clause.code,
                 "expected": failure.expected,
                 "seen": failure.seen,
-                "next_step": failure.next_step(),
+                "next_step": failure.hint,
                 "calls": failure.calls,
             }),
         };
@@ -105,12 +119,13 @@ impl fmt::Display for CaseReport {
         let word = match outcome {
             Outcome::Passed => "passed",
             Outcome::Failed(_) => "FAILED",
+            Outcome::NotShown(_) => "unseen",
             Outcome::NotApplicable(_) => "n/a",
         };
         write!(f, "{word:<6} {:<2} {conditions:<7} {}", case.code, case.name)?;
         match outcome {
             Outcome::Passed => Ok(()),
-            Outcome::NotApplicable(why) => write!(f, ": {why}"),
+            Outcome::NotShown(why) | Outcome::NotApplicable(why) => write!(f, ": {why}"),
             Outcome::Failed(failure) => {
                 failure.to_string().lines().skip(1).try_for_each(|line| write!(f, "\n    {line}"))
             }
@@ -118,14 +133,49 @@ impl fmt::Display for CaseReport {
     }
 }
 
+/// How many cases ended in which way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Counts {
+    /// Everything was as the clauses say.
+    pub passed: usize,
+    /// Something was not.
+    pub failed: usize,
+    /// The store claims what this harness cannot show.
+    pub not_shown: usize,
+    /// The clause does not concern the store, or needs help of the harness.
+    pub not_applicable: usize,
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { passed, failed, not_shown, not_applicable } = self;
+        write!(f, "{passed} passed, {failed} failed, {not_shown} not shown, {not_applicable} not applicable")
+    }
+}
+
+impl Report {
+    /// The line that is read first: where a failed run has to be looked at.
+    fn headline(&self) -> Option<String> {
+        let first = self.most_basic()?;
+        let others = self.failures().filter(|case| match &case.outcome {
+            Outcome::Failed(failure) => failure.clause != first,
+            _ => false,
+        });
+        Some(match others.count() {
+            0 => format!("{first} is broken"),
+            1 => format!("{first} is broken; 1 other may follow from it"),
+            others => format!("{first} is broken; {others} others may follow from it"),
+        })
+    }
+}
+
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (passed, failed, not_applicable) = self.counts();
+        if let Some(headline) = self.headline() {
+            writeln!(f, "{headline}\n")?;
+        }
         self.cases.iter().try_for_each(|case| writeln!(f, "{case}"))?;
-        write!(
-            f,
-            "{}: {passed} passed, {failed} failed, {not_applicable} not applicable (seed {})",
-            self.store, self.seed
-        )
+        write!(f, "{}: {} (seed {})", self.store, self.counts(), self.seed)
     }
 }

@@ -65,6 +65,7 @@ fn state_of(text: &str) -> Step<State> {
             expected: "the suite's own state can be read".to_owned(),
             seen: error.to_string(),
             clause: None,
+            hint: None,
         }),
     }
 }

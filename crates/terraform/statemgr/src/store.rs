@@ -54,11 +54,13 @@ use crate::lock_info::{LockId, LockInfo};
 /// - **D1 `delete_removes`**: afterwards R1 holds, and [`Expect::Absent`] is fulfilled.
 /// - **D2 `delete_is_repeatable`**: with [`Expect::Any`], deleting what is absent succeeds.
 /// - **D3 `delete_honours_options`**: expectation and token count as they do for writes; a refused deletion changes nothing.
+/// - **D4 `delete_keeps_the_lock`** \[locking\]: a lock that is held stays held under its id, and the count of tokens goes on.
 ///
 /// Locking \[locking\]
 ///
 /// - **L1 `lock_excludes`**: while a lock is held, `lock` of every client within the
-///   [`exclusion`](Capabilities::exclusion), the holder included, is refused with `Locked`.
+///   [`exclusion`](Capabilities::exclusion), the holder included, is refused with `Locked`. What the exclusion claims about other
+///   processes is tried from a second one.
 /// - **L2 `lock_answers_at_once`**: `lock` does not wait for the holder. Waiting is [`lock_with`](crate::lock_with)'s.
 /// - **L3 `unlock_frees`**: after `unlock` with the granted id, the next `lock` of any client succeeds.
 /// - **L4 `unlock_needs_the_id`**: `unlock` with another id is refused with `Locked`, and the lock stays held.
@@ -66,8 +68,8 @@ use crate::lock_info::{LockId, LockInfo};
 /// - **L6 `lock_leaves_the_state_alone`**: locking and unlocking change neither bytes nor version; a place that was absent
 ///   is absent afterwards.
 /// - **L7 `locks_are_told_apart`**: two grants have different ids if the documents they were asked with have.
-/// - **L8 `refusal_names_the_holder`** \[holder\]: the error of L1 carries the holder's document, operation, who and version
-///   as they were given, under an id that releases the lock.
+/// - **L8 `refusal_names_the_holder`** \[holder\]: the error of L1 carries the holder's document, operation, who, version and
+///   info as they were given and of any length, under an id that releases the lock.
 /// - **L9 `a_dropped_lock_is_held_or_free`**: when the future of `lock` is dropped before it answers, the place is either
 ///   locked with the document's id or free.
 ///

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use groundstate_common::SystemClock;
-use groundstate_conformance::{Harness, TestStore};
+use groundstate_conformance::{Address, Harness, TestStore};
 use groundstate_statemgr::{Backend, Error, ErrorKind, Op, Result, StateStore};
 use groundstate_statemgr_fs::{FsOptions, FsStore, FsWorkspaces, Publish};
 use tempfile::TempDir;
@@ -38,6 +38,10 @@ impl Harness for FileHarness {
         let folder = tempfile::tempdir().map_err(|error| failure(Op::Other("make"), error))?;
         Ok(Arc::new(OneFile { folder, options: self.0.clone() }))
     }
+
+    async fn open_at(&self, address: &str) -> Result<Arc<dyn StateStore>> {
+        Ok(Arc::new(FsStore::with_options(address, self.0.clone(), Arc::new(SystemClock))?))
+    }
 }
 
 fn failure(op: Op, error: std::io::Error) -> Error {
@@ -59,6 +63,10 @@ impl OneFile {
 impl TestStore for OneFile {
     async fn open(&self) -> Result<Arc<dyn StateStore>> {
         Ok(Arc::new(FsStore::with_options(self.path(), self.options.clone(), Arc::new(SystemClock))?))
+    }
+
+    fn address(&self) -> Address {
+        Address::At(self.path().display().to_string())
     }
 
     async fn put_zero_bytes(&self) -> Result<bool> {

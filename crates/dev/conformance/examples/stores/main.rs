@@ -2,6 +2,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "this program reports on the terminal")]
 
 mod args;
+mod clouds;
 mod files;
 mod table;
 
@@ -11,7 +12,10 @@ use std::time::Duration;
 
 use groundstate_conformance::{CASES, Harness, MemoryHarness, run};
 
+use groundstate_testkit::{S3Locks, TestBackend};
+
 use args::{Command, parse};
+use clouds::CloudHarness;
 use files::FileHarness;
 
 /// The stores by name. An address is a harness like any other: one more line here.
@@ -21,6 +25,10 @@ fn stores() -> Vec<(&'static str, Arc<dyn Harness>)> {
         ("memory-lease", Arc::new(MemoryHarness::with_lease(Duration::from_secs(60)))),
         ("fs", Arc::new(FileHarness::in_place())),
         ("fs-rename", Arc::new(FileHarness::by_renaming())),
+        ("s3", Arc::new(CloudHarness::new("S3, lock files", || TestBackend::s3_here(S3Locks::File)))),
+        ("s3-table", Arc::new(CloudHarness::new("S3, DynamoDB", || TestBackend::s3_here(S3Locks::Table)))),
+        ("gcs", Arc::new(CloudHarness::new("Google Cloud Storage", TestBackend::gcs_here))),
+        ("azurerm", Arc::new(CloudHarness::new("Azure Blob Storage", TestBackend::azurerm_here))),
     ]
 }
 
@@ -33,7 +41,7 @@ fn main() -> ExitCode {
             let Some((_, harness)) = stores().into_iter().find(|(name, _)| *name == store) else {
                 return ExitCode::from(2);
             };
-            let report = run(harness, &settings);
+            let report = run(harness, &settings.restart(["run", "--store", &store]));
             println!("{}", if json { report.to_json() } else { report.to_string() });
             if report.is_success() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
         }

@@ -34,7 +34,9 @@ pub(crate) async fn refusals(cx: &Cx, missing: &[&str]) -> Step {
 /// A refusal that does not come is a matter of C1, whatever case asked for it.
 fn of_c1(stop: Stop) -> Stop {
     match stop {
-        Stop::Failed { expected, seen, .. } => Stop::Failed { expected, seen, clause: Some("C1") },
+        Stop::Failed { expected, seen, .. } => {
+            Stop::Failed { expected, seen, clause: Some("C1"), hint: None }
+        }
         other => other,
     }
 }

@@ -1,9 +1,11 @@
-//! D1 to D3: what a deletion does.
+//! D1 to D4: what a deletion does.
 
 use groundstate_statemgr::{ErrorKind, Expect, WriteOptions};
 
+use crate::cases::holder::is_in_force;
+use crate::cases::locking::{is_held, take};
 use crate::cx::{Cx, put, read, reads, reads_nothing, reads_the_same};
-use crate::failure::{Answer, Step};
+use crate::failure::{Answer, Step, describe, ensure, fail};
 
 pub(super) async fn removes(cx: &Cx) -> Step {
     let (a, b) = cx.two().await?;
@@ -70,4 +72,32 @@ pub(super) async fn options(cx: &Cx) -> Step {
         Some(grant) => a.unlock(&grant.id).await.succeeds("the release, after the deletion,"),
         None => Ok(()),
     }
+}
+
+pub(super) async fn keeps_the_lock(cx: &Cx) -> Step {
+    let (a, b) = cx.two().await?;
+    put(&a, &cx.document()).await?;
+    let grant = take(cx, &a, "a").await?;
+    // As with writes, it is up to the store whether another client may delete.
+    match b.delete(&WriteOptions::any()).await {
+        Ok(()) => {}
+        Err(error) if error.kind() == ErrorKind::Locked => {}
+        Err(error) => {
+            let expected = "a deletion without the lock succeeds or is refused with `Locked`";
+            return fail(expected, describe(&error));
+        }
+    }
+    is_held(cx, &[(&b, "B, after its deletion"), (&a, "A, after a deletion of B")]).await?;
+    a.delete(&WriteOptions::any().fence(grant.fence)).await.succeeds("a deletion by the holder")?;
+    reads_nothing(&b, "B").await?;
+    is_held(cx, &[(&b, "B, after a deletion by the holder"), (&cx.open().await?, "a new client")]).await?;
+    if cx.capabilities.holder {
+        is_in_force(&b, &grant.id).await?;
+    }
+    a.unlock(&grant.id).await.succeeds("the release, after the deletion,")?;
+    let next = take(cx, &b, "b").await?;
+    ensure(next.fence >= grant.fence, "the count of tokens goes on after a deletion", || {
+        format!("{:?} after {:?}", next.fence, grant.fence)
+    })?;
+    b.unlock(&next.id).await.succeeds("the release of B")
 }

@@ -11,7 +11,7 @@ pub(super) async fn in_the_refusal(cx: &Cx) -> Step {
     for round in 0..3 {
         let mut info = cx.info(&format!("round{round}"));
         info.who = format!("ann{round}@host \"quoted\" <é>");
-        info.info = "what for".to_owned();
+        info.info = format!("what for, in round {round}");
         a.lock(&info).await.succeeds("a lock that is free")?;
         let error = b.lock(&cx.info("b")).await.refused(ErrorKind::Locked, "a lock of B")?;
         let Some(holder) = error.holder() else {
@@ -24,11 +24,48 @@ pub(super) async fn in_the_refusal(cx: &Cx) -> Step {
     Ok(())
 }
 
+/// A document of some thousand bytes, with what has to be escaped, is given as it was: no column cuts it.
+pub(super) async fn of_a_long_document(cx: &Cx) -> Step {
+    let (a, b) = cx.two().await?;
+    for length in [250, 2_000] {
+        let mut info = cx.info(&format!("long{length}"));
+        info.info = "\"apply\" <é> of module.network\\1, ".chars().cycle().take(length).collect();
+        info.who = format!("{}@build-agent.example.com", "long-name.".repeat(20));
+        let grant = a.lock(&info).await.succeeds("a lock that is free")?;
+        let error = b.lock(&cx.info("b")).await.refused(ErrorKind::Locked, "a lock of B")?;
+        let Some(holder) = error.holder() else {
+            return fail(
+                "the refusal carries the holder, whose document is long",
+                "there is none in the error",
+            );
+        };
+        is_described(holder, &info)?;
+        let holder = b.lock_holder().await.succeeds("asking for the holder, whose document is long,")?;
+        match holder {
+            Some(holder) => is_described(&holder, &info)?,
+            None => return fail("the holder, whose document is long, is known", "the lock is free"),
+        }
+        a.unlock(&grant.id).await.succeeds("the release")?;
+    }
+    Ok(())
+}
+
+/// The lock in force has this id.
+pub(super) async fn is_in_force(client: &Client, id: &LockId) -> Step {
+    let holder = client.lock_holder().await.succeeds("asking for the holder")?;
+    let same = holder.as_ref().is_some_and(|holder| holder.id == *id);
+    ensure(same, format!("the id in force is {:?}", id.as_str()), || match &holder {
+        Some(holder) => format!("{:?}", holder.id.as_str()),
+        None => "the lock is free".to_owned(),
+    })
+}
+
 /// The holder is the one that locked with this document.
 fn is_described(holder: &LockHolder, info: &LockInfo) -> Step {
     for (what, seen, given) in [
         ("operation", &holder.info.operation, &info.operation),
         ("who", &holder.info.who, &info.who),
+        ("info", &holder.info.info, &info.info),
         ("version", &holder.info.version, &info.version),
     ] {
         ensure(seen == given, format!("the holder's {what} is {given:?}, as it was given"), || {

@@ -105,10 +105,14 @@ pub static CASES: &[Case] = &[
     case("delete_removes", "D1", DELETE, |cx| Box::pin(deleting::removes(cx))),
     case("delete_is_repeatable", "D2", DELETE, |cx| Box::pin(deleting::repeatable(cx))),
     case("delete_honours_options", "D3", DELETE.conditional_write(), |cx| Box::pin(deleting::options(cx))),
+    case("delete_keeps_the_lock", "D4", DELETE.locking(Exclusion::Process), |cx| {
+        Box::pin(deleting::keeps_the_lock(cx))
+    }),
     case("lock_excludes", "L1", LOCK, |cx| Box::pin(locking::excludes(cx))),
     case("lock_excludes_all_but_one_of_many", "L1", LOCK, |cx| Box::pin(together::many_locks(cx))),
     case("lock_excludes_on_threads", "L1", LOCK, |cx| Box::pin(together::increments(cx))),
     case("lock_excludes_in_random_histories", "L1", LOCK, |cx| Box::pin(together::lock_histories(cx))),
+    case("lock_excludes_other_processes", "L1", LOCK, |cx| Box::pin(locking::other_processes(cx))),
     case("lock_answers_at_once", "L2", LOCK, |cx| Box::pin(locking::at_once(cx))),
     case("unlock_frees", "L3", LOCK, |cx| Box::pin(locking::frees(cx))),
     case("unlock_needs_the_id", "L4", LOCK, |cx| Box::pin(locking::needs_the_id(cx))),
@@ -116,6 +120,9 @@ pub static CASES: &[Case] = &[
     case("lock_leaves_the_state_alone", "L6", LOCK, |cx| Box::pin(locking::leaves_the_state(cx))),
     case("locks_are_told_apart", "L7", LOCK, |cx| Box::pin(locking::told_apart(cx))),
     case("refusal_names_the_holder", "L8", HOLDER, |cx| Box::pin(holder::in_the_refusal(cx))),
+    case("refusal_names_the_holder_of_a_long_document", "L8", HOLDER, |cx| {
+        Box::pin(holder::of_a_long_document(cx))
+    }),
     case("a_dropped_lock_is_held_or_free", "L9", LOCK, |cx| Box::pin(locking::dropped(cx))),
     case("holder_is_known", "H1", HOLDER, |cx| Box::pin(holder::is_known(cx))),
     case("force_unlock_frees", "K1", FORCE, |cx| Box::pin(holder::force_frees(cx))),

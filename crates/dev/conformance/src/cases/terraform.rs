@@ -85,6 +85,7 @@ fn own_fault(error: impl std::fmt::Display) -> Stop {
         expected: "the suite's own text is valid".to_owned(),
         seen: error.to_string(),
         clause: None,
+        hint: None,
     }
 }
 

@@ -283,6 +283,7 @@ pub(super) async fn while_locked(cx: &Cx) -> Step {
         expected: "a write succeeds when the lock is free".to_owned(),
         seen: describe(&error),
         clause: None,
+        hint: None,
     })?;
     reads(&a, "A", &document, Some(&version)).await.map(drop)
 }

@@ -29,7 +29,7 @@ fn a_report_as_text_has_a_line_a_case_and_a_sum() {
              n/a    R1 {conditions:<7} absent_reads_as_none_but_not_without_container: {container}\n"
         )
     };
-    let sum = "memory: 4 passed, 0 failed, 4 not applicable (seed 7)";
+    let sum = "memory: 4 passed, 0 failed, 0 not shown, 4 not applicable (seed 7)";
     assert_eq!(report.to_string(), format!("{}{}{sum}", lines("calm"), lines("stops")));
     assert!(report.is_success());
 }
@@ -47,6 +47,8 @@ fn a_report_as_json_has_all_of_a_failure() {
         "seed": "18446744073709551615",
         "passed": 0,
         "failed": 1,
+        "most_basic": "L5",
+        "not_shown": 0,
         "not_applicable": 0,
         "cases": [{
             "case": "unlock_twice_fails",
@@ -144,4 +146,53 @@ fn the_clauses_are_those_of_the_documentation() {
     let known: Vec<String> =
         CLAUSES.iter().filter(|clause| clause.is_of_stores()).map(ToString::to_string).collect();
     assert_eq!(known, documented);
+}
+
+/// Which clause to look at first, before all the lines.
+#[test]
+fn the_most_basic_broken_clause_comes_first() {
+    let settings = Settings::default().conditions([Conditions::Calm]);
+    let report = run(Arc::new(Flawed(Some(Flaw::DropsWrites))), &settings);
+    let others = report.failures().filter(|case| match &case.outcome {
+        Outcome::Failed(failure) => failure.clause.code != "R2",
+        _ => false,
+    });
+    let others = others.count();
+    assert!(others > 3, "{report}");
+    let first = format!("R2 reads_own_and_others_writes is broken; {others} others may follow from it\n\n");
+    assert!(report.to_string().starts_with(&first), "{report}");
+    assert_eq!(report.most_basic().map(|clause| clause.code), Some("R2"));
+    assert_eq!(run(memory(), &settings.only("R1")).most_basic(), None);
+}
+
+/// A test that fails for what another clause demands says so.
+#[test]
+fn a_failed_test_names_the_clause_to_look_at_first() {
+    let check = |flaw, case| {
+        let harness = Arc::new(Flawed(Some(flaw)));
+        groundstate_conformance::check(harness, case, Conditions::Calm, module_path!())
+            .unwrap_err()
+            .to_string()
+    };
+    let text = check(Flaw::DropsWrites, "terraform_full_manager");
+    let line =
+        "  first:     R2 reads_own_and_others_writes is broken too and more basic, this may follow from it\n";
+    assert!(text.contains(line), "{text}");
+    let text = check(Flaw::DropsWrites, "reads_own_and_others_writes");
+    assert!(!text.contains("first:"), "{text}");
+}
+
+/// The hint follows what was seen, not the clause alone.
+#[test]
+fn the_next_step_follows_what_was_seen() {
+    for (flaw, case, hint) in [
+        (Flaw::CutsLongStates, "reads_own_and_others_writes_of_megabytes", "the end is missing"),
+        (Flaw::OverlaysTheOldBytes, "write_replaces_all", "old bytes follow the new ones"),
+        (Flaw::ReadNeedsTheLock, "reads_without_lock", "a lock is left"),
+    ] {
+        let harness: Arc<dyn Harness> = Arc::new(Flawed(Some(flaw)));
+        let outcome = run_case(&harness, Case::find(case).unwrap(), Conditions::Calm, 1);
+        let Outcome::Failed(failure) = outcome else { panic!("{flaw:?} gives {outcome:?}") };
+        assert!(failure.hint.starts_with(hint), "{failure}");
+    }
 }

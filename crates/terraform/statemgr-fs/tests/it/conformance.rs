@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use groundstate_common::SystemClock;
-use groundstate_conformance::{Harness, TestStore};
+use groundstate_conformance::{Address, Harness, TestStore};
 use groundstate_statemgr::{Backend, Result, StateStore};
-use groundstate_statemgr_fs::{FsOptions, FsWorkspaces};
+use groundstate_statemgr_fs::{FsOptions, FsStore, FsWorkspaces};
 
 use crate::support::Folder;
 
@@ -21,6 +21,10 @@ impl Harness for Files {
     async fn store(&self) -> Result<Arc<dyn TestStore>> {
         Ok(Arc::new(OneFile { folder: Folder::new(), options: self.0.clone() }))
     }
+
+    async fn open_at(&self, address: &str) -> Result<Arc<dyn StateStore>> {
+        Ok(Arc::new(FsStore::with_options(address, self.0.clone(), Arc::new(SystemClock))?))
+    }
 }
 
 struct OneFile {
@@ -32,6 +36,10 @@ struct OneFile {
 impl TestStore for OneFile {
     async fn open(&self) -> Result<Arc<dyn StateStore>> {
         Ok(Arc::new(self.folder.store_with(self.options.clone())))
+    }
+
+    fn address(&self) -> Address {
+        Address::At(self.folder.state().display().to_string())
     }
 
     async fn put_zero_bytes(&self) -> Result<bool> {

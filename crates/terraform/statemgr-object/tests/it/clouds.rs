@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use groundstate_blobs::{BlobStore, Key, MemoryBlobs, PutOptions};
 use groundstate_common::SystemClock;
-use groundstate_conformance::{Harness, TestStore, ThreadSleeper};
+use groundstate_conformance::{Address, Harness, TestStore, ThreadSleeper};
 use groundstate_statemgr::{Backend, Result, StateStore, WorkspaceName};
 use groundstate_statemgr_object::history::{Keeping, Retention};
 use groundstate_statemgr_object::{AzureBackend, FolderLayout, GenerationLocks, ObjectBackend};
@@ -39,6 +39,10 @@ struct OnePlace {
 impl TestStore for OnePlace {
     async fn open(&self) -> Result<Arc<dyn StateStore>> {
         self.backend.store(&WorkspaceName::default_name())
+    }
+
+    fn address(&self) -> Address {
+        Address::Unreachable("its blobs are in the memory of this process".to_owned())
     }
 
     async fn put_zero_bytes(&self) -> Result<bool> {

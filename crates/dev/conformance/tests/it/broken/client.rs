@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use groundstate_common::{Clock, Timestamp};
@@ -215,6 +216,11 @@ impl Client {
         let holder = match asker {
             Some(info) if self.has(Flaw::RefusalNamesTheAsker) => Some(LockHolder::of(info.clone())),
             Some(_) if self.has(Flaw::RefusalNamesNobody) => None,
+            _ if self.has(Flaw::CutsTheDocument) => {
+                let document = held.info.to_json();
+                let cut = &document.as_bytes()[..document.len().min(255)];
+                LockInfo::parse(cut).ok().map(LockHolder::of)
+            }
             _ => Some(self.holder_of(held)),
         };
         Error::locked(op, self, holder)
@@ -252,10 +258,14 @@ impl Client {
             inner.bytes = Some(b"{}".to_vec());
         }
         let token = inner.token;
+        let mut info = info.clone();
+        if self.has(Flaw::DropsTheInfo) {
+            info.info.clear();
+        }
         let held =
             Held { id: id.clone(), info: info.clone(), client: self.number, token, expires: self.end() };
         inner.lock = Some(held.clone());
-        inner.ghost = Some(info.clone());
+        inner.ghost = Some(info);
         *self.mine() = Some(id.clone());
         Ok(self.grant(&held))
     }
@@ -300,7 +310,11 @@ impl fmt::Debug for Client {
 #[async_trait]
 impl StateStore for Client {
     fn capabilities(&self) -> Capabilities {
-        let all = Capabilities::none().locking(Exclusion::Process).force_unlock().holder().delete().lease();
+        let exclusion = match self.shared.flaw {
+            Some(Flaw::LocksInsideTheProcess) => Exclusion::Global,
+            _ => Exclusion::Process,
+        };
+        let all = Capabilities::none().locking(exclusion).force_unlock().holder().delete().lease();
         match self.shared.flaw {
             Some(Flaw::QuietlyIgnoresWhatItLacks) => all.fencing(),
             Some(Flaw::GrantsTokensItDoesNotCheck) => all.conditional_write(),
@@ -397,6 +411,9 @@ impl StateStore for Client {
             let mut inner = self.shared.inner();
             inner.bytes = self.has(Flaw::DeleteLeavesZeroBytes).then(Vec::new);
             inner.durable = None;
+            if self.has(Flaw::DeleteRemovesTheLock) {
+                inner.lock = None;
+            }
             if self.has(Flaw::VersionsBeginAgainAfterDelete) {
                 inner.writes = 0;
             }
@@ -407,6 +424,13 @@ impl StateStore for Client {
     async fn lock(&self, info: &LockInfo) -> Result<LockGrant> {
         pause().await;
         let disturbance = self.disturbance(Op::Lock)?;
+        let asked = Instant::now();
+        while self.has(Flaw::WaitsThreeSeconds)
+            && self.held(&self.shared.inner()).is_some()
+            && asked.elapsed() < Duration::from_secs(3)
+        {
+            std::thread::sleep(Duration::from_millis(20));
+        }
         while self.has(Flaw::WaitsForTheHolder) && self.held(&self.shared.inner()).is_some() {
             pause().await;
         }

@@ -7,7 +7,7 @@ mod place;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use groundstate_conformance::{CLAUSES, Case, Conditions, Harness, Outcome, run_case};
+use groundstate_conformance::{CLAUSES, Case, Conditions, Harness, Outcome, Settings, run, run_case};
 
 pub(crate) use flaw::Flaw;
 use flaw::{FLAWS, RACES};
@@ -51,6 +51,27 @@ fn races_are_found_on_threads_too() {
         let fails = |seed| matches!(run_case(&harness, case, Conditions::Calm, seed), Outcome::Failed(_));
         assert!((0..200).any(fails), "{flaw:?} is not found by {name} in 200 attempts");
     }
+}
+
+/// A second process is what finds it: within one the lock excludes every client.
+#[test]
+fn a_lock_inside_the_process_is_not_global() {
+    let harness: Arc<dyn Harness> = Arc::new(Flawed(Some(Flaw::LocksInsideTheProcess)));
+    let settings = Settings::default()
+        .conditions([Conditions::Calm])
+        .restart_test(module_path!(), "a_lock_inside_the_process_is_not_global");
+    let report = run(harness, &settings.clone().only("lock_excludes"));
+    assert!(report.is_success(), "{report}");
+    let report = run(
+        Arc::new(Flawed(Some(Flaw::LocksInsideTheProcess))),
+        &settings.only("lock_excludes_other_processes"),
+    );
+    let [case] = report.cases.as_slice() else { panic!("{report}") };
+    let Outcome::Failed(failure) = &case.outcome else { panic!("{report}") };
+    assert_eq!(failure.clause.code, "L1");
+    assert_eq!(failure.expected, "a lock of another process while A holds the lock is refused with `Locked`");
+    assert!(failure.seen.starts_with("it succeeded, under the id"), "{failure}");
+    assert!(failure.hint.contains("claim `Exclusion::Process`"), "{failure}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use groundstate_common::{Clock, FixedClock, Timestamp};
-use groundstate_conformance::{Disturbance, Harness, TestStore};
+use groundstate_conformance::{Address, Disturbance, Harness, TestStore};
 use groundstate_statemgr::{
     CreateWorkspace, DeleteWorkspace, Error, ErrorKind, History, LockId, LockInfo, Op, Result, StateStore,
     WorkspaceName, WriteOptions, create_workspace,
@@ -87,6 +87,12 @@ impl Harness for Flawed {
         Ok(Arc::new(Backend { flaw: self.0, clock, names: Arc::default() }))
     }
 
+    async fn open_at(&self, _: &str) -> Result<Arc<dyn StateStore>> {
+        // What it calls a place everybody sees is the memory of this process.
+        let clock = Arc::new(FixedClock::new(Timestamp::UNIX_EPOCH));
+        Ok(Arc::new(Shared::new(self.0, &clock).client()))
+    }
+
     fn secrets(&self) -> Vec<String> {
         vec![PASSWORD.to_owned()]
     }
@@ -112,6 +118,10 @@ impl Backend {
 impl TestStore for Backend {
     async fn open(&self) -> Result<Arc<dyn StateStore>> {
         Ok(Arc::new(self.shared("default").client()))
+    }
+
+    fn address(&self) -> Address {
+        Address::At("everywhere".to_owned())
     }
 
     fn clock(&self) -> Arc<dyn Clock> {

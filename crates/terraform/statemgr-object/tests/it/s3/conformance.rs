@@ -9,7 +9,7 @@ use bytes::Bytes;
 use groundstate_blobs::{BlobStore, Context, PutOptions};
 use groundstate_blobs_cloud::S3Blobs;
 use groundstate_common::{OsIds, Sleeper, SystemClock};
-use groundstate_conformance::{BoxFuture, Disturbance, Harness, TestStore};
+use groundstate_conformance::{Address, BoxFuture, Disturbance, Harness, TestStore};
 use groundstate_statemgr::{Backend, Error, ErrorKind, Op, Result, StateStore, WorkspaceName};
 use groundstate_statemgr_object::{S3Backend, S3Layout};
 use groundstate_testkit::{Fault, S3Server};
@@ -52,6 +52,10 @@ impl Harness for Buckets {
         Ok(Arc::new(Bucket { endpoint: SERVER.endpoint(), bucket, locks: self.0 }))
     }
 
+    async fn open_at(&self, address: &str) -> Result<Arc<dyn StateStore>> {
+        Bucket::at(address, self.0)?.open().await
+    }
+
     fn block_on(&self, future: BoxFuture<'_, ()>) {
         RUNTIME.block_on(future);
     }
@@ -69,6 +73,13 @@ pub(super) struct Bucket {
 }
 
 impl Bucket {
+    /// The bucket of this [`address`](TestStore::address).
+    pub(super) fn at(address: &str, locks: Locks) -> Result<Self> {
+        let wrong = || Error::new(ErrorKind::Invalid, Op::Other("open"), address);
+        let (endpoint, bucket) = address.rsplit_once(' ').ok_or_else(wrong)?;
+        Ok(Self { endpoint: endpoint.to_owned(), bucket: bucket.to_owned(), locks })
+    }
+
     pub(super) fn backend(&self, bucket: &str) -> Result<S3Backend> {
         let context = Context::new(Arc::new(SystemClock), Arc::new(Brief), Arc::new(OsIds));
         let blobs = S3Blobs::open(&settings(&self.endpoint, bucket), &context)
@@ -81,6 +92,10 @@ impl Bucket {
 impl TestStore for Bucket {
     async fn open(&self) -> Result<Arc<dyn StateStore>> {
         self.backend(&self.bucket)?.store(&WorkspaceName::default_name())
+    }
+
+    fn address(&self) -> Address {
+        Address::At(format!("{} {}", self.endpoint, self.bucket))
     }
 
     async fn put_zero_bytes(&self) -> Result<bool> {

@@ -59,6 +59,10 @@ impl Harness for Moto {
         Ok(Arc::new(self.bucket(Locks::File).await))
     }
 
+    async fn open_at(&self, address: &str) -> Result<Arc<dyn StateStore>> {
+        Bucket::at(address, Locks::File)?.open().await
+    }
+
     fn block_on(&self, future: BoxFuture<'_, ()>) {
         RUNTIME.block_on(future);
     }
@@ -67,7 +71,9 @@ impl Harness for Moto {
 #[test]
 fn the_contract_is_kept_on_moto() {
     let Some(moto) = Moto::new() else { return };
-    let report = run(Arc::new(moto), &Settings::default().conditions([Conditions::Calm]));
+    let settings = Settings::default().conditions([Conditions::Calm]);
+    let settings = settings.restart_test(module_path!(), "the_contract_is_kept_on_moto");
+    let report = run(Arc::new(moto), &settings);
     assert!(report.is_success(), "{report}");
 }
 

@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
-use groundstate_conformance::{BoxFuture, Conditions, Disturbance, Harness, Settings, TestStore, run};
-use groundstate_statemgr::{Backend, Result, StateStore, WorkspaceName};
+use groundstate_conformance::{
+    Address, BoxFuture, Conditions, Disturbance, Harness, Settings, TestStore, run,
+};
+use groundstate_statemgr::{Backend, Error, ErrorKind, Op, Result, StateStore, WorkspaceName};
 use groundstate_statemgr_object::AzureBackend;
 use groundstate_testkit::{AzureServer, Fault, GcsServer};
 
@@ -70,6 +72,18 @@ impl Harness for Cloud {
         })
     }
 
+    async fn open_at(&self, address: &str) -> Result<Arc<dyn StateStore>> {
+        let wrong = || Error::new(ErrorKind::Invalid, Op::Other("open"), address);
+        let (endpoint, name) = address.rsplit_once(' ').ok_or_else(wrong)?;
+        let name_of_state = WorkspaceName::default_name();
+        match self {
+            Self::Google | Self::GoogleAt(_) => {
+                google(google_blobs(endpoint, name, &[]), name).store(&name_of_state)
+            }
+            Self::Azure | Self::AzureAt(_) => azure(azure_blobs(endpoint, name), name).store(&name_of_state),
+        }
+    }
+
     fn block_on(&self, future: BoxFuture<'_, ()>) {
         RUNTIME.block_on(future);
     }
@@ -86,6 +100,10 @@ impl TestStore for InBucket {
     async fn open(&self) -> Result<Arc<dyn StateStore>> {
         google(google_blobs(&self.endpoint, &self.bucket, &[]), &self.bucket)
             .store(&WorkspaceName::default_name())
+    }
+
+    fn address(&self) -> Address {
+        Address::At(format!("{} {}", self.endpoint, self.bucket))
     }
 
     async fn put_zero_bytes(&self) -> Result<bool> {
@@ -132,6 +150,10 @@ impl TestStore for InContainer {
         self.backend().store(&WorkspaceName::default_name())
     }
 
+    fn address(&self) -> Address {
+        Address::At(format!("{} {}", self.endpoint, self.container))
+    }
+
     async fn put_zero_bytes(&self) -> Result<bool> {
         let Some(server) = &self.server else { return Ok(false) };
         server.put_blob(&self.container, "prod.tfstate", "");
@@ -167,10 +189,15 @@ mod google_here {
 }
 
 /// Runs all cases on a server that the environment names; `false` if it names none.
-fn run_where(variable: &str, cloud: fn(String) -> Cloud) -> Result<bool, Box<dyn std::error::Error>> {
+fn run_where(
+    variable: &str,
+    cloud: fn(String) -> Cloud,
+    test: &str,
+) -> Result<bool, Box<dyn std::error::Error>> {
     let Ok(endpoint) = std::env::var(variable) else { return Ok(false) };
     let calm = Conditions::find("calm").ok_or("there are such conditions")?;
-    let report = run(Arc::new(cloud(endpoint)), &Settings::default().conditions(vec![calm]));
+    let settings = Settings::default().conditions(vec![calm]).restart_test(module_path!(), test);
+    let report = run(Arc::new(cloud(endpoint)), &settings);
     let failures: Vec<String> = report.failures().map(|case| format!("{case:?}")).collect();
     assert!(report.is_success(), "{}", failures.join("\n"));
     Ok(true)
@@ -178,7 +205,7 @@ fn run_where(variable: &str, cloud: fn(String) -> Cloud) -> Result<bool, Box<dyn
 
 #[test]
 fn google_where_the_environment_says() -> Result<(), Box<dyn std::error::Error>> {
-    if !run_where("GROUNDSTATE_GCS_ENDPOINT", Cloud::GoogleAt)? {
+    if !run_where("GROUNDSTATE_GCS_ENDPOINT", Cloud::GoogleAt, "google_where_the_environment_says")? {
         println!("not run: google_where_the_environment_says, GROUNDSTATE_GCS_ENDPOINT is not set");
     }
     Ok(())
@@ -186,7 +213,7 @@ fn google_where_the_environment_says() -> Result<(), Box<dyn std::error::Error>>
 
 #[test]
 fn azure_where_the_environment_says() -> Result<(), Box<dyn std::error::Error>> {
-    if !run_where("GROUNDSTATE_AZURE_ENDPOINT", Cloud::AzureAt)? {
+    if !run_where("GROUNDSTATE_AZURE_ENDPOINT", Cloud::AzureAt, "azure_where_the_environment_says")? {
         println!("not run: azure_where_the_environment_says, GROUNDSTATE_AZURE_ENDPOINT is not set");
     }
     Ok(())
