@@ -16,14 +16,17 @@ use std::process::ExitCode;
 
 use clap::FromArgMatches;
 
-use crate::args::{Cli, grammar};
+use crate::args::{Cli, answer, grammar};
 use crate::input::environment::Environment;
 use crate::report::log;
 use crate::report::messages::Messages;
 
 fn main() -> ExitCode {
     hardening::protect_memory();
-    let cli = Cli::from_arg_matches(&grammar().get_matches()).unwrap_or_else(|error| error.exit());
+    let cli = match grammar().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches)) {
+        Ok(cli) => cli,
+        Err(error) => return refuse(&error),
+    };
     log::start(cli.verbose, cli.log_format);
     if let Some(workspace) = cli.workspace {
         Environment::choose(workspace);
@@ -41,4 +44,22 @@ fn main() -> ExitCode {
         }
     };
     ExitCode::from(session::lock_end::exit_code(code))
+}
+
+/// Ends with what is wrong with the command line, or with the command that users of another tool mean by it.
+fn refuse(error: &clap::Error) -> ExitCode {
+    use clap::error::ErrorKind;
+    let is_unknown = matches!(
+        error.kind(),
+        ErrorKind::InvalidSubcommand | ErrorKind::UnknownArgument | ErrorKind::MissingRequiredArgument
+    );
+    let words: Vec<std::ffi::OsString> = std::env::args_os().skip(1).collect();
+    match answer(&words).filter(|_| is_unknown) {
+        Some(habit) => {
+            let failure = commands::habit(habit);
+            Messages::stderr().failure(&failure);
+            ExitCode::from(failure.exit_code())
+        }
+        None => error.exit(),
+    }
 }

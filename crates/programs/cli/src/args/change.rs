@@ -119,7 +119,7 @@ pub(crate) struct UndoArgs {
 #[derive(Debug, Args)]
 pub(crate) struct PullArgs {
     /// State to read: a file, a directory, or a URL such as `s3://bucket/key`
-    #[arg(value_name = "STATE")]
+    #[arg(value_name = "STATE", default_value = ".")]
     pub(crate) state: PathBuf,
 }
 
@@ -193,7 +193,7 @@ pub(crate) struct RecoverArgs {
 #[derive(Debug, Args)]
 pub(crate) struct LocksArgs {
     /// States to look at: files, directories, or URLs such as `s3://bucket/key`
-    #[arg(value_name = "STATE", required = true)]
+    #[arg(value_name = "STATE", default_value = ".")]
     pub(crate) states: Vec<PathBuf>,
     /// Prints JSON
     #[arg(long)]

@@ -9,7 +9,7 @@ use super::change::{
 };
 use super::journal::JournalArgs;
 use super::look::{
-    CheckArgs, CompletionsArgs, DiffArgs, ListArgs, OutputsArgs, ShowArgs, UpgradeArgs, VersionArgs,
+    CheckArgs, CompletionsArgs, DiffArgs, HelpArgs, ListArgs, OutputsArgs, ShowArgs, UpgradeArgs, VersionArgs,
 };
 use super::order::OrderArgs;
 use super::places::{
@@ -256,6 +256,8 @@ pub(crate) enum Command {
     /// Stores an earlier snapshot under a serial higher than all before it, so that every client takes it for the newest
     /// state. The replaced state stays in the history.
     Rollback(RollbackArgs),
+    /// Prints this help, or that of a command
+    Help(HelpArgs),
     /// Prints the version, and the formats it reads and writes
     Version(VersionArgs),
     /// Prints a completion script for a shell

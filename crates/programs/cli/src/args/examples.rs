@@ -14,11 +14,11 @@ const fn example(what: &'static str, line: &'static str) -> Example {
 }
 
 /// The examples of each command, by the words that lead to it.
-pub(super) const EXAMPLES: [(&str, [Example; 2]); 54] = [
+pub(super) const EXAMPLES: [(&str, [Example; 2]); 55] = [
     (
         "list",
         [
-            example("List all resource instances of the state in this directory", "groundstate list ."),
+            example("List all resource instances of the state in this directory", "groundstate list"),
             example("List those of one module", "groundstate list terraform.tfstate module.network"),
         ],
     ),
@@ -481,6 +481,13 @@ pub(super) const EXAMPLES: [(&str, [Example; 2]); 54] = [
                 "groundstate rollback . --to 20261121T2015 --dry-run",
             ),
             example("Restore it", "groundstate rollback . --to 20261121T2015"),
+        ],
+    ),
+    (
+        "help",
+        [
+            example("Explain a command", "groundstate help mv"),
+            example("Explain one inside another", "groundstate help order waves"),
         ],
     ),
     (

@@ -16,7 +16,7 @@ const HEADINGS: [(&str, &[&str]); 9] = [
     ("Go back in history", &["undo", "history", "rollback"]),
     ("Journals", &["recover", "journal"]),
     ("Pulumi only", &["protect", "unprotect", "repair", "pending", "encrypt", "decrypt"]),
-    ("This command", &["version", "completions", "man"]),
+    ("This command", &["help", "version", "completions", "man"]),
 ];
 
 /// The grammar of the command line with all of its help.

@@ -1,5 +1,6 @@
 //! Arguments of the commands that look at states.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -9,7 +10,7 @@ use groundstate_statefile::Dialect;
 #[derive(Clone, Debug, Args)]
 pub(crate) struct StateArg {
     /// State to read: a file, a directory, a URL such as `s3://bucket/key`, or `-` for standard input
-    #[arg(value_name = "STATE")]
+    #[arg(value_name = "STATE", default_value = ".")]
     pub(crate) state: PathBuf,
 }
 
@@ -82,7 +83,7 @@ pub(crate) struct UpgradeArgs {
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
     /// States to check: files, directories, URLs, or `-` for standard input
-    #[arg(value_name = "STATE", required = true)]
+    #[arg(value_name = "STATE", default_value = ".")]
     pub(crate) states: Vec<PathBuf>,
     /// Prints JSON
     #[arg(long)]
@@ -106,6 +107,13 @@ pub(crate) struct DiffArgs {
     /// Shows sensitive values; Pulumi secrets need the passphrase of the stack
     #[arg(long, visible_alias = "show-secrets")]
     pub(crate) reveal: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HelpArgs {
+    /// The command to explain; all commands if missing
+    #[arg(value_name = "COMMAND", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) words: Vec<OsString>,
 }
 
 #[derive(Debug, Args)]

@@ -3,6 +3,7 @@
 mod change;
 mod cli;
 mod examples;
+mod habits;
 mod help;
 mod journal;
 mod look;
@@ -17,21 +18,23 @@ pub(crate) use change::{
 
 pub(crate) use cli::{Cli, Command, LogFormat};
 
+pub(crate) use habits::{Habit, answer, is_address};
+
 pub(crate) use help::grammar;
 
 pub(crate) use journal::{EntriesArgs, InspectArgs, JournalCommand, ReplayArgs, VerifyArgs};
 
 pub(crate) use look::{
-    CheckArgs, CompletionsArgs, DiffArgs, ListArgs, OutputsArgs, ShowArgs, UpgradeArgs, VersionArgs,
+    CheckArgs, CompletionsArgs, DiffArgs, HelpArgs, ListArgs, OutputsArgs, ShowArgs, UpgradeArgs, VersionArgs,
 };
 
 pub(crate) use order::{
     GraphFormat, OrderArgs, OrderBlastArgs, OrderGraphArgs, OrderPlanArgs, OrderQuestion, OrderWavesArgs,
-    OrderWhyArgs, PictureArgs, ProfileArg, RulesArgs, SubjectArg,
+    OrderWhyArgs, PictureArgs, ProfileArg, RulesArgs,
 };
 
 pub(crate) use places::{
-    BackendArg, HistoryArgs, MigrateArgs, MigrateLockArgs, RepairDigestArgs, RollbackArgs, WorkspacesCommand,
+    HistoryArgs, MigrateArgs, MigrateLockArgs, RepairDigestArgs, RollbackArgs, WorkspacesCommand,
     WorkspacesDeleteArgs, WorkspacesListArgs, WorkspacesNewArgs,
 };
 

@@ -96,29 +96,26 @@ pub(crate) struct OrderPlanArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct OrderWavesArgs {
-    #[command(flatten)]
-    pub(crate) subject: SubjectArg,
+    /// State to destroy, or a plan as for `order plan`
+    #[arg(value_name = "STATE|PLAN", default_value = ".")]
+    pub(crate) subject: PathBuf,
+    /// The state that a plan was made for; it has create-before-destroy flags that the plan lacks
+    #[arg(long = "state", value_name = "STATE")]
+    pub(crate) before: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) rules: RulesArgs,
     #[command(flatten)]
     pub(crate) picture: PictureArgs,
 }
 
-/// What is asked about.
 #[derive(Debug, Args)]
-pub(crate) struct SubjectArg {
+pub(crate) struct OrderWhyArgs {
     /// State to destroy, or a plan as for `order plan`
     #[arg(value_name = "STATE|PLAN")]
     pub(crate) subject: PathBuf,
     /// The state that a plan was made for; it has create-before-destroy flags that the plan lacks
     #[arg(long = "state", value_name = "STATE")]
     pub(crate) before: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct OrderWhyArgs {
-    #[command(flatten)]
-    pub(crate) subject: SubjectArg,
     /// The instance that may wait
     #[arg(value_name = "A")]
     pub(crate) waits: String,
@@ -135,8 +132,9 @@ pub(crate) struct OrderWhyArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct OrderBlastArgs {
-    #[command(flatten)]
-    pub(crate) state: StateArg,
+    /// State to read: a file, a directory, a URL such as `s3://bucket/key`, or `-` for standard input
+    #[arg(value_name = "STATE")]
+    pub(crate) state: PathBuf,
     /// The module, resource or instance to destroy
     #[arg(value_name = "ADDR")]
     pub(crate) address: String,

@@ -39,8 +39,9 @@ pub(crate) struct BackendArg {
 
 #[derive(Debug, Args)]
 pub(crate) struct WorkspacesListArgs {
-    #[command(flatten)]
-    pub(crate) at: BackendArg,
+    /// A directory, or a URL such as `s3://bucket/key`
+    #[arg(value_name = "PLACE", default_value = ".")]
+    pub(crate) place: PathBuf,
     /// Prints JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -100,7 +101,7 @@ pub(crate) struct MigrateArgs {
 #[derive(Debug, Args)]
 pub(crate) struct HistoryArgs {
     /// A directory, or a URL such as `s3://bucket/key`
-    #[arg(value_name = "STATE")]
+    #[arg(value_name = "STATE", default_value = ".")]
     pub(crate) state: PathBuf,
     /// Prints JSON
     #[arg(long)]

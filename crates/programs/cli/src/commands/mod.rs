@@ -5,6 +5,7 @@ mod check;
 mod completions;
 mod diff;
 mod graph;
+mod help;
 mod lock;
 mod locks;
 mod man;
@@ -13,9 +14,14 @@ mod reading;
 mod unlock;
 mod version;
 
-use crate::args::Command;
-use crate::report::error::Result;
+use crate::args::{Command, Habit};
+use crate::report::error::{Failure, Kind, Result};
 use crate::{journal, pulumi, terraform};
+
+/// The failure that answers a habit of another tool's users.
+pub(crate) fn habit(habit: Habit) -> Failure {
+    habit.hints.into_iter().fold(Failure::new(Kind::Usage, habit.message), Failure::hint)
+}
 
 /// Runs a command.
 pub(crate) fn run(command: Command) -> Result {
@@ -56,6 +62,7 @@ pub(crate) fn run(command: Command) -> Result {
         Command::RepairDigest(args) => terraform::repair_digest::run(&args),
         Command::History(args) => terraform::history::run(&args),
         Command::Rollback(args) => terraform::rollback::run(&args),
+        Command::Help(args) => help::run(args),
         Command::Version(args) => version::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Man => man::run(),

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use groundstate_backends::Purpose;
-use groundstate_common::SystemClock;
+use groundstate_common::{SystemClock, shell_command};
 use groundstate_statemgr::StateStore;
 use groundstate_statemgr_fs::{Backup, FsOptions, FsStore};
 
+use crate::args::is_address;
 use crate::input::locate::{is_standard, locate};
 use crate::input::paths;
 use crate::input::remote::{Located, Remote};
@@ -143,8 +144,19 @@ pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
+/// Whether a word is an address that hardly is the name of a file.
+fn names_resource(word: &str) -> bool {
+    let (first, _) = word.split_once('.').unwrap_or_default();
+    (first.contains('_') || matches!(first, "data" | "module") || word.contains('[')) && is_address(word)
+}
+
 /// What an argument names is not there.
 pub(crate) fn not_found(argument: &Path, error: &io::Error) -> Failure {
     let failure = Failure::unreadable(argument, error);
+    let is_missing = error.kind() == io::ErrorKind::NotFound;
+    if let Some(text) = argument.to_str().filter(|text| is_missing && names_resource(text)) {
+        return failure
+            .hint(format!("the state comes before its addresses, as in `{}`", shell_command(".", &[text])));
+    }
     failure.hint("name a state file, a directory, or `-` for standard input")
 }

@@ -8,9 +8,7 @@ use groundstate_statefile::{Dialect, WriterVersion};
 use groundstate_statemgr::{Backend, CreateWorkspace, DeleteWorkspace, WorkspaceName, empty_state};
 use groundstate_states::Lineage;
 
-use crate::args::{
-    BackendArg, WorkspacesCommand, WorkspacesDeleteArgs, WorkspacesListArgs, WorkspacesNewArgs,
-};
+use crate::args::{WorkspacesCommand, WorkspacesDeleteArgs, WorkspacesListArgs, WorkspacesNewArgs};
 use crate::input::backend::{backend, refused};
 use crate::input::head::Head;
 use crate::input::runtime::runtime;
@@ -36,7 +34,7 @@ pub(crate) fn run(command: &WorkspacesCommand) -> Result {
 }
 
 fn list(args: &WorkspacesListArgs) -> Result {
-    let place = open(&args.at, Purpose::Read)?;
+    let place = open(&args.place, Purpose::Read)?;
     let names = runtime()?.block_on(place.opened.backend.list()).map_err(|error| refused(&error))?;
     // An address selects nothing.
     let is_selected = |name: &WorkspaceName| place.directory.is_some() && *name == place.workspace;
@@ -60,7 +58,7 @@ fn list(args: &WorkspacesListArgs) -> Result {
 }
 
 fn new(args: &WorkspacesNewArgs) -> Result {
-    let place = open(&args.at, Purpose::Change)?;
+    let place = open(&args.at.place, Purpose::Change)?;
     let writer = writer(&place)?;
     let lineage = OsIds.uuid().map_err(|error| Failure::new(Kind::NoState, chain(&error)))?;
     let state = empty_state(Dialect::Terraform, Lineage::new(&lineage), Some(writer))
@@ -108,7 +106,7 @@ async fn known_writer(place: &Location) -> Result<Option<String>> {
 }
 
 fn delete(args: &WorkspacesDeleteArgs) -> Result {
-    let place = open(&args.at, Purpose::Change)?;
+    let place = open(&args.at.place, Purpose::Change)?;
     let WorkspacesDeleteArgs { name, force, lock_timeout, .. } = args;
     if place.directory.is_some() && place.workspace == *name && !name.is_default() {
         let message = format!("{name} is the selected workspace of {}", args.at.place.display());
@@ -134,10 +132,10 @@ fn refuse_with_journal(place: &Location, name: &WorkspaceName) -> Result<()> {
         .hint(format!("`{recover}` stores them, `{recover} --discard` removes them")))
 }
 
-fn open(at: &BackendArg, purpose: Purpose) -> Result<Location> {
-    let place = backend(&at.place, purpose)?;
+fn open(argument: &Path, purpose: Purpose) -> Result<Location> {
+    let place = backend(argument, purpose)?;
     if place.is_named && place.settings.kind() == "local" && place.directory.is_none() {
-        let message = format!("{} is a single state and has no workspaces", at.place.display());
+        let message = format!("{} is a single state and has no workspaces", argument.display());
         return Err(Failure::new(Kind::Usage, message).hint("name its directory or its backend"));
     }
     Ok(place)

@@ -69,7 +69,6 @@ fn checks_the_other_files_when_one_cannot_be_read() {
         run.stdout
     );
     groundstate(&["check", "-", "-"]).failed(2);
-    groundstate(&["check"]).failed(2);
 }
 
 #[test]

@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use super::support::{groundstate, workspace};
+use super::support::{Run, command, groundstate, workspace};
 
-pub(crate) const COMMANDS: [&str; 55] = [
+pub(crate) const COMMANDS: [&str; 56] = [
     "",
     "list",
     "show",
@@ -57,6 +57,7 @@ pub(crate) const COMMANDS: [&str; 55] = [
     "repair-digest",
     "history",
     "rollback",
+    "help",
     "version",
     "completions",
     "man",
@@ -97,10 +98,69 @@ fn documentation_shows_the_help_of_every_command() {
 
 #[test]
 fn refuses_wrong_command_lines_with_code_2() {
-    for args in
-        [&["nope"][..], &["list"], &["list", "a", "--nope"], &["upgrade", "a", "--dialect", "pulumi"], &[]]
-    {
+    for args in [
+        &["nope"][..],
+        &["mv", "a"],
+        &["list", "a", "--nope"],
+        &["help", "nope"],
+        &["upgrade", "a", "--dialect", "pulumi"],
+        &[],
+    ] {
         let run = groundstate(args);
         assert_eq!((run.code, &*run.stdout), (2, ""), "{args:?}");
     }
+}
+
+#[test]
+fn help_explains_what_its_words_lead_to() {
+    for command in COMMANDS {
+        let words: Vec<&str> = ["help"].into_iter().chain(command.split_whitespace()).collect();
+        assert_eq!(groundstate(&words).clean(), help(command), "{command}");
+    }
+}
+
+#[test]
+fn habits_of_other_tools_are_answered_with_the_command_that_is_meant() {
+    for (line, expected) in [
+        (&["state", "mv", "a.b", "a.c[\"d\"]"][..], "help: run `groundstate mv . a.b 'a.c[\"d\"]'`"),
+        (&["output", "-json"], "help: run `groundstate outputs . --json`"),
+        (
+            &["stack", "export", "--file", "x.json"],
+            "help: run `groundstate upgrade stack.json --output x.json`",
+        ),
+        (&["untaint", "a.b"], "help: run `groundstate untaint . a.b`"),
+        (&["help", "state", "list"], "help: run `groundstate list .`"),
+        (&["list", "-state=old.tfstate"], "help: run `groundstate list old.tfstate`"),
+        (&["apply"], "help: `terraform apply` or `tofu apply` does that"),
+    ] {
+        let said = groundstate(line).failed(2);
+        assert!(said.lines().any(|line| line == expected), "{line:?}: {said}");
+    }
+    let said = groundstate(&["show", "a_b.c"]).failed(3);
+    assert!(said.contains("`. a_b.c`"), "{said}");
+}
+
+#[test]
+fn commands_that_read_take_the_current_directory() {
+    let dir = tempfile::tempdir().unwrap();
+    let state = workspace().join("tests/fixtures/states/webshop-v4-terraform.tfstate");
+    fs::copy(state, dir.path().join("terraform.tfstate")).unwrap();
+    let run = |words: &[&str]| Run::of(command(words).current_dir(dir.path()).output().unwrap());
+    for verb in [
+        "list",
+        "show",
+        "outputs",
+        "pull",
+        "upgrade",
+        "graph",
+        "locks",
+        "order destroy",
+        "order waves",
+        "workspaces list",
+    ] {
+        let words: Vec<&str> = verb.split(' ').collect();
+        assert_eq!(run(&words).clean(), run(&[&words[..], &["."]].concat()).clean(), "{verb}");
+    }
+    let checked = run(&["check"]);
+    assert_eq!(checked.stdout, run(&["check", "."]).stdout);
 }

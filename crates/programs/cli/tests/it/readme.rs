@@ -1,33 +1,91 @@
-//! The example of surgery in the README: what it shows is what happens.
+//! The blocks of the READMEs: every command in them runs, on copies of the fixtures, and shows what they say it shows.
 
 use std::fs;
+use std::path::Path;
 use std::process::Stdio;
 
-use super::support::{command, workspace};
+use super::support::{Run, shell, workspace};
+
+/// The lines of all blocks that show a terminal: a command, and what it prints if the block says so.
+fn commands(readme: &str) -> Vec<(String, Option<String>)> {
+    let text = fs::read_to_string(workspace().join(readme)).unwrap();
+    let blocks = text.split("```").skip(1).step_by(2).filter_map(|block| block.strip_prefix("console\n"));
+    let parts =
+        blocks.flat_map(|block| block.split("$ ").filter(|part| !part.is_empty()).collect::<Vec<_>>());
+    let command = |part: &str| {
+        let (line, shown) = part.split_once('\n').unwrap_or((part, ""));
+        (line.to_owned(), Some(shown.trim_end().to_owned()).filter(|shown| !shown.is_empty()))
+    };
+    parts.map(command).collect()
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copy(&entry.path(), &target),
+            false => drop(fs::copy(entry.path(), target).unwrap()),
+        }
+    }
+}
+
+/// The exit codes of a command that has done what the README says.
+fn is_expected(line: &str, code: i32) -> bool {
+    // These find something in the fixtures.
+    code == 0
+        || code == 1 && (line.contains(" check") || line.contains(" diff ") || line.contains(" repair "))
+}
+
+/// Runs the lines one after the other, as a shell does that stays where `cd` leads it.
+fn run_all(readme: &str, root: &Path) -> usize {
+    let mut folder = root.to_owned();
+    let mut ran = 0;
+    for (line, expected) in commands(readme) {
+        if let Some(install) = line.strip_prefix("cargo install --path ") {
+            // Building takes minutes; the package is there, with the program and the lock file.
+            let (package, rest) = install.split_once(' ').unwrap();
+            let manifest = fs::read_to_string(root.join(package).join("Cargo.toml")).unwrap();
+            assert!(manifest.contains("[[bin]]\nname = \"groundstate\"") && rest == "--locked", "{line}");
+            assert!(workspace().join("Cargo.lock").exists());
+            continue;
+        }
+        let run = shell(&format!("exec 2>&1; {line}")).current_dir(&folder).stdin(Stdio::null()).output();
+        let run = Run::of(run.unwrap());
+        assert!(is_expected(&line, run.code), "{line}: {}\n{}", run.code, run.stdout);
+        if let Some(expected) = expected {
+            assert_eq!(run.stdout.trim_end(), expected, "{line}");
+        }
+        if let Some((_, inside)) = line.split_once(" cd ") {
+            folder.push(inside.trim());
+        }
+        ran += 1;
+    }
+    ran
+}
 
 #[test]
-fn the_example_of_surgery_shows_what_happens() {
-    let readme = fs::read_to_string(workspace().join("README.md")).unwrap();
-    let example = readme.split("```").find(|block| block.contains("$ cp ")).unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let mut ran = Vec::new();
-    for part in example.split("\n$ ").skip(1) {
-        let (line, expected) = part.split_once('\n').unwrap_or((part, ""));
-        let words: Vec<&str> = line.split(' ').collect();
-        let shown = match *words {
-            ["cp", from, to] => {
-                fs::copy(workspace().join(from), folder.path().join(to)).unwrap();
-                String::new()
-            }
-            ["groundstate", ref args @ ..] => {
-                let run = command(args).current_dir(folder.path()).stdin(Stdio::null()).output().unwrap();
-                assert!(run.status.success(), "{line}");
-                String::from_utf8([run.stdout, run.stderr].concat()).unwrap()
-            }
-            _ => unreachable!("{line}"),
-        };
-        assert_eq!(shown.trim_end(), expected.trim_end(), "{line}");
-        ran.push(*words.get(1).unwrap());
+fn every_block_of_the_readme_runs_in_a_clone() {
+    let clone = tempfile::tempdir().unwrap();
+    copy(&workspace().join("tests/fixtures"), &clone.path().join("tests/fixtures"));
+    let package = Path::new("crates/programs/cli");
+    fs::create_dir_all(clone.path().join(package)).unwrap();
+    fs::create_dir(clone.path().join("target")).unwrap();
+    let manifest = package.join("Cargo.toml");
+    fs::copy(workspace().join(&manifest), clone.path().join(&manifest)).unwrap();
+    assert!(run_all("README.md", clone.path()) > 30);
+}
+
+#[test]
+fn the_block_of_the_readme_of_the_package_runs() {
+    let dir = tempfile::tempdir().unwrap();
+    for (from, to) in [
+        ("states/webshop-v4-terraform.tfstate", "terraform.tfstate"),
+        ("states/webshop-v3.tfstate", "old.tfstate"),
+        ("pulumi/states/export-pretty.json", "stack.json"),
+    ] {
+        fs::copy(workspace().join("tests/fixtures").join(from), dir.path().join(to)).unwrap();
     }
-    assert_eq!(ran[1..], ["mv", "mv", "undo"]);
+    assert_eq!(run_all("crates/programs/cli/README.md", dir.path()), 8);
 }

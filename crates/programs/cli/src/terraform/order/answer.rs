@@ -16,7 +16,7 @@ use crate::report::output::Output;
 
 pub(crate) fn why(args: &OrderWhyArgs, state: TerraformState) -> Result {
     let rules = RulesArgs { profile: args.profile, targets: Vec::new(), excludes: Vec::new() };
-    let subject = Subject::any(state, args.subject.before.as_deref())?.rules(&rules)?;
+    let subject = Subject::any(state, args.before.as_deref())?.rules(&rules)?;
     let one = |address: &str| {
         let (target, found) = subject.instances(address)?;
         single(&target.to_string(), found)

@@ -22,7 +22,7 @@ pub(crate) fn plan(args: &OrderPlanArgs) -> Result {
 
 /// What can be done at the same time, of a plan or of the destruction of a state.
 pub(crate) fn parallel(args: &OrderWavesArgs, state: TerraformState) -> Result {
-    let subject = Subject::any(state, args.subject.before.as_deref())?;
+    let subject = Subject::any(state, args.before.as_deref())?;
     print(subject.rules(&args.rules)?, &args.picture, waves)
 }
 
