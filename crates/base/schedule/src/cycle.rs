@@ -37,7 +37,7 @@ impl<L: Label> WaitGraph<L> {
         for members in members {
             let start = members[0];
             let inside = |node: u32| of[node as usize] == of[start as usize];
-            let path = search.shortest(start, start, inside).unwrap_or_default();
+            let path = search.shortest(&[start], &[start], inside).unwrap_or_default();
             cycles.push(WaitCycle { members, path });
         }
         cycles
@@ -46,6 +46,11 @@ impl<L: Label> WaitGraph<L> {
     /// A shortest chain of edges from one operation to another: the first waits for the last.
     #[must_use]
     pub fn shortest_path(&self, from: u32, to: u32) -> Option<Vec<WaitEdge<L>>> {
+        self.shortest_between(&[from], &[to])
+    }
+
+    /// A shortest chain of edges from any operation of the one set to any of the other. Both are sorted.
+    pub(crate) fn shortest_between(&self, from: &[u32], to: &[u32]) -> Option<Vec<WaitEdge<L>>> {
         Search::new(self).shortest(from, to, |_| true)
     }
 
@@ -82,18 +87,25 @@ impl<'a, L: Label> Search<'a, L> {
         Self { graph, came_from: vec![None; graph.node_count() as usize], touched: Vec::new() }
     }
 
-    /// The shortest way of at least one edge; among those equally short, the one over the smallest operations.
-    fn shortest(&mut self, start: u32, goal: u32, inside: impl Fn(u32) -> bool) -> Option<Vec<WaitEdge<L>>> {
+    /// The shortest way of at least one edge; among those equally short, the one over the smallest operations. Starts and
+    /// goals are sorted.
+    fn shortest(
+        &mut self,
+        starts: &[u32],
+        goals: &[u32],
+        inside: impl Fn(u32) -> bool,
+    ) -> Option<Vec<WaitEdge<L>>> {
         for node in self.touched.drain(..) {
             self.came_from[node as usize] = None;
         }
-        let mut queue = VecDeque::from([start]);
+        let is_in = |set: &[u32], node: u32| set.binary_search(&node).is_ok();
+        let mut queue: VecDeque<u32> = starts.iter().copied().collect();
         while let Some(op) = queue.pop_front() {
             let reached = self.step(op, &inside);
-            if let Ok(at) = reached.binary_search_by_key(&goal, |&(to, _)| to) {
-                return Some(self.back(start, (op, goal, reached[at].1)));
+            if let Some(&(goal, link)) = reached.iter().find(|&&(to, _)| is_in(goals, to)) {
+                return Some(self.back(starts, (op, goal, link)));
             }
-            queue.extend(reached.into_iter().filter(|&(to, _)| to != start).map(|(to, _)| to));
+            queue.extend(reached.into_iter().map(|(to, _)| to).filter(|&to| !is_in(starts, to)));
         }
         None
     }
@@ -122,11 +134,11 @@ impl<'a, L: Label> Search<'a, L> {
         reached
     }
 
-    /// The edges from `start` up to and including `last`.
-    fn back(&self, start: u32, last: WaitEdge<L>) -> Vec<WaitEdge<L>> {
+    /// The edges from one of `starts` up to and including `last`.
+    fn back(&self, starts: &[u32], last: WaitEdge<L>) -> Vec<WaitEdge<L>> {
         let mut path = vec![last];
         let mut at = last.0;
-        while at != start {
+        while starts.binary_search(&at).is_err() {
             let Some((before, link)) = self.came_from[at as usize] else { break };
             path.push((before, at, link));
             at = before;

@@ -31,14 +31,17 @@ impl<S> Explanation<S> {
 
 impl<L: Label> WaitGraph<L> {
     /// How two sets of operations are ordered: the shortest chain of edges between any of them, `step` by step.
+    ///
+    /// Chains run along edges that no others imply, so each step is a direct one: where `c` waits for `b` and `b` for `a`,
+    /// an edge from `c` to `a` shortens nothing.
     pub fn explain<S>(&self, a: &[usize], b: &[usize], step: impl Fn(WaitEdge<L>) -> S) -> Explanation<S> {
         if a.is_empty() || b.is_empty() {
             return Explanation::Absent;
         }
+        let graph = self.direct(|_| true);
         let shortest = |from: &[usize], to: &[usize]| {
-            let pairs = from.iter().flat_map(|&from| to.iter().map(move |&to| (from, to)));
-            let paths = pairs.filter_map(|(from, to)| self.shortest_path(from as u32, to as u32));
-            paths.min_by_key(Vec::len).map(|path| path.into_iter().map(&step).collect())
+            let path = graph.shortest_between(&sorted(from), &sorted(to))?;
+            Some(path.into_iter().map(&step).collect())
         };
         if let Some(path) = shortest(a, b) {
             return Explanation::Waits(path);
@@ -47,22 +50,25 @@ impl<L: Label> WaitGraph<L> {
     }
 
     /// All that these operations wait for by way of those that are admitted: how many steps away, and the last of the steps.
+    ///
+    /// Steps are those of [`explain`](Self::explain), so the distance is the length of the shortest chain of direct waits.
     #[must_use]
     pub fn nearest(&self, starts: &[usize], admits: impl Fn(u32) -> bool) -> Vec<(usize, WaitEdge<L>)> {
         let mut seen = vec![false; self.operations() as usize];
         for &start in starts {
             seen[start] = true;
         }
+        let graph = self.direct(|node| seen[node as usize] || admits(node));
         let mut scratch = Scratch::default();
         let mut found = Vec::new();
-        let mut front: Vec<u32> = starts.iter().map(|&start| start as u32).collect();
+        let mut front: Vec<u32> = sorted(starts);
         let mut distance = 0;
         while !front.is_empty() {
             distance += 1;
             let mut next = Vec::new();
             for from in front {
-                for (to, link) in self.waits(from, &mut scratch) {
-                    if admits(to) && !std::mem::replace(&mut seen[to as usize], true) {
+                for (to, link) in graph.waits(from, &mut scratch) {
+                    if !std::mem::replace(&mut seen[to as usize], true) {
                         next.push(to);
                         found.push((distance, (from, to, link)));
                     }
@@ -73,4 +79,22 @@ impl<L: Label> WaitGraph<L> {
         }
         found
     }
+
+    /// The edges among admitted operations that no others among them imply.
+    fn direct(&self, admits: impl Fn(u32) -> bool) -> Self {
+        let stays = |node: u32| !self.is_operation(node) || admits(node);
+        let edges =
+            |from| self.links(from).filter(|&(to, _)| stays(to)).map(move |(to, link)| (from, to, link));
+        let edges: Vec<WaitEdge<L>> =
+            (0..self.node_count()).filter(|&from| stays(from)).flat_map(edges).collect();
+        let among = Self::new(self.operations() as usize, self.node_count() as usize, edges);
+        among.reduced().unwrap_or_else(|| among.reduced_beside_cycles())
+    }
+}
+
+fn sorted(operations: &[usize]) -> Vec<u32> {
+    let mut all: Vec<u32> = operations.iter().map(|&operation| operation as u32).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
 }

@@ -108,4 +108,32 @@ impl<L: Label> WaitGraph<L> {
         }
         Some(Self::new(self.operations() as usize, self.operations() as usize, edges))
     }
+
+    /// As [`reduced`](Self::reduced), for graphs with cycles: what lies on one cycle counts as one node, and keeps its edges.
+    ///
+    /// Where whole groups wait for whole groups in many pairs, nothing is left out.
+    #[must_use]
+    pub fn reduced_beside_cycles(&self) -> Self {
+        if !self.is_sparse() {
+            return self.clone();
+        }
+        let (component, count) = self.graph().components();
+        let mut first = vec![u32::MAX; count];
+        for operation in 0..self.operations() {
+            let first = &mut first[component[operation as usize] as usize];
+            *first = operation.min(*first);
+        }
+        let whole = |operation: u32| first[component[operation as usize] as usize];
+        let edges: Vec<WaitEdge<L>> = self.edges().collect();
+        let between = edges.iter().map(|&(from, to, _)| (whole(from), whole(to), ()));
+        let between = between.filter(|(from, to, ())| from != to).collect();
+        let condensed = CompactGraph::from_edges(self.operations() as usize, between, |(), ()| ());
+        let Some(condensed) = condensed.reduce_transitively() else { return self.clone() };
+        let stays = |&(from, to, _): &WaitEdge<L>| {
+            let (from, to) = (whole(from), whole(to));
+            from == to || condensed.successors(from).binary_search(&to).is_ok()
+        };
+        let edges = edges.into_iter().filter(stays).collect();
+        Self::new(self.operations() as usize, self.operations() as usize, edges)
+    }
 }

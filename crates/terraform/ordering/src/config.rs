@@ -67,6 +67,7 @@ impl Config {
                 from: self.node(from),
                 to: self.node(to),
                 reasons: Reasons::from(EdgeReason::Config),
+                inverted: false,
             });
             let path: Vec<_> = path.collect();
             BuildError::ConfigCycle(CycleReport {

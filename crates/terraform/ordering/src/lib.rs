@@ -97,7 +97,7 @@ pub use node::{ApplyKind, NodeKey, OpKind, OpNode, Part};
 pub use options::{CbdPropagation, CrossProvider, Options, PlanMode, Profile, Scope};
 pub use plan::{Cause, PlanError, PlanNote, Planned, Product, Stead, Unstated};
 pub use query::{Affected, Explanation, Step};
-pub use report::{CycleReport, CycleStep};
+pub use report::{CutEdit, CycleReport, CycleStep};
 pub use undecided::Undecided;
 
 /// Compiles the examples of the README.

@@ -1,5 +1,7 @@
 //! Questions to a graph: order, waves, what precedes what, and why.
 
+use std::collections::HashSet;
+
 use groundstate_schedule::{Direction, WaitCycle, Waves};
 use groundstate_states::addr::AbsResourceInstance;
 
@@ -98,11 +100,22 @@ impl OperationGraph {
         self.explain_any(&[a], &[b])
     }
 
-    /// How the operations on two instances are ordered: the shortest chain of reasons between any of them.
+    /// How the operations on two instances are ordered: the shortest chain of direct reasons between any of them.
+    ///
+    /// States record dependencies with all that follows from them. What follows is no reason of its own, so the chain runs
+    /// along the graph without it.
     #[must_use]
     pub fn why(&self, a: &AbsResourceInstance, b: &AbsResourceInstance) -> Explanation {
-        let [a, b]: [Vec<usize>; 2] = [a, b].map(|addr| self.operations_on(addr).collect());
-        self.explain_any(&a, &b)
+        self.why_any(std::slice::from_ref(a), std::slice::from_ref(b))
+    }
+
+    /// As [`why`](Self::why) for sets of instances, such as those of a module or of a counted resource.
+    #[must_use]
+    pub fn why_any(&self, a: &[AbsResourceInstance], b: &[AbsResourceInstance]) -> Explanation {
+        let operations = |set: &[AbsResourceInstance]| -> Vec<usize> {
+            set.iter().flat_map(|addr| self.operations_on(addr)).collect()
+        };
+        self.explain_any(&operations(a), &operations(b))
     }
 
     fn explain_any(&self, a: &[usize], b: &[usize]) -> Explanation {
@@ -111,19 +124,31 @@ impl OperationGraph {
 
     /// What must go if an instance goes: everything that the destruction of its objects waits for, the nearest first.
     ///
-    /// On a graph that destroys everything these are the destructions of all that depends on it.
+    /// On a graph that destroys everything these are the destructions of all that depends on it. Distances count direct
+    /// steps, as the chains of [`why`](Self::why) do.
     #[must_use]
     pub fn blast(&self, addr: &AbsResourceInstance) -> Vec<Affected> {
+        self.blast_all(std::slice::from_ref(addr))
+    }
+
+    /// As [`blast`](Self::blast) for several instances that go together; they themselves are not listed.
+    #[must_use]
+    pub fn blast_all(&self, addrs: &[AbsResourceInstance]) -> Vec<Affected> {
+        let asked: HashSet<&AbsResourceInstance> = addrs.iter().collect();
         let is_goal = |node: usize| self.nodes()[node].key.part().is_some_and(crate::node::Part::is_destroy);
-        let starts: Vec<usize> = self.operations_on(addr).filter(|&node| is_goal(node)).collect();
-        let is_operation = |node: u32| self.nodes()[node as usize].key.addr().is_some();
+        let starts = asked.iter().flat_map(|addr| self.operations_on(addr));
+        let starts: Vec<usize> = starts.filter(|&node| is_goal(node)).collect();
+        let addr_of = |node: u32| self.nodes()[node as usize].key.addr();
+        let is_operation = |node: u32| addr_of(node).is_some();
         let affected = |(distance, (from, to, link)): (usize, RawEdge)| Affected {
             key: self.nodes()[to as usize].key.clone(),
             distance,
             step: self.step(from, to, link),
         };
         let found = self.network().nearest(&starts, is_operation);
-        let mut found: Vec<Affected> = found.into_iter().map(affected).collect();
+        let others =
+            |&(_, (_, to, _)): &(usize, RawEdge)| addr_of(to).is_some_and(|addr| !asked.contains(addr));
+        let mut found: Vec<Affected> = found.into_iter().filter(others).map(affected).collect();
         found.sort_by(|a, b| (a.distance, &a.key).cmp(&(b.distance, &b.key)));
         found
     }
@@ -163,8 +188,12 @@ impl OperationGraph {
 
     fn report(&self, cycle: &WaitCycle<Link>) -> CycleReport<NodeKey> {
         let key = |node: u32| self.nodes()[node as usize].key.clone();
-        let step =
-            |&(from, to, link): &RawEdge| CycleStep { from: key(from), to: key(to), reasons: link.reasons() };
+        let step = |&(from, to, link): &RawEdge| CycleStep {
+            from: key(from),
+            to: key(to),
+            reasons: link.reasons(),
+            inverted: link.is_inverted(),
+        };
         let path: Vec<CycleStep<NodeKey>> = cycle.path.iter().map(step).collect();
         let cut: Vec<CycleStep<NodeKey>> =
             path.iter().filter(|step| step.reasons.iter().any(EdgeReason::is_stored)).cloned().collect();

@@ -44,6 +44,29 @@ pub struct CycleStep<N> {
     pub to: N,
     /// Why.
     pub reasons: Reasons,
+    /// Turned round, since the new object comes before the old one goes.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub inverted: bool,
+}
+
+/// What has to be changed for the edge of a cycle to go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CutEdit<'a, N> {
+    /// The state must not record that `dependent` depends on `dependency`.
+    State {
+        /// What records it.
+        dependent: &'a N,
+        /// What is recorded.
+        dependency: &'a N,
+    },
+    /// The configuration of `dependent` must not refer to `dependency`.
+    Configuration {
+        /// What refers.
+        dependent: &'a N,
+        /// What is referred to.
+        dependency: &'a N,
+    },
 }
 
 impl<N> CycleReport<N> {
@@ -54,6 +77,7 @@ impl<N> CycleReport<N> {
             from: name(&step.from),
             to: name(&step.to),
             reasons: step.reasons,
+            inverted: step.inverted,
         };
         let steps = |all: &[CycleStep<N>]| all.iter().map(step).collect();
         CycleReport {
@@ -72,6 +96,31 @@ impl<N> CycleStep<N> {
     #[must_use]
     pub fn is_stored(&self) -> bool {
         !self.reasons.is_empty() && self.reasons.iter().all(EdgeReason::is_stored)
+    }
+
+    /// The edits that together remove the edge; none where no edit of state or references does, as between the two objects
+    /// of a replacement.
+    #[must_use]
+    pub fn edits(&self) -> Option<Vec<CutEdit<'_, N>>> {
+        self.reasons.iter().map(|reason| self.edit(reason)).collect()
+    }
+
+    fn edit(&self, reason: EdgeReason) -> Option<CutEdit<'_, N>> {
+        use EdgeReason as R;
+        // Which end depends on the other; the order of a replacement turns some of them round.
+        let from_depends = match reason {
+            R::Config | R::StoredCreate | R::ConfigCreate => !self.inverted,
+            R::StoredUpdate | R::ConfigUpdate => self.inverted,
+            R::StoredDestroy | R::ConfigDestroy => false,
+            R::ProviderConfig => true,
+            R::Own | R::ForgetFirst | R::ProviderUse | R::ProviderClose => return None,
+        };
+        let (dependent, dependency) =
+            if from_depends { (&self.from, &self.to) } else { (&self.to, &self.from) };
+        Some(match reason.is_stored() {
+            true => CutEdit::State { dependent, dependency },
+            false => CutEdit::Configuration { dependent, dependency },
+        })
     }
 }
 

@@ -180,7 +180,7 @@ pub(super) fn wipe(working_set: &mut WorkingSet<'_>, batch: &Batch) -> Result<De
 }
 
 /// Replaces the objects of a resource for which the change gives new ones.
-fn rewrite(
+pub(super) fn rewrite(
     working_set: &mut WorkingSet<'_>,
     address: &AbsResource,
     mut change: impl FnMut(

@@ -50,6 +50,7 @@
 //!
 //! - `serde`: [`Finding`]s and the models of [`states`], for other programs and stores. That is *not* the format of state files.
 
+mod dependency;
 mod diff;
 mod editor;
 mod error;

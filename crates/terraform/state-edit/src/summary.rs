@@ -3,7 +3,7 @@
 use std::fmt;
 
 use groundstate_states::Generation;
-use groundstate_states::addr::{AbsResource, AbsResourceInstance, ProviderSource, Target};
+use groundstate_states::addr::{AbsResource, AbsResourceInstance, ConfigResource, ProviderSource, Target};
 
 /// What one operation did to a state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,6 +41,13 @@ pub enum Change {
         /// The provider it has.
         to: ProviderSource,
     },
+    /// The objects of an instance no longer record that they depend on a resource.
+    DependencyRemoved {
+        /// The instance.
+        instance: AbsResourceInstance,
+        /// What it depended on.
+        dependency: ConfigResource,
+    },
     /// The current object is to be replaced.
     Tainted(AbsResourceInstance),
     /// The current object is usable again.
@@ -69,6 +76,9 @@ impl fmt::Display for Change {
             Self::RemovedEmptyResource(resource) => write!(f, "Removed {resource}"),
             Self::ProviderReplaced { resource, from, to } => {
                 write!(f, "Replaced provider of {resource}: {from} by {to}")
+            }
+            Self::DependencyRemoved { instance, dependency } => {
+                write!(f, "Removed dependency of {instance} on {dependency}")
             }
             Self::Tainted(instance) => {
                 write!(f, "Resource instance {instance} has been marked as tainted.")

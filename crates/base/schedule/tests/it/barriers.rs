@@ -66,8 +66,26 @@ fn an_explanation_is_a_shortest_chain_and_skips_barriers() {
     // 3 waits for 2 by way of a barrier, 2 for 1, 1 for 0; and 3 for 0 directly.
     let edges = vec![(3, 4, ()), (4, 2, ()), (2, 1, ()), (1, 0, ()), (3, 0, ())];
     let graph = WaitGraph::new(4, 5, edges);
+    // 3 waits for 0 by way of 1 or 2, so that the edge between them says nothing.
+    let implied = WaitGraph::new(4, 4, vec![(1, 0, ()), (2, 1, ()), (3, 2, ()), (3, 0, ()), (3, 1, ())]);
+    let chain = implied.explain(&[3], &[0], |(from, to, ())| (from, to));
+    assert_eq!(chain, Explanation::Waits(vec![(3, 2), (2, 1), (1, 0)]));
+    let distances: Vec<_> =
+        implied.nearest(&[3], |_| true).into_iter().map(|(at, (_, to, ()))| (to, at)).collect();
+    assert_eq!(distances, [(2, 1), (1, 2), (0, 3)]);
+    let around: Vec<_> =
+        implied.nearest(&[3], |node| node != 2).into_iter().map(|(at, (_, to, ()))| (to, at)).collect();
+    assert_eq!(around, [(1, 1), (0, 2)], "what is not admitted implies nothing");
+
+    // 1 and 2 wait for each other: their edges stay, and what follows beside them goes.
+    let cyclic = vec![(1, 0, ()), (1, 2, ()), (2, 1, ()), (3, 1, ()), (3, 0, ()), (4, 3, ()), (4, 2, ())];
+    let cyclic = WaitGraph::new(5, 5, cyclic).reduced_beside_cycles();
+    let edges: Vec<_> = cyclic.edges().map(|(from, to, ())| (from, to)).collect();
+    assert_eq!(edges, [(1, 0), (1, 2), (2, 1), (3, 1), (4, 3)]);
+    assert!(matches!(cyclic.explain(&[4], &[0], |_| ()), Explanation::Waits(steps) if steps.len() == 3));
+
     let why = |a: usize, b: usize| graph.explain(&[a], &[b], |(from, to, ())| (from, to));
-    assert_eq!(why(3, 0), Explanation::Waits(vec![(3, 0)]));
+    assert_eq!(why(3, 0), Explanation::Waits(vec![(3, 2), (2, 1), (1, 0)]), "3 waits for 0 anyway");
     assert_eq!(why(1, 3), Explanation::IsWaitedFor(vec![(3, 2), (2, 1)]));
     assert_eq!(graph.explain(&[], &[1], |_| ()), Explanation::Absent);
 }

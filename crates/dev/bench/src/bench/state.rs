@@ -78,7 +78,8 @@ pub(crate) fn run(options: &Options) -> Outcome {
 /// Builds the command as it is shipped, and says where it is.
 pub(crate) fn built() -> Outcome<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let arguments = ["build", "--profile", "dist", "--quiet", "--package", "groundstate-cli", "--bin", "groundstate"];
+    let arguments =
+        ["build", "--profile", "dist", "--quiet", "--package", "groundstate-cli", "--bin", "groundstate"];
     let start = |source| Failure::Start { program: "cargo build".to_owned(), source };
     let status = Command::new(cargo).args(arguments).status().map_err(start)?;
     if !status.success() {

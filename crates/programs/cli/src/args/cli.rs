@@ -171,8 +171,8 @@ pub(crate) enum Command {
     ///
     /// Makes all changes of a script or, if one is refused, none. They are made under one lock and written at once.
     ///
-    /// A line is `mv FROM TO`, `rm ADDR…`, `replace-provider FROM TO`, `taint ADDR…` or `untaint ADDR…`; `#` begins a
-    /// comment. `*` and `**` in an address match, and `$1`, `$2` … in a destination stand for what they matched.
+    /// A line is `mv FROM TO`, `rm ADDR…`, `rm-dependency ADDR DEPENDENCY`, `replace-provider FROM TO`, `taint ADDR…` or
+    /// `untaint ADDR…`; `#` begins a comment. `*` and `**` in an address match, and `$1`, `$2` … in a destination stand for what they matched.
     Edit(EditArgs),
     /// Restores the last backup under a new serial
     ///

@@ -31,14 +31,19 @@ pub(crate) enum OrderQuestion {
     /// Prints the waves of destroying everything in a state, or of the changes of a plan: the operations of a wave can run in
     /// parallel as soon as the wave before it is done.
     Waves(OrderWavesArgs),
-    /// Shows why one instance waits for another
+    /// Shows why one thing waits for another
     ///
-    /// Prints the shortest chain of reasons for which the operations on one instance wait for those on another, when
-    /// everything in a state is destroyed, or when the changes of a plan are made.
+    /// Prints the shortest chain of direct reasons for which the operations on A wait for those on B, when everything in a
+    /// state is destroyed, or when the changes of a plan are made. A state also records what follows from other dependencies;
+    /// that is no reason of its own.
+    ///
+    /// A module stands for everything inside it, a resource without a key for all its instances. What lies outside of a cycle
+    /// is answered.
     Why(OrderWhyArgs),
     /// Shows what must be destroyed along with an instance
     ///
-    /// Prints everything that has to be destroyed before an instance can be: what depends on it, and what depends on that.
+    /// Prints everything that has to be destroyed before an instance can be: what depends on it, and what depends on that, the
+    /// nearest first. A module stands for everything inside it, a resource without a key for all its instances.
     Blast(OrderBlastArgs),
 }
 
@@ -116,10 +121,10 @@ pub(crate) struct OrderWhyArgs {
     /// The state that a plan was made for; it has create-before-destroy flags that the plan lacks
     #[arg(long = "state", value_name = "STATE")]
     pub(crate) before: Option<PathBuf>,
-    /// The instance that may wait
+    /// The module, resource or instance that may wait
     #[arg(value_name = "A")]
     pub(crate) waits: String,
-    /// The instance that may come first
+    /// The module, resource or instance that may come first
     #[arg(value_name = "B")]
     pub(crate) goes_first: String,
     /// The rules to follow; if missing, those of the plan's product, and `fixed` for a state

@@ -193,7 +193,7 @@ fn of_provider(error: &ReplaceProviderError) -> Kind {
 /// The kind of what is wrong with a script.
 pub(crate) fn of_script(fault: &ScriptFault) -> Kind {
     match fault {
-        ScriptFault::NothingMatched { .. } => Kind::NotFound,
+        ScriptFault::NothingMatched { .. } | ScriptFault::NoDependency { .. } => Kind::NotFound,
         ScriptFault::Move(error) => of_mv(error),
         ScriptFault::Remove(error) => of_rm(error),
         ScriptFault::Taint(error) => of_taint(error),

@@ -87,9 +87,14 @@ fn says_why_one_waits_for_another() {
     assert_eq!(json["relation"], "waits");
     assert_eq!(json["steps"][0]["reasons"][0], "stored-destroy");
 
-    let message =
-        groundstate(&["order", "why", &file.path, VPC, "module.store[\"de\"].aws_instance.web"]).failed(2);
-    assert!(message.contains("matches 2 instances") && message.contains(".web[1]'"), "{message}");
+    // A resource without a key stands for its instances, a module for everything in it.
+    let web = "module.store[\"de\"].aws_instance.web";
+    let text = why(VPC, web);
+    assert!(text.contains("module.store[\"de\"].aws_instance.web[0] depends on"), "{text}");
+    assert_eq!(why("module.network", web).lines().count(), 1, "the nearest pair");
+    assert!(why("module.store", "module.network").contains("it is the other way round"));
+    let message = groundstate(&["order", "why", &file.path, "module.network", VPC]).failed(2);
+    assert!(message.contains("both stand for") && message.contains(VPC), "{message}");
     groundstate(&["order", "why", &file.path, VPC, "no.such"]).failed(7);
 }
 
@@ -162,6 +167,44 @@ fn draws_cycles_and_fails() {
     insta::assert_snapshot!(file.mask(&message));
     let run = groundstate(&["order", "destroy", &file.path, "-f", "dot"]);
     assert!(run.code == 5 && run.stdout.contains("->") && run.stderr.contains("Cycle"), "{run:?}");
+}
+
+/// The command that is printed breaks the cycle; what lies outside of it is answered before.
+#[test]
+fn cycles_are_broken_by_the_command_that_is_printed() {
+    let on =
+        |list: &str| format!("{{\"attributes\": {{}}, \"schema_version\": 0, \"dependencies\": [{list}]}}");
+    let resources = [
+        resource("t", "a", &on("\"t.b\"")),
+        resource("t", "b", &on("\"t.a\", \"t.net\"")),
+        resource("t", "net", &on("")),
+        resource("t", "vm", &on("\"t.net\"")),
+        resource("t", "dns", &on("\"t.net\", \"t.vm\"")),
+    ];
+    let file = state(with_resources(&resources.join(",")));
+    let why = |a: &str, b: &str| groundstate(&["order", "why", &file.path, a, b]);
+    let outside = why("t.vm", "t.dns");
+    assert!(
+        outside.code == 0 && outside.stdout.contains("t.vm (destroy) waits for t.dns (destroy)"),
+        "{outside:?}"
+    );
+    assert!(
+        outside.stderr.contains("warning: this leaves out operations that wait for each other"),
+        "{outside:?}"
+    );
+    let inside = why("t.net", "t.a");
+    assert!(inside.code == 5 && inside.stdout.contains("waits for"), "{inside:?}");
+    let beside = groundstate(&["order", "blast", &file.path, "t.vm"]);
+    assert!(beside.code == 0 && beside.stdout.contains("t.dns (destroy)"), "{beside:?}");
+    let behind = groundstate(&["order", "blast", &file.path, "t.net"]);
+    assert!(behind.code == 5 && behind.stdout.contains("4 objects have to go before t.net"), "{behind:?}");
+
+    let message = groundstate(&["order", "destroy", &file.path]).failed(5);
+    let hint = message.lines().find(|line| line.contains("rm-dependency")).expect("an edit is printed");
+    let line = hint.split('\'').find(|word| word.starts_with("rm-dependency")).unwrap();
+    groundstate_with(&["edit", &file.path, "--script", "-"], line.as_bytes()).clean();
+    let order = groundstate(&["order", "destroy", &file.path]).clean();
+    assert!(order.contains("5 operations in 3 waves."), "{order}");
 }
 
 #[test]

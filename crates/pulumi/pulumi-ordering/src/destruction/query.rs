@@ -87,7 +87,7 @@ impl Destruction {
         self.graph.edges().map(step)
     }
 
-    /// How the removals of two names are ordered: the shortest chain of reasons between any of them.
+    /// How the removals of two names are ordered: the shortest chain of direct reasons between any of them.
     #[must_use]
     pub fn why(&self, a: &Urn, b: &Urn) -> Explanation {
         let (a, b) = (self.removals_of(a), self.removals_of(b));

@@ -188,7 +188,7 @@ fn blasts_name_what_has_to_go_by_distance() {
         .into_iter()
         .map(|affected| (affected.distance, destruction.urn(affected.node).name()))
         .collect();
-    assert_eq!(found, [(1, "vm"), (1, "disk"), (2, "log")]);
+    assert_eq!(found, [(1, "disk"), (2, "vm"), (3, "log")]);
     assert!(destruction.blast(&urn("log")).is_empty());
     assert!(destruction.blast(&urn("missing")).is_empty());
 }

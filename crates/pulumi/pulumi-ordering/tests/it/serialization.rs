@@ -35,7 +35,7 @@ fn answers_about_a_destruction_are_read_as_they_were() {
     destruction.blast(&urn("A")).iter().for_each(|affected| drop(again(affected)));
     let why = destruction.why(&urn("A"), &urn("C"));
     let text = again::<Explanation>(&why);
-    assert!(text.contains(r#""reasons":["property-dependency"]"#), "{text}");
+    assert!(text.contains(r#""reasons":["property-dependency","component"]"#), "{text}");
     for reason in RemovalReason::ALL {
         assert_eq!(again(&reason), format!("{:?}", reason.name()), "as in the JSON of `order`");
     }

@@ -1,6 +1,6 @@
 //! Destruction from a state alone, and questions to its graph.
 
-use groundstate_ordering::{Explanation, Input, OpKind, OperationGraph, Options, build};
+use groundstate_ordering::{Explanation, Input, OpKind, OperationGraph, Options, Step, build};
 use groundstate_statefile::{DecodeOptions, decode};
 use groundstate_states::addr::AbsResourceInstance;
 
@@ -52,10 +52,15 @@ fn why_gives_the_chain_of_reasons() {
     let Explanation::Waits(chain) = graph.why(&instance("net.a"), &instance("dns.c")) else {
         panic!("the one goes before the other");
     };
-    assert_eq!(chain.len(), 1);
-    let step = &chain[0];
-    let text = format!("{} waits for {} ({})", step.from, step.to, step.reasons);
-    assert_eq!(text, "net.a (destroy) waits for dns.c (destroy) (stored-destroy)");
+    // That dns.c depends on net.a is recorded too, and follows from these.
+    let text = |step: &Step| format!("{} waits for {} ({})", step.from, step.to, step.reasons);
+    let expected = [
+        "net.a (destroy) waits for module.m[0].vm.b[\"k\"] (destroy) (stored-destroy)",
+        "module.m[0].vm.b[\"k\"] (destroy) waits for dns.c (destroy) (stored-destroy)",
+    ];
+    assert_eq!(chain.iter().map(text).collect::<Vec<_>>(), expected);
+    let any = graph.why_any(&[instance("dns.kept"), instance("net.a")], &[instance("dns.c")]);
+    assert_eq!(any, Explanation::Waits(chain), "the nearest pair of two sets");
 
     assert!(matches!(graph.why(&instance("dns.c"), &instance("net.a")), Explanation::IsWaitedFor(_)));
     assert_eq!(graph.why(&instance("dns.kept"), &instance("net.a")), Explanation::Concurrent);
@@ -70,7 +75,10 @@ fn blast_names_everything_that_goes_along() {
         affected.into_iter().map(|affected| (affected.key.to_string(), affected.distance)).collect()
     };
     let vm = "module.m[0].vm.b[\"k\"] (destroy)".to_owned();
-    assert_eq!(names("data.image.os"), [("dns.c (destroy)".to_owned(), 1), (vm.clone(), 1)]);
+    assert_eq!(names("data.image.os"), [(vm.clone(), 1), ("dns.c (destroy)".to_owned(), 2)]);
+    let together = graph.blast_all(&[instance("net.a"), instance("module.m[0].vm.b[\"k\"]")]);
+    assert_eq!(together.len(), 1, "what goes together is not listed: {together:?}");
+    assert_eq!((together[0].key.to_string(), together[0].distance), ("dns.c (destroy)".to_owned(), 1));
     assert_eq!(names("module.m[0].vm.b[\"k\"]"), [("dns.c (destroy)".to_owned(), 1)]);
     assert_eq!(names("dns.c"), []);
 }

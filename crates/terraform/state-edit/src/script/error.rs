@@ -1,6 +1,6 @@
 //! What is wrong with a script, and where.
 
-use groundstate_states::addr::AddrError;
+use groundstate_states::addr::{AddrError, ConfigResource};
 
 use crate::{MoveError, RemoveError, ReplaceProviderError, TaintError};
 use groundstate_statefile::ReadError;
@@ -23,7 +23,7 @@ pub struct ScriptError {
 #[non_exhaustive]
 pub enum ScriptFault {
     /// A verb that does not exist.
-    #[error("unknown verb `{verb}`; use mv, rm, replace-provider, taint or untaint")]
+    #[error("unknown verb `{verb}`; use mv, rm, rm-dependency, replace-provider, taint or untaint")]
     UnknownVerb {
         /// The word that stands there.
         verb: String,
@@ -80,6 +80,14 @@ pub enum ScriptFault {
         /// The pattern.
         pattern: String,
     },
+    /// No object there records the dependency.
+    #[error("{address} records no dependency on {dependency}; look at the `dependencies` of its objects")]
+    NoDependency {
+        /// What was looked at.
+        address: String,
+        /// What it does not depend on.
+        dependency: ConfigResource,
+    },
     /// A move was refused.
     #[error(transparent)]
     Move(MoveError),
@@ -103,6 +111,7 @@ impl ScriptFault {
         matches!(
             self,
             Self::NothingMatched { .. }
+                | Self::NoDependency { .. }
                 | Self::Move(MoveError::SourceMissing { .. })
                 | Self::Remove(RemoveError::NothingMatched { .. })
                 | Self::Taint(TaintError::Missing { .. })

@@ -10,7 +10,7 @@ mod steps;
 mod template;
 mod words;
 
-use groundstate_states::addr::AbsResourceInstance;
+use groundstate_states::addr::{AbsResourceInstance, ConfigResource, Target};
 
 use pattern::Source;
 use template::Template;
@@ -55,6 +55,10 @@ enum Verb {
     ReplaceProvider {
         from: Argument<String>,
         to: Argument<String>,
+    },
+    RemoveDependency {
+        from: Argument<Source>,
+        on: ConfigResource,
     },
     Taint(Vec<Argument<Source>>),
     Untaint(Vec<Argument<Source>>),
@@ -114,6 +118,15 @@ fn statement(words: &[Word<'_>]) -> Result<Option<Verb>, Misplaced> {
             }))
         }
         "rm" => Verb::Remove(sources("rm", verb, rest, Source::parse)?),
+        "rm-dependency" => {
+            let [from, on] = rest else {
+                let wanted = "two words, an address and the resource it depends on";
+                let fault = ScriptFault::WordCount { verb: "rm-dependency", wanted, found: rest.len() };
+                return Err((verb.column, fault));
+            };
+            let source = Argument { column: from.column, value: Source::parse(from)? };
+            Verb::RemoveDependency { from: source, on: dependency(on)? }
+        }
         "replace-provider" => {
             let argument = |word: &Word<'_>| Argument { column: word.column, value: word.text.to_owned() };
             let [from, to] = pair("replace-provider", verb, rest)?;
@@ -152,6 +165,17 @@ fn sources(
         return Err((verb.column, ScriptFault::WordCount { verb: name, wanted, found: 0 }));
     }
     words.iter().map(|word| Ok(Argument { column: word.column, value: read(word)? })).collect()
+}
+
+/// Reads the resource that something depends on. Keys say nothing here: dependencies are recorded without them.
+fn dependency(word: &Word<'_>) -> Result<ConfigResource, Misplaced> {
+    match pattern::plain(word, word.text)? {
+        Target::Module(_) => {
+            Err(steps::fault(word, 0, "dependencies are on resources; name one in the module"))
+        }
+        Target::Resource(resource) => Ok(resource.to_config()),
+        Target::Instance(instance) => Ok(instance.resource.to_config()),
+    }
 }
 
 /// Reads what has to name instances.

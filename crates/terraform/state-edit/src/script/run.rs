@@ -113,6 +113,20 @@ impl Editor<'_> {
                     error => (column, ScriptFault::Remove(error)),
                 })
             }
+            Verb::RemoveDependency { from, on } => {
+                let targets: Vec<Target> = self.meant(from)?.into_iter().map(|(target, _)| target).collect();
+                let summary = self
+                    .remove_dependency(&targets, on)
+                    .map_err(|error| (from.column, ScriptFault::Read(error)))?;
+                if summary.is_empty() {
+                    let address = match (&from.value, targets.first()) {
+                        (Source::Pattern(pattern), _) => pattern.text().to_owned(),
+                        (Source::Plain(_), target) => target.map(ToString::to_string).unwrap_or_default(),
+                    };
+                    return Err((from.column, ScriptFault::NoDependency { address, dependency: on.clone() }));
+                }
+                Ok(summary)
+            }
             Verb::ReplaceProvider { from, to } => {
                 let (old, new) = (self.provider(from)?, self.provider(to)?);
                 self.replace_provider(&old, &new).map_err(|error| match error {

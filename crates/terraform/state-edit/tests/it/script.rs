@@ -182,9 +182,51 @@ fn taints_and_providers() {
 }
 
 #[test]
+fn recorded_dependencies_can_be_removed() {
+    check(
+        "rm-dependency aws_instance.web_a aws_db.web_a",
+        &["aws_instance.web_a: aws_db.web_a"],
+        &["aws_instance.web_a"],
+    );
+    check(
+        "rm-dependency module.old[\"b c\"] aws_db.web_a # of all in the module",
+        &[r#"module.old["b c"].aws_instance.x: aws_db.web_a"#],
+        &[r#"module.old["b c"].aws_instance.x"#],
+    );
+    check(
+        "rm-dependency **.aws_instance.* aws_db.web_a[0]",
+        &["aws_instance.web_a: aws_db.web_a", r#"module.old["b c"].aws_instance.x: aws_db.web_a"#],
+        &["aws_instance.web_a", r#"module.old["b c"].aws_instance.x"#],
+    );
+    let document = document(STATE);
+    let mut editor = Editor::on_document(&document);
+    for (script, why) in [
+        (
+            "rm-dependency aws_db.web_a aws_instance.web_a",
+            "aws_db.web_a records no dependency on aws_instance.web_a",
+        ),
+        ("rm-dependency aws_db.web_a", ""),
+        ("rm-dependency aws_db.web_a module.plain", ""),
+    ] {
+        let Ok(script) = Script::parse(script) else {
+            assert!(why.is_empty(), "{script} cannot be read");
+            continue;
+        };
+        let error = editor.run(&script, &ScriptOptions::default()).unwrap_err().to_string();
+        assert!(!why.is_empty() && error.contains(why), "{error}");
+    }
+    assert!(!editor.is_changed().unwrap());
+}
+
+#[test]
 fn scripts_that_cannot_be_read_say_where() {
     for (script, line, column, why) in [
-        ("move a.b c.d", 1, 1, "unknown verb `move`; use mv, rm, replace-provider, taint or untaint"),
+        (
+            "move a.b c.d",
+            1,
+            1,
+            "unknown verb `move`; use mv, rm, rm-dependency, replace-provider, taint or untaint",
+        ),
         ("\n  mv a.b", 2, 3, "mv takes two words, FROM and TO, but 1 follow it"),
         ("rm # a.b", 1, 1, "rm takes one address or more, but 0 follow it"),
         ("rm a.b[\"x", 1, 8, "this \" is not closed on its line"),

@@ -114,6 +114,7 @@ fn change(json: &mut Json, change: &Change) {
         Change::Removed(instance) => ("remove", instance.to_string()),
         Change::RemovedEmptyResource(resource) => ("remove", resource.to_string()),
         Change::ProviderReplaced { resource, .. } => ("replace_provider", resource.to_string()),
+        Change::DependencyRemoved { instance, .. } => ("remove_dependency", instance.to_string()),
         Change::Tainted(instance) => ("taint", instance.to_string()),
         Change::Untainted(instance) => ("untaint", instance.to_string()),
         _ => ("other", String::new()),
@@ -122,6 +123,7 @@ fn change(json: &mut Json, change: &Change) {
     json.text("address", &address);
     match change {
         Change::Moved { to, .. } => json.text("to", &to.to_string()),
+        Change::DependencyRemoved { dependency, .. } => json.text("dependency", &dependency.to_string()),
         Change::ProviderReplaced { from, to, .. } => {
             json.text("from", &from.to_string());
             json.text("to", &to.to_string());

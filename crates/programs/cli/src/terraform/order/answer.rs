@@ -1,12 +1,11 @@
 //! Answers about single instances: why one waits, and what goes with it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use groundstate_common::shell_word;
-use groundstate_ordering::{Affected, EdgeReason, Explanation, NodeKey, OperationGraph, Step};
-use groundstate_states::addr::AbsResourceInstance;
+use groundstate_ordering::{EdgeReason, Explanation, NodeKey, OperationGraph, Step};
+use groundstate_states::addr::{AbsResourceInstance, Target};
 
-use super::subject::Subject;
+use super::subject::{Subject, Whole};
 use crate::args::{OrderBlastArgs, OrderWhyArgs, RulesArgs};
 use crate::input::terraform::TerraformState;
 use crate::report::error::{Failure, Kind, Outcome, Result};
@@ -17,46 +16,64 @@ use crate::report::output::Output;
 pub(crate) fn why(args: &OrderWhyArgs, state: TerraformState) -> Result {
     let rules = RulesArgs { profile: args.profile, targets: Vec::new(), excludes: Vec::new() };
     let subject = Subject::any(state, args.before.as_deref())?.rules(&rules)?;
-    let one = |address: &str| {
-        let (target, found) = subject.instances(address)?;
-        single(&target.to_string(), found)
-    };
-    let (waits, first) = (one(&args.waits)?, one(&args.goes_first)?);
-    let graph = subject.whole_graph()?;
+    let (waits, first) = (Asked::of(&subject, &args.waits)?, Asked::of(&subject, &args.goes_first)?);
+    if let Some(both) = waits.instances.iter().find(|instance| first.instances.contains(instance)) {
+        let message = format!("{} and {} both stand for {both}", waits.target, first.target);
+        return Err(
+            Failure::new(Kind::Usage, message).hint("name two things that have no instance in common")
+        );
+    }
+    let whole = subject.whole_graph()?;
+    let graph = &whole.graph;
     warn(graph.warnings());
-    let explanation = graph.why(&waits, &first);
+    let explanation = graph.why_any(&waits.instances, &first.instances);
     let mut out = Output::stdout();
     if args.json {
-        out.json(&explained(&explanation, &graph))?;
+        out.json(&explained(&explanation, graph))?;
     } else {
-        for line in lines(&explanation, &graph, &waits, &first) {
+        for line in lines(&explanation, &whole, &waits.target, &first.target) {
             out.line(&line)?;
         }
     }
     out.finish()?;
-    Ok(Outcome::Clean)
+    let (_, steps) = explanation.parts();
+    let chain = steps.iter().flat_map(|step| [&step.from, &step.to]);
+    let instances = waits.instances.iter().chain(&first.instances);
+    let operations = instances.flat_map(|instance| graph.operations_on(instance));
+    let keys: Vec<&NodeKey> = chain.chain(operations.map(|node| &graph.nodes()[node].key)).collect();
+    end(&whole, keys)
 }
 
-/// The only instance of those an address stands for.
-fn single(address: &str, mut found: Vec<AbsResourceInstance>) -> Result<AbsResourceInstance> {
-    match (found.pop(), found.len()) {
-        (Some(instance), 0) => Ok(instance),
-        (None, _) => Err(Failure::new(Kind::NotFound, format!("{address} has no instances"))),
-        (Some(last), more) => {
-            let message = format!("{address} matches {} instances", more + 1);
-            Err(Failure::new(Kind::Usage, message)
-                .hint(format!("name one of them, such as {}", shell_word(&last.to_string()))))
+/// An address of the command line, and the instances it stands for.
+struct Asked {
+    target: Target,
+    instances: Vec<AbsResourceInstance>,
+}
+
+impl Asked {
+    fn of(subject: &Subject, address: &str) -> Result<Self> {
+        let (target, instances) = subject.instances(address)?;
+        if instances.is_empty() {
+            return Err(Failure::new(Kind::NotFound, format!("{target} has no instances")));
         }
+        Ok(Self { target, instances })
     }
 }
 
-fn lines(
-    explanation: &Explanation,
-    graph: &OperationGraph,
-    waits: &AbsResourceInstance,
-    first: &AbsResourceInstance,
-) -> Vec<String> {
-    let step = |it: &Step| step(it, graph);
+/// An answer about what lies on a cycle is no order: it is given, and is an error all the same.
+fn end(whole: &Whole, keys: Vec<&NodeKey>) -> Result {
+    let Some(cycles) = &whole.cycles else { return Ok(Outcome::Clean) };
+    if keys.into_iter().any(|key| cycles.contain(key)) {
+        return Err(cycles.failure.clone());
+    }
+    let details = cycles.failure.details.first().cloned();
+    let details = details.map(|line| format!(": {line}")).unwrap_or_default();
+    warn(&[format!("this leaves out operations that wait for each other{details}")]);
+    Ok(Outcome::Clean)
+}
+
+fn lines(explanation: &Explanation, whole: &Whole, waits: &Target, first: &Target) -> Vec<String> {
+    let step = |it: &Step| step(it, &whole.graph);
     match explanation {
         Explanation::Waits(steps) => steps.iter().map(step).collect(),
         Explanation::IsWaitedFor(steps) => {
@@ -64,7 +81,9 @@ fn lines(
             std::iter::once(head).chain(steps.iter().map(step)).collect()
         }
         Explanation::Concurrent => {
-            vec![format!("{waits} and {first} do not wait for each other: they can go at the same time.")]
+            // What waits for a cycle is never done.
+            let can = if whole.cycles.is_some() { "" } else { ": they can go at the same time" };
+            vec![format!("{waits} and {first} do not wait for each other{can}.")]
         }
         Explanation::Absent => vec!["Nothing is done with one of them.".to_owned()],
     }
@@ -137,21 +156,10 @@ fn write_step(json: &mut Json, step: &Step, graph: &OperationGraph) {
 pub(crate) fn blast(args: &OrderBlastArgs, state: TerraformState) -> Result {
     let subject = Subject::state(state)?;
     let (target, asked) = subject.instances(&args.address)?;
-    let graph = subject.whole_graph()?;
+    let whole = subject.whole_graph()?;
+    let graph = &whole.graph;
     warn(graph.warnings());
-    let asked: BTreeSet<AbsResourceInstance> = asked.into_iter().collect();
-    let mut nearest: BTreeMap<NodeKey, Affected> = BTreeMap::new();
-    for affected in asked.iter().flat_map(|instance| graph.blast(instance)) {
-        if affected.key.addr().is_some_and(|addr| asked.contains(addr)) {
-            continue;
-        }
-        match nearest.get(&affected.key) {
-            Some(known) if known.distance <= affected.distance => {}
-            _ => drop(nearest.insert(affected.key.clone(), affected)),
-        }
-    }
-    let mut found: Vec<Affected> = nearest.into_values().collect();
-    found.sort_by_key(|affected| affected.distance);
+    let found = graph.blast_all(&asked);
 
     let mut out = Output::stdout();
     if args.json {
@@ -160,7 +168,7 @@ pub(crate) fn blast(args: &OrderBlastArgs, state: TerraformState) -> Result {
             json.objects("affected", &found, |json, affected| {
                 json.text("operation", &affected.key.to_string());
                 json.raw("distance", affected.distance);
-                json.inner("step", |json| write_step(json, &affected.step, &graph));
+                json.inner("step", |json| write_step(json, &affected.step, graph));
             });
         });
         out.json(&document)?;
@@ -178,5 +186,7 @@ pub(crate) fn blast(args: &OrderBlastArgs, state: TerraformState) -> Result {
         })?;
     }
     out.finish()?;
-    Ok(Outcome::Clean)
+    let operations = asked.iter().flat_map(|instance| graph.operations_on(instance));
+    let keys = operations.map(|node| &graph.nodes()[node].key);
+    end(&whole, keys.chain(found.iter().map(|affected| &affected.key)).collect())
 }

@@ -41,7 +41,7 @@ fn print(subject: Subject, args: &PictureArgs, text: Text) -> Result {
             (graph, None)
         }
         Err(errors) => {
-            let mut failure = refused(&errors, &subject.name);
+            let mut failure = refused(&errors, &subject.name, subject.edited());
             if let Some(hint) = compared::way_out(&subject) {
                 failure = failure.hint(hint);
             }

@@ -1,9 +1,11 @@
 //! What is asked about: the destruction of a state, or the changes of a plan.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use groundstate_ordering::{
-    BuildErrors, Input, OperationGraph, Options, PlanError, Planned, Product, Profile, Undecided, build,
+    BuildError, BuildErrors, Input, NodeKey, OperationGraph, Options, PlanError, Planned, Product, Profile,
+    Undecided, build,
 };
 use groundstate_states::State as Model;
 use groundstate_states::addr::{AbsResourceInstance, Target};
@@ -40,6 +42,33 @@ struct PlanFacts {
     planned: Planned,
     /// The product whose rules are followed, if not those of groundstate.
     follows: Option<Product>,
+}
+
+/// A graph, and what stands against an order of it.
+pub(super) struct Whole {
+    pub(super) graph: OperationGraph,
+    pub(super) cycles: Option<Cycles>,
+}
+
+/// Operations that wait for each other.
+pub(super) struct Cycles {
+    members: BTreeSet<NodeKey>,
+    pub(super) failure: Failure,
+}
+
+impl Cycles {
+    pub(super) fn contain(&self, key: &NodeKey) -> bool {
+        self.members.contains(key)
+    }
+}
+
+fn members(errors: &BuildErrors) -> BTreeSet<NodeKey> {
+    let of = |error: &BuildError| match error {
+        BuildError::Cycle(report) => report.members.clone(),
+        BuildError::SelfReference { node } => vec![node.clone()],
+        _ => Vec::new(),
+    };
+    errors.errors.iter().flat_map(of).collect()
 }
 
 impl Subject {
@@ -123,11 +152,26 @@ impl Subject {
         build(&self.input, &options)
     }
 
-    /// The graph for questions about single nodes.
-    pub(super) fn whole_graph(&self) -> Result<OperationGraph> {
-        let graph = self.graph(false).map_err(|errors| refused(&errors, &self.name))?;
+    /// The graph for questions about single instances. One with cycles still answers what they leave open.
+    pub(super) fn whole_graph(&self) -> Result<Whole> {
+        let graph = match self.graph(false) {
+            Ok(graph) => graph,
+            Err(mut errors) => {
+                let failure = refused(&errors, &self.name, self.edited());
+                let Some(graph) = errors.cyclic.take() else { return Err(failure) };
+                return Ok(Whole {
+                    graph: *graph,
+                    cycles: Some(Cycles { members: members(&errors), failure }),
+                });
+            }
+        };
         self.decided(&graph)?;
-        Ok(graph)
+        Ok(Whole { graph, cycles: None })
+    }
+
+    /// The state that an edit changes: the one that is destroyed. Which state a plan was made for is not known.
+    pub(super) fn edited(&self) -> Option<&str> {
+        matches!(self.of, Of::State(_)).then_some(self.name.as_str())
     }
 
     /// Refuses an order that hangs on flags which only the state knows.
