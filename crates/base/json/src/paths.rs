@@ -1,6 +1,7 @@
 //! Paths such as `resources[3].inputs."a.b"`, followed into a text: the other way round than [`places`](crate::places).
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use crate::cursor::{Cursor, Kind, Stop};
 
@@ -89,6 +90,57 @@ pub fn follow_paths<'p>(
     // What cannot be followed to its end is found as far as it leads.
     let _ended = wanted.find(&mut Cursor::at(text, start, 0), &mut offsets);
     offsets
+}
+
+/// Where the value stands to which the path leads from the value at `start`; nothing if the path ends before. Of members of one
+/// name the last counts, as with [`follow_paths`].
+///
+/// ```
+/// use groundstate_json::{path_steps, value_span};
+///
+/// let text = br#"{"a": [{"b": 1}, {"b": "two"}]}"#;
+/// let span = value_span(text, 0, &path_steps("a[1].b")).unwrap();
+/// assert_eq!(&text[span], br#""two""#);
+/// assert_eq!(value_span(text, 0, &path_steps("a[2].b")), None);
+/// ```
+pub fn value_span(text: &[u8], start: usize, path: &[PathStep]) -> Option<Range<usize>> {
+    let mut cursor = Cursor::at(text, start, 0);
+    for step in path {
+        let at = match (step, cursor.kind().ok()?) {
+            (PathStep::Name(name), Kind::Object) => member(&mut cursor, name)?,
+            (PathStep::Index(index), Kind::Array) => element(&mut cursor, *index)?,
+            _ => return None,
+        };
+        cursor = Cursor::at(text, at, 0);
+    }
+    cursor.space();
+    let start = cursor.offset();
+    cursor.skip().ok()?;
+    Some(start..cursor.offset())
+}
+
+/// Where the value of the last member of this name begins.
+fn member(cursor: &mut Cursor<'_>, name: &str) -> Option<usize> {
+    cursor.open(b'{').ok()?;
+    let (mut first, mut found) = (true, None);
+    while let Some(known) = cursor.member(&mut first).ok()? {
+        if known.decode() == name {
+            found = Some(cursor.offset());
+        }
+        cursor.skip().ok()?;
+    }
+    found
+}
+
+/// Where the element with this index begins.
+fn element(cursor: &mut Cursor<'_>, index: usize) -> Option<usize> {
+    cursor.open(b'[').ok()?;
+    let mut first = true;
+    for _ in 0..index {
+        cursor.element(&mut first).ok()?.then_some(())?;
+        cursor.skip().ok()?;
+    }
+    cursor.element(&mut first).ok()?.then(|| cursor.offset())
 }
 
 /// Paths from one value inwards, so that all are followed in one pass over the text.

@@ -3,8 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::cursor::Kind;
 use crate::escape::Escapes;
+use crate::paths::{path_steps, value_span};
 use crate::scan;
+use crate::tape::Tape;
 
 /// One JSON value as compact text: no white space outside strings, everything else as it was written.
 ///
@@ -72,6 +75,46 @@ impl RawJson {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// The content of a string, without quotes and escapes; nothing for another value.
+    ///
+    /// ```
+    /// use groundstate_json::RawJson;
+    ///
+    /// assert_eq!(RawJson::parse(r#""a\u0062""#)?.to_text().as_deref(), Some("ab"));
+    /// assert_eq!(RawJson::parse("1.50")?.to_text(), None);
+    /// # Ok::<(), groundstate_json::RawJsonError>(())
+    /// ```
+    #[must_use]
+    pub fn to_text(&self) -> Option<String> {
+        let tape = Tape::new(&self.0);
+        let root = tape.root()?;
+        (tape.kind(root) == Kind::String).then(|| tape.string(root))
+    }
+
+    /// The value to which a path such as `tags.Name` or `disks[0].size` leads, as it is spelled.
+    ///
+    /// ```
+    /// use groundstate_json::RawJson;
+    ///
+    /// let attributes = RawJson::parse(r#"{"tags":{"Name":"web"},"disks":[{"size":1.50}]}"#)?;
+    /// assert_eq!(attributes.at("disks[0].size").unwrap().as_str(), "1.50");
+    /// assert_eq!(attributes.at("tags.Owner"), None);
+    /// # Ok::<(), groundstate_json::RawJsonError>(())
+    /// ```
+    #[must_use]
+    pub fn at(&self, path: &str) -> Option<Self> {
+        let span = value_span(self.0.as_bytes(), 0, &path_steps(path))?;
+        self.0.get(span).map(Self::from_validated)
+    }
+
+    /// The same text with another value where the path leads; nothing if it leads nowhere.
+    #[must_use]
+    pub fn replaced(&self, path: &str, value: &Self) -> Option<Self> {
+        let span = value_span(self.0.as_bytes(), 0, &path_steps(path))?;
+        let (before, after) = (self.0.get(..span.start)?, self.0.get(span.end..)?);
+        Some(Self::from_validated(&format!("{before}{value}{after}", value = value.0)))
     }
 }
 

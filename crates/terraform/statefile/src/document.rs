@@ -3,8 +3,9 @@
 use std::fmt;
 use std::ops::Range;
 
+use groundstate_json::{PathStep, compact_as_written, path_steps, value_span};
 use groundstate_states::addr::{AbsResource, AbsResourceInstance, InstanceKey};
-use groundstate_states::{Lineage, OutputValue, Resource, Serial, State};
+use groundstate_states::{Attributes, Lineage, OutputValue, RawJson, Resource, Serial, State};
 
 use crate::decode::{DecodeOptions, decode};
 use crate::dialect::Dialect;
@@ -155,6 +156,45 @@ impl Document {
         let mut found: Vec<_> = objects.filter(|object| object.key == address.key).collect();
         found.sort_by_key(|object| object.deposed);
         found.iter().map(|object| SourcePos::of(&self.text, object.span.start)).collect()
+    }
+
+    /// One attribute of an instance's current object by its path, such as `id`, `tags.Name` or `disks[0].size`. Nothing but the
+    /// instance is read for it.
+    ///
+    /// ```
+    /// use groundstate_statefile::Document;
+    /// use groundstate_statefile::states::addr::AbsResourceInstance;
+    ///
+    /// let text = br#"{"version": 4, "serial": 7, "resources": [{"mode": "managed", "type": "aws_instance", "name": "web",
+    ///     "provider": "provider[\"registry.terraform.io/hashicorp/aws\"]",
+    ///     "instances": [{"schema_version": 1, "attributes": {"tags": {"Name": "web"}, "size": 1.50}}]}]}"#;
+    /// let document = Document::open(text.to_vec())?;
+    /// let web = AbsResourceInstance::parse("aws_instance.web").unwrap();
+    /// assert_eq!(document.attribute(&web, "tags.Name").and_then(|name| name.to_text()).as_deref(), Some("web"));
+    /// assert_eq!(document.attribute(&web, "size").unwrap().as_str(), "1.50");
+    /// assert_eq!(document.attribute(&web, "ami"), None);
+    /// # Ok::<(), groundstate_statefile::ReadError>(())
+    /// ```
+    pub fn attribute(&self, address: &AbsResourceInstance, path: &str) -> Option<RawJson> {
+        if let Some(span) = self.attribute_span(address, path) {
+            return compact_as_written(self.slice(&span));
+        }
+        // Files that old releases wrote may hold the flat form still.
+        let resource = self.resource(&address.resource).ok()??;
+        let object = resource.instances.get(&address.key)?.current.as_ref()?;
+        match &object.attributes {
+            flat @ Attributes::Flat(_) => flat.get(path),
+            Attributes::Json(_) => None,
+        }
+    }
+
+    /// Where the value of an attribute stands.
+    pub(crate) fn attribute_span(&self, address: &AbsResourceInstance, path: &str) -> Option<Range<usize>> {
+        let mut objects = self.entries_of(&address.resource).flat_map(|entry| self.index.objects_of(entry));
+        let object = objects.find(|object| object.key == address.key && object.deposed.is_none())?;
+        let mut steps = vec![PathStep::Name("attributes".to_owned())];
+        steps.extend(path_steps(path));
+        value_span(&self.text, object.span.start, &steps)
     }
 
     /// Decodes one output.

@@ -5,8 +5,8 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-use groundstate_states::addr::AbsResource;
-use groundstate_states::{Lineage, OutputValue, Resource, Serial};
+use groundstate_states::addr::{AbsResource, AbsResourceInstance};
+use groundstate_states::{Lineage, OutputValue, RawJson, Resource, Serial};
 
 use crate::document::Document;
 use crate::encode::{self, EncodeError, file_order};
@@ -34,6 +34,30 @@ pub struct Edit<'d> {
     header: BTreeMap<&'static str, String>,
     outputs: BTreeMap<Arc<str>, Option<OutputValue>>,
     resources: BTreeMap<AbsResource, Option<Resource>>,
+    /// Values of attributes by where they stand: the resource, the range's end, and the new text.
+    attributes: BTreeMap<usize, (AbsResource, usize, Vec<u8>)>,
+}
+
+/// Why an attribute is not changed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AttributeError {
+    /// The document has no such attribute: a new one needs its place among the others, which the provider's schema decides.
+    #[error("{address} has no attribute {path} to change")]
+    Absent {
+        /// The instance.
+        address: String,
+        /// The path.
+        path: String,
+    },
+    /// Another change of the same edit overlaps: the whole resource, or an attribute around or inside this one.
+    #[error("{path} of {address} is part of another change of the same edit")]
+    Overlaps {
+        /// The instance.
+        address: String,
+        /// The path.
+        path: String,
+    },
 }
 
 /// An item of a list: kept as it stands, or written anew.
@@ -44,7 +68,13 @@ enum Item {
 
 impl<'d> Edit<'d> {
     pub(crate) fn new(document: &'d Document) -> Self {
-        Self { document, header: BTreeMap::new(), outputs: BTreeMap::new(), resources: BTreeMap::new() }
+        Self {
+            document,
+            header: BTreeMap::new(),
+            outputs: BTreeMap::new(),
+            resources: BTreeMap::new(),
+            attributes: BTreeMap::new(),
+        }
     }
 
     /// Sets the serial.
@@ -65,8 +95,63 @@ impl<'d> Edit<'d> {
         self
     }
 
-    /// Adds or replaces a resource with all its instances, or removes it.
+    /// Replaces the value of one attribute of an instance's current object. Every other byte stays, inside the object too.
+    ///
+    /// ```
+    /// use groundstate_statefile::Document;
+    /// use groundstate_statefile::states::{RawJson, addr::AbsResourceInstance};
+    ///
+    /// let text = br#"{"version": 4, "serial": 7, "resources": [{"mode": "managed", "type": "aws_instance", "name": "web",
+    ///     "provider": "provider[\"registry.terraform.io/hashicorp/aws\"]",
+    ///     "instances": [{"attributes": {"size": 1.50,   "tags": {"Name": "web"}}}]}]}"#;
+    /// let document = Document::open(text.to_vec())?;
+    /// let web = AbsResourceInstance::parse("aws_instance.web")?;
+    /// let mut edit = document.edit();
+    /// edit.attribute(&web, "tags.Name", &RawJson::parse(r#""shop""#)?)?;
+    /// let changed = String::from_utf8(edit.to_vec()?)?;
+    /// assert!(changed.ends_with(r#"{"attributes": {"size": 1.50,   "tags": {"Name": "shop"}}}]}]}"#));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`AttributeError::Absent`] where there is no such attribute, and [`AttributeError::Overlaps`].
+    pub fn attribute(
+        &mut self,
+        address: &AbsResourceInstance,
+        path: &str,
+        value: &RawJson,
+    ) -> Result<&mut Self, AttributeError> {
+        let (name, path) = (address.to_string(), path.to_owned());
+        let Some(span) = self.document.attribute_span(address, &path) else {
+            return Err(AttributeError::Absent { address: name, path });
+        };
+        let inside = |(start, (_, end, _)): (&usize, &(AbsResource, usize, Vec<u8>))| {
+            *start < span.end && span.start < *end && (*start, *end) != (span.start, span.end)
+        };
+        if self.resources.contains_key(&address.resource) || self.attributes.iter().any(inside) {
+            return Err(AttributeError::Overlaps { address: name, path });
+        }
+        let text = self.indented_at(span.start, value);
+        self.attributes.insert(span.start, (address.resource.clone(), span.end, text));
+        Ok(self)
+    }
+
+    /// The value as the document is laid out: an indented one continues the line that it begins in.
+    fn indented_at(&self, at: usize, value: &RawJson) -> Vec<u8> {
+        if !self.document.style().indented {
+            return value.as_str().as_bytes().to_vec();
+        }
+        let before = self.document.text().get(..at).unwrap_or_default();
+        let line = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
+        let blanks = before.get(line..).unwrap_or_default().iter().take_while(|byte| **byte == b' ').count();
+        let lines = groundstate_json::indented(value.as_str(), 2);
+        lines.replace('\n', &format!("\n{}", " ".repeat(blanks))).into_bytes()
+    }
+
+    /// Adds or replaces a resource with all its instances, or removes it. Changes of single attributes of it are forgotten.
     pub fn resource(&mut self, address: AbsResource, resource: Option<Resource>) -> &mut Self {
+        self.attributes.retain(|_, (of, ..)| *of != address);
         self.resources.insert(address, resource);
         self
     }
@@ -123,6 +208,7 @@ impl<'d> Edit<'d> {
         if !missing.is_empty() {
             patches.push(self.insertion(&missing));
         }
+        patches.extend(self.attributes.iter().map(|(start, (_, end, new))| (*start..*end, new.clone())));
         if ends_lines_with_crlf(self.document.text()) {
             patches.iter_mut().for_each(|(_, new)| *new = with_crlf(new));
         }

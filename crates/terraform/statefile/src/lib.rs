@@ -24,7 +24,8 @@
 //! # Finding your way
 //!
 //! - [`decode`] and [`encode`] with [`File`]: the whole model.
-//! - [`Document`] and [`Edit`]: parts of a document, and changes that leave the rest alone.
+//! - [`Document`] and [`Edit`]: parts of a document, and changes that leave the rest alone; [`Document::attribute`] and
+//!   [`Edit::attribute`] for one attribute.
 //! - [`list()`], [`outputs`]: reading in pieces.
 //! - [`ReadError`], [`Problem`], [`Code`], [`SourcePos`]: what is wrong and where.
 //! - [`Note`], [`Loss`], [`losses_in`], [`unread_by`]: what changed and what would be lost.
@@ -65,7 +66,7 @@ pub use checks::sorted_checks;
 pub use decode::{DecodeOptions, decode};
 pub use dialect::Dialect;
 pub use document::Document;
-pub use edit::Edit;
+pub use edit::{AttributeError, Edit};
 pub use encode::{EncodeError, EncodeOptions, encode, encode_to, states_marshal_equal};
 pub use file::{File, Style};
 pub use index::ResourceEntry;

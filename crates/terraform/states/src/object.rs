@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use groundstate_json::{PathStep, path_steps, push_json_string};
+
 use crate::addr::{AbsResourceInstance, ConfigResource};
 use crate::{AttributePath, Extra, RawJson};
 
@@ -30,6 +32,61 @@ pub enum Attributes {
     Json(RawJson),
     /// The flat string map of Terraform before 0.12.
     Flat(BTreeMap<Arc<str>, Arc<str>>),
+}
+
+impl Attributes {
+    /// One attribute by its path, such as `id`, `tags.Name` or `disks[0].size`, as it is spelled; nothing if there is none.
+    ///
+    /// In the flat form, values are texts, and the path may as well be written as its keys are, `disks.0.size`.
+    ///
+    /// ```
+    /// use groundstate_states::{Attributes, RawJson};
+    ///
+    /// let attributes = Attributes::Json(RawJson::parse(r#"{"id":"i-1","tags":{"Name":"web"},"size":1.50}"#)?);
+    /// assert_eq!(attributes.text("tags.Name").as_deref(), Some("web"));
+    /// assert_eq!(attributes.get("size").unwrap().as_str(), "1.50");
+    /// # Ok::<(), groundstate_states::RawJsonError>(())
+    /// ```
+    #[must_use]
+    pub fn get(&self, path: &str) -> Option<RawJson> {
+        match self {
+            Self::Json(raw) => raw.at(path),
+            Self::Flat(flat) => {
+                let mut quoted = String::new();
+                push_json_string(&mut quoted, flat.get(flat_key(path).as_str())?);
+                Some(RawJson::from_validated(&quoted))
+            }
+        }
+    }
+
+    /// The same for an attribute that is a string: its content.
+    #[must_use]
+    pub fn text(&self, path: &str) -> Option<String> {
+        self.get(path)?.to_text()
+    }
+
+    /// The attributes with another value at the path, and every other byte as it was; nothing if there is no such attribute, or
+    /// if the value is no string and the form is flat.
+    #[must_use]
+    pub fn replaced(&self, path: &str, value: &RawJson) -> Option<Self> {
+        match self {
+            Self::Json(raw) => raw.replaced(path, value).map(Self::Json),
+            Self::Flat(flat) => {
+                let mut flat = flat.clone();
+                *flat.get_mut(flat_key(path).as_str())? = value.to_text()?.into();
+                Some(Self::Flat(flat))
+            }
+        }
+    }
+}
+
+/// The key of the flat form for a path.
+fn flat_key(path: &str) -> String {
+    let steps = path_steps(path).into_iter().map(|step| match step {
+        PathStep::Name(name) => name,
+        PathStep::Index(index) => index.to_string(),
+    });
+    steps.collect::<Vec<_>>().join(".")
 }
 
 impl fmt::Debug for Attributes {

@@ -1,0 +1,4 @@
+//! The client on files and on a bucket of the test kit.
+
+mod bucket;
+mod file;
