@@ -20,7 +20,7 @@ use super::pulumi::{CryptArgs, DependencyGraphArgs, PendingArgs, RepairArgs, RmA
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done, and nothing to report
-  1  `check` has findings, `diff` has differences, `repair` has a plan, or `salvage` lost something
+  1  `check` has findings of the severity of `--fail-on`, `diff` has differences, `repair` has a plan, or `salvage` lost something
   2  the command line or a script is wrong, or asks for something impossible
   3  there is no state: a file is missing, empty or unreadable; or a file cannot be written
   4  the input is not a state file

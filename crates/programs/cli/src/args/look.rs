@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use groundstate_common::Severity;
 use groundstate_statefile::Dialect;
 
 /// The state to read.
@@ -85,9 +86,61 @@ pub(crate) struct CheckArgs {
     /// States to check: files, directories, URLs, or `-` for standard input
     #[arg(value_name = "STATE", default_value = ".")]
     pub(crate) states: Vec<PathBuf>,
-    /// Prints JSON
-    #[arg(long)]
+    /// Ends with code 1 for findings of this severity and above
+    #[arg(long, value_enum, value_name = "SEVERITY", default_value = "warning")]
+    pub(crate) fail_on: SeverityArg,
+    /// Ignores findings of this code; may be repeated. `.groundstate-ignore` in the repository names more
+    #[arg(long = "ignore", value_name = "CODE", value_parser = code)]
+    pub(crate) ignored: Vec<String>,
+    /// The output format
+    #[arg(short, long, value_enum, default_value = "text", value_name = "FORMAT")]
+    pub(crate) format: CheckFormat,
+    /// Prints JSON; the same as `--format json`
+    #[arg(long, conflicts_with = "format")]
     pub(crate) json: bool,
+}
+
+/// From which severity on findings fail a check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SeverityArg {
+    /// The state cannot be used as it is
+    Error,
+    /// Something will go wrong, or be lost, in circumstances that are not unusual
+    Warning,
+    /// Worth knowing; nothing has to be done
+    Info,
+}
+
+impl From<SeverityArg> for Severity {
+    fn from(arg: SeverityArg) -> Self {
+        match arg {
+            SeverityArg::Error => Self::Error,
+            SeverityArg::Warning => Self::Warning,
+            SeverityArg::Info => Self::Info,
+        }
+    }
+}
+
+/// Forms of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CheckFormat {
+    /// Each finding with the line it is about
+    Text,
+    /// One JSON document
+    Json,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// JUnit XML, for test reports
+    Junit,
+}
+
+/// Reads the code of a finding, in upper or lower case.
+pub(crate) fn code(text: &str) -> Result<String, String> {
+    let code = text.to_ascii_uppercase();
+    let is_code = code
+        .strip_prefix("GS")
+        .is_some_and(|digits| digits.len() == 4 && digits.bytes().all(|byte| byte.is_ascii_digit()));
+    if is_code { Ok(code) } else { Err("expected a code such as GS0031".to_owned()) }
 }
 
 #[derive(Debug, Args)]

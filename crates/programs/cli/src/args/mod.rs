@@ -25,7 +25,8 @@ pub(crate) use help::grammar;
 pub(crate) use journal::{EntriesArgs, InspectArgs, JournalCommand, ReplayArgs, VerifyArgs};
 
 pub(crate) use look::{
-    CheckArgs, CompletionsArgs, DiffArgs, HelpArgs, ListArgs, OutputsArgs, ShowArgs, UpgradeArgs, VersionArgs,
+    CheckArgs, CheckFormat, CompletionsArgs, DiffArgs, HelpArgs, ListArgs, OutputsArgs, ShowArgs,
+    UpgradeArgs, VersionArgs, code,
 };
 
 pub(crate) use order::{

@@ -3,13 +3,18 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::args::CheckArgs;
+use groundstate_common::Severity;
+
+use crate::args::{CheckArgs, CheckFormat};
+use crate::input::ignored::Ignored;
 use crate::input::locate::is_standard;
 use crate::input::state::State;
 use crate::report::error::{Failure, Kind, Outcome, Result};
 use crate::report::findings::{Checked, json, print};
+use crate::report::junit::junit;
 use crate::report::messages::Messages;
 use crate::report::output::Output;
+use crate::report::sarif::sarif;
 use crate::{pulumi, terraform};
 
 pub(super) fn run(args: &CheckArgs) -> Result {
@@ -19,40 +24,49 @@ pub(super) fn run(args: &CheckArgs) -> Result {
     let mut out = Output::stdout();
     let mut outcome = Outcome::Clean;
     let mut checked = Vec::new();
+    let mut failures = Vec::new();
+    let format = if args.json { CheckFormat::Json } else { args.format };
+    let fail_on = Severity::from(args.fail_on);
     for state in &args.states {
-        match check(state, args, &mut out) {
+        match check(state, args, format, &mut out) {
             Ok(file) => {
-                if !file.findings.is_empty() {
+                if file.has(fail_on) {
                     outcome = outcome.and(Kind::Findings);
                 }
-                checked.extend(args.json.then_some(file));
+                checked.extend((format != CheckFormat::Text).then_some(file));
             }
             // One file that cannot be read is no reason to leave the others unchecked.
             Err(failure) if !failure.quiet => {
                 out.flush()?;
                 Messages::stderr().failure(&failure);
                 outcome = outcome.and(failure.kind);
+                failures.push((state.display().to_string(), failure));
             }
             Err(failure) => return Err(failure),
         }
     }
-    if args.json {
-        out.json(&json(&checked))?;
+    match format {
+        CheckFormat::Text => {}
+        CheckFormat::Json => out.json(&json(&checked))?,
+        CheckFormat::Sarif => out.json(&sarif(&checked, &failures))?,
+        CheckFormat::Junit => out.write_all(junit(&checked, &failures, fail_on).as_bytes())?,
     }
     out.finish()?;
     Ok(outcome)
 }
 
 /// Checks one state and prints what was found, unless it goes into a document with all others.
-fn check(state: &Path, args: &CheckArgs, out: &mut Output) -> Result<Checked> {
+fn check(state: &Path, args: &CheckArgs, format: CheckFormat, out: &mut Output) -> Result<Checked> {
+    let ignored = Ignored::of(state, &args.ignored)?;
     let all: Vec<&Path> = args.states.iter().map(PathBuf::as_path).collect();
     let state = State::among(state, &all)?;
     let text = state.source().text()?;
-    let checked = match &state {
+    let mut checked = match &state {
         State::Terraform(state) => terraform::check::check(&state.name, &text),
         State::Pulumi(state) => pulumi::check(&state.name, &text),
     };
-    if !args.json {
+    checked.ignore(|finding| ignored.by(finding.code.as_deref(), finding.severity == Severity::Error));
+    if format == CheckFormat::Text {
         print(&checked, &text, out)?;
     }
     Ok(checked)

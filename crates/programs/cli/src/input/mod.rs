@@ -5,6 +5,7 @@ pub(crate) mod environment;
 pub(crate) mod family;
 pub(crate) mod head;
 pub(crate) mod history;
+pub(crate) mod ignored;
 pub(crate) mod listing;
 pub(crate) mod locate;
 pub(crate) mod location;

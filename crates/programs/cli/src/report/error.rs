@@ -119,6 +119,16 @@ impl Failure {
         Self::new(Kind::NoState, format!("cannot write {}: {error}", path.display()))
     }
 
+    /// The message, or those of the diagnostics, on one line.
+    pub(crate) fn text(&self) -> String {
+        let told = self.diagnostics.iter().map(|diagnostic| match diagnostic.detail.is_empty() {
+            true => diagnostic.title.clone(),
+            false => format!("{}: {}", diagnostic.title, diagnostic.detail),
+        });
+        let message = Some(self.message.clone()).filter(|message| !message.is_empty());
+        told.chain(message).collect::<Vec<_>>().join("; ")
+    }
+
     pub(crate) fn exit_code(&self) -> u8 {
         if self.quiet { 0 } else { self.kind.code() }
     }

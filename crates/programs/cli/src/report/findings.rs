@@ -28,6 +28,8 @@ pub(crate) struct Checked {
     /// How much of what is in it, by the names for programs.
     pub(crate) counts: Vec<(&'static str, usize)>,
     pub(crate) findings: Vec<ShownFinding>,
+    /// Findings that do not count, and what says so.
+    pub(crate) ignored: Vec<(ShownFinding, String)>,
 }
 
 /// One thing that was found.
@@ -50,7 +52,39 @@ impl Checked {
     /// A state of which nothing is known yet.
     pub(crate) fn new(name: &str, family: &'static str) -> Self {
         let (name, counts, findings) = (name.to_owned(), Vec::new(), Vec::new());
-        Self { name, family, readable: false, version: None, manner: None, counts, findings }
+        let ignored = Vec::new();
+        Self { name, family, readable: false, version: None, manner: None, counts, findings, ignored }
+    }
+
+    /// Sets findings aside for which `ignored_by` knows what ignores them.
+    pub(crate) fn ignore(&mut self, ignored_by: impl Fn(&ShownFinding) -> Option<String>) {
+        let mut counting = Vec::new();
+        for finding in self.findings.drain(..) {
+            match ignored_by(&finding) {
+                Some(by) => self.ignored.push((finding, by)),
+                None => counting.push(finding),
+            }
+        }
+        self.findings = counting;
+    }
+
+    /// Whether a finding of this severity or above counts.
+    pub(crate) fn has(&self, severity: Severity) -> bool {
+        self.findings.iter().any(|finding| finding.severity >= severity)
+    }
+
+    /// The codes that were ignored, how often, and by what, in the order of the codes.
+    fn ignored_codes(&self) -> Vec<(&str, &str, usize)> {
+        let mut codes: Vec<(&str, &str, usize)> = Vec::new();
+        for (finding, by) in &self.ignored {
+            let code = finding.code.as_deref().unwrap_or_default();
+            match codes.iter_mut().find(|known| known.0 == code && known.1 == by) {
+                Some(known) => known.2 += 1,
+                None => codes.push((code, by, 1)),
+            }
+        }
+        codes.sort_unstable();
+        codes
     }
 
     fn of_severity(&self, severity: Severity) -> usize {
@@ -87,8 +121,18 @@ fn diagnostic_of(finding: &ShownFinding, name: &str, place: Option<LineSpan>) ->
     }
 }
 
-/// One line about a file.
+/// One line about a file, with what was ignored.
 fn summary(checked: &Checked) -> String {
+    let codes: Vec<String> =
+        checked.ignored_codes().iter().map(|(code, by, number)| format!("{number} {code} by {by}")).collect();
+    match codes.is_empty() {
+        true => counting(checked),
+        false => format!("{}; ignored: {}", counting(checked), codes.join(", ")),
+    }
+}
+
+/// One line about what counts.
+fn counting(checked: &Checked) -> String {
     let Checked { name, counts, .. } = checked;
     if checked.findings.is_empty() {
         let counts: Vec<String> =
@@ -123,6 +167,7 @@ pub(crate) fn json(files: &[Checked]) -> String {
             {
                 json.raw(name, files.iter().map(|file| file.of_severity(severity)).sum::<usize>());
             }
+            json.raw("ignored", files.iter().map(|file| file.ignored.len()).sum::<usize>());
         });
         json.objects("files", files, |json, file| {
             json.text("state", &file.name);
@@ -136,6 +181,11 @@ pub(crate) fn json(files: &[Checked]) -> String {
             }
             file.counts.iter().for_each(|(name, count)| json.raw(name, count));
             json.objects("findings", &file.findings, finding);
+            json.objects("ignored", &file.ignored_codes(), |json, (code, by, number)| {
+                json.text("code", code);
+                json.text("by", by);
+                json.raw("count", number);
+            });
         });
     })
 }
