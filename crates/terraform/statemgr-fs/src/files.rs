@@ -169,6 +169,22 @@ pub(crate) fn copy_at(mut from: &File, from_offset: u64, mut to: &File, to_offse
     io::copy(&mut from, &mut to)
 }
 
+/// Copies `len` bytes, in the same way.
+pub(crate) fn copy_range(
+    mut from: &File,
+    from_offset: u64,
+    mut to: &File,
+    to_offset: u64,
+    len: u64,
+) -> io::Result<()> {
+    from.seek(SeekFrom::Start(from_offset))?;
+    to.seek(SeekFrom::Start(to_offset))?;
+    match io::copy(&mut from.take(len), &mut to)? {
+        copied if copied == len => Ok(()),
+        _ => Err(io::ErrorKind::UnexpectedEof.into()),
+    }
+}
+
 /// Reserves room up to `len`, so that a full disk is noticed before anything is overwritten.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(crate) fn reserve(file: &File, len: u64) -> io::Result<()> {

@@ -5,8 +5,10 @@
 
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 
-use crate::files::{copy_at, read_at, reserve, write_at};
+use crate::changes::{all, changes};
+use crate::files::{copy_range, read_at, reserve, write_at};
 use crate::journal::{HEADER, Header, Journal};
 use crate::stamp::{Stamp, touch};
 
@@ -15,25 +17,54 @@ use crate::stamp::{Stamp, touch};
 pub(crate) enum Stopped {
     /// The old state is in place.
     Before(io::Error),
-    /// The file is marked, and the journal has the new state.
+    /// The file is marked, and the journal has the old state.
+    Marked(io::Error),
+    /// The file is marked and the journal has the new state, or the last step of the write failed.
     Within(io::Error),
 }
 
-/// Overwrites `file` with the state that `journal`, a sealed one with this header, has behind its header.
-pub(crate) fn publish(file: &File, journal: &File, header: &Header) -> Result<(), Stopped> {
-    let before = Stamp::of(file).map_err(Stopped::Before)?;
-    reserve(file, header.len().max(HEADER as u64)).map_err(Stopped::Before)?;
-    mark(file, header, &before)?;
-    finish(file, journal, header, &before).map_err(Stopped::Within)
+/// A new state in a file, from `offset` on.
+#[derive(Clone, Copy)]
+pub(crate) struct NewState<'a> {
+    pub(crate) file: &'a File,
+    pub(crate) offset: u64,
+    pub(crate) len: u64,
 }
 
-/// Goes on with an interrupted write. Any number of interruptions may follow.
-pub(crate) fn redo(file: &File, journal: &Journal) -> io::Result<()> {
+/// Overwrites `file` with `new`, which `header` is the header of in a sealed journal.
+pub(crate) fn publish(file: &File, new: NewState<'_>, header: &Header) -> Result<(), Stopped> {
+    let prepared = Prepared::new(file, new).map_err(Stopped::Before)?;
+    mark(file, header, &prepared.before)?;
+    prepared.body(file, new).and_then(|()| prepared.head(file, new)).map_err(Stopped::Within)
+}
+
+/// Overwrites `file` with `new` while `journal` has the old state. Neither is shorter than a mark.
+pub(crate) fn publish_undoable(file: &File, new: NewState<'_>, journal: &Journal) -> Result<(), Stopped> {
+    let prepared = Prepared::new(file, new).map_err(Stopped::Before)?;
+    mark(file, journal.header(), &prepared.before).map_err(|stopped| match stopped {
+        Stopped::Within(error) => Stopped::Marked(error),
+        stopped => stopped,
+    })?;
+    if let Err(error) = prepared.body(file, new) {
+        return Err(match settle(file, journal) {
+            Ok(()) => Stopped::Before(error),
+            Err(_) => Stopped::Marked(error),
+        });
+    }
+    prepared.head(file, new).map_err(Stopped::Within)
+}
+
+/// Puts the state of the journal in place, all of it: what became of earlier writes is not known. Any number of
+/// interruptions may follow.
+pub(crate) fn settle(file: &File, journal: &Journal) -> io::Result<()> {
     let before = Stamp::of(file)?;
-    finish(file, journal.file(), journal.header(), &before)
+    let state = NewState { file: journal.file(), offset: journal.offset(), len: journal.header().len() };
+    let whole = Prepared { before, changes: all(state) };
+    whole.body(file, state)?;
+    whole.head(file, state)
 }
 
-/// Puts the mark over the beginning of the file, durably. From here on the new state is the one that is stored.
+/// Puts the mark over the beginning of the file, durably. From here on the state of the journal is the one that is stored.
 fn mark(file: &File, header: &Header, before: &Stamp) -> Result<(), Stopped> {
     let head = read_at(file, 0, HEADER).map_err(Stopped::Before)?;
     let Err(error) = write_at(file, 0, header.bytes()).and_then(|()| file.sync_all()) else { return Ok(()) };
@@ -43,17 +74,39 @@ fn mark(file: &File, header: &Header, before: &Stamp) -> Result<(), Stopped> {
     Err(if put_back.is_ok() { Stopped::Before(error) } else { Stopped::Within(error) })
 }
 
-/// Writes everything behind the mark, then the beginning in its place.
-fn finish(file: &File, journal: &File, header: &Header, before: &Stamp) -> io::Result<()> {
-    let sector = HEADER as u64;
-    if header.len() > sector {
-        copy_at(journal, sector + sector, file, sector)?;
+/// A write for which everything is ready, so that the file bears its mark for as short as can be.
+struct Prepared {
+    before: Stamp,
+    /// What is not the same already, behind the mark.
+    changes: Vec<Range<u64>>,
+}
+
+impl Prepared {
+    fn new(file: &File, new: NewState<'_>) -> io::Result<Self> {
+        let before = Stamp::of(file)?;
+        reserve(file, new.len.max(HEADER as u64))?;
+        let found = changes(file, new)?;
+        // A program that writes without the lock may have come between.
+        let is_same = Stamp::of(file)? == before;
+        let changes = if is_same { found } else { all(new) };
+        Ok(Self { before, changes })
     }
-    file.set_len(header.len())?;
-    file.sync_all()?;
-    write_at(file, 0, &read_at(journal, sector, HEADER)?)?;
-    touch(file, before)?;
-    file.sync_all()
+
+    /// Writes everything behind the mark.
+    fn body(&self, file: &File, new: NewState<'_>) -> io::Result<()> {
+        for change in &self.changes {
+            copy_range(new.file, new.offset + change.start, file, change.start, change.end - change.start)?;
+        }
+        file.set_len(new.len)?;
+        file.sync_all()
+    }
+
+    /// Writes the beginning in place of the mark.
+    fn head(&self, file: &File, new: NewState<'_>) -> io::Result<()> {
+        write_at(file, 0, &read_at(new.file, new.offset, HEADER)?)?;
+        touch(file, &self.before)?;
+        file.sync_all()
+    }
 }
 
 #[cfg(test)]
@@ -61,7 +114,7 @@ mod tests {
     use std::fs::{self, OpenOptions};
     use std::io;
 
-    use super::publish;
+    use super::{NewState, publish};
     use crate::files::{copy_at, read_at, write_at};
     use crate::journal::{HEADER, Header};
     use crate::recovery::recover;
@@ -96,6 +149,11 @@ mod tests {
 
         fn seal(&self) -> Header {
             self.journal.seal().unwrap()
+        }
+
+        fn staged(&self) -> NewState<'_> {
+            let len = self.new.len() as u64;
+            NewState { file: self.journal.draft.file(), offset: HEADER as u64, len }
         }
 
         fn mark(&self) {
@@ -182,7 +240,7 @@ mod tests {
 
     #[test]
     fn a_write_that_comes_to_its_end_leaves_the_new_state() {
-        stopped(|case| publish(&case.file, case.journal.draft.file(), &case.seal()).unwrap(), true);
+        stopped(|case| publish(&case.file, case.staged(), &case.seal()).unwrap(), true);
     }
 
     #[test]

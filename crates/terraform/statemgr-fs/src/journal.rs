@@ -1,8 +1,9 @@
-//! The redo journal of a write in place: a header of one sector, and the whole new state behind it.
+//! The journal of a write in place, and the mark that the state file bears at its beginning meanwhile.
 //!
-//! The header is also the mark that the state file bears at its beginning while it is being overwritten. So a marked
-//! file says itself which journal finishes it, and a file without a mark is whole, whatever journal is beside it.
-//! The design is told in `docs/design/0004-redo-journal.md`.
+//! A redo journal has the new state behind a header, which is the mark as well; an undo journal is a plain copy of the old
+//! state, the backup under a second name, and only the mark says what it must be. So a marked file says itself which
+//! state it is, and a file without a mark is whole, whatever journal is beside it.
+//! The design is told in `docs/design/0004-write-journal.md`.
 
 use std::fs::File;
 use std::io;
@@ -15,39 +16,83 @@ use crate::files;
 pub(crate) const HEADER: usize = 512;
 
 /// What a mark begins with. No text begins with a zero byte, and no program reads such a file as a state.
-const MAGIC: &[u8] = b"\0groundstate journal 1\n";
+const MAGIC: &[u8] = b"\0groundstate journal ";
+
+/// Which state a journal has, and where in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// The new state, behind the header.
+    Redo,
+    /// The old state, and nothing else.
+    Undo,
+}
+
+impl Form {
+    const ALL: [Self; 2] = [Self::Redo, Self::Undo];
+
+    /// The first line of a header after [`MAGIC`].
+    fn version(self) -> &'static str {
+        match self {
+            Self::Redo => "1\n",
+            Self::Undo => "2\n",
+        }
+    }
+
+    /// Where the state begins.
+    fn offset(self) -> u64 {
+        match self {
+            Self::Redo => HEADER as u64,
+            Self::Undo => 0,
+        }
+    }
+
+    /// What the header tells people, who find it in place of a state.
+    fn text(self, name: &str) -> String {
+        match self {
+            Self::Redo => format!(
+                "This state file was being written when its writer stopped. The whole new state is in\n{name}\n\
+                 beside it; the next groundstate command on this file puts it in place.\n"
+            ),
+            Self::Undo => format!(
+                "This state file was being written when its writer stopped. The whole old state is\n{name}\n\
+                 beside it; the next groundstate command on this file, or a copy of that over it, restores it.\n"
+            ),
+        }
+    }
+}
 
 /// The header of a journal, and the mark of the write that it belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     bytes: Vec<u8>,
+    form: Form,
     digest: String,
     len: u64,
 }
 
 impl Header {
-    pub(crate) fn new(digest: String, len: u64, journal: &Path) -> Self {
+    pub(crate) fn new(form: Form, digest: String, len: u64, journal: &Path) -> Self {
         let name = journal.file_name().unwrap_or_default().to_string_lossy().replace(char::is_control, "?");
         let mut bytes = MAGIC.to_vec();
+        bytes.extend_from_slice(form.version().as_bytes());
         bytes.extend_from_slice(format!("sha256 {digest}\nlength {len}\n\n").as_bytes());
-        let text = format!(
-            "This state file was being written when its writer stopped. The whole new state is in\n{name}\n\
-             beside it; the next groundstate command on this file puts it in place.\n"
-        );
-        bytes.extend_from_slice(text.as_bytes());
+        bytes.extend_from_slice(form.text(&name).as_bytes());
         bytes.resize(HEADER - 1, b' ');
         bytes.push(b'\n');
-        Self { bytes, digest, len }
+        Self { bytes, form, digest, len }
     }
 
     /// The header that `bytes` begin with, if they do.
     fn parse(bytes: &[u8]) -> Option<Self> {
         let bytes = bytes.get(..HEADER)?;
-        let text = std::str::from_utf8(bytes.strip_prefix(MAGIC)?).ok()?;
-        let mut lines = text.lines();
+        let rest = bytes.strip_prefix(MAGIC)?;
+        let form = Form::ALL.into_iter().find(|form| rest.starts_with(form.version().as_bytes()))?;
+        // The text for people may be cut within a character.
+        let text = String::from_utf8_lossy(rest);
+        let mut lines = text.lines().skip(1);
         let digest = lines.next()?.strip_prefix("sha256 ")?;
         let len = lines.next()?.strip_prefix("length ")?.parse().ok()?;
-        (digest.len() == 64).then(|| Self { bytes: bytes.to_vec(), digest: digest.to_owned(), len })
+        (digest.len() == 64).then(|| Self { bytes: bytes.to_vec(), form, digest: digest.to_owned(), len })
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
@@ -60,6 +105,18 @@ impl Header {
 
     pub(crate) fn len(&self) -> u64 {
         self.len
+    }
+
+    /// Whether the journal with this header finishes the write that a file with this beginning and length was
+    /// interrupted in.
+    fn finishes(&self, head: &[u8], len: u64) -> bool {
+        let head = head.get(..HEADER).unwrap_or(head);
+        match Mark::of(head) {
+            Mark::None => false,
+            // A state shorter than a mark leaves only the beginning of one.
+            _ if head.len() < HEADER => len == self.len && self.bytes.starts_with(head),
+            _ => head == self.bytes,
+        }
     }
 }
 
@@ -86,7 +143,7 @@ impl Mark {
     }
 }
 
-/// A whole journal.
+/// The journal of a write that was begun.
 #[derive(Debug)]
 pub(crate) struct Journal {
     file: File,
@@ -94,10 +151,20 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// The journal at `path`, if its header is there. Whether the rest is as well, [`verify`](Self::verify) tells.
-    pub(crate) fn open(path: &Path) -> io::Result<Option<Self>> {
+    pub(crate) fn new(file: File, header: Header) -> Self {
+        Self { file, header }
+    }
+
+    /// The journal at `path` that has the state of a file with this beginning and length, if it is there. Whether the state
+    /// in it is whole, [`verify`](Self::verify) tells.
+    pub(crate) fn of(path: &Path, head: &[u8], len: u64) -> io::Result<Option<Self>> {
+        let mark = Header::parse(head);
         let Some(file) = files::open(path)? else { return Ok(None) };
+        if let Some(header) = mark.filter(|header| header.form == Form::Undo) {
+            return Ok(Some(Self { file, header }));
+        }
         let header = Header::parse(&files::read_at(&file, 0, HEADER)?);
+        let header = header.filter(|header| header.form == Form::Redo && header.finishes(head, len));
         Ok(header.map(|header| Self { file, header }))
     }
 
@@ -109,20 +176,14 @@ impl Journal {
         &self.file
     }
 
-    /// Whether this journal finishes the write that a file with this beginning and length was interrupted in.
-    pub(crate) fn finishes(&self, head: &[u8], len: u64) -> bool {
-        let head = head.get(..HEADER).unwrap_or(head);
-        match Mark::of(head) {
-            Mark::None => false,
-            // A state shorter than a mark leaves only the beginning of one.
-            _ if head.len() < HEADER => len == self.header.len && self.header.bytes.starts_with(head),
-            _ => head == self.header.bytes,
-        }
+    /// Where the state begins in the file.
+    pub(crate) fn offset(&self) -> u64 {
+        self.header.form.offset()
     }
 
     /// Whether the state in it is what the header says.
     pub(crate) fn verify(&self) -> io::Result<bool> {
-        let (digest, len) = digest::of_file(&self.file, HEADER as u64)?;
+        let (digest, len) = digest::of_file(&self.file, self.offset())?;
         Ok(digest == self.header.digest && len == self.header.len)
     }
 
@@ -130,11 +191,11 @@ impl Journal {
     pub(crate) fn payload(&self) -> io::Result<Option<Vec<u8>>> {
         let Ok(len) = usize::try_from(self.header.len) else { return Ok(None) };
         // The header may say anything; what the file has bounds what is read.
-        let have = self.file.metadata()?.len().saturating_sub(HEADER as u64);
+        let have = self.file.metadata()?.len().saturating_sub(self.offset());
         if have != self.header.len {
             return Ok(None);
         }
-        let bytes = files::read_at(&self.file, HEADER as u64, len)?;
+        let bytes = files::read_at(&self.file, self.offset(), len)?;
         Ok((digest::of_bytes(&bytes) == self.header.digest).then_some(bytes))
     }
 }
@@ -143,36 +204,46 @@ impl Journal {
 mod tests {
     use std::path::Path;
 
-    use super::{HEADER, Header, MAGIC, Mark};
+    use super::{Form, HEADER, Header, MAGIC, Mark};
 
-    fn header(len: u64) -> Header {
-        Header::new("a".repeat(64), len, Path::new("/x/.terraform.tfstate.groundstate-journal"))
+    fn header(form: Form, len: u64) -> Header {
+        Header::new(form, "a".repeat(64), len, Path::new("/x/.terraform.tfstate.groundstate-journal"))
     }
 
     #[test]
     fn a_header_fills_one_sector_and_is_read_back() {
-        let header = header(7);
-        assert_eq!(header.bytes().len(), HEADER);
-        assert_eq!(Header::parse(header.bytes()), Some(header));
+        for form in Form::ALL {
+            let header = header(form, 7);
+            assert_eq!(header.bytes().len(), HEADER);
+            assert_eq!(Header::parse(header.bytes()), Some(header));
+        }
     }
 
     #[test]
     fn long_names_are_cut_and_leave_the_rest_readable() {
-        let name = "n".repeat(250);
-        let header = Header::new("b".repeat(64), u64::MAX, Path::new(&name));
-        assert_eq!(header.bytes().len(), HEADER);
-        assert_eq!(Header::parse(header.bytes()).map(|header| header.len()), Some(u64::MAX));
+        for (form, name) in
+            Form::ALL.into_iter().flat_map(|form| [(form, "n"), (form, "\u{fffd}"), (form, "é")])
+        {
+            for count in 80..250 {
+                let name = name.repeat(count);
+                let header = Header::new(form, "b".repeat(64), u64::MAX, Path::new(&name));
+                assert_eq!(header.bytes().len(), HEADER);
+                assert_eq!(Header::parse(header.bytes()).map(|header| header.len()), Some(u64::MAX));
+            }
+        }
     }
 
     #[test]
     fn states_bear_no_mark_and_beginnings_of_a_mark_are_told_apart() {
-        let mark = header(1).bytes().to_vec();
+        let mark = header(Form::Redo, 1).bytes().to_vec();
         for (head, expected) in [
             (&b""[..], Mark::None),
             (b"{}", Mark::None),
             (b"\0\0", Mark::None),
-            (b"\0groundstate journal 2\n", Mark::None),
+            (b"\0groundstate 2\n", Mark::None),
             (b"\0", Mark::Cut),
+            (header(Form::Undo, 1).bytes(), Mark::Whole),
+            (b"\0groundstate journal 3\nof a later version", Mark::Whole),
             (MAGIC, Mark::Whole),
             (&mark[..HEADER - 1], Mark::Whole),
             (&mark, Mark::Whole),

@@ -35,9 +35,9 @@
 //!
 //! # What it promises
 //!
-//! - **A state is old or new, and whole**, after a crash of the program or the machine, a full disk or a signal. The new
-//!   state goes into a journal first, then over the file in place. The next process that opens the file finishes what was
-//!   interrupted, also to read. Other programs refuse a half-written file, since it begins with a zero byte; they do
+//! - **A state is old or new, and whole**, after a crash of the program or the machine, a full disk or a signal. A journal
+//!   beside the file has one of them while the file is overwritten in place: the backup serves as one. The next process
+//!   that opens the file settles what was interrupted, also to read. Other programs refuse a half-written file, since it begins with a zero byte; they do
 //!   not take it for an empty one.
 //! - **Locks exclude** terraform and tofu (record locks of fcntl), scripts that use flock(1), and other clients in any
 //!   process, this one included. A Terraform that waits keeps its place: the file is never replaced under it.
@@ -68,6 +68,7 @@
 //! None.
 
 mod backup_copy;
+mod changes;
 mod client;
 mod digest;
 mod document;
@@ -93,6 +94,7 @@ mod staged;
 mod stamp;
 mod state_path;
 mod store;
+mod undo;
 mod wanted;
 mod workspaces;
 mod writing;

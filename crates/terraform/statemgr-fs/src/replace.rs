@@ -31,8 +31,8 @@ fn prepare(place: &StatePath, old: &File, staged: Staged) -> io::Result<File> {
     draft.rename(&place.target())
 }
 
-/// Copies all of `from` to `to`, which has its old content or the new one, whatever happens.
-pub(crate) fn copy(from: &File, to: &StatePath) -> io::Result<()> {
+/// Copies all of `from` to `to`, which has its old content or the new one, whatever happens. Gives the copy.
+pub(crate) fn copy(from: &File, to: &StatePath) -> io::Result<File> {
     publish_copy(stage_copy(from, to)?, from, to)
 }
 
@@ -48,10 +48,10 @@ pub(crate) fn stage_copy(from: &File, to: &StatePath) -> io::Result<Staged> {
 }
 
 /// Gives the copy of `from` the name of `to`.
-pub(crate) fn publish_copy(staged: Staged, from: &File, to: &StatePath) -> io::Result<()> {
+pub(crate) fn publish_copy(staged: Staged, from: &File, to: &StatePath) -> io::Result<File> {
     let before = replaceable(from, to)?;
     let named = staged.name_private(new_name(to.path()), from, before.as_ref())?;
-    named.draft.publish(to.path(), Taken::Replace).map(drop).map_err(|unpublished| unpublished.error)
+    named.draft.publish(to.path(), Taken::Replace).map_err(|unpublished| unpublished.error)
 }
 
 /// What the copy of `from` takes the place of, if that may be.

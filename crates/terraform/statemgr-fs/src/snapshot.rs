@@ -127,8 +127,7 @@ fn look(place: &StatePath, handle: Option<&File>) -> io::Result<Look> {
 
 /// The state of a file that is marked is in its journal.
 fn from_journal(place: &StatePath, file: &File, head: &[u8], before: Stamp) -> io::Result<Look> {
-    if let Some(journal) = Journal::open(&place.journal())?
-        && journal.finishes(head, before.len())
+    if let Some(journal) = Journal::of(&place.journal(), head, before.len())?
         && let Some(bytes) = journal.payload()?
     {
         let digest = journal.header().digest().to_owned();

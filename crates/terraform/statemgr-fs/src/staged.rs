@@ -8,7 +8,8 @@ use groundstate_durable::{Draft, create_new, parent, remove, sync_folder};
 
 use crate::digest::Digester;
 use crate::files;
-use crate::journal::{HEADER, Header};
+use crate::in_place::NewState;
+use crate::journal::{Form, HEADER, Header};
 use crate::parallel::in_parallel;
 
 /// Content that is being collected in a file without a name, on the disk where it is needed.
@@ -55,6 +56,21 @@ impl Staged {
     /// Makes what has been collected durable, so that little is left to do once it has a name.
     pub(crate) fn sync(&self) -> io::Result<()> {
         self.file.sync_all()
+    }
+
+    /// The content so far.
+    pub(crate) fn state(&self) -> NewState<'_> {
+        NewState { file: &self.file, offset: self.offset, len: self.len }
+    }
+
+    /// The same content with room for a header before it, for a journal at `target`.
+    pub(crate) fn behind_header(self, target: &Path) -> io::Result<Self> {
+        if self.offset > 0 {
+            return Ok(self);
+        }
+        let room = Self::create(target, true)?;
+        files::copy_at(&self.file, 0, &room.file, room.offset)?;
+        Ok(Self { file: room.file, offset: room.offset, ..self })
     }
 
     pub(crate) fn len(&self) -> u64 {
@@ -109,7 +125,7 @@ impl Staged {
 impl Named {
     /// Makes a journal of it: writes the header, and makes file and name durable. Before this it counts for nothing.
     pub(crate) fn seal(&self) -> io::Result<Header> {
-        let header = Header::new(self.digest.clone(), self.len, self.draft.path());
+        let header = Header::new(Form::Redo, self.digest.clone(), self.len, self.draft.path());
         files::write_at(self.draft.file(), 0, header.bytes())?;
         self.draft.file().sync_all()?;
         sync_folder(parent(self.draft.path()))?;

@@ -1,5 +1,6 @@
 //! Writing and deleting under the lock: conditions, backup, publication.
 
+use std::fs::{self, File};
 use std::sync::Arc;
 
 use groundstate_statemgr::{Error, ErrorKind, Expect, FencingToken, Op, Result, Version, WriteOptions};
@@ -12,7 +13,8 @@ use crate::fence;
 use crate::file_lock::FileLock;
 use crate::files;
 use crate::held_lock::HeldLock;
-use crate::in_place::{self, Stopped};
+use crate::in_place::{self, NewState, Stopped};
+use crate::journal::HEADER;
 use crate::options::Publish;
 use crate::recovery::recover;
 use crate::replace;
@@ -20,6 +22,7 @@ use crate::slot::Lent;
 use crate::snapshot::{self, Attempted};
 use crate::staged::Staged;
 use crate::stamp::{Stamp, touch};
+use crate::undo::UndoJournal;
 use crate::wanted::Wanted;
 
 /// The lock that an operation works under: the client's, or one of its own.
@@ -112,12 +115,12 @@ impl Turn {
         Ok(stamp.len() == len && self.digest(WRITE, &stamp)? == digest)
     }
 
-    /// Keeps what is about to be overwritten, once in a session.
-    fn back_up(&mut self, op: Op) -> Result<()> {
+    /// Keeps what is about to be overwritten, once in a session. Gives the copy if there is one.
+    fn back_up(&mut self, op: Op) -> Result<Option<File>> {
         let early = self.session.early.take();
         let len = Stamp::of(self.file_lock().file()).map_err(self.client.failed(op))?.len();
         let is_due = len > 0 && !self.session.backed_up;
-        let Some(backup) = self.client.backup.as_ref().filter(|_| is_due) else { return Ok(()) };
+        let Some(backup) = self.client.backup.as_ref().filter(|_| is_due) else { return Ok(None) };
         if backup.is_same_as(&self.client.place) {
             let message = "the backup would overwrite the state, give it another path";
             return Err(Error::new(ErrorKind::Invalid, op, &self.client.place).because(message));
@@ -131,16 +134,32 @@ impl Turn {
             Some(staged) => replace::publish_copy(staged, from, backup),
             None => replace::copy(from, backup),
         };
-        made.map_err(|error| failed(Op::Other("make a backup of"), &self.client.place, error))?;
+        let copy = made.map_err(|error| failed(Op::Other("make a backup of"), &self.client.place, error))?;
         self.session.backed_up = true;
-        Ok(())
+        Ok(Some(copy))
+    }
+
+    /// Makes the backup the journal of this write; none where that cannot be.
+    fn undo_journal(&self, backup: File) -> Result<Option<UndoJournal>> {
+        let file = self.file_lock().file();
+        let stamp = Stamp::of(file).map_err(self.client.failed(WRITE))?;
+        // What is shorter than a mark has no room for one.
+        if stamp.len() < HEADER as u64 {
+            return Ok(None);
+        }
+        let digest = self.digest(WRITE, &stamp)?;
+        // A redo journal does where the backup cannot have a second name.
+        Ok(UndoJournal::new(&self.client.place, file, backup, digest, stamp.len()).ok())
     }
 
     fn stopped(&self, op: Op, stopped: Stopped) -> Error {
         match stopped {
             Stopped::Before(error) => failed(op, &self.client.place, error),
+            Stopped::Marked(error) => failed(op, &self.client.place, error).because(
+                "it was interrupted half way, the next operation on the file restores the old state",
+            ),
             Stopped::Within(error) => {
-                let message = "it was interrupted half way, the next operation on the file finishes it";
+                let message = "it was interrupted half way, the next operation on the file settles it";
                 Error::new(ErrorKind::Ambiguous, op, &self.client.place).because(message).with_source(error)
             }
         }
@@ -169,9 +188,16 @@ impl Client {
             .expected_and_found(format!("token {token}"), found))
     }
 
-    /// Begins to collect a new state, for which nothing has to be locked.
+    /// Begins to collect a new state, for which nothing has to be locked. Outside of a turn, which has the session.
     pub(crate) fn stage(&self) -> Result<Staged> {
-        let (target, is_journal) = (self.place.target(), self.options.publish == Publish::InPlace);
+        let target = self.place.target();
+        let is_in_place = self.options.publish == Publish::InPlace;
+        // A large file that gets a backup needs no other journal. Should it, there is time to make one.
+        let has_undo = is_in_place
+            && self.backup.is_some()
+            && fs::metadata(&target).is_ok_and(|meta| meta.len() >= HEADER as u64)
+            && !self.session.borrow().backed_up;
+        let is_journal = is_in_place && !has_undo;
         files::exists(&target).and_then(|_| Staged::create(&target, is_journal)).map_err(self.failed(WRITE))
     }
 
@@ -202,11 +228,20 @@ impl Client {
             // It only has to be durable.
             turn.file_lock().file().sync_all().map_err(self.failed(WRITE))?;
         } else {
-            turn.back_up(WRITE)?;
-            self.forget(turn.session.held.is_some());
+            let backup = turn.back_up(WRITE)?;
             let published = match self.options.publish {
-                Publish::InPlace => self.publish_in_place(&turn, staged),
-                Publish::Rename => replace::publish(&self.place, turn.file_lock_mut(), staged),
+                Publish::InPlace => {
+                    let undo = match backup.filter(|_| staged.len() >= HEADER as u64) {
+                        Some(backup) => turn.undo_journal(backup)?,
+                        None => None,
+                    };
+                    self.forget(turn.session.held.is_some());
+                    self.publish_in_place(&turn, staged, undo)
+                }
+                Publish::Rename => {
+                    self.forget(turn.session.held.is_some());
+                    replace::publish(&self.place, turn.file_lock_mut(), staged)
+                }
             };
             published.map_err(|stopped| turn.stopped(WRITE, stopped))?;
         }
@@ -217,12 +252,27 @@ impl Client {
         Ok(version(&digest))
     }
 
-    fn publish_in_place(&self, turn: &Turn, staged: Staged) -> std::result::Result<(), Stopped> {
-        let file = turn.file_lock().file();
-        let journal = staged.name(self.place.journal(), file).map_err(Stopped::Before)?;
+    fn publish_in_place(
+        &self,
+        turn: &Turn,
+        staged: Staged,
+        undo: Option<UndoJournal>,
+    ) -> std::result::Result<(), Stopped> {
+        let (file, len) = (turn.file_lock().file(), staged.len());
+        if let Some(undo) = undo {
+            let published = in_place::publish_undoable(file, staged.state(), undo.journal());
+            // Dropping the journal removes it, before the lock is released: its next holder must not find one.
+            if let Err(Stopped::Marked(_) | Stopped::Within(_)) = published {
+                undo.keep();
+            }
+            return published;
+        }
+        let path = self.place.journal();
+        let journal = staged.behind_header(&self.place.target()).and_then(|staged| staged.name(path, file));
+        let journal = journal.map_err(Stopped::Before)?;
         let header = journal.seal().map_err(Stopped::Before)?;
-        let published = in_place::publish(file, journal.draft.file(), &header);
-        // Dropping the journal removes it, before the lock is released: its next holder must not find one.
+        let new = NewState { file: journal.draft.file(), offset: HEADER as u64, len };
+        let published = in_place::publish(file, new, &header);
         if let Err(Stopped::Within(_)) = published {
             drop(journal.draft.keep());
         }
@@ -253,7 +303,7 @@ impl Client {
                 })
             }
             Publish::Rename => {
-                let empty = self.stage()?;
+                let empty = Staged::create(&self.place.target(), false).map_err(self.failed(DELETE))?;
                 replace::publish(&self.place, turn.file_lock_mut(), empty)
             }
         };

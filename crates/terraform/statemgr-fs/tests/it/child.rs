@@ -89,6 +89,7 @@ fn play(role: &str, path: &Path) -> Result<(), String> {
             store.unlock(&grant).map_err(|error| error.to_string())
         }
         "write for ever" => kills::write_for_ever(path, Publish::InPlace),
+        "back up for ever" => kills::back_up_for_ever(path),
         "replace for ever" => kills::write_for_ever(path, Publish::Rename),
         "count up" => counting::count_up(path),
         "write once" => kills::write_once(path),

@@ -54,6 +54,24 @@ pub(crate) fn write_for_ever(path: &Path, publish: Publish) -> Result<(), String
     }
 }
 
+/// The role: the same with a backup of every state that is replaced, also of a client that holds no lock.
+pub(crate) fn back_up_for_ever(path: &Path) -> Result<(), String> {
+    let mut n = match Calls(open(path, FsOptions::new())).read().map_err(|error| shown(&error))? {
+        Some(bytes) => number_of(&bytes),
+        None => 0,
+    };
+    say_ready();
+    loop {
+        n += 1;
+        let store = Calls(open(path, FsOptions::new()));
+        let grant = (n % 3 != 0).then(|| store.lock_at_last());
+        store.write(&state(n)).map_err(|error| shown(&error))?;
+        if let Some(grant) = grant {
+            store.unlock(&grant).map_err(|error| shown(&error))?;
+        }
+    }
+}
+
 /// The role: writes a large state, and says how that failed.
 pub(crate) fn write_once(path: &Path) -> Result<(), String> {
     let store = Calls(open(path, FsOptions::new()));
@@ -84,6 +102,18 @@ fn a_writer_that_is_killed_leaves_the_old_state_or_the_new_one() {
     }
 }
 
+/// The backup is the journal then.
+#[test]
+fn a_writer_that_is_killed_while_it_makes_backups_leaves_the_old_state_or_the_new_one() {
+    let (kills, seed) = (number(KILLS, 60), number(SEED, 20_261_122));
+    let mut random = fastrand::Rng::with_seed(seed as u64);
+    for folder in [Some(Folder::new()), Folder::in_memory()].into_iter().flatten() {
+        killed("back up for ever", &folder, kills / 2, &mut random);
+        let backup = folder.join("terraform.tfstate.backup");
+        assert!(fs::metadata(&backup).is_ok(), "no backup was ever made");
+    }
+}
+
 #[test]
 fn a_writer_that_is_killed_while_it_replaces_files_leaves_the_old_state_or_the_new_one() {
     killed(
@@ -94,9 +124,29 @@ fn a_writer_that_is_killed_while_it_replaces_files_leaves_the_old_state_or_the_n
     );
 }
 
+/// A backup is whole at any time.
+#[track_caller]
+fn check_backup(folder: &Folder) {
+    if let Ok(bytes) = fs::read(folder.join("terraform.tfstate.backup")) {
+        number_of(&bytes);
+    }
+}
+
+/// Once a write is settled, the backup is its owner's alone and has no other name.
+#[track_caller]
+fn check_settled(folder: &Folder) {
+    #[cfg(unix)]
+    if let Ok(backup) = fs::metadata(folder.join("terraform.tfstate.backup")) {
+        use std::os::unix::fs::MetadataExt;
+        assert_eq!((backup.mode() & 0o777, backup.nlink()), (0o600, 1));
+    }
+}
+
 fn killed(role: &str, folder: &Folder, kills: usize, random: &mut fastrand::Rng) {
     let path = folder.state();
-    let (mut last, mut interrupted) = (0, 0);
+    // As Terraform makes states: others may read them.
+    fs::write(&path, b"").unwrap();
+    let (mut last, mut interrupted) = (0, std::collections::BTreeMap::new());
     for kill in 0..kills {
         let mut player = Player::start(role, &path);
         // A third of them are killed while they start, and so while they finish what the one before left.
@@ -106,7 +156,11 @@ fn killed(role: &str, folder: &Folder, kills: usize, random: &mut fastrand::Rng)
         thread::sleep(Duration::from_micros(random.u64(..40_000)));
         player.kill();
         check_raw(&path, last);
-        interrupted += usize::from(fs::read(&path).is_ok_and(|bytes| bytes.first() == Some(&0)));
+        check_backup(folder);
+        if let Some(mark) = fs::read(&path).ok().filter(|bytes| bytes.first() == Some(&0)) {
+            let form = String::from_utf8_lossy(&mark[1..mark.len().min(22)]).into_owned();
+            *interrupted.entry(form).or_insert(0) += 1;
+        }
         let store = Calls(open(&path, FsOptions::new().backup(Backup::None)));
         if kill % 2 == 0 {
             // What a lock finds, and what it leaves for programs that know of no journal.
@@ -119,8 +173,9 @@ fn killed(role: &str, folder: &Folder, kills: usize, random: &mut fastrand::Rng)
         let n = store.read().unwrap().map_or(0, |bytes| number_of(&bytes));
         assert!(n >= last, "state {n} after state {last} was seen");
         last = n;
+        check_settled(folder);
     }
-    println!("{kills} kills: {last} states were written, {interrupted} kills came half way");
+    println!("{kills} kills: {last} states were written, {interrupted:?} kills came half way");
     assert!(last > 0, "no state was ever written");
     folder.store().write(&state(last + 1)).unwrap();
     let rest = [".terraform.tfstate.groundstate-journal", ".terraform.tfstate.lock.info"];

@@ -229,7 +229,7 @@ fn states_written_in_turn_keep_lineage_and_count_serials() {
     }
 }
 
-/// The mark and the journal as `docs/design/0004-redo-journal.md` describes them.
+/// The mark and the journal as `docs/design/0004-write-journal.md` describes them.
 #[test]
 fn terraform_refuses_an_interrupted_write_and_goes_on_once_it_is_finished() {
     let Some(terraform) = Terraform::new() else { return };
