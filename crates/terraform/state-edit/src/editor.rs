@@ -12,6 +12,7 @@ use groundstate_statefile::Document;
 use groundstate_statefile::Edit;
 use groundstate_statefile::File;
 use groundstate_statefile::ReadError;
+use groundstate_statefile::WriterVersion;
 use groundstate_statefile::{EncodeOptions, encode_to};
 
 /// Changes to be made to a state.
@@ -156,6 +157,14 @@ impl<'d> Editor<'d> {
         match &self.working_set.source {
             Source::Document(document, _) => document.dialect(),
             Source::File(file) => file.dialect,
+        }
+    }
+
+    /// The release that wrote the state, if it says so.
+    pub(crate) fn writer(&self) -> Option<&WriterVersion> {
+        match &self.working_set.source {
+            Source::Document(document, _) => document.terraform_version(),
+            Source::File(file) => file.terraform_version.as_ref(),
         }
     }
 

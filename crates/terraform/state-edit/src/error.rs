@@ -42,6 +42,27 @@ pub enum MoveError {
         /// What stands there.
         taken: String,
     },
+    /// The other state has something else there.
+    #[error(
+        "cannot move {from} to {to}: the other state has {taken} already, and it is not the same; remove one of the two, or \
+         choose another address"
+    )]
+    DestinationDiffers {
+        /// The source.
+        from: String,
+        /// The destination.
+        to: String,
+        /// What the other state has.
+        taken: String,
+    },
+    /// What was to be moved is not in the state any more as it was when the move was planned.
+    #[error(
+        "cannot move {from}: another client has changed it meanwhile; the other state has what it was before"
+    )]
+    SourceChanged {
+        /// The source.
+        from: String,
+    },
     /// Two things would get one address.
     #[error("cannot move {from} to {to}: something else is moved there as well; give each its own address")]
     DestinationTwice {

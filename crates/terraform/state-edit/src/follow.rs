@@ -15,7 +15,7 @@ type Dependents = Vec<(AbsResourceInstance, Generation)>;
 
 /// Where resources of the configuration go to.
 #[derive(Debug, Default)]
-struct Routes {
+pub(super) struct Routes {
     /// For each resource of the configuration, the modules it leaves and what it becomes.
     by_config: HashMap<ConfigResource, Vec<(ModuleInstance, ConfigResource)>>,
     /// Modules in which it stays as well.
@@ -25,7 +25,7 @@ struct Routes {
 }
 
 impl Routes {
-    fn new(working_set: &WorkingSet<'_>, batch: &Batch) -> Self {
+    pub(super) fn new(working_set: &WorkingSet<'_>, batch: &Batch) -> Self {
         let mut routes = Self::default();
         let mut seen = HashSet::new();
         for shift in batch.shifts() {
@@ -91,6 +91,40 @@ impl Routes {
         new
     }
 
+    /// The object as another state has it, which this batch moves it to: it depends only on what comes along.
+    pub(super) fn departing(
+        &self,
+        object: &ObjectSrc,
+        module: &ModuleInstance,
+        own: &ConfigResource,
+    ) -> Option<Arc<ObjectSrc>> {
+        let ways = |config| self.by_config.get(config).into_iter().flatten();
+        let along = |config| {
+            let ways = ways(config).filter(|(from, _)| same_branch(module, from));
+            ways.map(|(_, to)| to).filter(|to| *to != own).cloned()
+        };
+        let dependencies = object.dependencies.iter().flat_map(along).collect();
+        let moved = object.depends_on.iter().filter(|instance| self.moves(instance));
+        changed(object, dependencies, moved.map(|instance| self.new_address(instance)).collect())
+    }
+
+    /// The object as it is once another state has what this batch moves: it depends on nothing that is gone.
+    fn remaining(&self, object: &ObjectSrc, module: &ModuleInstance) -> Option<Arc<ObjectSrc>> {
+        let is_gone = |config: &&ConfigResource| {
+            let near = |other: &ModuleInstance| same_branch(module, other);
+            let leaves = self.by_config.get(config).into_iter().flatten().any(|(from, _)| near(from));
+            leaves && !self.staying.get(config).into_iter().flatten().any(near)
+        };
+        let dependencies = object.dependencies.iter().filter(|config| !is_gone(config)).cloned().collect();
+        let depends_on = object.depends_on.iter().filter(|instance| !self.moves(instance)).cloned().collect();
+        changed(object, dependencies, depends_on)
+    }
+
+    /// Whether the batch moves this instance.
+    fn moves(&self, instance: &AbsResourceInstance) -> bool {
+        self.resources.contains_key(&instance.resource) || self.instances.contains_key(instance)
+    }
+
     /// The object with its new dependencies, if they differ.
     fn object(
         &self,
@@ -101,15 +135,24 @@ impl Routes {
         let dependencies = self.dependencies(&object.dependencies, module, own);
         let depends_on: Vec<_> =
             object.depends_on.iter().map(|instance| self.new_address(instance)).collect();
-        if dependencies == object.dependencies && depends_on == object.depends_on {
-            return None;
-        }
-        Some(Arc::new(ObjectSrc {
-            dependencies: settled(&object.dependencies, dependencies),
-            depends_on: settled(&object.depends_on, depends_on),
-            ..object.clone()
-        }))
+        changed(object, dependencies, depends_on)
     }
+}
+
+/// The object with these dependencies, if they differ from its own.
+fn changed(
+    object: &ObjectSrc,
+    dependencies: Vec<ConfigResource>,
+    depends_on: Vec<AbsResourceInstance>,
+) -> Option<Arc<ObjectSrc>> {
+    if dependencies == object.dependencies && depends_on == object.depends_on {
+        return None;
+    }
+    Some(Arc::new(ObjectSrc {
+        dependencies: settled(&object.dependencies, dependencies),
+        depends_on: settled(&object.depends_on, depends_on),
+        ..object.clone()
+    }))
 }
 
 /// Whether `module` can mean the instance `other` when it names that module without keys: where both go through the
@@ -143,6 +186,22 @@ pub(super) fn follow(working_set: &mut WorkingSet<'_>, batch: &Batch) -> Result<
             let new = routes.new_address(&address.instance(key.clone()));
             let object = routes.object(object, &address.module, &new.resource.to_config())?;
             dependents.push((new, generation));
+            Some(object)
+        })?;
+    }
+    dependents.sort();
+    Ok(dependents)
+}
+
+/// Makes objects forget their dependencies on what a batch is about to move to another state.
+pub(super) fn forget(working_set: &mut WorkingSet<'_>, batch: &Batch) -> Result<Dependents, ReadError> {
+    let routes = Routes::new(working_set, batch);
+    let mut dependents = Dependents::new();
+    for address in working_set.mentioning(routes.by_config.keys()) {
+        rewrite(working_set, &address, |key, generation, object| {
+            let instance = address.instance(key.clone());
+            let object = (!routes.moves(&instance)).then(|| routes.remaining(object, &address.module))??;
+            dependents.push((instance, generation));
             Some(object)
         })?;
     }
@@ -210,7 +269,8 @@ pub(super) fn rewrite(
     Ok(())
 }
 
-fn set(instance: &mut ResourceInstance, generation: Generation, object: Arc<ObjectSrc>) {
+/// Puts an object in its place in an instance.
+pub(super) fn set(instance: &mut ResourceInstance, generation: Generation, object: Arc<ObjectSrc>) {
     match generation {
         Generation::Current => instance.current = Some(object),
         Generation::Deposed(key) => drop(instance.deposed.insert(key, object)),

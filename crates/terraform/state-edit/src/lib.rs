@@ -28,6 +28,7 @@
 //!
 //! - [`OpenState`] opens a state of any version for an [`Editor`]; a [`Rewrite`] is what the editor leaves to be written.
 //! - [`Script`]: many changes in one text, all of them or none.
+//! - [`Transfer`]: a move from one state to another, in two steps between which nothing is lost.
 //! - [`merge_errored`]: what an apply could not store, merged into what is stored.
 //! - [`verify`] and its [`Rule`]s: everything that is wrong, unusual or dangerous in a state file.
 //! - [`diff()`]: what differs in meaning between two states.
@@ -67,6 +68,7 @@ mod script;
 mod shift;
 mod summary;
 mod taint;
+mod transfer;
 mod verify;
 mod working_set;
 
@@ -83,6 +85,7 @@ pub use open_state::OpenState;
 pub use rewrite::Rewrite;
 pub use script::{Script, ScriptError, ScriptFault, ScriptOptions, ScriptReport, StatementReport};
 pub use summary::{Change, Summary};
+pub use transfer::Transfer;
 pub use verify::{Finding, Report, Rule, VerifyOptions, verify};
 
 /// The README's examples are tests.

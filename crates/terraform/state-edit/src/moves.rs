@@ -92,7 +92,7 @@ impl Editor<'_> {
         })
     }
 
-    fn resolve(&self, from: &Target, to: &Target, exact: bool) -> Result<Resolved, MoveError> {
+    pub(super) fn resolve(&self, from: &Target, to: &Target, exact: bool) -> Result<Resolved, MoveError> {
         match from {
             Target::Module(module) => self.resolve_module(module, to, exact),
             Target::Resource(resource) => {

@@ -65,6 +65,23 @@ pub(super) struct Batch {
 impl Batch {
     /// Checks that every source moves once and every destination is free by then.
     pub(super) fn new(working_set: &WorkingSet<'_>, resolved: Vec<Resolved>) -> Result<Self, MoveError> {
+        let (batch, sources) = Self::distinct(resolved)?;
+        for (pair, shift) in pairs(&batch.resolved) {
+            if let Some(taken) = taken(working_set, &sources, shift) {
+                let module = || Target::Module(shift.to.module.clone());
+                return Err(exists(pair, &if pair.is_of_module() { module() } else { taken }));
+            }
+        }
+        check_modules(working_set, &sources, &batch.resolved)?;
+        Ok(batch)
+    }
+
+    /// Checks that every source moves once, and that no two come to the same place in another state.
+    pub(super) fn between_states(resolved: Vec<Resolved>) -> Result<Self, MoveError> {
+        Ok(Self::distinct(resolved)?.0)
+    }
+
+    fn distinct(resolved: Vec<Resolved>) -> Result<(Self, AddressSet), MoveError> {
         let (mut sources, mut dests) = (AddressSet::default(), AddressSet::default());
         for (pair, shift) in pairs(&resolved) {
             let (from, to) = (pair.from.clone(), pair.to.clone());
@@ -76,14 +93,12 @@ impl Batch {
                 return Err(MoveError::DestinationTwice { from, to });
             }
         }
-        for (pair, shift) in pairs(&resolved) {
-            if let Some(taken) = taken(working_set, &sources, shift) {
-                let module = || Target::Module(shift.to.module.clone());
-                return Err(exists(pair, &if pair.is_of_module() { module() } else { taken }));
-            }
-        }
-        check_modules(working_set, &sources, &resolved)?;
-        Ok(Self { resolved })
+        Ok((Self { resolved }, sources))
+    }
+
+    /// The pairs of addresses, each with what it moves.
+    pub(super) fn pairs(&self) -> impl Iterator<Item = (&Resolved, &Shift)> {
+        pairs(&self.resolved)
     }
 
     pub(super) fn shifts(&self) -> impl Iterator<Item = &Shift> {
@@ -138,7 +153,7 @@ impl Batch {
     }
 
     /// Removes resources that lost their last instance.
-    fn prune(&self, working_set: &mut WorkingSet<'_>) {
+    pub(super) fn prune(&self, working_set: &mut WorkingSet<'_>) {
         for shift in self.shifts().filter(|shift| shift.keys.is_some()) {
             if working_set.keys(&shift.from).is_some_and(|keys| keys.is_empty()) {
                 working_set.put(shift.from.clone(), None);

@@ -47,12 +47,36 @@ pub(crate) struct MvArgs {
     /// Module, resource or instance to move
     #[arg(value_name = "SRC")]
     pub(crate) from: String,
-    /// The new address
-    #[arg(value_name = "DST")]
-    pub(crate) to: String,
+    /// The new address; with `--to` the same if missing
+    #[arg(value_name = "DST", required_unless_present = "other")]
+    pub(crate) to: Option<String>,
+    /// Moves to this state, which is made if it is not there
+    #[arg(long = "to", value_name = "OTHER", conflicts_with = "compat")]
+    pub(crate) other: Option<PathBuf>,
     /// Moves as Terraform does: objects that depend on what is moved lose all their dependencies
     #[arg(long)]
     pub(crate) compat: bool,
+    #[command(flatten)]
+    pub(crate) change: ChangeArgs,
+}
+
+impl MvArgs {
+    /// Where it goes: to its own address if only another state is named.
+    pub(crate) fn new_address(&self) -> &str {
+        self.to.as_deref().unwrap_or(&self.from)
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SplitArgs {
+    #[command(flatten)]
+    pub(crate) place: PlaceArg,
+    /// State to move to, which is made if it is not there
+    #[arg(value_name = "OTHER")]
+    pub(crate) other: PathBuf,
+    /// Modules, resources or instances to move, with `*` and `**` for any names
+    #[arg(value_name = "PATTERN", required = true)]
+    pub(crate) patterns: Vec<String>,
     #[command(flatten)]
     pub(crate) change: ChangeArgs,
 }

@@ -5,7 +5,7 @@ use groundstate_statemgr::WorkspaceName;
 
 use super::change::{
     AddressesArgs, EditArgs, LockCommandArgs, LocksArgs, MergeErroredArgs, MvArgs, PullArgs, PushArgs,
-    RecoverArgs, ReplaceProviderArgs, SalvageArgs, UndoArgs, UnlockArgs,
+    RecoverArgs, ReplaceProviderArgs, SalvageArgs, SplitArgs, UndoArgs, UnlockArgs,
 };
 use super::journal::JournalArgs;
 use super::look::{
@@ -127,8 +127,18 @@ pub(crate) enum Command {
     ///
     /// Dependencies that other objects have recorded follow. A module without a key stands for all its instances, a resource
     /// without a key for its instance without a key, or for all its instances.
+    ///
+    /// With `--to` it moves to another Terraform state: both are locked, and the other is written first. If the command is
+    /// killed in between, both have it, and the same command once more ends the move. Dependencies on what is in the
+    /// other state then are forgotten.
     #[command(visible_alias = "rename")]
     Mv(MvArgs),
+    /// Moves what matches patterns from a state to another one
+    ///
+    /// Moves all modules, resources and instances that match to another Terraform state, with their addresses, as `mv --to` does.
+    ///
+    /// `*` in a pattern matches any part of a name or a key, and `**` in front of a resource any modules.
+    Split(SplitArgs),
     /// Removes resources, instances and modules from a state, without destroying them
     ///
     /// Removes what these addresses name from the state; for Pulumi, URNs or names. The real objects stay as they are, and

@@ -138,8 +138,21 @@ pub(super) const EXAMPLES: [(&str, [Example; 2]); 55] = [
         [
             example("Rename a resource", "groundstate mv . random_id.suffix random_id.name"),
             example(
-                "Show what moving a module would change",
-                "groundstate mv . module.network module.vpc --dry-run",
+                "Show what moving a module to another state would change",
+                "groundstate mv . module.network --to network.tfstate --dry-run",
+            ),
+        ],
+    ),
+    (
+        "split",
+        [
+            example(
+                "Move a module to a state of its own",
+                "groundstate split . network.tfstate module.network",
+            ),
+            example(
+                "See what a pattern would move",
+                "groundstate split . store.tfstate 'aws_s3_*.*' --dry-run",
             ),
         ],
     ),

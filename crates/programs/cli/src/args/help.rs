@@ -9,7 +9,10 @@ use super::examples::{EXAMPLES, Example};
 /// The commands under their headings, in the order of the help.
 const HEADINGS: [(&str, &[&str]); 9] = [
     ("Look at a state", &["list", "show", "outputs", "check", "diff", "graph"]),
-    ("Change a state", &["mv", "rm", "replace-provider", "taint", "untaint", "edit", "upgrade", "salvage"]),
+    (
+        "Change a state",
+        &["mv", "split", "rm", "replace-provider", "taint", "untaint", "edit", "upgrade", "salvage"],
+    ),
     ("Order operations", &["order"]),
     ("Move and store states", &["pull", "push", "merge-errored", "migrate", "workspaces"]),
     ("Lock states", &["lock", "unlock", "locks", "migrate-lock", "repair-digest"]),

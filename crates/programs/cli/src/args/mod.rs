@@ -13,7 +13,7 @@ mod pulumi;
 
 pub(crate) use change::{
     AddressesArgs, ChangeArgs, EditArgs, LockArgs, LockCommandArgs, LocksArgs, MergeErroredArgs, MvArgs,
-    PullArgs, PushArgs, RecoverArgs, ReplaceProviderArgs, SalvageArgs, UndoArgs, UnlockArgs,
+    PullArgs, PushArgs, RecoverArgs, ReplaceProviderArgs, SalvageArgs, SplitArgs, UndoArgs, UnlockArgs,
 };
 
 pub(crate) use cli::{Cli, Command, LogFormat};

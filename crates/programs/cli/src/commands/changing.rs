@@ -1,12 +1,12 @@
 //! The commands that change one state: each goes to the family of the state.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use groundstate_pulumi_integrity::Flag;
 
 use crate::args::{
     AddressesArgs, EditArgs, MergeErroredArgs, MvArgs, PendingCommand, PushArgs, ReplaceProviderArgs, RmArgs,
-    UndoArgs,
+    SplitArgs, UndoArgs,
 };
 use crate::input::family::Family;
 use crate::input::location::StateLocation;
@@ -16,10 +16,26 @@ use crate::report::error::Result;
 use crate::{pulumi, terraform};
 
 pub(super) fn mv(args: &MvArgs) -> Result {
+    if let Some(other) = &args.other {
+        let (found, other) = both(&args.place.state, other, "mv --to")?;
+        return terraform::change::mv_to(args, found, other);
+    }
     match StoredState::existing(&args.place.state)? {
         StoredState::Terraform(found) => terraform::change::mv(args, found),
         StoredState::Pulumi(found) => pulumi::mv(args, found),
     }
+}
+
+pub(super) fn split(args: &SplitArgs) -> Result {
+    let (found, other) = both(&args.place.state, &args.other, "split")?;
+    terraform::change::split(args, found, other)
+}
+
+/// Two states of Terraform, of which the second may not be there yet.
+fn both(state: &Path, other: &Path, command: &str) -> Result<(StateLocation, StateLocation)> {
+    const HINT: &str = "Pulumi moves resources between stacks with `pulumi state move`";
+    let found = StoredState::existing(state)?.terraform(command, HINT)?;
+    Ok((found, StoredState::at(other)?.terraform(command, HINT)?))
 }
 
 pub(super) fn rm(args: &RmArgs) -> Result {

@@ -35,6 +35,7 @@ pub(crate) fn run(command: Command) -> Result {
         Command::Graph(args) => graph::run(&args),
         Command::Order(args) => order::run(&args),
         Command::Mv(args) => changing::mv(&args),
+        Command::Split(args) => changing::split(&args),
         Command::Rm(args) => changing::rm(&args),
         Command::ReplaceProvider(args) => changing::replace_provider(&args),
         Command::Taint(args) => changing::taint(&args),

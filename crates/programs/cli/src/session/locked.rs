@@ -73,6 +73,28 @@ pub(crate) async fn holding<T>(
     outcome.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
+/// Does `work` while the locks of two states are held, and releases both whatever comes of it.
+pub(crate) fn both_locked<T>(
+    states: [&ManagedState; 2],
+    args: &LockArgs,
+    operation: &str,
+    work: impl AsyncFnOnce(&Interrupts) -> Result<T>,
+) -> Result<T> {
+    let interrupts = Interrupts::listen()
+        .map_err(|error| Failure::new(Kind::NoState, format!("cannot listen for signals: {error}")))?;
+    // In an order that does not depend on which of the two is named first, so that two clients do not wait for each other.
+    let [mut outer, mut inner] = states;
+    if outer.name > inner.name {
+        std::mem::swap(&mut outer, &mut inner);
+    }
+    let infos = [lock_info(outer, operation)?, lock_info(inner, operation)?];
+    let [outer_info, inner_info] = infos;
+    hold(outer, args, outer_info, &interrupts, async || {
+        let done = holding(inner, args, inner_info, &interrupts, async || Ok(work(&interrupts).await?)).await;
+        done.map_err(|error| with_rescue(error.explain(inner), inner, &interrupts).into())
+    })
+}
+
 /// A command on this state.
 fn command(opened: &ManagedState, verb: &str) -> String {
     shell_command(&format!("groundstate {verb}"), &[&opened.shown()])

@@ -20,6 +20,7 @@ pub(crate) const COMMANDS: [&str; 56] = [
     "order why",
     "order blast",
     "mv",
+    "split",
     "rm",
     "replace-provider",
     "taint",

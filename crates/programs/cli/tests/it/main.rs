@@ -45,6 +45,7 @@ mod support;
 mod surgery;
 mod terraform;
 mod terraform_surgery;
+mod transfer;
 mod upgrade;
 mod version;
 mod workspaces;

@@ -1,6 +1,6 @@
 //! Many changes from one text, made all together or not at all.
 //!
-//! The grammar is in `docs/editor.md`.
+//! The grammar is in `docs/surgery.md`.
 
 mod error;
 mod glob;

@@ -4,7 +4,7 @@ use groundstate_states::addr::{AbsResourceInstance, InstanceKey, ProviderSource,
 
 use super::error::{ScriptError, ScriptFault};
 use super::pattern::{Capture, Source};
-use super::words::Misplaced;
+use super::words::{Misplaced, Word};
 use super::{Argument, MoveStatement, Script, Statement, Verb};
 use crate::{Editor, MoveError, MoveOptions, RemoveError, ReplaceProviderError, Summary, TaintError};
 
@@ -142,6 +142,18 @@ impl Editor<'_> {
     fn provider(&self, text: &Argument<String>) -> Result<ProviderSource, Misplaced> {
         let host = self.dialect().default_registry();
         ProviderSource::parse(&text.value, host).map_err(|error| (text.column, ScriptFault::Address(error)))
+    }
+
+    /// What an address means, or everything that matches it if it is a pattern with wildcards, as in [`Script`]s.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read, or is a pattern that matches nothing. An address is not looked for.
+    pub fn select(&self, pattern: &str) -> Result<Vec<Target>, ScriptError> {
+        let word = Word { text: pattern, column: 1 };
+        let found = Source::parse(&word).and_then(|value| self.meant(&Argument { value, column: 1 }));
+        let found = found.map_err(|(column, fault)| ScriptError { line: 1, column, fault })?;
+        Ok(found.into_iter().map(|(target, _)| target).collect())
     }
 
     /// What a source means in the state as it is now.

@@ -20,5 +20,6 @@ mod serialization;
 #[path = "../../../statefile/tests/it/shared.rs"]
 mod shared;
 mod support;
+mod transfer;
 mod verify;
 mod verify_inputs;

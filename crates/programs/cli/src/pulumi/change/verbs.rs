@@ -136,7 +136,7 @@ pub(crate) fn mv(args: &MvArgs, found: StateLocation) -> Result {
             _ => failure,
         })?;
         let urn = snapshot.resource(index).map(|resource| resource.urn.clone()).unwrap_or_default();
-        let to = new_name(&urn, &args.to)?;
+        let to = new_name(&urn, args.new_address())?;
         let renamed = rename(snapshot, &urn, &to).map_err(|error| {
             let kind = match error {
                 RenameError::Missing(_) => Kind::NotFound,

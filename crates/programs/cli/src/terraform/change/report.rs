@@ -5,12 +5,14 @@ use std::path::PathBuf;
 use groundstate_state_edit::Diff;
 use groundstate_state_edit::{Change, Summary};
 use groundstate_states::Generation;
+use groundstate_states::addr::AbsResourceInstance;
 
 use crate::report::differences;
 use crate::report::error::Result;
 use crate::report::json::Json;
 use crate::report::messages::Messages;
 use crate::report::output::Output;
+use crate::report::text::count;
 use crate::terraform::diff::differences as compared;
 
 pub(super) struct Report<'r> {
@@ -24,7 +26,21 @@ pub(super) struct Report<'r> {
     /// The last line when something was done.
     pub(super) success: String,
     pub(super) diff: Option<&'r Diff>,
+    /// The state that gets what this one gives.
+    pub(super) other: Option<Other<'r>>,
 }
+
+/// What a move between two states did to the one that got it.
+pub(super) struct Other<'r> {
+    pub(super) state: &'r str,
+    pub(super) written: bool,
+    pub(super) backup: Option<PathBuf>,
+    /// Objects that do not depend any more on what stayed behind.
+    pub(super) dependents: &'r [Dependent],
+    pub(super) diff: Option<&'r Diff>,
+}
+
+type Dependent = (AbsResourceInstance, Generation);
 
 impl Report<'_> {
     pub(super) fn print(&self, as_json: bool) -> Result<()> {
@@ -48,14 +64,24 @@ impl Report<'_> {
             out.line(&if self.dry_run { would(change) } else { change.to_string() })?;
         }
         let dependents = self.summary.dependents.len();
+        let verb = if self.dry_run { "would change" } else { "changed" };
         if dependents > 0 {
-            let objects = if dependents == 1 { "1 object" } else { &format!("{dependents} objects") };
-            let verb = if self.dry_run { "would change" } else { "changed" };
+            let objects = count(dependents, "object");
             out.line(&format!("Recorded dependencies of {objects} {verb} with it."))?;
+        }
+        if let Some(other) = self.other.as_ref().filter(|other| !other.dependents.is_empty()) {
+            let objects = count(other.dependents.len(), "object");
+            out.line(&format!("Recorded dependencies of {objects} that move {verb}: what they name stays."))?;
         }
         match self.diff.filter(|_| self.dry_run) {
             Some(diff) => {
                 out.line("")?;
+                if let Some(other) = &self.other {
+                    out.line(&format!("{}:", other.state))?;
+                    other.diff.map_or(Ok(()), |diff| differences::text(&compared(diff, false), out))?;
+                    out.line("")?;
+                    out.line(&format!("{}:", self.state))?;
+                }
                 differences::text(&compared(diff, false), out)?;
             }
             None if self.written => out.line(&self.success)?,
@@ -63,6 +89,9 @@ impl Report<'_> {
         }
         if let Some(backup) = &self.backup {
             out.line(&format!("The state before is in {}.", backup.display()))?;
+        }
+        if let Some(Other { state, backup: Some(backup), .. }) = &self.other {
+            out.line(&format!("What {state} was before is in {}.", backup.display()))?;
         }
         Ok(())
     }
@@ -77,17 +106,36 @@ impl Report<'_> {
                 json.text("backup", &backup.display().to_string());
             }
             json.objects("changes", &self.summary.changes, change);
-            json.objects("dependents", &self.summary.dependents, |json, (address, generation)| {
-                json.text("address", &address.to_string());
-                if let Generation::Deposed(key) = generation {
-                    json.text("deposed_key", key.as_str());
-                }
-            });
+            json.objects("dependents", &self.summary.dependents, dependent);
             json.texts("missing", self.summary.missing.iter().map(ToString::to_string));
             if let Some(diff) = self.diff {
                 json.inner("diff", |json| differences::members(json, &compared(diff, false)));
             }
+            if let Some(other) = &self.other {
+                json.inner("to", |json| other.members(json));
+            }
         })
+    }
+}
+
+impl Other<'_> {
+    fn members(&self, json: &mut Json) {
+        json.text("state", self.state);
+        json.raw("written", self.written);
+        if let Some(backup) = &self.backup {
+            json.text("backup", &backup.display().to_string());
+        }
+        json.objects("dependents", self.dependents, dependent);
+        if let Some(diff) = self.diff {
+            json.inner("diff", |json| differences::members(json, &compared(diff, false)));
+        }
+    }
+}
+
+fn dependent(json: &mut Json, (address, generation): &Dependent) {
+    json.text("address", &address.to_string());
+    if let Generation::Deposed(key) = generation {
+        json.text("deposed_key", key.as_str());
     }
 }
 

@@ -95,6 +95,7 @@ fn report(
         warnings: &work.warnings,
         success: success(work.summary.len()),
         diff: diff.as_ref(),
+        other: None,
     };
     report.print(args.json)?;
     Ok(Outcome::Clean)

@@ -11,7 +11,7 @@ use crate::report::text::count;
 use crate::terraform::select;
 
 pub(crate) fn mv(args: &MvArgs, found: StateLocation) -> Result {
-    let (from, to) = (select::parse_one(&args.from)?, select::parse_one(&args.to)?);
+    let (from, to) = (select::parse_one(&args.from)?, select::parse_one(args.new_address())?);
     let options = MoveOptions::default().compat(args.compat);
     let success = |count| format!("Successfully moved {count} object(s).");
     run(found, &args.change, "state-mv", success, |editor| {
