@@ -14,7 +14,7 @@ const fn example(what: &'static str, line: &'static str) -> Example {
 }
 
 /// The examples of each command, by the words that lead to it.
-pub(super) const EXAMPLES: [(&str, [Example; 2]); 55] = [
+pub(super) const EXAMPLES: &[(&str, [Example; 2])] = &[
     (
         "list",
         [

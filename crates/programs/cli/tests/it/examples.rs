@@ -135,7 +135,7 @@ fn run_in_network(command: &str, line: &str) -> Run {
 #[test]
 fn every_example_of_the_help_does_what_it_says() {
     let mut wrong = Vec::new();
-    for command in COMMANDS.into_iter().filter(|command| !command.is_empty()) {
+    for command in COMMANDS.iter().copied().filter(|command| !command.is_empty()) {
         let lines = examples(command);
         assert_eq!(lines.len(), 2, "{command}");
         for line in lines {
@@ -162,7 +162,7 @@ fn every_example_of_the_help_does_what_it_says() {
 /// The help ends with examples: nothing stands behind them.
 #[test]
 fn the_last_lines_of_each_help_are_an_example() {
-    for command in COMMANDS.into_iter().filter(|command| !command.is_empty()) {
+    for command in COMMANDS.iter().copied().filter(|command| !command.is_empty()) {
         let help = help(command);
         assert!(help.trim_end().lines().last().is_some_and(|line| line.starts_with("    ")), "{help}");
     }

@@ -4,7 +4,7 @@ use std::fs;
 
 use super::support::{Run, command, groundstate, workspace};
 
-pub(crate) const COMMANDS: [&str; 56] = [
+pub(crate) const COMMANDS: &[&str] = &[
     "",
     "list",
     "show",
@@ -71,7 +71,7 @@ pub(crate) fn help(command: &str) -> String {
 
 #[test]
 fn explains_every_command() {
-    for command in COMMANDS {
+    for &command in COMMANDS {
         let name = if command.is_empty() { "groundstate" } else { command };
         insta::assert_snapshot!(format!("help_{name}"), help(command));
     }
@@ -82,7 +82,7 @@ fn documentation_shows_the_help_of_every_command() {
     let path = workspace().join("docs/commands.md");
     let text = fs::read_to_string(&path).unwrap();
     let mut expected = text.clone();
-    for command in COMMANDS {
+    for &command in COMMANDS {
         let begin = format!("<!-- help: {} -->\n```text\n", format!("groundstate {command}").trim_end());
         let (before, rest) = expected.split_once(&begin).unwrap_or_else(|| panic!("{begin} is missing"));
         let (_, after) = rest.split_once("```\n").unwrap();
@@ -114,7 +114,7 @@ fn refuses_wrong_command_lines_with_code_2() {
 
 #[test]
 fn help_explains_what_its_words_lead_to() {
-    for command in COMMANDS {
+    for &command in COMMANDS {
         let words: Vec<&str> = ["help"].into_iter().chain(command.split_whitespace()).collect();
         assert_eq!(groundstate(&words).clean(), help(command), "{command}");
     }

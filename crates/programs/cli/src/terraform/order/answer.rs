@@ -60,7 +60,7 @@ impl Asked {
     }
 }
 
-/// An answer about what lies on a cycle is no order: it is given, and is an error all the same.
+/// An answer about what lies on a cycle is no order: it is given, and is an error nevertheless.
 fn end(whole: &Whole, keys: Vec<&NodeKey>) -> Result {
     let Some(cycles) = &whole.cycles else { return Ok(Outcome::Clean) };
     if keys.into_iter().any(|key| cycles.contain(key)) {
