@@ -7,6 +7,11 @@ use groundstate_pulumi_deployment::{Offsets, SourcePos};
 ///
 /// Files of old versions are checked as what they upgrade to, of which not all stands in them.
 pub(super) fn locate<'p>(text: &[u8], paths: impl Iterator<Item = &'p str>) -> Vec<SourcePos> {
+    let mut paths = paths.peekable();
+    if paths.peek().is_none() {
+        // A file without findings is not read twice more.
+        return Vec::new();
+    }
     let known = Offsets::find(text).unwrap_or_default();
     let body = body(&mut Cursor::new(text), 0).ok().flatten().unwrap_or(0);
     let begun: Vec<(usize, Vec<PathStep>)> = paths.map(|path| begin(body, &known, path)).collect();
