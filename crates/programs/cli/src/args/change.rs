@@ -40,6 +40,14 @@ pub(crate) struct ChangeArgs {
     pub(crate) json: bool,
 }
 
+/// Whether resources may vanish.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct ConsentArgs {
+    /// Stores it even if resources vanish from the state, without a question
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct MvArgs {
     #[command(flatten)]
@@ -137,6 +145,8 @@ pub(crate) struct UndoArgs {
     #[arg(long, requires = "force")]
     pub(crate) over_encrypted: bool,
     #[command(flatten)]
+    pub(crate) consent: ConsentArgs,
+    #[command(flatten)]
     pub(crate) change: ChangeArgs,
 }
 
@@ -160,6 +170,8 @@ pub(crate) struct PushArgs {
     /// With `--force`: lets plain text replace an encrypted state
     #[arg(long, requires = "force")]
     pub(crate) over_encrypted: bool,
+    #[command(flatten)]
+    pub(crate) consent: ConsentArgs,
     #[command(flatten)]
     pub(crate) change: ChangeArgs,
 }
@@ -247,6 +259,8 @@ pub(crate) struct MergeErroredArgs {
     /// The state that both come from; searched among the backups if missing
     #[arg(long, value_name = "FILE")]
     pub(crate) base: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) consent: ConsentArgs,
     #[command(flatten)]
     pub(crate) change: ChangeArgs,
 }

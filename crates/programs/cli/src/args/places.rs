@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use groundstate_statemgr::WorkspaceName;
 
-use super::change::{ChangeArgs, LockArgs, PlaceArg, duration};
+use super::change::{ChangeArgs, ConsentArgs, LockArgs, PlaceArg, duration};
 
 #[derive(Debug, Args)]
 pub(crate) struct WorkspacesArgs {
@@ -121,6 +121,8 @@ pub(crate) struct RollbackArgs {
     /// With `--force`: lets plain text replace an encrypted state
     #[arg(long, requires = "force")]
     pub(crate) over_encrypted: bool,
+    #[command(flatten)]
+    pub(crate) consent: ConsentArgs,
     #[command(flatten)]
     pub(crate) change: ChangeArgs,
 }

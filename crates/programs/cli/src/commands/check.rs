@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use groundstate_common::Severity;
 
 use crate::args::{CheckArgs, CheckFormat};
+use crate::input::foreign;
 use crate::input::ignored::Ignored;
 use crate::input::locate::is_standard;
 use crate::input::state::State;
@@ -61,6 +62,9 @@ fn check(state: &Path, args: &CheckArgs, format: CheckFormat, out: &mut Output) 
     let all: Vec<&Path> = args.states.iter().map(PathBuf::as_path).collect();
     let state = State::among(state, &all)?;
     let text = state.source().text()?;
+    if let Some(failure) = foreign::recognise(&state.source().name, &text) {
+        return Err(failure);
+    }
     let mut checked = match &state {
         State::Terraform(state) => terraform::check::check(&state.name, &text),
         State::Pulumi(state) => pulumi::check(&state.name, &text),

@@ -3,6 +3,7 @@
 pub(crate) mod backend;
 pub(crate) mod environment;
 pub(crate) mod family;
+pub(crate) mod foreign;
 pub(crate) mod head;
 pub(crate) mod history;
 pub(crate) mod ignored;

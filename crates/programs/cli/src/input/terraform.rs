@@ -3,9 +3,12 @@
 use std::borrow::Cow;
 use std::ops::Deref;
 
-use groundstate_statefile::{DecodeOptions, Dialect, Document, File, ReadError, decode};
+use groundstate_common::shell_command;
+use groundstate_statefile::{Code, DecodeOptions, Dialect, Document, File, ReadError, decode};
 use groundstate_states::addr::AbsResource;
 
+use crate::input::family::Family;
+use crate::input::foreign;
 use crate::input::packed;
 use crate::input::source::Source;
 use crate::report::diagnostic::Diagnostic;
@@ -55,6 +58,12 @@ pub(crate) fn load_upgraded(source: &TerraformState, dialect: Option<Dialect>) -
 fn load_with<'s>(source: &'s TerraformState, options: &DecodeOptions) -> Result<Loaded<'s>> {
     let text = source.text()?;
     match decode(&text, options) {
+        Ok(file) if file.style.source_version == 3 && file.state.is_empty() => {
+            match foreign::backend_record(&source.name, &text) {
+                Some(failure) => Err(failure),
+                None => Ok(Loaded { file, text }),
+            }
+        }
         Ok(file) => Ok(Loaded { file, text }),
         Err(error) => Err(failure(&error, &source.name, &text)),
     }
@@ -90,6 +99,9 @@ pub(crate) fn failure(error: &ReadError, name: &str, text: &[u8]) -> Failure {
     if let Some(failure) = packed::damage(text, name) {
         return failure;
     }
+    if let Some(failure) = foreign::recognise(name, text) {
+        return failure;
+    }
     let kind = match error {
         ReadError::NotState(_) => Kind::NotState,
         ReadError::NoState => {
@@ -98,5 +110,16 @@ pub(crate) fn failure(error: &ReadError, name: &str, text: &[u8]) -> Failure {
         }
         _ => Kind::Unusable,
     };
-    Failure::of(kind, Diagnostic::problems(error.problems(), name, text))
+    let failure = Failure::of(kind, Diagnostic::problems(error.problems(), name, text));
+    let is_cut = error.problems().iter().any(|problem| problem.code == Code::Syntax);
+    match is_cut && Family::sniff(text) == Some(Family::Terraform) {
+        true => failure.hint(format!("`{}` recovers what is complete in it", salvage(name))),
+        false => failure,
+    }
+}
+
+/// The command that recovers what it can of a damaged state.
+fn salvage(name: &str) -> String {
+    let argument = if name == "<stdin>" { "-" } else { name };
+    format!("{} -o recovered.tfstate", shell_command("groundstate salvage", &[argument]))
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use groundstate_backends::{Purpose, Registry, Settings, WorkingDirectory, local_path};
+use groundstate_common::is_hidden;
 use groundstate_statemgr::WorkspaceName;
 
 use crate::input::backend::elsewhere;
@@ -44,6 +45,9 @@ fn missing(directory: &Path, settings: &Settings, workspace: &WorkspaceName, fil
     let failure = Failure::new(Kind::NoState, format!("{message}: {} does not exist", file.display()));
     let folder = settings.text("workspace_dir").ok().flatten().unwrap_or("terraform.tfstate.d");
     match others(&directory.join(folder)) {
+        names if names.is_empty() && !workspace.is_default() => {
+            failure.hint("`groundstate workspaces list` shows the workspaces of a directory")
+        }
         names if names.is_empty() => failure.hint("name a state file, or run `terraform apply` there first"),
         names => failure.hint(format!(
             "these workspaces have a state: {}; name one with `--workspace`",
@@ -56,8 +60,10 @@ fn missing(directory: &Path, settings: &Settings, workspace: &WorkspaceName, fil
 fn others(directory: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
     let with_state = entries.flatten().filter(|entry| entry.path().join("terraform.tfstate").exists());
-    let mut names: Vec<String> =
-        with_state.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    let mut names: Vec<String> = with_state
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| !name.chars().any(is_hidden))
+        .collect();
     names.sort();
     names.truncate(10);
     names

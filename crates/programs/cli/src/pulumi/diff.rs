@@ -8,6 +8,7 @@ use crate::input::pulumi::{PulumiState, load};
 use crate::report::differences::{Difference, Field, Kind as Sign};
 use crate::report::error::chain;
 use crate::report::error::{Failure, Kind, Result};
+use crate::report::progress::working;
 
 /// Compares two deployments.
 pub(crate) fn diff(args: &DiffArgs, before: &PulumiState, after: &PulumiState) -> Result<Vec<Difference>> {
@@ -16,6 +17,7 @@ pub(crate) fn diff(args: &DiffArgs, before: &PulumiState, after: &PulumiState) -
         secrets::open(&mut before)?;
         secrets::open(&mut after)?;
     }
+    let _working = working("comparing");
     let diff = groundstate_pulumi_deployment::diff(&before, &after)
         .map_err(|error| Failure::new(Kind::Unusable, chain(&error)))?;
     Ok(differences(diff, args.reveal))

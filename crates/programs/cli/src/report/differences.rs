@@ -11,6 +11,9 @@ use crate::report::output::Output;
 /// Characters of a value that are shown, at most.
 const MAX_VALUE: usize = 200;
 
+/// Things that are named where values are not shown, at most.
+const MOST_BRIEF: usize = 100;
+
 /// One thing that differs, whatever family it belongs to.
 #[derive(Debug)]
 pub(crate) struct Difference {
@@ -55,13 +58,7 @@ impl Kind {
 /// Prints the differences, and how many there are.
 pub(crate) fn text(found: &[Difference], out: &mut Output) -> io::Result<()> {
     for entry in found {
-        let (sign, colour) = match entry.sign {
-            Kind::Added => ("+", AnsiColor::Green),
-            Kind::Removed => ("-", AnsiColor::Red),
-            Kind::Changed => ("~", AnsiColor::Yellow),
-        };
-        let heading = format!("{sign} {}", one_line(&entry.subject));
-        writeln!(out, "{}", out.paint().colour(colour, &heading))?;
+        heading(entry, out)?;
         for field in &entry.fields {
             out.line(&format!("    {}", line(field, entry.sign)))?;
         }
@@ -69,6 +66,31 @@ pub(crate) fn text(found: &[Difference], out: &mut Output) -> io::Result<()> {
     if found.is_empty() {
         return out.line("the states mean the same");
     }
+    counts(found, out)
+}
+
+/// Prints what differs without values, and no more of it than can be read, and how many there are.
+pub(crate) fn brief(found: &[Difference], out: &mut Output) -> io::Result<()> {
+    for entry in found.iter().take(MOST_BRIEF) {
+        heading(entry, out)?;
+    }
+    if found.len() > MOST_BRIEF {
+        out.line(&format!("and {} more", found.len() - MOST_BRIEF))?;
+    }
+    counts(found, out)
+}
+
+fn heading(entry: &Difference, out: &mut Output) -> io::Result<()> {
+    let (sign, colour) = match entry.sign {
+        Kind::Added => ("+", AnsiColor::Green),
+        Kind::Removed => ("-", AnsiColor::Red),
+        Kind::Changed => ("~", AnsiColor::Yellow),
+    };
+    let heading = format!("{sign} {}", one_line(&entry.subject));
+    writeln!(out, "{}", out.paint().colour(colour, &heading))
+}
+
+fn counts(found: &[Difference], out: &mut Output) -> io::Result<()> {
     let counts = Kind::ALL.map(|kind| format!("{} {}", count(found, kind), kind.word()));
     out.line(&counts.join(", "))
 }

@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
+use groundstate_common::shell_command;
+
 use crate::report::diagnostic::Diagnostic;
 
 /// What a caller can tell apart by the exit code.
@@ -116,7 +118,17 @@ impl Failure {
 
     /// A file that cannot be written.
     pub(crate) fn unwritable(path: &Path, error: &io::Error) -> Self {
-        Self::new(Kind::NoState, format!("cannot write {}: {error}", path.display()))
+        let shown = path.display();
+        let folder =
+            path.parent().filter(|folder| error.kind() == io::ErrorKind::NotFound && !folder.is_dir());
+        match folder {
+            Some(folder) => {
+                let message = format!("cannot write {shown}: the folder {} does not exist", folder.display());
+                let command = shell_command("mkdir -p", &[&folder.to_string_lossy()]);
+                Self::new(Kind::NoState, message).hint(format!("`{command}` creates it"))
+            }
+            None => Self::new(Kind::NoState, format!("cannot write {shown}: {error}")),
+        }
     }
 
     /// The message, or those of the diagnostics, on one line.
@@ -188,10 +200,45 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
         let told = cause.to_string();
         // Some errors end with the text of their cause.
         if !text.ends_with(&told) {
+            // The advice of a cause need not be given twice.
+            let known =
+                text.rsplit_once("; ").filter(|(_, step)| told.contains(step)).map(|(head, _)| head.len());
+            known.into_iter().for_each(|end| text.truncate(end));
             text.push_str(": ");
             text.push_str(&told);
         }
         next = cause.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt;
+
+    use super::chain;
+
+    #[derive(Debug)]
+    struct Told(&'static str, Option<Box<Self>>);
+
+    impl fmt::Display for Told {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str(self.0)
+        }
+    }
+
+    impl std::error::Error for Told {
+        fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+            self.1.as_deref().map(|cause| cause as _)
+        }
+    }
+
+    #[test]
+    fn advice_that_a_cause_repeats_is_given_once() {
+        let cause = |text| Some(Box::new(Told(text, None)));
+        let error = Told("cannot read; set a key", cause("no role; set a key"));
+        assert_eq!(chain(&error), "cannot read: no role; set a key");
+        let error = Told("cannot read; set a key", cause("no role"));
+        assert_eq!(chain(&error), "cannot read; set a key: no role");
+    }
 }

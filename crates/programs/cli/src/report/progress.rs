@@ -3,12 +3,17 @@
 use std::io::{self, IsTerminal, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Shorter reads need no bar.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How often a spinner turns.
+const TICK: Duration = Duration::from_millis(100);
 
 /// How many bytes all readers of one input have read.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +28,47 @@ pub(crate) enum Extent {
     Unknown,
     /// So many bytes.
     Bytes(u64),
+}
+
+/// Shows that work is under way once it takes its time, until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Working {
+    done: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Work that is shown by this word, if standard error is a terminal.
+pub(crate) fn working(what: &'static str) -> Working {
+    if !io::stderr().is_terminal() {
+        return Working { done: None, thread: None };
+    }
+    let (done, ended) = channel();
+    let show = move || {
+        if ended.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout) {
+            return;
+        }
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        if let Ok(style) = ProgressStyle::with_template("{msg} {spinner} {elapsed}") {
+            bar.set_style(style);
+        }
+        bar.set_message(what);
+        bar.enable_steady_tick(TICK);
+        // It ends when the sender is dropped.
+        let _ended = ended.recv();
+        bar.finish_and_clear();
+    };
+    // Without a thread nothing is shown.
+    let thread = std::thread::Builder::new().name("progress".to_owned()).spawn(show).ok();
+    Working { done: Some(done), thread }
+}
+
+impl Drop for Working {
+    fn drop(&mut self) {
+        drop(self.done.take());
+        if let Some(thread) = self.thread.take() {
+            drop(thread.join());
+        }
+    }
 }
 
 /// Counts what is read, and shows it once reading takes its time.

@@ -1,6 +1,6 @@
 //! Words of messages: numbers of things, and lines that are not too long.
 
-use groundstate_common::{one_line, shortened};
+use groundstate_common::{is_hidden, one_line, shell_word, shortened};
 
 /// Characters of one line of a message, at most: names and lock documents may have any length.
 const MAX_MESSAGE: usize = 4000;
@@ -19,9 +19,43 @@ pub(crate) fn message(text: &str) -> String {
     shortened(&one_line(text), MAX_MESSAGE).into_owned()
 }
 
+/// Up to three of these names like this one, the likeliest first. Names with hidden characters are not proposed.
+pub(crate) fn similar(wanted: &str, known: impl IntoIterator<Item = String>) -> Vec<String> {
+    let most = (wanted.chars().count() / 4).max(2);
+    let wanted = wanted.to_lowercase();
+    let mut found: Vec<(usize, String)> = known
+        .into_iter()
+        .filter(|name| name.len() <= MAX_MESSAGE && !name.chars().any(is_hidden))
+        .filter(|name| name.len().abs_diff(wanted.len()) <= 4 * most)
+        .map(|name| (strsim::osa_distance(&wanted, &name.to_lowercase()), name))
+        .filter(|(distance, _)| *distance <= most)
+        .collect();
+    found.sort();
+    found.dedup();
+    found.into_iter().take(3).map(|(_, name)| name).collect()
+}
+
+/// The question for names that may have been meant; nothing if there are none.
+pub(crate) fn did_you_mean(names: &[String]) -> Option<String> {
+    let words: Vec<_> = names.iter().map(|name| shell_word(name)).collect();
+    (!words.is_empty()).then(|| format!("did you mean {}?", words.join(", or ")))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{MAX_MESSAGE, count, message};
+    use super::{MAX_MESSAGE, count, did_you_mean, message, similar};
+
+    #[test]
+    fn names_that_may_have_been_meant_are_proposed_without_hidden_characters() {
+        let known = || {
+            ["aws_instance.web", "aws_instance.wet", "aws_vpc.main", "aws_instance.we\u{1b}"]
+                .map(str::to_owned)
+        };
+        assert_eq!(similar("aws_instance.wbe", known()), ["aws_instance.web", "aws_instance.wet"]);
+        assert!(similar("nothing", known()).is_empty());
+        assert_eq!(did_you_mean(&["a[\"b\"]".to_owned()]).as_deref(), Some("did you mean 'a[\"b\"]'?"));
+        assert_eq!(did_you_mean(&[]), None);
+    }
 
     #[test]
     fn one_thing_is_not_many() {

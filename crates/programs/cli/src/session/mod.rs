@@ -2,6 +2,7 @@
 
 pub(crate) mod backup;
 pub(crate) mod backup_store;
+pub(crate) mod consent;
 pub(crate) mod files;
 pub(crate) mod interrupt;
 pub(crate) mod lock_end;

@@ -6,11 +6,13 @@ use crate::input::terraform::{TerraformState, load};
 use crate::report::differences::{Difference, Field, Kind};
 use crate::report::error::Result;
 use crate::report::json;
+use crate::report::progress::working;
 
 /// Compares two states.
 pub(crate) fn diff(before: &TerraformState, after: &TerraformState, reveal: bool) -> Result<Vec<Difference>> {
     // The texts are gone before the models are compared.
     let (before, after) = (load(before)?.file, load(after)?.file);
+    let _working = working("comparing");
     Ok(differences(&groundstate_state_edit::diff(&before, &after), reveal))
 }
 

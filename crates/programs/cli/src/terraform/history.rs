@@ -19,6 +19,9 @@ pub(crate) fn run(args: &HistoryArgs) -> Result {
             json.objects("snapshots", &entries, describe);
         }))?;
     } else {
+        if entries.is_empty() {
+            out.line(&format!("{} has no earlier snapshots", history.name))?;
+        }
         let width = entries.iter().map(|entry| entry.id.as_str().len()).max().unwrap_or(0);
         entries.iter().try_for_each(|entry| out.line(&line(entry, width)))?;
     }

@@ -93,8 +93,12 @@ fn choose(all: &[Item], targets: &[Target], args: &ListArgs, source: &TerraformS
     for target in targets {
         let mut found = all.iter().filter(|item| select::matches(target, &item.address)).peekable();
         // A resource without instances is known, but only the model has it.
-        if found.peek().is_none() && !select::exists(&load(source)?.file.state, target) {
-            return Err(select::unknown(target, &source.name));
+        if found.peek().is_none() {
+            let state = load(source)?.file.state;
+            if select::exists(&state, target) {
+                continue;
+            }
+            return Err(select::unknown(target, &source.name, Some(&state)));
         }
         lines.extend(found.filter(wanted).map(|item| item.address.to_string()));
     }

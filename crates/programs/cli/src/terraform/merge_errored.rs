@@ -23,6 +23,7 @@ pub(crate) fn run(args: &MergeErroredArgs, errored: &TerraformState, found: Stat
         backups(&found.with_suffix("")).iter().filter_map(|path| file(path).ok()).collect();
     let how = Replacement {
         args: &args.change,
+        yes: args.consent.yes,
         operation: "state-merge-errored",
         source: &args.errored,
         backup_suffix: ".backup",

@@ -22,4 +22,5 @@ pub(crate) mod select;
 pub(crate) mod show;
 pub(crate) mod undo;
 pub(crate) mod upgrade;
+mod vanishing;
 pub(crate) mod workspaces;

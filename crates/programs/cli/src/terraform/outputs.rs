@@ -17,6 +17,7 @@ use crate::report::error::{Failure, Kind, Outcome, Result};
 use crate::report::json::Json;
 use crate::report::messages::Messages;
 use crate::report::output::Output;
+use crate::report::text::{did_you_mean, similar};
 use crate::report::value::{Hcl, Marks, concrete};
 
 type Named = (String, OutputValue);
@@ -85,7 +86,11 @@ fn read_all(source: &TerraformState) -> Result<Vec<Named>> {
 }
 
 fn unknown(name: &str, source: &TerraformState) -> Failure {
-    Failure::new(Kind::NotFound, format!("{} has no output {name:?}", source.name))
+    let names = read_all(source).unwrap_or_default().into_iter().map(|(name, _)| name);
+    let failure = Failure::new(Kind::NotFound, format!("{} has no output {name:?}", source.name));
+    did_you_mean(&similar(name, names))
+        .into_iter()
+        .fold(failure, Failure::hint)
         .hint(format!("`{}` shows what there is", shell_command("groundstate outputs", &[&source.name])))
 }
 

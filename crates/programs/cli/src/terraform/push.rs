@@ -11,6 +11,7 @@ pub(crate) fn run(args: &PushArgs, state: &TerraformState, found: StateLocation)
     let file = load(state)?.file;
     let how = Replacement {
         args: &args.change,
+        yes: args.consent.yes,
         operation: "state-push",
         source: &args.file,
         backup_suffix: ".backup",

@@ -21,16 +21,20 @@ use crate::report::error::{Failure, Kind, Outcome, Result};
 use crate::report::json::Json;
 use crate::report::output::Output;
 use crate::session::backup::{CopySuffix, backup};
+use crate::session::consent::consent;
 use crate::session::interrupt::Interrupts;
 use crate::session::locked::{lock_info, locked, unlocked};
 use crate::session::managed_state::ManagedState;
 use crate::session::recovery::warn_of_journal;
 use crate::session::state_error::StateError;
 use crate::terraform::diff::differences as compared;
+use crate::terraform::vanishing::vanishing;
 
 /// How a state is replaced.
 pub(super) struct Replacement<'a> {
     pub(super) args: &'a ChangeArgs,
+    /// Resources may vanish without a question.
+    pub(super) yes: bool,
     /// What the lock is for.
     pub(super) operation: &'static str,
     /// The file that is about to be stored, unless it is standard input.
@@ -51,6 +55,7 @@ struct Stored {
     /// Whether something was stored before.
     existed: bool,
     written: bool,
+    /// What differs from what was stored; nothing if that could not be read.
     diff: Option<Diff>,
 }
 
@@ -67,12 +72,12 @@ pub(super) fn replace(
     let stored = match args.dry_run {
         true => unlocked(&opened, async |manager| {
             warn_of_journal(&opened).await;
-            store(manager, how, make, None).await
+            store(manager, &opened.name, how, make, None).await
         })?,
         false => {
             let info = lock_info(&opened, how.operation)?;
             locked(&opened, &args.lock, info, async |manager, interrupts| {
-                store(manager, how, make, Some(interrupts)).await
+                store(manager, &opened.name, how, make, Some(interrupts)).await
             })?
         }
     };
@@ -113,6 +118,7 @@ fn is_readable(found: &StateLocation) -> Result<bool> {
 
 async fn store(
     manager: &Manager,
+    name: &str,
     how: &Replacement<'_>,
     make: impl FnOnce(Option<&File>) -> Result<File>,
     interrupts: Option<&Interrupts>,
@@ -137,13 +143,15 @@ async fn store(
     if !(how.force && newest.next().is_none()) {
         file.serial = file.serial.max(newest);
     }
-    let diff = (how.args.dry_run || how.args.json).then(|| {
-        let nothing = || File::new(file.dialect, Lineage::default());
-        diff(&current.unwrap_or_else(nothing), &file)
-    });
+    let is_known = current.is_some() || !existed;
+    let before = current.unwrap_or_else(|| File::new(file.dialect, Lineage::default()));
+    let diff = (is_known || how.args.dry_run || how.args.json).then(|| diff(&before, &file));
+    let vanishing = diff.as_ref().map(|diff| vanishing(diff, &before, &file)).unwrap_or_default();
+    drop(before);
     let Some(interrupts) = interrupts else {
         return Ok(Stored { meta: SnapshotMeta::of(&file), existed, written: false, diff });
     };
+    consent(name, &vanishing, how.yes, interrupts).await?;
     interrupts.check()?;
     // Everything has been checked, so the manager is not asked to do it once more.
     manager.write_state_for_migration(file, true)?;
@@ -196,7 +204,12 @@ fn report(opened: &ManagedState, args: &ChangeArgs, stored: &Stored, backup: Opt
     match diff {
         Some(diff) if args.dry_run => differences::text(&compared(diff, false), &mut out)?,
         _ if !written => out.line("Nothing to change: what is stored says the same.")?,
-        _ => out.line(&format!("{} has serial {} now.", opened.name, meta.serial))?,
+        diff => {
+            if let Some(diff) = diff {
+                differences::brief(&compared(diff, false), &mut out)?;
+            }
+            out.line(&format!("{} has serial {} now.", opened.name, meta.serial))?;
+        }
     }
     if let Some(backup) = backup {
         out.line(&format!("The state before is in {}.", backup.display()))?;

@@ -23,6 +23,7 @@ pub(crate) fn run(args: &RollbackArgs) -> Result {
     let highest = entries.iter().filter_map(|entry| entry.serial).max().unwrap_or_default();
     let how = Replacement {
         args: &args.change,
+        yes: args.consent.yes,
         operation: "state-rollback",
         source: Path::new(""),
         backup_suffix: ".backup",

@@ -1,10 +1,14 @@
 //! Which instances the addresses on a command line stand for.
 
-use groundstate_common::shell_command;
+use groundstate_common::{is_hidden, shell_command, shell_word};
 use groundstate_states::State;
-use groundstate_states::addr::{AbsResourceInstance, ModuleInstance, Target};
+use groundstate_states::addr::{AbsResource, AbsResourceInstance, ModuleInstance, Target};
 
 use crate::report::error::{Failure, Kind, Result};
+use crate::report::text::{did_you_mean, similar};
+
+/// Instances that are named, at most.
+const MOST_INSTANCES: usize = 10;
 
 /// Reads the addresses of a command line.
 pub(crate) fn parse(addresses: &[String]) -> Result<Vec<Target>> {
@@ -52,14 +56,64 @@ pub(crate) fn exists(state: &State, target: &Target) -> bool {
     }
 }
 
+/// The addresses of a state of the kind of this one; for an instance those of resources too.
+fn addresses(state: &State, target: &Target) -> Vec<String> {
+    let mut all = Vec::new();
+    for (path, module) in state.modules() {
+        if let Target::Module(_) = target {
+            all.extend((!path.is_root()).then(|| path.to_string()));
+            continue;
+        }
+        for (resource, content) in &module.resources {
+            let resource = AbsResource { module: path.clone(), resource: resource.clone() };
+            if let Target::Instance(_) = target {
+                all.extend(
+                    content.instances.keys().map(|key| resource.clone().instance(key.clone()).to_string()),
+                );
+            }
+            all.push(resource.to_string());
+        }
+    }
+    all
+}
+
+/// What may have been meant by an address that a state does not know: the instances of its resource, or similar addresses.
+pub(crate) fn meant(state: &State, target: &Target) -> Option<String> {
+    let wanted = match target {
+        Target::Module(module) => module.to_string(),
+        Target::Resource(resource) => resource.to_string(),
+        Target::Instance(instance) => instance.to_string(),
+    };
+    let of = match target {
+        Target::Module(_) => None,
+        Target::Resource(resource) => Some(resource),
+        Target::Instance(instance) => Some(&instance.resource),
+    };
+    let keys = of.and_then(|of| Some((of, state.resource(of)?.instances.keys())));
+    if let Some((of, keys)) = keys.filter(|(_, keys)| keys.len() > 0) {
+        let number = keys.len();
+        let names = keys.map(|key| of.clone().instance(key.clone()).to_string());
+        let names: Vec<String> =
+            names.filter(|name| !name.chars().any(is_hidden)).take(MOST_INSTANCES).collect();
+        let names: Vec<_> = names.iter().map(|name| shell_word(name)).collect();
+        let more = if number > names.len() { ", …" } else { "" };
+        return Some(format!("its instances are {}{more}", names.join(", ")));
+    }
+    did_you_mean(&similar(&wanted, addresses(state, target)))
+}
+
 /// An address that the state does not know.
-pub(crate) fn unknown(target: &Target, source: &str) -> Failure {
+pub(crate) fn unknown(target: &Target, source: &str, state: Option<&State>) -> Failure {
     let (kind, address) = match target {
         Target::Module(module) => ("module", module.to_string()),
         Target::Resource(resource) => ("resource", resource.to_string()),
         Target::Instance(instance) => ("resource instance", instance.to_string()),
     };
-    Failure::new(Kind::NotFound, format!("{source} has no {kind} {address}"))
+    let failure = Failure::new(Kind::NotFound, format!("{source} has no {kind} {address}"));
+    let meant = state.and_then(|state| meant(state, target));
+    meant
+        .into_iter()
+        .fold(failure, Failure::hint)
         .hint(format!("`{}` shows what there is", shell_command("groundstate list", &[source])))
 }
 

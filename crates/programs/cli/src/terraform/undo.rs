@@ -22,6 +22,7 @@ pub(crate) fn run(args: &UndoArgs, found: StateLocation) -> Result {
     let backup = load(&source)?.file;
     let how = Replacement {
         args: &args.change,
+        yes: args.consent.yes,
         operation: "state-undo",
         source: &path,
         // Not the backup itself: it stays what it is until the state is safely stored, and after.

@@ -16,6 +16,7 @@ use crate::report::error::chain;
 use crate::report::error::{Failure, Kind, Outcome, Result};
 use crate::report::json::Json;
 use crate::report::output::Output;
+use crate::report::text::{did_you_mean, similar};
 use crate::session::locked::{lock_document, retried, uninterrupted};
 use crate::session::managed_state::journal_of;
 
@@ -70,7 +71,7 @@ fn new(args: &WorkspacesNewArgs) -> Result {
         interrupts.check()?;
         Ok(place.opened.backend.create(name, &options).await?)
     })?;
-    done(&format!("Made the workspace {name} in {}.", place.opened.backend))
+    done(&format!("Made the workspace {name} in {}", place.opened.backend))
 }
 
 /// The release to name as the writer of a new state: that of another workspace, since OpenTofu takes a document without
@@ -116,8 +117,22 @@ fn delete(args: &WorkspacesDeleteArgs) -> Result {
     let options = DeleteWorkspace::new(lock_document("workspace-delete")?).force(*force);
     uninterrupted(async |interrupts| {
         retried(*lock_timeout, interrupts, async || place.opened.backend.delete(name, &options).await).await
-    })?;
-    done(&format!("Deleted the workspace {name} of {}.", place.opened.backend))
+    })
+    .map_err(|failure| with_meant(failure, &place, name))?;
+    done(&format!("Deleted the workspace {name} of {}", place.opened.backend))
+}
+
+/// Adds the workspaces that may have been meant by one that is not there.
+fn with_meant(failure: Failure, place: &Location, name: &WorkspaceName) -> Failure {
+    let Some(names) = runtime().ok().and_then(|runtime| runtime.block_on(place.opened.backend.list()).ok())
+    else {
+        return failure;
+    };
+    if names.contains(name) {
+        return failure;
+    }
+    let names = names.iter().map(ToString::to_string);
+    did_you_mean(&similar(name.as_str(), names)).into_iter().fold(failure, Failure::hint)
 }
 
 /// Refuses to delete a state of which the newest changes stand in a journal beside it: they would be left for another one.

@@ -9,10 +9,12 @@
 
 mod check;
 mod compressed;
+mod consent;
 mod diagnostics;
 mod diff;
 mod examples;
 mod fixtures;
+mod foreign;
 mod graph;
 mod help;
 mod hostile;

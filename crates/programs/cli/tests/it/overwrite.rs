@@ -29,8 +29,8 @@ impl TempState {
 #[test]
 fn the_file_that_is_stored_is_not_overwritten_by_the_backup() {
     for (first, args, source, backup) in [
-        (None, &["push", "STATE", "STATE.backup", "--force"][..], ".backup", ".undone"),
-        (Some("undo"), &["undo", "STATE", "--from", "STATE.undone"], ".undone", ".backup"),
+        (None, &["push", "STATE", "STATE.backup", "--force", "--yes"][..], ".backup", ".undone"),
+        (Some("undo"), &["undo", "STATE", "--from", "STATE.undone", "--yes"], ".undone", ".backup"),
     ] {
         let file = changed();
         if let Some(first) = first {

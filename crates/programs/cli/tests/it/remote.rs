@@ -76,7 +76,7 @@ impl Work {
         let path = self.path().join("new.tfstate");
         let resources: Vec<String> = names.iter().map(|name| resource("a", name, "{}")).collect();
         fs::write(&path, with_resources(&resources.join(","))).expect("it is a folder");
-        let run = self.run(&["push", ".", path.to_str().expect("it is text"), "--force"]);
+        let run = self.run(&["push", ".", path.to_str().expect("it is text"), "--force", "--yes"]);
         assert_eq!(run.code, 0, "{}", run.stderr);
     }
 
@@ -229,7 +229,7 @@ fn a_state_that_cannot_be_stored_is_kept_and_the_lock_released() {
         assert_eq!(work.place.locks().len(), 0);
         server.clear_faults();
         assert_eq!(work.run(&["list", "errored.tfstate"]).clean(), "a.two\n");
-        let run = work.run(&["push", ".", "errored.tfstate"]);
+        let run = work.run(&["push", ".", "errored.tfstate", "--yes"]);
         assert_eq!(run.code, 0, "{}", run.stderr);
         assert_eq!(work.run(&["list", "."]).clean(), "a.two\n");
     }

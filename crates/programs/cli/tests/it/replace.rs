@@ -22,7 +22,7 @@ fn undo_brings_the_backup_back_under_a_higher_serial() {
     assert_eq!(text, "Nothing to change: what is stored says the same.\n");
 
     let undone = format!("{}.undone", file.path);
-    groundstate(&["undo", &file.path, "--from", &undone]).clean();
+    groundstate(&["undo", &file.path, "--from", &undone, "--yes"]).clean();
     assert!(!groundstate(&["list", &file.path]).clean().contains("module.network."));
     assert_eq!(serial(&file.path), 90);
 }
@@ -94,11 +94,11 @@ fn push_checks_lineage_and_serial() {
     assert!(everything(file.dir.path()) == before);
 
     let newer = with(90, own, "random_pet");
-    groundstate(&["push", &file.path, &newer.path]).clean();
+    groundstate(&["push", &file.path, &newer.path, "--yes"]).clean();
     assert_eq!(serial(&file.path), 91);
     assert!(groundstate(&["list", &file.path]).clean().contains("random_pet.suffix"));
     assert_eq!(fs::read(format!("{}.backup", file.path)).unwrap(), before[0].1);
-    groundstate(&["push", &file.path, &with(5, "other", "random_id").path, "--force"]).clean();
+    groundstate(&["push", &file.path, &with(5, "other", "random_id").path, "--force", "--yes"]).clean();
     assert!(fs::read_to_string(&file.path).unwrap().contains("\"lineage\": \"other\""));
 }
 

@@ -14,7 +14,7 @@ fn are_listed_made_and_deleted() {
     let dir = file.dir.path().to_str().unwrap();
     assert_eq!(groundstate(&["workspaces", "list", dir]).clean(), "* default\n");
     let made = groundstate(&["workspaces", "new", dir, "dev"]).clean();
-    assert_eq!(made.replace(dir, "DIR"), "Made the workspace dev in DIR.\n");
+    assert_eq!(made.replace(dir, "DIR"), "Made the workspace dev in DIR\n");
     let again = groundstate(&["workspaces", "new", dir, "dev"]).failed(9);
     assert!(again.contains("cannot create the workspace dev"), "{again}");
     assert_eq!(groundstate(&["workspaces", "list", dir]).clean(), "* default\n  dev\n");

@@ -1,11 +1,13 @@
 //! Changes a stored deployment, under its lock, and reports.
 
+use std::collections::HashMap;
+
 use groundstate_common::shell_command;
 use groundstate_pulumi_deployment::{
     DecodeOptions, DeploymentFile, EncodeOptions, Envelope, decode, diff, encode,
 };
 use groundstate_pulumi_integrity::{IntegrityError, IntegrityOperation, VerifyOptions, verify};
-use groundstate_pulumi_snapshot::Snapshot;
+use groundstate_pulumi_snapshot::{Resource, Snapshot};
 use groundstate_statemgr::{Expect, Manager, WriteOptions};
 
 use super::done::{Changed, Done};
@@ -17,6 +19,7 @@ use crate::report::differences::Difference;
 use crate::report::error::chain;
 use crate::report::error::{Failure, Kind, Outcome, Result};
 use crate::session::backup::backup;
+use crate::session::consent::consent;
 use crate::session::interrupt::Interrupts;
 use crate::session::locked::{lock_info, locked, unlocked};
 use crate::session::managed_state::ManagedState;
@@ -28,6 +31,16 @@ pub(super) struct Subject<'n> {
     pub(super) name: &'n str,
     /// It is what `pulumi stack export` prints, and gets back by `pulumi stack import`.
     pub(super) is_export: bool,
+}
+
+/// How a change is called, and what it may do.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Names<'n> {
+    pub(super) operation: &'n str,
+    /// What comes after the name of the state for that of the state before.
+    pub(super) suffix: &'n str,
+    /// Resources may vanish without a question.
+    pub(super) yes: bool,
 }
 
 /// Whether the snapshot has to be sound before it is changed.
@@ -46,7 +59,8 @@ pub(super) fn run(
     soundness: Soundness,
     work: impl FnOnce(&mut Snapshot, &Subject<'_>) -> Result<Done>,
 ) -> Result {
-    run_keeping(found, args, (operation, ".backup"), None, soundness, work)
+    let names = Names { operation, suffix: ".backup", yes: true };
+    run_keeping(found, args, names, None, soundness, work)
 }
 
 /// The same with another name for the state before: `suffix` comes after that of the state. If what is stored cannot be
@@ -54,11 +68,12 @@ pub(super) fn run(
 pub(super) fn run_keeping(
     found: StateLocation,
     args: &ChangeArgs,
-    (operation, suffix): (&str, &str),
+    names: Names<'_>,
     instead: Option<DeploymentFile>,
     soundness: Soundness,
     work: impl FnOnce(&mut Snapshot, &Subject<'_>) -> Result<Done>,
 ) -> Result {
+    let Names { operation, suffix, yes } = names;
     let (keep, path) = backup(&found, args, suffix)?;
     let opened = ManagedState::open(found, keep, !args.lock.no_lock)?;
     let name = opened.name.clone();
@@ -70,7 +85,7 @@ pub(super) fn run_keeping(
         false => {
             let info = lock_info(&opened, operation)?;
             locked(&opened, &args.lock, info, async |manager, interrupts| {
-                change(manager, &name, (operation, soundness, instead), work, Some(interrupts)).await
+                change(manager, &name, (operation, soundness, instead), work, Some((interrupts, yes))).await
             })?
         }
     };
@@ -84,7 +99,7 @@ async fn change(
     name: &str,
     (operation, soundness, instead): (&str, Soundness, Option<DeploymentFile>),
     work: impl FnOnce(&mut Snapshot, &Subject<'_>) -> Result<Done>,
-    interrupts: Option<&Interrupts>,
+    writing: Option<(&Interrupts, bool)>,
 ) -> Result<Changed, StateError> {
     let store = manager.store();
     let nothing = || Failure::new(Kind::NoState, format!("{name} is empty, so it holds no state"));
@@ -100,10 +115,11 @@ async fn change(
     // The version is enough to store what follows.
     drop(stored);
     let edited = edit(before, name, (operation, soundness), work)?;
-    let Some(interrupts) = interrupts.filter(|_| !edited.diff.is_empty()) else {
+    let Some((interrupts, yes)) = writing.filter(|_| !edited.diff.is_empty()) else {
         return Ok(Changed { done: edited.done, diff: edited.diff, written: false });
     };
     let bytes = encoded(&edited.file)?;
+    consent(name, &edited.vanishing, yes, interrupts).await?;
     interrupts.check()?;
     // After this the write comes to its end.
     store.write(&bytes, &WriteOptions::expecting(expect)).await?;
@@ -115,6 +131,8 @@ pub(super) struct Edited {
     pub(super) file: DeploymentFile,
     pub(super) done: Done,
     pub(super) diff: Vec<Difference>,
+    /// The resources that are gone, by their URNs.
+    pub(super) vanishing: Vec<String>,
 }
 
 pub(super) fn read(stored: &[u8], name: &str) -> Result<DeploymentFile> {
@@ -149,6 +167,10 @@ pub(super) fn edit(
         return Err(Failure::new(Kind::Unusable, message).hint("please report this as a bug of groundstate"));
     }
     let changes = diff(&before, &file).map_err(|error| Failure::new(Kind::Unusable, chain(&error)))?;
+    let vanishing = match (&before.snapshot, &file.snapshot) {
+        (Some(before), Some(after)) => vanishing(before, after),
+        _ => Vec::new(),
+    };
     let is_reordered = changes.is_empty() && before.snapshot != file.snapshot;
     // What was changed is held twice until here.
     drop(before);
@@ -156,7 +178,24 @@ pub(super) fn edit(
         true => vec![crate::pulumi::diff::reordered()],
         false => crate::pulumi::diff::differences(changes, false),
     };
-    Ok(Edited { file, done, diff })
+    Ok(Edited { file, done, diff, vanishing })
+}
+
+/// The resources of a snapshot that another one lacks. One of the same type and identifier was renamed.
+fn vanishing(before: &Snapshot, after: &Snapshot) -> Vec<String> {
+    let key = |resource: &Resource| {
+        (resource.urn.resource_type().to_string(), resource.id().map(ToString::to_string).unwrap_or_default())
+    };
+    let mut kept: HashMap<_, usize> = HashMap::new();
+    after.indexed().for_each(|(_, resource)| *kept.entry(key(resource)).or_default() += 1);
+    let gone = before.indexed().filter(|(_, resource)| match kept.get_mut(&key(resource)) {
+        Some(number) if *number > 0 => {
+            *number -= 1;
+            false
+        }
+        _ => true,
+    });
+    gone.map(|(_, resource)| resource.urn.to_string()).collect()
 }
 
 pub(super) fn encoded(file: &DeploymentFile) -> Result<Vec<u8>> {

@@ -3,7 +3,7 @@
 use groundstate_pulumi_snapshot::Snapshot;
 
 use super::done::{Change, Done};
-use super::run::{Soundness, run_keeping};
+use super::run::{Names, Soundness, run_keeping};
 use crate::args::UndoArgs;
 use crate::input::location::StateLocation;
 use crate::input::pulumi::load;
@@ -42,7 +42,7 @@ pub(crate) fn undo(args: &UndoArgs, found: StateLocation) -> Result {
         true => CopySuffix::unreadable(&found, args.change.dry_run)?,
         false => CopySuffix::Fixed(".undone"),
     };
-    let names = ("state-undo", suffix.as_str());
+    let names = Names { operation: "state-undo", suffix: suffix.as_str(), yes: args.consent.yes };
     let instead = is_lost.then_some(instead);
     run_keeping(found, &args.change, names, instead, Soundness::Whatever, |snapshot, subject| {
         let name = subject.name;

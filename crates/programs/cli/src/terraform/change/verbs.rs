@@ -15,7 +15,8 @@ pub(crate) fn mv(args: &MvArgs, found: StateLocation) -> Result {
     let options = MoveOptions::default().compat(args.compat);
     let success = |count| format!("Successfully moved {count} object(s).");
     run(found, &args.change, "state-mv", success, |editor| {
-        Ok(editor.move_address(&from, &to, options)?.into())
+        let moved = editor.move_address(&from, &to, options);
+        Ok(moved.map_err(|error| with_meant(error.into(), editor, &[&from]))?.into())
     })
 }
 
@@ -27,7 +28,11 @@ pub(crate) fn rm(args: &RmArgs, found: StateLocation) -> Result {
     let args = &args.addresses;
     let targets = select::parse(&args.addresses)?;
     let success = |count| format!("Successfully removed {count} resource instance(s).");
-    run(found, &args.change, "state-rm", success, |editor| Ok(editor.remove(&targets)?.into()))
+    run(found, &args.change, "state-rm", success, |editor| {
+        let all: Vec<&Target> = targets.iter().collect();
+        let removed = editor.remove(&targets);
+        Ok(removed.map_err(|error| with_meant(error.into(), editor, &all))?.into())
+    })
 }
 
 pub(crate) fn replace_provider(args: &ReplaceProviderArgs, found: StateLocation) -> Result {
@@ -51,6 +56,16 @@ pub(crate) fn untaint(args: &AddressesArgs, found: StateLocation) -> Result {
     each(args, found, "untaint", |editor, instance| editor.untaint(instance))
 }
 
+/// Adds what may have been meant by an address that matches nothing.
+fn with_meant(failure: Failure, editor: &Editor<'_>, targets: &[&Target]) -> Failure {
+    if failure.kind != Kind::NotFound {
+        return failure;
+    }
+    let Ok(file) = editor.to_file() else { return failure };
+    let missing = targets.iter().filter(|target| !select::exists(&file.state, target));
+    missing.filter_map(|target| select::meant(&file.state, target)).fold(failure, Failure::hint)
+}
+
 /// Changes the status of all instances, or of none.
 fn each(
     args: &AddressesArgs,
@@ -64,7 +79,9 @@ fn each(
     run(found, &args.change, operation, success, |editor| {
         let mut all = Summary::default();
         for instance in &instances {
-            all.changes.extend(change(editor, instance)?.changes);
+            let changed = change(editor, instance)
+                .map_err(|error| with_meant(error.into(), editor, &[&Target::Instance(instance.clone())]));
+            all.changes.extend(changed?.changes);
         }
         Ok(all.into())
     })

@@ -1,5 +1,6 @@
 //! The receipt of a migration: what went where, written after each state.
 
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +13,7 @@ use crate::input::head::Head;
 use crate::input::paths;
 use crate::report::error::{Failure, Kind, Result};
 use crate::report::json::Json;
+use crate::report::messages::Messages;
 use crate::session::files;
 
 /// A receipt, and the file it is in.
@@ -23,6 +25,8 @@ pub(super) struct Receipt {
     started: Timestamp,
     finished: Option<Timestamp>,
     states: Vec<Entry>,
+    /// Where the receipt of another migration, which is finished, goes before this one takes its name.
+    aside: Option<PathBuf>,
 }
 
 /// What became of a state.
@@ -95,6 +99,20 @@ fn digest(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// The name of a finished receipt that makes room: with the time at which it was finished.
+fn free_name(path: &Path, finished: &str) -> PathBuf {
+    let time: String = finished.chars().filter(char::is_ascii_alphanumeric).take(15).collect();
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let mut name = path.with_file_name(format!("{stem}.{time}.json"));
+    for number in 2.. {
+        if fs::symlink_metadata(&name).is_err() {
+            break;
+        }
+        name = path.with_file_name(format!("{stem}.{time}-{number}.json"));
+    }
+    name
+}
+
 impl Receipt {
     /// Goes on with the receipt that an interrupted run has left, or begins a new one.
     pub(super) fn open(path: &Path, from: &str, to: &str) -> Result<Self> {
@@ -105,6 +123,7 @@ impl Receipt {
             started: SystemClock.now(),
             finished: None,
             states: Vec::new(),
+            aside: None,
         };
         let text = match paths::read(path) {
             Ok(text) => text,
@@ -114,7 +133,15 @@ impl Receipt {
         let old: Option<Value> = serde_json::from_slice(&text).ok();
         let text = |name| old.as_ref().and_then(|old| old.get(name)).and_then(Value::as_str);
         if text("from") != Some(from) || text("to") != Some(to) {
-            let message = format!("{} is the receipt of another migration, or no receipt", path.display());
+            // One that is finished is of no use to its migration any more, and is kept under another name.
+            if let (Some(_), Some(_), Some(finished)) = (text("from"), text("to"), text("finished")) {
+                receipt.aside = Some(free_name(path, finished));
+                return Ok(receipt);
+            }
+            let message = format!(
+                "{} is the receipt of a migration that is not finished, or no receipt",
+                path.display()
+            );
             return Err(Failure::new(Kind::Usage, message).hint("name another file with `--receipt`"));
         }
         receipt.started = text("started").and_then(|time| time.parse().ok()).unwrap_or(receipt.started);
@@ -140,7 +167,12 @@ impl Receipt {
         self.write()
     }
 
-    fn write(&self) -> Result<()> {
+    fn write(&mut self) -> Result<()> {
+        if let Some(aside) = self.aside.take() {
+            fs::rename(&self.path, &aside).map_err(|error| Failure::unwritable(&aside, &error))?;
+            let moved = format!("the receipt of an earlier migration is in {} now", aside.display());
+            Messages::stderr().note(&moved);
+        }
         files::put(&self.path, format!("{}\n", indented(&self.json(), 2)).as_bytes())
             .map_err(|error| Failure::unwritable(&self.path, &error))
     }
@@ -177,7 +209,12 @@ mod tests {
         second.add(entry("present")).unwrap();
         assert_eq!(second.states, [copied]);
         second.finish().unwrap();
-        assert!(Receipt::open(&path, "here", "elsewhere").is_err());
+        // A finished one makes room when the next one is written, and not before.
+        let mut other = Receipt::open(&path, "here", "elsewhere").unwrap();
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+        other.add(entry("copied")).unwrap();
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
+        assert!(Receipt::open(&path, "here", "there").is_err(), "this one is not finished");
         std::fs::write(&path, "notes").unwrap();
         assert!(Receipt::open(&path, "here", "there").is_err());
     }

@@ -7,6 +7,7 @@ use crate::args::{GraphFormat, OrderGraphArgs, OrderPlanArgs, OrderWavesArgs, Pi
 use crate::input::terraform::TerraformState;
 use crate::report::error::{Outcome, Result};
 use crate::report::order::{Text, draw, listing, warn, waves};
+use crate::report::progress::working;
 use crate::session::save::write_drawing;
 
 /// In which order everything in a state is destroyed.
@@ -28,6 +29,7 @@ pub(crate) fn parallel(args: &OrderWavesArgs, state: TerraformState) -> Result {
 
 /// Prints the graph; one with cycles can still be drawn, and is still an error.
 fn print(subject: Subject, args: &PictureArgs, text: Text) -> Result {
+    let working = working("ordering");
     if subject.lacks_flags() {
         // What reduction drops may hang on a flag too.
         subject.graph(false).map_or(Ok(()), |graph| subject.decided(&graph))?;
@@ -55,6 +57,7 @@ fn print(subject: Subject, args: &PictureArgs, text: Text) -> Result {
     // The state is no longer needed, and what is written takes as much.
     drop(subject);
     let text = draw(&graph, args.format, text)?;
+    drop(working);
     write_drawing(&text, args.format == GraphFormat::Json, args.output.as_deref())?;
     failure.map_or(Ok(Outcome::Clean), Err)
 }

@@ -245,7 +245,7 @@ impl Subject {
         }
         match &self.of {
             Of::State(state) if select::exists(state, target) => Ok(()),
-            Of::State(_) => Err(select::unknown(target, &self.name)),
+            Of::State(state) => Err(select::unknown(target, &self.name, Some(state))),
             Of::Plan(_) => {
                 let message = format!("{} knows nothing of {target}", self.name);
                 Err(Failure::new(Kind::NotFound, message))

@@ -24,7 +24,11 @@ pub(crate) fn show(args: &ShowArgs, source: &TerraformState) -> Result {
     match &file {
         Some(file) => {
             let view = View { file, target, reveal: args.reveal };
-            view.check(&source.name)?;
+            if let Some(target) = view.unknown() {
+                // Perhaps only one resource was read.
+                let state = load_if_any(source)?.map(|loaded| loaded.file.state);
+                return Err(select::unknown(target, &source.name, state.as_ref()));
+            }
             if args.json {
                 out.json(&json::document(&view)?)?;
             } else {
@@ -33,7 +37,8 @@ pub(crate) fn show(args: &ShowArgs, source: &TerraformState) -> Result {
         }
         None => {
             if let Some(target) = &target {
-                return Err(select::unknown(target, &source.name));
+                let state = load_if_any(source)?.map(|loaded| loaded.file.state);
+                return Err(select::unknown(target, &source.name, state.as_ref()));
             }
             match args.json {
                 true => out.json(&Json::object(|json| json.text("format_version", json::FORMAT)))?,

@@ -5,7 +5,6 @@ use groundstate_statefile::File;
 use groundstate_states::addr::{AbsResourceInstance, ModuleInstance, Target};
 use groundstate_states::{Attributes, Generation, ObjectSrc, Resource, ResourceInstance};
 
-use crate::report::error::Result;
 use crate::report::json::Json;
 use crate::report::value::Marks;
 use crate::terraform::select;
@@ -30,12 +29,9 @@ pub(super) struct Shown<'f> {
 }
 
 impl<'f> View<'f> {
-    /// Refuses an address that stands for nothing.
-    pub(super) fn check(&self, name: &str) -> Result<()> {
-        match &self.target {
-            Some(target) if !select::exists(&self.file.state, target) => Err(select::unknown(target, name)),
-            _ => Ok(()),
-        }
+    /// The address that was asked for, if it stands for nothing.
+    pub(super) fn unknown(&self) -> Option<&Target> {
+        self.target.as_ref().filter(|target| !select::exists(&self.file.state, target))
     }
 
     /// The modules that are shown as a whole.

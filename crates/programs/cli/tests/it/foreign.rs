@@ -1,0 +1,103 @@
+//! Files that are no states, and addresses and names that are nearly right: one error, which says what to do.
+
+use std::fs;
+
+use super::support::{groundstate, groundstate_with, resource, state, with_resources, workspace};
+
+#[test]
+fn files_that_are_no_states_are_named_with_the_command_that_takes_them() {
+    let shown = r#"{"format_version":"1.0","terraform_version":"1.11.4","values":{}}"#;
+    let plan = fs::read_to_string(workspace().join("tests/fixtures/plans/replace.json")).unwrap();
+    let lock = "# This file is maintained automatically by \"terraform init\".\nprovider \"x\" {\n}\n";
+    for (text, what, hint) in [
+        ("PK\u{3}\u{4} tfplan", "a plan archive", "terraform show -json FILE | groundstate order plan -"),
+        (&*plan, "a plan as `terraform show -json` prints it", "groundstate order plan FILE"),
+        (shown, "a state as `terraform show -json` prints it", "terraform state pull"),
+        (r#"{"a":{"sensitive":false,"value":1}}"#, "a list of outputs", "groundstate outputs DIR --json"),
+        ("resource \"a_b\" \"c\" {\n}\n", "a configuration", "groundstate list DIR"),
+        ("region = \"eu\"\n", "a file with values of variables", "groundstate list DIR"),
+        (lock, "a lock file", "groundstate list DIR"),
+        (
+            r#"{"version":3,"serial":1,"backend":{"type":"s3","config":{}}}"#,
+            "what `terraform init` has recorded",
+            "groundstate list DIR",
+        ),
+        ("name: shop\nruntime: nodejs\n", "a file with settings of a Pulumi project", "pulumi stack export"),
+    ] {
+        let file = state(text);
+        for verb in [&["list"][..], &["show"], &["outputs"], &["pull"], &["rm", "a.b"]] {
+            // A change reads it as the empty state that it is, and finds nothing to change.
+            if what.starts_with("what ") && ["pull", "rm"].contains(&verb[0]) {
+                continue;
+            }
+            let args = [&verb[..1], &[file.path.as_str()], &verb[1..]].concat();
+            let said = file.mask(&groundstate(&args).failed(4));
+            assert!(said.starts_with(&format!("error: FILE is {what}")), "{verb:?} {text}: {said}");
+            assert!(said.contains(hint) && said.lines().count() == 2, "{verb:?}: {said}");
+        }
+        if !what.starts_with("what ") {
+            let said = file.mask(&groundstate(&["check", &file.path]).failed(4));
+            assert!(said.contains(what), "{said}");
+        }
+    }
+}
+
+#[test]
+fn a_truncated_state_names_the_command_that_recovers_it() {
+    let text = with_resources(&resource("a_b", "c", r#"{"attributes": {}}"#));
+    let cut = &text[..text.len() - 20];
+    let file = state(cut);
+    let said = file.mask(&groundstate(&["list", &file.path]).failed(4));
+    assert!(said.contains("`groundstate salvage FILE -o recovered.tfstate`"), "{said}");
+    let said = groundstate_with(&["show", "-"], cut.as_bytes()).failed(4);
+    assert!(said.contains("`groundstate salvage - -o recovered.tfstate`"), "{said}");
+}
+
+#[test]
+fn what_is_nearly_right_is_proposed() {
+    let counted = r#"{"index_key": 0, "attributes": {}}, {"index_key": 1, "attributes": {}}"#;
+    let resources =
+        [resource("aws_instance", "web", counted), resource("aws_vpc", "main", r#"{"attributes": {}}"#)];
+    let text = with_resources(&resources.join(", "))
+        .replace("\"outputs\": {}", r#""outputs": {"vpc_id": {"value": "v", "type": "string"}}"#);
+    let file = state(text);
+    let instances = "help: its instances are 'aws_instance.web[0]', 'aws_instance.web[1]'\n";
+    for (args, expected) in [
+        (&["taint", "aws_instance.web"][..], instances),
+        (&["show", "aws_instance.web[7]"], instances),
+        (&["taint", "aws_vpc.mian"], "help: did you mean aws_vpc.main?\n"),
+        (&["show", "aws_vpc.man"], "help: did you mean aws_vpc.main?\n"),
+        (&["list", "aws_vpc.man"], "help: did you mean aws_vpc.main?\n"),
+        (&["rm", "aws_vpc.man"], "help: did you mean aws_vpc.main?\n"),
+        (&["mv", "aws_vpc.man", "aws_vpc.other"], "help: did you mean aws_vpc.main?\n"),
+        (&["order", "blast", "aws_vpc.man"], "help: did you mean aws_vpc.main?\n"),
+        (&["outputs", "vpcid"], "help: did you mean vpc_id?\n"),
+    ] {
+        let at = if args[0] == "order" { 2 } else { 1 };
+        let args = [&args[..at], &[file.path.as_str()], &args[at..]].concat();
+        let said = groundstate(&args).failed(7);
+        assert!(said.contains(expected), "{args:?}: {said}");
+    }
+    let dir = file.dir.path().to_str().unwrap();
+    groundstate(&["workspaces", "new", dir, "staging"]).clean();
+    let said = groundstate(&["workspaces", "delete", dir, "stagging"]);
+    assert!(said.code != 0 && said.stderr.contains("did you mean staging?"), "{}", said.stderr);
+}
+
+#[test]
+fn a_missing_file_is_told_before_an_address_is_judged() {
+    for args in [
+        &["list", "no.tfstate", "a["][..],
+        &["show", "no.tfstate", "a["],
+        &["mv", "no.tfstate", "a[", "b"],
+        &["rm", "no.tfstate", "a["],
+        &["taint", "no.tfstate", "a["],
+        &["protect", "no.tfstate", "urn:"],
+        &["order", "why", "no.tfstate", "a[", "b"],
+        &["order", "blast", "no.tfstate", "a["],
+        &["edit", "no.tfstate", "--script", "no.txt"],
+    ] {
+        let said = groundstate(args).failed(3);
+        assert!(said.starts_with("error: no.tfstate does not exist\n"), "{args:?}: {said}");
+    }
+}
