@@ -7,7 +7,7 @@ use crate::outcome::{Failure, Outcome, show, status, works};
 use crate::services::programs;
 use crate::tree::pending_snapshots;
 use crate::workspace::{Package, cargo, packages, root};
-use crate::{fuzz, layers, tidy};
+use crate::{examples, fuzz, layers, tidy};
 
 /// What a step did when nothing was wrong.
 enum Done {
@@ -21,13 +21,14 @@ const FUZZ_SECONDS: u64 = 60;
 
 type Step = (&'static str, fn() -> Outcome<Done>);
 
-const STEPS: [Step; 11] = [
+const STEPS: [Step; 12] = [
     ("fmt", fmt),
     ("tidy", || tidy::run(&[]).map(|()| Done::Passed)),
     ("layers", || layers::run(&[]).map(|()| Done::Passed)),
     ("snapshots", snapshots),
     ("clippy", clippy),
     ("features", features),
+    ("examples", || examples::run(&[]).map(|()| Done::Passed)),
     ("doc", doc),
     ("deny", deny),
     ("fuzz", fuzz),

@@ -4,6 +4,7 @@
 mod bench;
 mod ci;
 mod conformance;
+mod examples;
 mod finding;
 mod fuzz;
 mod layers;
@@ -35,6 +36,7 @@ usage: cargo xtask COMMAND
   conformance new NAME [--to FOLDER [--path]]
                          make a crate for a new store: in this workspace, or alone in FOLDER, where `--path` has it
                          depend on this checkout
+  examples               check the first example of each crate with that crate as its only dependency
   fuzz [TARGET] [--seconds N] [--jobs N]
                          run the fuzz targets of all crates, or one, N seconds each (60), N at a time (one a core);
                          `fuzz --list` names them
@@ -78,6 +80,7 @@ fn dispatch(args: &[String]) -> Outcome {
         "layers" => layers::run(args),
         "bench" => bench::run(args),
         "conformance" => conformance::run(args),
+        "examples" => examples::run(args),
         "fuzz" => fuzz::run(args),
         "services" => services::run(args),
         "simulate" => simulate::run(args),
@@ -113,6 +116,7 @@ mod tests {
             &["conformance", "frobnicate"],
             &["conformance", "run"],
             &["conformance", "new"],
+            &["examples", "now"],
             &["fuzz", "--seconds"],
             &["fuzz", "--seconds", "soon"],
             &["fuzz", "no-such-target"],
@@ -127,8 +131,18 @@ mod tests {
 
     #[test]
     fn the_usage_text_names_every_command() {
-        for command in ["ci", "tidy", "layers", "bench", "conformance", "fuzz", "services", "torture", "help"]
-        {
+        for command in [
+            "ci",
+            "tidy",
+            "layers",
+            "bench",
+            "conformance",
+            "examples",
+            "fuzz",
+            "services",
+            "torture",
+            "help",
+        ] {
             assert!(USAGE.contains(&format!("\n  {command} ")), "{command}");
         }
     }

@@ -6,7 +6,7 @@
 //!
 //! use async_trait::async_trait;
 //! use groundstate_conformance::{Conditions, Harness, TestStore, Settings, run};
-//! use groundstate_statemgr::{SharedMemory, Result, StateStore};
+//! use groundstate_conformance::statemgr::{SharedMemory, Result, StateStore};
 //!
 //! struct MyHarness;
 //!
@@ -102,6 +102,13 @@ pub use harness::{Address, Disturbance, Harness, TestStore};
 pub use memory::MemoryHarness;
 pub use report::{CaseReport, Counts, Report};
 pub use run::{SEED_VARIABLE, Settings, check, run, run_case};
+
+/// Clocks, ids and what waits.
+pub use groundstate_common as common;
+/// The contract of stores, and the manager.
+pub use groundstate_statemgr as statemgr;
+/// The contract of journals.
+pub use groundstate_wal as wal;
 
 /// Compiles the examples of the README.
 #[cfg(doctest)]

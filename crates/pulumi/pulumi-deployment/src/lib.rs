@@ -83,6 +83,9 @@ pub use secrets::{
     seal_snapshot, sealed_values, secrets_providers, stack_outputs,
 };
 
+/// The models of stacks.
+pub use groundstate_pulumi_snapshot as pulumi_snapshot;
+
 /// Compiles the examples of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

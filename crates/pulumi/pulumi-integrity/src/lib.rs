@@ -3,7 +3,7 @@
 //! [`verify`] finds everything that is wrong, with stable codes, and knows what Pulumi would say.
 //!
 //! ```
-//! use groundstate_pulumi_snapshot::{Resource, Snapshot, Urn};
+//! use groundstate_pulumi_integrity::pulumi_snapshot::{Resource, Snapshot, Urn};
 //! use groundstate_pulumi_integrity::{VerifyOptions, sort, verify};
 //!
 //! let named = |name: &str| Resource::new(Urn::build("dev", "shop", "", "t:t:t", name), "t:t:t");
@@ -66,6 +66,9 @@ pub use repair::{
 pub use rule::Rule;
 pub use sort::{Moved, SortError, sort};
 pub use verify::{Finding, IntegrityError, IntegrityOperation, Report, VerifyOptions, verify};
+
+/// The models of stacks.
+pub use groundstate_pulumi_snapshot as pulumi_snapshot;
 
 /// Compiles the examples of the README.
 #[cfg(doctest)]

@@ -4,8 +4,8 @@
 //! makes of both the snapshot they stand for.
 //!
 //! ```
-//! use groundstate_pulumi_deployment::Secrets;
-//! use groundstate_pulumi_snapshot::{Manifest, Resource, Snapshot};
+//! use groundstate_pulumi_journal::pulumi_deployment::Secrets;
+//! use groundstate_pulumi_journal::pulumi_snapshot::{Manifest, Resource, Snapshot};
 //! use groundstate_pulumi_journal::{
 //!     Base, DecodeOptions, Framing, Recorder, State, Step, StepKind, decode, encode_framed, replay,
 //! };
@@ -70,6 +70,11 @@ pub use wire::{
     Code, DecodeError, DecodeOptions, Decoded, Framing, Problem, Problems, decode, decode_entry,
     encode_entry, encode_framed,
 };
+
+/// The format of deployments.
+pub use groundstate_pulumi_deployment as pulumi_deployment;
+/// The models of stacks.
+pub use groundstate_pulumi_snapshot as pulumi_snapshot;
 
 /// Compiles the examples of the README.
 #[cfg(doctest)]

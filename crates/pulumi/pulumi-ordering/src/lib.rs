@@ -3,7 +3,7 @@
 //!
 //! ```
 //! use groundstate_pulumi_ordering::{Diff, Differ, Goal, StackOptions, plan_stack};
-//! use groundstate_pulumi_snapshot::{Resource, Snapshot, Urn};
+//! use groundstate_pulumi_ordering::pulumi_snapshot::{Resource, Snapshot, Urn};
 //! use std::collections::BTreeSet;
 //!
 //! struct Replaces;
@@ -86,6 +86,9 @@ pub use options::{DeletedWith, Deletes, StackOptions};
 pub use planner::{Program, StackPlanner, plan_stack};
 pub use step::{Step, StepId, StepKind};
 pub use views::without_views;
+
+/// The models of stacks.
+pub use groundstate_pulumi_snapshot as pulumi_snapshot;
 
 /// Compiles the examples of the README.
 #[cfg(doctest)]

@@ -6,9 +6,9 @@
 //! ```
 //! use std::sync::Arc;
 //!
-//! use groundstate_common::{FixedClock, Timestamp};
-//! use groundstate_pulumi_snapshot::{Resource, Snapshot};
-//! use groundstate_pulumi_journal::{Base, State, Step, StepKind};
+//! use groundstate_pulumi_stackmgr::common::{FixedClock, Timestamp};
+//! use groundstate_pulumi_stackmgr::pulumi_snapshot::{Resource, Snapshot};
+//! use groundstate_pulumi_stackmgr::pulumi_journal::{Base, State, Step, StepKind};
 //! use groundstate_pulumi_stackmgr::{JournalManager, MemoryEntries, Options, SnapshotManager};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
@@ -67,6 +67,13 @@ pub use memory::{MemoryEntries, MemorySnapshots};
 pub use options::{Events, Options, says_yes};
 pub use sink::{AppendError, JournalSink, SnapshotSink};
 pub use stored::{RecoverError, Recovered, StoredJournal, recover};
+
+/// Clocks, ids and what waits.
+pub use groundstate_common as common;
+/// Entries of journals.
+pub use groundstate_pulumi_journal as pulumi_journal;
+/// The models of stacks.
+pub use groundstate_pulumi_snapshot as pulumi_snapshot;
 
 /// Compiles the examples of the README.
 #[cfg(doctest)]

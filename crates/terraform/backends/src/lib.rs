@@ -4,8 +4,8 @@
 //! use std::sync::Arc;
 //!
 //! use groundstate_backends::{Context, Registry, Settings};
-//! use groundstate_common::{FixedClock, OsIds, Timestamp};
-//! use groundstate_statemgr::{Backend, StateStore, WorkspaceName};
+//! use groundstate_backends::common::{FixedClock, OsIds, Timestamp};
+//! use groundstate_backends::statemgr::{Backend, StateStore, WorkspaceName};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -38,7 +38,7 @@
 //!
 //! # Features
 //!
-//! One for each cloud, all off by default: `s3`, `gcs`, `azurerm`.
+//! One for each cloud, all off by default: `s3`, `gcs`, `azurerm`. `os`: `common` has the clock and the randomness of the system.
 
 #[cfg(feature = "azurerm")]
 mod azurerm;
@@ -72,6 +72,13 @@ pub use s3::S3Factory;
 pub use settings::Settings;
 pub use url::PlaceUrl;
 pub use workdir::{Disagreement, Purpose, Variables, WorkingDirectory};
+
+/// Clocks, ids and what waits.
+pub use groundstate_common as common;
+/// The contract of stores, and the manager.
+pub use groundstate_statemgr as statemgr;
+/// The models of states.
+pub use groundstate_states as states;
 
 /// Compiles the examples of the README.
 #[cfg(doctest)]

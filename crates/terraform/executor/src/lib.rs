@@ -4,14 +4,14 @@
 //! use std::sync::Arc;
 //!
 //! use async_trait::async_trait;
-//! use groundstate_common::{FixedClock, SequenceIds, Timestamp};
+//! use groundstate_executor::statemgr::common::{FixedClock, SequenceIds, Timestamp};
 //! use groundstate_executor::{Call, Executor, MemoryIntents, Plan, PlanNode, Provider};
-//! use groundstate_ordering::effects::{Operation, Reply};
-//! use groundstate_schedule::walk::{WalkGraph, WalkOptions};
-//! use groundstate_ordering::{ApplyKind, OpKind};
-//! use groundstate_statemgr::{AbandonedLocks, LockGuard, Manager, ManagerOptions, SharedMemory, Reader, Waiting};
-//! use groundstate_states::addr::{AbsResourceInstance, ProviderInstance};
-//! use groundstate_states::{ObjectSrc, RawJson};
+//! use groundstate_executor::ordering::effects::{Operation, Reply};
+//! use groundstate_executor::schedule::walk::{WalkGraph, WalkOptions};
+//! use groundstate_executor::ordering::{ApplyKind, OpKind};
+//! use groundstate_executor::statemgr::{AbandonedLocks, LockGuard, Manager, ManagerOptions, SharedMemory, Reader, Waiting};
+//! use groundstate_executor::states::addr::{AbsResourceInstance, ProviderInstance};
+//! use groundstate_executor::states::{ObjectSrc, RawJson};
 //!
 //! #[derive(Debug)]
 //! struct Cloud;
@@ -95,6 +95,15 @@ pub use report::{RunError, RunReport};
 #[cfg(feature = "tokio")]
 pub use spawned::drive_spawned;
 pub use stored::StoredIntents;
+
+/// Graphs of operations.
+pub use groundstate_ordering as ordering;
+/// Order and walks.
+pub use groundstate_schedule as schedule;
+/// The contract of stores, and the manager.
+pub use groundstate_statemgr as statemgr;
+/// The models of states.
+pub use groundstate_states as states;
 
 /// Compiles the examples of the README.
 #[cfg(doctest)]

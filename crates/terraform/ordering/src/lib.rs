@@ -6,7 +6,7 @@
 //! ```
 //! use groundstate_ordering::{Action, DepRef, Explanation, InstanceInput, Input, ObjectRecord, Options};
 //! use groundstate_ordering::{PlannedChange, ReplaceOrder, ResourceConfig, build};
-//! use groundstate_states::addr::{AbsResourceInstance, ConfigResource, ProviderConfig, TERRAFORM_REGISTRY};
+//! use groundstate_ordering::states::addr::{AbsResourceInstance, ConfigResource, ProviderConfig, TERRAFORM_REGISTRY};
 //!
 //! let provider = ProviderConfig::parse(r#"provider["acme/x"]"#, TERRAFORM_REGISTRY)?;
 //! let net = ConfigResource::parse("net.a")?;
@@ -99,6 +99,9 @@ pub use plan::{Cause, PlanError, PlanNote, Planned, Product, Stead, Unstated};
 pub use query::{Affected, Explanation, Step};
 pub use report::{CutEdit, CycleReport, CycleStep};
 pub use undecided::Undecided;
+
+/// The models of states.
+pub use groundstate_states as states;
 
 /// Compiles the examples of the README.
 #[cfg(doctest)]

@@ -3,8 +3,8 @@
 //! ```
 //! use std::sync::Arc;
 //!
-//! use groundstate_common::{Clock, OsIds, SystemClock};
-//! use groundstate_statemgr::{Expect, LockInfo, StateStore, WriteOptions};
+//! use groundstate_statemgr_fs::common::{Clock, OsIds, SystemClock};
+//! use groundstate_statemgr_fs::statemgr::{Expect, LockInfo, StateStore, WriteOptions};
 //! use groundstate_statemgr_fs::FsStore;
 //!
 //! # #[tokio::main(flavor = "current_thread")]
@@ -65,7 +65,7 @@
 //!
 //! # Features
 //!
-//! None.
+//! - `os`: `common` has the clock and the randomness of the system.
 
 mod backup_copy;
 mod changes;
@@ -104,6 +104,11 @@ pub use options::{Backup, FsOptions, Publish};
 pub use process::Process;
 pub use store::FsStore;
 pub use workspaces::FsWorkspaces;
+
+/// Clocks, ids and what waits.
+pub use groundstate_common as common;
+/// The contract of stores, and the manager.
+pub use groundstate_statemgr as statemgr;
 
 /// Compiles the examples of the README.
 #[cfg(doctest)]

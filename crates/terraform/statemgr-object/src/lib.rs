@@ -3,8 +3,8 @@
 //! ```
 //! use std::sync::Arc;
 //!
-//! use groundstate_blobs::MemoryBlobs;
-//! use groundstate_statemgr::{Backend, StateStore, WorkspaceName, WriteOptions};
+//! use groundstate_statemgr_object::blobs::MemoryBlobs;
+//! use groundstate_statemgr_object::statemgr::{Backend, StateStore, WorkspaceName, WriteOptions};
 //! use groundstate_statemgr_object::{ObjectBackend, S3Layout};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
@@ -39,6 +39,7 @@
 //!
 //! - `aws`: buckets of S3.
 //! - `dynamodb`: locks and digests in a table of DynamoDB.
+//! - `os`: `S3Backend::connect`, with the clock, the timer and the randomness of the system.
 
 mod azure;
 mod backend;
@@ -70,7 +71,17 @@ pub use s3::{S3Backend, S3Options};
 pub use scheme::{BothLocks, GenerationLock, GenerationLocks, LockFiles, LockObject, LockScheme, StrictLock};
 pub use store::ObjectStateStore;
 
+/// The contract of object stores.
+pub use groundstate_blobs as blobs;
+/// Settings and clients of clouds.
+#[cfg(feature = "aws")]
+pub use groundstate_blobs_cloud as blobs_cloud;
+/// Clocks, ids and what waits.
+pub use groundstate_common as common;
+/// The contract of stores, and the manager.
+pub use groundstate_statemgr as statemgr;
+
 /// Compiles the examples of the README.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "aws", feature = "os"))]
 #[doc = include_str!("../README.md")]
 mod readme {}

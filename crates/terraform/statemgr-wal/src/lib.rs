@@ -3,13 +3,13 @@
 //! ```
 //! use std::sync::Arc;
 //!
-//! use groundstate_common::{FixedClock, SequenceIds, Timestamp};
-//! use groundstate_wal::MemoryJournal;
-//! use groundstate_statemgr::{
+//! use groundstate_statemgr_wal::common::{FixedClock, SequenceIds, Timestamp};
+//! use groundstate_statemgr_wal::wal::MemoryJournal;
+//! use groundstate_statemgr_wal::statemgr::{
 //!     Locker, ManagerOptions, SharedMemory, Persister, Reader, Refresher, StateStore, Writer, write_and_persist,
 //! };
 //! use groundstate_statemgr_wal::JournaledManager;
-//! use groundstate_states::{OutputValue, State, Type, Value, addr::ModuleInstance};
+//! use groundstate_statemgr_wal::states::{OutputValue, State, Type, Value, addr::ModuleInstance};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -60,7 +60,7 @@
 //!
 //! # Features
 //!
-//! None.
+//! - `os`: `common` has the clock and the randomness of the system.
 
 mod change;
 mod digest;
@@ -73,6 +73,15 @@ mod recovery;
 
 pub use manager::{JournalOptions, JournaledManager, journal_folder};
 pub use recovery::{Pending, Recovery};
+
+/// Clocks, ids and what waits.
+pub use groundstate_common as common;
+/// The contract of stores, and the manager.
+pub use groundstate_statemgr as statemgr;
+/// The models of states.
+pub use groundstate_states as states;
+/// The contract of journals.
+pub use groundstate_wal as wal;
 
 /// Compiles the examples of the README.
 #[cfg(doctest)]

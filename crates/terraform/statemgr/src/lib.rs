@@ -2,9 +2,9 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use groundstate_common::{FixedClock, SequenceIds, Timestamp};
+//! use groundstate_statemgr::common::{FixedClock, SequenceIds, Timestamp};
 //! use groundstate_statemgr::{Manager, ManagerOptions, SharedMemory, Persisted, PersistentMeta, write_and_persist};
-//! use groundstate_states::State;
+//! use groundstate_statemgr::states::State;
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> groundstate_statemgr::Result<()> {
@@ -89,6 +89,15 @@ pub use wait::{LOCK_WAITS, Waiting, lock_with};
 // A wait for a lock needs a `Sleeper`.
 pub use groundstate_common::Sleeper;
 pub use wrap::{LockDisabled, ReadOnly, Retry, RetryPolicy};
+
+/// Clocks, ids and what waits.
+pub use groundstate_common as common;
+/// Edits of states.
+pub use groundstate_state_edit as state_edit;
+/// The format of state files.
+pub use groundstate_statefile as statefile;
+/// The models of states.
+pub use groundstate_states as states;
 
 /// Compiles the examples of the README.
 #[cfg(doctest)]

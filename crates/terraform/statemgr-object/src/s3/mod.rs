@@ -159,6 +159,29 @@ impl S3Backend {
         Self { objects: objects.equip(equipment).denied_list_is_empty(denied), locks }
     }
 
+    /// The states of a bucket whose default workspace has this key, with the clock, the timer and the randomness of the system.
+    /// It runs on tokio. Nothing is sent yet.
+    ///
+    /// # Errors
+    ///
+    /// `Invalid` for settings that make no client of a bucket, and for what is no key.
+    #[cfg(feature = "os")]
+    pub fn connect(
+        settings: &groundstate_blobs_cloud::S3Settings,
+        key: &str,
+        options: S3Options,
+    ) -> Result<Self> {
+        use groundstate_common::{OsIds, SystemClock};
+        use groundstate_statemgr::{Error, ErrorKind, Op, TokioSleeper};
+
+        let context = Context::new(Arc::new(SystemClock), Arc::new(TokioSleeper), Arc::new(OsIds));
+        let blobs = S3Blobs::open(settings, &context).map_err(|error| {
+            let bucket = format!("s3://{}", settings.get("bucket").unwrap_or_default());
+            Error::new(ErrorKind::Invalid, Op::Other("open"), bucket).with_source(error)
+        })?;
+        Ok(Self::new(blobs, S3Layout::new(key)?, options, context))
+    }
+
     /// A client of a workspace's state, as its own type.
     ///
     /// # Errors
