@@ -7,7 +7,8 @@ use groundstate_pulumi_integrity::{
     rename_stack, verify,
 };
 use groundstate_pulumi_snapshot::{
-    Operation, OperationType, ProviderRef, RawJson, Resource, Snapshot, Snippet, StoredValue, Urn,
+    Archive, ArchiveContent, Operation, OperationType, Output, Properties, PropertyMap, PropertyValue,
+    ProviderRef, RawJson, Resource, ResourceReference, Secret, Snapshot, Snippet, StoredValue, Urn,
 };
 
 use crate::support::{names, provider_ref, resource, snapshot, urn};
@@ -202,4 +203,56 @@ fn encrypted_values_that_may_name_the_old_name_are_counted() {
     let options = MoveOptions::new("dest", "q");
     let moved = move_resources(&snapshot, &Snapshot::default(), &[moved], &options).unwrap();
     assert_eq!(moved.sealed, 1);
+}
+
+/// Values of every shape that can hold a name, and a text.
+fn shapes(name: &Urn) -> Vec<PropertyValue> {
+    let reference = || {
+        PropertyValue::ResourceReference(Box::new(ResourceReference {
+            urn: name.clone(),
+            id: None,
+            package_version: "".into(),
+            extra: PropertyMap::default(),
+        }))
+    };
+    let output =
+        Output { element: reference(), known: true, secret: false, dependencies: vec![name.clone()] };
+    let bare = Output { element: PropertyValue::Null, ..output.clone() };
+    let archive = Archive {
+        content: ArchiveContent::Assets([("inside".into(), reference())].into()),
+        ..Archive::default()
+    };
+    let mut map = PropertyMap::default();
+    map.insert("nested", PropertyValue::Array(vec![PropertyValue::Bool(true), reference()]));
+    vec![
+        PropertyValue::Object(map),
+        PropertyValue::Computed(Box::new(reference())),
+        PropertyValue::Output(Box::new(output)),
+        PropertyValue::Output(Box::new(bare)),
+        PropertyValue::Archive(Box::new(archive)),
+        PropertyValue::Secret(Secret::new(reference())),
+        PropertyValue::String(name.as_str().into()),
+    ]
+}
+
+#[test]
+fn a_name_is_changed_in_every_shape_of_a_value() {
+    let (old, mut new) = (shapes(&urn("a")), shapes(&urn("new")));
+    // What a text means only the program knows.
+    *new.last_mut().unwrap() = old.last().unwrap().clone();
+    for (shape, expected) in old.into_iter().zip(new) {
+        let mut snapshot = snapshot(&["a", "b"]);
+        let mut map = PropertyMap::default();
+        map.insert("k", shape.clone());
+        let stays = shape == expected;
+        let user = snapshot.resource_mut(1).unwrap();
+        user.inputs = Properties::Map(map);
+        user.replacement_trigger = Some(StoredValue::Value(shape));
+        let changed = rename(&mut snapshot, &urn("a"), "new").unwrap().changed;
+        assert_eq!(changed, if stays { 1 } else { 2 });
+        let user = &snapshot.resources[1];
+        let Properties::Map(map) = &user.inputs else { panic!("it is a map") };
+        assert!(map.get("k") == Some(&expected), "{expected:?}");
+        assert!(user.replacement_trigger == Some(StoredValue::Value(expected)));
+    }
 }

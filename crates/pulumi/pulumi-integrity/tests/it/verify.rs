@@ -374,3 +374,22 @@ fn every_rule_has_a_chapter_and_every_chapter_a_rule() {
     let expected: Vec<String> = Rule::ALL.iter().map(heading).collect();
     assert_eq!(headings, expected);
 }
+
+#[test]
+fn the_rules_that_an_order_rests_on_and_those_of_values_are_told_from_others() {
+    use groundstate_pulumi_integrity::Rule;
+    let of_order = [
+        Rule::UnknownProvider,
+        Rule::ParentAfter,
+        Rule::DependencyMissing,
+        Rule::ReplaceWithAfter,
+        Rule::Duplicate,
+    ];
+    let of_values = [Rule::UnknownSignature, Rule::NumberRange, Rule::SecretsProviderState];
+    let of_neither =
+        [Rule::ProviderNotReferenceable, Rule::SnippetWithoutUuid, Rule::AliasesLeft, Rule::RecordedError];
+    let told = |rule: &Rule| (rule.is_of_order(), rule.is_of_values());
+    assert!(of_order.iter().all(|rule| told(rule) == (true, false)));
+    assert!(of_values.iter().all(|rule| told(rule) == (false, true)));
+    assert!(of_neither.iter().all(|rule| told(rule) == (false, false)));
+}

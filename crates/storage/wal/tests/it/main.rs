@@ -5,3 +5,5 @@
 mod blobs;
 #[cfg(feature = "fs")]
 mod fs;
+mod memory;
+mod record;

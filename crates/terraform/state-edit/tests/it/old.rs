@@ -44,3 +44,15 @@ fn operations_of_the_old_release_leave_the_same_objects() {
     }
     assert_eq!(compared, 9);
 }
+
+#[test]
+fn a_state_of_any_version_tells_its_serial_and_lineage() {
+    use groundstate_state_edit::OpenState;
+    for text in [
+        r#"{"version": 4, "serial": 7, "lineage": "l"}"#,
+        r#"{"version": 3, "serial": 7, "lineage": "l", "modules": [{"path": ["root"], "outputs": {}, "resources": {}}]}"#,
+    ] {
+        let state = OpenState::open(text.as_bytes().to_vec()).unwrap();
+        assert_eq!((state.serial().get(), state.lineage().as_str()), (7, "l"), "{text}");
+    }
+}
