@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
 
 mod conformance;
+#[cfg(feature = "os")]
+mod connect;
 mod contention;
 mod digests;
 mod errors;
