@@ -18,8 +18,9 @@ use clap::FromArgMatches;
 
 use crate::args::{Cli, answer, grammar};
 use crate::input::environment::Environment;
-use crate::report::log;
+use crate::report::error::{Failure, Kind};
 use crate::report::messages::Messages;
+use crate::report::{failure_json, log};
 
 fn main() -> ExitCode {
     hardening::protect_memory();
@@ -38,12 +39,21 @@ fn main() -> ExitCode {
         Ok(outcome) => outcome.exit_code(),
         Err(failure) => {
             if !failure.quiet {
-                Messages::stderr().failure(&failure);
+                tell(&failure);
             }
             failure.exit_code()
         }
     };
     ExitCode::from(session::lock_end::exit_code(code))
+}
+
+/// Says why the command ends: in JSON if JSON is asked for.
+fn tell(failure: &Failure) {
+    let words: Vec<std::ffi::OsString> = std::env::args_os().skip(1).collect();
+    match failure_json::is_asked_for(&words) {
+        true => Messages::stderr().json_failure(failure),
+        false => Messages::stderr().failure(failure),
+    }
 }
 
 /// Ends with what is wrong with the command line, or with the command that users of another tool mean by it.
@@ -57,7 +67,16 @@ fn refuse(error: &clap::Error) -> ExitCode {
     match answer(&words).filter(|_| is_unknown) {
         Some(habit) => {
             let failure = commands::habit(habit);
-            Messages::stderr().failure(&failure);
+            tell(&failure);
+            ExitCode::from(failure.exit_code())
+        }
+        None if error.use_stderr() && failure_json::is_asked_for(&words) => {
+            let text = error.render().to_string();
+            let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+            let message = lines.next().unwrap_or_default();
+            let failure = Failure::new(Kind::Usage, message.strip_prefix("error: ").unwrap_or(message));
+            let failure = failure.details(lines.map(str::to_owned));
+            Messages::stderr().json_failure(&failure);
             ExitCode::from(failure.exit_code())
         }
         None => error.exit(),

@@ -40,6 +40,25 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
+    /// The name in documents.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Findings => "findings",
+            Self::Usage => "usage",
+            Self::NoState => "no_state",
+            Self::NotState => "not_state",
+            Self::Unusable => "unusable",
+            Self::Loss => "loss",
+            Self::NotFound => "not_found",
+            Self::Locked => "locked",
+            Self::Conflict => "conflict",
+            Self::LockNotKept => "lock_not_kept",
+            Self::CommandNotRun => "command_not_run",
+            Self::CommandNotFound => "command_not_found",
+            Self::Signal(_) => "signal",
+        }
+    }
+
     /// The exit code.
     pub(crate) fn code(self) -> u8 {
         match self {

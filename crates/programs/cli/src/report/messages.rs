@@ -8,6 +8,7 @@ use groundstate_common::one_line;
 
 use crate::report::diagnostic::Diagnostic;
 use crate::report::error::Failure;
+use crate::report::failure_json;
 use crate::report::paint::Paint;
 use crate::report::text::message;
 
@@ -44,6 +45,11 @@ impl Messages {
         for line in lines {
             self.text(&format!("  {}\n", message(line)));
         }
+    }
+
+    /// Says why a command ends, as a JSON document on one line.
+    pub(crate) fn json_failure(&mut self, failure: &Failure) {
+        self.text(&format!("{}\n", failure_json::document(failure)));
     }
 
     /// Says why a command ends.

@@ -4,6 +4,7 @@ pub(crate) mod diagnostic;
 pub(crate) mod differences;
 pub(crate) mod error;
 pub(crate) mod excerpt;
+pub(crate) mod failure_json;
 pub(crate) mod findings;
 pub(crate) mod graph;
 pub(crate) mod json;

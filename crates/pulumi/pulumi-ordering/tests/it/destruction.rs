@@ -312,7 +312,7 @@ fn drawings_group_by_component() {
 #[test]
 fn json_has_nodes_edges_order_and_waves() {
     let json = short(&destruction("T protect; D(T)").to_json());
-    let expected = r#"{"format_version":1,"nodes":[
+    let expected = r#"{"format_version":"1.0","nodes":[
         {"id":"D (delete)","kind":"delete","urn":"D","type":"pulumi:providers:t","blocked":false,"wave":0},
         {"id":"T (protected)","kind":"protected","urn":"T","type":"pulumi:providers:t","blocked":false,"wave":1}],
         "edges":[{"from":"T (protected)","to":"D (delete)","reasons":["dependency"]}],
