@@ -27,7 +27,7 @@
 //!
 //! # What is deliberately absent
 //!
-//! What an operation does, and names: nodes are numbers. Layout of drawings. Runtimes and clocks; [`walk::walk`] uses the
+//! What an operation does, and names: nodes are numbers. Runtimes and clocks; [`walk::walk`] uses the
 //! threads of the standard library, and [`walk::Walker`] none.
 
 mod cycle;

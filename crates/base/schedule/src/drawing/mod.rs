@@ -1,4 +1,4 @@
-//! Drawings of operations for people, in the languages of Graphviz and Mermaid.
+//! Drawings of operations for people: as SVG, and in the languages of Graphviz and Mermaid.
 //!
 //! A [`Drawing`] says what is shown: nodes in groups, and arrows from what is done first to what waits for it. Edges that
 //! follow from others are left out, cycles are red, and where many wait for many a point stands for the pairs.
@@ -8,7 +8,7 @@
 //! use groundstate_schedule::drawing::{Drawing, Node, NodeGroup, NodeStyle, Shape};
 //!
 //! let style = NodeStyle { class: "create", fill: "#dafbe1", line: "#1a7f37", dashed: false };
-//! let node = |name: &str| Node { name: name.to_owned(), action: "create".to_owned(), style, shape: Shape::Rounded };
+//! let node = |name: &str| Node::new(name, "create", style);
 //! let graph = WaitGraph::new(2, 2, vec![(1, 0, ())]);
 //! let whole = NodeGroup { name: String::new(), depth: 0, nodes: vec![0, 1] };
 //! let drawing = Drawing::new(&graph, vec![node("network"), node("server")], vec![whole], |()| false);
@@ -17,8 +17,11 @@
 //! assert!(drawing.to_dot(true).contains("n0 -> n1;"));
 //! ```
 
+mod collapse;
 mod dot;
+mod layout;
 mod mermaid;
+mod svg;
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -27,6 +30,7 @@ use crate::graph::{Label, WaitEdge, WaitGraph};
 
 pub use dot::{DotStyle, EdgeNote, dot_text, plain_dot};
 pub use mermaid::mermaid_text;
+pub use svg::{Figure, Frame, Picture};
 
 /// Groups that lie deeper are to be drawn as a part of the one this deep.
 pub const MAX_GROUP_DEPTH: usize = 12;
@@ -52,12 +56,30 @@ pub struct Drawing {
 pub struct Node {
     /// The first line.
     pub name: String,
+    /// The whole name, which no group shortens.
+    pub title: String,
+    /// What kind of thing it is, its name of that kind, and what tells it from its siblings: empty for what has none.
+    pub kind: String,
+    /// The name among things of its kind.
+    pub short: String,
+    /// The key of an instance, with its brackets.
+    pub key: String,
     /// What happens: the second line.
     pub action: String,
     /// Its colours.
     pub style: NodeStyle,
     /// Its outline.
     pub shape: Shape,
+}
+
+impl Node {
+    /// A box with a name that has no parts.
+    #[must_use]
+    pub fn new(name: &str, action: &str, style: NodeStyle) -> Self {
+        let [name, title, short] = [name; 3].map(str::to_owned);
+        let (kind, key) = (String::new(), String::new());
+        Self { name, title, kind, short, key, action: action.to_owned(), style, shape: Shape::Rounded }
+    }
 }
 
 /// The outline of a node.

@@ -5,12 +5,7 @@ use groundstate_schedule::drawing::{Drawing, EdgeNote, Node, NodeGroup, NodeStyl
 
 fn drawing(graph: &WaitGraph<()>, names: &[&str], groups: &[(&str, usize, &[usize])]) -> Drawing {
     let style = NodeStyle { class: "create", fill: "#dafbe1", line: "#1a7f37", dashed: false };
-    let node = |name: &&str| Node {
-        name: (*name).to_owned(),
-        action: "create".to_owned(),
-        style,
-        shape: Shape::Rounded,
-    };
+    let node = |name: &&str| Node::new(name, "create", style);
     let group = |&(name, depth, nodes): &(&str, usize, &[usize])| NodeGroup {
         name: name.to_owned(),
         depth,

@@ -2,6 +2,7 @@
 
 mod barriers;
 mod drawing;
+mod pictures;
 #[cfg(feature = "serde")]
 mod serialization;
 mod walk;

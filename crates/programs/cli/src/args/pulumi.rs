@@ -94,7 +94,7 @@ pub(crate) enum DependencyGraphFormat {
     Mermaid,
     /// Nodes and edges as JSON, edges with their kinds
     Json,
-    /// A picture, without groups
+    /// A picture
     Svg,
 }
 

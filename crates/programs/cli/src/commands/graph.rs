@@ -18,7 +18,8 @@ pub(super) fn run(args: &DependencyGraphArgs) -> Result {
         Format::Json => drawing.json() + "\n",
         Format::Svg => {
             let size = svg::Size { nodes: drawing.nodes.len(), edges: drawing.drawn_edges() };
-            svg::draw(&drawing.dot(false), size)?
+            size.is_readable()?;
+            drawing.svg()
         }
     };
     write_drawing(&text, matches!(args.format, Format::Json), args.output.as_deref())?;

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use groundstate_schedule::drawing::{dot_text, mermaid_text};
+use groundstate_schedule::WaitGraph;
+use groundstate_schedule::drawing::{Arrow, Figure, NodeStyle, Picture, Shape, dot_text, mermaid_text};
 
 use crate::report::json::Json;
 
@@ -107,6 +108,62 @@ impl Drawing {
             text.push_str("  classDef missing stroke:#cf222e,stroke-dasharray:4 3\n");
         }
         text
+    }
+
+    /// The graph as a picture, without solid arrows that follow from others.
+    pub(crate) fn svg(&self) -> String {
+        let depths = self.depths();
+        let mut groups: Vec<(String, Option<usize>)> = Vec::new();
+        let mut place: Vec<Option<usize>> = Vec::with_capacity(self.groups.len());
+        for (group, depth) in self.groups.iter().zip(&depths) {
+            let outer = group.outer.and_then(|outer| place.get(outer).copied().flatten());
+            place.push(if *depth > MAX_DEPTH { outer } else { Some(groups.len()) });
+            if *depth <= MAX_DEPTH {
+                groups.push((group.name.clone(), outer));
+            }
+        }
+        let figure = |node: &Node| {
+            let (class, fill, line, action) = match node.missing {
+                true => ("missing", "#ffebe9", "#cf222e", "missing"),
+                false => ("resource", "#ffffff", "#818b98", ""),
+            };
+            let (kind, name) = match node.label.as_slice() {
+                [one] => one.rsplit_once('.').unwrap_or(("", one)),
+                [kind, name, ..] => (kind.as_str(), name.as_str()),
+                [] => ("", node.name.as_str()),
+            };
+            Figure {
+                title: node.name.clone(),
+                kind: kind.to_owned(),
+                name: name.to_owned(),
+                count: 1,
+                remark: node.remark.map(str::to_owned),
+                action: action.to_owned(),
+                style: NodeStyle { class, fill, line, dashed: node.missing },
+                shape: Shape::Rounded,
+                group: node.group.and_then(|group| place.get(group).copied().flatten()),
+            }
+        };
+        let mut notes = vec!["arrows lead from what needs something to what it needs".to_owned()];
+        if self.drawn().iter().any(|edge| edge.line == Line::Dashed) {
+            notes.push("dashed: its provider, or deleted or replaced together".to_owned());
+        }
+        let figures = self.nodes.iter().map(figure).collect();
+        Picture { figures, groups, arrows: self.direct(), points: 0, notes }.to_svg()
+    }
+
+    /// The arrows that no solid ones imply; all where resources need each other.
+    fn direct(&self) -> Vec<Arrow> {
+        let drawn = self.drawn();
+        let (solid, dashed): (Vec<Edge>, Vec<Edge>) =
+            drawn.into_iter().partition(|edge| edge.line == Line::Solid);
+        let ends = |edge: &Edge| (edge.from as u32, edge.to as u32, ());
+        let graph = WaitGraph::new(self.nodes.len(), self.nodes.len(), solid.iter().map(ends).collect());
+        let arrow = |(first, then): (u32, u32), dashed| Arrow { first, then, dashed, on_cycle: false };
+        let direct = graph.reduced_beside_cycles();
+        let direct = direct.edges().map(|(from, to, ())| arrow((from, to), false)).collect::<Vec<_>>();
+        let others = dashed.iter().map(|edge| arrow((edge.from as u32, edge.to as u32), true));
+        direct.into_iter().chain(others).collect()
     }
 
     /// Nodes and edges for programs; edges name nodes by their positions.

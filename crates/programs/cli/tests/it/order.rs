@@ -110,14 +110,45 @@ fn says_what_goes_with_an_instance() {
     groundstate(&["order", "blast", &file.path, "module.nowhere"]).failed(7);
 }
 
-/// It would be unreadable, and take minutes.
+/// The longest line of what is shown, and of nothing else, decides the size; groups, siblings and a legend are drawn.
+#[test]
+fn pictures_are_not_wider_than_they_have_to_be() {
+    let resources: Vec<String> = (0..170)
+        .map(|at| {
+            let on = if at == 0 { String::new() } else { "\"t.r0\"".to_owned() };
+            let object = format!("{{\"attributes\": {{}}, \"schema_version\": 0, \"dependencies\": [{on}]}}");
+            resource("t", &format!("r{at}"), &object)
+        })
+        .collect();
+    let file = state(with_resources(&resources.join(",")));
+    let svg = groundstate(&["order", "destroy", &file.path, "-f", "svg"]).clean();
+    let number = |name: &str| -> f64 {
+        let rest = svg.split_once(&format!("{name}=\"")).unwrap().1;
+        rest.split('"').next().unwrap().parse().unwrap()
+    };
+    assert!(
+        number("width") < 2_400.0 && number("height") < 3_000.0,
+        "{} × {}",
+        number("width"),
+        number("height")
+    );
+    assert_eq!(svg.matches("<title>").count(), 170);
+    assert!(svg.contains("prefers-color-scheme: dark") && svg.contains(">destroy</text>"));
+
+    let webshop = groundstate(&["order", "destroy", &webshop().path, "-f", "svg"]).clean();
+    assert!(webshop.contains(">module.store[\"de\"]</text>") && webshop.contains(">web ×2</text>"));
+    let graph = groundstate(&["graph", &file.path, "--format", "svg"]).clean();
+    assert_eq!(graph.matches("<title>").count(), 170);
+}
+
+/// It would be unreadable.
 #[test]
 fn refuses_pictures_of_large_graphs() {
     let resources: Vec<String> =
-        (0..301).map(|at| resource("t", &format!("r{at}"), "{\"attributes\": {}}")).collect();
+        (0..3_001).map(|at| resource("t", &format!("r{at}"), "{\"attributes\": {}}")).collect();
     let file = state(with_resources(&resources.join(",")));
     let message = groundstate(&["order", "destroy", &file.path, "-f", "svg"]).failed(2);
-    assert!(message.contains("301 nodes") && message.contains("--target"), "{message}");
+    assert!(message.contains("3001 nodes") && message.contains("--target"), "{message}");
     groundstate(&["order", "destroy", &file.path, "-f", "svg", "--target", "t.r0"]).clean();
 }
 

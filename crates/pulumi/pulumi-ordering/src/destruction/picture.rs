@@ -41,7 +41,12 @@ impl Destruction {
         };
         let shape = if self.is_provider(node) { Shape::Hexagon } else { Shape::Rounded };
         let style = NodeStyle { class, fill, line, dashed };
-        Node { name: short(entry), action, style, shape }
+        let (kind, name) = match entry.urn.is_valid() {
+            true => (entry.resource_type.to_string(), entry.urn.name().to_owned()),
+            false => (String::new(), entry.urn.to_string()),
+        };
+        let title = entry.urn.to_string();
+        Node { name: short(entry), title, kind, short: name, key: String::new(), action, style, shape }
     }
 
     /// The components, each with its nodes, in the order of the list.

@@ -41,6 +41,12 @@ impl Destruction {
         self.drawing().to_mermaid()
     }
 
+    /// The picture for people as SVG, grouped by component.
+    #[must_use]
+    pub fn to_svg(&self) -> String {
+        self.drawing().to_svg()
+    }
+
     fn plain_dot(&self, note: Option<&dyn Fn(RemovalReasons) -> EdgeNote>) -> String {
         let shape = |node: usize| if self.is_provider(node) { "diamond" } else { "box" };
         plain_dot(&self.graph, &self.labels, shape, note)
@@ -50,8 +56,7 @@ impl Destruction {
         let waves = self.waves();
         let mut json = Writer::new(Vec::new(), Layout::COMPACT.with_escapes(Escapes::Plain));
         json.open('{');
-        json.name("format_version");
-        json.scalar("1");
+        json.string_member("format_version", "1.0");
         json.name("nodes");
         json.open('[');
         for node in 0..self.removals.len() {

@@ -41,6 +41,12 @@ impl OperationGraph {
         plain_dot(self.network(), &self.labels(), shape, note)
     }
 
+    /// The picture for people as SVG, with instances of one resource as one box.
+    #[must_use]
+    pub fn to_svg(&self) -> String {
+        self.drawing().to_svg()
+    }
+
     fn drawing(&self) -> Drawing {
         let nodes = drawn_all(self.nodes());
         Drawing::new(self.network(), nodes, groups(self.nodes()), Link::is_inverted)
@@ -120,5 +126,16 @@ fn drawn(node: &OpNode, several_old: bool) -> Node {
         OpKind::Forget | OpKind::ForgetDeposed(_) => ("forget", "#eaeef2", "#6e7781", true),
         OpKind::Provider | OpKind::ProviderClose => ("provider", "#ffffff", "#6e7781", false),
     };
-    Node { name, action, style: NodeStyle { class, fill, line, dashed }, shape: shape(node) }
+    let style = NodeStyle { class, fill, line, dashed };
+    let (kind, short, key) = match node.key.addr() {
+        Some(addr) => {
+            let resource = &addr.resource.resource;
+            let text = resource.to_string();
+            let kind = text.strip_suffix(resource.name.as_ref()).unwrap_or_default().trim_end_matches('.');
+            (kind.to_owned(), resource.name.to_string(), addr.key.to_string())
+        }
+        None => ("provider".to_owned(), name.clone(), String::new()),
+    };
+    let title = node.key.addr().map_or_else(|| name.clone(), ToString::to_string);
+    Node { name, title, kind, short, key, action, style, shape: shape(node) }
 }

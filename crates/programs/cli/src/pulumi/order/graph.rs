@@ -51,6 +51,10 @@ impl Graph for Destruction {
         self.to_dot(style)
     }
 
+    fn svg(&self) -> String {
+        self.to_svg()
+    }
+
     fn mermaid(&self) -> String {
         self.to_mermaid()
     }

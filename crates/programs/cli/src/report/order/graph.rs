@@ -29,6 +29,7 @@ pub(crate) trait Graph {
     fn json(&self) -> String;
     fn dot(&self, style: DotStyle) -> String;
     fn mermaid(&self) -> String;
+    fn svg(&self) -> String;
 }
 
 /// How a graph without cycles is printed for people.
@@ -52,6 +53,9 @@ pub(crate) fn draw(graph: &dyn Graph, format: GraphFormat, text: Text) -> Result
         GraphFormat::Json => graph.json(),
         GraphFormat::Dot => graph.dot(DotStyle::Picture),
         GraphFormat::Mermaid => graph.mermaid(),
-        GraphFormat::Svg => svg::draw(&graph.dot(DotStyle::Flat), graph.size())?,
+        GraphFormat::Svg => {
+            graph.size().is_readable()?;
+            graph.svg()
+        }
     })
 }

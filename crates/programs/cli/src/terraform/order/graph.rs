@@ -56,6 +56,10 @@ impl Graph for OperationGraph {
         self.to_dot(style)
     }
 
+    fn svg(&self) -> String {
+        self.to_svg()
+    }
+
     fn mermaid(&self) -> String {
         self.to_mermaid()
     }
