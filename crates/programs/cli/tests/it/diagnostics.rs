@@ -111,8 +111,8 @@ fn paths_name_no_key_that_may_be_a_secret() {
 /// Programs that ask for JSON get their errors as JSON, on standard error and with the same exit codes.
 #[test]
 fn errors_are_json_where_json_is_asked_for() {
-    let damaged = super::support::state("{\"version\": 4,");
-    let healthy = super::support::state(super::support::with_resources(""));
+    let damaged = state("{\"version\": 4,");
+    let healthy = state(with_resources(""));
     for (args, code, kind) in [
         (&["list", "/no/such/file", "--json"][..], 3, "no_state"),
         (&["list", &damaged.path, "--json"], 4, "not_state"),
@@ -121,7 +121,7 @@ fn errors_are_json_where_json_is_asked_for() {
         (&["list", "--json", "--no-such-option"], 2, "usage"),
         (&["mv", &healthy.path, "t.a", "t.b", "--json"], 7, "not_found"),
     ] {
-        let stderr = super::support::groundstate(args).failed(code);
+        let stderr = groundstate(args).failed(code);
         let last = stderr.lines().last().unwrap_or_default();
         let document: serde_json::Value =
             serde_json::from_str(last).unwrap_or_else(|error| panic!("{args:?}: {error}: {stderr}"));
@@ -132,7 +132,7 @@ fn errors_are_json_where_json_is_asked_for() {
         );
         assert!(document["error"]["message"].as_str().is_some_and(|message| !message.is_empty()), "{last}");
     }
-    let stderr = super::support::groundstate(&["list", &damaged.path, "--json"]).failed(4);
+    let stderr = groundstate(&["list", &damaged.path, "--json"]).failed(4);
     let document: serde_json::Value = serde_json::from_str(stderr.lines().last().unwrap()).unwrap();
     assert_eq!(document["error"]["place"]["line"], 1, "{stderr}");
 }
