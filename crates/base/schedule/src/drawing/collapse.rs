@@ -67,7 +67,7 @@ impl Drawing {
         }
         let name = if set.len() > 1 { first.short.clone() } else { format!("{}{}", first.short, first.key) };
         Figure {
-            title: title.join("\n"),
+            title,
             kind: first.kind.clone(),
             name,
             count: set.len(),

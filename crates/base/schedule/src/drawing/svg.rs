@@ -39,8 +39,8 @@ pub type Frame = (String, Option<usize>);
 /// A box.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Figure {
-    /// Everything about it, shown where the pointer rests.
-    pub title: String,
+    /// Everything about it, line by line, shown where the pointer rests.
+    pub title: Vec<String>,
     /// What kind of thing it is: the small line above.
     pub kind: String,
     /// Its name.
@@ -280,7 +280,9 @@ fn ends(arrow: &Arrow) -> (usize, usize, usize) {
 fn draw_figure(out: &mut String, figure: &Figure, (width, height): (f64, f64), (x, y): (f64, f64)) {
     let class = figure.style.class;
     let radius = if figure.shape == Shape::Hexagon { height / 2.0 } else { 6.0 };
-    let _ = writeln!(out, "<g><title>{}</title>", escaped_lines(&figure.title));
+    // Each line by itself, so that no name makes lines of its own.
+    let title: Vec<String> = figure.title.iter().map(|line| escaped(line)).collect();
+    let _ = writeln!(out, "<g><title>{}</title>", title.join("\n"));
     let _ = writeln!(
         out,
         "<rect class=\"box b-{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"{radius:.1}\"/>"
@@ -343,10 +345,6 @@ fn shortened(text: &str) -> String {
     let (head, tail): (String, String) =
         (text.chars().take(half).collect(), text.chars().skip(count - half).collect());
     format!("{head}…{tail}")
-}
-
-fn escaped_lines(text: &str) -> String {
-    text.lines().map(escaped).collect::<Vec<_>>().join("\n")
 }
 
 /// Text for XML.

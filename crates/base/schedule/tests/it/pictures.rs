@@ -6,7 +6,7 @@ use proptest::prelude::*;
 fn picture(groups: &[Option<usize>], nodes: &[usize], arrows: &[(usize, usize)]) -> Picture {
     let style = NodeStyle { class: "create", fill: "#dafbe1", line: "#1a7f37", dashed: false };
     let figure = |(number, group): (usize, &usize)| Figure {
-        title: format!("node {number}"),
+        title: vec![format!("node {number}")],
         kind: "kind".to_owned(),
         name: "n".repeat(number % 7 + 1),
         count: 1,

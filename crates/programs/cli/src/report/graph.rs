@@ -133,7 +133,7 @@ impl Drawing {
                 [] => ("", node.name.as_str()),
             };
             Figure {
-                title: node.name.clone(),
+                title: vec![node.name.clone()],
                 kind: kind.to_owned(),
                 name: name.to_owned(),
                 count: 1,
