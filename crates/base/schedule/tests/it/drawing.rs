@@ -1,7 +1,7 @@
 //! Drawings: quoting, groups, cycles and hubs.
 
 use groundstate_schedule::WaitGraph;
-use groundstate_schedule::drawing::{Drawing, EdgeNote, Node, NodeGroup, NodeStyle, Shape, plain_dot};
+use groundstate_schedule::drawing::{Drawing, EdgeNote, Node, NodeGroup, NodeStyle, plain_dot};
 
 fn drawing(graph: &WaitGraph<()>, names: &[&str], groups: &[(&str, usize, &[usize])]) -> Drawing {
     let style = NodeStyle { class: "create", fill: "#dafbe1", line: "#1a7f37", dashed: false };

@@ -35,8 +35,8 @@ fn boxes(svg: &str, class: &str) -> Vec<[f64; 4]> {
     let lines = svg.lines().filter(|line| line.contains(class) && !line.contains(legend));
     let of = |line: &str| {
         let number = |name: &str| -> f64 {
-            let rest = line.split_once(&format!(" {name}=\"")).unwrap().1;
-            rest.split('"').next().unwrap().parse().unwrap()
+            let rest = line.split_once(&format!(" {name}=\"")).expect("the box has a place").1;
+            rest.split('"').next().and_then(|number| number.parse().ok()).expect("it is a number")
         };
         let (x, y) = (number("x"), number("y"));
         [x, y, x + number("width"), y + number("height")]
