@@ -56,7 +56,8 @@ fn run_all(readme: &str, root: &Path) -> usize {
             continue;
         }
         // What is built for tests is the same program.
-        let line = match line.strip_prefix("cargo run --release --no-default-features --bin groundstate -- ") {
+        let line = match line.strip_prefix("cargo run --release --no-default-features --bin groundstate -- ")
+        {
             Some(arguments) => format!("groundstate {arguments}"),
             None => line,
         };
