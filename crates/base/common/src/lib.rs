@@ -43,6 +43,7 @@ mod backoff;
 mod clock;
 mod failure;
 mod ids;
+mod in_turn;
 mod newtype;
 mod origin;
 #[cfg(feature = "os")]
@@ -59,6 +60,7 @@ pub use backoff::Backoff;
 pub use clock::{Clock, FixedClock};
 pub use failure::ThreadFailure;
 pub use ids::{IdSource, IdSourceError, SequenceIds, uuid_text};
+pub use in_turn::in_turn;
 pub use newtype::InvalidId;
 pub use origin::Origin;
 #[cfg(feature = "os")]

@@ -79,6 +79,11 @@ impl<W: io::Write> Writer<W> {
         Self { depth, named: true, ..Self::new(out, layout) }
     }
 
+    /// White space and escapes of what is written.
+    pub fn layout(&self) -> Layout {
+        self.layout
+    }
+
     /// Begins an object or array.
     pub fn open(&mut self, brace: char) {
         self.item();
@@ -157,6 +162,18 @@ impl<W: io::Write> Writer<W> {
             self.block.push_str(json);
         }
         self.pass_on()
+    }
+
+    /// Writes items of the innermost container that a [`Writer::fragment`] of this layout and depth has made.
+    ///
+    /// # Errors
+    ///
+    /// Those of the output.
+    pub fn fragments(&mut self, items: &[u8]) -> io::Result<()> {
+        self.item();
+        self.out.write_all(self.block.as_bytes())?;
+        self.block.clear();
+        self.out.write_all(items)
     }
 
     /// Ends the document with a line break and gives the output back.

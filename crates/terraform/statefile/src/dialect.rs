@@ -112,6 +112,17 @@ impl Traces {
         }
     }
 
+    /// Adds what a later part of the document shows.
+    pub(crate) fn append(&mut self, later: &Self) {
+        self.opentofu |= later.opentofu;
+        self.terraform |= later.terraform;
+        self.depends_on = self.depends_on.or(later.depends_on);
+        self.opentofu_registry |= later.opentofu_registry;
+        self.empty_sensitive |= later.empty_sensitive;
+        self.no_sensitive |= later.no_sensitive;
+        self.check_results |= later.check_results;
+    }
+
     pub(crate) fn provider(&mut self, config: &ProviderConfig) {
         self.opentofu_registry |= config.source.host() == OPENTOFU_REGISTRY;
     }

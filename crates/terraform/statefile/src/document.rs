@@ -79,7 +79,7 @@ impl Document {
         }
         let mut sink = Sink::default();
         let mut indexer = Indexer::new(false);
-        match walk_feed(Whole(&text), &mut indexer, &mut sink) {
+        match walk_feed(Whole::new(&text), &mut indexer, &mut sink) {
             Ok(()) | Err(Halt::Enough | Halt::Reached(_)) => {}
             Err(Halt::Syntax(stop)) => return Err(syntax_error(&text, stop)),
             Err(Halt::Version) => return Err(sniff::contradiction(&text)),

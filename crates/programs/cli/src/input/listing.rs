@@ -9,13 +9,11 @@ use std::thread;
 
 use groundstate_statefile::{Listing, ListingPart, ScanError, expect_resource, list, list_part};
 
+use crate::input::threads::threads;
 use crate::report::progress::{Count, Extent, Progress};
 
 /// Files below this size are read in less time than threads take to start.
 const WORTHWHILE: u64 = 1 << 19;
-
-/// Threads, at most: beyond, the memory is busier than the processors.
-const MAX_THREADS: usize = 8;
 
 /// How far a beginning of a resource is looked for, in bytes.
 const SEARCHED: u64 = 1 << 20;
@@ -66,11 +64,12 @@ fn in_parts(file: &File, length: u64, starts: &[u64], with_ids: bool) -> Result<
                 let stop = starts.get(index + 1).copied();
                 let extent = if index == 0 { Extent::Bytes(length) } else { Extent::ShownElsewhere };
                 let count = count.clone();
-                scope.spawn(move || part(file, start, stop, extent, count, with_ids))
+                let read = move || part(file, start, stop, extent, count, with_ids);
+                thread::Builder::new().spawn_scoped(scope, read)
             })
             .collect();
         let parts: Result<Vec<ListingPart>, ScanError> =
-            threads.into_iter().map(|thread| thread.join().unwrap_or(Err(ScanError::Whole))).collect();
+            threads.into_iter().map(|thread| thread?.join().unwrap_or(Err(ScanError::Whole))).collect();
         Listing::join(parts?)
     })
 }
@@ -96,7 +95,7 @@ fn index(offset: u64) -> io::Result<usize> {
 /// Where the threads begin.
 fn starts(file: &File, length: u64) -> io::Result<Vec<u64>> {
     let mut starts = vec![0];
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS) as u64;
+    let threads = threads() as u64;
     if length < WORTHWHILE {
         return Ok(starts);
     }

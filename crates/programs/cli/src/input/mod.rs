@@ -19,4 +19,5 @@ pub(crate) mod runtime;
 pub(crate) mod source;
 pub(crate) mod state;
 pub(crate) mod terraform;
+pub(crate) mod threads;
 pub(crate) mod workdir;

@@ -11,6 +11,7 @@ use crate::input::family::Family;
 use crate::input::foreign;
 use crate::input::packed;
 use crate::input::source::Source;
+use crate::input::threads::threads;
 use crate::report::diagnostic::Diagnostic;
 use crate::report::error::{Failure, Kind, Result};
 
@@ -41,7 +42,7 @@ pub(crate) struct Loaded<'s> {
 
 /// Reads the state of any version.
 pub(crate) fn load(source: &TerraformState) -> Result<Loaded<'_>> {
-    load_with(source, &DecodeOptions::default())
+    load_with(source, DecodeOptions::default())
 }
 
 /// Reads the state of any version, and upgrades an older one for this product: its provider addresses have no registry.
@@ -49,15 +50,15 @@ pub(crate) fn load_upgraded(source: &TerraformState, dialect: Option<Dialect>) -
     let loaded = load(source)?;
     match dialect {
         Some(dialect) if loaded.file.style.source_version < 4 => {
-            load_with(source, &DecodeOptions::default().dialect(dialect))
+            load_with(source, DecodeOptions::default().dialect(dialect))
         }
         _ => Ok(loaded),
     }
 }
 
-fn load_with<'s>(source: &'s TerraformState, options: &DecodeOptions) -> Result<Loaded<'s>> {
+fn load_with<'s>(source: &'s TerraformState, options: DecodeOptions) -> Result<Loaded<'s>> {
     let text = source.text()?;
-    match decode(&text, options) {
+    match decode(&text, &options.threads(threads())) {
         Ok(file) if file.style.source_version == 3 && file.state.is_empty() => {
             match foreign::backend_record(&source.name, &text) {
                 Some(failure) => Err(failure),

@@ -50,6 +50,7 @@ pub(crate) fn excerpts(text: &[u8], offsets: &[usize]) -> Vec<Option<Excerpt>> {
             }
             builder.token(&token, open);
         }
+        order.get(first).map_or(end, |builder| builder.window.start)
     });
     builders.into_iter().map(|builder| (!text.is_empty()).then(|| builder.finish())).collect()
 }
@@ -180,6 +181,34 @@ mod tests {
         let before = excerpt.text[..excerpt.mark.start].chars().count();
         let length = excerpt.text[excerpt.mark.clone()].chars().count();
         format!("{}\n{}{}", excerpt.text, " ".repeat(before), "^".repeat(length))
+    }
+
+    #[test]
+    fn what_is_skipped_in_front_of_a_line_changes_nothing_in_it() {
+        let instance =
+            r#"{"index_key": 0, "attributes": {"a": ["s3cret", {"b": [1, 2, "]"]}]}, "dependencies": ["x"]}"#;
+        let resource =
+            format!(r#"{{"mode": "managed", "name": "n", "instances": [{instance}, {instance}]}}"#);
+        let text = format!(
+            "{{\"version\": 4, \"outputs\": {{\"o\": {{\"value\": [[[{{\"k\": \"v\"}}], []]]}}}},\n\
+             \"resources\": [{resource},\n{resource}, 5, \"x\",\n{resource}]}}\n"
+        );
+        let deep = format!("[{}1{}]", "[".repeat(40), "]".repeat(40));
+        // Damage in one element must not hide that the next is shown by other rules.
+        for (old, new) in [
+            ("", ""),
+            ("\"x\"]}", "\"x\"}"),
+            ("s3cret\"", "s3cret"),
+            ("5, ", "}, "),
+            ("5, ", &format!("{deep}, ")),
+        ] {
+            let text = text.replacen(old, new, 1);
+            let offsets: Vec<usize> = (0..text.len()).collect();
+            // Their windows meet, so nothing lies between them that could be skipped.
+            for (offset, beside) in offsets.iter().zip(excerpts(text.as_bytes(), &offsets)) {
+                assert_eq!(around(text.as_bytes(), *offset), beside, "at {offset} in {text}");
+            }
+        }
     }
 
     #[test]

@@ -1,5 +1,8 @@
 //! A writer of JSON documents, member by member.
 
+use std::convert::Infallible;
+
+use groundstate_common::in_turn;
 use groundstate_statefile::push_json_string;
 
 /// A document that is being written, without white space.
@@ -50,6 +53,37 @@ impl Json {
                 json.comma();
                 json.braces('{', '}', |json| members(json, item));
             }
+        });
+    }
+
+    /// The same for many items, which so many threads share; each writes `chunk` items at a time.
+    pub(crate) fn many_objects<T: Sync>(
+        &mut self,
+        name: &str,
+        items: &[T],
+        chunk: usize,
+        threads: usize,
+        members: impl Fn(&mut Self, &T) + Sync,
+    ) {
+        let write = |chunk: &&[T]| {
+            let mut json = Self::default();
+            for item in *chunk {
+                // The bracket is written elsewhere, so an empty text is the beginning of a list.
+                if !json.out.is_empty() {
+                    json.out.push(',');
+                }
+                json.braces('{', '}', |json| members(json, item));
+            }
+            json.out
+        };
+        self.name(name);
+        self.braces('[', ']', |json| {
+            let chunks: Vec<&[T]> = items.chunks(chunk).collect();
+            let Ok(()) = in_turn(&chunks, threads, write, |text| {
+                json.comma();
+                json.out.push_str(&text);
+                Ok::<(), Infallible>(())
+            });
         });
     }
 
@@ -110,5 +144,19 @@ mod tests {
         let expected =
             r#"{"a\u003cb":"\u2028\"\n\u0001","n":1,"o":{"x":[]},"list":[{"i":1},{"i":2}],"empty":[]}"#;
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn many_objects_are_written_alike_by_any_number_of_threads() {
+        for count in [0, 1, 2, 5, 64, 100] {
+            let items: Vec<usize> = (0..count).collect();
+            let plain = Json::object(|json| json.objects("o", &items, |json, item| json.raw("i", item)));
+            for (chunk, threads) in [(1, 1), (1, 3), (2, 2), (64, 4)] {
+                let shared = Json::object(|json| {
+                    json.many_objects("o", &items, chunk, threads, |json, item| json.raw("i", item));
+                });
+                assert_eq!(shared, plain, "{count} items, {chunk} at a time, {threads} threads");
+            }
+        }
     }
 }

@@ -6,12 +6,12 @@
 use std::ops::Range;
 
 use groundstate_common::one_line;
-use groundstate_json::lexeme_end;
+use groundstate_json::{Cursor, lexeme_end};
 
 /// Containers whose members are told apart; what nests deeper is hidden anyway.
 const MAX_FRAMES: usize = 32;
 
-/// Members whose values tell nothing but how the state is built. Whatever stands in other members is hidden.
+/// Members whose values tell nothing but how the state is built, sorted. Whatever stands in other members is hidden.
 const OPEN: [&str; 54] = [
     "backend",
     "check_results",
@@ -114,8 +114,14 @@ fn is_name(text: &[u8], end: usize) -> bool {
     next.is_none_or(|byte| *byte == b':')
 }
 
-/// Calls `each` with every token that begins before `end`, and whether it may be shown.
-pub(crate) fn walk(text: &[u8], end: usize, mut each: impl FnMut(Token, bool)) {
+/// Elements of lists that are skipped as a whole stand in no more containers than this; so an unfinished one is read but
+/// a few times.
+const MAX_SKIPPED: usize = 8;
+
+/// Calls `each` with the tokens that begin before `end`, and whether each may be shown. `each` gives the place that matters
+/// next; elements of lists that end before it are left out.
+pub(crate) fn walk(text: &[u8], end: usize, mut each: impl FnMut(Token, bool) -> usize) {
+    let mut wanted = 0;
     let hidden_value = Frame { open: false, names: false, ..DOCUMENT };
     let mut frames: Vec<Frame> = Vec::new();
     let mut hidden = 0_usize;
@@ -123,6 +129,14 @@ pub(crate) fn walk(text: &[u8], end: usize, mut each: impl FnMut(Token, bool)) {
     let mut expects_name = false;
     let mut at = 0;
     while at < end {
+        let in_list = frames.last().is_some_and(|frame| !frame.object) && frames.len() <= MAX_SKIPPED;
+        if in_list
+            && hidden == 0
+            && let Some(behind) = container_end(text.get(..wanted).unwrap_or(text), at)
+        {
+            at = behind;
+            continue;
+        }
         let stop = lexeme_end(text, at);
         let token = text.get(at..stop).unwrap_or_default();
         let (mut open, mut kind) = (hidden == 0 && member.open && member.scalar, TokenKind::Plain);
@@ -163,9 +177,19 @@ pub(crate) fn walk(text: &[u8], end: usize, mut each: impl FnMut(Token, bool)) {
             None => member = DOCUMENT,
             Some(_) => {}
         }
-        each(Token { kind, span: at..stop }, open);
+        wanted = each(Token { kind, span: at..stop }, open);
         at = stop;
     }
+}
+
+/// Where the object or list ends that begins here, if one does and the text holds all of it.
+fn container_end(text: &[u8], at: usize) -> Option<usize> {
+    if !matches!(text.get(at), Some(b'{' | b'[')) {
+        return None;
+    }
+    let mut cursor = Cursor::at(text, at, 0);
+    cursor.skip().ok()?;
+    Some(cursor.offset())
 }
 
 /// The path of a value, as readers write it, with `…` for names that may be secrets. Hidden characters become escapes.
@@ -208,7 +232,9 @@ fn inside(outer: Frame, name: &[u8]) -> Frame {
     }
     let is_value = outer.resource && name == b"outputs";
     let named = (name == b"outputs" && !is_value) || name == b"resources";
-    let open = outer.open && !is_value && (named || OPEN.iter().any(|known| known.as_bytes() == name));
+    let open = outer.open
+        && !is_value
+        && (named || OPEN.binary_search_by(|known| known.as_bytes().cmp(name)).is_ok());
     let resource = outer.resource || name == b"resources" || name == b"resource";
     // What the schema of a provider names, and the steps of paths.
     let schema =
@@ -224,7 +250,12 @@ fn is_value(token: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::shown_path;
+    use super::{OPEN, shown_path};
+
+    #[test]
+    fn open_members_are_sorted_to_be_found() {
+        assert!(OPEN.is_sorted());
+    }
 
     #[test]
     fn paths_show_no_name_that_excerpts_hide() {

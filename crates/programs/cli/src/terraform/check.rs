@@ -3,11 +3,12 @@
 use groundstate_state_edit::{VerifyOptions, verify};
 use groundstate_statefile::Dialect;
 
+use crate::input::threads::threads;
 use crate::report::findings::{Checked, ShownFinding};
 
 /// Checks one state. What cannot be read is a finding too.
 pub(crate) fn check(name: &str, text: &[u8]) -> Checked {
-    let report = verify(text, &VerifyOptions::default());
+    let report = verify(text, &VerifyOptions::default().threads(threads()));
     let findings = report.findings.into_iter().map(|finding| ShownFinding {
         code: Some(finding.rule.id()),
         severity: finding.severity,

@@ -7,6 +7,7 @@ use groundstate_statemgr_fs::Backup;
 
 use crate::input::location::StateLocation;
 use crate::input::terraform;
+use crate::input::threads::threads;
 use crate::report::error::{Failure, Kind, Outcome, Result};
 use crate::report::output::Output;
 use crate::session::locked::unlocked;
@@ -33,7 +34,7 @@ pub(crate) fn run(found: StateLocation) -> Result {
     match opened {
         OpenState::Document(document) => out.document(document.text())?,
         OpenState::File(file) => out
-            .streamed(|out| encode_to(&file, &EncodeOptions::default(), out).map(drop))
+            .streamed(|out| encode_to(&file, &EncodeOptions::default().threads(threads()), out).map(drop))
             .map_err(|error| match error {
                 EncodeError::Io(error) => error.into(),
                 error => Failure::new(Kind::Loss, error.to_string())

@@ -11,6 +11,7 @@ use crate::args::UpgradeArgs;
 use crate::input::locate::is_standard;
 use crate::input::packed;
 use crate::input::terraform::{Loaded, TerraformState, load_upgraded};
+use crate::input::threads::threads;
 use crate::report::diagnostic::{Diagnostic, Severity};
 use crate::report::error::{Failure, Kind, Outcome, Result};
 use crate::report::line_span::LineSpan;
@@ -72,7 +73,7 @@ fn own_losses(file: &File) -> Vec<Loss> {
 }
 
 fn write(loaded: &Loaded<'_>, args: &UpgradeArgs, source: &TerraformState) -> Result<()> {
-    let options = EncodeOptions::default().allow_loss(args.lossy);
+    let options = EncodeOptions::default().allow_loss(args.lossy).threads(threads());
     let Some(path) = args.output.as_deref().filter(|path| !is_standard(path)) else {
         let mut out = Output::stdout();
         return match out.streamed(|out| encode_to(&loaded.file, &options, out).map(drop)) {

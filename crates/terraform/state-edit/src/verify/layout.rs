@@ -8,9 +8,9 @@ use groundstate_statefile::File;
 use groundstate_statefile::{EncodeOptions, encode_to};
 
 /// Writes the file without keeping what is written, and compares it with the text it was read from.
-pub(super) fn check(file: &File, text: &[u8]) -> Option<Draft> {
+pub(super) fn check(file: &File, text: &[u8], threads: usize) -> Option<Draft> {
     let comparison = Comparison { text, written: 0, differs: None };
-    let options = EncodeOptions::default().allow_loss(true);
+    let options = EncodeOptions::default().allow_loss(true).threads(threads);
     let Comparison { written, differs, .. } = encode_to(file, &options, comparison).ok()?;
     let offset = differs.or((written < text.len()).then_some(written))?;
     let change = match written.checked_sub(text.len()) {

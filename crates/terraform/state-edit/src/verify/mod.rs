@@ -47,11 +47,13 @@ pub struct VerifyOptions {
     pub dialect: Option<Dialect>,
     /// Files with more bytes than this are called very large.
     pub large: usize,
+    /// Threads that share the reading of large files; fewer than two start none.
+    pub threads: usize,
 }
 
 impl Default for VerifyOptions {
     fn default() -> Self {
-        Self { dialect: None, large: 100_000_000 }
+        Self { dialect: None, large: 100_000_000, threads: 1 }
     }
 }
 
@@ -67,6 +69,13 @@ impl VerifyOptions {
     #[must_use]
     pub fn large(mut self, bytes: usize) -> Self {
         self.large = bytes;
+        self
+    }
+
+    /// Shares large files between so many threads.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
         self
     }
 }
@@ -111,7 +120,7 @@ pub fn verify(text: &[u8], options: &VerifyOptions) -> Report {
 }
 
 fn decode_options(options: &VerifyOptions) -> DecodeOptions {
-    let read = DecodeOptions::default();
+    let read = DecodeOptions::default().threads(options.threads);
     options.dialect.map_or(read.clone(), |dialect| read.dialect(dialect))
 }
 
@@ -130,7 +139,7 @@ fn current(
         Ok(file) => {
             drafts.extend(file.notes.iter().map(note));
             if !drafts.iter().any(rewritten) {
-                drafts.extend(layout::check(&file, text));
+                drafts.extend(layout::check(&file, text, options.threads));
             }
             report.dialect = Some(file.dialect);
             report.readable = !source.is_repaired();

@@ -16,19 +16,34 @@ pub(crate) trait Feed {
     fn more(&mut self, done: usize) -> Result<(), Self::Error>;
 }
 
-/// A document that is in memory as a whole.
-#[derive(Debug)]
-pub(crate) struct Whole<'a>(pub(crate) &'a [u8]);
+/// A document that is in memory as a whole, from a place in it on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Whole<'a> {
+    document: &'a [u8],
+    start: usize,
+}
+
+impl<'a> Whole<'a> {
+    /// The document from its first byte on.
+    pub(crate) fn new(document: &'a [u8]) -> Self {
+        Self { document, start: 0 }
+    }
+
+    /// The document from another byte on.
+    pub(crate) fn from(self, start: usize) -> Self {
+        Self { start, ..self }
+    }
+}
 
 impl Feed for Whole<'_> {
     type Error = std::convert::Infallible;
 
     fn text(&self) -> &[u8] {
-        self.0
+        self.document.get(self.start..).unwrap_or_default()
     }
 
     fn base(&self) -> usize {
-        0
+        self.start
     }
 
     fn is_last(&self) -> bool {
@@ -36,7 +51,7 @@ impl Feed for Whole<'_> {
     }
 
     fn earlier(&self, part: std::ops::Range<usize>) -> Option<&[u8]> {
-        self.0.get(part)
+        self.document.get(part)
     }
 
     fn more(&mut self, _: usize) -> Result<(), Self::Error> {

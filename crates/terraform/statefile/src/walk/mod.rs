@@ -64,7 +64,7 @@ pub(crate) enum Halt<E> {
 /// Walks the document with the visitor, and tells whether it saw all that it wanted: the whole document, or as much as it
 /// took to have enough. Otherwise the visitor saw what stands before the end of the JSON, or before a second `version`.
 pub fn walk<V: Visitor>(text: &[u8], visitor: &mut V, sink: &mut Sink) -> bool {
-    matches!(walk_feed(Whole(text), visitor, sink), Ok(()) | Err(Halt::Enough))
+    matches!(walk_feed(Whole::new(text), visitor, sink), Ok(()) | Err(Halt::Enough))
 }
 
 /// Walks a document that may arrive in windows.

@@ -29,6 +29,7 @@ mod repeated;
 mod salvage;
 mod shared;
 mod support;
+mod threads;
 mod upgrade;
 mod upgrade_limits;
 mod upgrade_real;

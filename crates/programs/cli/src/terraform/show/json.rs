@@ -9,6 +9,7 @@ use groundstate_states::{Generation, ObjectStatus, OutputValue};
 
 use super::checks;
 use super::view::{Shown, View, attributes, marks};
+use crate::input::threads::threads;
 use crate::report::error::{Failure, Kind, Result};
 use crate::report::json::Json;
 use crate::report::value::{Marks, concrete, sensitive_values, values};
@@ -18,6 +19,9 @@ pub(super) const FORMAT: &str = "1.0";
 
 /// Modules in modules, at most; the document nests as deep as they do.
 const MAX_MODULES: usize = 200;
+
+/// Resources that a thread writes at a time.
+const RESOURCES: usize = 64;
 
 /// A module of the document. One that has nothing of its own still holds its children.
 #[derive(Debug, Default)]
@@ -46,7 +50,7 @@ pub(super) fn document(view: &View<'_>) -> Result<String> {
                     state.outputs().iter().for_each(|(name, value)| output(json, name, value, view.reveal));
                 });
             }
-            json.inner("root_module", |json| module(json, &root, view));
+            json.inner("root_module", |json| module(json, &root, view, threads()));
         });
         if let Some(results) =
             state.check_results.as_ref().filter(|results| whole && !results.aggregates.is_empty())
@@ -102,15 +106,22 @@ fn output(json: &mut Json, name: &str, output: &OutputValue, reveal: bool) {
     });
 }
 
-fn module(json: &mut Json, node: &Node<'_>, view: &View<'_>) {
+fn module(json: &mut Json, node: &Node<'_>, view: &View<'_>, threads: usize) {
     if !node.objects.is_empty() {
-        json.objects("resources", &node.objects, |json, shown| resource(json, shown, view));
+        json.many_objects("resources", &node.objects, RESOURCES, threads, |json, shown| {
+            resource(json, shown, view)
+        });
     }
     if !node.address.is_empty() {
         json.text("address", &node.address);
     }
     if !node.children.is_empty() {
-        json.objects("child_modules", node.children.values(), |json, child| module(json, child, view));
+        let children: Vec<_> = node.children.values().collect();
+        // Threads share the modules of the level that has enough of them.
+        let (threads, below) = if children.len() < threads { (1, threads) } else { (threads, 1) };
+        json.many_objects("child_modules", &children, 1, threads, |json, child| {
+            module(json, child, view, below)
+        });
     }
 }
 

@@ -1,5 +1,7 @@
 //! The model into format 4, canonically: the same file gives the same bytes.
 
+mod shared;
+
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::io;
@@ -29,6 +31,9 @@ pub struct EncodeOptions {
     pub allow_loss: bool,
     /// Leaves the white space out, or in; the default is the layout the file was read in.
     pub indented: Option<bool>,
+    /// Threads that share the resources of a large file, beside the one that writes; fewer than two start none. What is written
+    /// is the same with any number.
+    pub threads: usize,
 }
 
 impl EncodeOptions {
@@ -43,6 +48,13 @@ impl EncodeOptions {
     #[must_use]
     pub fn indented(mut self, yes: bool) -> Self {
         self.indented = Some(yes);
+        self
+    }
+
+    /// Shares the resources of a large file between so many threads.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
         self
     }
 }
@@ -99,7 +111,7 @@ pub fn encode(file: &File, options: &EncodeOptions) -> Result<Vec<u8>, EncodeErr
 pub fn encode_to<W: io::Write>(file: &File, options: &EncodeOptions, out: W) -> Result<W, EncodeError> {
     refuse(file, options.allow_loss)?;
     let writer = Writer::new(out, layout(options.indented.unwrap_or(file.style.indented)));
-    let mut out = Encoder { file, writer, sort_paths: false }.document()?;
+    let mut out = Encoder { file, writer, sort_paths: false }.document(options.threads)?;
     // A chosen layout gets the plain style.
     if file.style.second_line_break && options.indented.is_none() {
         out.write_all(b"\n")?;
@@ -119,7 +131,7 @@ pub fn states_marshal_equal(a: &State, b: &State) -> bool {
         }
         refuse(&file, true).ok()?;
         let writer = Writer::new(Vec::new(), layout(false));
-        Encoder { file: &file, writer, sort_paths: true }.document().ok()
+        Encoder { file: &file, writer, sort_paths: true }.document(1).ok()
     };
     bytes(a).is_some_and(|bytes_a| bytes(b) == Some(bytes_a))
 }
@@ -138,7 +150,8 @@ pub(crate) fn resource_fragment(
     refuse(&one, false)?;
     let writer = Writer::fragment(Vec::new(), layout(file.style.indented), 2);
     let mut encoder = Encoder { file: &one, writer, sort_paths: false };
-    encoder.resource(&address.module.to_string(), &address.resource, resource)?;
+    let module = address.module.to_string();
+    encoder.resource(&Item { module: &module, name: &address.resource, resource })?;
     Ok(encoder.writer.end()?)
 }
 
@@ -210,7 +223,7 @@ struct Encoder<'f, W> {
 }
 
 impl<W: io::Write> Encoder<'_, W> {
-    fn document(mut self) -> io::Result<W> {
+    fn document(mut self, threads: usize) -> io::Result<W> {
         let file = self.file;
         self.writer.open('{');
         self.number("version", 4);
@@ -228,9 +241,9 @@ impl<W: io::Write> Encoder<'_, W> {
         self.writer.close('}')?;
         self.writer.name("resources");
         self.writer.open('[');
-        for (module, content) in in_file_order(&file.state) {
-            self.module(&module, content)?;
-        }
+        let modules = in_file_order(&file.state);
+        let items: Vec<_> = modules.iter().flat_map(|(module, content)| items(module, content)).collect();
+        self.resources(&items, threads)?;
         self.writer.close(']')?;
         self.checks(file.state.check_results.as_ref())?;
         self.extra(&file.extra)?;
@@ -261,23 +274,8 @@ impl<W: io::Write> Encoder<'_, W> {
         self.writer.close('}')
     }
 
-    fn module(&mut self, module: &str, content: &Module) -> io::Result<()> {
-        let mut resources: Vec<_> = content.resources.iter().collect();
-        resources.sort_by_key(|(name, _)| (mode_text(name.mode), &name.type_name, &name.name));
-        for (name, resource) in resources {
-            if name.mode != ResourceMode::Ephemeral {
-                self.resource(module, name, resource)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn resource(
-        &mut self,
-        module: &str,
-        name: &Resource,
-        resource: &groundstate_states::Resource,
-    ) -> io::Result<()> {
+    fn resource(&mut self, item: &Item<'_>) -> io::Result<()> {
+        let Item { module, name, resource } = item;
         self.writer.open('{');
         if !module.is_empty() {
             self.text("module", module);
@@ -469,6 +467,22 @@ impl<W: io::Write> Encoder<'_, W> {
             self.writer.scalar("true");
         }
     }
+}
+
+/// An element of `resources`.
+struct Item<'f> {
+    /// The module's printed address.
+    module: &'f str,
+    name: &'f Resource,
+    resource: &'f groundstate_states::Resource,
+}
+
+/// The resources of a module that are stored, in the order of files.
+fn items<'f>(module: &'f str, content: &'f Module) -> impl Iterator<Item = Item<'f>> {
+    let stored = content.resources.iter().filter(|(name, _)| name.mode != ResourceMode::Ephemeral);
+    let mut items: Vec<_> = stored.map(|(name, resource)| Item { module, name, resource }).collect();
+    items.sort_by_key(|item| (mode_text(item.name.mode), &item.name.type_name, &item.name.name));
+    items.into_iter()
 }
 
 /// Modules by their printed address: the order of files, which is not the order of lists.

@@ -1,5 +1,7 @@
 //! Format 4 into the model.
 
+mod parts;
+
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -34,6 +36,9 @@ pub struct DecodeOptions {
     pub replace_invalid_utf8: bool,
     /// Drops the tainted instances of format 1, as the originals do, instead of keeping them as deposed objects.
     pub drop_v1_tainted: bool,
+    /// Threads that share a large document of format 4, the calling one among them; fewer than two start none. What is
+    /// read is the same with any number.
+    pub threads: usize,
 }
 
 impl DecodeOptions {
@@ -55,6 +60,13 @@ impl DecodeOptions {
     #[must_use]
     pub fn drop_v1_tainted(mut self, yes: bool) -> Self {
         self.drop_v1_tainted = yes;
+        self
+    }
+
+    /// Shares large documents between so many threads.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
         self
     }
 }
@@ -87,9 +99,12 @@ fn decode_utf8(text: &[u8], options: &DecodeOptions) -> Result<File, ReadError> 
 }
 
 fn decode_v4(text: &[u8], options: &DecodeOptions) -> Result<File, ReadError> {
+    if let Some(file) = parts::decode(text, options) {
+        return Ok(file);
+    }
     let mut sink = Sink::default();
     let mut builder = Builder::new(options.dialect);
-    match walk_feed(Whole(text), &mut builder, &mut sink) {
+    match walk_feed(Whole::new(text), &mut builder, &mut sink) {
         Ok(()) => {}
         Err(Halt::Syntax(stop)) => return Err(syntax_error(text, stop)),
         Err(Halt::Version) => return Err(sniff::contradiction(text)),
@@ -127,6 +142,8 @@ struct Builder {
     module: (String, ModuleInstance),
     forced: Option<Dialect>,
     traces: Traces,
+    /// The known members at the top that have ended.
+    members: Vec<String>,
 }
 
 impl Builder {
@@ -145,6 +162,7 @@ impl Builder {
             module: (String::new(), ModuleInstance::root()),
             forced,
             traces: Traces::default(),
+            members: Vec::new(),
         }
     }
 
@@ -427,6 +445,7 @@ impl Visitor for Builder {
 
     fn member(&mut self, name: &str, _: (usize, usize)) -> Flow {
         self.traces.check_results |= name == "check_results";
+        self.members.push(name.to_owned());
         Flow::On
     }
 }
