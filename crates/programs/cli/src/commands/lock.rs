@@ -20,8 +20,7 @@ pub(super) fn run(args: &LockCommandArgs) -> Result {
     // Arguments may hold secrets; the name of the program does not.
     info.info = format!("running {}", program.to_string_lossy().replace(char::is_control, "?"));
     let lock = LockArgs { lock_timeout: args.lock_timeout, no_lock: false };
-    let interrupts = Interrupts::listen()
-        .map_err(|error| Failure::new(Kind::NoState, format!("cannot listen for signals: {error}")))?;
+    let interrupts = Interrupts::listen()?;
     let command = args.command.clone();
     hold(&opened, &lock, info, &interrupts, async || {
         interrupts.check()?;

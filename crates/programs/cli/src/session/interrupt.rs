@@ -13,7 +13,7 @@ use groundstate_statemgr::{
 };
 use tokio::sync::Notify;
 
-use crate::report::error::{Failure, Kind};
+use crate::report::error::{Failure, Kind, Result};
 use crate::report::messages::Messages;
 
 /// How long the answer to a request that changes something is waited for after a signal.
@@ -32,10 +32,12 @@ pub(crate) struct Interrupts {
 
 impl Interrupts {
     /// Begins to listen.
-    pub(crate) fn listen() -> io::Result<Self> {
+    pub(crate) fn listen() -> Result<Self> {
         let interrupts = Self::default();
         #[cfg(unix)]
-        interrupts.spawn()?;
+        interrupts
+            .spawn()
+            .map_err(|error| Failure::new(Kind::NoState, format!("cannot listen for signals: {error}")))?;
         Ok(interrupts)
     }
 

@@ -35,8 +35,7 @@ pub(crate) fn locked<T>(
     info: LockInfo,
     work: impl AsyncFnOnce(&Manager, &Interrupts) -> Result<T, StateError>,
 ) -> Result<T> {
-    let interrupts = Interrupts::listen()
-        .map_err(|error| Failure::new(Kind::NoState, format!("cannot listen for signals: {error}")))?;
+    let interrupts = Interrupts::listen()?;
     hold(opened, args, info, &interrupts, async || work(&opened.manager, &interrupts).await)
 }
 
@@ -80,8 +79,7 @@ pub(crate) fn both_locked<T>(
     operation: &str,
     work: impl AsyncFnOnce(&Interrupts) -> Result<T>,
 ) -> Result<T> {
-    let interrupts = Interrupts::listen()
-        .map_err(|error| Failure::new(Kind::NoState, format!("cannot listen for signals: {error}")))?;
+    let interrupts = Interrupts::listen()?;
     // In an order that does not depend on which of the two is named first, so that two clients do not wait for each other.
     let [mut outer, mut inner] = states;
     if outer.name > inner.name {
@@ -231,8 +229,7 @@ pub(crate) fn unlocked<T>(
 
 /// Does work that a signal does not cut off in the middle, since a lock would stay behind.
 pub(crate) fn uninterrupted<T>(work: impl AsyncFnOnce(&Interrupts) -> Result<T, StateError>) -> Result<T> {
-    let interrupts = Interrupts::listen()
-        .map_err(|error| Failure::new(Kind::NoState, format!("cannot listen for signals: {error}")))?;
+    let interrupts = Interrupts::listen()?;
     runtime()?.block_on(work(&interrupts)).map_err(|error| match error {
         StateError::Own(failure) => failure,
         StateError::Manager(error) => refused(&error),

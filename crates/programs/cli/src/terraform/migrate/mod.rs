@@ -51,8 +51,7 @@ enum Became {
 pub(crate) fn run(args: &MigrateArgs) -> Result {
     let (from, to) = (backend(&args.from, Purpose::Read)?, destination(&args.to)?);
     let moves = moves(args, &from, &to)?;
-    let interrupts = Interrupts::listen()
-        .map_err(|error| Failure::new(Kind::NoState, format!("cannot listen for signals: {error}")))?;
+    let interrupts = Interrupts::listen()?;
     let mut receipt = match args.dry_run {
         true => None,
         false => {
