@@ -51,19 +51,41 @@ pub fn path_steps(path: &str) -> Vec<PathStep> {
 
 /// The name in the quotes at the beginning of a text, and how many bytes it takes with them.
 fn quoted(text: &str) -> (String, usize) {
-    let (mut name, mut escaped) = (String::new(), false);
-    for (at, c) in text.char_indices().skip(1) {
+    let mut name = String::new();
+    let mut rest = text.get(1..).unwrap_or_default();
+    while let Some(c) = rest.chars().next() {
+        rest = rest.get(c.len_utf8()..).unwrap_or_default();
         match c {
-            '"' if !escaped => return (name, at + 1),
-            '\\' if !escaped => {
-                escaped = true;
-                continue;
+            '"' => return (name, text.len() - rest.len()),
+            '\\' => {
+                let (escaped, length) = escaped(rest);
+                name.extend(escaped);
+                rest = rest.get(length..).unwrap_or_default();
             }
             c => name.push(c),
         }
-        escaped = false;
     }
     (name, text.len())
+}
+
+/// The character behind a backslash as [`push_name`](crate::push_name) escapes it, and how many bytes it takes.
+fn escaped(text: &str) -> (Option<char>, usize) {
+    let number = text.strip_prefix("u{").and_then(|rest| rest.split_once('}'));
+    let named = number.and_then(|(digits, _)| {
+        let c = char::from_u32(u32::from_str_radix(digits, 16).ok()?)?;
+        Some((Some(c), digits.len() + 3))
+    });
+    named.unwrap_or_else(|| {
+        let first = text.chars().next();
+        let c = match first {
+            Some('n') => Some('\n'),
+            Some('r') => Some('\r'),
+            Some('t') => Some('\t'),
+            Some('0') => Some('\0'),
+            other => other,
+        };
+        (c, first.map_or(0, char::len_utf8))
+    })
 }
 
 /// Where each path leads from the value that begins at `start`, or how far it leads. The text is read once for all of them.
