@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::gate::Gate;
 use crate::manager::{Mutation, SnapshotManager};
 use crate::options::Options;
-use crate::save::{Repair, save};
+use crate::save::{Repair, is_stored, save};
 use crate::sink::SnapshotSink;
 
 /// Writes a whole snapshot for every step that changes something.
@@ -31,7 +31,7 @@ struct Work {
     recorder: Recorder,
     replayer: Replayer,
     gate: Gate,
-    /// Something was left out of the last write; true before the first one, so that there is one at least.
+    /// Something is not stored yet; true before the first write, so that there is one at least.
     has_elided: bool,
     is_closed: bool,
 }
@@ -75,8 +75,8 @@ impl<S: SnapshotSink> FullSnapshotManager<S> {
         }
         let (done, write) = change(&mut work)?;
         if write != Write::Nothing {
-            work.has_elided = write == Write::Later || self.options.skip_checkpoints;
-            if !work.has_elided {
+            work.has_elided = true;
+            if write == Write::Now && !self.options.skip_checkpoints {
                 self.save(&mut work).await?;
             }
         }
@@ -97,9 +97,13 @@ impl<S: SnapshotSink> FullSnapshotManager<S> {
         .await
     }
 
+    /// Writes what there is. What could not be stored is left for the next write, at the latest that of closing.
     async fn save(&self, work: &mut Work) -> Result<()> {
+        work.has_elided = true;
         let Replayed { snapshot, has_byte_string, .. } = work.replayed(&self.options)?;
-        save(&self.sink, &self.options, Repair::Allowed, snapshot, has_byte_string).await
+        let saved = save(&self.sink, &self.options, Repair::Allowed, snapshot, has_byte_string).await;
+        work.has_elided = !is_stored(&saved);
+        saved
     }
 }
 
@@ -196,9 +200,7 @@ impl<S: SnapshotSink> SnapshotManager for FullSnapshotManager<S> {
 
     async fn close(&self) -> Result<()> {
         let mut work = self.work.lock().await;
-        if std::mem::replace(&mut work.is_closed, true) || !work.has_elided {
-            return Ok(());
-        }
-        self.save(&mut work).await
+        work.is_closed = true;
+        if work.has_elided { self.save(&mut work).await } else { Ok(()) }
     }
 }

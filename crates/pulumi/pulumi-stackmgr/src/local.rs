@@ -9,7 +9,7 @@ use tokio::sync::Mutex;
 
 use crate::error::Error;
 use crate::options::Options;
-use crate::save::{Repair, save};
+use crate::save::{Repair, is_stored, save};
 use crate::sink::{AppendError, JournalSink, SnapshotSink};
 
 /// Replays entries and writes the snapshot they stand for.
@@ -26,7 +26,7 @@ pub struct LocalJournal<S> {
 #[derive(Debug)]
 struct Work {
     replayer: Replayer,
-    /// Something was left out of the last write; true before the first one, so that there is one at least.
+    /// Something is not stored yet; true before the first write, so that there is one at least.
     has_elided: bool,
 }
 
@@ -38,10 +38,11 @@ impl<S: SnapshotSink> LocalJournal<S> {
     }
 
     async fn save(&self, work: &mut Work) -> Result<(), Error> {
-        work.has_elided = false;
         let replayed = work.replayer.snapshot(self.options.manifest())?;
         let has_bytes = replayed.has_byte_string;
-        save(&self.sink, &self.options, Repair::Never, replayed.snapshot, has_bytes).await
+        let saved = save(&self.sink, &self.options, Repair::Never, replayed.snapshot, has_bytes).await;
+        work.has_elided = !is_stored(&saved);
+        saved
     }
 }
 

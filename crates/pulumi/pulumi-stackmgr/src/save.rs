@@ -64,6 +64,11 @@ pub(crate) async fn save<S: SnapshotSink>(
     }
 }
 
+/// Whether a write stored its snapshot, sound or broken.
+pub(crate) fn is_stored(saved: &Result<()>) -> bool {
+    matches!(saved, Ok(()) | Err(Error::Integrity(_)))
+}
+
 /// A sound snapshot made of a broken one by order alone and by dropping what leads nowhere, or why there is none.
 fn repaired(snapshot: &Snapshot) -> Result<Snapshot, String> {
     let mut sound = snapshot.clone();

@@ -58,8 +58,12 @@ impl<S: JournalSink> JournalManager<S> {
 
     /// Stores an entry, unless it is one that need not be waited for; that is stored with the next one.
     async fn add(&self, mut recorded: Recorded) -> Result<()> {
-        if let Some(encrypter) = &self.options.encrypter {
-            seal::seal(&mut recorded.entry, encrypter)?;
+        if let Some(encrypter) = &self.options.encrypter
+            && let Err(error) = seal::seal(&mut recorded.entry, encrypter)
+        {
+            // Later entries may speak of this one, so they must not be stored without it.
+            self.writer.lose(error.to_string());
+            return Err(error.into());
         }
         self.writer.add(Arc::new(recorded.entry), recorded.elided).await
     }

@@ -60,18 +60,27 @@ impl<S: JournalSink> Writer<S> {
         self.store_until(place).await
     }
 
-    /// Stores what is left, and closes the sink.
+    /// Gives up an entry that cannot be stored, and with it all that come later.
+    pub(super) fn lose(&self, cause: String) {
+        let mut queue = self.queue();
+        let place = queue.added + 1;
+        queue.lost.get_or_insert((place, cause));
+    }
+
+    /// Stores what is left, and closes the sink. What was lost before is an error here as well, however often it is called.
     pub(super) async fn close(&self) -> Result<()> {
-        let last = {
+        let (last, is_settled) = {
             let mut queue = self.queue();
-            if std::mem::replace(&mut queue.is_closed, true) {
-                return Ok(());
-            }
-            queue.added
+            queue.is_closed = true;
+            // What comes before an entry that was lost is stored nevertheless.
+            let last = queue.lost.as_ref().map_or(queue.added, |(from, _)| queue.added.min(from - 1));
+            (last, queue.settled >= last)
         };
-        let stored = if last == 0 { Ok(()) } else { self.store_until(last).await };
+        // What became of an entry that is settled was told to its caller.
+        let stored = if is_settled { Ok(()) } else { self.store_until(last).await };
+        let lost = self.queue().lost.as_ref().map(|(_, cause)| Error::Append(cause.clone()));
         let closed = self.sink.close().await;
-        stored.and(closed)
+        stored.and(lost.map_or(Ok(()), Err)).and(closed)
     }
 
     /// Waits until the entry at a place is stored, and stores itself when it is its turn.

@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod both;
+mod failures;
 mod journal;
 mod stored;
 mod support;

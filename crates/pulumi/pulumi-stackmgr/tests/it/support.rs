@@ -77,14 +77,17 @@ pub(crate) fn saved(saved: &MemorySnapshots) -> Vec<String> {
     saved.saved().iter().map(|file| show(file.snapshot.as_ref().unwrap())).collect()
 }
 
-/// A place that refuses everything from some time on.
+/// A place that fails for as long as it is told to, and what it kept in between.
 #[derive(Debug, Default)]
-pub(crate) struct Failing(pub(crate) AtomicBool);
+pub(crate) struct Outage {
+    pub(crate) fails: AtomicBool,
+    pub(crate) kept: MemorySnapshots,
+}
 
 #[async_trait]
-impl SnapshotSink for Failing {
-    async fn save(&self, _file: &DeploymentFile) -> Result<(), BoxError> {
-        if self.0.load(Ordering::SeqCst) { Err("disk full".into()) } else { Ok(()) }
+impl SnapshotSink for Outage {
+    async fn save(&self, file: &DeploymentFile) -> Result<(), BoxError> {
+        if self.fails.load(Ordering::SeqCst) { Err("disk full".into()) } else { self.kept.save(file).await }
     }
 }
 

@@ -7,7 +7,7 @@ use groundstate_pulumi_journal::{Base, Step, StepKind};
 use groundstate_pulumi_snapshot::Snapshot;
 use groundstate_pulumi_stackmgr::{Error, FullSnapshotManager, MemorySnapshots, SnapshotManager};
 
-use crate::support::{Failing, Told, managers, options, resource, run, show, state};
+use crate::support::{Outage, Told, managers, options, resource, run, show, state};
 
 const DANGLING: &str =
     "resource urn:pulumi:s::p::t:t:t::B's dependency urn:pulumi:s::p::t:t:t::A refers to missing resource";
@@ -65,13 +65,13 @@ async fn auto_repair_cycle() {
 
 #[tokio::test]
 async fn save_error_supersedes() {
-    let sink = Arc::new(Failing::default());
+    let sink = Arc::new(Outage::default());
     let manager = FullSnapshotManager::new(Base::default(), Arc::clone(&sink), options());
     let mutation = manager.begin(Step::new(StepKind::Create, None, Some(&state("B", &["A"])))).await.unwrap();
-    sink.0.store(true, Ordering::SeqCst);
+    sink.fails.store(true, Ordering::SeqCst);
     let error = manager.end(mutation, true).await.unwrap_err();
     assert_eq!(error.to_string(), "failed to save snapshot: disk full");
     // What was told still counts.
-    sink.0.store(false, Ordering::SeqCst);
+    sink.fails.store(false, Ordering::SeqCst);
     assert!(matches!(manager.snippets(Vec::new()).await, Err(Error::Integrity(_))));
 }
