@@ -7,19 +7,26 @@
 )]
 
 mod follow;
+mod forget;
+mod meaning;
 mod merge;
 mod moves;
 mod old;
 mod other;
+mod outcome;
 mod props;
 mod providers;
+mod refusals;
 mod release;
 mod script;
+mod script_words;
 #[cfg(feature = "serde")]
 mod serialization;
 #[path = "../../../statefile/tests/it/shared.rs"]
 mod shared;
 mod support;
 mod transfer;
+mod twice;
 mod verify;
 mod verify_inputs;
+mod verify_rules;

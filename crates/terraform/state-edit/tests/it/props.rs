@@ -6,12 +6,13 @@ use groundstate_state_edit::{ChangeKind, Subject, diff};
 use groundstate_state_edit::{Editor, MoveOptions, Script, ScriptOptions};
 use groundstate_statefile::{Document, File};
 use groundstate_states::addr::{AbsResource, AbsResourceInstance, InstanceKey, ModuleInstance, Target};
+use groundstate_states::{Attributes, ObjectSrc};
 use proptest::prelude::*;
 
 use crate::support::{at, document, instance};
 
 /// Addresses that meet each other often.
-fn addresses() -> impl Strategy<Value = Vec<(String, Vec<usize>)>> {
+pub(crate) fn addresses() -> impl Strategy<Value = Vec<(String, Vec<usize>)>> {
     let module = prop_oneof![
         Just(""),
         Just("module.m."),
@@ -26,7 +27,7 @@ fn addresses() -> impl Strategy<Value = Vec<(String, Vec<usize>)>> {
 }
 
 /// A document of these instances; each depends on resources of some that come before it.
-fn build(instances: &[(String, Vec<usize>)]) -> Document {
+pub(crate) fn build(instances: &[(String, Vec<usize>)]) -> Document {
     let mut known: Vec<(AbsResourceInstance, BTreeSet<String>)> = Vec::new();
     for (address, dependencies) in instances {
         let address = instance(address);
@@ -55,7 +56,7 @@ fn build(instances: &[(String, Vec<usize>)]) -> Document {
 }
 
 /// What can be named in a document: instances, resources, modules.
-fn targets(document: &Document) -> Vec<Target> {
+pub(crate) fn targets(document: &Document) -> Vec<Target> {
     let mut all: Vec<Target> = Vec::new();
     for address in document.instances() {
         if !address.resource.module.is_root() {
@@ -68,7 +69,7 @@ fn targets(document: &Document) -> Vec<Target> {
 }
 
 /// A free address of the same kind.
-fn elsewhere(target: &Target) -> Target {
+pub(crate) fn elsewhere(target: &Target) -> Target {
     match target {
         Target::Module(_) => at("module.free"),
         Target::Resource(_) => at("module.free.test.z"),
@@ -79,11 +80,15 @@ fn elsewhere(target: &Target) -> Target {
 /// A state as nothing but the ids of its instances.
 type Naive = BTreeMap<AbsResourceInstance, String>;
 
+/// What tells an object from all others.
+pub(crate) fn id(object: &ObjectSrc) -> String {
+    match &object.attributes {
+        Attributes::Json(raw) => raw.as_str().to_owned(),
+        Attributes::Flat(_) => String::new(),
+    }
+}
+
 fn naive(file: &File) -> Naive {
-    let id = |object: &groundstate_states::ObjectSrc| match &object.attributes {
-        groundstate_states::Attributes::Json(raw) => raw.as_str().to_owned(),
-        groundstate_states::Attributes::Flat(_) => String::new(),
-    };
     file.state.objects().map(|(address, _, object)| (address, id(object))).collect()
 }
 

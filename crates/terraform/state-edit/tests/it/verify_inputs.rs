@@ -8,7 +8,7 @@ use groundstate_statefile::{Code, Dialect, decode, losses_in};
 
 use crate::shared;
 
-fn check(text: &[u8]) -> Report {
+pub(crate) fn check(text: &[u8]) -> Report {
     verify(text, &VerifyOptions::default())
 }
 
@@ -17,20 +17,20 @@ fn fixture(name: &str) -> Vec<u8> {
         .expect("the fixture is there")
 }
 
-fn of_rule(report: &Report, rule: Rule) -> Vec<&str> {
+pub(crate) fn of_rule(report: &Report, rule: Rule) -> Vec<&str> {
     let found = report.findings.iter().filter(|finding| finding.rule == rule);
     found.map(|finding| finding.message.as_str()).collect()
 }
 
 /// A document of format 4 with these resources.
-fn document(resources: &str) -> String {
+pub(crate) fn document(resources: &str) -> String {
     format!(
         r#"{{"version": 4, "terraform_version": "1.11.4", "serial": 1,
         "lineage": "3f2a1c00-0000-4000-8000-000000000001", "resources": [{resources}]}}"#
     )
 }
 
-fn resource(module: &str, name: &str, dependencies: &str) -> String {
+pub(crate) fn resource(module: &str, name: &str, dependencies: &str) -> String {
     format!(
         r#"{{"module": "{module}", "mode": "managed", "type": "t", "name": "{name}",
         "provider": "provider[\"registry.terraform.io/hashicorp/t\"]",

@@ -1,0 +1,157 @@
+//! The form of scripts: words, quotes, comments, references, and what `select` finds.
+
+use groundstate_state_edit::{Editor, MoveOptions, Script, ScriptOptions};
+
+use crate::support::{at, document, lines};
+
+const STATE: &[&str] =
+    &["data.t.d", "t.a", "t.b[0]: t.a", r#"t.c["x y"]"#, r#"t.c["z"]"#, r#"module.m["k"].t.in"#];
+
+fn fault(script: &str) -> String {
+    Script::parse(script).map(|script| script.len()).unwrap_err().to_string()
+}
+
+#[test]
+fn a_script_that_cannot_be_read_says_line_and_column() {
+    for (script, said) in [
+        ("rm 'a.b'c.d", "line 1, column 9: white space is missing between two words"),
+        ("rm a.b\r\nrm 'c.d", "line 2, column 4: this ' is not closed on its line"),
+        ("\u{feff}rm é", "line 1, column 5: invalid address `é`"),
+        ("mv a.b c.d e.f", "line 1, column 1: mv takes two words, FROM and TO, but 3 follow it"),
+        (
+            "replace-provider a",
+            "line 1, column 1: replace-provider takes two words, FROM and TO, but 1 follow it",
+        ),
+        (
+            "rm-dependency a.b",
+            "line 1, column 1: rm-dependency takes two words, an address and the resource it depends on, but 1 follow it",
+        ),
+        (
+            "rm-dependency a.b module.m",
+            "line 1, column 19: dependencies are on resources; name one in the module",
+        ),
+        ("rm a*.b]", "line 1, column 8: expected a dot, or the end"),
+        ("rm a*.b[\"x\"", "line 1, column 8: this bracket is not closed; end it with `]`"),
+        ("rm a*.b[-1]", "line 1, column 9: a key is a whole number, a quoted text, or `*`"),
+        ("rm data.*", "line 1, column 10: this has to go on with the type and name of a resource"),
+        ("rm a*[0].b", "line 1, column 11: this has to go on with the type and name of a resource"),
+        ("mv a.* a.${2}", "line 1, column 10: $2 refers to nothing: the source has 1 wildcards"),
+        ("mv a.*[*] a.$1[\"$3\"]", "line 1, column 17: $3 refers to nothing: the source has 2 wildcards"),
+        (
+            "mv **.a.b a.x[$1]",
+            "line 1, column 15: what `**` matched is a path of modules; it must be alone between dots",
+        ),
+    ] {
+        let found = fault(script);
+        assert!(found.starts_with(said), "{script}: {found}");
+    }
+    let long = "x".repeat(100);
+    assert_eq!(
+        fault(&long),
+        format!(
+            "line 1, column 1: unknown verb `{}`; use mv, rm, rm-dependency, replace-provider, taint or untaint",
+            &long[..40]
+        )
+    );
+}
+
+#[test]
+fn blank_lines_comments_and_line_endings_say_nothing() {
+    for (text, statements) in [
+        ("", 0),
+        ("\n\r\n  \t\n", 0),
+        ("# rm t.a\n   # rm t.a", 0),
+        ("rm t.a # rm t.b\r\nrm t.b", 2),
+        ("\u{feff}rm t.a", 1),
+        ("rm\tt.a", 1),
+    ] {
+        let script = Script::parse(text).unwrap();
+        assert_eq!((script.len(), script.is_empty()), (statements, statements == 0), "{text:?}");
+    }
+    // Within a quoted key the sign begins no comment.
+    assert_eq!(Script::parse(r##"rm t.c["# x"] t.a"##).unwrap().len(), 1);
+}
+
+#[test]
+fn select_finds_what_a_statement_would_mean() {
+    let document = document(STATE);
+    let editor = Editor::on_document(&document);
+    for (pattern, found) in [
+        ("t.*", &["t.a", "t.b", "t.c"][..]),
+        ("t.*[*]", &["t.b[0]", r#"t.c["x y"]"#, r#"t.c["z"]"#]),
+        (r#"t.c["* *"]"#, &[r#"t.c["x y"]"#]),
+        ("t.*[0]", &["t.b[0]"]),
+        ("*.d", &[]),
+        ("data.*.d", &["data.t.d"]),
+        ("**.t.*n", &[r#"module.m["k"].t.in"#]),
+        ("module.*", &["module.m"]),
+        ("module.*[*]", &[r#"module.m["k"]"#]),
+        ("module.*[\"j*\"]", &[]),
+        // An address is not looked for.
+        ("t.gone", &["t.gone"]),
+    ] {
+        let expected: Vec<_> = found.iter().map(|text| at(text)).collect();
+        match editor.select(pattern) {
+            Ok(targets) => assert_eq!(targets, expected, "{pattern}"),
+            Err(error) => {
+                assert!(expected.is_empty(), "{pattern}: {error}");
+                assert_eq!(
+                    error.to_string(),
+                    format!(
+                        "line 1, column 1: {pattern} matches nothing in the state; list the state to see the addresses it has"
+                    )
+                );
+            }
+        }
+    }
+    assert_eq!(editor.select("a.b.").unwrap_err().line, 1);
+}
+
+#[test]
+fn moves_of_a_script_can_be_made_as_terraform_makes_them() {
+    let document = document(STATE);
+    let script = Script::parse("mv t.a t.z").unwrap();
+    for (compat, expected) in [(false, "t.b[0]: t.z"), (true, "t.b[0]")] {
+        let mut editor = Editor::on_document(&document);
+        let options = ScriptOptions::default().moves(MoveOptions::default().compat(compat));
+        editor.run(&script, &options).unwrap();
+        let after = lines(&editor.to_file().unwrap());
+        assert!(after.contains(&expected.to_owned()), "{after:?}");
+    }
+}
+
+#[test]
+fn a_statement_that_is_passed_over_says_why_and_the_others_happen() {
+    let document = document(STATE);
+    let script = Script::parse(
+        "rm-dependency t.b t.gone\nreplace-provider no/such a/b\nmv t.gone t.x\nrm t.gone t.a\nuntaint t.gone\nmv t.z* t.y$1",
+    )
+    .unwrap();
+    let mut editor = Editor::on_document(&document);
+    let report = editor.run(&script, &ScriptOptions::default().skip_missing(true)).unwrap();
+    let skipped: Vec<_> =
+        report.statements.iter().map(|done| done.skipped.as_ref().map(ToString::to_string)).collect();
+    let list = "list the state to see the addresses it has";
+    let some = |text: String| Some(text);
+    assert_eq!(
+        skipped,
+        [
+            some("t.b records no dependency on t.gone; look at the `dependencies` of its objects".into()),
+            some(
+                "nothing to replace: no resource has the provider registry.terraform.io/no/such or registry.opentofu.org/no/such"
+                    .into()
+            ),
+            some(format!("cannot move t.gone: it matches nothing in the state; {list}")),
+            None,
+            some(format!("t.gone is not in the state; {list}")),
+            some(format!("t.z* matches nothing in the state; {list}")),
+        ]
+    );
+    assert_eq!(report.changes(), 1);
+    assert_eq!(report.statements[3].summary.missing, [at("t.gone")]);
+    // What is wrong for another reason is not passed over.
+    let wrong = Script::parse("mv t.b[0] t.a").unwrap();
+    let mut editor = Editor::on_document(&document);
+    let error = editor.run(&wrong, &ScriptOptions::default().skip_missing(true)).unwrap_err();
+    assert!(error.to_string().contains("t.a is in the state already"), "{error}");
+}
