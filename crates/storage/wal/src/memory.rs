@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::Op;
 use crate::record::{Ack, Cursor, Epoch, Head, Page, Position, Record};
-use crate::store::{JournalStore, JournalWriter, MAX_BATCH, OpenOptions};
+use crate::store::{JournalStore, JournalWriter, OpenOptions, is_base, is_batch};
 
 /// How many records a page has.
 const PAGE: usize = 256;
@@ -142,7 +142,7 @@ impl JournalWriter for Writer {
 
     async fn begin(&self, base: &Record) -> Result<Epoch> {
         let mut shared = self.shared(Op::Begin)?;
-        if base.as_bytes().len() > MAX_BATCH {
+        if !is_base(base) {
             return Err(self.error(ErrorKind::Invalid, Op::Begin).because("its base is too long"));
         }
         shared.epochs += 1;
@@ -158,7 +158,7 @@ impl JournalWriter for Writer {
         let Some(epoch) = shared.head.as_ref().map(|head| head.epoch) else {
             return Err(self.error(ErrorKind::NoEpoch, OP));
         };
-        if batch.iter().map(|record| record.as_bytes().len()).sum::<usize>() > MAX_BATCH {
+        if !is_batch(batch) {
             return Err(self.error(ErrorKind::Invalid, OP).because("the batch is too long, split it"));
         }
         let first = Position::new(shared.records.len() as u64);

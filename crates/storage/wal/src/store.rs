@@ -8,8 +8,24 @@ use async_trait::async_trait;
 use crate::error::Result;
 use crate::record::{Ack, Cursor, Epoch, Head, Page, Record};
 
-/// The most bytes that a batch or a base may have.
+/// The most bytes that a batch or a base may have, with four for each record.
 pub const MAX_BATCH: usize = 1 << 30;
+
+/// Whether records of these lengths are few and short enough for a batch, or for a base.
+pub(crate) fn fits(lengths: impl IntoIterator<Item = usize>) -> bool {
+    let sum = |sum: usize, length: usize| sum.saturating_add(length).saturating_add(4);
+    lengths.into_iter().fold(0, sum) <= MAX_BATCH
+}
+
+/// Whether these records are few and short enough for a batch.
+pub(crate) fn is_batch(records: &[Record]) -> bool {
+    fits(records.iter().map(|record| record.as_bytes().len()))
+}
+
+/// Whether this record is short enough for a base.
+pub(crate) fn is_base(base: &Record) -> bool {
+    is_batch(std::slice::from_ref(base))
+}
 
 /// One journal in one place: the trait that implementers fulfil, with [`JournalWriter`].
 ///
@@ -150,5 +166,16 @@ impl OpenOptions {
     pub fn take_over(mut self, yes: bool) -> Self {
         self.take_over = yes;
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_BATCH, fits};
+
+    #[test]
+    fn a_gibibyte_is_the_limit_with_four_bytes_for_each_record() {
+        assert!(fits([]) && fits([MAX_BATCH - 4]) && fits([0, MAX_BATCH - 8]));
+        assert!(!fits([MAX_BATCH - 3]) && !fits([0, MAX_BATCH - 7]) && !fits([usize::MAX, usize::MAX]));
     }
 }

@@ -3,9 +3,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::frame::FrameKind;
-use crate::{
-    Ack, Cursor, Epoch, Error, ErrorKind, JournalWriter, MAX_BATCH, Op, Position, Record, Result, traced,
-};
+use crate::store::{is_base, is_batch};
+use crate::{Ack, Cursor, Epoch, Error, ErrorKind, JournalWriter, Op, Position, Record, Result, traced};
 use async_trait::async_trait;
 use groundstate_blobs::{self as blobs, GetOptions, Precondition, PutOptions};
 use tracing::debug;
@@ -279,7 +278,7 @@ impl BlobWriter {
     async fn begin_epoch(&self, base: &Record) -> Result<Epoch> {
         let _access = self.store_access.lock().await;
         self.check(Op::Begin)?;
-        if base.as_bytes().len() > MAX_BATCH {
+        if !is_base(base) {
             return Err(self.error(ErrorKind::Invalid, Op::Begin).because("its base is too long"));
         }
         self.settle(Op::Begin).await?;
@@ -293,7 +292,7 @@ impl BlobWriter {
 
     async fn append_batch(&self, batch: &[Record]) -> Result<Ack> {
         self.check(Op::Append)?;
-        if batch.iter().map(|record| record.as_bytes().len() + 4).sum::<usize>() > MAX_BATCH {
+        if !is_batch(batch) {
             return Err(self
                 .error(ErrorKind::Invalid, Op::Append)
                 .because("the batch is too long, split it"));

@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::frame::{FrameKind, frame_len, push_frame};
-use crate::{Ack, Cursor, Epoch, Error, ErrorKind, MAX_BATCH, Op, Position, Record, Result};
+use crate::store::is_base;
+use crate::{Ack, Cursor, Epoch, Error, ErrorKind, Op, Position, Record, Result};
 use groundstate_durable::{Taken, Unpublished, create_new, is_named, remove, sync_folder};
 
 use super::failure::failed;
@@ -174,7 +175,7 @@ impl Keeper {
 
     /// Stores a base under an unused number.
     fn put_base(&mut self, base: &Record) -> Result<u64> {
-        if base.as_bytes().len() > MAX_BATCH {
+        if !is_base(base) {
             return Err(self.error(ErrorKind::Invalid, Op::Begin).because("its base is too long"));
         }
         for _ in 0..ATTEMPTS {

@@ -23,3 +23,32 @@ pub(crate) fn failed(op: Op, target: impl fmt::Display, error: io::Error) -> Err
         None => failed,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Error, ErrorKind as Io};
+
+    use super::failed;
+    use crate::{ErrorKind, Op};
+
+    #[test]
+    fn what_the_system_says_becomes_what_callers_can_do() {
+        let full = "the disk is full, what was stored is whole";
+        let quota = "the quota is used up, what was stored is whole";
+        let no_folder = "it is not a folder, or part of its path is none";
+        for (said, kind, reason) in [
+            (Io::PermissionDenied, ErrorKind::Denied, "permission was denied"),
+            (Io::ReadOnlyFilesystem, ErrorKind::Denied, "the file system can only be read"),
+            (Io::StorageFull, ErrorKind::Unavailable, full),
+            (Io::QuotaExceeded, ErrorKind::Unavailable, quota),
+            (Io::NotADirectory, ErrorKind::Invalid, no_folder),
+            (Io::InvalidFilename, ErrorKind::Invalid, "the arguments are not valid"),
+            (Io::InvalidInput, ErrorKind::Invalid, "the arguments are not valid"),
+            (Io::Interrupted, ErrorKind::Unavailable, "its place is not available, try again later"),
+        ] {
+            let error = failed(Op::Append, "j", Error::new(said, "cause"));
+            assert_eq!((error.kind(), error.to_string()), (kind, format!("cannot append to j: {reason}")));
+            assert_eq!(std::error::Error::source(&error).map(ToString::to_string).as_deref(), Some("cause"));
+        }
+    }
+}

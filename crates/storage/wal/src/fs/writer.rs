@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::{Ack, Cursor, Epoch, Error, ErrorKind, JournalWriter, MAX_BATCH, Op, Record, Result};
+use crate::store::is_batch;
+use crate::{Ack, Cursor, Epoch, Error, ErrorKind, JournalWriter, Op, Record, Result};
 use async_trait::async_trait;
 
 use super::group::{Line, Request};
@@ -37,7 +38,7 @@ impl JournalWriter for FsWriter {
 
     async fn append(&self, batch: &[Record]) -> Result<Ack> {
         const OP: Op = Op::Append;
-        if batch.iter().map(|record| record.as_bytes().len() + 4).sum::<usize>() > MAX_BATCH {
+        if !is_batch(batch) {
             let error = Error::new(ErrorKind::Invalid, OP, &self.target);
             return Err(error.because("the batch is too long, split it"));
         }

@@ -5,5 +5,8 @@
 mod blobs;
 #[cfg(feature = "fs")]
 mod fs;
+#[cfg(all(feature = "blobs", feature = "fs"))]
+mod limits;
 mod memory;
 mod record;
+mod replaying;

@@ -6,4 +6,5 @@ mod disks;
 #[cfg(unix)]
 mod full;
 mod kills;
+mod messages;
 mod support;
