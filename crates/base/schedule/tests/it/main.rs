@@ -2,6 +2,7 @@
 
 mod barriers;
 mod drawing;
+mod naive;
 mod pictures;
 #[cfg(feature = "serde")]
 mod serialization;
