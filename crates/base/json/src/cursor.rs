@@ -132,19 +132,31 @@ pub struct Cursor<'a> {
     pub(crate) depth: usize,
     /// Bytes of white space that have been skipped.
     pub(crate) space: usize,
+    /// What the values that were skipped have of the unusual.
+    pub(crate) extremes: Extremes,
+}
+
+/// What a value has that few values have, and readers with limits have to look at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Extremes {
+    /// How many arrays and objects are nested in each other, the value itself included.
+    pub levels: usize,
+    /// Whether a number in it has an exponent, or more than 300 bytes; all others are within the range of a double.
+    pub large_number: bool,
 }
 
 impl<'a> Cursor<'a> {
     /// A cursor at the start of `text`.
     #[inline]
     pub fn new(text: &'a [u8]) -> Self {
-        Self { text, pos: 0, depth: 0, space: 0 }
+        Self::at(text, 0, 0)
     }
 
     /// Continues at `pos`, which lies `depth` levels deep.
     #[inline]
     pub fn at(text: &'a [u8], pos: usize, depth: usize) -> Self {
-        Self { text, pos, depth, space: 0 }
+        Self { text, pos, depth, space: 0, extremes: Extremes::default() }
     }
 
     /// A cursor over the same text that begins at `pos`.

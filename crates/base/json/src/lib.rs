@@ -47,7 +47,7 @@ mod tape;
 mod write;
 
 pub use compact::{compact, compact_as_written};
-pub use cursor::{Cursor, Kind, MAX_DEPTH, Stop, Str, SyntaxError, describe};
+pub use cursor::{Cursor, Extremes, Kind, MAX_DEPTH, Stop, Str, SyntaxError, describe};
 pub use escape::{Escapes, push_json_string, push_json_string_as};
 pub use lexeme::lexeme_end;
 pub use paths::{PathStep, follow_paths, path_steps, value_span};

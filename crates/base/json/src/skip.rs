@@ -1,6 +1,9 @@
 //! Skipping values: every byte is checked, nothing is built.
 
-use crate::cursor::{Cursor, MAX_DEPTH, Stop, SyntaxError};
+use crate::cursor::{Cursor, Extremes, MAX_DEPTH, Stop, SyntaxError};
+
+/// Numbers of so many bytes without an exponent are below 1e300.
+const SAFE_NUMBER: usize = 300;
 
 /// Which brackets are open, one bit a level: set for objects.
 #[derive(Default)]
@@ -48,6 +51,17 @@ impl Cursor<'_> {
         }
     }
 
+    /// Skips one value as [`Cursor::skip`] does, and tells what in it is unusual.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Cursor::skip`].
+    pub fn skip_measured(&mut self) -> Result<Extremes, Stop> {
+        self.extremes = Extremes::default();
+        self.skip()?;
+        Ok(self.extremes)
+    }
+
     #[inline]
     fn skip_scalar(&mut self) -> Result<(), Stop> {
         match self.byte() {
@@ -74,6 +88,7 @@ impl Cursor<'_> {
                         return self.stop(SyntaxError::TooDeep);
                     }
                     open.push(b == b'{');
+                    self.extremes.levels = self.extremes.levels.max(open.depth);
                     self.pos += 1;
                     self.space();
                     // An empty container closes at once; otherwise its first item follows.
@@ -203,6 +218,7 @@ impl Cursor<'_> {
     }
 
     pub(crate) fn skip_number(&mut self) -> Result<(), Stop> {
+        let start = self.pos;
         if self.byte() == Some(b'-') {
             self.pos += 1;
         }
@@ -215,7 +231,9 @@ impl Cursor<'_> {
             self.pos += 1;
             self.some_digits()?;
         }
+        self.extremes.large_number |= self.pos - start > SAFE_NUMBER;
         if let Some(b'e' | b'E') = self.byte() {
+            self.extremes.large_number = true;
             self.pos += 1;
             if let Some(b'+' | b'-') = self.byte() {
                 self.pos += 1;

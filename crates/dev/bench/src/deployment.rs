@@ -25,7 +25,10 @@ pub fn write_deployment<W: Write>(resources: usize, seed: u64, out: &mut W) -> i
         b"{\n    \"version\": 3,\n    \"deployment\": {\n        \"manifest\": {\n            \
           \"time\": \"2025-02-03T04:05:06.789012+01:00\",\n            \"magic\": \
           \"3ff53efef69f38d19e364655131bbb113e416d3bf64bfb819065fa12acb29250\",\n            \
-          \"version\": \"v3.100.0\"\n        },\n        \"resources\": [",
+          \"version\": \"v3.100.0\"\n        },\n        \"secrets_providers\": {\n            \
+          \"type\": \"passphrase\",\n            \"state\": {\n                \
+          \"salt\": \"v1:AAAAAAAAAAA=:v1:AAAAAAAAAAAAAAAA:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\"\n            \
+          }\n        },\n        \"resources\": [",
     )?;
     let mut group = Group::default();
     for index in 0..resources {

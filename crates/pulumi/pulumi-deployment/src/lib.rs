@@ -29,6 +29,7 @@
 //! - [`RawDeployment`] takes a deployment from one envelope to the other without a look inside.
 //! - [`PartReader`] and [`PartWriter`] do parts of deployments that stand in other documents, and [`has_byte_strings`] tells
 //!   what such a document has to say about them.
+//! - [`condense`] reads a text in blocks and leaves out what cannot be at fault, for checks of large files.
 //! - [`Offsets`] finds where each resource stands in a text, for findings that know its index alone.
 //! - [`ReadError`] has all problems of a document, each with a code, a JSON path, line and column.
 //!
@@ -42,6 +43,7 @@
 //!
 //! None.
 
+mod condense;
 mod decode;
 mod diff;
 mod encode;
@@ -63,6 +65,7 @@ mod wire;
 
 pub use groundstate_json::{Escapes, Layout, SourcePos};
 
+pub use condense::condense;
 pub use decode::{DecodeOptions, EnvelopeKind, decode};
 pub use diff::{Change, ChangeKind, Diff, FieldChange, Side, Subject, diff};
 pub use encode::{EncodeError, EncodeOptions, Secrets, encode, encode_resource, encode_to};

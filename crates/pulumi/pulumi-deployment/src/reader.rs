@@ -7,6 +7,7 @@ use std::sync::Arc;
 use groundstate_json::{Cursor, Kind, Stop, Str, compact_as_written, describe};
 use groundstate_pulumi_snapshot::{Extra, Number, Properties, RawJson, Time};
 
+use crate::condense::Condenser;
 use crate::intern::Interner;
 use crate::note::NoteKind;
 use crate::problem::Code;
@@ -17,6 +18,8 @@ use crate::sink::Sink;
 pub(crate) struct Reader {
     pub(crate) sink: Sink,
     names: Interner,
+    /// Leaves out properties that surely can be loaded, if there is one.
+    condenser: Option<Condenser>,
 }
 
 /// The members of an object that were read, and how often.
@@ -39,6 +42,11 @@ impl<'a> Seen<'a> {
 }
 
 impl Reader {
+    /// A reader that leaves out properties that surely can be loaded.
+    pub(crate) fn condensing(condenser: Condenser) -> Self {
+        Self { condenser: Some(condenser), ..Self::default() }
+    }
+
     /// Reads an object. The function reads the value of each member it knows, and tells whether it did; the others are kept.
     ///
     /// Nothing if the value is `null` or, which is a problem, something else.
@@ -250,7 +258,10 @@ impl Reader {
         if cursor.kind()? != Kind::Object {
             return Ok(self.wrong_type(cursor, "an object")?.unwrap_or_default());
         }
-        Ok(Properties::Raw(raw_value(cursor)?))
+        match &self.condenser {
+            Some(condenser) => condenser.properties(cursor),
+            None => Ok(Properties::Raw(raw_value(cursor)?)),
+        }
     }
 
     /// Any value that stays text; nothing for `null`.

@@ -39,6 +39,11 @@ impl Sink {
         self.notes.push(Note { kind, message: message.into(), offset });
     }
 
+    /// Whether nothing was found.
+    pub(crate) fn is_clean(&self) -> bool {
+        self.found.is_empty() && self.notes.is_empty()
+    }
+
     /// Adds what another one has found.
     pub(crate) fn append(&mut self, mut other: Self) {
         let room = MAX_PROBLEMS - self.found.len().min(MAX_PROBLEMS);

@@ -14,6 +14,7 @@ use groundstate_pulumi_integrity::{VerifyOptions, verify};
 
 use super::child::{Cost, measure, tell};
 use super::report::{self, Bound, Figure, Ratio};
+use super::state::built;
 use super::{Failure, Outcome, machine, median};
 
 #[derive(Debug, Args)]
@@ -24,6 +25,9 @@ pub(crate) struct Options {
     /// How often each thing is run
     #[arg(long, default_value_t = 5)]
     runs: usize,
+    /// The program to measure; the one built for release beside this one if missing
+    #[arg(long)]
+    program: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -46,12 +50,16 @@ pub(crate) fn run(options: &Options) -> Outcome {
         let message = "figures of a debug build say nothing: run `cargo xtask bench deployment`";
         return Err(Failure::Missing(message.to_owned()));
     }
+    let program = match &options.program {
+        Some(program) => program.clone(),
+        None => built()?,
+    };
     println!("- machine: {}", machine::line());
     let mut figures = Vec::new();
     let mut ratios = Vec::new();
     let mut speeds = Vec::new();
     for &resources in &options.sizes {
-        let size = Size::measure(resources, options.runs.max(1))?;
+        let size = Size::measure(resources, options.runs.max(1), &program)?;
         println!("- {resources} resources: {:.1} MB", size.bytes as f64 / 1e6);
         figures.extend(size.figures());
         ratios.extend(size.ratios());
@@ -73,12 +81,14 @@ pub(crate) fn run(options: &Options) -> Outcome {
 struct Size {
     resources: usize,
     bytes: u64,
+    /// Those of `groundstate check`.
+    check: Vec<Cost>,
     model: Vec<Cost>,
     value: Vec<Cost>,
 }
 
 impl Size {
-    fn measure(resources: usize, runs: usize) -> Outcome<Self> {
+    fn measure(resources: usize, runs: usize, program: &Path) -> Outcome<Self> {
         let folder =
             tempfile::tempdir().map_err(|source| Failure::Write { path: std::env::temp_dir(), source })?;
         let path = folder.path().join("export.json");
@@ -86,9 +96,10 @@ impl Size {
         let mut out = BufWriter::new(File::create(&path).map_err(failed)?);
         write_deployment(resources, 1, &mut out).and_then(|()| out.flush()).map_err(failed)?;
         let bytes = fs::metadata(&path).map_err(failed)?.len();
-        let mut size = Self { resources, bytes, model: Vec::new(), value: Vec::new() };
+        let mut size = Self { resources, bytes, check: Vec::new(), model: Vec::new(), value: Vec::new() };
         for round in 0..runs {
             eprintln!("{resources} resources: round {} of {runs}", round + 1);
+            size.check.push(measure(Command::new(program).arg("check").arg(&path), false)?);
             size.model.push(step("model", &path)?);
             size.value.push(step("value", &path)?);
         }
@@ -111,7 +122,15 @@ impl Size {
             bytes: Some(self.bytes),
             peak: Self::peak(costs),
         };
+        let check = Figure {
+            instances: self.resources,
+            label: "`groundstate check`",
+            seconds: median(self.check.iter().map(|cost| cost.wall.as_secs_f64()).collect()),
+            bytes: Some(self.bytes),
+            peak: Self::peak(&self.check),
+        };
         vec![
+            check,
             figure(&self.model, "deployment: decode", "decode"),
             figure(&self.model, "deployment: check", "verify"),
             figure(&self.model, "deployment: encode", "encode"),
@@ -127,7 +146,12 @@ impl Size {
         };
         let both = |costs: &[Cost]| self.seconds(costs, "decode") + self.seconds(costs, "encode");
         let verify = self.seconds(&self.model, "verify") / self.seconds(&self.model, "decode");
+        // In a small file, the program itself is most of the memory.
+        let bound = (self.bytes >= 100_000_000).then_some(Bound::AtMost(1.0));
+        let value = Self::peak(&self.check) / self.bytes as f64;
+        let what = "memory of `groundstate check` / file";
         vec![
+            Ratio { instances: Some(self.resources), what, value, bound },
             ratio("check / decode", verify, 1.0),
             ratio(
                 "decode and encode / the same with `serde_json::Value`",

@@ -13,7 +13,7 @@ fn a_deployment_is_valid_and_canonical() {
     assert_eq!(String::from_utf8(written).unwrap(), String::from_utf8(text.clone()).unwrap());
     let snapshot = file.snapshot.unwrap();
     assert_eq!(snapshot.resources.len(), 120);
-    let report = verify(&snapshot, &VerifyOptions::default());
+    let report = verify(&snapshot, &VerifyOptions::default().loading(true));
     assert!(report.is_clean(), "{:?}", report.findings);
     for resource in &snapshot.resources {
         resource.inputs.as_raw().into_iter().chain(resource.outputs.as_raw()).for_each(|raw| {

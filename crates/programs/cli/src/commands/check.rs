@@ -61,13 +61,15 @@ fn check(state: &Path, args: &CheckArgs, format: CheckFormat, out: &mut Output) 
     let ignored = Ignored::of(state, &args.ignored)?;
     let all: Vec<&Path> = args.states.iter().map(PathBuf::as_path).collect();
     let state = State::among(state, &all)?;
-    let text = state.source().text()?;
-    if let Some(failure) = foreign::recognise(&state.source().name, &text) {
-        return Err(failure);
-    }
-    let mut checked = match &state {
-        State::Terraform(state) => terraform::check::check(&state.name, &text),
-        State::Pulumi(state) => pulumi::check(&state.name, &text),
+    let (mut checked, text) = match &state {
+        State::Terraform(state) => {
+            let text = state.text()?;
+            if let Some(failure) = foreign::recognise(&state.name, &text) {
+                return Err(failure);
+            }
+            (terraform::check::check(&state.name, &text), text)
+        }
+        State::Pulumi(state) => pulumi::check(state)?,
     };
     checked.ignore(|finding| ignored.by(finding.code.as_deref(), finding.severity == Severity::Error));
     if format == CheckFormat::Text {

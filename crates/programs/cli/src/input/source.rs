@@ -6,6 +6,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use groundstate_backends::Purpose;
+use groundstate_pulumi_deployment::{DeploymentFile, condense};
 use groundstate_statefile::{Listing, ScanError};
 use groundstate_statemgr_fs::Backup;
 use groundstate_states::OutputValue;
@@ -133,7 +134,7 @@ impl Source {
     }
 
     /// What has been read already.
-    fn of_bytes(name: String, path: Option<PathBuf>, bytes: Vec<u8>) -> Result<Self> {
+    pub(crate) fn of_bytes(name: String, path: Option<PathBuf>, bytes: Vec<u8>) -> Result<Self> {
         if !is_packed(&bytes) {
             return Ok(Self { name, family: Family::sniff(&bytes), place: Content::Text(bytes) });
         }
@@ -194,6 +195,23 @@ impl Source {
         }
     }
 
+    /// A Pulumi deployment without the values that surely can be loaded, read without holding the whole text, and what it was
+    /// read from; nothing where only the whole will do.
+    pub(crate) fn condensed(&self) -> Result<Option<(DeploymentFile, Original<'_>)>> {
+        let path = match &self.place {
+            Content::File(path) => path,
+            Content::Text(text) | Content::Packed { text, .. } => {
+                let condensed = condense(text.as_slice()).unwrap_or_default();
+                return Ok(condensed.map(|condensed| (condensed, Original(Whole::Text(text)))));
+            }
+        };
+        let open = Open::at(path)?;
+        let extent = Extent::Bytes(open.before.len());
+        let condensed = condense(Progress::new(&open.file, extent, Count::default()))
+            .map_err(|error| Failure::unreadable(path, &error))?;
+        Ok(condensed.filter(|_| open.is_steady()).map(|found| (found, Original(Whole::File(path, open)))))
+    }
+
     /// Whether this is what `path` leads to.
     pub(crate) fn is_in(&self, path: &Path) -> bool {
         match &self.place {
@@ -239,6 +257,27 @@ pub(crate) enum ScanFailure {
 impl From<Failure> for ScanFailure {
     fn from(failure: Failure) -> Self {
         Self::Failed(failure)
+    }
+}
+
+/// What a deployment was condensed from.
+pub(crate) struct Original<'s>(Whole<'s>);
+
+enum Whole<'s> {
+    File(&'s Path, Open),
+    Text(&'s [u8]),
+}
+
+impl<'s> Original<'s> {
+    /// The whole text; nothing if it has changed since it was condensed.
+    pub(crate) fn read(self) -> Result<Option<Cow<'s, [u8]>>> {
+        let (path, mut open) = match self.0 {
+            Whole::File(path, open) => (path, open),
+            Whole::Text(text) => return Ok(Some(Cow::Borrowed(text))),
+        };
+        let text = open.file.rewind().and_then(|()| read_all(&open.file, Extent::Bytes(open.before.len())));
+        let text = text.map_err(|error| Failure::unreadable(path, &error))?;
+        Ok(open.is_steady().then_some(Cow::Owned(text)))
     }
 }
 
