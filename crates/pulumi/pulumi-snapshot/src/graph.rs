@@ -171,28 +171,32 @@ impl<'a> DependencyGraph<'a> {
     }
 
     /// All that the resource at `index` needs, directly or through others, by provider, parent or dependency. Unknown
-    /// names are passed over. Components bring the children that stand before the resource.
+    /// names are passed over. Components bring the children that stand before the resource, unless they are only the
+    /// parents of those that need them.
     pub fn transitive_dependencies_of(&self, index: usize) -> Vec<usize> {
         let mut found = BTreeSet::new();
+        let mut entered = HashSet::new();
         let mut open = vec![index];
         let children = self.direct_children();
         while let Some(at) = open.pop() {
             let Some(resource) = self.index.resource(at) else { continue };
-            for next in self.index.successors(at) {
-                if next == index || !found.insert(next) {
-                    continue;
+            let others = resource.all_dependencies().filter(|d| d.kind != DependencyKind::Parent);
+            let named: HashSet<&Urn> = others.map(|dependency| dependency.urn).collect();
+            for next in self.index.successors(at).filter(|next| *next != index) {
+                if found.insert(next) {
+                    open.push(next);
                 }
-                open.push(next);
-                let is_parent = self.index.resource(next).map(|r| &r.urn) == resource.parent();
-                let component = self.index.resource(next).is_some_and(|r| !r.custom);
-                if component && !is_parent {
-                    let before = |child: &usize| *child < index && !found.contains(child);
-                    let mut inside: Vec<usize> =
-                        children.get(next).into_iter().flatten().copied().filter(before).collect();
-                    while let Some(child) = inside.pop() {
-                        if child < index && found.insert(child) {
+                // Also of what was found before as a parent, or as the child of another component.
+                let brings = |other: &Resource| !other.custom && named.contains(&other.urn);
+                let mut inside =
+                    Vec::from_iter(self.index.resource(next).filter(|r| brings(r)).map(|_| next));
+                while let Some(component) = inside.pop() {
+                    let is_new = entered.insert(component);
+                    let below = children.get(component).filter(|_| is_new).into_iter().flatten();
+                    for child in below.copied().filter(|child| *child < index) {
+                        inside.push(child);
+                        if found.insert(child) {
                             open.push(child);
-                            inside.extend(children.get(child).into_iter().flatten());
                         }
                     }
                 }

@@ -174,9 +174,13 @@ impl fmt::Debug for Client {
 }
 
 impl fmt::Display for Client {
-    /// The backend and the workspace.
+    /// The workspace and the store, which names the file or object.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} in {}", self.location.workspace, self.location.opened.backend)
+        let workspace = &self.location.workspace;
+        match self.store() {
+            Ok(store) => write!(f, "{workspace} in {store}"),
+            Err(_) => write!(f, "{workspace} in {}", self.location.opened.backend),
+        }
     }
 }
 

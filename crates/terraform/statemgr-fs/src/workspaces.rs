@@ -316,7 +316,9 @@ impl Backend for FsWorkspaces {
 
 impl fmt::Display for FsWorkspaces {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.root.display())
+        // The working directory has no name of its own.
+        let root = if self.root.as_os_str().is_empty() { Path::new(".") } else { &self.root };
+        write!(f, "{}", root.display())
     }
 }
 

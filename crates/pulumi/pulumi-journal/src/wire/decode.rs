@@ -25,7 +25,7 @@ pub enum Framing {
 pub struct DecodeOptions {
     /// Reads entries although something of them cannot be kept.
     pub allow_loss: bool,
-    /// Leaves out an entry at the end of lines that is cut off, as a crash leaves it.
+    /// Leaves out an entry at the end of lines that is cut off, as a crash leaves it. One that others follow is a problem.
     pub allow_torn: bool,
 }
 
@@ -88,7 +88,7 @@ pub fn decode(text: &[u8], options: &DecodeOptions) -> Result<Decoded, DecodeErr
             && stop.offset >= text.trim_ascii_end().len()
             && starts.len() > out.entries.len();
         match starts.last() {
-            Some(start) if torn => out.torn = Some(*start),
+            Some(start) if torn && !goes_on_behind(text, *start) => out.torn = Some(*start),
             _ => reader.found.push(syntax(text, stop)),
         }
     }
@@ -142,6 +142,14 @@ fn read(
         }
     }
     cursor.end()
+}
+
+/// Whether a whole entry stands on a line behind the one that begins at `start`. What is cut off right before a value takes
+/// it for that value, but it is an entry of its own, which must not be left out as well.
+fn goes_on_behind(text: &[u8], start: usize) -> bool {
+    let rest = text.get(start..).unwrap_or_default();
+    let mut behind = rest.split(|byte| *byte == b'\n').skip(1);
+    behind.any(|line| decode_entry(line, &DecodeOptions::default().allow_loss(true)).is_ok())
 }
 
 /// Whether the object at the cursor holds a list of entries instead of being one: it has that list, or nothing at all.

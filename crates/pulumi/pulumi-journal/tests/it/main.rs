@@ -3,8 +3,10 @@
 
 mod codec;
 mod fuzzed;
+mod model;
 mod notation;
 mod orders;
+mod problems;
 mod record;
 mod rules;
 mod scenarios;

@@ -92,6 +92,23 @@ fn transitive_needs_are_found_once_each_and_dangling_ones_are_passed_over() {
 }
 
 #[test]
+fn a_component_that_is_parent_and_need_at_once_brings_its_children() {
+    for (resources, expected) in [
+        // The parent alone brings nothing.
+        (&["comp(~)", "kid(^comp)", "x(^comp)"][..], &["comp"][..]),
+        (&["comp(~)", "kid(^comp)", "x(^comp comp)"], &["comp", "kid"]),
+        // Another one that is needed needs it.
+        (&["comp(~)", "kid(^comp)", "y(comp)", "x(^comp y)"], &["comp", "kid", "y"]),
+        // A child that was found by itself still brings what lies below it.
+        (&["comp(~)", "kid(~ ^comp)", "grandkid(^kid)", "x(^kid comp)"], &["comp", "kid", "grandkid"]),
+    ] {
+        let snapshot = snapshot(resources);
+        let found = graph(&snapshot).transitive_dependencies_of(resources.len() - 1);
+        assert_eq!(names(&snapshot, &found), expected, "{resources:?}");
+    }
+}
+
+#[test]
 fn a_diamond_of_many_layers_takes_no_time() {
     let mut texts = vec!["a0".to_owned(), "b0".to_owned()];
     for layer in 1..2000 {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use groundstate_pulumi_snapshot::{DependencyGraph, ResourceId, Snapshot};
+use groundstate_pulumi_snapshot::{DependencyGraph, DependencyKind, ResourceId, Snapshot};
 use proptest::prelude::*;
 
 use crate::support::{resource, urn};
@@ -56,7 +56,51 @@ fn slow_only_depends_on(snapshot: &Snapshot, start: usize) -> Vec<usize> {
     found
 }
 
+/// Adds what is needed, and what lies in components that are needed, until nothing more comes.
+fn slow_transitive(snapshot: &Snapshot, start: usize) -> BTreeSet<usize> {
+    let graph = DependencyGraph::new(&snapshot.resources).expect("parents stand before their children");
+    let index = snapshot.urn_index();
+    let mut all = BTreeSet::from([start]);
+    loop {
+        let before = all.len();
+        for at in all.clone() {
+            all.extend(index.successors(at));
+            let resource = &snapshot.resources[at];
+            let named = resource.all_dependencies().filter(|edge| edge.kind != DependencyKind::Parent);
+            for component in named.filter_map(|edge| index.resolve(edge.urn, resource.delete)) {
+                if !snapshot.resources[component].custom && component != start {
+                    all.extend((0..start).filter(|child| graph.parents_of(*child).contains(&component)));
+                }
+            }
+        }
+        if all.len() == before {
+            all.remove(&start);
+            return all;
+        }
+    }
+}
+
 proptest! {
+    #[test]
+    fn components_that_are_needed_bring_their_children_however_they_are_reached(
+        snapshot in snapshots(),
+        components in any::<u16>(),
+    ) {
+        let mut snapshot = snapshot;
+        for at in 0..snapshot.resources.len() {
+            let resource = snapshot.resource_mut(at).unwrap();
+            resource.custom = components & (1 << at) == 0;
+            if !resource.custom {
+                resource.id = None;
+            }
+        }
+        let graph = DependencyGraph::new(&snapshot.resources).unwrap();
+        for at in 0..snapshot.resources.len() {
+            let found: BTreeSet<usize> = graph.transitive_dependencies_of(at).into_iter().collect();
+            prop_assert_eq!(&found, &slow_transitive(&snapshot, at), "{}", at);
+        }
+    }
+
     #[test]
     fn who_could_not_stay_is_who_loses_all_copies_of_something(snapshot in snapshots(), start in 0..12usize) {
         let start = start % snapshot.resources.len();

@@ -10,19 +10,19 @@ use groundstate_client::statemgr::ErrorKind;
 use groundstate_client::{Error, Options, blocking};
 use tempfile::TempDir;
 
-type Tested = Result<(), Box<dyn StdError>>;
+pub(crate) type Tested = Result<(), Box<dyn StdError>>;
 
-const SHOP: &str = include_str!("../fixtures/shop.tfstate");
+pub(crate) const SHOP: &str = include_str!("../fixtures/shop.tfstate");
 
 /// A folder with the state `shop.tfstate`.
-fn shop(text: &str) -> (TempDir, PathBuf) {
+pub(crate) fn shop(text: &str) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("temporary folders can be made");
     let path = folder.path().join("shop.tfstate");
     std::fs::write(&path, text).expect("the folder is there");
     (folder, path)
 }
 
-fn open(path: &std::path::Path) -> blocking::Client {
+pub(crate) fn open(path: &std::path::Path) -> blocking::Client {
     blocking::open(path.to_str().expect("it is text")).expect("it is a file")
 }
 

@@ -2,3 +2,4 @@
 
 mod bucket;
 mod file;
+mod use_cases;

@@ -30,6 +30,12 @@ fn listed(all: &FsWorkspaces) -> Vec<String> {
 }
 
 #[test]
+fn messages_name_the_directory_also_where_it_is_the_working_directory() {
+    let shown = |directory: &str| FsWorkspaces::new(directory, Arc::new(SystemClock)).to_string();
+    assert_eq!([shown("/srv/shop"), shown("shop"), shown("")], ["/srv/shop", "shop", "."]);
+}
+
+#[test]
 fn they_lie_where_terraform_keeps_them() {
     let folder = Folder::new();
     let all = all(&folder);
