@@ -13,7 +13,7 @@ use crate::support::{resource, sketch, urn};
 use crate::verify_props::snapshots;
 
 /// Random snapshots with damage that no list of names and edges has.
-fn damaged() -> impl Strategy<Value = Snapshot> {
+pub(crate) fn damaged() -> impl Strategy<Value = Snapshot> {
     let damage = prop::collection::vec((0..10u8, any::<prop::sample::Index>()), 0..4);
     (snapshots(), damage).prop_map(|(mut snapshot, damage)| {
         for (kind, at) in damage {

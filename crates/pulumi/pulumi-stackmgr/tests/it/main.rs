@@ -6,4 +6,5 @@ mod failures;
 mod journal;
 mod stored;
 mod support;
+mod waiting;
 mod whole;

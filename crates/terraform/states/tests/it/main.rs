@@ -11,6 +11,7 @@ mod edit;
 mod equality;
 mod flatmap;
 mod fuzzed;
+mod model_props;
 mod moves;
 mod number;
 mod query;
