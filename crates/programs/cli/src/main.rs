@@ -12,6 +12,7 @@ mod report;
 mod session;
 mod terraform;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::FromArgMatches;
@@ -20,13 +21,17 @@ use crate::args::{Cli, answer, grammar};
 use crate::input::environment::Environment;
 use crate::report::error::{Failure, Kind};
 use crate::report::messages::Messages;
-use crate::report::{failure_json, log};
+use crate::report::{log, message_json};
 
 fn main() -> ExitCode {
     hardening::protect_memory();
+    let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+    if message_json::is_asked_for(&words) {
+        Messages::use_json();
+    }
     let cli = match grammar().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
-        Err(error) => return refuse(&error),
+        Err(error) => return refuse(&error, &words),
     };
     log::start(cli.verbose, cli.log_format);
     if let Some(workspace) = cli.workspace {
@@ -39,7 +44,7 @@ fn main() -> ExitCode {
         Ok(outcome) => outcome.exit_code(),
         Err(failure) => {
             if !failure.quiet {
-                tell(&failure);
+                Messages::stderr().failure(&failure);
             }
             failure.exit_code()
         }
@@ -47,36 +52,26 @@ fn main() -> ExitCode {
     ExitCode::from(session::lock_end::exit_code(code))
 }
 
-/// Says why the command ends: in JSON if JSON is asked for.
-fn tell(failure: &Failure) {
-    let words: Vec<std::ffi::OsString> = std::env::args_os().skip(1).collect();
-    match failure_json::is_asked_for(&words) {
-        true => Messages::stderr().json_failure(failure),
-        false => Messages::stderr().failure(failure),
-    }
-}
-
 /// Ends with what is wrong with the command line, or with the command that users of another tool mean by it.
-fn refuse(error: &clap::Error) -> ExitCode {
+fn refuse(error: &clap::Error, words: &[OsString]) -> ExitCode {
     use clap::error::ErrorKind;
     let is_unknown = matches!(
         error.kind(),
         ErrorKind::InvalidSubcommand | ErrorKind::UnknownArgument | ErrorKind::MissingRequiredArgument
     );
-    let words: Vec<std::ffi::OsString> = std::env::args_os().skip(1).collect();
-    match answer(&words).filter(|_| is_unknown) {
+    match answer(words).filter(|_| is_unknown) {
         Some(habit) => {
             let failure = commands::habit(habit);
-            tell(&failure);
+            Messages::stderr().failure(&failure);
             ExitCode::from(failure.exit_code())
         }
-        None if error.use_stderr() && failure_json::is_asked_for(&words) => {
+        None if error.use_stderr() && message_json::is_asked_for(words) => {
             let text = error.render().to_string();
             let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
             let message = lines.next().unwrap_or_default();
             let failure = Failure::new(Kind::Usage, message.strip_prefix("error: ").unwrap_or(message));
             let failure = failure.details(lines.map(str::to_owned));
-            Messages::stderr().json_failure(&failure);
+            Messages::stderr().failure(&failure);
             ExitCode::from(failure.exit_code())
         }
         None => error.exit(),

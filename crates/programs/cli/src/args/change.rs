@@ -208,6 +208,9 @@ pub(crate) struct UnlockArgs {
     /// Releases a lock whose holder has left no record, such as an Azure lease without its document
     #[arg(long = "break")]
     pub(crate) break_lock: bool,
+    /// Prints JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -224,6 +227,9 @@ pub(crate) struct RecoverArgs {
     /// Waits up to this long for a lock that another process holds, such as `30s` or `5m`
     #[arg(long, value_name = "DURATION", default_value = "0s", hide_default_value = true, value_parser = duration)]
     pub(crate) lock_timeout: Duration,
+    /// Prints JSON
+    #[arg(long, conflicts_with = "export")]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

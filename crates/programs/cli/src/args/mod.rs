@@ -6,6 +6,8 @@ mod examples;
 mod habits;
 mod help;
 mod journal;
+#[cfg(test)]
+mod json;
 mod look;
 mod order;
 mod places;

@@ -67,6 +67,9 @@ pub(crate) struct PictureArgs {
     /// The output format
     #[arg(short, long, value_enum, default_value = "text", value_name = "FORMAT")]
     pub(crate) format: GraphFormat,
+    /// Prints JSON; the same as `--format json`
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) json: bool,
     /// Keeps edges that other edges imply
     #[arg(long)]
     pub(crate) all_edges: bool,
@@ -146,6 +149,13 @@ pub(crate) struct OrderBlastArgs {
     /// Prints JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+impl PictureArgs {
+    /// The format that is asked for, in whichever way.
+    pub(crate) fn format(&self) -> GraphFormat {
+        if self.json { GraphFormat::Json } else { self.format }
+    }
 }
 
 /// Forms of a graph.

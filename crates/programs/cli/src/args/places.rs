@@ -54,6 +54,9 @@ pub(crate) struct WorkspacesNewArgs {
     /// The name of the new workspace
     #[arg(value_name = "NAME", value_parser = workspace_name)]
     pub(crate) name: WorkspaceName,
+    /// Prints JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -69,6 +72,9 @@ pub(crate) struct WorkspacesDeleteArgs {
     /// Waits up to this long for a lock that another process holds, such as `30s` or `5m`
     #[arg(long, value_name = "DURATION", default_value = "0s", hide_default_value = true, value_parser = duration)]
     pub(crate) lock_timeout: Duration,
+    /// Prints JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -140,6 +146,9 @@ pub(crate) struct MigrateLockArgs {
     /// Waits up to this long for a lock that another process holds, such as `30s` or `5m`
     #[arg(long, value_name = "DURATION", default_value = "0s", hide_default_value = true, value_parser = duration)]
     pub(crate) lock_timeout: Duration,
+    /// Prints JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -149,6 +158,9 @@ pub(crate) struct RepairDigestArgs {
     /// Waits up to this long for a lock that another process holds, such as `30s` or `5m`
     #[arg(long, value_name = "DURATION", default_value = "0s", hide_default_value = true, value_parser = duration)]
     pub(crate) lock_timeout: Duration,
+    /// Prints JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Reads the name of a workspace.

@@ -80,6 +80,9 @@ pub(crate) struct DependencyGraphArgs {
     /// The output format
     #[arg(short, long, value_enum, default_value = "dot", value_name = "FORMAT")]
     pub(crate) format: DependencyGraphFormat,
+    /// Prints JSON; the same as `--format json`
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) json: bool,
     /// Writes this file, all at once; standard output if missing, or with `-`
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,

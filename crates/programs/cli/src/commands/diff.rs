@@ -23,8 +23,7 @@ pub(super) fn run(args: &DiffArgs) -> Result {
     };
     let mut out = Output::stdout();
     if args.json {
-        out.json(&Json::object(|json| {
-            json.text("format_version", "1.0");
+        out.json(&Json::document(|json| {
             members(json, &found);
         }))?
     } else {

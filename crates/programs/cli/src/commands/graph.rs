@@ -12,7 +12,8 @@ pub(super) fn run(args: &DependencyGraphArgs) -> Result {
         State::Terraform(state) => terraform::graph::graph(&state)?,
         State::Pulumi(state) => pulumi::graph(&state)?,
     };
-    let text = match args.format {
+    let format = if args.json { Format::Json } else { args.format };
+    let text = match format {
         Format::Dot => drawing.dot(true),
         Format::Mermaid => drawing.mermaid(),
         Format::Json => drawing.json() + "\n",
@@ -22,6 +23,6 @@ pub(super) fn run(args: &DependencyGraphArgs) -> Result {
             drawing.svg()
         }
     };
-    write_drawing(&text, matches!(args.format, Format::Json), args.output.as_deref())?;
+    write_drawing(&text, matches!(format, Format::Json), args.output.as_deref())?;
     Ok(Outcome::Clean)
 }

@@ -94,8 +94,7 @@ fn age(created: Timestamp) -> String {
 }
 
 fn json(looked: &[Looked]) -> String {
-    Json::object(|json| {
-        json.text("format_version", "1.0");
+    Json::document(|json| {
         json.objects("locks", looked, |json, Looked { name, holder }| {
             json.text("state", name);
             json.raw("locked", holder.is_some());
@@ -106,7 +105,8 @@ fn json(looked: &[Looked]) -> String {
     })
 }
 
-fn describe(json: &mut Json, holder: &LockHolder) {
+/// Adds what is known of a holder.
+pub(super) fn describe(json: &mut Json, holder: &LockHolder) {
     let LockInfo { operation, info, who, version, path, created, .. } = &holder.info;
     json.text("id", holder.id.as_str());
     for (name, text) in

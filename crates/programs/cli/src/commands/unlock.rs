@@ -3,10 +3,12 @@
 use groundstate_statemgr::{ErrorKind, LockHolder, LockId, Locker, Manager};
 use groundstate_statemgr_fs::Backup;
 
+use super::locks::describe;
 use crate::args::UnlockArgs;
 use crate::input::location::StateLocation;
 use crate::report::error::chain;
 use crate::report::error::{Failure, Kind, Outcome, Result};
+use crate::report::json::Json;
 use crate::report::output::Output;
 use crate::session::locked::unlocked;
 use crate::session::managed_state::ManagedState;
@@ -17,14 +19,43 @@ const MOST_CANDIDATES: usize = 8;
 
 pub(super) fn run(args: &UnlockArgs) -> Result {
     let opened = ManagedState::open(StateLocation::existing(&args.state)?, Backup::None, true)?;
-    let line = unlocked(&opened, async |manager| release(manager, args, &opened).await)?;
+    let released = unlocked(&opened, async |manager| release(manager, args, &opened).await)?;
+    let name = &opened.name;
     let mut out = Output::stdout();
-    out.line(&line)?;
+    if args.json {
+        out.json(&Json::document(|json| {
+            json.text("state", name);
+            match &released {
+                Released::Holder(holder) => {
+                    json.text("lock_id", holder.id.as_str());
+                    json.inner("holder", |json| describe(json, holder));
+                }
+                Released::Id(id) => json.text("lock_id", id),
+            }
+        }))?;
+    } else {
+        out.line(&match &released {
+            Released::Holder(holder) => format!("Released the lock of {name} that was held by {holder}."),
+            Released::Id(id) => format!("Released the lock {id} of {name}."),
+        })?;
+    }
     out.finish()?;
     Ok(Outcome::Clean)
 }
 
-async fn release(manager: &Manager, args: &UnlockArgs, opened: &ManagedState) -> Result<String, StateError> {
+/// A lock that has been released.
+enum Released {
+    /// One whose holder is known.
+    Holder(Box<LockHolder>),
+    /// One of which the service knows nothing but the id.
+    Id(String),
+}
+
+async fn release(
+    manager: &Manager,
+    args: &UnlockArgs,
+    opened: &ManagedState,
+) -> Result<Released, StateError> {
     let name = &opened.name;
     let Some(holder) = manager.lock_holder().await? else {
         return Err(Failure::new(Kind::NotFound, format!("{name} is not locked")).into());
@@ -34,7 +65,7 @@ async fn release(manager: &Manager, args: &UnlockArgs, opened: &ManagedState) ->
         // Only the service knows the id of a lock without a document, so it is asked.
         let named = LockId::new(id);
         if !has_record && manager.force_unlock(&named).await.is_ok() {
-            return Ok(format!("Released the lock {id} of {name}."));
+            return Ok(Released::Id(id.to_owned()));
         }
         let message = format!("the lock of {name} has another id: it is held by {holder}");
         return Err(Failure::new(Kind::Conflict, message).hint("name this id, or use `--force`").into());
@@ -43,7 +74,7 @@ async fn release(manager: &Manager, args: &UnlockArgs, opened: &ManagedState) ->
     for _ in 0..MOST_CANDIDATES {
         permitted(args, &holder, name)?;
         let error = match manager.force_unlock(&holder.id).await {
-            Ok(()) => return Ok(format!("Released the lock of {name} that was held by {holder}.")),
+            Ok(()) => return Ok(Released::Holder(Box::new(holder))),
             Err(error) => error,
         };
         match error.holder() {

@@ -14,7 +14,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub(super) fn run(args: &VersionArgs) -> Result {
     let mut out = Output::stdout();
     if args.json {
-        writeln!(out, "{}", json())?;
+        out.json(&json())?;
     } else {
         writeln!(out, "groundstate {VERSION}")?;
         writeln!(out, "reads state formats 1, 2, 3 and 4 of Terraform and OpenTofu, writes format 4")?;
@@ -28,8 +28,7 @@ pub(super) fn run(args: &VersionArgs) -> Result {
 }
 
 fn json() -> String {
-    Json::object(|json| {
-        json.text("format_version", "1.0");
+    Json::document(|json| {
         json.text("name", "groundstate");
         json.text("version", VERSION);
         json.raw("formats_read", "[1,2,3,4]");

@@ -91,8 +91,7 @@ fn text(journal: &Journal, out: &mut Output) -> Result<()> {
 }
 
 fn json(journal: &Journal) -> String {
-    Json::object(|json| {
-        json.text("format_version", "1.0");
+    Json::document(|json| {
         json.objects("entries", rows(journal), |json, (entry, subject, effect)| {
             json.raw("sequence", entry.sequence);
             json.raw("operation", entry.operation_id);

@@ -132,8 +132,7 @@ fn text(journal: &Journal, wrong: &[Wrong], remarks: &[String], out: &mut Output
 }
 
 fn json(journal: &Journal, wrong: &[Wrong], remarks: &[String]) -> String {
-    Json::object(|json| {
-        json.text("format_version", "1.0");
+    Json::document(|json| {
         json.raw("entries", journal.entries.len());
         json.raw("valid", wrong.is_empty());
         json.objects("findings", wrong, |json, wrong| {

@@ -27,8 +27,7 @@ pub(crate) fn list(args: &ListArgs, source: &PulumiState) -> Result {
     let resources = indexes.into_iter().filter_map(|index| snapshot.resource(index)).filter(wanted);
     let mut out = Output::stdout();
     if args.json {
-        let document = Json::object(|json| {
-            json.text("format_version", "1.0");
+        let document = Json::document(|json| {
             json.objects("resources", resources, item);
         });
         out.json(&document)?;

@@ -25,9 +25,6 @@ use crate::report::output::Output;
 use crate::report::text::count;
 use crate::report::value::{Hcl, quoted};
 
-/// The version of the document's form.
-const FORMAT: &str = "1.0";
-
 /// Shows the whole snapshot, or the resources that an argument stands for.
 pub(crate) fn show(args: &ShowArgs, source: &PulumiState) -> Result {
     let mut loaded = load(source)?;
@@ -90,8 +87,7 @@ impl View<'_> {
         let operations = self.snapshot.pending_operations.iter();
         let pending = texts(operations.clone().map(|operation| &*operation.resource).collect())?;
         let outputs = shown::json(&PropertyValue::Object(self.outputs()?), self.secrets);
-        Ok(Json::object(|json| {
-            json.text("format_version", FORMAT);
+        Ok(Json::document(|json| {
             json.raw("version", self.file.style.source_version);
             if let Some(stack) = self.file.stack() {
                 json.text("stack", stack);

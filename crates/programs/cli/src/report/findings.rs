@@ -159,8 +159,7 @@ fn counted(number: usize, things: &str) -> String {
 
 /// What was found in all states, for programs.
 pub(crate) fn json(files: &[Checked]) -> String {
-    Json::object(|json| {
-        json.text("format_version", "1.0");
+    Json::document(|json| {
         json.inner("summary", |json| {
             for (name, severity) in
                 [("errors", Severity::Error), ("warnings", Severity::Warning), ("infos", Severity::Info)]

@@ -168,8 +168,7 @@ impl Drawing {
 
     /// Nodes and edges for programs; edges name nodes by their positions.
     pub(crate) fn json(&self) -> String {
-        Json::object(|json| {
-            json.text("format_version", "1.0");
+        Json::document(|json| {
             json.objects("nodes", &self.nodes, |json, node| {
                 json.text("name", &node.name);
                 let group =

@@ -5,6 +5,9 @@ use std::convert::Infallible;
 use groundstate_common::in_turn;
 use groundstate_statefile::push_json_string;
 
+/// The version of the form of all documents of the command: minor versions add members, a major one takes some away.
+const FORMAT_VERSION: &str = "1.0";
+
 /// A document that is being written, without white space.
 ///
 /// Strings are escaped as Terraform escapes them, so that `<`, `>`, `&` and the line separators of Unicode never
@@ -15,6 +18,14 @@ pub(crate) struct Json {
 }
 
 impl Json {
+    /// Writes a document of the command: an object that begins with the version of its form.
+    pub(crate) fn document(members: impl FnOnce(&mut Self)) -> String {
+        Self::object(|json| {
+            json.text("format_version", FORMAT_VERSION);
+            members(json);
+        })
+    }
+
     /// Writes an object.
     pub(crate) fn object(members: impl FnOnce(&mut Self)) -> String {
         let mut json = Self::default();

@@ -1,59 +1,93 @@
 //! Notes, warnings and failures on standard error.
 
 use std::io::{self, StderrLock, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::AnsiColor;
 use groundstate_common::one_line;
 
-use crate::report::diagnostic::Diagnostic;
+use crate::report::diagnostic::{Diagnostic, Severity};
 use crate::report::error::Failure;
-use crate::report::failure_json;
+use crate::report::message_json;
 use crate::report::paint::Paint;
 use crate::report::text::message;
+
+/// Whether messages are JSON. Set once, before the first one.
+static AS_JSON: AtomicBool = AtomicBool::new(false);
 
 /// Writes notes to standard error; silent if it is closed.
 #[derive(Debug)]
 pub(crate) struct Messages {
     out: StderrLock<'static>,
     paint: Paint,
+    as_json: bool,
 }
 
 impl Messages {
+    /// Makes each message of this process a JSON document on a line of its own.
+    pub(crate) fn use_json() {
+        AS_JSON.store(true, Ordering::Relaxed);
+    }
+
     pub(crate) fn stderr() -> Self {
         let stderr = io::stderr();
         let paint = Paint(AutoStream::choice(&stderr) != ColorChoice::Never);
-        Self { out: stderr.lock(), paint }
+        Self { out: stderr.lock(), paint, as_json: AS_JSON.load(Ordering::Relaxed) }
     }
 
     pub(crate) fn diagnostic(&mut self, diagnostic: &Diagnostic) {
-        self.text(&diagnostic.render(self.paint));
+        match self.as_json {
+            true => self.json(&message_json::of_diagnostic(diagnostic)),
+            false => self.text(&diagnostic.render(self.paint)),
+        }
     }
 
     pub(crate) fn warning(&mut self, text: &str) {
-        let head = self.paint.strong(AnsiColor::Yellow, "warning");
-        self.text(&format!("{head}: {}\n", message(text)));
+        self.warning_about(text, &[]);
     }
 
     pub(crate) fn note(&mut self, text: &str) {
-        let head = self.paint.strong(AnsiColor::Cyan, "note");
+        self.note_about(text, &[]);
+    }
+
+    /// A warning, and what belongs to it, a line each.
+    pub(crate) fn warning_about(&mut self, text: &str, details: &[String]) {
+        self.message(Severity::Warning, (AnsiColor::Yellow, "warning"), text, details);
+    }
+
+    /// A note, and what belongs to it, a line each.
+    pub(crate) fn note_about(&mut self, text: &str, details: &[String]) {
+        self.message(Severity::Note, (AnsiColor::Cyan, "note"), text, details);
+    }
+
+    fn message(
+        &mut self,
+        severity: Severity,
+        (colour, head): (AnsiColor, &str),
+        text: &str,
+        lines: &[String],
+    ) {
+        if self.as_json {
+            return self.json(&message_json::of_text(severity, text, lines));
+        }
+        let head = self.paint.strong(colour, head);
         self.text(&format!("{head}: {}\n", message(text)));
+        self.details(lines);
     }
 
     /// Lines that belong to the message before, each behind two blanks.
-    pub(crate) fn details(&mut self, lines: &[String]) {
+    fn details(&mut self, lines: &[String]) {
         for line in lines {
             self.text(&format!("  {}\n", message(line)));
         }
     }
 
-    /// Says why a command ends, as a JSON document on one line.
-    pub(crate) fn json_failure(&mut self, failure: &Failure) {
-        self.text(&format!("{}\n", failure_json::document(failure)));
-    }
-
     /// Says why a command ends.
     pub(crate) fn failure(&mut self, failure: &Failure) {
+        if self.as_json {
+            return self.json(&message_json::of_failure(failure));
+        }
         for diagnostic in &failure.diagnostics {
             self.diagnostic(diagnostic);
         }
@@ -67,6 +101,10 @@ impl Messages {
             let hint = one_line(hint);
             self.text(&format!("{}: {hint}\n", paint.strong(AnsiColor::Cyan, "help")));
         }
+    }
+
+    fn json(&mut self, document: &str) {
+        self.text(&format!("{document}\n"));
     }
 
     fn text(&mut self, text: &str) {

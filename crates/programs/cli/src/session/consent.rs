@@ -64,8 +64,7 @@ mod terminal {
         interrupts: &Interrupts,
     ) -> Result<()> {
         let mut messages = Messages::stderr();
-        messages.warning(&format!("{objects} would vanish from {name}:"));
-        messages.details(&lines);
+        messages.warning_about(&format!("{objects} would vanish from {name}:"), &lines);
         drop(messages);
         let (sender, answer) = oneshot::channel();
         // A thread of its own: a read that never ends does not keep the command from ending.

@@ -13,8 +13,7 @@ pub(crate) fn run(args: &HistoryArgs) -> Result {
     let entries = history.list()?;
     let mut out = Output::stdout();
     if args.json {
-        out.json(&Json::object(|json| {
-            json.text("format_version", "1.0");
+        out.json(&Json::document(|json| {
             json.text("state", &history.name);
             json.objects("snapshots", &entries, describe);
         }))?;

@@ -113,8 +113,7 @@ fn print(each: impl FnOnce(Line<'_>) -> io::Result<()>, as_json: bool) -> Result
             addresses.push(address.to_owned());
             Ok(())
         })?;
-        let document = Json::object(|json| {
-            json.text("format_version", "1.0");
+        let document = Json::document(|json| {
             json.texts("instances", addresses);
         });
         out.json(&document)?;

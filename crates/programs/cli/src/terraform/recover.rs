@@ -9,6 +9,7 @@ use crate::args::{LockArgs, RecoverArgs};
 use crate::input::locate::is_standard;
 use crate::input::location::StateLocation;
 use crate::report::error::{Failure, Kind, Outcome, Result};
+use crate::report::json::Json;
 use crate::report::output::Output;
 use crate::report::text::count;
 use crate::session::locked::{lock_info, locked, unlocked};
@@ -37,20 +38,28 @@ pub(crate) fn run(args: &RecoverArgs) -> Result {
         Err(_) if args.discard => Some(0),
         Err(failure) => return Err(failure),
     };
-    let line = match changes {
-        None => format!("There is nothing to recover beside {}.", opened.name),
+    let (outcome, line) = match changes {
+        None => ("nothing", format!("There is nothing to recover beside {}.", opened.name)),
         Some(changes) if args.discard => {
             discard(&mut opened, args)?;
-            format!("Discarded {} beside {}.", count(changes, "change"), opened.name)
+            ("discarded", format!("Discarded {} beside {}.", count(changes, "change"), opened.name))
         }
         Some(_) => {
             // Taking the lock is what recovers.
             locked(&opened, &lock(args), lock_info(&opened, "recover")?, async |_, _| Ok(()))?;
-            format!("{} is up to date.", opened.name)
+            ("recovered", format!("{} is up to date.", opened.name))
         }
     };
     let mut out = Output::stdout();
-    out.line(&line)?;
+    if args.json {
+        out.json(&Json::document(|json| {
+            json.text("state", &opened.name);
+            json.text("outcome", outcome);
+            json.raw("changes", changes.unwrap_or_default());
+        }))?;
+    } else {
+        out.line(&line)?;
+    }
     out.finish()?;
     Ok(Outcome::Clean)
 }

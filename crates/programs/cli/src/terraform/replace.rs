@@ -185,8 +185,7 @@ fn report(opened: &ManagedState, args: &ChangeArgs, stored: &Stored, backup: Opt
     let Stored { meta, written, diff, .. } = stored;
     let mut out = Output::stdout();
     if args.json {
-        out.json(&Json::object(|json| {
-            json.text("format_version", "1.0");
+        out.json(&Json::document(|json| {
             json.text("state", &opened.name);
             json.raw("dry_run", args.dry_run);
             json.raw("written", written);

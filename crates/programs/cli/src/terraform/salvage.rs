@@ -40,6 +40,10 @@ pub(crate) fn run(args: &SalvageArgs) -> Result {
             format!("{} would be overwritten, and it is what is to be salvaged", args.file.display());
         return Err(Failure::new(Kind::Usage, message).hint("name another file with `--output`"));
     }
+    if args.json && args.output.as_deref().is_some_and(is_standard) {
+        let message = "standard output cannot hold both the salvaged state and what `--json` prints";
+        return Err(Failure::new(Kind::Usage, message).hint("name a file with `--output`"));
+    }
     let (name, stored) = read(&args.file)?;
     let text = unpacked(&name, stored)?;
     let salvaged = salvage(&text).map_err(|error| match error {
@@ -139,8 +143,7 @@ fn print(salvaged: &Salvaged, name: &str, text: &[u8]) {
 }
 
 fn json(salvaged: &Salvaged, name: &str) -> String {
-    Json::object(|json| {
-        json.text("format_version", "1.0");
+    Json::document(|json| {
         json.text("file", name);
         json.raw("objects", salvaged.file.state.objects().count());
         json.raw("outputs", salvaged.file.state.outputs().len());

@@ -41,8 +41,7 @@ fn list(args: &WorkspacesListArgs) -> Result {
     let is_selected = |name: &WorkspaceName| place.directory.is_some() && *name == place.workspace;
     let mut out = Output::stdout();
     if args.json {
-        out.json(&Json::object(|json| {
-            json.text("format_version", "1.0");
+        out.json(&Json::document(|json| {
             json.text("place", &place.opened.backend.to_string());
             json.objects("workspaces", &names, |json, name| {
                 json.text("name", name.as_str());
@@ -71,7 +70,8 @@ fn new(args: &WorkspacesNewArgs) -> Result {
         interrupts.check()?;
         Ok(place.opened.backend.create(name, &options).await?)
     })?;
-    done(&format!("Made the workspace {name} in {}", place.opened.backend))
+    let line = format!("Made the workspace {name} in {}", place.opened.backend);
+    done(&place, name, ("created", &line), args.json)
 }
 
 /// The release to name as the writer of a new state: that of another workspace, since OpenTofu takes a document without
@@ -119,7 +119,8 @@ fn delete(args: &WorkspacesDeleteArgs) -> Result {
         retried(*lock_timeout, interrupts, async || place.opened.backend.delete(name, &options).await).await
     })
     .map_err(|failure| with_meant(failure, &place, name))?;
-    done(&format!("Deleted the workspace {name} of {}", place.opened.backend))
+    let line = format!("Deleted the workspace {name} of {}", place.opened.backend);
+    done(&place, name, ("deleted", &line), args.json)
 }
 
 /// Adds the workspaces that may have been meant by one that is not there.
@@ -156,9 +157,18 @@ fn open(argument: &Path, purpose: Purpose) -> Result<Location> {
     Ok(place)
 }
 
-fn done(line: &str) -> Result {
+/// Says what was done with a workspace, to programs and to people.
+fn done(place: &Location, name: &WorkspaceName, (outcome, line): (&str, &str), as_json: bool) -> Result {
     let mut out = Output::stdout();
-    out.line(line)?;
+    if as_json {
+        out.json(&Json::document(|json| {
+            json.text("place", &place.opened.backend.to_string());
+            json.text("workspace", name.as_str());
+            json.text("outcome", outcome);
+        }))?;
+    } else {
+        out.line(line)?;
+    }
     out.finish()?;
     Ok(Outcome::Clean)
 }

@@ -18,7 +18,7 @@ use super::support::{Run, groundstate, shell, workspace};
 const CIPHERTEXT: &str = "v1:F+6ZduKKd8G0/V7L:PGMFeIzwobWRKmEAzUdaQHqC5mMRIQ==\n";
 
 /// The lines of a command's examples.
-fn examples(command: &str) -> Vec<String> {
+pub(crate) fn examples(command: &str) -> Vec<String> {
     let help = help(command);
     let (_, examples) =
         help.rsplit_once("Examples:\n").unwrap_or_else(|| panic!("{command} has no examples"));
@@ -61,7 +61,7 @@ fn stack(members_of_assets: &str) -> String {
 }
 
 /// A working directory with all files that examples name.
-fn prepare(dir: &Path) {
+pub(crate) fn prepare(dir: &Path) {
     let put = |name: &str, text: &str| fs::write(dir.join(name), text).unwrap();
     let fixture = |name: &str| fs::read_to_string(workspace().join("tests/fixtures").join(name)).unwrap();
     let state = fixture("states/webshop-v4-terraform.tfstate");
@@ -105,14 +105,14 @@ fn prepare(dir: &Path) {
     }
 }
 
-fn run_in(dir: &Path, line: &str) -> Run {
+pub(crate) fn run_in(dir: &Path, line: &str) -> Run {
     let mut command = shell(line);
     command.current_dir(dir).env("PULUMI_CONFIG_PASSPHRASE", "password").stdin(Stdio::null());
     Run::of(command.output().unwrap())
 }
 
 /// Runs a line where states are in a bucket, with a table for locks and a history. Ids in the line are replaced by those there.
-fn run_in_network(command: &str, line: &str) -> Run {
+pub(crate) fn run_in_network(command: &str, line: &str) -> Run {
     let work = Work::new(TestBackend::s3_here(S3Locks::Table)).keeping_history();
     work.push(&["one", "two"]);
     assert_eq!(work.run(&["rm", ".", "a.one"]).code, 0);

@@ -20,8 +20,7 @@ pub(crate) fn list(args: &PendingListArgs, state: &PulumiState) -> Result {
     let snapshot = snapshot(&loaded.file);
     let mut out = Output::stdout();
     if args.json {
-        out.json(&Json::object(|json| {
-            json.text("format_version", "1.0");
+        out.json(&Json::document(|json| {
             json.objects("operations", &snapshot.pending_operations, |json, operation: &Operation| {
                 json.text("type", operation.kind.as_str());
                 json.text("urn", operation.resource.urn.as_str());

@@ -5,8 +5,9 @@ use std::path::Path;
 use groundstate_pulumi_integrity::{Action, Plan, Question, RepairOptions};
 use groundstate_pulumi_snapshot::{Snapshot, Urn};
 
-use super::done::{Change, Done};
-use super::run::{Soundness, Subject, edit, encoded, read, run};
+use super::done::{Change, Changed, Done};
+use super::report::Report;
+use super::run::{Edited, Soundness, Subject, edit, encoded, read, run};
 use crate::args::{ChangeArgs, RepairArgs};
 use crate::input::locate::is_standard;
 use crate::input::state::{State, stored_by_pulumi};
@@ -23,9 +24,7 @@ pub(crate) fn repair(args: &RepairArgs) -> Result {
     let work = |snapshot: &mut Snapshot, _: &Subject<'_>| {
         let plan = plan(snapshot, args)?;
         steps = plan.steps.len();
-        if !args.change.json {
-            ask(&plan);
-        }
+        ask(&plan);
         if writes {
             all_answered(&plan)?;
         }
@@ -101,8 +100,7 @@ fn ask(plan: &Plan) {
     let mut messages = Messages::stderr();
     for (number, question) in plan.questions.iter().enumerate() {
         let (text, choices) = text_of(number + 1, question);
-        messages.note(&text);
-        messages.details(&choices);
+        messages.note_about(&text, &choices);
     }
 }
 
@@ -137,16 +135,27 @@ fn into(
         let message = format!("{} is the state itself", output.display());
         return Err(Failure::new(Kind::Usage, message).hint("leave out `--output`, and a backup is kept"));
     }
+    let (dry_run, as_json) = (args.change.dry_run, args.change.json);
+    if as_json && !dry_run && is_standard(output) {
+        let message = "standard output cannot hold both the repaired state and what `--json` prints";
+        return Err(Failure::new(Kind::Usage, message).hint("name a file with `--output`"));
+    }
     let text = source.text()?;
     let edited = edit(read(&text, &source.name)?, &source.name, ("state-repair", Soundness::Whatever), work)?;
-    let mut messages = Messages::stderr();
-    edited.done.warnings.iter().for_each(|warning| messages.warning(warning));
-    edited.done.changes.iter().for_each(|change| messages.note(&change.would()));
-    drop(messages);
-    if args.change.dry_run {
-        return Ok(());
+    let bytes = (!dry_run).then(|| encoded(&edited.file)).transpose()?;
+    let Edited { done, diff, .. } = edited;
+    if as_json {
+        if let Some(bytes) = &bytes {
+            save::replace(output, None, |out| out.write_all(bytes))?;
+        }
+        let changed = Changed { done, diff, written: bytes.is_some() };
+        return Report { state: &source.name, dry_run, backup: None, changed: &changed }.print(true);
     }
-    let bytes = encoded(&edited.file)?;
+    let mut messages = Messages::stderr();
+    done.warnings.iter().for_each(|warning| messages.warning(warning));
+    done.changes.iter().for_each(|change| messages.note(&change.would()));
+    drop(messages);
+    let Some(bytes) = bytes else { return Ok(()) };
     if is_standard(output) {
         let mut out = Output::stdout();
         out.document(&bytes)?;

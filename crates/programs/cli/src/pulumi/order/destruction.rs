@@ -33,8 +33,8 @@ pub(crate) fn print(source: &PulumiState, rules: &RulesArgs, picture: &PictureAr
     if !picture.all_edges {
         destruction = destruction.reduced();
     }
-    let text = draw(&destruction, picture.format, text)?;
-    write_drawing(&text, picture.format == GraphFormat::Json, picture.output.as_deref())?;
+    let text = draw(&destruction, picture.format(), text)?;
+    write_drawing(&text, picture.format() == GraphFormat::Json, picture.output.as_deref())?;
     Ok(Outcome::Clean)
 }
 
@@ -154,8 +154,7 @@ fn name(urn: &Urn) -> String {
 
 fn explained(destruction: &Destruction, explanation: &Explanation) -> String {
     let (relation, steps) = explanation.parts();
-    Json::object(|json| {
-        json.text("format_version", "1.0");
+    Json::document(|json| {
         json.text("relation", relation);
         json.objects("steps", steps, |json, step| write_step(json, destruction, step));
     })
@@ -183,8 +182,7 @@ pub(crate) fn blast(args: &OrderBlastArgs, source: &PulumiState) -> Result {
     let found = destruction.blast(&urn);
     let mut out = Output::stdout();
     if args.json {
-        let document = Json::object(|json| {
-            json.text("format_version", "1.0");
+        let document = Json::document(|json| {
             json.objects("affected", &found, |json, affected| {
                 json.text("operation", destruction.label(affected.node));
                 json.raw("distance", affected.distance);

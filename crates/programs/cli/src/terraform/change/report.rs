@@ -97,8 +97,7 @@ impl Report<'_> {
     }
 
     fn json(&self) -> String {
-        Json::object(|json| {
-            json.text("format_version", "1.0");
+        Json::document(|json| {
             json.text("state", self.state);
             json.raw("dry_run", self.dry_run);
             json.raw("written", self.written);

@@ -1,6 +1,7 @@
 //! `groundstate migrate`: states to another place, with lineage and serial.
 
 mod decide;
+mod preview;
 mod receipt;
 
 use std::path::Path;
@@ -19,6 +20,7 @@ use crate::input::packed;
 use crate::input::runtime::runtime;
 use crate::report::error::chain;
 use crate::report::error::{Failure, Kind, Outcome, Result};
+use crate::report::json::Json;
 use crate::report::messages::Messages;
 use crate::report::output::Output;
 use crate::session::interrupt::Interrupts;
@@ -27,6 +29,7 @@ use crate::session::managed_state::ManagedState;
 use crate::session::recovery::warn_of_journal;
 use crate::session::state_error::StateError;
 use decide::{Decision, decide};
+use preview::Preview;
 use receipt::{Entry, Receipt};
 
 /// A state, where it is and where it is to go.
@@ -45,7 +48,7 @@ enum Became {
     /// There is none.
     Nothing,
     /// It would be copied, or why not.
-    Would(String),
+    Would(Preview),
 }
 
 pub(crate) fn run(args: &MigrateArgs) -> Result {
@@ -62,8 +65,8 @@ pub(crate) fn run(args: &MigrateArgs) -> Result {
         }
     };
     warn_of_places_without_locks(args, &moves);
-    let lines = migrate_all(args, &moves, &interrupts, receipt.as_mut())?;
-    report(args, &from, &lines, receipt)
+    let done = migrate_all(args, &moves, &interrupts, receipt.as_mut())?;
+    report(args, &from, &done, receipt)
 }
 
 /// A place as its receipt names it: a file by its own name, since the folder has others.
@@ -117,41 +120,40 @@ fn warn_of_places_without_locks(args: &MigrateArgs, moves: &[Move]) {
     }
 }
 
-fn migrate_all(
+fn migrate_all<'m>(
     args: &MigrateArgs,
-    moves: &[Move],
+    moves: &'m [Move],
     interrupts: &Interrupts,
     mut receipt: Option<&mut Receipt>,
-) -> Result<Vec<String>> {
+) -> Result<Vec<(&'m Move, Became)>> {
     let bar = bar(moves.len());
-    let mut lines = Vec::new();
+    let mut done = Vec::new();
     for each in moves {
         bar.set_message(each.workspace.to_string());
         let became = runtime()?.block_on(migrate(args, each, interrupts));
         let became = became.map_err(|failure| {
             bar.finish_and_clear();
-            stopped(failure, lines.len(), moves.len())
+            stopped(failure, done.len(), moves.len())
         })?;
-        lines.push(line(&each.workspace, &became));
-        let (entry, failure) = match became {
-            Became::Copied(entry) | Became::Present(entry) => (Some(entry), None),
-            Became::Unknown(entry, failure) => (Some(entry), Some(failure)),
-            Became::Nothing | Became::Would(_) => (None, None),
+        let entry = match &became {
+            Became::Copied(entry) | Became::Present(entry) | Became::Unknown(entry, _) => Some(entry.clone()),
+            Became::Nothing | Became::Would(_) => None,
         };
         if let (Some(entry), Some(receipt)) = (entry, receipt.as_deref_mut()) {
             receipt.add(entry)?;
         }
-        if let Some(failure) = failure {
+        if let Became::Unknown(_, failure) = became {
             bar.finish_and_clear();
-            return Err(stopped(failure, lines.len() - 1, moves.len()));
+            return Err(stopped(failure, done.len(), moves.len()));
         }
+        done.push((each, became));
         bar.inc(1);
     }
     bar.finish_and_clear();
     if let Some(receipt) = receipt {
         receipt.finish()?;
     }
-    Ok(lines)
+    Ok(done)
 }
 
 /// Why a migration ended early, after so many states of all.
@@ -210,13 +212,13 @@ async fn preview(args: &MigrateArgs, each: &Move) -> Result<Became, StateError> 
     let stored = read(&each.to.manager).await?;
     let serial = |bytes: &[u8]| Head::read(bytes).unwrap_or_default().serial;
     Ok(Became::Would(match decision(&source, stored.as_ref(), args.force) {
-        Decision::Present => format!("is there already, serial {}", serial(&source.text)),
-        Decision::Copy(copy) => {
-            let over = stored.as_ref().map(|old| format!(", over serial {}", serial(&old.text)));
-            let over = over.unwrap_or_default();
-            format!("would be copied: serial {}, {} bytes{over}", serial(&copy), copy.len())
-        }
-        Decision::Refuse(why) => format!("would be refused: {why}"),
+        Decision::Present => Preview::Present { serial: serial(&source.text) },
+        Decision::Copy(copy) => Preview::Copy {
+            serial: serial(&copy),
+            bytes: copy.len(),
+            over: stored.as_ref().map(|old| serial(&old.text)),
+        },
+        Decision::Refuse(why) => Preview::Refuse { why },
     }))
 }
 
@@ -331,15 +333,32 @@ fn line(workspace: &WorkspaceName, became: &Became) -> String {
         Became::Present(Entry { serial, .. }) => format!("{workspace}: is there already, serial {serial}"),
         Became::Unknown(..) => format!("{workspace}: was sent, and it is not known whether it is stored"),
         Became::Nothing => format!("{workspace}: no state is stored"),
-        Became::Would(what) => format!("{workspace}: {what}"),
+        Became::Would(preview) => format!("{workspace}: {}", preview.line()),
     }
 }
 
-fn report(args: &MigrateArgs, from: &Location, lines: &[String], receipt: Option<Receipt>) -> Result {
+/// What a preview says to programs.
+fn previewed(done: &[(&Move, Became)]) -> String {
+    Json::document(|json| {
+        json.raw("dry_run", true);
+        json.objects("states", done, |json, (each, became)| {
+            json.text("workspace", each.workspace.as_str());
+            json.text("source", &each.from.name);
+            json.text("destination", &each.to.name);
+            match became {
+                Became::Would(preview) => preview.members(json),
+                _ => json.text("outcome", "no_state"),
+            }
+        });
+    })
+}
+
+fn report(args: &MigrateArgs, from: &Location, done: &[(&Move, Became)], receipt: Option<Receipt>) -> Result {
     let mut out = Output::stdout();
     match &receipt {
         Some(receipt) if args.json => out.json(&receipt.json())?,
-        _ => lines.iter().try_for_each(|line| out.line(line))?,
+        None if args.json => out.json(&previewed(done))?,
+        _ => done.iter().try_for_each(|(each, became)| out.line(&line(&each.workspace, became)))?,
     }
     out.finish()?;
     if receipt.is_some() {

@@ -178,8 +178,7 @@ impl Receipt {
     }
 
     pub(super) fn json(&self) -> String {
-        Json::object(|json| {
-            json.text("format_version", "1.0");
+        Json::document(|json| {
             json.text("from", &self.from);
             json.text("to", &self.to);
             json.text("started", &self.started.to_string());

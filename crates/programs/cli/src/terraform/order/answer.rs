@@ -139,8 +139,7 @@ fn name(key: &NodeKey) -> String {
 
 fn explained(explanation: &Explanation, graph: &OperationGraph) -> String {
     let (relation, steps) = explanation.parts();
-    Json::object(|json| {
-        json.text("format_version", "1.0");
+    Json::document(|json| {
         json.text("relation", relation);
         json.objects("steps", steps, |json, step| write_step(json, step, graph));
     })
@@ -163,8 +162,7 @@ pub(crate) fn blast(args: &OrderBlastArgs, state: TerraformState) -> Result {
 
     let mut out = Output::stdout();
     if args.json {
-        let document = Json::object(|json| {
-            json.text("format_version", "1.0");
+        let document = Json::document(|json| {
             json.objects("affected", &found, |json, affected| {
                 json.text("operation", &affected.key.to_string());
                 json.raw("distance", affected.distance);

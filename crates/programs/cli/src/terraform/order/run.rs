@@ -48,7 +48,7 @@ fn print(subject: Subject, args: &PictureArgs, text: Text) -> Result {
                 failure = failure.hint(hint);
             }
             match errors.cyclic {
-                Some(graph) if args.format != GraphFormat::Text => (*graph, Some(failure)),
+                Some(graph) if args.format() != GraphFormat::Text => (*graph, Some(failure)),
                 _ => return Err(failure),
             }
         }
@@ -56,8 +56,8 @@ fn print(subject: Subject, args: &PictureArgs, text: Text) -> Result {
     warn(graph.warnings());
     // The state is no longer needed, and what is written takes as much.
     drop(subject);
-    let text = draw(&graph, args.format, text)?;
+    let text = draw(&graph, args.format(), text)?;
     drop(working);
-    write_drawing(&text, args.format == GraphFormat::Json, args.output.as_deref())?;
+    write_drawing(&text, args.format() == GraphFormat::Json, args.output.as_deref())?;
     failure.map_or(Ok(Outcome::Clean), Err)
 }
