@@ -68,7 +68,7 @@ impl Tree {
         let is_own = name.split('/').any(|part| part.starts_with(OWN));
         if is_own || (cfg!(windows) && name.contains(['\\', ':'])) {
             return Err(Error::new(ErrorKind::InvalidKey, op, self.place(key))
-                .because("such a name is not one for files")
+                .because("the key is not a valid file name")
                 .next_step("choose another key"));
         }
         Ok(self.root.join(name))
