@@ -24,6 +24,8 @@ mod identities;
 mod moto;
 #[cfg(all(feature = "aws", feature = "azure", feature = "gcp"))]
 mod network;
+#[cfg(all(feature = "aws", feature = "azure", feature = "gcp"))]
+mod refusals;
 #[cfg(feature = "aws")]
 mod roles;
 #[cfg(feature = "aws")]
