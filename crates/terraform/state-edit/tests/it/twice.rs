@@ -24,7 +24,9 @@ fn document(members: &str) -> Document {
 /// Two lists of resources, of which the first is longer, names other providers and other dependencies.
 fn two_lists() -> Document {
     let other = r#"provider[\"registry.terraform.io/acme/test\"]"#;
-    let first = ["w", "x", "y", "z"].map(|name| entry(name, other, &needs("a")));
+    // Nothing in it looks like what is searched for, so that only the right places of the second list will do.
+    let first = ["w", "x", "y", "z"]
+        .map(|name| entry(name, r#"provider[\"registry.terraform.io/acme/unlike\"]"#, &needs("w")));
     let second = [
         entry("a", PROVIDER, r#"[{"attributes":{}}]"#),
         entry("b", PROVIDER, &needs("a")),
