@@ -103,7 +103,7 @@ fn manifest(plan: &Plan<'_>) -> String {
         return format!(
             "{head}{keys}readme = \"README.md\"\n\n[package.metadata.groundstate]\nlayer = 4\n\n[dependencies]\n\
              groundstate-statemgr.workspace = true\nasync-trait.workspace = true\n\n[dev-dependencies]\n\
-             groundstate-backends.workspace = true\ngroundstate-common = {{ workspace = true, features = [\"os\"] }}\n\
+             groundstate-cli.workspace = true\ngroundstate-common = {{ workspace = true, features = [\"os\"] }}\n\
              groundstate-conformance.workspace = true\n\n[lints]\nworkspace = true\n"
         );
     }
@@ -124,7 +124,8 @@ fn manifest(plan: &Plan<'_>) -> String {
         "{head}version = \"0.1.0\"\nedition = \"2024\"\nreadme = \"README.md\"\n\n[dependencies]\n{}async-trait = \"0.1\"\n\n\
          [dev-dependencies]\n{}{}{}\n[workspace]\n",
         dependency("terraform", "statemgr", ""),
-        dependency("terraform", "backends", ""),
+        // The clouds take their time to build, and the new store needs none.
+        dependency("programs", "cli", ", default-features = false"),
         dependency("base", "common", ", features = [\"os\"]"),
         dependency("dev", "conformance", ""),
     )
@@ -157,19 +158,24 @@ mod tests {
         }
     }
 
-    fn cargo_test(folder: &Path) -> String {
+    fn cargo_test(folder: &Path) {
+        let text = cargo(folder, &["test", "--offline", "--quiet"]);
+        assert!(!text.contains("warning:"), "{text}");
+    }
+
+    /// What cargo prints, on both streams; it has to succeed.
+    fn cargo(folder: &Path, args: &[&str]) -> String {
         // One folder of builds for all runs, so that dependencies are built once.
         let built = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let output = Command::new(cargo)
-            .args(["test", "--offline", "--quiet"])
+            .args(args)
             .current_dir(folder)
             .env("CARGO_TARGET_DIR", built.join("conformance-new"))
             .output()
             .unwrap();
         let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{text}");
-        assert!(!text.contains("warning:"), "{text}");
         text.into_owned()
     }
 
@@ -214,13 +220,24 @@ mod tests {
             let (path, rest) = listing.split_once('\n').unwrap();
             let (text, _) = rest.split_once("```").unwrap();
             let text = text.strip_prefix('\n').unwrap_or(text);
-            let is_known = made.join(path).exists() || path.starts_with("tests/");
-            assert!(is_known, "{path} is a file of the crate, or a new file of tests");
+            let is_new = path.starts_with("tests/") || path.starts_with("examples/");
+            assert!(
+                is_new || made.join(path).exists(),
+                "{path} is a file of the crate, a test or an example"
+            );
+            fs::create_dir_all(made.join(path).parent().unwrap()).unwrap();
             fs::write(made.join(path), text).unwrap();
             cargo_test(&made);
             steps += 1;
         }
         assert!(steps >= 4, "the page has {steps} listings of files");
-        assert!(made.join("tests/registry.rs").exists(), "the page ends with the store in use");
+        // The store is used from the command: what the page shows is what comes.
+        let (_, session) = page.split_once("```console\n$ cargo run --quiet --example ").unwrap();
+        let (session, _) = session.split_once("\n```").unwrap();
+        let (line, expected) = session.split_once('\n').unwrap();
+        let mut args = vec!["run", "--offline", "--quiet", "--example"];
+        args.extend(line.split(' '));
+        assert!(args.contains(&"list") && args.contains(&"shelf://prod"), "{line}");
+        assert_eq!(cargo(&made, &args).trim_end(), expected);
     }
 }

@@ -72,9 +72,7 @@ impl Client {
             return Ok(Outputs::new(found));
         }
         // Another format, or a defect: the whole reader upgrades the one and says what the other is.
-        let file = decoded(place, &stored.bytes)?;
-        let all = file.state.outputs().iter();
-        Ok(Outputs::new(all.map(|(name, output)| (name.to_string(), (**output).clone())).collect()))
+        Ok(Outputs::of(&decoded(place, &stored.bytes)?.state))
     }
 
     /// The addresses of all instances, in the order of `terraform state list`.
@@ -118,6 +116,9 @@ impl Client {
     /// as it was that the edit does not touch. An edit without effect writes nothing. The lock is prolonged meanwhile, and
     /// released also when `work` fails.
     ///
+    /// [`Editor::to_file`] is the state as it will be stored, [`Outputs::of`] has its outputs, and [`Editor::preview`] what is
+    /// different, so `work` can look before it decides.
+    ///
     /// If the future is dropped, the lock may stay; `groundstate unlock` or `terraform force-unlock` frees it.
     ///
     /// # Errors
@@ -131,7 +132,7 @@ impl Client {
     ) -> Result<T, E> {
         let location = self.options.locate(&self.argument, Purpose::Change).await?;
         let store = location.opened.backend.store(&location.workspace).map_err(Error::from)?;
-        let options = ManagerOptions::default().who(&self.options.who);
+        let options = ManagerOptions::default().who(self.options.holder());
         let manager = Arc::new(Manager::new(store, Arc::new(SystemClock), Arc::new(OsIds), options));
         let info = manager.lock_info("groundstate-client").map_err(Error::from)?;
         let waiting = match self.options.lock_timeout {

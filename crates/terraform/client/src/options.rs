@@ -17,12 +17,13 @@ use crate::error::Error;
 #[must_use]
 pub struct Options {
     registry: Registry,
-    variables: Variables,
+    /// Those of this process if nothing is given.
+    variables: Option<Variables>,
     directory: PathBuf,
     workspace: Option<WorkspaceName>,
     trusts_directories: bool,
     pub(crate) lock_timeout: Option<Duration>,
-    pub(crate) who: String,
+    who: Option<String>,
 }
 
 impl Default for Options {
@@ -34,21 +35,14 @@ impl Default for Options {
 impl Options {
     /// The environment of this process, its working directory, all backends of the features, and no wait for a lock.
     pub fn new() -> Self {
-        let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
-            Some((name.into_string().ok()?, value.into_string().ok()?))
-        };
-        let variables: Variables = std::env::vars_os().filter_map(text).collect();
-        let first =
-            |names: [&str; 2]| names.into_iter().find_map(|name| variables.get(name)).unwrap_or_default();
-        let who = format!("{}@{}", first(["USER", "USERNAME"]), first(["HOSTNAME", "COMPUTERNAME"]));
         Self {
             registry: Registry::standard(),
             directory: PathBuf::new(),
             workspace: None,
             trusts_directories: false,
             lock_timeout: None,
-            who,
-            variables,
+            who: None,
+            variables: None,
         }
     }
 
@@ -64,9 +58,10 @@ impl Options {
         self
     }
 
-    /// Has these variables count as the environment: credentials, regions, `TF_WORKSPACE`.
+    /// Has these variables count as the environment: credentials, regions, `TF_WORKSPACE`, and the default of [`Options::who`].
+    /// The environment of the process is not read then; otherwise it is read as often as the state is looked for.
     pub fn variables(mut self, variables: Variables) -> Self {
-        self.variables = variables;
+        self.variables = Some(variables);
         self
     }
 
@@ -88,10 +83,32 @@ impl Options {
         self
     }
 
-    /// Takes locks in this name, `user@host`.
+    /// Takes locks in this name, `user@host`. The default has the user of the variable `USER` or `USERNAME` and the host of
+    /// `HOSTNAME` or `COMPUTERNAME`, each `unknown` where neither is set.
     pub fn who(mut self, who: impl Into<String>) -> Self {
-        self.who = who.into();
+        self.who = Some(who.into());
         self
+    }
+
+    /// The name that locks are taken in.
+    pub(crate) fn holder(&self) -> String {
+        self.who.clone().unwrap_or_else(|| {
+            let variables = self.environment();
+            let first = |names: [&str; 2]| {
+                let found =
+                    names.into_iter().find_map(|name| variables.get(name).filter(|text| !text.is_empty()));
+                found.unwrap_or("unknown").to_owned()
+            };
+            format!("{}@{}", first(["USER", "USERNAME"]), first(["HOSTNAME", "COMPUTERNAME"]))
+        })
+    }
+
+    /// What counts as the environment.
+    fn environment(&self) -> Variables {
+        let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        };
+        self.variables.clone().unwrap_or_else(|| std::env::vars_os().filter_map(text).collect())
     }
 
     /// Finds the state that a text names: a file, a directory in which `terraform init` or `tofu init` ran, or an address such as
@@ -109,7 +126,7 @@ impl Options {
     /// Finds the state for a purpose; a thread of its own looks at the files of a directory.
     pub(crate) async fn locate(&self, state: &str, purpose: Purpose) -> Result<Location, Error> {
         let context = Context::new(Arc::new(SystemClock), Arc::new(TokioSleeper), Arc::new(OsIds))
-            .variables(self.variables.clone())
+            .variables(self.environment())
             .directory(&self.directory)
             .purpose(purpose)
             .trusts_directories(self.trusts_directories);

@@ -1,7 +1,7 @@
 //! Outputs with their types.
 
 use groundstate_statefile::{type_json, value_json};
-use groundstate_states::OutputValue;
+use groundstate_states::{OutputValue, State};
 use serde::de::DeserializeOwned;
 
 use crate::error::Error;
@@ -13,6 +13,11 @@ pub struct Outputs(Vec<(String, OutputValue)>);
 impl Outputs {
     pub(crate) fn new(outputs: Vec<(String, OutputValue)>) -> Self {
         Self(outputs)
+    }
+
+    /// Those of a state that is at hand, such as a changed one before it is stored.
+    pub fn of(state: &State) -> Self {
+        Self(state.outputs().iter().map(|(name, output)| (name.to_string(), (**output).clone())).collect())
     }
 
     /// The value of an output as a type of the program: a `String`, a `Vec<String>`, a map, or a struct that can be

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use groundstate_backends::{BackendsError, Disagreement, LockMaintenance, Purpose, Registry};
+use groundstate_backends::{BackendsError, Disagreement, LockMaintenance, Purpose};
 use groundstate_common::shell_word;
 use groundstate_statemgr::ErrorKind;
 
@@ -29,7 +29,7 @@ fn open(
     let text = argument.to_str().ok_or_else(|| {
         Failure::new(Kind::Usage, format!("{} is not text, so it names no place", argument.display()))
     })?;
-    let place = Registry::standard().place(text, environment.chosen(), &environment.context(purpose));
+    let place = Environment::registry().place(text, environment.chosen(), &environment.context(purpose));
     let place = place.map_err(|error| match argument.is_dir() {
         true => elsewhere(argument, error),
         false => error.into(),

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use groundstate_backends::{Context, Purpose, Variables};
+use groundstate_backends::{Context, Purpose, Registry, Variables};
 use groundstate_common::{OsIds, SystemClock};
 use groundstate_statemgr::{TokioSleeper, WorkspaceName};
 
@@ -11,6 +11,9 @@ static CHOSEN: OnceLock<WorkspaceName> = OnceLock::new();
 
 /// Whether the command line says that directories are trusted; it holds for the whole run.
 static TRUSTED: OnceLock<bool> = OnceLock::new();
+
+/// The backends that the program was built with; they hold for the whole run.
+static REGISTRY: OnceLock<Registry> = OnceLock::new();
 
 /// Says the same as `--trust-directory`.
 const TRUST: &str = "GROUNDSTATE_TRUST_DIRECTORY";
@@ -51,6 +54,16 @@ impl Environment {
     pub(crate) fn choose(workspace: WorkspaceName) {
         // Set once; later calls are ignored.
         CHOSEN.get_or_init(|| workspace);
+    }
+
+    /// Has addresses and directories of this run opened with these backends.
+    pub(crate) fn open_with(registry: Registry) {
+        REGISTRY.get_or_init(|| registry);
+    }
+
+    /// The backends of this run.
+    pub(crate) fn registry() -> &'static Registry {
+        REGISTRY.get_or_init(Registry::standard)
     }
 
     /// The workspace that the command line names.

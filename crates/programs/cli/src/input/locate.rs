@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use groundstate_backends::{BackendsError, PlaceUrl, Purpose, Registry, local_path};
+use groundstate_backends::{BackendsError, PlaceUrl, Purpose, local_path};
 
 use crate::input::environment::Environment;
 use crate::input::remote::{Located, Remote};
@@ -53,7 +53,7 @@ fn of_place(
     let Some(url) = argument.to_str().filter(|text| PlaceUrl::is_url(text)) else {
         return workdir::locate(argument, environment, must_exist, purpose);
     };
-    let registry = Registry::standard();
+    let registry = Environment::registry();
     let place = registry.place(url, environment.chosen(), &environment.context(purpose))?;
     if place.settings.kind() == "local" {
         return Ok(Located::File(local_path(&place.settings, &place.workspace, Path::new(""))?));

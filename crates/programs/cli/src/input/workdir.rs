@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use groundstate_backends::{Purpose, Registry, Settings, WorkingDirectory, local_path};
+use groundstate_backends::{Purpose, Settings, WorkingDirectory, local_path};
 use groundstate_common::is_hidden;
 use groundstate_statemgr::WorkspaceName;
 
@@ -22,7 +22,7 @@ pub(crate) fn locate(
     let work = WorkingDirectory::read(directory, &environment.variables)?;
     let settings = work.settings();
     if settings.kind() != "local" {
-        let place = Registry::standard()
+        let place = Environment::registry()
             .of_directory(&work, environment.chosen(), &environment.context(purpose))
             .map_err(|error| elsewhere(directory, error))?;
         return Ok(Located::Remote(Box::new(Remote::new(place, &directory.display().to_string())?)));

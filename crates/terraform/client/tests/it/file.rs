@@ -4,10 +4,10 @@ use std::error::Error as StdError;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use groundstate_client::backends::BackendsError;
+use groundstate_client::backends::{BackendsError, Variables};
 use groundstate_client::edit::states::addr::{AbsResourceInstance, Target};
 use groundstate_client::statemgr::ErrorKind;
-use groundstate_client::{Error, Options, blocking};
+use groundstate_client::{Error, Options, Outputs, blocking};
 use tempfile::TempDir;
 
 pub(crate) type Tested = Result<(), Box<dyn StdError>>;
@@ -84,6 +84,45 @@ fn a_change_keeps_the_bytes_it_does_not_touch() -> Tested {
     let end = SHOP.rfind("    {\n      \"mode\"").unwrap();
     let expected = format!("{}{}", &SHOP[..begin], &SHOP[end..]).replace("\"serial\": 7", "\"serial\": 8");
     assert_eq!(std::fs::read_to_string(&path)?, expected);
+    Ok(())
+}
+
+/// The work of a change sees the state as it will be, and may keep it from being stored.
+#[test]
+fn a_changed_state_is_read_before_it_is_stored() -> Tested {
+    let (_folder, path) = shop(SHOP);
+    let state = open(&path);
+    let old = [Target::parse("terraform_data.old")?];
+    let refused = state.change(|editor| {
+        editor.remove(&old)?;
+        let changed = editor.to_file()?;
+        assert_eq!(changed.state.resource_instances().count(), 1);
+        assert_eq!(Outputs::of(&changed.state).get::<String>("region")?, "eu-west-1");
+        assert!(editor.is_changed()?);
+        Err::<(), Box<dyn StdError>>("it is needed".into())
+    });
+    assert_eq!(refused.unwrap_err().to_string(), "it is needed");
+    assert_eq!(std::fs::read_to_string(&path)?, SHOP);
+    Ok(())
+}
+
+/// The default name comes from the variables that count as the environment.
+#[test]
+fn locks_are_taken_in_the_name_that_the_variables_have() -> Tested {
+    let (folder, path) = shop(SHOP);
+    for (variables, name) in [
+        (&[("USER", "ana"), ("HOSTNAME", "build-7")][..], "ana@build-7"),
+        (&[("USERNAME", "ana"), ("HOSTNAME", "")], "ana@unknown"),
+        (&[], "unknown@unknown"),
+    ] {
+        let variables: Variables =
+            variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let options = Options::new().variables(variables);
+        let state = blocking::open_with(options, path.to_str().unwrap())?;
+        let lock = folder.path().join(".shop.tfstate.lock.info");
+        let held = state.change(|_| Ok::<_, Error>(std::fs::read_to_string(&lock).unwrap()))?;
+        assert!(held.contains(&format!("\"Who\":\"{name}\"")), "{held}");
+    }
     Ok(())
 }
 
