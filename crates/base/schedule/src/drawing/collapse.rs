@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use groundstate_dag::CompactGraph;
 
-use super::svg::{Figure, Frame, Picture};
+use super::fold::Frames;
+use super::svg::{Figure, Picture};
 use super::{Arrow, Drawing, Node, Shape};
 use crate::graph::Label;
 
@@ -34,16 +35,20 @@ impl Drawing {
     }
 
     fn picture(&self) -> Picture {
-        let (groups, group_of) = self.nested();
-        let mut sets = self.alike(&group_of);
-        let mut arrows = self.between(&sets);
-        if arrows.is_none() {
-            // Boxes for several things wait for each other where the things do not.
-            sets = (0..self.nodes.len()).map(|node| vec![node]).collect();
-            arrows = self.between(&sets);
-        }
-        let figure = |set: &Vec<usize>| self.figure(set, group_of[set[0]]);
-        let arrows = arrows.unwrap_or_else(|| self.arrows.clone());
+        let plain = self.frames();
+        let folded = self.folded(&plain);
+        // Where boxes for several things wait for each other although the things do not, less is put together.
+        let tried = [&folded, &plain].into_iter().find_map(|frames| {
+            let sets = self.alike(frames);
+            let arrows = self.between(&sets)?;
+            Some((frames, sets, arrows))
+        });
+        let (frames, sets, arrows) = tried.unwrap_or_else(|| {
+            let sets: Vec<Vec<usize>> = (0..self.nodes.len()).map(|node| vec![node]).collect();
+            let arrows = self.between(&sets).unwrap_or_else(|| self.arrows.clone());
+            (&plain, sets, arrows)
+        });
+        let figure = |set: &Vec<usize>| self.figure(set, frames);
         let mut notes = vec!["arrows lead from what is done first to what waits for it".to_owned()];
         notes.extend(self.caption().map(str::to_owned));
         if arrows.iter().any(|arrow| arrow.on_cycle) {
@@ -52,11 +57,15 @@ impl Drawing {
         if !self.hubs.is_empty() {
             notes.push("points: all above one is done before all below it".to_owned());
         }
-        Picture { figures: sets.iter().map(figure).collect(), groups, arrows, points: self.hubs.len(), notes }
+        let figures = sets.iter().map(figure).collect();
+        Picture { figures, groups: frames.frames.clone(), arrows, points: self.hubs.len(), notes }
     }
 
-    fn figure(&self, set: &[usize], group: Option<usize>) -> Figure {
+    fn figure(&self, set: &[usize], frames: &Frames) -> Figure {
         let first: &Node = &self.nodes[set[0]];
+        // Groups of one frame hold the same, so each has its share.
+        let count = set.len() / frames.groups_of(set[0]);
+        let is_one = count == 1 && set.iter().all(|&node| self.nodes[node].key == first.key);
         let mut title: Vec<String> = set
             .iter()
             .take(NAMED)
@@ -65,48 +74,31 @@ impl Drawing {
         if set.len() > NAMED {
             title.push(format!("and {} more", set.len() - NAMED));
         }
-        let name = if set.len() > 1 { first.short.clone() } else { format!("{}{}", first.short, first.key) };
+        let name = if is_one { format!("{}{}", first.short, first.key) } else { first.short.clone() };
         Figure {
             title,
             kind: first.kind.clone(),
             name,
-            count: set.len(),
+            count,
             remark: None,
             action: first.action.clone(),
             style: first.style,
             shape: first.shape,
-            group,
+            group: frames.of_node[set[0]],
         }
     }
 
-    /// The groups with the one that each lies in, and the group of each node.
-    fn nested(&self) -> (Vec<Frame>, Vec<Option<usize>>) {
-        let mut groups = Vec::new();
-        let mut group_of = vec![None; self.nodes.len()];
-        let mut open: Vec<usize> = Vec::new();
-        for group in &self.groups {
-            open.truncate(group.depth.saturating_sub(1));
-            if group.depth > 0 {
-                groups.push((group.name.clone(), open.last().copied()));
-                open.push(groups.len() - 1);
-            }
-            for &node in &group.nodes {
-                group_of[node] = open.last().copied().filter(|_| group.depth > 0);
-            }
-        }
-        (groups, group_of)
-    }
-
-    /// Nodes that differ in nothing but their keys, together.
-    fn alike(&self, group_of: &[Option<usize>]) -> Vec<Vec<usize>> {
+    /// Nodes that differ in nothing but their keys and those of their groups, together.
+    fn alike(&self, frames: &Frames) -> Vec<Vec<usize>> {
         let mut known: BTreeMap<(Option<usize>, &str, &str, &str), usize> = BTreeMap::new();
         let mut sets: Vec<Vec<usize>> = Vec::new();
         for (number, node) in self.nodes.iter().enumerate() {
-            if node.key.is_empty() || node.shape == Shape::Hexagon {
+            let stands_alone = node.key.is_empty() || node.shape == Shape::Hexagon;
+            if stands_alone && frames.groups_of(number) == 1 {
                 sets.push(vec![number]);
                 continue;
             }
-            let name = (group_of[number], node.kind.as_str(), node.short.as_str(), node.style.class);
+            let name = (frames.of_node[number], node.kind.as_str(), node.short.as_str(), node.style.class);
             let set = *known.entry(name).or_insert_with(|| {
                 sets.push(Vec::new());
                 sets.len() - 1

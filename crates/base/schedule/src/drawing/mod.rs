@@ -19,6 +19,7 @@
 
 mod collapse;
 mod dot;
+mod fold;
 mod layout;
 mod mermaid;
 mod svg;
