@@ -15,6 +15,7 @@ use crate::report::findings::{Checked, json, print};
 use crate::report::junit::junit;
 use crate::report::messages::Messages;
 use crate::report::output::Output;
+use crate::report::progress::working;
 use crate::report::sarif::sarif;
 use crate::{pulumi, terraform};
 
@@ -64,9 +65,12 @@ fn check(state: &Path, args: &CheckArgs, format: CheckFormat, out: &mut Output) 
     let (mut checked, text) = match &state {
         State::Terraform(state) => {
             let text = state.text()?;
-            if let Some(failure) = foreign::recognise(&state.name, &text) {
+            let name = &state.name;
+            let known = foreign::recognise(name, &text).or_else(|| foreign::backend_record(name, &text));
+            if let Some(failure) = known {
                 return Err(failure);
             }
+            let _working = working("checking");
             (terraform::check::check(&state.name, &text), text)
         }
         State::Pulumi(state) => pulumi::check(state)?,

@@ -3,6 +3,7 @@
 use crate::args::{DependencyGraphArgs, DependencyGraphFormat as Format};
 use crate::input::state::State;
 use crate::report::error::{Outcome, Result};
+use crate::report::progress::working;
 use crate::report::svg;
 use crate::session::save::write_drawing;
 use crate::{pulumi, terraform};
@@ -13,6 +14,7 @@ pub(super) fn run(args: &DependencyGraphArgs) -> Result {
         State::Pulumi(state) => pulumi::graph(&state)?,
     };
     let format = if args.json { Format::Json } else { args.format };
+    let working = working("drawing");
     let text = match format {
         Format::Dot => drawing.dot(true),
         Format::Mermaid => drawing.mermaid(),
@@ -23,6 +25,7 @@ pub(super) fn run(args: &DependencyGraphArgs) -> Result {
             drawing.svg()
         }
     };
+    drop(working);
     write_drawing(&text, matches!(format, Format::Json), args.output.as_deref())?;
     Ok(Outcome::Clean)
 }

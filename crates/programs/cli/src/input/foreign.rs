@@ -1,9 +1,20 @@
 //! Files that are no states, told by their content: what they are, and which command takes them.
 
+use std::fs;
+use std::path::Path;
+
 use groundstate_common::shell_command;
 use groundstate_json::{Cursor, Kind as JsonKind, Stop};
+use groundstate_statefile::{DecodeOptions, decode};
 
-use crate::report::error::{Failure, Kind};
+use crate::report::error::{Failure, Kind, Result};
+
+/// A record of a backend is small: one of its settings is longer than a line in rare cases.
+const MAX_RECORD: usize = 1 << 20;
+
+/// Where a plan comes from.
+pub(crate) const PLAN_HINT: &str =
+    "`terraform show -json PLANFILE > plan.json` prints the plan that this command takes";
 
 /// What a file is that is no state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,46 +55,77 @@ pub(crate) fn recognise(name: &str, text: &[u8]) -> Option<Failure> {
 
 /// The error for what `init` records of a backend: it is written as a state of format 3, and holds none.
 pub(crate) fn backend_record(name: &str, text: &[u8]) -> Option<Failure> {
+    if text.len() > MAX_RECORD {
+        return None;
+    }
     let mut has_backend = false;
     let read = members(text, |member, kind| has_backend |= member == "backend" && kind == JsonKind::Object);
-    (read.is_ok() && has_backend).then(|| failure(Foreign::BackendRecord, name))
+    let holds_none = || {
+        let file = decode(text, &DecodeOptions::default());
+        file.is_ok_and(|file| file.style.source_version == 3 && file.state.is_empty())
+    };
+    (read.is_ok() && has_backend && holds_none()).then(|| failure(Foreign::BackendRecord, name))
+}
+
+/// Refuses the file in which `init` records a backend, before it is locked, changed or replaced as if it were a state.
+pub(crate) fn refuse_backend_record(name: &str, path: &Path) -> Result<()> {
+    let is_small = fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() <= MAX_RECORD as u64);
+    // What cannot be read is the matter of what comes next.
+    let text = if is_small { fs::read(path).unwrap_or_default() } else { Vec::new() };
+    backend_record(name, &text).map_or(Ok(()), Err)
+}
+
+/// The error for a text that is something known, and no plan.
+pub(crate) fn instead_of_plan(name: &str, text: &[u8]) -> Option<Failure> {
+    let is_plan = |kind: &Foreign| matches!(kind, Foreign::ShownPlan | Foreign::PlanArchive);
+    let kind = kind_of(text).filter(|kind| !is_plan(kind))?;
+    let message = format!("{name} is {}, and not a plan", kind.what());
+    Some(Failure::new(Kind::NotState, message).hint(PLAN_HINT))
+}
+
+impl Foreign {
+    fn what(self) -> &'static str {
+        match self {
+            Self::PlanArchive => "a plan archive",
+            Self::Archive => "a zip archive",
+            Self::ShownPlan => "a plan as `terraform show -json` prints it",
+            Self::ShownState => {
+                "a state as `terraform show -json` prints it, for people and programs that only read"
+            }
+            Self::Outputs => "a list of outputs as `terraform output -json` prints it",
+            Self::Configuration => "a configuration",
+            Self::Variables => "a file with values of variables",
+            Self::LockFile => "a lock file, which records versions of providers",
+            Self::PulumiSettings => "a file with settings of a Pulumi project or stack",
+            Self::BackendRecord => "what `terraform init` has recorded of a backend",
+        }
+    }
 }
 
 fn failure(foreign: Foreign, name: &str) -> Failure {
     let with = |command: &str| shell_command(command, &[name]);
     let directory =
         "name the directory instead: `groundstate list DIR` reads the state that it uses".to_owned();
-    let (what, hint) = match foreign {
-        Foreign::PlanArchive => (
-            "a plan archive",
-            format!("`{} | groundstate order plan -` shows in which order it is carried out", with("terraform show -json")),
-        ),
-        Foreign::Archive => ("a zip archive", "unpack it, and name the state in it".to_owned()),
-        Foreign::ShownPlan => (
-            "a plan as `terraform show -json` prints it",
-            format!("`{}` shows in which order it is carried out", with("groundstate order plan")),
-        ),
-        Foreign::ShownState => (
-            "a state as `terraform show -json` prints it, for people and programs that only read",
-            "name the state itself: `terraform state pull` prints it, and `groundstate show DIR --json` the same as here".to_owned(),
-        ),
-        Foreign::Outputs => (
-            "a list of outputs as `terraform output -json` prints it",
-            "name the state itself: `groundstate outputs DIR --json` prints the same".to_owned(),
-        ),
-        Foreign::Configuration => ("a configuration", directory),
-        Foreign::Variables => ("a file with values of variables", directory),
-        Foreign::LockFile => ("a lock file, which records versions of providers", directory),
-        Foreign::PulumiSettings => (
-            "a file with settings of a Pulumi project or stack",
-            "`pulumi stack export --file stack.json` writes the state of the stack".to_owned(),
-        ),
-        Foreign::BackendRecord => (
-            "what `terraform init` has recorded of a backend",
-            "name the directory above `.terraform` instead: `groundstate list DIR` reads the state in that backend".to_owned(),
-        ),
+    let hint = match foreign {
+        Foreign::PlanArchive => {
+            let show = with("terraform show -json");
+            format!("`{show} | groundstate order plan -` shows in which order it is carried out")
+        }
+        Foreign::Archive => "unpack it, and name the state in it".to_owned(),
+        Foreign::ShownPlan => {
+            format!("`{}` shows in which order it is carried out", with("groundstate order plan"))
+        }
+        Foreign::ShownState => "name the state itself: `terraform state pull` prints it, and `groundstate show DIR --json` the same as here".to_owned(),
+        Foreign::Outputs => {
+            "name the state itself: `groundstate outputs DIR --json` prints the same".to_owned()
+        }
+        Foreign::Configuration | Foreign::Variables | Foreign::LockFile => directory,
+        Foreign::PulumiSettings => {
+            "`pulumi stack export --file stack.json` writes the state of the stack".to_owned()
+        }
+        Foreign::BackendRecord => "name the directory above `.terraform` instead: `groundstate list DIR` reads the state in that backend".to_owned(),
     };
-    Failure::new(Kind::NotState, format!("{name} is {what}, and not a state")).hint(hint)
+    Failure::new(Kind::NotState, format!("{name} is {}, and not a state", foreign.what())).hint(hint)
 }
 
 fn kind_of(text: &[u8]) -> Option<Foreign> {
@@ -121,7 +163,7 @@ fn of_document(text: &[u8]) -> Option<Foreign> {
 }
 
 /// Calls `each` for the members of the outermost object.
-fn members(text: &[u8], mut each: impl FnMut(&str, JsonKind)) -> Result<(), Stop> {
+fn members(text: &[u8], mut each: impl FnMut(&str, JsonKind)) -> std::result::Result<(), Stop> {
     let mut cursor = Cursor::new(text);
     cursor.open(b'{')?;
     let mut first = true;
@@ -133,7 +175,7 @@ fn members(text: &[u8], mut each: impl FnMut(&str, JsonKind)) -> Result<(), Stop
 }
 
 /// Whether every member has a value and says whether that is sensitive.
-fn are_outputs(text: &[u8]) -> Result<bool, Stop> {
+fn are_outputs(text: &[u8]) -> std::result::Result<bool, Stop> {
     let mut cursor = Cursor::new(text);
     cursor.open(b'{')?;
     let mut first = true;
@@ -217,5 +259,8 @@ mod tests {
         }
         assert!(backend_record("x", br#"{"version":3,"backend":{"type":"s3"}}"#).is_some());
         assert!(backend_record("x", br#"{"version":3,"backend":null}"#).is_none());
+        let full = br#"{"version":3,"backend":{"type":"s3"},"modules":[{"path":["root"],"outputs":
+            {"a":{"sensitive":false,"type":"string","value":"b"}},"resources":{}}]}"#;
+        assert!(backend_record("x", full).is_none(), "a state of old that remembers its backend");
     }
 }

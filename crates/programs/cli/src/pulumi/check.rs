@@ -13,6 +13,7 @@ use crate::input::pulumi::{envelope, faults, snapshot};
 use crate::input::source::Source;
 use crate::report::error::Result;
 use crate::report::findings::{Checked, ShownFinding};
+use crate::report::progress::working;
 
 /// Checks one state. What cannot be read is a finding too. The text is given back, for the lines that findings are about; it
 /// may be empty where nothing was found.
@@ -54,6 +55,7 @@ fn check_whole(name: &str, text: &[u8]) -> Checked {
 
 /// What is known of a file that could be read, and what the rules find in it.
 fn verified(name: &str, file: &DeploymentFile) -> (Checked, Vec<Finding>) {
+    let _working = working("checking");
     let snapshot = snapshot(file);
     let report = verify(&snapshot, &VerifyOptions::default().loading(true));
     let checked = Checked {

@@ -10,6 +10,7 @@ use groundstate_statemgr::{Manager, ManagerOptions, StateStore, WorkspaceName};
 use groundstate_statemgr_fs::Backup;
 use groundstate_statemgr_wal::journal_folder;
 
+use crate::input::foreign;
 use crate::input::location::{StateLocation, with_suffix};
 use crate::input::packed::PackedStore;
 use crate::input::remote::{Located, Remote};
@@ -51,7 +52,10 @@ impl ManagedState {
     ) -> Result<Self> {
         let (name, argument) = (location.name().to_owned(), location.argument().to_owned());
         let (store, backup_store, changes): (Arc<dyn StateStore>, _, _) = match location.located() {
-            Located::File(path) => (location.store(backup)?, None, Some(journal_folder(path))),
+            Located::File(path) => {
+                foreign::refuse_backend_record(&name, path)?;
+                (location.store(backup)?, None, Some(journal_folder(path)))
+            }
             Located::Remote(remote) => {
                 let backup_store = Arc::new(BackupStore::new(Remote::clone(remote), backup));
                 (Arc::<BackupStore>::clone(&backup_store), Some(backup_store), None)

@@ -8,6 +8,7 @@ use groundstate_statemgr_fs::Backup;
 
 use crate::args::SalvageArgs;
 use crate::input::family::{Family, is_packed};
+use crate::input::foreign;
 use crate::input::locate::is_standard;
 use crate::input::location::StateLocation;
 use crate::input::packed;
@@ -46,6 +47,10 @@ pub(crate) fn run(args: &SalvageArgs) -> Result {
     }
     let (name, stored) = read(&args.file)?;
     let text = unpacked(&name, stored)?;
+    if let Some(failure) = foreign::recognise(&name, &text).or_else(|| foreign::backend_record(&name, &text))
+    {
+        return Err(failure);
+    }
     let salvaged = salvage(&text).map_err(|error| match error {
         SalvageError::Read(error) => terraform::failure(&error, &name, &text),
         error => Failure::new(Kind::NotState, format!("{name}: {error}")),

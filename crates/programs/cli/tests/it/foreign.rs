@@ -25,21 +25,72 @@ fn files_that_are_no_states_are_named_with_the_command_that_takes_them() {
         ("name: shop\nruntime: nodejs\n", "a file with settings of a Pulumi project", "pulumi stack export"),
     ] {
         let file = state(text);
-        for verb in [&["list"][..], &["show"], &["outputs"], &["pull"], &["rm", "a.b"]] {
-            // A change reads it as the empty state that it is, and finds nothing to change.
-            if what.starts_with("what ") && ["pull", "rm"].contains(&verb[0]) {
-                continue;
-            }
+        for verb in
+            [&["list"][..], &["show"], &["outputs"], &["pull"], &["rm", "a.b"], &["check"], &["salvage"]]
+        {
             let args = [&verb[..1], &[file.path.as_str()], &verb[1..]].concat();
             let said = file.mask(&groundstate(&args).failed(4));
             assert!(said.starts_with(&format!("error: FILE is {what}")), "{verb:?} {text}: {said}");
             assert!(said.contains(hint) && said.lines().count() == 2, "{verb:?}: {said}");
         }
-        if !what.starts_with("what ") {
-            let said = file.mask(&groundstate(&["check", &file.path]).failed(4));
-            assert!(said.contains(what), "{said}");
+        // No verb locks, changes or replaces the file as if it were a state.
+        let other = state(with_resources(&resource("a_b", "c", r#"{"attributes": {}}"#)));
+        if what.starts_with("what ") {
+            for args in [
+                &["push", &file.path, &other.path, "--force", "--yes"][..],
+                &["mv", &other.path, "a_b.c", "--to", &file.path],
+                &["lock", &file.path, "--", "true"],
+                &["undo", &file.path, "--from", &other.path],
+            ] {
+                let said = file.mask(&groundstate(args).failed(4));
+                assert!(said.starts_with(&format!("error: FILE is {what}")), "{args:?}: {said}");
+            }
+            assert_eq!(fs::read_to_string(&file.path).unwrap(), text);
+            assert_eq!(fs::read_dir(file.dir.path()).unwrap().count(), 1);
+        }
+        let asked = groundstate(&["order", "plan", &file.path]);
+        if what.starts_with("a plan as") {
+            assert_eq!(asked.code, 0, "{}", asked.stderr);
+        } else if what == "a plan archive" {
+            assert!(asked.failed(5).contains("this is a plan file"));
+        } else {
+            let said = file.mask(&asked.failed(4));
+            assert!(said.starts_with(&format!("error: FILE is {what}")), "{said}");
+            assert!(
+                said.contains(if what.starts_with("what ") { hint } else { "show -json PLANFILE" }),
+                "{said}"
+            );
         }
     }
+    let file = state(with_resources(""));
+    let said = file.mask(&groundstate(&["order", "plan", &file.path]).failed(4));
+    assert!(said.starts_with("error: FILE is a state, and not a plan\n"), "{said}");
+    assert!(said.contains("`groundstate order destroy FILE`"), "{said}");
+}
+
+#[test]
+fn scripts_and_providers_that_are_nearly_right_are_answered_with_what_was_meant() {
+    let counted = r#"{"index_key": 0, "attributes": {}}"#;
+    let resources =
+        [resource("aws_instance", "web", counted), resource("aws_vpc", "main", r#"{"attributes": {}}"#)];
+    let file = state(with_resources(&resources.join(", ")));
+    let before = fs::read(&file.path).unwrap();
+    let provider = "help: did you mean registry.terraform.io/hashicorp/test?\n";
+    let others = "help: the providers in it are registry.terraform.io/hashicorp/test\n";
+    for (from, expected) in [("hashicorp/tset", provider), ("acme/other-cloud", others)] {
+        let said = groundstate(&["replace-provider", &file.path, from, "acme/test"]).failed(7);
+        assert!(said.contains(expected), "{from}: {said}");
+    }
+    for (script, expected) in [
+        ("rm aws_vpc.mian", "help: did you mean aws_vpc.main?\n"),
+        ("mv aws_vpc.mian aws_vpc.x", "help: did you mean aws_vpc.main?\n"),
+        ("taint aws_instance.web[3]", "help: its instances are 'aws_instance.web[0]'\n"),
+        ("replace-provider hashicorp/tset acme/test", provider),
+    ] {
+        let said = groundstate_with(&["edit", &file.path, "--script", "-"], script.as_bytes()).failed(7);
+        assert!(said.contains(expected) && said.contains("nothing was changed"), "{script}: {said}");
+    }
+    assert_eq!(fs::read(&file.path).unwrap(), before);
 }
 
 #[test]

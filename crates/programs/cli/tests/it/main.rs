@@ -47,6 +47,8 @@ mod show;
 mod sources;
 mod support;
 mod surgery;
+#[cfg(target_os = "linux")]
+mod terminal;
 mod terraform;
 mod terraform_surgery;
 mod transfer;

@@ -337,11 +337,20 @@ fn every_state_is_kept_and_can_come_back() {
             work.run(&["diff", ".", "--at", second, "--at", second]).clean(),
             "the states mean the same\n"
         );
+        work.push(&["one", "two", "three"]);
+        let before = work.stored();
+        let refused = work.run(&["rollback", ".", "--to", second]).failed(6);
+        assert!(refused.contains("2 objects would vanish") && refused.contains("  - a.one\n"), "{refused}");
+        assert_eq!(work.stored(), before);
+        assert_eq!(work.run(&["rollback", ".", "--to", second, "--yes"]).code, 0);
+        assert_eq!(work.run(&["list", "."]).clean(), "a.two\n");
         let preview = work.run(&["rollback", ".", "--to", first, "--dry-run"]).clean();
         assert!(preview.contains("+ a.one"), "{preview}");
         let run = work.run(&["rollback", ".", "--to", first]);
         assert_eq!(run.code, 0, "{}", run.stderr);
-        assert!(run.stdout.contains(&format!("has serial {} now", serials[0] + 1)), "{}", run.stdout);
+        let serial = |text: &str| serde_json::from_str::<Value>(text).unwrap()["serial"].as_u64().unwrap();
+        let highest = serial(&before.unwrap()).max(serials[0]) + 2;
+        assert!(run.stdout.contains(&format!("has serial {highest} now")), "{}", run.stdout);
         assert_eq!(work.run(&["list", "."]).clean(), "a.one\na.two\n");
         assert_eq!(work.run(&["rollback", ".", "--to", "nope"]).code, 7);
         assert_eq!(work.place.locks().len(), 0);

@@ -6,7 +6,10 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use super::support::{command, groundstate, state, workspace};
+use groundstate_testkit::{Fault, S3Locks, TestBackend};
+
+use super::remote::Work;
+use super::support::{command, groundstate, resource, state, with_resources, workspace};
 use super::surgery::{everything, serial, webshop};
 use super::terraform::{printed, terraform};
 
@@ -161,5 +164,87 @@ fn terraform_plans_nothing_in_both_directories_afterwards() {
     for dir in [from, to] {
         let plan = terraform(dir, &["plan", "-detailed-exitcode", "-no-color"]).unwrap();
         assert_eq!(plan.status.code(), Some(0), "{}", String::from_utf8_lossy(&plan.stdout));
+    }
+}
+
+/// A state in a service or beside it, by which another directory names it.
+struct Place {
+    work: Work,
+    /// The state is in a file of the directory, and not in the service.
+    is_file: bool,
+}
+
+impl Place {
+    fn remote(place: TestBackend) -> Self {
+        Self { work: Work::new(place), is_file: false }
+    }
+
+    fn file() -> Self {
+        Self { work: Work::new(TestBackend::gcs_here()), is_file: true }
+    }
+
+    fn argument(&self) -> String {
+        let path = self.work.path();
+        let path = if self.is_file { path.join("local.tfstate") } else { path.to_owned() };
+        path.to_str().unwrap().to_owned()
+    }
+
+    fn store(&self, names: &[&str]) {
+        if !self.is_file {
+            return self.work.push(names);
+        }
+        let resources: Vec<String> = names.iter().map(|name| resource("a", name, "{}")).collect();
+        fs::write(self.argument(), with_resources(&resources.join(","))).unwrap();
+    }
+
+    fn list(&self) -> String {
+        self.work.run(&["list", &self.argument()]).clean()
+    }
+
+    /// Frees what a killed command has left locked.
+    fn free(&self) {
+        let run = self.work.run(&["unlock", &self.argument(), "--if-stale"]);
+        assert!(run.code == 0 || self.work.place.locks().is_empty(), "{}", run.stderr);
+    }
+}
+
+/// A kill between the two writes, and one before the first: everything is in one of the states at least, and the same command
+/// ends the move, from a service to another and between a service and a file.
+#[test]
+fn a_kill_between_two_services_loses_nothing() {
+    let s3 = || Place::remote(TestBackend::s3_here(S3Locks::File));
+    let gcs = || Place::remote(TestBackend::gcs_here());
+    for (from, to) in
+        [(s3(), s3()), (s3(), gcs()), (gcs(), s3()), (s3(), Place::file()), (Place::file(), s3())]
+    {
+        from.store(&["one", "two"]);
+        to.store(&["other"]);
+        let (source, dest) = (from.argument(), to.argument());
+        let args = ["mv", &source, "a.one", "--to", &dest];
+        for held in [&to, &from].into_iter().filter(|place| !place.is_file) {
+            let server = held.work.place.server().unwrap();
+            let writes = server.count("PUT", "*.tfstate");
+            server.fault(Fault::delay(Duration::from_secs(60)).on("PUT", "*.tfstate"));
+            let mut child = command(&args);
+            child.current_dir(from.work.path()).stdin(Stdio::null());
+            child.envs(from.work.place.environment().iter().chain(to.work.place.environment()).cloned());
+            let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+            // The write that is held up has been sent, and nothing of it is done.
+            super::locks::until("the write is sent", || server.count("PUT", "*.tfstate") > writes);
+            child.kill().unwrap();
+            child.wait().unwrap();
+            server.clear_faults();
+            assert_eq!(from.list(), "a.one\na.two\n", "{source} to {dest}");
+            let joined = if std::ptr::eq(held, &to) { "a.other\n" } else { "a.one\na.other\n" };
+            assert_eq!(to.list(), joined, "{source} to {dest}");
+            from.free();
+            to.free();
+        }
+        let settings = to.work.place.environment();
+        let settings: Vec<_> = settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let run = from.work.run_with(&args, &settings);
+        assert_eq!(run.code, 0, "{source} to {dest}: {}", run.stderr);
+        assert_eq!((from.list(), to.list()), ("a.two\n".to_owned(), "a.one\na.other\n".to_owned()));
+        assert_eq!(from.work.place.locks().len() + to.work.place.locks().len(), 0);
     }
 }

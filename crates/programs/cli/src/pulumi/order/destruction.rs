@@ -17,23 +17,29 @@ use crate::report::error::{Outcome, Result};
 use crate::report::json::Json;
 use crate::report::order::{Text, draw, no_order, warn};
 use crate::report::output::Output;
+use crate::report::progress::working;
 use crate::session::save::write_drawing;
 
 pub(crate) fn print(source: &PulumiState, rules: &RulesArgs, picture: &PictureArgs, text: Text) -> Result {
-    // Neither the text nor the rest of the file is needed when the order is written.
+    let file = load(source)?.file;
+    let ordering = working("ordering");
     let mut destruction = {
-        let file = load(source)?.file;
         let snapshot = snapshot(&file);
         let mut options = options(profile(rules.profile));
         options.targets = matching(&snapshot, &rules.targets, source)?;
         options.excludes = matching(&snapshot, &rules.excludes, source)?;
         planned(&snapshot, &options, source)?
     };
-    warn(&protected(&destruction));
+    // Neither the text nor the rest of the file is needed when the order is written.
+    drop(file);
+    let warnings = protected(&destruction);
     if !picture.all_edges {
         destruction = destruction.reduced();
     }
-    let text = draw(&destruction, picture.format(), text)?;
+    let text = draw(&destruction, picture.format(), text);
+    drop(ordering);
+    warn(&warnings);
+    let text = text?;
     write_drawing(&text, picture.format() == GraphFormat::Json, picture.output.as_deref())?;
     Ok(Outcome::Clean)
 }
@@ -94,8 +100,10 @@ pub(crate) fn why(args: &OrderWhyArgs, source: &PulumiState) -> Result {
     let snapshot = snapshot(&loaded.file);
     let one = |word: &str| select::single(&snapshot, word, &source.name);
     let (waits, first) = (one(&args.waits)?, one(&args.goes_first)?);
+    let ordering = working("ordering");
     let destruction = planned(&snapshot, &options(profile(args.profile)), source)?;
     let explanation = destruction.why(&waits, &first);
+    drop(ordering);
     let mut out = Output::stdout();
     if args.json {
         out.json(&explained(&destruction, &explanation))?;
@@ -178,8 +186,10 @@ pub(crate) fn blast(args: &OrderBlastArgs, source: &PulumiState) -> Result {
     let loaded = load(source)?;
     let snapshot = snapshot(&loaded.file);
     let urn = select::single(&snapshot, &args.address, &source.name)?;
+    let ordering = working("ordering");
     let destruction = planned(&snapshot, &options(Profile::Fixed), source)?;
     let found = destruction.blast(&urn);
+    drop(ordering);
     let mut out = Output::stdout();
     if args.json {
         let document = Json::document(|json| {

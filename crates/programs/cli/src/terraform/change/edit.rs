@@ -4,6 +4,7 @@ use std::io::{self, Read};
 
 use groundstate_state_edit::{MoveOptions, Script, ScriptError, ScriptOptions, ScriptReport, Summary};
 
+use super::meant;
 use super::run::{Work, run as operate};
 use crate::args::EditArgs;
 use crate::input::locate::is_standard;
@@ -21,14 +22,15 @@ const MAX_LINE: usize = 160;
 
 pub(crate) fn run(args: &EditArgs, found: StateLocation) -> Result {
     let (name, text) = read(args)?;
-    let explain = |error: ScriptError| explain(&error, &name, &text);
-    let script = Script::parse(&text).map_err(explain)?;
+    let explain = |error: &ScriptError| explain(error, &name, &text);
+    let script = Script::parse(&text).map_err(|error| explain(&error))?;
     let options = ScriptOptions::default()
         .moves(MoveOptions::default().compat(args.compat))
         .skip_missing(args.skip_missing);
     let success = |number| format!("Successfully made {}.", count(number, "change"));
-    operate(found, &args.change, "state-edit", success, |editor| {
-        Ok(work(editor.run(&script, &options).map_err(explain)?, &name))
+    operate(found, &args.change, "state-edit", success, |editor| match editor.run(&script, &options) {
+        Ok(report) => Ok(work(report, &name)),
+        Err(error) => Err(meant::by_script(explain(&error), editor, &error.fault)),
     })
 }
 

@@ -2,6 +2,7 @@
 
 mod between;
 mod edit;
+mod meant;
 mod report;
 mod run;
 mod verbs;

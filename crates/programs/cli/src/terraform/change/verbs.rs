@@ -3,6 +3,7 @@
 use groundstate_state_edit::{Editor, MoveOptions, Summary, TaintError};
 use groundstate_states::addr::{AbsResourceInstance, InstanceKey, ProviderSource, Target};
 
+use super::meant;
 use super::run::run;
 use crate::args::{AddressesArgs, MvArgs, ReplaceProviderArgs, RmArgs};
 use crate::input::location::StateLocation;
@@ -16,7 +17,7 @@ pub(crate) fn mv(args: &MvArgs, found: StateLocation) -> Result {
     let success = |count| format!("Successfully moved {count} object(s).");
     run(found, &args.change, "state-mv", success, |editor| {
         let moved = editor.move_address(&from, &to, options);
-        Ok(moved.map_err(|error| with_meant(error.into(), editor, &[&from]))?.into())
+        Ok(moved.map_err(|error| meant::by_addresses(error.into(), editor, &[&from]))?.into())
     })
 }
 
@@ -31,7 +32,7 @@ pub(crate) fn rm(args: &RmArgs, found: StateLocation) -> Result {
     run(found, &args.change, "state-rm", success, |editor| {
         let all: Vec<&Target> = targets.iter().collect();
         let removed = editor.remove(&targets);
-        Ok(removed.map_err(|error| with_meant(error.into(), editor, &all))?.into())
+        Ok(removed.map_err(|error| meant::by_addresses(error.into(), editor, &all))?.into())
     })
 }
 
@@ -44,7 +45,11 @@ pub(crate) fn replace_provider(args: &ReplaceProviderArgs, found: StateLocation)
             ProviderSource::parse(text, host)
                 .map_err(|error| Failure::new(Kind::Usage, error.to_string()).hint(hint))
         };
-        Ok(editor.replace_provider(&provider(&args.from)?, &provider(&args.to)?)?.into())
+        let replaced = editor.replace_provider(&provider(&args.from)?, &provider(&args.to)?);
+        match replaced {
+            Ok(summary) => Ok(summary.into()),
+            Err(error) => Err(meant::by_provider(error.clone().into(), editor, &error)),
+        }
     })
 }
 
@@ -54,16 +59,6 @@ pub(crate) fn taint(args: &AddressesArgs, found: StateLocation) -> Result {
 
 pub(crate) fn untaint(args: &AddressesArgs, found: StateLocation) -> Result {
     each(args, found, "untaint", |editor, instance| editor.untaint(instance))
-}
-
-/// Adds what may have been meant by an address that matches nothing.
-fn with_meant(failure: Failure, editor: &Editor<'_>, targets: &[&Target]) -> Failure {
-    if failure.kind != Kind::NotFound {
-        return failure;
-    }
-    let Ok(file) = editor.to_file() else { return failure };
-    let missing = targets.iter().filter(|target| !select::exists(&file.state, target));
-    missing.filter_map(|target| select::meant(&file.state, target)).fold(failure, Failure::hint)
 }
 
 /// Changes the status of all instances, or of none.
@@ -79,8 +74,9 @@ fn each(
     run(found, &args.change, operation, success, |editor| {
         let mut all = Summary::default();
         for instance in &instances {
-            let changed = change(editor, instance)
-                .map_err(|error| with_meant(error.into(), editor, &[&Target::Instance(instance.clone())]));
+            let changed = change(editor, instance).map_err(|error| {
+                meant::by_addresses(error.into(), editor, &[&Target::Instance(instance.clone())])
+            });
             all.changes.extend(changed?.changes);
         }
         Ok(all.into())

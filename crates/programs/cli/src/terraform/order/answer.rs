@@ -12,6 +12,7 @@ use crate::report::error::{Failure, Kind, Outcome, Result};
 use crate::report::json::Json;
 use crate::report::order::warn;
 use crate::report::output::Output;
+use crate::report::progress::working;
 
 pub(crate) fn why(args: &OrderWhyArgs, state: TerraformState) -> Result {
     let rules = RulesArgs { profile: args.profile, targets: Vec::new(), excludes: Vec::new() };
@@ -23,10 +24,12 @@ pub(crate) fn why(args: &OrderWhyArgs, state: TerraformState) -> Result {
             Failure::new(Kind::Usage, message).hint("name two things that have no instance in common")
         );
     }
+    let working = working("ordering");
     let whole = subject.whole_graph()?;
     let graph = &whole.graph;
-    warn(graph.warnings());
     let explanation = graph.why_any(&waits.instances, &first.instances);
+    drop(working);
+    warn(graph.warnings());
     let mut out = Output::stdout();
     if args.json {
         out.json(&explained(&explanation, graph))?;
@@ -155,10 +158,12 @@ fn write_step(json: &mut Json, step: &Step, graph: &OperationGraph) {
 pub(crate) fn blast(args: &OrderBlastArgs, state: TerraformState) -> Result {
     let subject = Subject::state(state)?;
     let (target, asked) = subject.instances(&args.address)?;
+    let working = working("ordering");
     let whole = subject.whole_graph()?;
     let graph = &whole.graph;
-    warn(graph.warnings());
     let found = graph.blast_all(&asked);
+    drop(working);
+    warn(graph.warnings());
 
     let mut out = Output::stdout();
     if args.json {

@@ -3,15 +3,18 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use groundstate_common::shell_command;
 use groundstate_ordering::{
     BuildError, BuildErrors, Input, NodeKey, OperationGraph, Options, PlanError, Planned, Product, Profile,
     Undecided, build,
 };
+use groundstate_statefile::version;
 use groundstate_states::State as Model;
 use groundstate_states::addr::{AbsResourceInstance, Target};
 
 use super::refusal::refused;
 use crate::args::{ProfileArg, RulesArgs};
+use crate::input::foreign;
 use crate::input::source::Source;
 use crate::input::state::State;
 use crate::input::terraform::{TerraformState, load};
@@ -82,8 +85,9 @@ impl Subject {
     pub(super) fn plan(path: &Path, state: Option<&Path>) -> Result<Self> {
         let state = before(state)?;
         let source = Source::beside(path)?;
+        let text = source.text()?;
         let planned =
-            Planned::read(&source.text()?, state.as_ref()).map_err(|error| unread(&error, &source))?;
+            Planned::read(&text, state.as_ref()).map_err(|error| no_plan(&error, &source, &text))?;
         Ok(Self::planned(source.name, planned))
     }
 
@@ -257,6 +261,24 @@ impl Subject {
 /// The state that a plan was made from.
 fn before(path: Option<&Path>) -> Result<Option<Model>> {
     path.map(|path| Ok(load(&State::find(path)?.terraform()?)?.file.state)).transpose()
+}
+
+/// Says what was given instead of a plan, if it is something known.
+fn no_plan(error: &PlanError, source: &Source, text: &[u8]) -> Failure {
+    let is_other = matches!(error, PlanError::NotAPlan | PlanError::Syntax { .. });
+    let name = &source.name;
+    let known = || {
+        foreign::instead_of_plan(name, text).or_else(|| foreign::backend_record(name, text)).or_else(|| {
+            let hint = format!(
+                "`{}` shows in which order it is destroyed",
+                shell_command("groundstate order destroy", &[name])
+            );
+            let message = format!("{name} is a state, and not a plan");
+            let failure = || Failure::new(Kind::NotState, message).hint(hint).hint(foreign::PLAN_HINT);
+            version(text).is_ok().then(failure)
+        })
+    };
+    is_other.then(known).flatten().unwrap_or_else(|| unread(error, source))
 }
 
 fn unread(error: &PlanError, source: &Source) -> Failure {
