@@ -15,8 +15,9 @@ use crate::store::ObjectStateStore;
 
 /// The name of the metadata that holds a write's mark: letters only, which every service takes.
 const MARK: &str = "groundstatewrite";
-/// How often a digest is brought up with states that others have written meanwhile.
-const TRIES: u32 = 8;
+/// How often a digest is brought up with states that others have written meanwhile. The writer of the last digest looks whether it
+/// is right, so giving up would leave a wrong one: it takes another writer in each round to get so far.
+const ROUNDS: u32 = 1000;
 
 /// A version of another store, in an operation of this name.
 struct Unknown(Op);
@@ -240,7 +241,7 @@ impl Change {
     /// its state is still there, and the writer of the last digest finds that it is right. Under a lock no other client comes between.
     async fn settle(&self, digests: &Digests, version: Option<BlobVersion>) -> Result<()> {
         let mut version = version;
-        for _ in 0..TRIES {
+        for _ in 0..ROUNDS {
             if self.is_locked {
                 return Ok(());
             }

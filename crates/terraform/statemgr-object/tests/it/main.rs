@@ -5,6 +5,7 @@ mod clouds;
 mod conformance;
 mod google;
 mod history;
+mod overtaken;
 mod ranged;
 mod rollback;
 #[cfg(feature = "dynamodb")]
