@@ -38,7 +38,7 @@ pub fn in_turn<T: Sync, R: Send, E>(
     }
     let work = &work;
     thread::scope(|scope| {
-        let mut threads_results = Vec::with_capacity(threads);
+        let mut by_thread = Vec::with_capacity(threads);
         for turn in 0..threads {
             let (sender, results) = sync_channel(WAITING);
             let mut own = items.iter().skip(turn).step_by(threads);
@@ -47,9 +47,9 @@ pub fn in_turn<T: Sync, R: Send, E>(
                 own.all(|item| sender.send(work(item)).is_ok());
             };
             drop(thread::Builder::new().spawn_scoped(scope, run));
-            threads_results.push(results);
+            by_thread.push(results);
         }
-        let in_order = items.iter().zip(threads_results.iter().cycle());
+        let in_order = items.iter().zip(by_thread.iter().cycle());
         in_order.map(|(item, results)| results.recv().unwrap_or_else(|_| work(item))).try_for_each(&mut take)
     })
 }

@@ -130,10 +130,7 @@ pub(crate) fn walk(text: &[u8], end: usize, mut each: impl FnMut(Token, bool) ->
     let mut at = 0;
     while at < end {
         let in_list = frames.last().is_some_and(|frame| !frame.object) && frames.len() <= MAX_SKIPPED;
-        if in_list
-            && hidden == 0
-            && let Some(behind) = container_end(text.get(..wanted).unwrap_or(text), at)
-        {
+        if in_list && let Some(behind) = container_end(text.get(..wanted).unwrap_or(text), at) {
             at = behind;
             continue;
         }
