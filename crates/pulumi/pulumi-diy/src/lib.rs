@@ -1,0 +1,34 @@
+//! Stacks of Pulumi where Pulumi's own backends keep them: their layout in a bucket.
+//!
+//! ```
+//! use groundstate_pulumi_diy::{Layout, StackRef};
+//!
+//! let stack = StackRef::parse("organization/shop/prod", None)?;
+//! assert_eq!(Layout::Projects.checkpoint(&stack), ".pulumi/stacks/shop/prod.json");
+//! assert_eq!(stack.to_string(), "organization/shop/prod");
+//! # Ok::<(), groundstate_pulumi_diy::StackRefError>(())
+//! ```
+//!
+//! # What is deliberately absent
+//!
+//! - Places: the bucket is a [`BlobStore`](blobs::BlobStore) that the caller opens.
+//!
+//! # Features
+//!
+//! None.
+
+mod layout;
+mod stack_ref;
+
+pub use layout::Layout;
+pub use stack_ref::{ORGANIZATION, StackRef, StackRefError};
+
+/// What a bucket is.
+pub use groundstate_blobs as blobs;
+/// Names of stacks and projects.
+pub use groundstate_pulumi_snapshot as pulumi_snapshot;
+
+/// Compiles the examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
