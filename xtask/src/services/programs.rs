@@ -28,10 +28,23 @@ pub(crate) struct Program {
 enum Source {
     /// A crate.
     Crate(String),
-    /// A Go module, the path of its main package, `replace` lines and linker flags.
-    ///
-    /// `go install` refuses modules that have `replace` lines of their own, so the program is built from a module that requires it.
-    Go { module: String, package: String, replace: Vec<String>, flags: Option<String> },
+    /// See [`GoModule`].
+    Go(GoModule),
+}
+
+/// A Go module, and how a program is built from it.
+///
+/// `go install` refuses modules that have `replace` lines of their own, so the program is built from a module that requires it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct GoModule {
+    module: String,
+    /// The path of the main package.
+    package: String,
+    /// Modules that must be had in these versions besides: those of one repository, which only fit each other.
+    require: Vec<String>,
+    replace: Vec<String>,
+    /// Flags of the linker.
+    flags: Option<String>,
 }
 
 /// All programs, by name.
@@ -60,14 +73,18 @@ fn parse(name: &str, text: &str) -> Result<Program, String> {
 }
 
 fn source(table: &mut Table) -> Result<Source, String> {
+    let require = definition::words(table, "require")?.unwrap_or_default();
     let replace = definition::words(table, "replace")?.unwrap_or_default();
     let flags = definition::word(table, "flags")?;
     let cargo = definition::words(table, "cargo")?;
     let go = definition::words(table, "go")?;
     match (cargo.as_deref(), go.as_deref()) {
-        (Some([name]), None) if replace.is_empty() && flags.is_none() => Ok(Source::Crate(name.clone())),
+        (Some([name]), None) if require.is_empty() && replace.is_empty() && flags.is_none() => {
+            Ok(Source::Crate(name.clone()))
+        }
         (None, Some([module, package])) => {
-            Ok(Source::Go { module: module.clone(), package: package.clone(), replace, flags })
+            let (module, package) = (module.clone(), package.clone());
+            Ok(Source::Go(GoModule { module, package, require, replace, flags }))
         }
         _ => {
             Err("[install] takes either `cargo` with a crate, or `go` with a module and a package".to_owned())
@@ -138,25 +155,32 @@ impl Program {
                 let removed = std::fs::remove_dir_all(building.join("target"));
                 removed.map_err(|error| Failure::Missing(format!("cannot remove what cargo built: {error}")))
             }
-            Source::Go { module, package, replace, flags } => {
+            Source::Go(go) => {
                 let source = building.join("source");
                 make(&source)?;
-                write(&source.join("go.mod"), &go_mod(module, &self.version, replace))?;
+                write(&source.join("go.mod"), &go.text(&self.version))?;
                 let mut command = Command::new("go");
                 command.current_dir(&source).env("GOFLAGS", "").args(["build", "-mod=mod", "-o"]);
                 command.arg(bin.join(&self.binary));
-                if let Some(flags) = flags {
+                if let Some(flags) = &go.flags {
                     command.args(["-ldflags", flags]);
                 }
-                status(command.arg(package))
+                status(command.arg(&go.package))
             }
         }
     }
 }
 
-fn go_mod(module: &str, version: &str, replace: &[String]) -> String {
-    let replace: String = replace.iter().map(|line| format!("replace {line}\n")).collect();
-    format!("module example.test/program\n\ngo 1.26\n\nrequire {module} {version}\n\n{replace}")
+impl GoModule {
+    /// The `go.mod` of the module that requires it.
+    fn text(&self, version: &str) -> String {
+        let lines = |word: &str, lines: &[String]| -> String {
+            lines.iter().map(|line| format!("{word} {line}\n")).collect()
+        };
+        let (module, require, replace) =
+            (&self.module, lines("require", &self.require), lines("replace", &self.replace));
+        format!("module example.test/program\n\ngo 1.26\n\nrequire {module} {version}\n{require}\n{replace}")
+    }
 }
 
 /// The folder that keeps built programs: the user's cache folder, whatever checkout builds them.
@@ -209,22 +233,22 @@ pub(crate) fn path() -> Outcome<OsString> {
 mod tests {
     use std::path::Path;
 
-    use super::{Source, all, go_mod, parse};
+    use super::{Source, all, parse};
 
     const GO: &str = "version = \"v1.2.3\"\nbinary = \"t\"\nneeds = [\"go\"]\nby_default = false\n[install]\n\
-        go = [\"example.test/m\", \"example.test/m/cmd/t\"]\nreplace = [\"a v1 => b v2\"]\nflags = \"-X a=b\"\n";
+        go = [\"example.test/m\", \"example.test/m/cmd/t\"]\nrequire = [\"example.test/n v1\"]\n\
+        replace = [\"a v1 => b v2\"]\nflags = \"-X a=b\"\n";
 
     #[test]
     fn a_file_says_how_a_program_is_built() {
         let program = parse("x", GO).unwrap();
         assert_eq!((program.binary.as_str(), program.by_default), ("t", false));
         assert_eq!(program.folder(Path::new("c")), Path::new("c/x-1.2.3"));
-        let Source::Go { module, replace, flags, .. } = &program.source else {
-            unreachable!("it is a module")
-        };
-        assert_eq!(flags.as_deref(), Some("-X a=b"));
-        let text = go_mod(module, &program.version, replace);
-        assert!(text.ends_with("require example.test/m v1.2.3\n\nreplace a v1 => b v2\n"), "{text}");
+        let Source::Go(go) = &program.source else { unreachable!("it is a module") };
+        assert_eq!(go.flags.as_deref(), Some("-X a=b"));
+        let text = go.text(&program.version);
+        let expected = "require example.test/m v1.2.3\nrequire example.test/n v1\n\nreplace a v1 => b v2\n";
+        assert!(text.ends_with(expected), "{text}");
     }
 
     #[test]
@@ -234,6 +258,7 @@ mod tests {
             ("[install]\ncargo = [\"a\"]\n", "there is no `version`"),
             ("version = \"1\"\n[install]\ncargo = [\"a\", \"b\"]\n", "[install] takes either"),
             ("version = \"1\"\n[install]\ncargo = [\"a\"]\nflags = \"x\"\n", "[install] takes either"),
+            ("version = \"1\"\n[install]\ncargo = [\"a\"]\nrequire = [\"x\"]\n", "[install] takes either"),
             ("version = \"1\"\n[install]\ngo = [\"a\"]\n", "[install] takes either"),
             ("version = \"1\"\nx = 1\n[install]\ncargo = [\"a\"]\n", "`x` means nothing here"),
         ] {
@@ -245,10 +270,8 @@ mod tests {
     #[test]
     fn the_files_of_all_programs_can_be_read() {
         let names: Vec<String> = all().unwrap().into_iter().map(|program| program.name).collect();
-        assert!(
-            ["cargo-deny", "cargo-fuzz", "tofu"].iter().all(|name| names.contains(&(*name).to_owned())),
-            "{names:?}"
-        );
+        let expected = ["cargo-deny", "cargo-fuzz", "pulumi", "pulumi-language-yaml", "tofu"];
+        assert!(expected.iter().all(|name| names.contains(&(*name).to_owned())), "{names:?}");
     }
 
     #[test]
