@@ -54,7 +54,7 @@ pub use groundstate_common::Severity;
 pub use edit::{
     Broken, DeleteError, DeleteOptions, Deleted, FindError, Flag, MoveError, MoveOptions, MovedResources,
     NotFound, RenameError, RenameStack, RenameStackError, Renamed, StackRenamed, closest, delete, delete_all,
-    find, move_resources, rename, rename_stack, set_flag, set_flag_everywhere,
+    find, move_again, move_resources, rename, rename_stack, set_flag, set_flag_everywhere,
 };
 pub use normalize::{NormalizeError, normalize};
 pub use pending::{PendingError, PendingRule, clear_pending, resolve_pending};

@@ -65,7 +65,31 @@ pub(crate) struct MvArgs {
     #[arg(long)]
     pub(crate) compat: bool,
     #[command(flatten)]
+    pub(crate) stack: StackMoveArgs,
+    #[command(flatten)]
     pub(crate) change: ChangeArgs,
+}
+
+/// What only moves between two stacks of Pulumi know.
+#[derive(Debug, Args)]
+pub(crate) struct StackMoveArgs {
+    /// For another stack of Pulumi: parents of what moves go too
+    #[arg(long)]
+    pub(crate) include_parents: bool,
+    /// For another stack of Pulumi: the file with its passphrase, if it is another one
+    #[arg(long, value_name = "FILE")]
+    pub(crate) to_passphrase_file: Option<PathBuf>,
+}
+
+impl StackMoveArgs {
+    /// The first of these options that was given.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        match (self.include_parents, &self.to_passphrase_file) {
+            (true, _) => Some("--include-parents"),
+            (_, Some(_)) => Some("--to-passphrase-file"),
+            _ => None,
+        }
+    }
 }
 
 impl MvArgs {
@@ -82,9 +106,11 @@ pub(crate) struct SplitArgs {
     /// State to move to, which is made if it is not there
     #[arg(value_name = "OTHER")]
     pub(crate) other: PathBuf,
-    /// Modules, resources or instances to move, with `*` and `**` for any names
+    /// Modules, resources or instances to move, with `*` and `**` for any names; for Pulumi, URNs or names
     #[arg(value_name = "PATTERN", required = true)]
     pub(crate) patterns: Vec<String>,
+    #[command(flatten)]
+    pub(crate) stack: StackMoveArgs,
     #[command(flatten)]
     pub(crate) change: ChangeArgs,
 }

@@ -128,14 +128,17 @@ pub(crate) enum Command {
     /// Dependencies that other objects have recorded follow. A module without a key stands for all its instances, a resource
     /// without a key for its instance without a key, or for all its instances.
     ///
-    /// With `--to` it moves to another Terraform state: both are locked, and the other is written first. If the command is
+    /// With `--to` it moves to another state: both are locked, and the other is written first. If the command is
     /// killed in between, both have it, and the same command once more ends the move. Dependencies on what is in the
     /// other state then are forgotten.
+    ///
+    /// To another stack of Pulumi a resource moves with everything below it, its providers are copied, and its secrets are
+    /// encrypted with the keys of that stack. SRC may have `*` and `**` then.
     #[command(visible_alias = "rename")]
     Mv(MvArgs),
     /// Moves what matches patterns from a state to another one
     ///
-    /// Moves all modules, resources and instances that match to another Terraform state, with their addresses, as `mv --to` does.
+    /// Moves all modules, resources and instances that match to another state, with their addresses, as `mv --to` does.
     ///
     /// `*` in a pattern matches any part of a name or a key, and `**` in front of a resource any modules.
     Split(SplitArgs),

@@ -15,7 +15,8 @@ mod pulumi;
 
 pub(crate) use change::{
     AddressesArgs, ChangeArgs, EditArgs, LockArgs, LockCommandArgs, LocksArgs, MergeErroredArgs, MvArgs,
-    PullArgs, PushArgs, RecoverArgs, ReplaceProviderArgs, SalvageArgs, SplitArgs, UndoArgs, UnlockArgs,
+    PullArgs, PushArgs, RecoverArgs, ReplaceProviderArgs, SalvageArgs, SplitArgs, StackMoveArgs, UndoArgs,
+    UnlockArgs,
 };
 
 pub(crate) use cli::{Cli, Command, LogFormat};

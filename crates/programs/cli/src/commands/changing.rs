@@ -6,36 +6,63 @@ use groundstate_pulumi_integrity::Flag;
 
 use crate::args::{
     AddressesArgs, EditArgs, MergeErroredArgs, MvArgs, PendingCommand, PushArgs, ReplaceProviderArgs, RmArgs,
-    SplitArgs, UndoArgs,
+    SplitArgs, StackMoveArgs, UndoArgs,
 };
 use crate::input::family::Family;
 use crate::input::location::StateLocation;
 use crate::input::state::{State, StoredState, family_of, not_theirs, stored_by_pulumi};
 use crate::input::terraform::TerraformState;
-use crate::report::error::Result;
+use crate::report::error::{Failure, Kind, Result};
 use crate::{pulumi, terraform};
 
 pub(super) fn mv(args: &MvArgs) -> Result {
-    if let Some(other) = &args.other {
-        let (found, other) = both(&args.place.state, other, "mv --to")?;
-        return terraform::change::mv_to(args, found, other);
-    }
-    match StoredState::existing(&args.place.state)? {
-        StoredState::Terraform(found) => terraform::change::mv(args, found),
-        StoredState::Pulumi(found) => pulumi::mv(args, found),
+    let found = StoredState::existing(&args.place.state)?;
+    let Some(other) = &args.other else {
+        refuse(&args.stack, "this is one within a state")?;
+        return match found {
+            StoredState::Terraform(found) => terraform::change::mv(args, found),
+            StoredState::Pulumi(found) => pulumi::mv(args, found),
+        };
+    };
+    match found {
+        StoredState::Terraform(found) => {
+            refuse(&args.stack, OF_TERRAFORM)?;
+            terraform::change::mv_to(args, found, StoredState::at(other)?.terraform("mv --to", ONE_FAMILY)?)
+        }
+        StoredState::Pulumi(found) => pulumi::mv_to(args, found, stack_beside(other)?),
     }
 }
 
 pub(super) fn split(args: &SplitArgs) -> Result {
-    let (found, other) = both(&args.place.state, &args.other, "split")?;
-    terraform::change::split(args, found, other)
+    match StoredState::existing(&args.place.state)? {
+        StoredState::Terraform(found) => {
+            refuse(&args.stack, OF_TERRAFORM)?;
+            let other = StoredState::at(&args.other)?.terraform("split", ONE_FAMILY)?;
+            terraform::change::split(args, found, other)
+        }
+        StoredState::Pulumi(found) => pulumi::split(args, found, stack_beside(&args.other)?),
+    }
 }
 
-/// Two states of Terraform, of which the second may not be there yet.
-fn both(state: &Path, other: &Path, command: &str) -> Result<(StateLocation, StateLocation)> {
-    const HINT: &str = "Pulumi moves resources between stacks with `pulumi state move`";
-    let found = StoredState::existing(state)?.terraform(command, HINT)?;
-    Ok((found, StoredState::at(other)?.terraform(command, HINT)?))
+const OF_TERRAFORM: &str = "these are states of Terraform";
+
+const ONE_FAMILY: &str = "resources move between states of one family: name another state of the same kind";
+
+fn refuse(stack: &StackMoveArgs, why: &str) -> Result<()> {
+    let Some(option) = stack.given() else { return Ok(()) };
+    let message = format!("`{option}` is for moves to another stack of Pulumi, and {why}");
+    Err(Failure::new(Kind::Usage, message))
+}
+
+/// The stack that resources of Pulumi move to, which has to be there: only its project makes it.
+fn stack_beside(other: &Path) -> Result<StateLocation> {
+    match StoredState::existing(other)? {
+        StoredState::Pulumi(found) => Ok(found),
+        StoredState::Terraform(found) => {
+            let message = format!("{} is not Pulumi's, and what moves is", found.name());
+            Err(Failure::new(Kind::Usage, message).hint(ONE_FAMILY))
+        }
+    }
 }
 
 pub(super) fn rm(args: &RmArgs) -> Result {

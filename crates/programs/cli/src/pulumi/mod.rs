@@ -5,6 +5,7 @@ mod check;
 mod crypt;
 mod diff;
 mod graph;
+mod keys;
 mod list;
 mod locate;
 pub(crate) mod order;
@@ -17,7 +18,7 @@ mod shown;
 mod unreadable;
 mod upgrade;
 
-pub(crate) use change::{clear, flag, list_pending, mv, repair, resolve, rm, undo};
+pub(crate) use change::{clear, flag, list_pending, mv, mv_to, repair, resolve, rm, split, undo};
 pub(crate) use check::check;
 pub(crate) use crypt::{decrypt, encrypt};
 pub(crate) use diff::diff;

@@ -1,6 +1,6 @@
 //! The passphrase of a stack: from the environment, a file, or a prompt.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use groundstate_pulumi_secrets::passphrase::GivenPassphrase;
 
@@ -22,6 +22,12 @@ pub(super) fn given() -> GivenPassphrase {
         source = source.with_file(move || Ok(crate::input::paths::read(&path)?));
     }
     source
+}
+
+/// The passphrase in a file, and no other.
+pub(super) fn of_file(path: &Path) -> GivenPassphrase {
+    let path = path.to_owned();
+    GivenPassphrase::new().with_file(move || Ok(crate::input::paths::read(&path)?))
 }
 
 #[cfg(unix)]

@@ -59,7 +59,8 @@ pub(super) fn manager(snapshot: &Snapshot, stack: Option<String>) -> Result<Opti
     manager_by(snapshot, stack, passphrase::source())
 }
 
-fn manager_by(
+/// The same, with this passphrase.
+pub(super) fn manager_by(
     snapshot: &Snapshot,
     stack: Option<String>,
     passphrase: GivenPassphrase,

@@ -8,6 +8,7 @@ pub(crate) mod interrupt;
 pub(crate) mod lock_end;
 pub(crate) mod locked;
 pub(crate) mod managed_state;
+pub(crate) mod pair;
 pub(crate) mod recovery;
 pub(crate) mod save;
 pub(crate) mod state_error;

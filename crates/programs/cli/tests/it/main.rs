@@ -45,6 +45,7 @@ mod replace;
 mod schemas;
 mod show;
 mod sources;
+mod stack_move;
 mod support;
 mod surgery;
 #[cfg(target_os = "linux")]

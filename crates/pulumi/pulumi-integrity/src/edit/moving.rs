@@ -158,6 +158,30 @@ pub fn move_resources(
     })
 }
 
+/// The same for a move that may have been stored in the destination already, and not in the source.
+///
+/// Gives what the move makes of a destination without the resources that have arrived there. Who finds them in `destination` as
+/// they would arrive (ciphertexts may differ) has only the source left to store.
+///
+/// # Errors
+///
+/// Those of [`move_resources`]; [`MoveError::NothingToMove`] if nothing of it has arrived.
+pub fn move_again(
+    source: &Snapshot,
+    destination: &Snapshot,
+    urns: &[Urn],
+    options: &MoveOptions,
+) -> Result<Moved, MoveError> {
+    let alone = move_resources(source, &Snapshot::default(), urns, options)?;
+    let arriving: HashSet<&Urn> = alone.resources.iter().map(|(_, new)| new).collect();
+    let mut before = destination.clone();
+    before.resources.retain(|resource| !arriving.contains(&resource.urn));
+    if before.resources.len() == destination.resources.len() {
+        return Err(MoveError::NothingToMove);
+    }
+    move_resources(source, &before, urns, options)
+}
+
 /// What moves, by index, and names that mean nothing.
 fn select(
     source: &Snapshot,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use groundstate_pulumi_integrity::{
-    Broken, MoveError, MoveOptions, MovedResources, VerifyOptions, move_resources, verify,
+    Broken, MoveError, MoveOptions, MovedResources, VerifyOptions, move_again, move_resources, verify,
 };
 use groundstate_pulumi_snapshot::{Extension, PropertyMap, Resource, Snapshot, Urn};
 
@@ -171,4 +171,32 @@ fn all_copies_of_a_name_move_together() {
     let moved = moved(&source, &Snapshot::default(), &[urn("a")], &options());
     assert_eq!(names(&moved.destination), ["q-dest", "a", "a'1!"]);
     assert_eq!(names(&moved.source), ["p-s", "b"]);
+}
+
+#[test]
+fn a_move_that_was_stored_in_the_destination_alone_is_found_there() {
+    let source = stack(&["P(#1)", "a(@P=1)", "b(a @P=1)", "c"]);
+    let before = stack(&["d"]);
+    let mut before = before;
+    for index in 0..before.resources.len() {
+        let resource = before.resource_mut(index).unwrap();
+        resource.urn = resource.urn.with_stack("dest").with_project("q");
+        resource.parent = resource.parent.take().map(|urn| urn.with_stack("dest").with_project("q"));
+    }
+    let urns = [urn("a"), urn("b")];
+    let first = moved(&source, &before, &urns, &options());
+    let error = move_resources(&source, &first.destination, &urns, &options()).unwrap_err();
+    assert_eq!(error, MoveError::Taken(there("a")));
+
+    let again = move_again(&source, &first.destination, &urns, &options()).unwrap();
+    assert_eq!(again.source, first.source);
+    for (_, new) in &again.resources {
+        let of = |snapshot: &Snapshot| snapshot.resources.iter().find(|found| found.urn == *new).cloned();
+        assert_eq!(of(&again.destination), of(&first.destination), "{new}");
+    }
+    // The provider came with the first attempt, and is used now.
+    assert!(again.providers.is_empty());
+
+    let error = move_again(&source, &before, &urns, &options()).unwrap_err();
+    assert_eq!(error, MoveError::NothingToMove);
 }

@@ -149,7 +149,8 @@ fn into(
             save::replace(output, None, |out| out.write_all(bytes))?;
         }
         let changed = Changed { done, diff, written: bytes.is_some() };
-        return Report { state: &source.name, dry_run, backup: None, changed: &changed }.print(true);
+        return Report { state: &source.name, dry_run, backup: None, changed: &changed, other: None }
+            .print(true);
     }
     let mut messages = Messages::stderr();
     done.warnings.iter().for_each(|warning| messages.warning(warning));

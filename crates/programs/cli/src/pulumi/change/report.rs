@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::done::{Change, Changed};
-use crate::report::differences;
+use crate::report::differences::{self, Difference};
 use crate::report::error::Result;
 use crate::report::json::Json;
 use crate::report::messages::Messages;
@@ -15,6 +15,16 @@ pub(super) struct Report<'r> {
     /// Where the state before the change is.
     pub(super) backup: Option<PathBuf>,
     pub(super) changed: &'r Changed,
+    /// The stack that gets what this one gives.
+    pub(super) other: Option<Other<'r>>,
+}
+
+/// What a move between two stacks did to the one that got it.
+pub(super) struct Other<'r> {
+    pub(super) state: &'r str,
+    pub(super) written: bool,
+    pub(super) backup: Option<PathBuf>,
+    pub(super) diff: &'r [Difference],
 }
 
 impl Report<'_> {
@@ -35,12 +45,19 @@ impl Report<'_> {
             (true, _) => {
                 out.line("")?;
                 differences::text(&self.changed.diff, &mut out)?;
+                if let Some(other) = &self.other {
+                    out.line(&format!("{}:", other.state))?;
+                    differences::text(other.diff, &mut out)?;
+                }
             }
             (false, true) => out.line(&done.success)?,
             (false, false) => out.line("Nothing to change.")?,
         }
         if let Some(backup) = &self.backup {
             out.line(&format!("The state before is in {}.", backup.display()))?;
+        }
+        if let Some(Other { state, backup: Some(backup), .. }) = &self.other {
+            out.line(&format!("What {state} was before is in {}.", backup.display()))?;
         }
         Ok(out.finish()?)
     }
@@ -55,7 +72,21 @@ impl Report<'_> {
             }
             json.objects("changes", &self.changed.done.changes, change);
             json.inner("diff", |json| differences::members(json, &self.changed.diff));
+            if let Some(other) = &self.other {
+                json.inner("to", |json| other.members(json));
+            }
         })
+    }
+}
+
+impl Other<'_> {
+    fn members(&self, json: &mut Json) {
+        json.text("state", self.state);
+        json.raw("written", self.written);
+        if let Some(backup) = &self.backup {
+            json.text("backup", &backup.display().to_string());
+        }
+        json.inner("diff", |json| differences::members(json, self.diff));
     }
 }
 

@@ -90,7 +90,8 @@ pub(super) fn run_keeping(
         }
     };
     let backup = path.filter(|_| changed.written);
-    Report { state: &name, dry_run: args.dry_run, backup, changed: &changed }.print(args.json)?;
+    Report { state: &name, dry_run: args.dry_run, backup, changed: &changed, other: None }
+        .print(args.json)?;
     Ok(Outcome::Clean)
 }
 

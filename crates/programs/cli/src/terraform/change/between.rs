@@ -1,36 +1,27 @@
 //! `groundstate mv --to` and `groundstate split`: resources that move from one state to another.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
 
 use groundstate_common::{IdSource, OsIds};
 use groundstate_state_edit::{Diff, Editor, MoveError, Summary, Transfer, diff};
 use groundstate_statefile::File;
 use groundstate_statemgr::{Decision, ErrorKind, Manager, Migrator, Persisted, Persister, Refresher};
-use groundstate_statemgr_fs::Backup;
 use groundstate_states::Lineage;
 use groundstate_states::addr::Target;
 
 use super::report::{Other, Report};
 use crate::args::{ChangeArgs, MvArgs, SplitArgs};
 use crate::input::location::StateLocation;
-use crate::input::paths::is_same_file;
 use crate::report::error::{Failure, Kind, Outcome, Result, chain};
-use crate::session::backup::backup;
 use crate::session::interrupt::Interrupts;
 use crate::session::locked::{both_locked, unlocked};
 use crate::session::managed_state::ManagedState;
+use crate::session::pair::{Side, half_done, pair};
 use crate::session::recovery::warn_of_journal;
 use crate::session::state_error::StateError;
 use crate::terraform::select;
 
 type Pairs = Vec<(Target, Target)>;
-
-/// One of the two states.
-struct Side {
-    opened: ManagedState,
-    backup: Option<PathBuf>,
-}
 
 /// What was done to one of the two states, or would be.
 struct Done {
@@ -70,14 +61,7 @@ fn transfer(
     operation: &str,
     pairs: impl FnOnce(&Editor<'_>) -> Result<Pairs>,
 ) -> Result {
-    if is_same(&from, &other) {
-        let message = format!("{} is both the state to move from and the state to move to", from.name());
-        return Err(Failure::new(Kind::Usage, message).hint("without `--to`, `mv` moves within a state"));
-    }
-    // The file that `--backup` names is for the first of the two.
-    let unnamed = args.backup.clone().filter(|path| path == Path::new("-"));
-    let others = ChangeArgs { backup: unnamed, ..args.clone() };
-    let (source, dest) = (side(from, args)?, side(other, &others)?);
+    let (source, dest) = pair(from, other, args)?;
     let (added, removed) = match args.dry_run {
         true => unlocked(&source.opened, async |manager| {
             warn_of_journal(&source.opened).await;
@@ -85,13 +69,9 @@ fn transfer(
             Ok((add(&dest.opened, &transfer, args, false).await?, removed))
         })?,
         false => both_locked([&source.opened, &dest.opened], &args.lock, operation, async |interrupts| {
-            write(&source.opened, &dest.opened, args, pairs, interrupts).await.map_err(|failure| {
-                let begun = failure.1.then(|| {
-                    let (from, to) = (source.opened.shown(), dest.opened.shown());
-                    format!("{to} has what moves already, and {from} still has it: the same command once more ends the move")
-                });
-                begun.into_iter().fold(failure.0, Failure::hint)
-            })
+            let written = write(&source.opened, &dest.opened, args, pairs, interrupts).await;
+            written
+                .map_err(|(failure, begun)| if begun { half_done(failure, &source, &dest) } else { failure })
         })?,
     };
     report(&source, &dest, args, &added, &removed)
@@ -180,22 +160,6 @@ async fn operate(
 fn preview(editor: &Editor<'_>, args: &ChangeArgs) -> Result<Option<Diff>> {
     let preview = || editor.preview().map_err(|error| Failure::new(Kind::Unusable, error.to_string()));
     (args.dry_run || args.json).then(preview).transpose()
-}
-
-fn side(found: StateLocation, args: &ChangeArgs) -> Result<Side> {
-    let existed = found.exists();
-    let (keep, path): (Backup, _) = backup(&found, args, ".backup")?;
-    let opened = ManagedState::open(found, keep, !args.lock.no_lock)?;
-    Ok(Side { opened, backup: path.filter(|_| existed) })
-}
-
-/// Whether both are one state, as far as their names tell.
-fn is_same(one: &StateLocation, other: &StateLocation) -> bool {
-    match (one.remote(), other.remote()) {
-        (None, None) => is_same_file(&one.with_suffix(""), &other.with_suffix("")),
-        (Some(_), Some(_)) => one.name() == other.name(),
-        _ => false,
-    }
 }
 
 fn report(source: &Side, dest: &Side, args: &ChangeArgs, added: &Done, removed: &Done) -> Result {

@@ -1,0 +1,53 @@
+//! Two states, of which one gives resources to the other.
+
+use std::path::{Path, PathBuf};
+
+use crate::args::ChangeArgs;
+use crate::input::location::StateLocation;
+use crate::input::paths::is_same_file;
+use crate::report::error::{Failure, Kind, Result};
+use crate::session::backup::backup;
+use crate::session::managed_state::ManagedState;
+
+/// One of the two states.
+pub(crate) struct Side {
+    pub(crate) opened: ManagedState,
+    /// Where the state before the change goes.
+    pub(crate) backup: Option<PathBuf>,
+}
+
+/// The state that gives and the one that gets, which have to be two.
+pub(crate) fn pair(from: StateLocation, other: StateLocation, args: &ChangeArgs) -> Result<(Side, Side)> {
+    if is_same(&from, &other) {
+        let message = format!("{} is both the state to move from and the state to move to", from.name());
+        return Err(Failure::new(Kind::Usage, message).hint("without `--to`, `mv` moves within a state"));
+    }
+    // The file that `--backup` names is for the first of the two.
+    let unnamed = args.backup.clone().filter(|path| path == Path::new("-"));
+    let others = ChangeArgs { backup: unnamed, ..args.clone() };
+    Ok((side(from, args)?, side(other, &others)?))
+}
+
+/// A failure of the second write, after the first one was done.
+pub(crate) fn half_done(failure: Failure, source: &Side, dest: &Side) -> Failure {
+    let (from, to) = (source.opened.shown(), dest.opened.shown());
+    failure.hint(format!(
+        "{to} has what moves already, and {from} still has it: the same command once more ends the move"
+    ))
+}
+
+fn side(found: StateLocation, args: &ChangeArgs) -> Result<Side> {
+    let existed = found.exists();
+    let (keep, path) = backup(&found, args, ".backup")?;
+    let opened = ManagedState::open(found, keep, !args.lock.no_lock)?;
+    Ok(Side { opened, backup: path.filter(|_| existed) })
+}
+
+/// Whether both are one state, as far as their names tell.
+fn is_same(one: &StateLocation, other: &StateLocation) -> bool {
+    match (one.remote(), other.remote()) {
+        (None, None) => is_same_file(&one.with_suffix(""), &other.with_suffix("")),
+        (Some(_), Some(_)) => one.name() == other.name(),
+        _ => false,
+    }
+}
