@@ -160,7 +160,12 @@ impl Program {
                 make(&source)?;
                 write(&source.join("go.mod"), &go.text(&self.version))?;
                 let mut command = Command::new("go");
-                command.current_dir(&source).env("GOFLAGS", "").args(["build", "-mod=mod", "-o"]);
+                command.current_dir(&source).env("GOFLAGS", "").args([
+                    "build",
+                    "-trimpath",
+                    "-mod=mod",
+                    "-o",
+                ]);
                 command.arg(bin.join(&self.binary));
                 if let Some(flags) = &go.flags {
                     command.args(["-ldflags", flags]);

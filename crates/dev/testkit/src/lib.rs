@@ -18,7 +18,8 @@
 //! puts the same in front of any other server; [`Recorder`] only records. [`ConnectProxy`] and [`Authority`] are for clients that insist on a
 //! service's own address.
 //!
-//! [`TestBackend`] is a fresh place for states in such a server, or in one of others, with the settings of a `backend` block.
+//! [`TestBackend`] is a fresh place for states in such a server, or in one of others, with the settings of a `backend` block. [`PulumiPlace`] is
+//! one for stacks of Pulumi, and [`PulumiProject`] runs the real pulumi there.
 //!
 //! # What it does not do
 //!
@@ -36,6 +37,8 @@ mod http;
 mod log;
 mod pattern;
 mod proxy;
+mod pulumi;
+mod ran;
 mod recorder;
 mod s3;
 mod store;
@@ -49,6 +52,10 @@ pub use gcs::GcsServer;
 pub use http::{Answer, Request, Server};
 pub use log::{Mark, Recorded, Traffic};
 pub use proxy::{ConnectProxy, FaultProxy};
+#[cfg(unix)]
+pub use pulumi::PulumiHolds;
+pub use pulumi::{PulumiPlace, PulumiProject, pulumi_takes_part};
+pub use ran::Ran;
 pub use recorder::Recorder;
 pub use s3::S3Server;
 pub use store::Stored;

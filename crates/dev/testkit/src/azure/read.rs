@@ -9,7 +9,7 @@ use super::lease::{Is, Lease, check_read};
 use super::route::Target;
 use crate::digest::{base64, md5};
 use crate::http::{Answer, Request};
-use crate::store::{Found, Object};
+use crate::store::{Found, Object, http_date};
 
 pub(super) fn answer(state: &State, request: &Request, target: &Target) -> Result<Answer> {
     let now = state.now();
@@ -46,6 +46,8 @@ fn describe(object: &Object, mut answer: Answer) -> Answer {
         answer = answer.header("content-md5", base64(&md5(&object.bytes)));
     }
     encryption::describe(object, answer)
+        // When it was first written is not kept here, and clients only want a time.
+        .header("x-ms-creation-time", http_date(object.modified))
         .header("x-ms-blob-type", "BlockBlob")
         .header("x-ms-server-encrypted", "true")
         .maybe("x-ms-version-id", object.version.as_deref())

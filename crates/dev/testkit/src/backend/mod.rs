@@ -178,7 +178,7 @@ fn hcl(value: &Value) -> String {
 }
 
 /// A name that no other test has, nor a run before on the same servers.
-fn fresh(prefix: &str) -> String {
+pub(crate) fn fresh(prefix: &str) -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis());
     format!("{prefix}-{time:x}-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))

@@ -20,7 +20,12 @@ pub(super) struct Target {
     pub(super) bucket: String,
     /// Nothing for the bucket itself, an empty name for its list of objects.
     object: Option<String>,
+    /// The bucket and the object that a copy makes.
+    copy: Option<(String, String)>,
 }
+
+/// What stands between the object that is copied and the bucket of the copy.
+const COPIES: [&str; 2] = ["/rewriteTo/b/", "/copyTo/b/"];
 
 impl Target {
     pub(super) fn of(request: &Request) -> Option<Self> {
@@ -32,18 +37,27 @@ impl Target {
         let rest = path.strip_prefix("/storage/v1/b")?;
         let rest = rest.strip_prefix('/').unwrap_or(rest);
         let (bucket, rest) = rest.split_once('/').unwrap_or((rest, ""));
+        // Slashes within names are escaped.
+        let (rest, copy) = COPIES
+            .iter()
+            .find_map(|verb| rest.split_once(verb))
+            .map_or((rest, None), |(rest, copy)| (rest, copy.split_once("/o/")));
         let object = match rest {
             "" => None,
             "o" => Some(""),
             _ => Some(rest.strip_prefix("o/")?),
         };
-        Some(Self { upload, bucket: decode(bucket), object: object.map(decode) })
+        let copy = copy.map(|(bucket, object)| (decode(bucket), decode(object)));
+        Some(Self { upload, bucket: decode(bucket), object: object.map(decode), copy })
     }
 }
 
 pub(super) fn answer(state: &mut State, request: &Request, target: &Target) -> Result<Answer> {
     let Some(object) = &target.object else { return bucket(state, request, target) };
     state.need_bucket(&target.bucket)?;
+    if let Some(to) = &target.copy {
+        return copy(state, request, (&target.bucket, object), to);
+    }
     match (request.method.as_str(), target.upload, object.as_str()) {
         ("POST" | "PUT", true, "") => match request.parameter("upload_id") {
             Some(id) => session::append(state, request, &id),
@@ -99,6 +113,34 @@ fn delete(state: &mut State, request: &Request, bucket: &str, key: &str) -> Resu
     Preconditions::of(request)?.check_write(Some(find(state, bucket, key)?))?;
     state.store.remove(bucket, key);
     Ok(Answer::new(204))
+}
+
+/// Copies an object in one step, by either of the two verbs for it.
+fn copy(state: &mut State, request: &Request, from: (&str, &str), to: &(String, String)) -> Result<Answer> {
+    if request.method != "POST" {
+        return Err(Refused::new(
+            405,
+            "MethodNotAllowed",
+            "The method is not allowed against this resource.",
+        ));
+    }
+    state.need_bucket(&to.0)?;
+    let source = find(state, from.0, from.1)?;
+    encryption::check(request, source)?;
+    let mut object = Object::new(source.bytes.clone());
+    object.headers = source.headers.clone();
+    apply(&mut object, &serde_json::from_slice(&request.body).unwrap_or_default());
+    Preconditions::of(request)?.check_write(state.store.object(&to.0, &to.1))?;
+    let stored = state.store.put(&to.0, &to.1, object).ok_or_else(Refused::no_bucket)?;
+    let copied = resource(&to.0, &to.1, stored);
+    if request.raw_path().contains(COPIES[1]) {
+        return Ok(Answer::new(200).json(&copied));
+    }
+    let size = copied["size"].clone();
+    Ok(Answer::new(200).json(&json!({
+        "kind": "storage#rewriteResponse", "totalBytesRewritten": size, "objectSize": size, "done": true,
+        "resource": copied,
+    })))
 }
 
 fn patch(state: &mut State, request: &Request, bucket: &str, key: &str) -> Result<Answer> {

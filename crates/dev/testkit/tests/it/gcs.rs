@@ -80,6 +80,27 @@ async fn the_interfaces_see_the_same_objects() {
 }
 
 #[tokio::test]
+async fn an_object_is_copied_with_its_description_and_under_conditions() {
+    let (server, _) = gcs().await;
+    sent(upload(&server, "p%2Fa", "", "bytes")).await;
+    let base = server.json_endpoint();
+    let url = |from: &str, verb: &str, to: &str, condition: &str| {
+        format!("{base}b/b/o/{from}/{verb}/b/b/o/{to}?alt=json{condition}")
+    };
+    let (status, done) = sent(http().post(url("p%2Fa", "rewriteTo", "p%2Fb", "")).body("{}")).await;
+    assert_eq!(
+        (status.as_u16(), done["done"].as_bool(), &done["resource"]["name"]),
+        (200, Some(true), &"p/b".into())
+    );
+    let copy = server.object("b", "p/b").unwrap();
+    assert_eq!((&copy.bytes[..], copy.headers["x-goog-meta-a"].as_str()), (&b"bytes"[..], "1"));
+    let (status, copied) = sent(http().post(url("p%2Fa", "copyTo", "c", "&ifGenerationMatch=0"))).await;
+    assert_eq!((status.as_u16(), &copied["name"]), (200, &"c".into()));
+    assert_eq!(sent(http().post(url("p%2Fa", "copyTo", "c", "&ifGenerationMatch=0"))).await.0, 412);
+    assert_eq!(sent(http().post(url("none", "rewriteTo", "c", ""))).await.0, 404);
+}
+
+#[tokio::test]
 async fn lists_come_in_pages() {
     let (server, _) = gcs().await;
     for number in 0..5 {

@@ -12,6 +12,8 @@ mod faults;
 mod faults_everywhere;
 mod gcs;
 mod proxies;
+#[cfg(unix)]
+mod pulumi;
 mod s3;
 mod s3_rules;
 mod standin;

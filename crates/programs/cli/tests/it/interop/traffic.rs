@@ -4,9 +4,9 @@
 
 #![expect(clippy::print_stdout, reason = "it measures, and who asks for the figures has to see them")]
 
-use groundstate_testkit::{S3Locks, TestBackend, Traffic, terraform_takes_part};
+use groundstate_testkit::{Ran, S3Locks, TestBackend, Traffic, terraform_takes_part};
 
-use super::workdir::{Ran, Workdir};
+use super::workdir::Workdir;
 
 /// An operation: its name, and how either program is told to do it.
 struct Operation {

@@ -2,10 +2,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use groundstate_testkit::TestBackend;
+use groundstate_testkit::{Ran, TestBackend};
 
 use crate::support;
 
@@ -128,55 +128,6 @@ impl Workdir {
     #[track_caller]
     pub(super) fn pulled(&self) -> serde_json::Value {
         serde_json::from_str(&self.terraform(&["state", "pull"]).succeeds()).unwrap()
-    }
-}
-
-/// What a program did.
-#[derive(Debug)]
-pub(super) struct Ran {
-    line: String,
-    pub(super) code: Option<i32>,
-    pub(super) stdout: String,
-    pub(super) stderr: String,
-}
-
-impl Ran {
-    fn of(program: &str, args: &[&str], output: Output) -> Self {
-        Self {
-            line: format!("{program} {}", args.join(" ")),
-            code: output.status.code(),
-            stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: String::from_utf8(output.stderr).unwrap(),
-        }
-    }
-
-    /// Asserts that it succeeded, and gives what it printed.
-    #[track_caller]
-    pub(super) fn succeeds(self) -> String {
-        assert_eq!(self.code, Some(0), "{self}");
-        self.stdout
-    }
-
-    /// Asserts that it failed, and gives all that it said with its frames and line breaks taken out.
-    #[track_caller]
-    pub(super) fn fails(self) -> String {
-        assert!(self.code.is_some_and(|code| code != 0), "{self}");
-        let text = format!("{}\n{}", self.stdout, self.stderr);
-        let words = text.split_whitespace().filter(|word| !["│", "╷", "╵"].contains(word));
-        words.collect::<Vec<_>>().join(" ")
-    }
-
-    /// Asserts that it failed with this code, and gives what it said.
-    #[track_caller]
-    pub(super) fn fails_with(self, code: i32) -> String {
-        assert_eq!(self.code, Some(code), "{self}");
-        self.fails()
-    }
-}
-
-impl std::fmt::Display for Ran {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "`{}` ended with {:?}\n{}\n{}", self.line, self.code, self.stdout, self.stderr)
     }
 }
 
