@@ -17,10 +17,25 @@
 //!
 //! None.
 
+mod backend;
+mod compression;
+mod error;
+mod guard;
 mod layout;
+mod names;
+mod op;
+mod options;
+mod stack;
 mod stack_ref;
 
+pub use backend::{Backend, Warning};
+pub use compression::Compression;
+pub use error::{BoxError, Error, ErrorKind, Result};
+pub use guard::{Guard, Unguarded};
 pub use layout::Layout;
+pub use op::Op;
+pub use options::Options;
+pub use stack::Stack;
 pub use stack_ref::{ORGANIZATION, StackRef, StackRefError};
 
 /// What a bucket is.

@@ -101,7 +101,7 @@ fn leads_astray(text: &str) -> bool {
     matches!(text, "." | "..")
 }
 
-fn stack_name(text: &str) -> Result<StackName, StackRefError> {
+pub(crate) fn stack_name(text: &str) -> Result<StackName, StackRefError> {
     if leads_astray(text) {
         return Err(InvalidId::new("stack name", text, "it would lead out of the folder of stacks").into());
     }

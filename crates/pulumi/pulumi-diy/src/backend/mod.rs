@@ -1,0 +1,210 @@
+//! An opened bucket.
+
+mod meta;
+mod objects;
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use groundstate_blobs::{BlobStore, Context, Key};
+use groundstate_pulumi_snapshot::ProjectName;
+
+use crate::stack::Stack;
+use crate::{Error, Layout, Op, Options, Result, StackRef, StackRefError};
+
+/// A bucket that was opened: its layout is known. Clones are cheap, and share everything.
+///
+/// The store is asked once for each request: hand in one that asks again, such as [`Retry`](groundstate_blobs::Retry).
+#[derive(Clone)]
+pub struct Backend(Arc<Inner>);
+
+struct Inner {
+    store: Arc<dyn BlobStore>,
+    context: Context,
+    options: Options,
+    layout: Layout,
+    warnings: Vec<Warning>,
+    /// The last time that went into the name of an object, in nanoseconds.
+    last_stamp: AtomicU64,
+}
+
+/// What a person should know and no program needs. `Display` says it in one sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Warning {
+    /// A bucket with projects has stacks of the layout before, which `pulumi` does not see.
+    LegacyStacks(Vec<String>),
+    /// It is not known whether there are stacks of the layout before, since listing failed.
+    LegacyUnknown(String),
+    /// A checkpoint exists in more than one compression; the newest counts.
+    Variants {
+        /// The one that counts.
+        active: String,
+        /// The others.
+        others: Vec<String>,
+    },
+    /// Of several variants of a checkpoint one is dated in the future, so that it counts until then.
+    FutureTime {
+        /// The key of it.
+        key: String,
+    },
+    /// An object that is no longer needed could not be removed.
+    Leftover {
+        /// The key of it.
+        key: String,
+        /// Why.
+        reason: String,
+    },
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::LegacyStacks(names) => write!(
+                f,
+                "stacks of the layout before projects are in this bucket and not visible: {}; run `pulumi state upgrade`, or set \
+                 PULUMI_DIY_BACKEND_NO_LEGACY_WARNING=1",
+                names.join(", ")
+            ),
+            Self::LegacyUnknown(why) => {
+                write!(f, "stacks of the layout before projects could not be looked for: {why}")
+            }
+            Self::Variants { active, others } => {
+                write!(f, "{active} is read since it is the newest; {} are ignored", others.join(" and "))
+            }
+            Self::FutureTime { key } => {
+                write!(
+                    f,
+                    "{key} was written in the future by the clock of this machine, so it counts as the newest"
+                )
+            }
+            Self::Leftover { key, reason } => write!(f, "{key} could not be removed: {reason}"),
+        }
+    }
+}
+
+impl Backend {
+    /// Opens a bucket for reading and writing. A bucket that holds nothing gets a `meta.yaml`, as `pulumi` writes it.
+    ///
+    /// # Errors
+    ///
+    /// [`Corrupt`](crate::ErrorKind::Corrupt) for a `meta.yaml` that cannot be read or has no version,
+    /// [`Unsupported`](crate::ErrorKind::Unsupported) for an unknown version, [`Legacy`](crate::ErrorKind::Legacy) for the layout of
+    /// Pulumi before 3.61 unless [`Options::legacy_allowed`], and those of requests.
+    pub async fn open(store: Arc<dyn BlobStore>, context: Context, options: Options) -> Result<Self> {
+        Self::with(store, context, options, true).await
+    }
+
+    /// Opens a bucket and writes nothing, for commands that only read.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Self::open).
+    pub async fn open_existing(
+        store: Arc<dyn BlobStore>,
+        context: Context,
+        options: Options,
+    ) -> Result<Self> {
+        Self::with(store, context, options, false).await
+    }
+
+    async fn with(
+        store: Arc<dyn BlobStore>,
+        context: Context,
+        options: Options,
+        may_write: bool,
+    ) -> Result<Self> {
+        let layout = meta::layout(&*store, &options, may_write).await?;
+        let mut warnings = Vec::new();
+        match layout {
+            Layout::Legacy if !options.legacy_allowed => return Err(meta::deprecated(&*store)),
+            Layout::Projects if options.legacy_warning => {
+                warnings.extend(meta::forgotten_stacks(&*store).await);
+            }
+            Layout::Legacy | Layout::Projects => {}
+        }
+        let last_stamp = AtomicU64::new(0);
+        Ok(Self(Arc::new(Inner { store, context, options, layout, warnings, last_stamp })))
+    }
+
+    /// How the bucket is laid out.
+    pub fn layout(&self) -> Layout {
+        self.0.layout
+    }
+
+    /// The bucket.
+    pub fn store(&self) -> &Arc<dyn BlobStore> {
+        &self.0.store
+    }
+
+    /// The clock, the sleeper and the source of ids.
+    pub fn context(&self) -> &Context {
+        &self.0.context
+    }
+
+    /// How it was opened.
+    pub fn options(&self) -> &Options {
+        &self.0.options
+    }
+
+    /// What was noticed when it was opened.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.0.warnings
+    }
+
+    /// A handle to a stack, which need not exist.
+    pub fn stack(&self, reference: &StackRef) -> Stack {
+        Stack::new(self.clone(), reference.clone())
+    }
+
+    /// Reads the name of a stack as this layout has it: `STACK` where there are no projects, else the forms of
+    /// [`StackRef::parse`].
+    ///
+    /// # Errors
+    ///
+    /// Names that cannot be those of a stack in this layout.
+    pub fn reference(&self, text: &str, current: Option<&ProjectName>) -> Result<StackRef, StackRefError> {
+        match self.layout() {
+            Layout::Projects => StackRef::parse(text, current),
+            Layout::Legacy => StackRef::legacy(text),
+        }
+    }
+
+    /// The time for the name of an object, in nanoseconds since 1970. No two calls give the same.
+    pub fn stamp(&self) -> u64 {
+        let now = self.0.context.clock.now();
+        let seconds = u64::try_from(now.seconds()).unwrap_or_default();
+        let now = seconds.saturating_mul(1_000_000_000).saturating_add(u64::from(now.nanos()));
+        let next = |last: u64| Some(now.max(last.saturating_add(1)));
+        let last = self.0.last_stamp.fetch_update(Ordering::AcqRel, Ordering::Acquire, next);
+        now.max(last.unwrap_or_default().saturating_add(1))
+    }
+
+    /// The place of a key, for messages.
+    pub(crate) fn place(&self, key: &str) -> String {
+        format!("{}/{key}", self.0.store)
+    }
+
+    /// Checks a key.
+    pub(crate) fn key(&self, op: Op, text: &str) -> Result<Key> {
+        Key::parse(text).map_err(|error| Error::from_store(op, self.place(text), error))
+    }
+}
+
+impl fmt::Debug for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Backend")
+            .field("store", &self.0.store)
+            .field("layout", &self.0.layout)
+            .field("options", &self.0.options)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Display for Backend {
+    /// The bucket, without credentials.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.store.fmt(f)
+    }
+}

@@ -1,0 +1,38 @@
+//! Lists of objects, without what is none of a stack's.
+
+use std::collections::BTreeSet;
+
+use groundstate_blobs::{BlobStore, ListOptions, Listed};
+
+use crate::{Error, Op, Result};
+
+/// What a folder holds: objects, and folders with the slash at their ends.
+#[derive(Debug, Default)]
+pub(crate) struct Folder {
+    pub(crate) objects: Vec<Listed>,
+    pub(crate) folders: BTreeSet<String>,
+}
+
+/// What is directly in a folder, whose name ends with a slash. The markers that consoles make for folders, the
+/// descriptions that directories keep beside objects, and what a killed write left are not among it.
+pub(crate) async fn folder(store: &dyn BlobStore, prefix: &str) -> Result<Folder> {
+    list(store, prefix, ListOptions::default().delimited()).await
+}
+
+async fn list(store: &dyn BlobStore, prefix: &str, mut options: ListOptions) -> Result<Folder> {
+    let mut all = Folder::default();
+    loop {
+        let page = store.list(prefix, &options).await;
+        let page = page.map_err(|error| Error::from_store(Op::List, format!("{store}/{prefix}"), error))?;
+        all.objects.extend(page.blobs.into_iter().filter(|listed| is_object(&listed.name)));
+        all.folders.extend(page.prefixes);
+        match page.next {
+            Some(next) => options = options.page(Some(next)),
+            None => return Ok(all),
+        }
+    }
+}
+
+fn is_object(name: &str) -> bool {
+    !name.ends_with('/') && !name.ends_with(".attrs") && !name.ends_with(".tmp")
+}

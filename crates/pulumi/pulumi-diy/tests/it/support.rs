@@ -1,0 +1,85 @@
+//! Buckets in memory and in directories.
+
+use std::sync::Arc;
+
+use groundstate_blobs_fs::FileBlobs;
+use groundstate_common::{FixedClock, SequenceIds, Timestamp};
+use groundstate_pulumi_diy::blobs::{
+    BlobStore, Context, GetOptions, Key, ListOptions, MemoryBlobs, PutOptions,
+};
+use groundstate_pulumi_diy::{Backend, Options, Result, StackRef};
+
+/// A bucket with the time it has.
+pub(crate) struct Bucket {
+    pub(crate) store: Arc<dyn BlobStore>,
+    pub(crate) clock: Arc<FixedClock>,
+    _folder: Option<tempfile::TempDir>,
+}
+
+impl Bucket {
+    /// An empty one in memory.
+    pub(crate) fn memory() -> Self {
+        let clock = Arc::new(FixedClock::new(Timestamp::from_unix(1_800_000_000, 0).unwrap()));
+        let times: Arc<FixedClock> = Arc::clone(&clock);
+        Self { store: Arc::new(MemoryBlobs::with_clock("bucket", times)), clock, _folder: None }
+    }
+
+    /// An empty one in a directory.
+    pub(crate) fn directory() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Arc::new(FileBlobs::open(folder.path()).unwrap());
+        Self { store, _folder: Some(folder), ..Self::memory() }
+    }
+
+    /// One of each.
+    pub(crate) fn both() -> [Self; 2] {
+        [Self::memory(), Self::directory()]
+    }
+
+    /// The same bucket by another client.
+    pub(crate) fn through(&self, store: Arc<dyn BlobStore>) -> Self {
+        Self { store, clock: Arc::clone(&self.clock), _folder: None }
+    }
+
+    pub(crate) fn context(&self) -> Context {
+        let clock: Arc<FixedClock> = Arc::clone(&self.clock);
+        Context::new(clock, Arc::clone(&self.clock) as _, Arc::new(SequenceIds::new()))
+    }
+
+    pub(crate) async fn open(&self) -> Backend {
+        self.open_with(Options::default()).await.unwrap()
+    }
+
+    pub(crate) async fn open_with(&self, options: Options) -> Result<Backend> {
+        Backend::open(Arc::clone(&self.store), self.context(), options).await
+    }
+
+    pub(crate) async fn put(&self, key: &str, text: impl Into<Vec<u8>>) {
+        let key = Key::parse(key).unwrap();
+        self.store.put(&key, text.into().into(), &PutOptions::default()).await.unwrap();
+    }
+
+    pub(crate) async fn text(&self, key: &str) -> Option<String> {
+        let blob = self.store.get(&Key::parse(key).unwrap(), &GetOptions::default()).await.unwrap();
+        blob.map(|blob| String::from_utf8_lossy(&blob.bytes).into_owned())
+    }
+
+    /// The names of all objects.
+    pub(crate) async fn names(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        let mut options = ListOptions::default();
+        loop {
+            let page = self.store.list("", &options).await.unwrap();
+            names.extend(page.blobs.into_iter().map(|listed| listed.name));
+            match page.next {
+                Some(next) => options = options.page(Some(next)),
+                None => return names,
+            }
+        }
+    }
+}
+
+/// `organization/p/NAME`.
+pub(crate) fn stack(name: &str) -> StackRef {
+    StackRef::parse(&format!("organization/p/{name}"), None).unwrap()
+}
