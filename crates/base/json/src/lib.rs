@@ -6,6 +6,7 @@
 //! - [`Cursor`] walks a document front to back, checks every byte and copies none. Members are [`Str`]s and slices.
 //! - [`RawJson`] carries one value as compact text, [`Extra`] the unknown members of an object.
 //! - [`SourcePos`] and [`places`] turn offsets into line, column and JSON path, for the few that are shown.
+//! - [`Mark`] is a place in a text that is read in pieces, without a path.
 //! - [`follow_paths`] goes the other way, from paths to offsets; [`value_span`] gives the one value that a path means.
 //! - [`Tape`] is one value as a flat list of tokens, for those who walk it several times; [`lexeme_end`] splits what may be no JSON.
 //! - [`Writer`] writes a document in a [`Layout`], [`push_json_string_as`] one string; [`indented`] gives a compact value its line breaks.
@@ -34,6 +35,7 @@ mod compact;
 mod cursor;
 mod escape;
 mod lexeme;
+mod mark;
 mod paths;
 mod places;
 mod problems;
@@ -50,6 +52,7 @@ pub use compact::{compact, compact_as_written};
 pub use cursor::{Cursor, Extremes, Kind, MAX_DEPTH, Stop, Str, SyntaxError, describe};
 pub use escape::{Escapes, push_json_string, push_json_string_as};
 pub use lexeme::lexeme_end;
+pub use mark::Mark;
 pub use paths::{PathStep, follow_paths, path_steps, value_span};
 pub use places::places;
 pub use problems::{Coded, Problems};

@@ -29,7 +29,8 @@
 //! - [`RawDeployment`] takes a deployment from one envelope to the other without a look inside.
 //! - [`PartReader`] and [`PartWriter`] do parts of deployments that stand in other documents, and [`has_byte_strings`] tells
 //!   what such a document has to say about them.
-//! - [`condense`] reads a text in blocks and leaves out what cannot be at fault, for checks of large files.
+//! - [`condense`] reads a text in blocks and leaves out what cannot be at fault, for checks of large files; [`condense_part`] does so
+//!   for threads that share a text, each from a resource that [`Beginning`] expects.
 //! - [`Offsets`] finds where each resource stands in a text, for findings that know its index alone.
 //! - [`ReadError`] has all problems of a document, each with a code, a JSON path, line and column.
 //!
@@ -65,7 +66,7 @@ mod wire;
 
 pub use groundstate_json::{Escapes, Layout, SourcePos};
 
-pub use condense::condense;
+pub use condense::{Beginning, Condensed, CondensedPart, Element, condense, condense_part};
 pub use decode::{DecodeOptions, EnvelopeKind, decode};
 pub use diff::{Change, ChangeKind, Diff, FieldChange, Side, Subject, diff};
 pub use encode::{EncodeError, EncodeOptions, Secrets, encode, encode_resource, encode_to};

@@ -9,6 +9,9 @@ use crate::type_token::{ROOT_STACK_TYPE, TypeToken};
 const PREFIX: &str = "urn:pulumi:";
 const DELIMITER: &str = "::";
 
+/// The component that takes all that is left, delimiters included: the name.
+const LAST: usize = 3;
+
 text_id! {
     /// The name of a resource: `urn:pulumi:<stack>::<project>::<parent type>$<type>::<name>`.
     ///
@@ -96,7 +99,8 @@ impl Urn {
     }
 
     pub(crate) fn is_valid_text(text: &str) -> bool {
-        text.starts_with(PREFIX) && text.match_indices(DELIMITER).take(3).count() == 3
+        let behind = |rest| split_delimiter(rest).map(|(_, behind)| behind);
+        text.starts_with(PREFIX) && behind(text).and_then(behind).and_then(behind).is_some()
     }
 
     fn component(&self, position: usize) -> &str {
@@ -135,7 +139,7 @@ impl Urn {
 
     /// The name: everything behind the third delimiter.
     pub fn name(&self) -> &str {
-        self.component(3)
+        self.component(LAST)
     }
 
     /// Whether it names the root resource of a stack.
@@ -178,8 +182,18 @@ impl Urn {
 
 /// The component at a position; the last takes everything that is left.
 fn component(urn: &str, position: usize) -> &str {
-    let inside = urn.strip_prefix(PREFIX).unwrap_or_default();
-    inside.splitn(4, DELIMITER).nth(position).unwrap_or_default()
+    let mut rest = urn.strip_prefix(PREFIX).unwrap_or_default();
+    for _ in 0..position {
+        let Some((_, behind)) = split_delimiter(rest) else { return "" };
+        rest = behind;
+    }
+    if position == LAST { rest } else { split_delimiter(rest).map_or(rest, |(first, _)| first) }
+}
+
+/// The text in front of the first delimiter and that behind it. Searching two bytes takes less than preparing a search.
+fn split_delimiter(text: &str) -> Option<(&str, &str)> {
+    let at = text.as_bytes().windows(DELIMITER.len()).position(|two| two == DELIMITER.as_bytes())?;
+    Some((text.get(..at)?, text.get(at + DELIMITER.len()..)?))
 }
 
 /// The resource's own type in the text of a URN.

@@ -10,6 +10,7 @@ use crate::input::foreign;
 use crate::input::ignored::Ignored;
 use crate::input::locate::is_standard;
 use crate::input::state::State;
+use crate::report::clipped::Clipped;
 use crate::report::error::{Failure, Kind, Outcome, Result};
 use crate::report::findings::{Checked, json, print};
 use crate::report::junit::junit;
@@ -71,7 +72,7 @@ fn check(state: &Path, args: &CheckArgs, format: CheckFormat, out: &mut Output) 
                 return Err(failure);
             }
             let _working = working("checking");
-            (terraform::check::check(&state.name, &text), text)
+            (terraform::check::check(&state.name, &text), Clipped::whole(text))
         }
         State::Pulumi(state) => pulumi::check(state)?,
     };

@@ -9,6 +9,7 @@ use std::thread;
 
 use groundstate_statefile::{Listing, ListingPart, ScanError, expect_resource, list, list_part};
 
+use crate::input::reader::{Input, Reader, index};
 use crate::input::threads::threads;
 use crate::report::progress::{Count, Extent, Progress};
 
@@ -20,41 +21,17 @@ const SEARCHED: u64 = 1 << 20;
 
 /// Lists the instances in a file.
 pub(crate) fn of_file(file: &File, length: u64, with_ids: bool) -> Result<Listing, ScanError> {
-    let starts = starts(file, length)?;
+    let input = Input::File(file, length);
+    let starts = starts(input)?;
     if starts.len() > 1
-        && let Ok(listing) = in_parts(file, length, &starts, with_ids)
+        && let Ok(listing) = in_parts(input, &starts, with_ids)
     {
         return Ok(listing);
     }
-    list(Progress::new(Reader::at(file, 0), Extent::Bytes(length), Count::default()), with_ids)
+    list(Progress::new(input.from(0), Extent::Bytes(length), Count::default()), with_ids)
 }
 
-/// Reads a file from an offset on, beside others that read the same handle, so that all see the same file even when
-/// another takes its place meanwhile.
-#[derive(Debug)]
-struct Reader<'f> {
-    file: &'f File,
-    offset: u64,
-}
-
-impl<'f> Reader<'f> {
-    fn at(file: &'f File, offset: u64) -> Self {
-        Self { file, offset }
-    }
-}
-
-impl Read for Reader<'_> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        #[cfg(unix)]
-        let read = std::os::unix::fs::FileExt::read_at(self.file, into, self.offset)?;
-        #[cfg(windows)]
-        let read = std::os::windows::fs::FileExt::seek_read(self.file, into, self.offset)?;
-        self.offset += read as u64;
-        Ok(read)
-    }
-}
-
-fn in_parts(file: &File, length: u64, starts: &[u64], with_ids: bool) -> Result<Listing, ScanError> {
+fn in_parts(input: Input<'_>, starts: &[u64], with_ids: bool) -> Result<Listing, ScanError> {
     let count = Count::default();
     thread::scope(|scope| {
         let threads: Vec<_> = starts
@@ -62,9 +39,9 @@ fn in_parts(file: &File, length: u64, starts: &[u64], with_ids: bool) -> Result<
             .enumerate()
             .map(|(index, &start)| {
                 let stop = starts.get(index + 1).copied();
-                let extent = if index == 0 { Extent::Bytes(length) } else { Extent::ShownElsewhere };
+                let extent = if index == 0 { Extent::Bytes(input.len()) } else { Extent::ShownElsewhere };
                 let count = count.clone();
-                let read = move || part(file, start, stop, extent, count, with_ids);
+                let read = move || part(input, start, stop, extent, count, with_ids);
                 thread::Builder::new().spawn_scoped(scope, read)
             })
             .collect();
@@ -76,32 +53,28 @@ fn in_parts(file: &File, length: u64, starts: &[u64], with_ids: bool) -> Result<
 
 /// Reads one part.
 fn part(
-    file: &File,
+    input: Input<'_>,
     start: u64,
     stop: Option<u64>,
     extent: Extent,
     count: Count,
     with_ids: bool,
 ) -> Result<ListingPart, ScanError> {
-    let input = Progress::new(Reader::at(file, start), extent, count);
+    let input = Progress::new(input.from(start), extent, count);
     let (start, stop) = (index(start)?, stop.map(index).transpose()?);
     list_part(input, start, stop, with_ids)
 }
 
-fn index(offset: u64) -> io::Result<usize> {
-    usize::try_from(offset).map_err(|_| io::Error::other("the file is too large for this machine"))
-}
-
 /// Where the threads begin.
-fn starts(file: &File, length: u64) -> io::Result<Vec<u64>> {
+fn starts(input: Input<'_>) -> io::Result<Vec<u64>> {
     let mut starts = vec![0];
-    let threads = threads() as u64;
+    let (length, threads) = (input.len(), threads() as u64);
     if length < WORTHWHILE {
         return Ok(starts);
     }
     for thread in 1..threads {
         let from = length / threads * thread;
-        starts.extend(find_resource(Reader::at(file, from))?.map(|found| from + found as u64));
+        starts.extend(find_resource(input.from(from))?.map(|found| from + found as u64));
     }
     starts.dedup();
     Ok(starts)

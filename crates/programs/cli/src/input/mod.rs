@@ -1,6 +1,7 @@
 //! From the STATE argument to a state that can be read: where it is, whose it is, what it says. It knows no verb.
 
 pub(crate) mod backend;
+pub(crate) mod condensed;
 pub(crate) mod environment;
 pub(crate) mod family;
 pub(crate) mod foreign;
@@ -13,6 +14,7 @@ pub(crate) mod location;
 pub(crate) mod packed;
 pub(crate) mod paths;
 pub(crate) mod pulumi;
+pub(crate) mod reader;
 pub(crate) mod remote;
 pub(crate) mod run_journal;
 pub(crate) mod runtime;

@@ -6,12 +6,13 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use groundstate_backends::Purpose;
-use groundstate_pulumi_deployment::{DeploymentFile, condense};
+use groundstate_pulumi_deployment::{DeploymentFile, Element};
 use groundstate_statefile::{Listing, ScanError};
 use groundstate_statemgr_fs::Backup;
 use groundstate_states::OutputValue;
 
 use crate::input::backend::refused;
+use crate::input::condensed::{clip, condensed};
 use crate::input::family::{Family, is_packed, may_be_state};
 use crate::input::history::StateHistory;
 use crate::input::listing;
@@ -19,9 +20,12 @@ use crate::input::locate::{is_standard, locate, locate_beside};
 use crate::input::location::{StateLocation, not_found};
 use crate::input::packed;
 use crate::input::paths::{self, is_same_file};
+use crate::input::reader::Input;
 use crate::input::remote::{Located, Remote};
 use crate::input::run_journal::warn_beside;
 use crate::input::runtime::runtime;
+use crate::input::threads::threads;
+use crate::report::clipped::Clipped;
 use crate::report::error::{Failure, Kind, Result};
 use crate::report::progress::{Count, Extent, Progress};
 
@@ -51,7 +55,7 @@ enum Content {
     Packed { path: Option<PathBuf>, stored: Vec<u8>, text: Vec<u8> },
 }
 
-/// A file of so many bytes is read as a whole, however few of them hold the outputs.
+/// A file of so many bytes is read as a whole, however few of them hold the outputs, and by one thread.
 const SMALL: u64 = 1 << 20;
 
 /// The outputs in a text, those of a second member `outputs` too. In a damaged text the first member tells.
@@ -195,21 +199,26 @@ impl Source {
         }
     }
 
-    /// A Pulumi deployment without the values that surely can be loaded, read without holding the whole text, and what it was
-    /// read from; nothing where only the whole will do.
-    pub(crate) fn condensed(&self) -> Result<Option<(DeploymentFile, Original<'_>)>> {
-        let path = match &self.place {
-            Content::File(path) => path,
-            Content::Text(text) | Content::Packed { text, .. } => {
-                let condensed = condense(text.as_slice()).unwrap_or_default();
-                return Ok(condensed.map(|condensed| (condensed, Original(Whole::Text(text)))));
-            }
+    /// A Pulumi deployment without the values that surely can be loaded, read by so many threads without holding the whole text,
+    /// and what it was read from; nothing where only the whole will do.
+    pub(crate) fn condensed(&self, threads: usize) -> Result<Option<(DeploymentFile, Original<'_>)>> {
+        let (whole, path) = match &self.place {
+            Content::File(path) => (Whole::File(path, Open::at(path)?), path.as_path()),
+            Content::Text(text) | Content::Packed { text, .. } => (Whole::Text(text), Path::new(&self.name)),
         };
-        let open = Open::at(path)?;
-        let extent = Extent::Bytes(open.before.len());
-        let condensed = condense(Progress::new(&open.file, extent, Count::default()))
-            .map_err(|error| Failure::unreadable(path, &error))?;
-        Ok(condensed.filter(|_| open.is_steady()).map(|found| (found, Original(Whole::File(path, open)))))
+        let condensed =
+            condensed(whole.input(), threads).map_err(|error| Failure::unreadable(path, &error))?;
+        let Some(condensed) = condensed.filter(|_| whole.is_steady()) else { return Ok(None) };
+        Ok(Some((condensed.file, Original { whole, elements: condensed.elements })))
+    }
+
+    /// How many threads are worth their start.
+    pub(crate) fn threads(&self) -> usize {
+        let length = match &self.place {
+            Content::File(path) => fs::metadata(path).map_or(0, |file| file.len()),
+            Content::Text(text) | Content::Packed { text, .. } => text.len() as u64,
+        };
+        if length < SMALL { 1 } else { threads() }
     }
 
     /// Whether this is what `path` leads to.
@@ -261,23 +270,46 @@ impl From<Failure> for ScanFailure {
 }
 
 /// What a deployment was condensed from.
-pub(crate) struct Original<'s>(Whole<'s>);
+pub(crate) struct Original<'s> {
+    whole: Whole<'s>,
+    elements: Vec<Element>,
+}
 
 enum Whole<'s> {
     File(&'s Path, Open),
     Text(&'s [u8]),
 }
 
+impl Whole<'_> {
+    fn input(&self) -> Input<'_> {
+        match self {
+            Self::File(_, open) => Input::File(&open.file, open.before.len()),
+            Self::Text(text) => Input::Text(text),
+        }
+    }
+
+    fn is_steady(&self) -> bool {
+        match self {
+            Self::File(_, open) => open.is_steady(),
+            Self::Text(_) => true,
+        }
+    }
+}
+
 impl<'s> Original<'s> {
-    /// The whole text; nothing if it has changed since it was condensed.
-    pub(crate) fn read(self) -> Result<Option<Cow<'s, [u8]>>> {
-        let (path, mut open) = match self.0 {
+    /// What is shown of the text for findings in these resources, in ascending order; nothing if it has changed since it was
+    /// condensed.
+    pub(crate) fn around(self, resources: impl Iterator<Item = usize>) -> Result<Option<Clipped<'s>>> {
+        let (path, open) = match self.whole {
+            Whole::Text(text) => return Ok(clip(Input::Text(text), &self.elements, resources).ok()),
             Whole::File(path, open) => (path, open),
-            Whole::Text(text) => return Ok(Some(Cow::Borrowed(text))),
         };
-        let text = open.file.rewind().and_then(|()| read_all(&open.file, Extent::Bytes(open.before.len())));
-        let text = text.map_err(|error| Failure::unreadable(path, &error))?;
-        Ok(open.is_steady().then_some(Cow::Owned(text)))
+        let clipped = clip(Input::File(&open.file, open.before.len()), &self.elements, resources);
+        match clipped {
+            _ if !open.is_steady() => Ok(None),
+            Ok(clipped) => Ok(Some(clipped.into_owned())),
+            Err(error) => Err(Failure::unreadable(path, &error)),
+        }
     }
 }
 

@@ -1,7 +1,5 @@
 //! `groundstate check`: the rules of Pulumi snapshots.
 
-use std::borrow::Cow;
-
 use groundstate_common::Severity;
 use groundstate_json::places;
 use groundstate_pulumi_deployment::{DecodeOptions, DeploymentFile, NoteKind, ReadError, decode};
@@ -11,34 +9,37 @@ use super::locate::locate;
 use crate::input::foreign;
 use crate::input::pulumi::{envelope, faults, snapshot};
 use crate::input::source::Source;
+use crate::input::threads::threads;
+use crate::report::clipped::Clipped;
 use crate::report::error::Result;
 use crate::report::findings::{Checked, ShownFinding};
 use crate::report::progress::working;
 
-/// Checks one state. What cannot be read is a finding too. The text is given back, for the lines that findings are about; it
-/// may be empty where nothing was found.
-pub(crate) fn check(source: &Source) -> Result<(Checked, Cow<'_, [u8]>)> {
-    if let Some(checked) = check_condensed(source)? {
+/// Checks one state. What cannot be read is a finding too. The text is given back, as far as findings are about it.
+pub(crate) fn check(source: &Source) -> Result<(Checked, Clipped<'_>)> {
+    if let Some(checked) = check_condensed(source, source.threads())? {
         return Ok(checked);
     }
     let text = source.text()?;
     match foreign::recognise(&source.name, &text) {
         Some(failure) => Err(failure),
-        None => Ok((check_whole(&source.name, &text), text)),
+        None => Ok((check_whole(&source.name, &text), Clipped::whole(text))),
     }
 }
 
-/// Checks one state without holding its text, where that makes no difference: nothing if there is something about it that
-/// needs the whole, such as notes and problems of the reader.
-fn check_condensed(source: &Source) -> Result<Option<(Checked, Cow<'_, [u8]>)>> {
-    let Some((file, original)) = source.condensed()? else { return Ok(None) };
-    let (checked, found) = verified(&source.name, &file);
-    // The model makes room for the whole text.
+/// Checks one state by so many threads and without holding its text, where that makes no difference: nothing if there is something
+/// about it that needs the whole, such as notes and problems of the reader.
+fn check_condensed(source: &Source, threads: usize) -> Result<Option<(Checked, Clipped<'_>)>> {
+    let Some((file, original)) = source.condensed(threads)? else { return Ok(None) };
+    let (checked, found) = verified(&source.name, &file, threads);
+    // The model makes room for what is shown of the text.
     drop(file);
     if found.is_empty() {
-        return Ok(Some((checked, Cow::Borrowed(&[]))));
+        return Ok(Some((checked, Clipped::whole(&b""[..]))));
     }
-    let Some(text) = original.read()? else { return Ok(None) };
+    let mut resources: Vec<usize> = found.iter().filter_map(|finding| finding.resource).collect();
+    resources.sort_unstable();
+    let Some(text) = original.around(resources.into_iter())? else { return Ok(None) };
     let findings = shown(found, &text);
     Ok(Some((Checked { findings, ..checked }, text)))
 }
@@ -48,16 +49,16 @@ fn check_whole(name: &str, text: &[u8]) -> Checked {
         Ok(file) => file,
         Err(error) => return Checked { findings: unreadable(&error), ..Checked::new(name, "pulumi") },
     };
-    let (checked, found) = verified(name, &file);
-    let findings = losses(&file, text).into_iter().chain(shown(found, text)).collect();
+    let (checked, found) = verified(name, &file, threads());
+    let findings = losses(&file, text).into_iter().chain(shown(found, &Clipped::whole(text))).collect();
     Checked { findings, ..checked }
 }
 
-/// What is known of a file that could be read, and what the rules find in it.
-fn verified(name: &str, file: &DeploymentFile) -> (Checked, Vec<Finding>) {
+/// What is known of a file that could be read, and what the rules find in it by so many threads.
+fn verified(name: &str, file: &DeploymentFile, threads: usize) -> (Checked, Vec<Finding>) {
     let _working = working("checking");
     let snapshot = snapshot(file);
-    let report = verify(&snapshot, &VerifyOptions::default().loading(true));
+    let report = verify(&snapshot, &VerifyOptions::default().loading(true).threads(threads));
     let checked = Checked {
         readable: true,
         version: Some(file.style.source_version.to_string()),
@@ -72,8 +73,8 @@ fn verified(name: &str, file: &DeploymentFile) -> (Checked, Vec<Finding>) {
 }
 
 /// Findings with their places.
-fn shown(found: Vec<Finding>, text: &[u8]) -> Vec<ShownFinding> {
-    let places = locate(text, found.iter().map(|finding| finding.path.as_str()));
+fn shown(found: Vec<Finding>, text: &Clipped<'_>) -> Vec<ShownFinding> {
+    let places = locate(&text.text, found.iter().map(|finding| finding.path.as_str()));
     let shown = found.into_iter().zip(places).map(|(finding, place)| ShownFinding {
         code: Some(finding.rule.id()),
         severity: finding.severity,
@@ -82,7 +83,7 @@ fn shown(found: Vec<Finding>, text: &[u8]) -> Vec<ShownFinding> {
         help: Some(finding.help),
         address: finding.urn.map(|urn| urn.to_string()),
         original: finding.original,
-        place: Some(place),
+        place: Some(text.original(place)),
     });
     shown.collect()
 }
@@ -123,16 +124,24 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    use super::{Source, check_condensed, check_whole};
+    use super::{Clipped, Source, check_condensed, check_whole};
+    use crate::report::findings::spans;
 
-    /// Whether a text is checked in condensed form, in which case both ways have to tell the same.
+    /// Whether a text is checked in condensed form, in which case both ways have to tell the same, and to show the same lines.
     #[track_caller]
     fn agrees(text: &[u8]) -> bool {
         let source = Source::of_bytes("stack.json".to_owned(), None, text.to_vec()).unwrap();
-        let Some((condensed, _)) = check_condensed(&source).unwrap() else { return false };
         let whole = check_whole(&source.name, text);
-        assert_eq!(format!("{condensed:?}"), format!("{whole:?}"), "{}", String::from_utf8_lossy(text));
-        true
+        let lines = spans(&whole, &Clipped::whole(text));
+        let condensed = [1, 2 + text.len() % 5].map(|threads| {
+            let Some((condensed, clipped)) = check_condensed(&source, threads).unwrap() else { return false };
+            let shown = || format!("{threads} threads: {}", String::from_utf8_lossy(text));
+            assert_eq!(format!("{condensed:?}"), format!("{whole:?}"), "{}", shown());
+            assert_eq!(spans(&condensed, &clipped), lines, "{}", shown());
+            true
+        });
+        assert_eq!(condensed[0], condensed[1], "{}", String::from_utf8_lossy(text));
+        condensed[0]
     }
 
     fn fixtures(folder: &Path, texts: &mut Vec<Vec<u8>>) {
@@ -258,5 +267,89 @@ mod tests {
             condensed += usize::from(agrees(text.as_bytes()));
         }
         assert!(condensed > 200, "{condensed}");
+    }
+
+    /// A text in which findings stand anywhere, beside each other and far apart, in lines of all lengths.
+    fn scattered(numbers: &mut Numbers, count: usize) -> String {
+        let line_breaks = ["", "", " ", "\n", "\n    ", "\r\n\t", "\n\n"];
+        let even = numbers.below(2) == 0;
+        let common = numbers.one(&line_breaks);
+        let space = |numbers: &mut Numbers| if even { common } else { numbers.one(&line_breaks) };
+        let mut resources = String::new();
+        for index in 0..count {
+            let urn = format!("urn:pulumi:s::größe::t:t:T::{index}");
+            let before = format!("{}{{{}", space(numbers), space(numbers));
+            let inside = match numbers.below(12) {
+                0 => format!(r#""inputs":{{"long":"{}"}},"#, "日本".repeat(numbers.below(1500))),
+                1 => format!(r#""inputs":{{{}"a":[1e999]}},"#, space(numbers)),
+                2 => format!(r#""aliases":{}["urn:pulumi:s::p::t:t:T::old"],"#, space(numbers)),
+                3 => format!(
+                    r#""dependencies":["urn:pulumi:s::größe::t:t:T::0",{}"urn:gone"],"#,
+                    space(numbers)
+                ),
+                4 => String::from(r#""parent":"urn:pulumi:s::größe::t:t:T::9999","#),
+                _ => String::new(),
+            };
+            let urn = if numbers.below(30) == 0 { String::new() } else { urn };
+            let comma = if index == 0 { "" } else { "," };
+            let end = space(numbers);
+            resources.push_str(&format!(r#"{comma}{before}"urn":"{urn}",{inside}"type":"t:t:T"{end}}}"#));
+        }
+        let manifest = numbers.one(&[
+            "",
+            r#""manifest":{"time":"2024-05-06T07:08:09Z","magic":"wrong","version":"v3"},"#,
+            r#""secrets_providers":{"type":"unknown","state":{}},"#,
+        ]);
+        let rest = numbers.one(&[
+            "",
+            r#","snippets":[{"name":"ü"}]"#,
+            r#","pending_operations":[{"resource":{"urn":"urn:pulumi:s::p::t:t:T::x","type":"t:t:T"},"type":"creating"}]"#,
+        ]);
+        let (first, last) = (space(numbers), space(numbers));
+        match numbers.below(2) {
+            0 => format!(
+                r#"{{"version":3,"checkpoint":{{"latest":{{{manifest}{first}"resources":[{resources}{last}]{rest}}}}}}}"#
+            ),
+            _ => format!(
+                r#"{{{first}"version":3,{last}"deployment":{{{manifest}"resources":[{resources}]{last}{rest}}}}}"#
+            ),
+        }
+    }
+
+    #[test]
+    fn findings_are_shown_as_in_the_whole_text_of_which_the_rest_is_left_out() {
+        let (mut numbers, mut held, mut all) = (Numbers(5), 0, 0);
+        for round in 0..300 {
+            let text = scattered(&mut numbers, round % 50);
+            if agrees(text.as_bytes()) {
+                let source = Source::of_bytes("stack.json".to_owned(), None, text.into_bytes()).unwrap();
+                let (checked, clipped) = check_condensed(&source, 2).unwrap().unwrap();
+                if !checked.findings.is_empty() {
+                    held += clipped.text.len();
+                    all += source.text().unwrap().len();
+                }
+            }
+        }
+        assert!(held < all / 4 * 3 && held > all / 100, "{held} of {all}");
+    }
+
+    #[test]
+    fn files_are_judged_by_several_threads_as_their_whole_text_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("stack.json");
+        let mut numbers = Numbers(3);
+        for round in 0..4 {
+            let text = scattered(&mut numbers, 2000 + round);
+            assert!(text.len() > 1 << 16);
+            fs::write(&path, &text).unwrap();
+            let source = Source::of_file(path.display().to_string(), path.clone()).unwrap();
+            let whole = check_whole(&source.name, text.as_bytes());
+            for threads in [1, 2, 7] {
+                let (condensed, clipped) = check_condensed(&source, threads).unwrap().unwrap();
+                assert_eq!(format!("{condensed:?}"), format!("{whole:?}"));
+                assert_eq!(spans(&condensed, &clipped), spans(&whole, &Clipped::whole(text.as_bytes())));
+                assert!(clipped.text.len() < text.len());
+            }
+        }
     }
 }

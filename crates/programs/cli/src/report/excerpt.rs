@@ -14,6 +14,12 @@ const REACH: usize = 60;
 /// Indentation that is shown whole, at most.
 const INDENTATION: usize = 4096;
 
+/// More bytes in front of a place do not change what is shown of it.
+pub(crate) const BEFORE: usize = INDENTATION + REACH + 1;
+
+/// More bytes behind a place do not change it either.
+pub(crate) const AFTER: usize = REACH + 1;
+
 /// A line of a state file, cut and masked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Excerpt {

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use groundstate_common::Severity;
 use groundstate_statefile::SourcePos;
 
+use crate::report::clipped::Clipped;
 use crate::report::diagnostic::{self, Diagnostic};
 use crate::report::json::Json;
 use crate::report::line_span::LineSpan;
@@ -93,9 +94,8 @@ impl Checked {
 }
 
 /// Prints what was found in one state, and a line about it.
-pub(crate) fn print(checked: &Checked, text: &[u8], out: &mut Output) -> io::Result<()> {
-    let places = checked.findings.iter().filter_map(|finding| finding.place.as_ref());
-    let mut spans = LineSpan::of_places(text, places).into_iter();
+pub(crate) fn print(checked: &Checked, text: &Clipped<'_>, out: &mut Output) -> io::Result<()> {
+    let mut spans = spans(checked, text).into_iter();
     for finding in &checked.findings {
         let span = finding.place.as_ref().and_then(|_| spans.next());
         let diagnostic = diagnostic_of(finding, &checked.name, span);
@@ -103,6 +103,17 @@ pub(crate) fn print(checked: &Checked, text: &[u8], out: &mut Output) -> io::Res
         out.write_all(b"\n")?;
     }
     out.line(&summary(checked))
+}
+
+/// The lines of all findings that have a place.
+pub(crate) fn spans(checked: &Checked, text: &Clipped<'_>) -> Vec<LineSpan> {
+    let places = checked.findings.iter().filter_map(|finding| finding.place.clone());
+    let held = |mut place: SourcePos| {
+        place.offset = text.offset_of(place.offset);
+        place
+    };
+    let places: Vec<SourcePos> = places.map(held).collect();
+    LineSpan::of_places(&text.text, places.iter())
 }
 
 fn diagnostic_of(finding: &ShownFinding, name: &str, place: Option<LineSpan>) -> Diagnostic {

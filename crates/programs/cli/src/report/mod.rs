@@ -1,5 +1,6 @@
 //! What is shown: results, messages, errors with the lines they are about, graphs and values. It knows no verb.
 
+pub(crate) mod clipped;
 pub(crate) mod diagnostic;
 pub(crate) mod differences;
 pub(crate) mod error;

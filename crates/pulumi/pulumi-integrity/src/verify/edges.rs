@@ -16,7 +16,7 @@ impl Checker<'_> {
                 }
                 continue;
             }
-            let found = self.names.get(edge.urn.as_str()).copied();
+            let found = self.known.names.get(edge.urn.as_str()).copied();
             if found.is_some_and(|name| name.first < index) {
                 continue;
             }
@@ -30,7 +30,7 @@ impl Checker<'_> {
             self.about(index, resource, &member(edge), finding);
         }
         if let Some(parent) = resource.parent()
-            && self.names.get(parent.as_str()).is_some_and(|name| name.first < index)
+            && self.known.names.get(parent.as_str()).is_some_and(|name| name.first < index)
             && !is_below(&resource.urn, parent, resource.resource_type.as_str())
         {
             let message = format!("its URN is not that of a child of {parent}");

@@ -120,27 +120,26 @@ pub(crate) fn unusable_provider(snapshot: &Snapshot) -> Option<(Rule, String, Op
 impl Checker<'_> {
     /// Everything that Pulumi reads before it verifies, in its order.
     pub(super) fn loading(&mut self) {
-        if !self.options.loading {
+        if !self.known.options.loading {
             return;
         }
-        let snapshot = self.snapshot;
+        let snapshot = self.known.snapshot;
         if let Some((rule, message, original)) = unusable_provider(snapshot) {
             let finding = Finding::new(rule, message, "secrets_providers");
             self.findings.push(Finding { original, ..finding });
         }
         // Ciphertexts are decrypted at once, when all else has been read.
-        let mut late = Vec::new();
-        for (index, resource) in snapshot.indexed() {
+        self.each(|checker, index, resource| {
             let of = |finding: Finding| Finding { resource: Some(index), ..finding };
-            self.values(resource, &format!("resources[{index}]"), of, &mut late);
-            self.required(index, resource);
-        }
+            checker.values(resource, &format!("resources[{index}]"), of);
+            checker.required(index, resource);
+        });
         for (index, operation) in snapshot.pending_operations.iter().enumerate() {
             let of = |finding: Finding| Finding { pending: Some(index), ..finding };
-            self.values(&operation.resource, &format!("pending_operations[{index}].resource"), of, &mut late);
+            self.values(&operation.resource, &format!("pending_operations[{index}].resource"), of);
             self.unloadable_operation(index, operation);
         }
-        self.findings.extend(late);
+        self.findings.append(&mut self.late);
     }
 
     /// What every resource has: Pulumi's words are those of reading it.
@@ -171,20 +170,14 @@ impl Checker<'_> {
     }
 
     /// What is wrong with the values of a resource; ciphertexts that are damaged go to the others of their kind.
-    fn values(
-        &mut self,
-        resource: &Resource,
-        at: &str,
-        of: impl Fn(Finding) -> Finding,
-        late: &mut Vec<Finding>,
-    ) {
-        let check = ciphertext_check(self.snapshot);
+    fn values(&mut self, resource: &Resource, at: &str, of: impl Fn(Finding) -> Finding) {
+        let check = ciphertext_check(self.known.snapshot);
         for values in Values::ALL {
             let Some(found) = faults(values, resource, check) else { continue };
             for error in &found.errors {
                 let finding = of(finding_of(values, error, at, &resource.urn));
-                let list =
-                    if finding.rule == Rule::CiphertextDamaged { &mut *late } else { &mut self.findings };
+                let is_late = finding.rule == Rule::CiphertextDamaged;
+                let list = if is_late { &mut self.late } else { &mut self.findings };
                 list.push(finding);
             }
             if let (Some(last), true) = (found.errors.last(), found.more > 0) {

@@ -14,8 +14,10 @@ mod rest;
 mod serialization;
 
 use std::collections::HashMap;
+use std::convert::Infallible;
+use std::sync::OnceLock;
 
-use groundstate_common::Severity;
+use groundstate_common::{Severity, in_turn};
 use groundstate_pulumi_snapshot::{ProviderRef, Resource, Snapshot};
 
 pub(crate) use edges::is_below;
@@ -37,6 +39,8 @@ pub struct VerifyOptions {
     /// What keeps Pulumi from loading the snapshot is looked for as well, before all else: values that cannot be read, and
     /// the secrets provider.
     pub loading: bool,
+    /// Large snapshots are shared between so many threads. Fewer than two start none.
+    pub threads: usize,
 }
 
 impl VerifyOptions {
@@ -61,6 +65,13 @@ impl VerifyOptions {
         self.loading = loading;
         self
     }
+
+    /// Shares large snapshots between so many threads.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
 }
 
 /// Checks a snapshot.
@@ -82,12 +93,15 @@ impl VerifyOptions {
 /// );
 /// ```
 pub fn verify(snapshot: &Snapshot, options: &VerifyOptions) -> Report {
-    let mut checker = Checker::new(snapshot, options);
+    let names = names_of(snapshot);
+    let providers = providers_of(snapshot);
+    let late_providers = OnceLock::new();
+    let known =
+        Known { snapshot, options, names: &names, providers: &providers, late_providers: &late_providers };
+    let mut checker = Checker::new(known);
     checker.loading();
     checker.magic();
-    for (index, resource) in snapshot.indexed() {
-        checker.resource(index, resource);
-    }
+    checker.each(Checker::resource);
     checker.duplicates();
     checker.snippets();
     checker.cycles();
@@ -106,40 +120,76 @@ struct Name {
     live: usize,
 }
 
-struct Checker<'a> {
+/// How many resources a thread takes at a time.
+const TAKEN: usize = 1024;
+
+/// What is known of a snapshot before its resources are looked at one by one.
+#[derive(Clone, Copy)]
+struct Known<'a> {
     snapshot: &'a Snapshot,
     options: &'a VerifyOptions,
-    names: HashMap<&'a str, Name>,
-    /// References by which the providers so far can be named, with their indexes.
-    providers: HashMap<String, usize>,
+    names: &'a HashMap<&'a str, Name>,
+    /// The first provider that each reference can name.
+    providers: &'a HashMap<String, usize>,
     /// The last provider of each reference, looked for when one is not known yet.
-    late_providers: Option<HashMap<ProviderRef, usize>>,
+    late_providers: &'a OnceLock<HashMap<ProviderRef, usize>>,
+}
+
+/// Collects findings about a snapshot, or about some of its resources.
+struct Checker<'a> {
+    known: Known<'a>,
     findings: Vec<Finding>,
+    /// Findings that come behind those of the same kind about all resources.
+    late: Vec<Finding>,
     /// Whether a reference was found that no order of the present one satisfies, so that a cycle may be the reason.
     out_of_order: bool,
 }
 
+fn names_of(snapshot: &Snapshot) -> HashMap<&str, Name> {
+    let mut names: HashMap<&str, Name> = HashMap::with_capacity(snapshot.resources.len());
+    for (index, resource) in snapshot.indexed() {
+        let live = usize::from(!resource.delete);
+        let name = Name { first: index, last: index, count: 1, live };
+        let add = |name: &mut Name| {
+            (name.last, name.count, name.live) = (index, name.count + 1, name.live + live);
+        };
+        names.entry(resource.urn.as_str()).and_modify(add).or_insert(name);
+    }
+    names
+}
+
+fn providers_of(snapshot: &Snapshot) -> HashMap<String, usize> {
+    let mut providers = HashMap::new();
+    for (index, resource) in snapshot.indexed().filter(|(_, resource)| resource.is_provider()) {
+        if let Ok(reference) = resource.provider_ref() {
+            providers.entry(reference.as_str().to_owned()).or_insert(index);
+        }
+    }
+    providers
+}
+
 impl<'a> Checker<'a> {
-    fn new(snapshot: &'a Snapshot, options: &'a VerifyOptions) -> Self {
-        let mut names: HashMap<&str, Name> = HashMap::with_capacity(snapshot.resources.len());
-        for (index, resource) in snapshot.indexed() {
-            let live = usize::from(!resource.delete);
-            let name = Name { first: index, last: index, count: 1, live };
-            let add = |name: &mut Name| {
-                (name.last, name.count, name.live) = (index, name.count + 1, name.live + live);
-            };
-            names.entry(resource.urn.as_str()).and_modify(add).or_insert(name);
-        }
-        let providers = HashMap::new();
-        Self {
-            snapshot,
-            options,
-            names,
-            providers,
-            late_providers: None,
-            findings: Vec::new(),
-            out_of_order: false,
-        }
+    fn new(known: Known<'a>) -> Self {
+        Self { known, findings: Vec::new(), late: Vec::new(), out_of_order: false }
+    }
+
+    /// Has `check` look at each resource, in threads if there are many of both. What they find comes in the order of the resources.
+    fn each(&mut self, check: impl Fn(&mut Self, usize, &Resource) + Sync) {
+        let known = self.known;
+        let starts: Vec<usize> = (0..known.snapshot.resources.len()).step_by(TAKEN).collect();
+        let some = |start: &usize| {
+            let mut checker = Checker::new(known);
+            for (index, resource) in known.snapshot.indexed().skip(*start).take(TAKEN) {
+                check(&mut checker, index, resource);
+            }
+            checker
+        };
+        let Ok(()) = in_turn(&starts, known.options.threads, some, |mut some| {
+            self.findings.append(&mut some.findings);
+            self.late.append(&mut some.late);
+            self.out_of_order |= some.out_of_order;
+            Ok::<_, Infallible>(())
+        });
     }
 
     fn push(&mut self, finding: Finding) {
@@ -149,8 +199,10 @@ impl<'a> Checker<'a> {
     /// Adds a finding about a resource; `member` is where in it.
     fn about(&mut self, index: usize, resource: &Resource, member: &str, finding: Finding) {
         let severity = match finding.rule {
-            Rule::ReplaceWithAfter | Rule::ReplaceWithMissing if self.options.lenient => Severity::Warning,
-            Rule::ViewOfMissing if self.options.strict_views => Severity::Error,
+            Rule::ReplaceWithAfter | Rule::ReplaceWithMissing if self.known.options.lenient => {
+                Severity::Warning
+            }
+            Rule::ViewOfMissing if self.known.options.strict_views => Severity::Error,
             _ => finding.severity,
         };
         let path = format!("resources[{index}]{member}");
@@ -159,8 +211,8 @@ impl<'a> Checker<'a> {
     }
 
     fn magic(&mut self) {
-        if !self.snapshot.manifest.magic_is_right() {
-            let version = &self.snapshot.manifest.version;
+        if !self.known.snapshot.manifest.magic_is_right() {
+            let version = &self.known.snapshot.manifest.version;
             let message = format!("the magic of the manifest does not belong to version {version:?}");
             let finding = Finding::new(Rule::Magic, message, "manifest.magic");
             self.push(finding.original("magic cookie mismatch; possible tampering/corruption detected"));

@@ -6,21 +6,15 @@ use super::{Checker, Finding};
 use crate::rule::Rule;
 
 impl Checker<'_> {
-    /// A provider can be named from here on, also by itself.
     pub(super) fn provider_itself(&mut self, index: usize, resource: &Resource) {
         if !resource.is_provider() {
             return;
         }
-        match resource.provider_ref() {
-            Ok(reference) => {
-                self.providers.entry(reference.as_str().to_owned()).or_insert(index);
-            }
-            Err(error) => {
-                let message = format!("no reference can name the provider: {error}");
-                let finding = Finding::new(Rule::ProviderNotReferenceable, message, "")
-                    .original(format!("provider {} is not referenceable: {error}", resource.urn));
-                self.about(index, resource, ".urn", finding);
-            }
+        if let Err(error) = resource.provider_ref() {
+            let message = format!("no reference can name the provider: {error}");
+            let finding = Finding::new(Rule::ProviderNotReferenceable, message, "")
+                .original(format!("provider {} is not referenceable: {error}", resource.urn));
+            self.about(index, resource, ".urn", finding);
         }
     }
 
@@ -30,7 +24,9 @@ impl Checker<'_> {
         let Some(reference) = resource.provider() else { return };
         let urn = &resource.urn;
         let unknown = || format!("resource {urn} refers to unknown provider {reference}");
-        let finding = match (reference.split_text(), self.providers.get(reference.as_str())) {
+        // A provider can be named from its place on, also by itself.
+        let provider = self.known.providers.get(reference.as_str()).filter(|first| **first <= index);
+        let finding = match (reference.split_text(), provider) {
             (Err(error), _) => {
                 let message = format!("its provider cannot be read: {error}");
                 Finding::new(Rule::ProviderRefMalformed, message, "")
@@ -57,12 +53,12 @@ impl Checker<'_> {
 
     /// Whether the provider has the name that the last `::` of a reference to it leaves.
     fn names_exactly(&self, provider: usize, name: &str) -> bool {
-        self.snapshot.resource(provider).is_some_and(|provider| provider.urn == *name)
+        self.known.snapshot.resource(provider).is_some_and(|provider| provider.urn == *name)
     }
 
-    fn stands_after(&mut self, index: usize, reference: &str) -> bool {
-        let late = self.late_providers.get_or_insert_with(|| {
-            let providers = self.snapshot.indexed().filter(|(_, resource)| resource.is_provider());
+    fn stands_after(&self, index: usize, reference: &str) -> bool {
+        let late = self.known.late_providers.get_or_init(|| {
+            let providers = self.known.snapshot.indexed().filter(|(_, resource)| resource.is_provider());
             providers.filter_map(|(at, provider)| Some((provider.provider_ref().ok()?, at))).collect()
         });
         late.get(reference).is_some_and(|last| *last > index)

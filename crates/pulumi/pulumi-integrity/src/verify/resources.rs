@@ -21,7 +21,7 @@ impl Checker<'_> {
             self.about(index, resource, ".urn", Finding::new(Rule::UrnInvalid, message, ""));
         }
         // Who loads the snapshot has seen the rest.
-        if self.options.loading {
+        if self.known.options.loading {
             return;
         }
         if urn.is_empty() {
@@ -46,13 +46,13 @@ impl Checker<'_> {
     /// What a resource names without depending on it.
     fn links(&mut self, index: usize, resource: &Resource) {
         if let Some(view_of) = resource.view_of.as_ref().filter(|urn| !urn.is_empty())
-            && !self.names.contains_key(view_of.as_str())
+            && !self.known.names.contains_key(view_of.as_str())
         {
             let message = format!("it is a view of {view_of}, which is not there");
             self.about(index, resource, ".viewOf", Finding::new(Rule::ViewOfMissing, message, ""));
         }
         if let Some(extension) = resource.extension_ref.as_ref().filter(|name| !name.is_empty())
-            && !self.snapshot.extensions.contains_key(extension)
+            && !self.known.snapshot.extensions.contains_key(extension)
         {
             let message = format!("its extension {extension:?} is not there");
             self.about(index, resource, ".extensionRef", Finding::new(Rule::ExtensionMissing, message, ""));
@@ -64,9 +64,9 @@ impl Checker<'_> {
     }
 
     pub(super) fn duplicates(&mut self) {
-        let snapshot = self.snapshot;
+        let snapshot = self.known.snapshot;
         for (index, resource) in snapshot.indexed() {
-            let Some(name) = self.names.get(resource.urn.as_str()).copied() else { continue };
+            let Some(name) = self.known.names.get(resource.urn.as_str()).copied() else { continue };
             if name.first != index || name.live < 2 {
                 continue;
             }

@@ -14,7 +14,7 @@ const SHOWN: usize = 8;
 impl Checker<'_> {
     pub(super) fn snippets(&mut self) {
         let mut first: HashMap<&str, usize> = HashMap::new();
-        for (index, snippet) in self.snapshot.snippets.iter().enumerate() {
+        for (index, snippet) in self.known.snapshot.snippets.iter().enumerate() {
             let uuid = snippet.uuid.as_str();
             let path = format!("snippets[{index}].uuid");
             if uuid.is_empty() {
@@ -42,15 +42,15 @@ impl Checker<'_> {
         if !self.out_of_order {
             return;
         }
-        for cycle in sort::cycles(self.snapshot) {
+        for cycle in sort::cycles(self.known.snapshot) {
             let Some(&start) = cycle.first() else { continue };
             let names =
-                cycle.iter().filter_map(|at| self.snapshot.resource(*at)).map(|resource| &resource.urn);
+                cycle.iter().filter_map(|at| self.known.snapshot.resource(*at)).map(|resource| &resource.urn);
             let mut shown: Vec<String> = names.take(SHOWN).map(ToString::to_string).collect();
             if cycle.len() > SHOWN {
                 shown.push(format!("{} more", cycle.len() - SHOWN));
             }
-            if let Some(resource) = self.snapshot.resource(start) {
+            if let Some(resource) = self.known.snapshot.resource(start) {
                 shown.push(resource.urn.to_string());
                 let message = format!("resources need each other in a circle: {}", shown.join(" -> "));
                 self.about(start, resource, "", Finding::new(Rule::Cycle, message, ""));
@@ -59,9 +59,9 @@ impl Checker<'_> {
     }
 
     pub(super) fn pending_operations(&mut self) {
-        for (index, operation) in self.snapshot.pending_operations.iter().enumerate() {
+        for (index, operation) in self.known.snapshot.pending_operations.iter().enumerate() {
             let urn = &operation.resource.urn;
-            if !self.options.loading {
+            if !self.known.options.loading {
                 self.unloadable_operation(index, operation);
             }
             let message = format!("{} was interrupted, and how it ended is unknown", operation.kind);
@@ -82,7 +82,7 @@ impl Checker<'_> {
     }
 
     pub(super) fn record(&mut self) {
-        if let Some(record) = &self.snapshot.metadata.integrity_error {
+        if let Some(record) = &self.known.snapshot.metadata.integrity_error {
             let message = format!("it was written although it was broken: {}", record.error);
             let finding = Finding::new(Rule::RecordedError, message, "metadata.integrity_error");
             self.findings.push(finding);

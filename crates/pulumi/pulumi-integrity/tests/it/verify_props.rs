@@ -1,7 +1,7 @@
 //! The check against a slow reading of the rules, on random snapshots.
 
 use groundstate_pulumi_integrity::{Rule, VerifyOptions, sort, verify};
-use groundstate_pulumi_snapshot::{DependencyKind, Resource, Snapshot};
+use groundstate_pulumi_snapshot::{DependencyKind, Properties, RawJson, Resource, Snapshot};
 use proptest::prelude::*;
 
 use crate::support::{provider_ref, resource, sketch, urn};
@@ -96,4 +96,45 @@ fn all_kinds_of_edges_are_tried() {
     let kinds: Vec<DependencyKind<'_>> = made.all_dependencies().map(|edge| edge.kind).collect();
     assert_eq!(kinds.len(), 5);
     assert!(made.provider().is_some());
+}
+
+#[test]
+fn threads_find_the_same_in_the_same_order() {
+    let mut state = 9_u64;
+    let mut below = |limit: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        usize::try_from(state >> 16).unwrap() % limit
+    };
+    // One provider comes first, the other late; some names are taken twice, and some are those of nothing.
+    let name = |number: usize| match number {
+        0 => "P0".to_owned(),
+        2500 => "P1".to_owned(),
+        _ => format!("n{number}"),
+    };
+    let values = ["{\"a\":1e999}", "{\"4dabf18193072939515e22adb298388d\":\"foobar\"}", "{}"];
+    let resources = (0..3000).map(|index| {
+        let edges: Vec<_> =
+            (0..below(3)).map(|_| (u8::try_from(below(6)).unwrap(), below(index + 100))).collect();
+        let own = if index > 0 && below(20) == 0 { below(3000) } else { index };
+        let marks = if index % 2500 == 0 { 64 } else { u8::try_from(below(256)).unwrap() };
+        let mut made = any_resource(&name(own), marks, &edges, &name);
+        if below(5) == 0 {
+            made.inputs = Properties::Raw(RawJson::parse_as_written(values[below(3)]).unwrap());
+        }
+        made
+    });
+    let snapshot = Snapshot::new(resources);
+    for loading in [false, true] {
+        let options = VerifyOptions::default().loading(loading);
+        let alone = verify(&snapshot, &options);
+        for rule in [Rule::UnknownProvider, Rule::DependencyAfter, Rule::DependencyMissing, Rule::Duplicate] {
+            assert!(alone.of_rule(rule).count() > 10, "{rule}");
+        }
+        assert_eq!(alone.of_rule(Rule::NumberRange).count() > 100, loading);
+        for threads in [2, 3, 16] {
+            assert_eq!(verify(&snapshot, &options.clone().threads(threads)), alone, "{threads} threads");
+        }
+    }
 }
