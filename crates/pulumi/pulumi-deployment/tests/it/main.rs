@@ -7,6 +7,7 @@
     reason = "helpers outside of test functions fail the test they serve, and say what was not run"
 )]
 
+mod buckets;
 mod diff;
 mod errors;
 mod features;

@@ -1,6 +1,8 @@
-//! The real terraform and the command on the same state, in each of Terraform's back ends.
+//! The real terraform, the real pulumi and the command on the same states, in each of their back ends.
 
 mod places;
+#[cfg(unix)]
+mod pulumi;
 mod scenarios;
 mod traffic;
 mod workdir;
