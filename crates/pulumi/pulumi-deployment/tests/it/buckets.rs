@@ -45,7 +45,7 @@ fn what_pulumi_wrote_is_written_the_same() {
     }
 }
 
-/// Sources are named as modules, and holders of locks as nobody on no host.
+/// Sources are named as modules, and a user and a host that any machine may have.
 #[test]
 fn nothing_tells_where_the_buckets_were_made() {
     let files = files(&fixtures());
@@ -62,7 +62,7 @@ fn nothing_tells_where_the_buckets_were_made() {
     }
     let lock = files.iter().find(|path| path.to_str().unwrap().contains("/locks/") && is_json(path)).unwrap();
     let lock: serde_json::Value = serde_json::from_slice(&fs::read(lock).unwrap()).unwrap();
-    assert_eq!((&lock["username"], &lock["hostname"]), (&"nobody".into(), &"builder".into()));
+    assert_eq!((&lock["username"], &lock["hostname"]), (&"daemon".into(), &"builder".into()));
 }
 
 fn is_json(path: &Path) -> bool {
