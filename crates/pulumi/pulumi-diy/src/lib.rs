@@ -35,11 +35,15 @@ pub use guard::{Guard, Unguarded};
 pub use layout::Layout;
 pub use op::Op;
 pub use options::Options;
-pub use stack::Stack;
+pub use stack::{Checkpoint, Saved, Selection, Stack, Variant, Writer};
 pub use stack_ref::{ORGANIZATION, StackRef, StackRefError};
 
 /// What a bucket is.
 pub use groundstate_blobs as blobs;
+/// Clocks and ids.
+pub use groundstate_common as common;
+/// Deployments, which checkpoints hold.
+pub use groundstate_pulumi_deployment as pulumi_deployment;
 /// Names of stacks and projects.
 pub use groundstate_pulumi_snapshot as pulumi_snapshot;
 

@@ -7,7 +7,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use groundstate_blobs::{BlobStore, Context, Key};
+use bytes::Bytes;
+use groundstate_blobs::{BlobStore, Context, Key, Precondition, PutOptions};
 use groundstate_pulumi_snapshot::ProjectName;
 
 use crate::stack::Stack;
@@ -186,6 +187,22 @@ impl Backend {
         format!("{}/{key}", self.0.store)
     }
 
+    /// Writes an object under a name that nothing has yet; `false` if something has it.
+    pub(crate) async fn create(&self, key: &Key, bytes: Bytes) -> groundstate_blobs::Result<bool> {
+        let store = self.store();
+        if !store.capabilities().conditional_put {
+            if store.head(key).await?.is_some() {
+                return Ok(false);
+            }
+            return store.put(key, bytes, &PutOptions::default()).await.map(|_| true);
+        }
+        match store.put(key, bytes, &PutOptions::expecting(Precondition::Absent)).await {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind() == groundstate_blobs::ErrorKind::PreconditionFailed => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Checks a key.
     pub(crate) fn key(&self, op: Op, text: &str) -> Result<Key> {
         Key::parse(text).map_err(|error| Error::from_store(op, self.place(text), error))
@@ -208,3 +225,5 @@ impl fmt::Display for Backend {
         self.0.store.fmt(f)
     }
 }
+
+pub(crate) use objects::objects;

@@ -13,8 +13,13 @@ pub(crate) struct Folder {
     pub(crate) folders: BTreeSet<String>,
 }
 
-/// What is directly in a folder, whose name ends with a slash. The markers that consoles make for folders, the
-/// descriptions that directories keep beside objects, and what a killed write left are not among it.
+/// Every object whose name begins with `prefix`, in the order of names. The markers that consoles make for folders, the
+/// descriptions that directories keep beside objects, and what a killed write left are not among them.
+pub(crate) async fn objects(store: &dyn BlobStore, prefix: &str) -> Result<Vec<Listed>> {
+    Ok(list(store, prefix, ListOptions::default()).await?.objects)
+}
+
+/// What is directly in a folder, whose name ends with a slash.
 pub(crate) async fn folder(store: &dyn BlobStore, prefix: &str) -> Result<Folder> {
     list(store, prefix, ListOptions::default().delimited()).await
 }

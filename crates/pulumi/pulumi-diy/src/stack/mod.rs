@@ -1,8 +1,14 @@
 //! A handle to a stack.
 
+mod checkpoint;
+mod writer;
+
 use std::fmt;
 
 use groundstate_blobs::Key;
+
+pub use checkpoint::{Checkpoint, Selection, Variant};
+pub use writer::{Saved, Writer};
 
 use crate::{Backend, Compression, Error, ErrorKind, Layout, Op, Result, StackRef};
 

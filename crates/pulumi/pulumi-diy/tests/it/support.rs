@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use groundstate_blobs_fs::FileBlobs;
-use groundstate_common::{FixedClock, SequenceIds, Timestamp};
+use groundstate_common::{Clock, FixedClock, SequenceIds, Timestamp};
 use groundstate_pulumi_diy::blobs::{
     BlobStore, Context, GetOptions, Key, ListOptions, MemoryBlobs, PutOptions,
 };
@@ -64,6 +64,21 @@ impl Bucket {
         blob.map(|blob| String::from_utf8_lossy(&blob.bytes).into_owned())
     }
 
+    pub(crate) async fn bytes(&self, key: &str) -> Option<Vec<u8>> {
+        let blob = self.store.get(&Key::parse(key).unwrap(), &GetOptions::default()).await.unwrap();
+        blob.map(|blob| blob.bytes.to_vec())
+    }
+
+    /// The clock of the bucket.
+    pub(crate) fn time(&self) -> Arc<dyn Clock> {
+        Arc::clone(&self.clock) as _
+    }
+
+    /// Lets a second pass.
+    pub(crate) fn tick(&self) {
+        self.clock.advance(std::time::Duration::from_secs(1));
+    }
+
     /// The names of all objects.
     pub(crate) async fn names(&self) -> Vec<String> {
         let mut names = Vec::new();
@@ -82,4 +97,18 @@ impl Bucket {
 /// `organization/p/NAME`.
 pub(crate) fn stack(name: &str) -> StackRef {
     StackRef::parse(&format!("organization/p/{name}"), None).unwrap()
+}
+
+/// The checkpoint of `organization/p/s` with the stack's own resource, which says `note`.
+pub(crate) fn document(note: &str) -> String {
+    let urn = "urn:pulumi:s::p::pulumi:pulumi:Stack::p-s";
+    let root = format!(
+        r#"{{"urn":"{urn}","custom":false,"type":"pulumi:pulumi:Stack","outputs":{{"note":"{note}"}}}}"#
+    );
+    let child = "urn:pulumi:s::p::pulumi:pulumi:Stack$a:b:C::c";
+    let child = format!(r#"{{"urn":"{child}","custom":false,"type":"a:b:C","parent":"{urn}"}}"#);
+    let manifest = r#"{"time":"2026-01-02T03:04:05.6Z","magic":"","version":""}"#;
+    format!(
+        r#"{{"version":3,"checkpoint":{{"stack":"organization/p/s","latest":{{"manifest":{manifest},"resources":[{root},{child}],"metadata":{{}}}}}}}}"#
+    )
 }
