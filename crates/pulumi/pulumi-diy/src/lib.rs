@@ -28,14 +28,17 @@ mod options;
 mod stack;
 mod stack_ref;
 
-pub use backend::{Backend, Warning};
+pub use backend::{Backend, StackDetails, StackFilter, StackSummary, Warning};
 pub use compression::Compression;
 pub use error::{BoxError, Error, ErrorKind, Result};
 pub use guard::{Guard, Unguarded};
 pub use layout::Layout;
 pub use op::Op;
 pub use options::Options;
-pub use stack::{Checkpoint, Saved, Selection, Stack, Variant, Writer};
+pub use stack::{
+    Checkpoint, CopySource, History, HistoryEntry, Recorded, Saved, Selection, Stack, StateCopy, Tags,
+    Update, Variant, Writer,
+};
 pub use stack_ref::{ORGANIZATION, StackRef, StackRefError};
 
 /// What a bucket is.

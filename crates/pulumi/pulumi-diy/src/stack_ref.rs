@@ -52,6 +52,11 @@ impl StackRef {
         Ok(Self { project: None, stack: stack_name(stack)? })
     }
 
+    /// A stack of the layout without projects whose name was checked.
+    pub(crate) fn flat(stack: StackName) -> Self {
+        Self { project: None, stack }
+    }
+
     /// Reads `STACK`, `organization/STACK` or `organization/PROJECT/STACK`. The first two mean the `current` project.
     ///
     /// # Errors
@@ -108,7 +113,7 @@ pub(crate) fn stack_name(text: &str) -> Result<StackName, StackRefError> {
     Ok(StackName::parse(text)?)
 }
 
-fn project_name(text: &str) -> Result<ProjectName, StackRefError> {
+pub(crate) fn project_name(text: &str) -> Result<ProjectName, StackRefError> {
     if text.is_empty() || leads_astray(text) {
         let why = "it is empty or would lead out of the folder of stacks";
         return Err(InvalidId::new("project name", text, why).into());

@@ -1,5 +1,6 @@
 //! An opened bucket.
 
+mod listing;
 mod meta;
 mod objects;
 
@@ -226,4 +227,5 @@ impl fmt::Display for Backend {
     }
 }
 
-pub(crate) use objects::objects;
+pub use listing::{StackDetails, StackFilter, StackSummary};
+pub(crate) use objects::{folder, objects};

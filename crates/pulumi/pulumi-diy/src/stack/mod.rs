@@ -1,6 +1,9 @@
 //! A handle to a stack.
 
 mod checkpoint;
+mod copies;
+mod history;
+mod tags;
 mod writer;
 
 use std::fmt;
@@ -8,6 +11,9 @@ use std::fmt;
 use groundstate_blobs::Key;
 
 pub use checkpoint::{Checkpoint, Selection, Variant};
+pub use copies::{CopySource, StateCopy};
+pub use history::{History, HistoryEntry, Recorded, Update};
+pub use tags::Tags;
 pub use writer::{Saved, Writer};
 
 use crate::{Backend, Compression, Error, ErrorKind, Layout, Op, Result, StackRef};

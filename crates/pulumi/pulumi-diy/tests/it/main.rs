@@ -2,5 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
 
 mod checkpoints;
+mod history;
+mod listing;
 mod opening;
 mod support;
+mod tags;

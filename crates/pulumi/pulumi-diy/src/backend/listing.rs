@@ -1,0 +1,173 @@
+//! Lists of projects and stacks.
+
+use std::collections::BTreeSet;
+
+use futures_util::stream::{self, StreamExt};
+use groundstate_common::Timestamp;
+use groundstate_pulumi_snapshot::ProjectName;
+
+use super::{Backend, folder, objects};
+use crate::names::stack_of_file;
+use crate::stack::Checkpoint;
+use crate::stack_ref::project_name;
+use crate::{Layout, Result, StackRef, Warning};
+
+/// Which stacks are listed. The default lists all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StackFilter {
+    /// Only those of this project.
+    pub project: Option<ProjectName>,
+    /// Only those with a tag of this name.
+    pub tag_name: Option<String>,
+    /// Only those with a tag of this value; with a name too, that tag has it.
+    pub tag_value: Option<String>,
+}
+
+/// What a list says of a stack.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct StackSummary {
+    /// Which one.
+    pub reference: StackRef,
+    /// What its checkpoint says, or why that is not known. A damaged stack is listed too.
+    pub details: Result<StackDetails>,
+}
+
+/// What a checkpoint says in short.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StackDetails {
+    /// When it was last updated, unless it never was.
+    pub last_update: Option<Timestamp>,
+    /// How many resources it has, unless it was never updated.
+    pub resources: Option<usize>,
+    /// What should not be so.
+    pub warnings: Vec<Warning>,
+}
+
+impl StackFilter {
+    /// Only stacks of this project.
+    #[must_use]
+    pub fn project(mut self, project: ProjectName) -> Self {
+        self.project = Some(project);
+        self
+    }
+
+    /// Only stacks with a tag of this name, of this value, or of both.
+    #[must_use]
+    pub fn tag(mut self, name: Option<String>, value: Option<String>) -> Self {
+        (self.tag_name, self.tag_value) = (name, value);
+        self
+    }
+
+    fn asks_for_tags(&self) -> bool {
+        self.tag_name.is_some() || self.tag_value.is_some()
+    }
+}
+
+impl Backend {
+    /// The projects that have a folder, in the order of names; none in the layout without projects.
+    ///
+    /// # Errors
+    ///
+    /// Those of requests.
+    pub async fn projects(&self) -> Result<Vec<ProjectName>> {
+        if self.layout() == Layout::Legacy {
+            return Ok(Vec::new());
+        }
+        let folder = folder(&**self.store(), Layout::STACKS).await?;
+        let names =
+            folder.folders.iter().filter_map(|name| name.strip_prefix(Layout::STACKS)?.strip_suffix('/'));
+        Ok(names.filter_map(|name| project_name(name).ok()).collect())
+    }
+
+    /// The names of stacks, each once, by one list and without a look at any. Filters by tag are not looked at.
+    ///
+    /// # Errors
+    ///
+    /// Those of requests.
+    pub async fn stack_names(&self, filter: &StackFilter) -> Result<Vec<StackRef>> {
+        let names = match self.layout() {
+            Layout::Legacy => {
+                let files = folder(&**self.store(), Layout::STACKS).await?.objects;
+                let stack =
+                    |name: &str| Some(StackRef::flat(stack_of_file(name.strip_prefix(Layout::STACKS)?)?));
+                files.iter().filter_map(|listed| stack(&listed.name)).collect()
+            }
+            Layout::Projects => {
+                let prefix = match &filter.project {
+                    Some(project) => format!("{}{project}/", Layout::STACKS),
+                    None => Layout::STACKS.to_owned(),
+                };
+                let files = objects(&**self.store(), &prefix).await?;
+                files.iter().filter_map(|listed| stack_of_key(&listed.name)).collect()
+            }
+        };
+        Ok(each_once(names))
+    }
+
+    /// The stacks that pass the filter, with what their checkpoints say, in the order of names. As many requests run at a time
+    /// as [`Options::workers`](crate::Options::workers) says. What cannot be read is listed with the reason; a stack that
+    /// disappears meanwhile is not.
+    ///
+    /// # Errors
+    ///
+    /// Those of the list itself.
+    pub async fn stacks(&self, filter: &StackFilter) -> Result<Vec<StackSummary>> {
+        let names = self.stack_names(filter).await?;
+        let found = stream::iter(names).map(|reference| self.summary(reference, filter));
+        let found: Vec<Option<StackSummary>> = found.buffered(self.options().workers.get()).collect().await;
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    async fn summary(&self, reference: StackRef, filter: &StackFilter) -> Option<StackSummary> {
+        let stack = self.stack(&reference);
+        if filter.asks_for_tags() {
+            match stack.tags().await {
+                Ok(tags) if tags.matches(filter.tag_name.as_deref(), filter.tag_value.as_deref()) => {}
+                Ok(_) => return None,
+                Err(error) => return Some(StackSummary { reference, details: Err(error) }),
+            }
+        }
+        let details = match stack.read().await {
+            Ok(Some(checkpoint)) => checkpoint.details(),
+            Ok(None) => return None,
+            Err(error) => Err(error),
+        };
+        Some(StackSummary { reference, details })
+    }
+}
+
+impl Checkpoint {
+    /// What it says in short.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`decode`](Self::decode).
+    pub fn details(&self) -> Result<StackDetails> {
+        let file = self.decode()?;
+        let warnings = self.warnings.clone();
+        let Some(snapshot) = file.snapshot else {
+            return Ok(StackDetails { warnings, ..StackDetails::default() });
+        };
+        // Go's zero time is that of a manifest without one.
+        let last_update = Some(snapshot.manifest.time.instant()).filter(|time| time.seconds() > GO_ZERO);
+        Ok(StackDetails { last_update, resources: Some(snapshot.resources.len()), warnings })
+    }
+}
+
+/// The year 1, in seconds since 1970.
+const GO_ZERO: i64 = -62_135_596_800;
+
+/// The stack of a key of the layout with projects.
+fn stack_of_key(key: &str) -> Option<StackRef> {
+    let (project, file) = key.strip_prefix(Layout::STACKS)?.split_once('/')?;
+    let stack = if file.contains('/') { None } else { stack_of_file(file) };
+    Some(StackRef::new(project_name(project).ok()?, stack?))
+}
+
+fn each_once(names: Vec<StackRef>) -> Vec<StackRef> {
+    let mut seen = BTreeSet::new();
+    names.into_iter().filter(|name| seen.insert(name.clone())).collect()
+}

@@ -1,0 +1,233 @@
+//! Updates of a stack that are over, each with the state it left.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use bytes::Bytes;
+use groundstate_blobs::Key;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::{Checkpoint, Stack};
+use crate::backend::folder;
+use crate::{Compression, Error, ErrorKind, Guard, Op, Result};
+
+/// What is known of an update. `Debug` shows no configuration.
+#[derive(Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[non_exhaustive]
+pub struct Update {
+    /// `update`, `refresh`, `destroy` or `resource-import`.
+    pub kind: String,
+    /// When it began, in seconds since 1970.
+    pub start_time: i64,
+    /// What its author said of it.
+    pub message: String,
+    /// Where and by what it was run: commits, CI, the command.
+    pub environment: Option<BTreeMap<String, String>>,
+    /// The configuration of the stack, as JSON.
+    pub config: Option<Box<RawValue>>,
+    /// Always 0; the number of an update is that of its [`HistoryEntry`].
+    pub version: i64,
+    /// `succeeded` or `failed`.
+    pub result: String,
+    /// When it ended, in seconds since 1970.
+    pub end_time: i64,
+    /// How many resources each operation changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resource_changes: Option<BTreeMap<String, i64>>,
+}
+
+impl fmt::Debug for Update {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Update")
+            .field("kind", &self.kind)
+            .field("start_time", &self.start_time)
+            .field("message", &self.message)
+            .field("result", &self.result)
+            .field("end_time", &self.end_time)
+            .finish_non_exhaustive()
+    }
+}
+
+/// An update in the history of a stack.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct HistoryEntry {
+    /// Its number, by order of time from 1. It changes when older entries are removed.
+    pub number: usize,
+    /// The key of its file.
+    pub key: Key,
+    /// The key of the state it left, if that is kept.
+    pub checkpoint: Option<Key>,
+    /// What the file says, or why that is not known. A damaged entry is listed too.
+    pub update: Result<Update>,
+    /// The whole text of the file, with what is not understood; empty if it cannot be unpacked.
+    pub text: Bytes,
+}
+
+/// A page of the history, the newest entry first.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct History {
+    /// The entries of the page.
+    pub entries: Vec<HistoryEntry>,
+    /// How many entries there are on all pages.
+    pub total: usize,
+}
+
+/// What was written when an update was over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Recorded {
+    /// The entry of the history.
+    pub entry: Key,
+    /// The state it left.
+    pub checkpoint: Option<Key>,
+    /// The copy among the backups, unless they are off.
+    pub backup: Option<Key>,
+}
+
+const ENTRY: &str = ".history.json";
+const CHECKPOINT: &str = ".checkpoint.json";
+
+/// What the history has of one time.
+struct Names {
+    entry: String,
+    checkpoint: Option<String>,
+}
+
+impl Stack {
+    /// A page of the history, the newest entry first. Pages are counted from 1; a size of 0 means all. Only the entries of the
+    /// page are read.
+    ///
+    /// # Errors
+    ///
+    /// Those of the list. An entry that cannot be read is on the page with the reason.
+    pub async fn history(&self, page: usize, size: usize) -> Result<History> {
+        let names = self.history_names().await?;
+        let total = names.len();
+        let size = if size == 0 { total } else { size };
+        let skipped = page.saturating_sub(1).saturating_mul(size);
+        let mut entries = Vec::new();
+        for (at, names) in names.into_iter().enumerate().rev().skip(skipped).take(size) {
+            entries.push(self.entry(at + 1, names).await?);
+        }
+        Ok(History { entries, total })
+    }
+
+    /// The state that an update left; `None` if it is no longer kept.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`read`](Self::read).
+    pub async fn history_checkpoint(&self, entry: &HistoryEntry) -> Result<Option<Checkpoint>> {
+        match &entry.checkpoint {
+            Some(key) => self.read_object(key).await,
+            None => Ok(None),
+        }
+    }
+
+    /// Entries in the order of time.
+    async fn history_names(&self) -> Result<Vec<Names>> {
+        let prefix = self.backend().layout().history(self.checked(Op::List)?);
+        let listed = folder(&**self.backend().store(), &prefix).await?.objects;
+        let mut checkpoints = BTreeMap::new();
+        let mut entries = BTreeMap::new();
+        for object in listed {
+            let name = Compression::strip(&object.name);
+            if let Some(stem) = name.strip_suffix(CHECKPOINT) {
+                checkpoints.insert(stem.to_owned(), object.name);
+            } else if let Some(stem) = name.strip_suffix(ENTRY) {
+                entries.insert(stem.to_owned(), object.name);
+            }
+        }
+        let names =
+            entries.into_iter().map(|(stem, entry)| Names { entry, checkpoint: checkpoints.remove(&stem) });
+        Ok(names.collect())
+    }
+
+    async fn entry(&self, number: usize, names: Names) -> Result<HistoryEntry> {
+        let key = self.backend().key(Op::Read, &names.entry)?;
+        let checkpoint = names.checkpoint.map(|name| self.backend().key(Op::Read, &name)).transpose()?;
+        let place = self.backend().place(&names.entry);
+        let (update, text) = match self.read_object(&key).await {
+            Ok(Some(file)) => (parse(&file.bytes, &place), file.bytes),
+            Ok(None) => (Err(Error::new(ErrorKind::NotFound, Op::Read, place)), Bytes::new()),
+            Err(error) => (Err(error), Bytes::new()),
+        };
+        Ok(HistoryEntry { number, key, checkpoint, update, text })
+    }
+
+    /// Writes down that an update is over: the state it left, the entry, and a backup unless they are off. To be called after the
+    /// last save, also when the update failed.
+    ///
+    /// # Errors
+    ///
+    /// [`LockLost`](ErrorKind::LockLost), and those of requests. The state is not touched.
+    pub async fn record(&self, update: &Update, guard: &dyn Guard) -> Result<Recorded> {
+        let checkpoint = self.read().await?;
+        let text = serde_json::to_vec(update).map_err(|error| {
+            self.failed(ErrorKind::Internal, Op::Record).because("the update has no text").with_source(error)
+        })?;
+        let compression = self.backend().options().compression;
+        let packed = compression.pack(&text).map_err(|error| {
+            self.failed(ErrorKind::Internal, Op::Record).because("it cannot be compressed").with_source(error)
+        })?;
+        let packed = Bytes::from(packed.into_owned());
+        guard.check().await?;
+        let folder = self.backend().layout().history(self.checked(Op::Record)?);
+        let name = self.reference().stack();
+        loop {
+            let stem = format!("{folder}{name}-{}", self.backend().stamp());
+            let entry = self.backend().key(Op::Record, &format!("{stem}{ENTRY}{}", compression.ending()))?;
+            // The state goes first: every entry has one.
+            let kept = match &checkpoint {
+                Some(state) => {
+                    let key = format!("{stem}{CHECKPOINT}{}", state.compression.ending());
+                    match self.write_new(&key, state.stored.clone()).await? {
+                        Some(key) => Some(key),
+                        None => continue,
+                    }
+                }
+                None => None,
+            };
+            if self.write_new(entry.as_str(), packed.clone()).await?.is_some() {
+                let backup = match &checkpoint {
+                    Some(state) if self.backend().options().checkpoint_backups => {
+                        Some(self.back_up(state).await?)
+                    }
+                    _ => None,
+                };
+                return Ok(Recorded { entry, checkpoint: kept, backup });
+            }
+        }
+    }
+
+    async fn back_up(&self, state: &Checkpoint) -> Result<Key> {
+        let folder = self.backend().layout().backups(self.checked(Op::BackUp)?);
+        let (name, ending) = (self.reference().stack(), state.compression.ending());
+        loop {
+            let key = format!("{folder}{name}.{}.json{ending}", self.backend().stamp());
+            if let Some(key) = self.write_new(&key, state.stored.clone()).await? {
+                return Ok(key);
+            }
+        }
+    }
+
+    /// Writes an object of a new name; nothing if the name is taken.
+    async fn write_new(&self, name: &str, bytes: Bytes) -> Result<Option<Key>> {
+        let key = self.backend().key(Op::Record, name)?;
+        let created = self.backend().create(&key, bytes).await;
+        let created =
+            created.map_err(|error| Error::from_store(Op::Record, self.backend().place(name), error))?;
+        Ok(created.then_some(key))
+    }
+}
+
+fn parse(bytes: &[u8], place: &str) -> Result<Update> {
+    serde_json::from_slice(bytes).map_err(|error| {
+        let reason = format!("it is not an entry of a history: {error}");
+        Error::new(ErrorKind::Corrupt, Op::Read, place).because(reason).with_source(error)
+    })
+}
