@@ -60,6 +60,8 @@ fn check_package(package: &Package, packages: &[Package]) -> Vec<Finding> {
 /// What is wrong about one package being built with another.
 fn wrong_edge(from: &Package, to: &Package) -> Option<String> {
     let allowed = match (from.layer, to.layer) {
+        // Programs for development may use each other: they are not published, so no user builds one with the other.
+        (Some(Layer::Beside), Some(Layer::Beside)) => !from.published,
         (_, Some(Layer::Beside) | None) => false,
         // Cargo keeps the edges inside a layer free of circles.
         (Some(Layer::In(above)), Some(Layer::In(below))) => below <= above,
@@ -175,6 +177,11 @@ mod tests {
     fn what_is_beside_the_layers_is_only_a_dev_dependency() {
         let beside = package("testkit", Some(Layer::Beside), &["groundstate-low"]);
         let low = in_layer("low", 0, &[]);
+        let program =
+            Package { published: false, ..package("bench", Some(Layer::Beside), &["groundstate-testkit"]) };
+        assert_eq!(found(&[beside.clone(), low.clone(), program.clone()]), [""; 0]);
+        let library = Package { published: true, ..program };
+        assert_eq!(found(&[beside.clone(), low.clone(), library]).len(), 1);
         let dev = in_layer("top", 6, &["dev groundstate-testkit"]);
         let normal = in_layer("top", 6, &["groundstate-testkit"]);
         assert_eq!(found(&[beside.clone(), low.clone(), dev]), [""; 0]);
