@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 use groundstate_bench::{Format, Recipe};
 
-use bench::{Failure, Outcome, child, deployment, hostile, journal, replay, state, steps, walk};
+use bench::{Failure, Outcome, child, deployment, hostile, journal, replay, stacks, state, steps, walk};
 
 /// Measures groundstate on large states, beside `serde_json` and Terraform.
 #[derive(Debug, Parser)]
@@ -35,6 +35,8 @@ enum Command {
     Replay(replay::Options),
     /// Measures how time and memory grow with inputs made to be expensive; exit code 1 says that a limit was missed
     Hostile(hostile::Options),
+    /// Measures stacks in Pulumi's own backends: lists, exports and updates, beside the `pulumi` on the path
+    Stacks(stacks::Options),
     /// Writes an invented state
     Gen(Gen),
     /// Runs a program and says how long it took and how much memory it needed
@@ -75,6 +77,7 @@ fn main() -> ExitCode {
         Command::Deployment(options) => deployment::run(&options),
         Command::Replay(options) => replay::run(&options),
         Command::ReplayStep(options) => replay::run_step(&options),
+        Command::Stacks(options) => stacks::run(&options),
         Command::Hostile(options) => hostile::run(&options),
         Command::Gen(options) => generate(&options),
         Command::Child(options) => child::run(&options),

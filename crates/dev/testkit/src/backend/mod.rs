@@ -118,6 +118,16 @@ impl TestBackend {
         (answer.status != 404).then(|| answer.ok())
     }
 
+    /// Stores an object of a bucket.
+    pub(crate) fn put(&self, key: &str, bytes: &[u8]) {
+        let answer = match &self.store {
+            Store::S3(bucket) => Some(bucket.request("PUT", key, bytes)),
+            Store::Gcs(bucket) => Some(bucket.request("PUT", key, bytes)),
+            Store::Local | Store::Azure(_) => None,
+        };
+        answer.expect("the place is a bucket").ok();
+    }
+
     /// Stores the state of the default workspace, without any client under test.
     ///
     /// # Panics

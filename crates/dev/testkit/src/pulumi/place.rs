@@ -9,6 +9,9 @@ use crate::http::Server;
 const AZURE_KEY: &str =
     "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
+/// Where in a bucket the stacks are.
+const PREFIX: &str = "team/one";
+
 /// A place for stacks that nothing else uses, in a server of others if one takes part and else in one of this crate.
 ///
 /// What makes the pulumi CLI talk to a server on the loopback was found by running it:
@@ -47,7 +50,7 @@ impl PulumiPlace {
     fn s3_in(bucket: TestBackend) -> Self {
         let (name, endpoint) =
             (text(&bucket, "/bucket"), text(&bucket, "/endpoints/s3").trim_end_matches('/').to_owned());
-        let url = format!("s3://{name}/team/one?endpoint={endpoint}&region=us-east-1&use_path_style=true");
+        let url = format!("s3://{name}/{PREFIX}?endpoint={endpoint}&region=us-east-1&use_path_style=true");
         let environment = [
             ("AWS_ACCESS_KEY_ID", "a"),
             ("AWS_SECRET_ACCESS_KEY", "b"),
@@ -69,7 +72,7 @@ impl PulumiPlace {
     fn gs_in(bucket: TestBackend) -> Self {
         let endpoint = text(&bucket, "/storage_custom_endpoint");
         let host = endpoint.trim_start_matches("http://").split('/').next().unwrap_or_default().to_owned();
-        let url = format!("gs://{}/team/one", text(&bucket, "/bucket"));
+        let url = format!("gs://{}/{PREFIX}", text(&bucket, "/bucket"));
         let environment = [("STORAGE_EMULATOR_HOST", host.as_str()), ("GOOGLE_OAUTH_ACCESS_TOKEN", "x")];
         Self::new("gs", url, &environment, Some(bucket))
     }
@@ -91,7 +94,7 @@ impl PulumiPlace {
         let endpoint = settings["endpoint"].as_str().unwrap_or_default();
         let host = endpoint.trim_start_matches("http://").split('/').next().unwrap_or_default();
         let url = format!(
-            "azblob://{name}/team/one?domain={host}&localemu=true&protocol=http&storage_account={account}"
+            "azblob://{name}/{PREFIX}?domain={host}&localemu=true&protocol=http&storage_account={account}"
         );
         let environment = [("AZURE_STORAGE_ACCOUNT", account.as_str()), ("AZURE_STORAGE_KEY", AZURE_KEY)];
         Self::new("azblob", url, &environment, Some(container))
@@ -128,6 +131,16 @@ impl PulumiPlace {
     /// What programs have to find in their environment.
     pub fn environment(&self) -> &[(String, String)] {
         &self.environment
+    }
+
+    /// Stores an object of a bucket, without any client under test.
+    ///
+    /// # Panics
+    ///
+    /// If the place is no bucket of S3 or Google Cloud Storage, or the server refuses.
+    pub fn put(&self, key: &str, bytes: &[u8]) {
+        let bucket = self.bucket.as_ref().expect("the place is a bucket");
+        bucket.put(&format!("{PREFIX}/{key}"), bytes);
     }
 
     /// The server of this crate through which requests go, if they do.
