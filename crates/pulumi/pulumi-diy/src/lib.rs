@@ -9,9 +9,19 @@
 //! # Ok::<(), groundstate_pulumi_diy::StackRefError>(())
 //! ```
 //!
+//! # Where to look
+//!
+//! - [`Backend`] is an opened bucket; [`Options`] are what the variables of `pulumi` ask for. [`Warning`]s are data.
+//! - [`Stack`] is a handle: [`read`](Stack::read), [`writer`](Stack::writer), [`tags`](Stack::tags), [`history`](Stack::history) and
+//!   [`copies`](Stack::copies). A [`Guard`] is the lock that writers ask before each write.
+//! - [`Writer`] saves checkpoints of one update. Bytes go in and out as they are; [`Checkpoint::decode`] and [`Stack::document`] are
+//!   for those who want deployments.
+//! - [`StackJournal`] and [`CheckpointSink`] are for the managers of [`stackmgr`]; [`Stack::recover`] is for after a crash.
+//!
 //! # What is deliberately absent
 //!
-//! - Places: the bucket is a [`BlobStore`](blobs::BlobStore) that the caller opens.
+//! - Places: the bucket is a [`BlobStore`](blobs::BlobStore) that the caller opens, and that asks again by itself.
+//! - Clocks, ids, variables of the environment: they are handed in.
 //!
 //! # Features
 //!
@@ -21,6 +31,7 @@ mod backend;
 mod compression;
 mod error;
 mod guard;
+mod journal;
 mod layout;
 mod names;
 mod op;
@@ -32,6 +43,7 @@ pub use backend::{Backend, StackDetails, StackFilter, StackSummary, Warning};
 pub use compression::Compression;
 pub use error::{BoxError, Error, ErrorKind, Result};
 pub use guard::{Guard, Unguarded};
+pub use journal::{CheckpointSink, JournalOptions, RecoveredUpdate, StackJournal};
 pub use layout::Layout;
 pub use op::Op;
 pub use options::Options;
@@ -49,6 +61,8 @@ pub use groundstate_common as common;
 pub use groundstate_pulumi_deployment as pulumi_deployment;
 /// Names of stacks and projects.
 pub use groundstate_pulumi_snapshot as pulumi_snapshot;
+/// Managers of snapshots, which save by this crate.
+pub use groundstate_pulumi_stackmgr as stackmgr;
 
 /// Compiles the examples of the README.
 #[cfg(doctest)]

@@ -3,6 +3,7 @@
 
 mod checkpoints;
 mod history;
+mod journal;
 mod listing;
 mod opening;
 mod support;

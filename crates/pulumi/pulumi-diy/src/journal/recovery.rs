@@ -1,0 +1,95 @@
+//! After a crash: what the journal has and the checkpoint lacks.
+
+use std::sync::Arc;
+
+use groundstate_blobs::Precondition;
+use groundstate_pulumi_journal::Replayer;
+use groundstate_pulumi_snapshot::{Feature, Manifest, Time};
+use groundstate_pulumi_stackmgr as stackmgr;
+use groundstate_wal::{JournalStore, OpenOptions};
+
+use super::marks::Marks;
+use super::{JournalOptions, state};
+use crate::stack::{Saved, Stack};
+use crate::{ErrorKind, Guard, Op, Result};
+
+/// What was recovered of an update that was killed.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct RecoveredUpdate {
+    /// How many entries its journal had.
+    pub entries: usize,
+    /// The checkpoint, unless the journal had nothing to add.
+    pub saved: Option<Saved>,
+}
+
+impl Stack {
+    /// Saves what a killed update did and could not save, and removes its journal; `None` if there is no journal.
+    /// Operations whose outcome is not known become pending operations.
+    ///
+    /// # Errors
+    ///
+    /// [`Changed`](ErrorKind::Changed) if another program saved a checkpoint after the update was killed: nothing is written, and the
+    /// journal stays until [`discard_journal`](Self::discard_journal). [`Corrupt`](ErrorKind::Corrupt) for a damaged journal, and
+    /// those of requests; calling it again goes on.
+    pub async fn recover(
+        &self,
+        guard: Arc<dyn Guard>,
+        options: &JournalOptions,
+    ) -> Result<Option<RecoveredUpdate>> {
+        let store = self.journal_store()?;
+        let left = stackmgr::recover(&store).await.map_err(|error| self.recover_failed(error))?;
+        let Some(left) = left else { return Ok(None) };
+        let entries = left.entries.len();
+        let mut saved = None;
+        if entries > 0 {
+            let checkpoint =
+                self.read().await?.ok_or_else(|| self.failed(ErrorKind::NotFound, Op::Recover))?;
+            let mut marks = Marks::read(self).await?;
+            if !marks.have(&checkpoint.bytes) {
+                let failure = self.failed(ErrorKind::Changed, Op::Recover).because(format!(
+                    "another program has saved it since an update was killed, whose journal has {entries} entries"
+                ));
+                return Err(failure.next_step("refresh the stack, then discard the journal"));
+            }
+            let has_bytes = left.base.features.contains(&Feature::ByteString);
+            let snapshot = left.base.snapshot.unwrap_or_default();
+            let mut replayer = Replayer::new(snapshot).byte_strings(has_bytes);
+            for entry in left.entries {
+                replayer.apply(entry).map_err(|error| {
+                    let failure = self.failed(ErrorKind::Corrupt, Op::Recover);
+                    failure.because("the entries of its journal contradict each other").with_source(error)
+                })?;
+            }
+            let manifest =
+                Manifest::new(Time::utc(self.backend().context().clock.now()), options.version.as_str());
+            let envelope = checkpoint.decode()?.envelope;
+            let document = state(self, &mut replayer, manifest, &envelope, &options.command)?;
+            guard.check().await?;
+            marks.add(self, &document).await?;
+            let condition = Precondition::Version(checkpoint.version);
+            let mut writer = self.writer(Arc::clone(&guard)).expecting(condition).unchecked();
+            saved = Some(writer.save(document).await?);
+        }
+        self.clear_journal(&*guard, options).await?;
+        Ok(Some(RecoveredUpdate { entries, saved }))
+    }
+
+    /// Removes the journal of a killed update without a look at it.
+    ///
+    /// # Errors
+    ///
+    /// [`LockLost`](ErrorKind::LockLost), and those of requests.
+    pub async fn discard_journal(&self, guard: &dyn Guard, options: &JournalOptions) -> Result<()> {
+        self.clear_journal(guard, options).await
+    }
+
+    async fn clear_journal(&self, guard: &dyn Guard, options: &JournalOptions) -> Result<()> {
+        guard.check().await?;
+        let open = OpenOptions::new(&options.owner).take_over(true);
+        let writer = self.journal_store()?.open(&open).await.map_err(|error| self.wal_failed(error))?;
+        writer.clear().await.map_err(|error| self.wal_failed(error))?;
+        writer.close().await.map_err(|error| self.wal_failed(error))?;
+        Marks::default().remove(self).await
+    }
+}
