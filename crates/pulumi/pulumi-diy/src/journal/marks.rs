@@ -33,6 +33,13 @@ impl Marks {
             .map_err(|error| Error::new(ErrorKind::Corrupt, Op::Recover, place).with_source(error))
     }
 
+    /// Whether there are any.
+    pub(super) async fn exist(stack: &Stack) -> Result<bool> {
+        let (key, place) = place(stack)?;
+        let head = stack.backend().store().head(&key).await;
+        Ok(head.map_err(|error| Error::from_store(Op::Recover, place, error))?.is_some())
+    }
+
     /// Whether the journal is about this checkpoint.
     pub(super) fn have(&self, document: &[u8]) -> bool {
         self.checkpoints.contains(&digest(document))

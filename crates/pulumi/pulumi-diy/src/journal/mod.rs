@@ -110,9 +110,7 @@ impl Stack {
         let store = self.journal_store()?;
         let left = stackmgr::recover(&store).await.map_err(|error| self.recover_failed(error))?;
         if left.is_some() {
-            let failure = self.failed(ErrorKind::Changed, Op::Record);
-            let failure = failure.because("an update was killed before it could save everything it did");
-            return Err(failure.next_step("recover it first"));
+            return Err(self.unrecovered(Op::Record));
         }
         let checkpoint = self.read().await?.ok_or_else(|| self.failed(ErrorKind::NotFound, Op::Record))?;
         let base = checkpoint.decode()?;
@@ -125,10 +123,26 @@ impl Stack {
         let has_bytes = base.features.contains(&Feature::ByteString);
         let replayer = Replayer::new(base.snapshot.clone().unwrap_or_default()).byte_strings(has_bytes);
         let condition = groundstate_blobs::Precondition::Version(checkpoint.version);
-        let writer = self.writer(Arc::clone(&guard)).expecting(condition).unchecked();
+        let writer = self.writer(Arc::clone(&guard)).expecting(condition).unchecked().journaled();
         let saved = self.backend().context().clock.now();
         let work = Mutex::new(Work { writer, replayer, marks, saved });
         Ok(StackJournal { journal, guard, options, base, work })
+    }
+
+    /// Whether there may be a journal of this stack: an update runs, or one was killed. Costs one request.
+    ///
+    /// # Errors
+    ///
+    /// Those of requests.
+    pub async fn has_journal(&self) -> Result<bool> {
+        Marks::exist(self).await
+    }
+
+    pub(crate) fn unrecovered(&self, op: Op) -> Error {
+        let failure = self.failed(ErrorKind::Changed, op);
+        failure
+            .because("an update was killed before it could save everything it did")
+            .next_step("recover it first")
     }
 
     /// Where the journal of this stack is.

@@ -39,7 +39,14 @@ impl Stack {
     ) -> Result<Option<RecoveredUpdate>> {
         let store = self.journal_store()?;
         let left = stackmgr::recover(&store).await.map_err(|error| self.recover_failed(error))?;
-        let Some(left) = left else { return Ok(None) };
+        let Some(left) = left else {
+            // A crash may leave the marks of a journal that was not begun, or is removed.
+            if self.has_journal().await? {
+                guard.check().await?;
+                Marks::default().remove(self).await?;
+            }
+            return Ok(None);
+        };
         let entries = left.entries.len();
         let mut saved = None;
         if entries > 0 {
@@ -68,7 +75,7 @@ impl Stack {
             guard.check().await?;
             marks.add(self, &document).await?;
             let condition = Precondition::Version(checkpoint.version);
-            let mut writer = self.writer(Arc::clone(&guard)).expecting(condition).unchecked();
+            let mut writer = self.writer(Arc::clone(&guard)).expecting(condition).unchecked().journaled();
             saved = Some(writer.save(document).await?);
         }
         self.clear_journal(&*guard, options).await?;

@@ -49,6 +49,8 @@ pub struct Writer {
     guard: Arc<dyn Guard>,
     expected: Precondition,
     checks: bool,
+    /// Whether this writer saves what a journal says.
+    is_journaled: bool,
     /// What counts since the last save of this writer.
     current: Option<(Key, BlobVersion)>,
     /// A write whose answer got lost.
@@ -77,6 +79,7 @@ impl Stack {
             guard,
             expected: Precondition::Any,
             checks: true,
+            is_journaled: false,
             current: None,
             in_doubt: None,
         }
@@ -98,6 +101,12 @@ impl Writer {
         self
     }
 
+    /// Saves what the journal of an update says, where other writers are refused.
+    pub(crate) fn journaled(mut self) -> Self {
+        self.is_journaled = true;
+        self
+    }
+
     /// The stack it writes.
     pub fn stack(&self) -> &Stack {
         &self.stack
@@ -108,7 +117,8 @@ impl Writer {
     /// # Errors
     ///
     /// [`Broken`](ErrorKind::Broken) for a document that could not be read again, or is not valid, before anything is written;
-    /// [`LockLost`](ErrorKind::LockLost); [`Changed`](ErrorKind::Changed) if another process has written; those of requests. After an
+    /// [`LockLost`](ErrorKind::LockLost); [`Changed`](ErrorKind::Changed) if another process has written, and while the journal of a
+    /// killed update waits to be [recovered](Stack::recover); those of requests. After an
     /// error the checkpoint before is stored, or this one if the error is [`Ambiguous`](ErrorKind::Ambiguous).
     pub async fn save(&mut self, document: Bytes) -> Result<Saved> {
         if self.checks {
@@ -160,6 +170,9 @@ impl Writer {
 
     /// Finds out what is stored, and copies it. Gives every variant with its version.
     async fn prepare(&self, target: &Key) -> Result<(Vec<(Key, BlobVersion)>, Saved)> {
+        if !self.is_journaled && self.stack.has_journal().await? {
+            return Err(self.stack.unrecovered(Op::Save));
+        }
         let Selection { active, others, warnings } = self.stack.select().await?;
         let mut replaced = Vec::new();
         let mut backup = None;

@@ -148,7 +148,7 @@ async fn the_copy_stays_the_state_before_the_update_and_later_saves_are_one_writ
     let mut writer = stack.writer(Arc::new(Unguarded));
     blobs.calls();
     writer.save(document("1").into()).await.unwrap();
-    assert_eq!(blobs.calls(), ["list", "get", "put", "put"]);
+    assert_eq!(blobs.calls(), ["head", "list", "get", "put", "put"]);
     for number in ["2", "3"] {
         let saved = writer.save(document(number).into()).await.unwrap();
         assert_eq!((blobs.calls(), saved.backup), (vec!["put"], None));
@@ -210,7 +210,7 @@ async fn a_list_that_fails_does_not_mean_that_there_is_no_stack() {
     save(&stack, &document("x")).await.unwrap();
     let before = bucket.names().await;
     for number in 0..2 {
-        blobs.fail_at(0, Fault::Deny);
+        blobs.fail_at(number, Fault::Deny);
         let failed = match number {
             0 => stack.read().await.unwrap_err(),
             _ => save(&stack, &document("y")).await.unwrap_err(),

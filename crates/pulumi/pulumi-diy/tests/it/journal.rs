@@ -89,6 +89,7 @@ async fn a_kill_or_a_lost_answer_at_any_request_loses_nothing_that_was_acknowled
             let after = names(&stack).await;
             assert!(done.iter().all(|name| after.contains(name)), "{what}: {done:?} {after:?} {recovered:?}");
             assert!(stack.recover(Arc::new(Unguarded), &options()).await.unwrap().is_none(), "{what}");
+            assert!(!stack.has_journal().await.unwrap(), "{what}");
             assert!(update(&stack, &sound).await.1, "{what}: the next update succeeds");
             if made <= request {
                 assert!(closed && request > 20, "{what}");
@@ -133,7 +134,9 @@ async fn a_journal_is_not_put_on_the_work_of_another_program() {
     blobs.fail_at(25, Fault::Down);
     assert!(!update(&stack, &bucket).await.1);
     blobs.fail_at(usize::MAX, Fault::Down);
-    stack.writer(Arc::new(Unguarded)).save(document("other").into()).await.unwrap();
+    let ours = stack.writer(Arc::new(Unguarded)).save(document("ours").into()).await;
+    assert_eq!(ours.unwrap_err().kind(), ErrorKind::Changed, "it would bury what the journal has");
+    bucket.put(".pulumi/stacks/p/s.json", document("other")).await;
     let error = stack.recover(Arc::new(Unguarded), &options()).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Changed, "{error}");
     assert!(!update(&stack, &bucket).await.1, "no update begins before the journal is dealt with");
