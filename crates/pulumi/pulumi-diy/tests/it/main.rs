@@ -6,5 +6,6 @@ mod history;
 mod journal;
 mod listing;
 mod opening;
+mod real;
 mod support;
 mod tags;
