@@ -20,6 +20,12 @@ impl Layout {
     /// The folder of all checkpoints, with the slash at its end.
     pub const STACKS: &str = ".pulumi/stacks/";
 
+    /// The folder of all locks, with the slash at its end.
+    pub const LOCKS: &str = ".pulumi/locks/";
+
+    /// The folder of all leases of this library, with the slash at its end.
+    pub const LEASES: &str = ".pulumi/groundstate/locks/";
+
     /// The number in `meta.yaml`.
     pub fn version(self) -> i64 {
         match self {
@@ -51,6 +57,11 @@ impl Layout {
     /// The folder of the locks, with the slash at its end. It is the only one with the organisation in it.
     pub fn locks(self, stack: &StackRef) -> String {
         format!(".pulumi/locks/{stack}/")
+    }
+
+    /// The key of the lease by which writers of this library exclude each other. Pulumi neither lists nor counts it.
+    pub fn lease(self, stack: &StackRef) -> String {
+        format!("{}{stack}.json", Self::LEASES)
     }
 
     fn stack(self, stack: &StackRef) -> String {

@@ -33,6 +33,7 @@ mod error;
 mod guard;
 mod journal;
 mod layout;
+mod lock;
 mod names;
 mod op;
 mod options;
@@ -45,6 +46,7 @@ pub use error::{BoxError, Error, ErrorKind, Result};
 pub use guard::{Guard, Unguarded};
 pub use journal::{CheckpointSink, JournalOptions, RecoveredUpdate, StackJournal};
 pub use layout::Layout;
+pub use lock::{Cancelled, FoundLock, HeldLock, Holder, LockConflict, LockContent, LockOptions};
 pub use op::Op;
 pub use options::Options;
 pub use stack::{

@@ -5,6 +5,7 @@ mod checkpoints;
 mod history;
 mod journal;
 mod listing;
+mod locks;
 mod opening;
 mod real;
 mod support;

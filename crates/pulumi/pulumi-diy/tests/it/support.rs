@@ -112,3 +112,26 @@ pub(crate) fn document(note: &str) -> String {
         r#"{{"version":3,"checkpoint":{{"stack":"organization/p/s","latest":{{"manifest":{manifest},"resources":[{root},{child}],"metadata":{{}}}}}}}}"#
     )
 }
+
+/// Gives way to other tasks for a moment; the waits of many contenders are short here.
+#[derive(Debug)]
+struct ShortWaits;
+
+impl groundstate_common::Sleeper for ShortWaits {
+    fn sleep<'life0, 'async_trait>(
+        &'life0 self,
+        wait: std::time::Duration,
+    ) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send + 'async_trait>>
+    where
+        'life0: 'async_trait,
+        Self: 'async_trait,
+    {
+        Box::pin(tokio::time::sleep(wait / 100))
+    }
+}
+
+/// What one of many contenders has: the real time, and ids that begin at `first`.
+pub(crate) fn contender(first: u64) -> Context {
+    let clock = Arc::new(groundstate_common::SystemClock);
+    Context::new(clock, Arc::new(ShortWaits), Arc::new(SequenceIds::starting_at(first)))
+}
