@@ -16,6 +16,8 @@
 //!
 //! - [`FileBlobs`] implements [`BlobStore`](blobs::BlobStore), the contract of the crate `groundstate-blobs`, which is here as
 //!   [`blobs`].
+//! - [`BucketFiles`] does the same for a directory that the `pulumi` command and other programs on go-cloud's `file` bucket
+//!   share, in their layout.
 //! - Each operation runs on a thread of its own, so any executor will do.
 //!
 //! # What is deliberately absent
@@ -23,6 +25,7 @@
 //! - Leases, attributes and retries: a directory has none of them, and answers never get lost.
 //! - States, their locks and their workspaces: bytes are bytes here.
 
+mod bucket;
 mod listing;
 mod locking;
 mod store;
@@ -30,6 +33,7 @@ mod tree;
 
 pub use groundstate_blobs as blobs;
 
+pub use bucket::BucketFiles;
 pub use store::FileBlobs;
 
 /// Compiles the examples of the README.

@@ -12,7 +12,7 @@ use groundstate_blobs::{
 };
 use groundstate_durable::offload;
 
-use crate::tree::Tree;
+use crate::tree::{Naming, Tree};
 
 /// A client of a directory whose files are the blobs.
 ///
@@ -50,11 +50,15 @@ impl FileBlobs {
     ///
     /// `Unavailable` when the present directory, from which the path may lead, cannot be found.
     pub fn open(directory: impl AsRef<Path>) -> Result<Self> {
-        let directory = directory.as_ref();
+        Self::named(directory.as_ref(), Naming::Plain)
+    }
+
+    /// A client of a directory whose files have names of this kind.
+    pub(crate) fn named(directory: &Path, naming: Naming) -> Result<Self> {
         let root = std::path::absolute(directory).map_err(|error| {
             Error::new(ErrorKind::Unavailable, Op::Open, directory.display()).with_source(error)
         })?;
-        Ok(Self { tree: Arc::new(Tree::new(root)) })
+        Ok(Self { tree: Arc::new(Tree::new(root, naming)) })
     }
 
     /// Creates the directory with all above it, if it is not there.
@@ -64,8 +68,12 @@ impl FileBlobs {
     /// `Denied` and `Unavailable`.
     pub fn create(directory: impl AsRef<Path>) -> Result<Self> {
         let store = Self::open(directory)?;
-        std::fs::create_dir_all(&store.tree.root).map_err(|error| store.tree.failed(Op::Create, error))?;
+        store.create_directory()?;
         Ok(store)
+    }
+
+    pub(crate) fn create_directory(&self) -> Result<()> {
+        std::fs::create_dir_all(&self.tree.root).map_err(|error| self.tree.failed(Op::Create, error))
     }
 
     /// The directory.

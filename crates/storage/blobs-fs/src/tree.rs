@@ -1,25 +1,39 @@
 //! The files of a directory, and what can be done to one.
 
 use std::fmt;
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use groundstate_blobs::{
     Blob, BlobMeta, BlobVersion, Error, ErrorKind, GetOptions, Key, Op, Precondition, Result,
 };
 use groundstate_common::Timestamp;
-use groundstate_durable::{Draft, Taken, Unpublished, sync_folder};
+use groundstate_durable::{Draft, Taken, Unpublished, remove, sync_folder};
 
+use crate::bucket::escape;
 use crate::locking::{Guard, nanos};
 
 /// How names begin that are the store's own.
 pub(crate) const OWN: &str = ".groundstate-";
 
+/// The end of the names of files that describe others, in a bucket.
+const ATTRS: &str = ".attrs";
+
+/// How the names of files come from those of blobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Naming {
+    /// They are the same.
+    Plain,
+    /// By the rules of go-cloud's `file` bucket.
+    Bucket,
+}
+
 #[derive(Debug)]
 pub(crate) struct Tree {
     pub(crate) root: PathBuf,
+    pub(crate) naming: Naming,
 }
 
 impl fmt::Display for Tree {
@@ -29,8 +43,8 @@ impl fmt::Display for Tree {
 }
 
 impl Tree {
-    pub(crate) fn new(root: PathBuf) -> Self {
-        Self { root }
+    pub(crate) fn new(root: PathBuf, naming: Naming) -> Self {
+        Self { root, naming }
     }
 
     /// The error for a failure of the file system.
@@ -66,12 +80,66 @@ impl Tree {
     fn path(&self, op: Op, key: &Key) -> Result<PathBuf> {
         let name = key.as_str();
         let is_own = name.split('/').any(|part| part.starts_with(OWN));
-        if is_own || (cfg!(windows) && name.contains(['\\', ':'])) {
-            return Err(Error::new(ErrorKind::InvalidKey, op, self.place(key))
-                .because("the key is not a valid file name")
-                .next_step("choose another key"));
+        let invalid = |reason| {
+            let error = Error::new(ErrorKind::InvalidKey, op, self.place(key)).because(reason);
+            Err(error.next_step("choose another key"))
+        };
+        match self.naming {
+            _ if is_own => invalid("the key is not a valid file name"),
+            Naming::Plain if cfg!(windows) && name.contains(['\\', ':']) => {
+                invalid("the key is not a valid file name")
+            }
+            Naming::Plain => Ok(self.root.join(name)),
+            Naming::Bucket if name.ends_with(ATTRS) => {
+                invalid("files that end in .attrs describe other files")
+            }
+            Naming::Bucket => match escape::file_name(name) {
+                Some(name) => Ok(self.root.join(name)),
+                None => invalid("an escape such as __0x2f__ in the key would be read back as another key"),
+            },
         }
-        Ok(self.root.join(name))
+    }
+
+    /// Whether a file of this name is no blob.
+    pub(crate) fn hides(&self, name: &str) -> bool {
+        name.starts_with(OWN) || (self.naming == Naming::Bucket && name.ends_with(ATTRS))
+    }
+
+    /// What is known of a file.
+    pub(crate) fn describe(&self, meta: &Metadata) -> io::Result<BlobMeta> {
+        let mut described = describe(meta)?;
+        if self.naming == Naming::Bucket {
+            // The other programs take the time as it comes, which may be the same for files that follow quickly.
+            let nanos = nanos(meta.modified()?);
+            let tag = format!("\"{nanos:x}-{:x}-{:x}\"", meta.len(), file_number(meta));
+            described.version = BlobVersion::default().with_e_tag(tag);
+        }
+        Ok(described)
+    }
+
+    /// The file that is going to be the blob. All writes use one name, so the next write overwrites what a crash left.
+    fn draft(&self) -> io::Result<Draft> {
+        let path = self.root.join(format!("{OWN}new"));
+        match self.naming {
+            Naming::Plain => Draft::create(path),
+            Naming::Bucket => {
+                remove(&path)?;
+                let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
+                Ok(Draft::of(file, path))
+            }
+        }
+    }
+
+    /// Removes what describes the content at `path`, if anything does.
+    fn remove_attributes(&self, path: &Path) -> io::Result<()> {
+        match self.naming {
+            Naming::Plain => Ok(()),
+            Naming::Bucket => {
+                let mut attributes = path.as_os_str().to_owned();
+                attributes.push(ATTRS);
+                remove(Path::new(&attributes))
+            }
+        }
     }
 
     /// What a missing file means: absence, if the directory is there.
@@ -98,7 +166,7 @@ impl Tree {
     }
 
     fn described(&self, op: Op, key: &Key, meta: &Metadata) -> Result<BlobMeta> {
-        describe(meta).map_err(|error| self.failed_at(op, self.place(key), error))
+        self.describe(meta).map_err(|error| self.failed_at(op, self.place(key), error))
     }
 
     pub(crate) fn read(&self, key: &Key, options: &GetOptions) -> Result<Option<Blob>> {
@@ -147,13 +215,13 @@ impl Tree {
                 .next_step("choose another key"));
         }
         made.map_err(failed)?;
-        // One name for all writes: what a crash left is overwritten by the next.
-        let draft = Draft::create(self.root.join(format!("{OWN}new"))).map_err(failed)?;
+        let draft = self.draft().map_err(failed)?;
         draft.file().write_all(bytes).map_err(failed)?;
         let replaced =
             stored.is_some().then(|| fs::metadata(&path).and_then(|meta| meta.modified()).ok()).flatten();
         guard.date(draft.file(), replaced).map_err(failed)?;
         let meta = draft.file().metadata().map_err(failed)?;
+        self.remove_attributes(&path).map_err(failed)?;
         draft.publish(&path, Taken::Replace).map_err(
             |Unpublished { error, may_be_named }| match may_be_named {
                 true => Error::new(ErrorKind::Ambiguous, OP, self.place(key)).with_source(error),
@@ -174,10 +242,12 @@ impl Tree {
         }
         self.checked(OP, key, condition)?;
         fs::remove_file(&path).map_err(failed)?;
-        // Folders are there for their blobs; the first that has others ends the way up.
+        // Folders are there for their blobs; the first that has others ends the way up. In a bucket they stay.
+        let keeps = |folder: &&Path| self.naming == Naming::Bucket || fs::remove_dir(folder).is_err();
         let folders = path.ancestors().skip(1).take_while(|folder| *folder != self.root);
-        let left = folders.into_iter().find(|folder| fs::remove_dir(folder).is_err()).unwrap_or(&self.root);
-        sync_folder(left)
+        let left = folders.into_iter().find(keeps).unwrap_or(&self.root);
+        self.remove_attributes(&path)
+            .and_then(|()| sync_folder(left))
             .map_err(|error| Error::new(ErrorKind::Ambiguous, OP, self.place(key)).with_source(error))?;
         drop(guard);
         Ok(true)
@@ -210,8 +280,18 @@ fn is_taken(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory)
 }
 
-/// What is known of a file.
-pub(crate) fn describe(meta: &Metadata) -> io::Result<BlobMeta> {
+#[cfg(unix)]
+fn file_number(meta: &Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::ino(meta)
+}
+
+/// Elsewhere files have no number that a description tells.
+#[cfg(not(unix))]
+fn file_number(_: &Metadata) -> u64 {
+    0
+}
+
+fn describe(meta: &Metadata) -> io::Result<BlobMeta> {
     let nanos = nanos(meta.modified()?);
     let version =
         BlobVersion::default().with_generation(nanos).with_e_tag(format!("\"{nanos:x}-{:x}\"", meta.len()));
