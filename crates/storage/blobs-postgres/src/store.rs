@@ -1,0 +1,394 @@
+//! `PostgresBlobs`: implements `BlobStore` by one statement for each operation.
+
+use std::fmt;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
+use groundstate_blobs::{
+    Attributes, Blob, BlobCapabilities, BlobMeta, BlobStore, BlobVersion, DeleteOptions, Error, ErrorKind,
+    GetOptions, Key, LeaseId, Leases, ListOptions, Listed, Op, Page, PageToken, Precondition, PutOptions,
+    Result, traced,
+};
+use groundstate_common::Timestamp;
+use tokio_postgres::Row;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::{FromSql, ToSql, Type};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::content::{Content, LONGEST, Text};
+use crate::error::{of_connection, of_statement};
+use crate::settings::PostgresSettings;
+use crate::statements::{Statements, behind};
+use crate::tls;
+
+/// As many as most services give.
+const PAGE: usize = 1000;
+/// Connections of one store.
+const CONNECTIONS: usize = 8;
+/// How long an operation waits for one of them.
+const WAIT: Duration = Duration::from_secs(120);
+/// A connection that carried more than this is closed.
+const LARGE: usize = 32 << 20;
+/// Clients of the original take no lock when they create the table, so their attempt may get in the way.
+const ATTEMPTS_TO_CREATE: usize = 5;
+
+type Parameter<'a> = (&'a (dyn ToSql + Sync), Type);
+
+/// A client of a table.
+///
+/// - Up to eight connections are opened when they are needed, and opened again when they were lost.
+/// - Each operation is one statement without a name, so it does not matter which connection of a pooler carries it.
+/// - A version is the number of the transaction that wrote the row, and its time. It changes with every write, also those of other
+///   programs.
+/// - Contents up to about 750 MiB; a longer one is refused as `Invalid` before it is sent.
+#[derive(Clone)]
+pub struct PostgresBlobs {
+    pool: Pool,
+    statements: Statements,
+    place: String,
+    table: String,
+}
+
+impl PostgresBlobs {
+    /// A client that connects when it is first used.
+    ///
+    /// # Errors
+    ///
+    /// `Invalid` for certificates that cannot be read.
+    pub fn open(settings: &PostgresSettings) -> Result<Self> {
+        let mut config = settings.config()?;
+        if let Some(password) = settings.password() {
+            config.password(password);
+        }
+        let connect = MakeRustlsConnect::new(tls::client_config(settings)?);
+        let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+        let manager = Manager::from_config(config, connect, recycling);
+        let pool =
+            Pool::builder(manager).max_size(CONNECTIONS).wait_timeout(Some(WAIT)).runtime(Runtime::Tokio1);
+        let pool = pool
+            .build()
+            .map_err(|error| Error::new(ErrorKind::Internal, Op::Open, settings).with_source(error))?;
+        let table = settings.table().to_owned();
+        Ok(Self { pool, statements: Statements::on(&table), place: settings.to_string(), table })
+    }
+
+    /// Creates the table and its index if there is no such table. A role that may not create any can use an existing one.
+    ///
+    /// # Errors
+    ///
+    /// `Denied`, `Unauthenticated`, `Unavailable`.
+    pub async fn create_table(&self) -> Result<()> {
+        const OP: Op = Op::Create;
+        let client = self.connection(OP).await?;
+        let mut attempts = 0;
+        loop {
+            let quoted = format!("\"{}\"", self.table);
+            let exists = "SELECT to_regclass($1) IS NOT NULL";
+            let row = client.query_typed_one(exists, &[(&quoted, Type::TEXT)]).await;
+            let row = row.map_err(|error| of_statement(OP, &self.place, true, error))?;
+            if self.field(OP, &self.place, &row, 0)? {
+                return Ok(());
+            }
+            attempts += 1;
+            match client.batch_execute(&self.statements.create_table).await {
+                Err(error) if attempts < ATTEMPTS_TO_CREATE && is_meanwhile_created(&error) => {}
+                Err(error) => return Err(of_statement(OP, &self.place, true, error)),
+                Ok(()) => return Ok(()),
+            }
+        }
+    }
+
+    async fn connection(&self, op: Op) -> Result<Object> {
+        self.pool.get().await.map_err(|error| of_connection(op, &self.place, error))
+    }
+
+    fn at(&self, key: &Key) -> String {
+        format!("{self}/{key}")
+    }
+
+    /// Carries a statement out; `sent` is the size of what goes with it.
+    async fn rows(
+        &self,
+        op: Op,
+        place: &str,
+        sql: &str,
+        parameters: &[Parameter<'_>],
+        sent: usize,
+    ) -> Result<Vec<Row>> {
+        let client = self.connection(op).await?;
+        let outcome = client.query_typed(sql, parameters).await;
+        let received = outcome.iter().flatten().map(Row::raw_size_bytes).sum();
+        if sent.max(received) > LARGE {
+            // The buffers of a connection stay as large as they ever were.
+            drop(Object::take(client));
+        }
+        outcome.map_err(|error| of_statement(op, place, matches!(op, Op::Write | Op::Delete), error))
+    }
+
+    fn field<'a, T: FromSql<'a>>(&self, op: Op, place: &str, row: &'a Row, column: usize) -> Result<T> {
+        row.try_get(column).map_err(|error| {
+            Error::new(ErrorKind::Corrupt, op, place)
+                .because("the row is not one of a blob")
+                .with_source(error)
+        })
+    }
+
+    fn damaged(&self, op: Op, place: &str, reason: String) -> Error {
+        let error = Error::new(ErrorKind::Corrupt, op, place).because(reason);
+        error.next_step("bring back a backup of the row")
+    }
+
+    /// The description in the columns version, time and size, which follow `first`.
+    fn described(&self, op: Op, place: &str, row: &Row, first: usize, size: u64) -> Result<BlobMeta> {
+        let version: String = self.field(op, place, row, first)?;
+        let mut meta = BlobMeta::new(marked(&version), size);
+        let micros: i64 = self.field(op, place, row, first + 1)?;
+        let nanos = u32::try_from(micros.rem_euclid(1_000_000) * 1000).unwrap_or_default();
+        meta.last_modified = Timestamp::from_unix(micros.div_euclid(1_000_000), nanos).ok();
+        Ok(meta)
+    }
+
+    async fn read(&self, key: &Key, options: &GetOptions) -> Result<Option<Blob>> {
+        const OP: Op = Op::Read;
+        let place = self.at(key);
+        let name = (&key.as_str() as &(dyn ToSql + Sync), Type::TEXT);
+        let (blob_start, rows) = match &options.range {
+            None => (0, self.rows(OP, &place, &self.statements.read, &[name], 0).await?),
+            Some(range) => {
+                // No content is longer than this, and the sum of both fits the type.
+                let most = (1 << 30) - 1;
+                let start = range.start.min(most);
+                let len = range.end.saturating_sub(range.start).min(most);
+                let (from, count) = (signed(start) + 1, signed(len));
+                let parameters = [name, (&from, Type::INT4), (&count, Type::INT4)];
+                (start, self.rows(OP, &place, &self.statements.read_range, &parameters, 0).await?)
+            }
+        };
+        let Some(row) = rows.first() else { return Ok(None) };
+        let blob = if options.range.is_some() {
+            let bytes: &[u8] = self.field(OP, &place, row, 0)?;
+            let size: i64 = self.field(OP, &place, row, 3)?;
+            let meta = self.described(OP, &place, row, 1, size.unsigned_abs())?;
+            Blob::part(Bytes::copy_from_slice(bytes), blob_start.min(meta.size), meta)
+        } else {
+            let text: Text<'_> = self.field(OP, &place, row, 0)?;
+            let bytes = text.content().map_err(|reason| self.damaged(OP, &place, reason))?;
+            let meta = self.described(OP, &place, row, 1, bytes.len() as u64)?;
+            Blob::whole(bytes, meta)
+        };
+        if options.if_match.as_ref().is_some_and(|expected| !expected.same_as(blob.version())) {
+            return Err(Error::new(ErrorKind::PreconditionFailed, OP, place));
+        }
+        if options.if_none_match.as_ref().is_some_and(|known| known.same_as(blob.version())) {
+            return Err(Error::new(ErrorKind::NotModified, OP, place));
+        }
+        Ok(Some(blob))
+    }
+
+    async fn look(&self, key: &Key) -> Result<Option<BlobMeta>> {
+        const OP: Op = Op::LookAt;
+        let place = self.at(key);
+        let rows = self.rows(OP, &place, &self.statements.look, &[(&key.as_str(), Type::TEXT)], 0).await?;
+        let Some(row) = rows.first() else { return Ok(None) };
+        let size: Option<i64> = self.field(OP, &place, row, 2)?;
+        let size = size.ok_or_else(|| self.damaged(OP, &place, "the row has no text `data`".to_owned()))?;
+        self.described(OP, &place, row, 0, size.unsigned_abs()).map(Some)
+    }
+
+    async fn write(&self, key: &Key, bytes: Bytes, condition: &Precondition) -> Result<BlobVersion> {
+        const OP: Op = Op::Write;
+        let place = self.at(key);
+        if bytes.len() > LONGEST {
+            return Err(Error::new(ErrorKind::Invalid, OP, place)
+                .because(format!(
+                    "{} bytes make a field of more than 1 GB, which PostgreSQL does not take",
+                    bytes.len()
+                ))
+                .next_step("make the content smaller, or use an object store"));
+        }
+        let (name, content) = (key.as_str(), Content(&bytes));
+        let mut parameters: Vec<Parameter<'_>> = vec![(&name, Type::TEXT), (&content, Type::JSON)];
+        let mark;
+        let sql = match condition {
+            Precondition::Any => &self.statements.put,
+            Precondition::Absent => &self.statements.create,
+            Precondition::Version(version) => {
+                mark = unmarked(version);
+                parameters.push((&mark, Type::TEXT));
+                &self.statements.replace
+            }
+        };
+        let rows = self.rows(OP, &place, sql, &parameters, bytes.len()).await?;
+        match rows.first() {
+            Some(row) => Ok(marked(&self.field::<String>(OP, &place, row, 0)?)),
+            None => Err(self.refused(
+                OP,
+                key,
+                condition,
+                self.read(key, &GetOptions::default()).await.ok().flatten(),
+            )),
+        }
+    }
+
+    async fn remove(&self, key: &Key, condition: &Precondition) -> Result<bool> {
+        const OP: Op = Op::Delete;
+        let place = self.at(key);
+        let name = key.as_str();
+        let mut parameters: Vec<Parameter<'_>> = vec![(&name, Type::TEXT)];
+        let mark;
+        let sql = match condition {
+            Precondition::Version(version) => {
+                mark = unmarked(version);
+                parameters.push((&mark, Type::TEXT));
+                &self.statements.delete_version
+            }
+            Precondition::Any | Precondition::Absent => &self.statements.delete,
+        };
+        let client = self.connection(OP).await?;
+        let count = client.execute_typed(sql, &parameters).await;
+        drop(client);
+        if count.map_err(|error| of_statement(OP, &place, true, error))? > 0 {
+            return Ok(true);
+        }
+        if *condition == Precondition::Any {
+            return Ok(false);
+        }
+        match self.read(key, &GetOptions::default()).await? {
+            None => Ok(false),
+            found => Err(self.refused(OP, key, condition, found)),
+        }
+    }
+
+    fn refused(&self, op: Op, key: &Key, condition: &Precondition, found: Option<Blob>) -> Error {
+        let there = found.as_ref().map_or_else(|| "nothing".to_owned(), |blob| blob.version().to_string());
+        Error::new(ErrorKind::PreconditionFailed, op, self.at(key))
+            .because(format!("{there} is stored where {condition} was expected"))
+            .with_found(found)
+    }
+
+    async fn page(&self, prefix: &str, options: &ListOptions) -> Result<Page> {
+        const OP: Op = Op::List;
+        // No text of the server has this character.
+        if prefix.contains('\0') {
+            return Ok(Page::default());
+        }
+        let limit = options.limit.unwrap_or(PAGE).clamp(1, PAGE);
+        let sql = if options.delimiter { &self.statements.list_level } else { &self.statements.list };
+        let (end, after) = (behind(prefix), options.page.as_ref().map(PageToken::as_str));
+        let most = i64::try_from(limit + 1).unwrap_or(i64::MAX);
+        let parameters: [Parameter<'_>; 4] =
+            [(&prefix, Type::TEXT), (&end, Type::TEXT), (&after, Type::TEXT), (&most, Type::INT8)];
+        let mut rows = self.rows(OP, &self.place, sql, &parameters, 0).await?;
+        let is_last = rows.len() <= limit;
+        rows.truncate(limit);
+        let mut page = Page::default();
+        for row in &rows {
+            let name: String = self.field(OP, &self.place, row, 0)?;
+            if self.field(OP, &self.place, row, 1)? {
+                page.prefixes.push(name);
+                continue;
+            }
+            // A damaged row is listed; reading it says what is wrong.
+            let size: Option<i64> = self.field(OP, &self.place, row, 4)?;
+            let meta = self.described(OP, &self.place, row, 2, size.unwrap_or_default().unsigned_abs())?;
+            page.blobs.push(Listed::new(name, meta));
+        }
+        if let Some(last) = rows.last().filter(|_| !is_last) {
+            page.next = Some(PageToken::new(self.field::<String>(OP, &self.place, last, 0)?));
+        }
+        Ok(page)
+    }
+
+    fn has_neither(
+        &self,
+        op: Op,
+        key: &Key,
+        lease: Option<&LeaseId>,
+        attributes: Option<&Attributes>,
+    ) -> Result<()> {
+        let reason = match (lease, attributes) {
+            (Some(_), _) => "rows have no leases",
+            (None, Some(attributes)) if !attributes.is_empty() => {
+                "rows keep no content types and no metadata"
+            }
+            _ => return Ok(()),
+        };
+        Err(Error::unsupported(op, self.at(key)).because(reason))
+    }
+}
+
+/// Whether the table or its index was created by a client that takes no lock.
+fn is_meanwhile_created(error: &tokio_postgres::Error) -> bool {
+    error.code().is_some_and(|code| {
+        [SqlState::UNIQUE_VIOLATION, SqlState::DUPLICATE_TABLE, SqlState::DUPLICATE_OBJECT].contains(code)
+            || code.code() == "XX000"
+    })
+}
+
+fn marked(version: &str) -> BlobVersion {
+    BlobVersion::default().with_e_tag(format!("\"{version}\""))
+}
+
+/// What a row of the version has; nothing that any row has for a version of another store.
+fn unmarked(version: &BlobVersion) -> String {
+    version.e_tag().unwrap_or_default().trim_matches('"').to_owned()
+}
+
+fn signed(number: u64) -> i32 {
+    i32::try_from(number).unwrap_or(i32::MAX)
+}
+
+impl fmt::Display for PostgresBlobs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.place)
+    }
+}
+
+impl fmt::Debug for PostgresBlobs {
+    /// The pool's would show how to connect.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PostgresBlobs({self})")
+    }
+}
+
+#[async_trait]
+#[deny(clippy::missing_trait_methods)]
+impl BlobStore for PostgresBlobs {
+    fn capabilities(&self) -> BlobCapabilities {
+        let mut can = BlobCapabilities::all();
+        can.attributes = false;
+        can.generations = false;
+        can.leases = false;
+        can
+    }
+
+    async fn get(&self, key: &Key, options: &GetOptions) -> Result<Option<Blob>> {
+        self.has_neither(Op::Read, key, options.lease.as_ref(), None)?;
+        traced::get(self, key, options, self.read(key, options)).await
+    }
+
+    async fn head(&self, key: &Key) -> Result<Option<BlobMeta>> {
+        traced::head(self, key, self.look(key)).await
+    }
+
+    async fn put(&self, key: &Key, bytes: Bytes, options: &PutOptions) -> Result<BlobVersion> {
+        self.has_neither(Op::Write, key, options.lease.as_ref(), Some(&options.attributes))?;
+        traced::put(self, key, options, self.write(key, bytes, &options.precondition)).await
+    }
+
+    async fn delete(&self, key: &Key, options: &DeleteOptions) -> Result<bool> {
+        self.has_neither(Op::Delete, key, options.lease.as_ref(), None)?;
+        options.check(self.at(key))?;
+        traced::delete(self, key, options, self.remove(key, &options.precondition)).await
+    }
+
+    async fn list(&self, prefix: &str, options: &ListOptions) -> Result<Page> {
+        traced::list(self, prefix, options, self.page(prefix, options)).await
+    }
+
+    fn leases(&self) -> Option<&dyn Leases> {
+        None
+    }
+}
