@@ -31,10 +31,12 @@ async fn refuse_one_login(listener: &TcpListener, acceptor: &TlsAcceptor) -> std
 }
 
 fn acceptor(certificate: &Certificate) -> TlsAcceptor {
-    let chain = CertificateDer::pem_slice_iter(certificate.pem().as_bytes()).collect::<Result<_, _>>().unwrap();
+    let chain =
+        CertificateDer::pem_slice_iter(certificate.pem().as_bytes()).collect::<Result<_, _>>().unwrap();
     let key = PrivateKeyDer::from_pem_slice(certificate.key_pem().as_bytes()).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+    let builder =
+        ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
     TlsAcceptor::from(Arc::new(builder.with_no_client_auth().with_single_cert(chain, key).unwrap()))
 }
 
