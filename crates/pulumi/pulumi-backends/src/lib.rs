@@ -1,0 +1,65 @@
+//! Where Pulumi stacks are: from a backend URL, or from a project directory, to an open store.
+//!
+//! ```
+//! use groundstate_pulumi_backends::BackendUrl;
+//!
+//! let url = BackendUrl::parse("s3://ana:hush@stacks/team/a?region=eu-central-1&prefix=old-")?;
+//! assert_eq!((url.scheme(), url.container()), ("s3", "stacks"));
+//! assert_eq!(url.key_prefix()?, "old-team/a/");
+//! // User info and parameters may be secrets.
+//! assert_eq!(url.to_string(), "s3://stacks/team/a");
+//! # Ok::<(), groundstate_pulumi_backends::blobs::Error>(())
+//! ```
+//!
+//! # Finding your way
+//!
+//! - [`BackendUrl`] is what `pulumi login` takes. [`BackendUrl::open`] gives the store, wrapped in retries and below its key prefix,
+//!   and notes on parameters that mean nothing here.
+//! - [`Project`] is the `Pulumi.yaml` of a directory or of one above it.
+//! - [`BackendChoice::of_directory`] finds the URL as the `pulumi` command does: variable, project file, stored login.
+//! - [`selected_stack`] reads which stack is selected there.
+//! - [`PulumiHome`] is the folder `~/.pulumi`, of which only the login and the selection are read.
+//!
+//! # What is deliberately absent
+//!
+//! - The environment of the process: variables are looked up by a function that the caller hands in.
+//! - Services (`https://`): their URLs are recognised and refused.
+//! - Stacks in an open store, which are `groundstate-pulumi-diy`'s.
+//!
+//! # Features
+//!
+//! One for each cloud, all off by default: `s3`, `gcs`, `azblob`.
+
+#[cfg(feature = "azblob")]
+mod azblob;
+mod choice;
+mod file;
+#[cfg(feature = "gcs")]
+mod gcs;
+mod home;
+mod open;
+#[cfg(any(feature = "azblob", feature = "gcs", feature = "s3"))]
+mod prefixed;
+mod project;
+mod query;
+#[cfg(feature = "s3")]
+mod s3;
+mod small_file;
+mod url;
+mod yaml;
+
+pub use choice::{BackendChoice, UrlSource};
+pub use home::{PulumiHome, selected_stack};
+pub use open::{OpenContext, OpenedStore};
+pub use project::Project;
+pub use url::BackendUrl;
+
+/// The contract of blob stores, whose error is this crate's too.
+pub use groundstate_blobs as blobs;
+/// Names of stacks, and what an open store holds.
+pub use groundstate_pulumi_diy as pulumi_diy;
+
+/// Compiles the examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
