@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use groundstate_blobs::{BlobStore, Error, ErrorKind, Op, Result};
-use groundstate_blobs_fs::FileBlobs;
+use groundstate_blobs_fs::BucketFiles;
 
 use crate::open::OpenContext;
 use crate::url::BackendUrl;
@@ -52,7 +52,7 @@ pub(crate) fn open(
         }
         (Err(error), _) => return Err(missing(&directory, &error.to_string()).with_source(error)),
     }
-    Ok((Arc::new(FileBlobs::open(&directory)?), directory, notes))
+    Ok((Arc::new(BucketFiles::open(&directory)?), directory, notes))
 }
 
 fn missing(directory: &Path, why: &str) -> Error {

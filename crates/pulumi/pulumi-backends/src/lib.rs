@@ -28,7 +28,7 @@
 //!
 //! # Features
 //!
-//! One for each cloud, all off by default: `s3`, `gcs`, `azblob`.
+//! One for each cloud, and one for databases, all off by default: `s3`, `gcs`, `azblob`, `postgres`.
 
 #[cfg(feature = "azblob")]
 mod azblob;
@@ -38,7 +38,9 @@ mod file;
 mod gcs;
 mod home;
 mod open;
-#[cfg(any(feature = "azblob", feature = "gcs", feature = "s3"))]
+#[cfg(feature = "postgres")]
+mod postgres;
+#[cfg(any(feature = "azblob", feature = "gcs", feature = "postgres", feature = "s3"))]
 mod prefixed;
 mod project;
 mod query;

@@ -31,6 +31,34 @@ pub struct OpenedStore {
     pub notes: Vec<String>,
     /// The directory, where it is one.
     pub directory: Option<PathBuf>,
+    /// The table of a database, which writers make.
+    #[cfg(feature = "postgres")]
+    table: Option<Arc<groundstate_blobs_postgres::PostgresBlobs>>,
+}
+
+impl OpenedStore {
+    fn new(store: Arc<dyn BlobStore>, notes: Vec<String>, directory: Option<PathBuf>) -> Self {
+        Self {
+            store,
+            notes,
+            directory,
+            #[cfg(feature = "postgres")]
+            table: None,
+        }
+    }
+
+    /// Makes what a store needs before the first write and does not make by itself: the table of a database. Readers leave it out.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub async fn prepare(&self) -> Result<()> {
+        #[cfg(feature = "postgres")]
+        if let Some(table) = &self.table {
+            return table.create_table().await;
+        }
+        Ok(())
+    }
 }
 
 /// A store and what is to be said of its settings.
@@ -54,7 +82,13 @@ impl BackendChoice {
         let prefix = self.url.key_prefix()?;
         if self.url.scheme() == "file" {
             let (store, directory, notes) = crate::file::open(&self.url, with)?;
-            return Ok(OpenedStore { store, notes, directory: Some(directory) });
+            return Ok(OpenedStore::new(store, notes, Some(directory)));
+        }
+        #[cfg(feature = "postgres")]
+        if self.url.scheme() == "postgres" {
+            let (store, table) = crate::postgres::open(self, with)?;
+            let opened = OpenedStore::new(crate::prefixed::Prefixed::wrap(store, prefix), Vec::new(), None);
+            return Ok(OpenedStore { table: Some(table), ..opened });
         }
         self.open_cloud(with, prefix)
     }
@@ -70,7 +104,7 @@ impl BackendChoice {
             "azblob" => crate::azblob::open(self, with)?,
             _ => return Err(self.not_built_in()),
         };
-        Ok(OpenedStore { store: crate::prefixed::Prefixed::wrap(store, prefix), notes, directory: None })
+        Ok(OpenedStore::new(crate::prefixed::Prefixed::wrap(store, prefix), notes, None))
     }
 
     #[cfg(not(any(feature = "azblob", feature = "gcs", feature = "s3")))]

@@ -12,14 +12,15 @@ pub(crate) fn password(file: &Path, connection: [&str; 4]) -> Option<String> {
     text.lines().find_map(|line| password_in(line, connection))
 }
 
+/// Whether others than its owner may read a file.
 #[cfg(unix)]
-fn is_open_to_others(file: &Path) -> bool {
+pub(crate) fn is_open_to_others(file: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     fs::metadata(file).is_ok_and(|meta| meta.permissions().mode() & 0o077 != 0)
 }
 
 #[cfg(not(unix))]
-fn is_open_to_others(_: &Path) -> bool {
+pub(crate) fn is_open_to_others(_: &Path) -> bool {
     false
 }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use groundstate_blobs::{Error, ErrorKind, Op, Result};
+use groundstate_common::shell_command;
 use percent_encoding::percent_decode_str;
 use tokio_postgres::Config;
 use tokio_postgres::config::{SslMode, TargetSessionAttrs};
@@ -36,6 +37,11 @@ const WORDS: [(&str, Option<&str>); 20] = [
     ("user", Some("PGUSER")),
     ("home", Some("HOME")),
 ];
+
+/// How long a connection is idle before the other side is asked whether it is there.
+const KEEPALIVE: Duration = Duration::from_secs(30);
+/// How long what was sent may stay without an acknowledgement.
+const SILENCE: Duration = Duration::from_secs(120);
 
 /// Where the table is and how to get there: a URL `postgres://[user[:password]@]host[:port]/[database][?parameters]`, and for what it
 /// leaves out the variables `PG*`.
@@ -91,8 +97,8 @@ impl PostgresSettings {
             let Some((word, _)) = known else {
                 let error = invalid(format!("the parameter {name}"));
                 return Err(error
-                    .because("it is unknown, and the server refuses connections that carry such a parameter")
-                    .next_step("remove it from the URL"));
+                    .because("it is unknown here")
+                    .next_step("remove it from the URL; what is a setting of the server can go into `options=-c NAME=VALUE`"));
             };
             words.insert(word, value.into_owned());
         }
@@ -142,6 +148,9 @@ impl PostgresSettings {
         config.host(host);
         config.port(self.number("port", 5432)?);
         config.connect_timeout(Duration::from_secs(self.number("connect_timeout", 30)?));
+        // A network that swallows packets ends the connection, and with it the operation, in about two minutes.
+        config.keepalives_idle(KEEPALIVE).keepalives_interval(KEEPALIVE).keepalives_retries(3);
+        config.tcp_user_timeout(SILENCE);
         if let Some(user) = self.word("user") {
             config.user(user);
         }
@@ -182,10 +191,11 @@ impl PostgresSettings {
         Ok(config)
     }
 
-    /// The password, which may be in a file.
-    pub(crate) fn password(&self) -> Option<String> {
+    /// The password, which may be in a file. A file that others may read is not used: by custom without a word where it is
+    /// the one in the home directory, with an error where it was named.
+    pub(crate) fn password(&self) -> Result<Option<String>> {
         if let Some(password) = self.word("password") {
-            return Some(password.to_owned());
+            return Ok(Some(password.to_owned()));
         }
         let user = self.word("user").unwrap_or_default();
         let connection = [
@@ -195,9 +205,15 @@ impl PostgresSettings {
             user,
         ];
         match (self.word("passfile"), self.word("home")) {
-            (Some(file), _) => passfile::password(Path::new(file), connection),
-            (None, Some(home)) => passfile::password(&Path::new(home).join(".pgpass"), connection),
-            (None, None) => None,
+            (Some(file), _) if passfile::is_open_to_others(Path::new(file)) => {
+                let error = Error::new(ErrorKind::Denied, Op::Use, format_args!("the password file {file}"));
+                Err(error
+                    .because("others may read it")
+                    .next_step(format!("run `{}`", shell_command("chmod 600", &[file]))))
+            }
+            (Some(file), _) => Ok(passfile::password(Path::new(file), connection)),
+            (None, Some(home)) => Ok(passfile::password(&Path::new(home).join(".pgpass"), connection)),
+            (None, None) => Ok(None),
         }
     }
 

@@ -56,10 +56,10 @@ impl PostgresBlobs {
     ///
     /// # Errors
     ///
-    /// `Invalid` for certificates that cannot be read.
+    /// `Invalid` for certificates that cannot be read, `Denied` for a password file that others may read.
     pub fn open(settings: &PostgresSettings) -> Result<Self> {
         let mut config = settings.config()?;
-        if let Some(password) = settings.password() {
+        if let Some(password) = settings.password()? {
             config.password(password);
         }
         let connect = MakeRustlsConnect::new(tls::client_config(settings)?);

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use groundstate_common::{OsIds, Sleeper, SystemClock};
 use groundstate_pulumi_backends::blobs::{
-    BlobStore, Context, GetOptions, Key, ListOptions, PutOptions, Result,
+    BlobStore, Context, DeleteOptions, GetOptions, Key, ListOptions, Precondition, PutOptions, Result,
 };
 use groundstate_pulumi_backends::{BackendChoice, BackendUrl, OpenContext, OpenedStore, Project, PulumiHome};
+use groundstate_testkit::PulumiPlace;
 
 #[derive(Debug)]
 struct NoSleep;
@@ -89,6 +90,63 @@ async fn a_directory_is_read_and_written() {
     assert_eq!(page.blobs.len(), 1);
 }
 
+/// The URLs and variables are those that the real pulumi takes.
+#[tokio::test]
+async fn every_store_is_read_and_written_below_its_prefix() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut places = vec![
+        PulumiPlace::folder(folder.path()),
+        PulumiPlace::s3_here(),
+        PulumiPlace::gs_here(),
+        PulumiPlace::azblob_here(),
+    ];
+    places.extend(PulumiPlace::postgres());
+    for place in places {
+        let variables: Vec<(&str, &str)> =
+            place.environment().iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let opened = open(place.url(), Path::new("/"), &variables).unwrap();
+        opened.prepare().await.unwrap();
+        let (key, other) = (Key::parse(".pulumi/a").unwrap(), Key::parse(".pulumi/b/c").unwrap());
+        for key in [&key, &other] {
+            opened.store.put(key, "text".into(), &PutOptions::expecting(Precondition::Absent)).await.unwrap();
+        }
+        let page = opened.store.list(".pulumi/", &ListOptions::default().delimited()).await.unwrap();
+        let names: Vec<&str> = page.blobs.iter().map(|blob| blob.name.as_str()).collect();
+        assert_eq!(
+            (names, page.prefixes),
+            (vec![".pulumi/a"], vec![".pulumi/b/".to_owned()]),
+            "{}",
+            place.url()
+        );
+        let stored = opened.store.get(&key, &GetOptions::default()).await.unwrap().unwrap();
+        assert_eq!(&stored.bytes[..], b"text");
+        assert!(opened.store.head(&other).await.unwrap().is_some());
+        assert!(opened.store.delete(&key, &DeleteOptions::version(stored.version())).await.unwrap());
+        assert!(opened.store.get(&key, &GetOptions::default()).await.unwrap().is_none());
+    }
+}
+
+#[test]
+fn a_project_file_does_not_name_the_server_that_gets_a_password() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(
+        folder.path().join("Pulumi.yaml"),
+        "name: a\nbackend:\n  url: postgres://evil.example/d\n",
+    )
+    .unwrap();
+    let context = context();
+    let variable = |name: &str| (name == "PGPASSWORD").then(|| "hush".to_owned());
+    let project = Project::find(folder.path()).unwrap();
+    let home = PulumiHome::of(&variable);
+    let with = OpenContext { context: &context, variable: &variable, directory: folder.path() };
+    for (trusts, is_refused) in [(false, true), (true, false)] {
+        let choice = BackendChoice::of_directory(folder.path(), project.as_ref(), &home, trusts, &variable);
+        let opened = choice.unwrap().open(with);
+        assert_eq!(opened.is_err(), is_refused);
+        assert!(opened.is_ok() || format!("{opened:?}").contains("your password would be sent to"));
+    }
+}
+
 #[test]
 fn clouds_open_with_the_parameters_of_pulumi() {
     let folder = Path::new("/");
@@ -105,7 +163,7 @@ fn clouds_open_with_the_parameters_of_pulumi() {
         ("gs://b?token=hush", "is none of"),
         ("azblob://c?storage_account=a&storage_account=hush", "twice"),
         ("azblob://c", "AZURE_STORAGE_ACCOUNT"),
-        ("postgres://ana:hush@h/d", "no store for postgres"),
+        ("postgres://ana:hush@h/d?sslinline=1", "the parameter sslinline"),
     ] {
         let error = open(url, folder, &keys).unwrap_err();
         let text = format!("{error} {error:?}");

@@ -41,7 +41,7 @@ fn variables_fill_what_the_url_leaves_out() {
 #[test]
 fn what_cannot_be_used_is_refused_with_the_reason() {
     for (url, reason) in [
-        ("postgres://h/d?keepalives_idle=3", "cannot use the parameter keepalives_idle: it is unknown"),
+        ("postgres://h/d?keepalives_idle=3", "cannot use the parameter keepalives_idle: it is unknown here"),
         ("postgresql://h/d", "cannot use the scheme postgresql"),
         ("postgres://h/d?table=a.b", "name the schema with search_path=SCHEMA instead"),
         ("postgres://h/d?table=a\"b", "not a plain name"),
@@ -56,11 +56,30 @@ fn what_cannot_be_used_is_refused_with_the_reason() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn a_password_file_that_others_may_read_is_named() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("pass");
+    fs::write(&file, "*:*:*:*:s3cret\n").unwrap();
+    let url = format!("postgres://u@h/d?passfile={}", file.display());
+    let open = || PostgresBlobs::open(&PostgresSettings::from_url(&url, &|_| None).unwrap());
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+    let error = open().unwrap_err().to_string();
+    assert!(error.contains("others may read it; run `chmod 600 ") && !error.contains("s3cret"), "{error}");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+    assert!(open().is_ok());
+}
+
 #[tokio::test]
 async fn passwords_are_in_no_text() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("pass");
     fs::write(&file, "*:*:*:*:s3cret\n").unwrap();
+    #[cfg(unix)]
+    fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
     let lookup = |name: &str| (name == "PGPASSWORD").then(|| "s3cret".to_owned());
     let urls = [
         "postgres://u:s3cret@127.0.0.1:1/d?sslmode=disable".to_owned(),
