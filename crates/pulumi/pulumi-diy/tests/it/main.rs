@@ -7,6 +7,7 @@ mod journal;
 mod listing;
 mod locks;
 mod opening;
+mod operations;
 mod real;
 mod support;
 mod tags;
