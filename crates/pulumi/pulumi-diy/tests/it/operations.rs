@@ -119,3 +119,30 @@ async fn a_removal_that_is_killed_at_any_request_is_ended_by_the_same_one() {
         }
     }
 }
+
+#[tokio::test]
+async fn pending_operations_and_journals_need_force_and_the_journal_stays() {
+    for bucket in Bucket::both() {
+        let stack = bucket.open().await.stack(&stack("s"));
+        let marks = ".pulumi/groundstate/marks/organization/p/s.json";
+        fill(&bucket, &root_only()).await;
+        bucket.put(marks, r#"{"checkpoints":[]}"#).await;
+        let error = stack.remove(&Unguarded, &RemoveOptions::default()).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Changed);
+        assert_eq!(bucket.text(CHECKPOINT).await, Some(root_only()));
+        let removed = stack.remove(&Unguarded, &RemoveOptions::default().force()).await.unwrap();
+        assert!(removed.has_journal && bucket.text(marks).await.is_some());
+        bucket
+            .store
+            .delete(
+                &groundstate_pulumi_diy::blobs::Key::parse(marks).unwrap(),
+                &groundstate_pulumi_diy::blobs::DeleteOptions::default(),
+            )
+            .await
+            .unwrap();
+        let pending = r#""pending_operations":[{"resource":{"urn":"urn:pulumi:s::p::a:b:C::c","custom":false,"type":"a:b:C"},"type":"creating"}],"metadata""#;
+        fill(&bucket, &root_only().replace(r#""metadata""#, pending)).await;
+        let error = stack.remove(&Unguarded, &RemoveOptions::default()).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
+    }
+}
