@@ -49,7 +49,7 @@ pub use journal::{CheckpointSink, JournalOptions, RecoveredUpdate, StackJournal}
 pub use layout::Layout;
 pub use lock::{Cancelled, FoundLock, HeldLock, Holder, LockConflict, LockContent, LockOptions};
 pub use op::Op;
-pub use operations::{RemoveOptions, Removed};
+pub use operations::{ImportOptions, Imported, OldCopy, PruneRules, RemoveOptions, Removed};
 pub use options::Options;
 pub use stack::{
     Checkpoint, CopySource, History, HistoryEntry, Recorded, Saved, Selection, Stack, StateCopy, Tags,

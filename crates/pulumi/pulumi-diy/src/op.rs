@@ -27,6 +27,12 @@ groundstate_common::worded! {
         Use = "use",
         /// Finishing what a process left unfinished.
         Recover = "recover",
+        /// Replacing the state by an exported one.
+        Import = "import into",
+        /// Replacing the state by a copy.
+        Restore = "restore",
+        /// Removing old copies.
+        Prune = "prune",
         ..Other
     }
 }

@@ -1,6 +1,11 @@
 //! Operations on whole stacks, each under the lock of the stack.
 
 mod create;
+mod prune;
 mod remove;
+mod restore;
+mod transfer;
 
+pub use prune::{OldCopy, PruneRules};
 pub use remove::{RemoveOptions, Removed};
+pub use transfer::{ImportOptions, Imported};

@@ -120,7 +120,7 @@ impl Stack {
 }
 
 /// The time in a name: nanoseconds since 1970.
-fn time_of(text: &str) -> Option<Timestamp> {
+pub(crate) fn time_of(text: &str) -> Option<Timestamp> {
     const SECOND: u64 = 1_000_000_000;
     let stamp: u64 = text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok())??;
     Timestamp::from_unix(i64::try_from(stamp / SECOND).ok()?, u32::try_from(stamp % SECOND).ok()?).ok()

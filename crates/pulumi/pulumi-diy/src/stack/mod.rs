@@ -11,6 +11,7 @@ use std::fmt;
 use groundstate_blobs::Key;
 
 pub use checkpoint::{Checkpoint, Selection, Variant};
+pub(crate) use copies::time_of;
 pub use copies::{CopySource, StateCopy};
 pub use history::{History, HistoryEntry, Recorded, Update};
 pub use tags::Tags;

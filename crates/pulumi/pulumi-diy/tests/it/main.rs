@@ -9,5 +9,6 @@ mod locks;
 mod opening;
 mod operations;
 mod real;
+mod restoring;
 mod support;
 mod tags;
