@@ -55,6 +55,9 @@ pub fn main_with(registry: Registry) -> ExitCode {
     if let Some(workspace) = cli.workspace {
         Environment::choose(workspace);
     }
+    if let Some(stack) = cli.stack {
+        Environment::choose_stack(stack);
+    }
     if cli.trust_directory {
         Environment::trust_directories();
     }

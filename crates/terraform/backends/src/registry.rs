@@ -199,6 +199,11 @@ pub struct Location {
 }
 
 impl Location {
+    /// A workspace of a back end that was opened without a registry.
+    pub fn new(opened: Opened, settings: Settings, workspace: WorkspaceName) -> Self {
+        Self { opened, settings, workspace, is_named: true, directory: None }
+    }
+
     /// Another workspace of the same back end.
     #[must_use]
     pub fn with_workspace(mut self, workspace: WorkspaceName) -> Self {

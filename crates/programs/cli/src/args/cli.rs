@@ -16,6 +16,7 @@ use super::places::{
     HistoryArgs, MigrateArgs, MigrateLockArgs, RepairDigestArgs, RollbackArgs, WorkspacesArgs, workspace_name,
 };
 use super::pulumi::{CryptArgs, DependencyGraphArgs, PendingArgs, RepairArgs, RmArgs};
+use super::stacks::StacksArgs;
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -46,6 +47,9 @@ pub(crate) struct Cli {
     /// Uses this workspace of a directory or a backend instead of the selected one
     #[arg(long, global = true, value_name = "NAME", value_parser = workspace_name)]
     pub(crate) workspace: Option<WorkspaceName>,
+    /// Uses this stack of a project of Pulumi instead of the selected one
+    #[arg(long, global = true, value_name = "STACK")]
+    pub(crate) stack: Option<String>,
     /// Accepts the backend that `.terraform` records even if the configuration does not confirm it
     #[arg(long, global = true)]
     pub(crate) trust_directory: bool,
@@ -237,6 +241,8 @@ pub(crate) enum Command {
     Locks(LocksArgs),
     /// Lists, creates and deletes workspaces
     Workspaces(WorkspacesArgs),
+    /// Lists the stacks of a Pulumi backend
+    Stacks(StacksArgs),
     /// Copies states to another place, with lineage and serial
     ///
     /// Copies states from one place to another, each under the locks of both sides. Lineage, serial and bytes stay the same,

@@ -445,6 +445,23 @@ pub(super) const EXAMPLES: &[(&str, [Example; 2])] = &[
         ],
     ),
     (
+        "stacks",
+        [
+            example("List the stacks in a directory", "groundstate stacks list pulumi+file://bucket"),
+            example("Read every stack", "groundstate stacks list pulumi+file://bucket --long"),
+        ],
+    ),
+    (
+        "stacks list",
+        [
+            example("List the stacks in a directory", "groundstate stacks list pulumi+file://bucket"),
+            example(
+                "Read every stack of a project",
+                "groundstate stacks list pulumi+file://bucket --project shop --long",
+            ),
+        ],
+    ),
+    (
         "workspaces new",
         [
             example("Create a workspace", "groundstate workspaces new . staging"),

@@ -18,7 +18,7 @@ const HEADINGS: [(&str, &[&str]); 9] = [
     ("Lock states", &["lock", "unlock", "locks", "migrate-lock", "repair-digest"]),
     ("Go back in history", &["undo", "history", "rollback"]),
     ("Journals", &["recover", "journal"]),
-    ("Pulumi only", &["protect", "unprotect", "repair", "pending", "encrypt", "decrypt"]),
+    ("Pulumi only", &["stacks", "protect", "unprotect", "repair", "pending", "encrypt", "decrypt"]),
     ("This command", &["help", "version", "completions", "man"]),
 ];
 

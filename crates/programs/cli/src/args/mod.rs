@@ -12,6 +12,7 @@ mod look;
 mod order;
 mod places;
 mod pulumi;
+mod stacks;
 
 pub(crate) use change::{
     AddressesArgs, ChangeArgs, EditArgs, LockArgs, LockCommandArgs, LocksArgs, MergeErroredArgs, MvArgs,
@@ -41,6 +42,7 @@ pub(crate) use places::{
     HistoryArgs, MigrateArgs, MigrateLockArgs, RepairDigestArgs, RollbackArgs, WorkspacesCommand,
     WorkspacesDeleteArgs, WorkspacesListArgs, WorkspacesNewArgs,
 };
+pub(crate) use stacks::{StacksCommand, StacksListArgs};
 
 pub(crate) use pulumi::{
     CryptArgs, DependencyGraphArgs, DependencyGraphFormat, PendingClearArgs, PendingCommand, PendingListArgs,

@@ -57,6 +57,7 @@ pub(crate) fn run(command: Command) -> Result {
         Command::Lock(args) => lock::run(&args),
         Command::Unlock(args) => unlock::run(&args),
         Command::Locks(args) => locks::run(&args),
+        Command::Stacks(args) => pulumi::stacks::run(&args.command),
         Command::Workspaces(args) => terraform::workspaces::run(&args.command),
         Command::Migrate(args) => terraform::migrate::run(&args),
         Command::MigrateLock(args) => terraform::migrate_lock::run(&args),

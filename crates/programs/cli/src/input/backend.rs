@@ -9,6 +9,7 @@ use groundstate_statemgr::ErrorKind;
 
 use crate::input::environment::Environment;
 use crate::input::remote::warn;
+use crate::input::stack;
 use crate::report::error::{Failure, Kind, Result, chain};
 
 /// A backend with its workspaces, whatever names it.
@@ -29,6 +30,10 @@ fn open(
     let text = argument.to_str().ok_or_else(|| {
         Failure::new(Kind::Usage, format!("{} is not text, so it names no place", argument.display()))
     })?;
+    if stack::address(argument).is_some() {
+        let message = "Pulumi has stacks in place of workspaces, and this command is for those of Terraform";
+        return Err(Failure::new(Kind::Usage, message).hint("`groundstate stacks list` shows the stacks"));
+    }
     let place = Environment::registry().place(text, environment.chosen(), &environment.context(purpose));
     let place = place.map_err(|error| match argument.is_dir() {
         true => elsewhere(argument, error),

@@ -12,6 +12,9 @@ static CHOSEN: OnceLock<WorkspaceName> = OnceLock::new();
 /// Whether the command line says that directories are trusted; it holds for the whole run.
 static TRUSTED: OnceLock<bool> = OnceLock::new();
 
+/// What the command line says of the stack of Pulumi; it holds for the whole run.
+static STACK: OnceLock<String> = OnceLock::new();
+
 /// The backends that the program was built with; they hold for the whole run.
 static REGISTRY: OnceLock<Registry> = OnceLock::new();
 
@@ -54,6 +57,17 @@ impl Environment {
     pub(crate) fn choose(workspace: WorkspaceName) {
         // Set once; later calls are ignored.
         CHOSEN.get_or_init(|| workspace);
+    }
+
+    /// Has every project of Pulumi of this run mean this stack.
+    pub(crate) fn choose_stack(stack: String) {
+        STACK.get_or_init(|| stack);
+    }
+
+    /// The stack that the command line names.
+    #[expect(clippy::unused_self, reason = "it is a part of the environment, as the workspace is")]
+    pub(crate) fn stack(&self) -> Option<&'static str> {
+        STACK.get().map(String::as_str)
     }
 
     /// Has addresses and directories of this run opened with these backends.

@@ -6,6 +6,7 @@ use groundstate_backends::{BackendsError, PlaceUrl, Purpose, local_path};
 
 use crate::input::environment::Environment;
 use crate::input::remote::{Located, Remote};
+use crate::input::stack;
 use crate::input::workdir;
 use crate::report::error::Result;
 
@@ -50,7 +51,13 @@ fn of_place(
     must_exist: bool,
     purpose: Purpose,
 ) -> Result<Located> {
+    if let Some(address) = stack::address(argument) {
+        return Ok(Located::Remote(Box::new(stack::of_address(address, environment)?)));
+    }
     let Some(url) = argument.to_str().filter(|text| PlaceUrl::is_url(text)) else {
+        if stack::is_project(argument, environment)? {
+            return Ok(Located::Remote(Box::new(stack::of_directory(argument, environment)?)));
+        }
         return workdir::locate(argument, environment, must_exist, purpose);
     };
     let registry = Environment::registry();

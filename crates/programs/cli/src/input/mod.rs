@@ -19,6 +19,8 @@ pub(crate) mod remote;
 pub(crate) mod run_journal;
 pub(crate) mod runtime;
 pub(crate) mod source;
+pub(crate) mod stack;
+pub(crate) mod stack_store;
 pub(crate) mod state;
 pub(crate) mod terraform;
 pub(crate) mod threads;

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use groundstate_backends::{BackendsError, PlaceUrl};
 use groundstate_statemgr::{Backend, StateStore};
 
+use crate::input::stack;
 use crate::report::error::Result;
 use crate::report::messages::Messages;
 
@@ -41,6 +42,11 @@ impl Remote {
         Ok(Self { name: store.to_string(), place, store, argument })
     }
 
+    /// Whether it is a stack in a Pulumi backend of the user's own.
+    pub(crate) fn is_stack(&self) -> bool {
+        self.place.settings.kind() == stack::KIND
+    }
+
     pub(crate) fn backend(&self) -> &Arc<dyn Backend> {
         &self.place.opened.backend
     }
@@ -66,9 +72,14 @@ impl Remote {
 
 /// Shows what a user should know of the settings of a place, each line once in a run.
 pub(crate) fn warn(place: &groundstate_backends::Location) {
+    warn_once(&place.opened.warnings);
+}
+
+/// Shows each of these lines once in a run.
+pub(crate) fn warn_once(warnings: &[String]) {
     static SHOWN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let mut shown = SHOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    for warning in &place.opened.warnings {
+    for warning in warnings {
         if shown.insert(warning.clone()) {
             Messages::stderr().warning(warning);
         }

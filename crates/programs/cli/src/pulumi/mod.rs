@@ -15,6 +15,7 @@ mod secrets;
 mod select;
 mod show;
 mod shown;
+pub(crate) mod stacks;
 mod unreadable;
 mod upgrade;
 

@@ -92,6 +92,12 @@ pub(crate) fn prepare(dir: &Path) {
     let (before, pending) = broken.split_once("  \"pending_operations\"").unwrap();
     let (_, metadata) = pending.split_once('\n').unwrap();
     put("broken.json", &format!("{before}{metadata}"));
+    let stacks = dir.join("bucket/.pulumi/stacks/shop");
+    fs::create_dir_all(&stacks).unwrap();
+    put("bucket/.pulumi/meta.yaml", "version: 1\n");
+    let shop =
+        stack("").replace("\"deployment\"", "\"checkpoint\":{\"stack\":\"organization/shop/dev\",\"latest\"");
+    fs::write(stacks.join("dev.json"), format!("{}}}", shop.trim_end())).unwrap();
     put("token.txt", "swordfish\n");
     put("ciphertext.txt", CIPHERTEXT);
     put("base.json", &base());

@@ -49,6 +49,8 @@ pub(crate) const COMMANDS: &[&str] = &[
     "lock",
     "unlock",
     "locks",
+    "stacks",
+    "stacks list",
     "workspaces",
     "workspaces list",
     "workspaces new",

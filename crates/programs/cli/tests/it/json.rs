@@ -20,6 +20,7 @@ const NOT_SEEN: &[(&str, &str)] = &[
     ("order.dropped[].reasons", "as above"),
     ("order.dropped[].to", "as above"),
     ("order.nodes[].skip_destroy", "a plan that replaces an object which OpenTofu is to forget"),
+    ("stacks.stacks[].unreadable", "a test of the stacks looks at it"),
 ];
 
 /// The forms of other programs, which have no schema here.
@@ -68,7 +69,7 @@ impl Runs {
         for line in lines {
             let words: Vec<&str> = line.split(' ').collect();
             let command = match words[0] {
-                "order" | "pending" | "journal" | "workspaces" => words[..2].join(" "),
+                "order" | "pending" | "journal" | "stacks" | "workspaces" => words[..2].join(" "),
                 _ => words[0].to_owned(),
             };
             let run = run_in(dir, &format!("groundstate {line} --json"));
@@ -229,6 +230,8 @@ fn look_at_questions(runs: &mut Runs) {
         "order blast stack.json shop-dev",
         "order blast . nothing.here",
         "locks . missing.tfstate stack.json",
+        "stacks list pulumi+file://bucket",
+        "stacks list pulumi+file://bucket --long",
         "workspaces list .",
         "workspaces new . dev",
         "workspaces new . dev",

@@ -46,6 +46,7 @@ mod schemas;
 mod show;
 mod sources;
 mod stack_move;
+mod stacks;
 mod support;
 mod surgery;
 #[cfg(target_os = "linux")]

@@ -1,0 +1,40 @@
+//! Arguments of the commands on the stacks of a Pulumi backend.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+#[derive(Debug, Args)]
+pub(crate) struct StacksArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: StacksCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum StacksCommand {
+    /// Lists the stacks of a backend
+    ///
+    /// Lists the stacks of a backend by their full names. No stack is read, so a damaged one is no obstacle; with `--long` each is, and
+    /// one that cannot be read is named with the reason.
+    List(StacksListArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StacksListArgs {
+    /// A directory with a Pulumi.yaml, or `pulumi+` and the URL of `pulumi login`
+    #[arg(value_name = "BACKEND", default_value = ".")]
+    pub(crate) backend: PathBuf,
+    /// Only the stacks of this project
+    #[arg(long, value_name = "PROJECT")]
+    pub(crate) project: Option<String>,
+    /// Only the stacks with this tag
+    #[arg(long, value_name = "NAME[=VALUE]")]
+    pub(crate) tag: Option<String>,
+    /// Reads every stack: when it was updated, and how many resources it has
+    #[arg(long)]
+    pub(crate) long: bool,
+    /// Prints JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,202 @@
+//! Stacks of Pulumi where Pulumi's own backends keep them: in a directory, a bucket or a database.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use groundstate_backends::{Location, Opened, Settings};
+use groundstate_blobs::{Context as BlobContext, Error as BlobError};
+use groundstate_common::{OsIds, SystemClock};
+use groundstate_pulumi_backends::{
+    BackendChoice, BackendUrl, OpenContext, OpenedStore, Project, PulumiHome, selected_stack,
+};
+use groundstate_pulumi_diy::Options;
+use groundstate_statemgr::{TokioSleeper, WorkspaceName};
+
+use crate::input::environment::Environment;
+use crate::input::remote::Remote;
+use crate::input::stack_store::{StackBackend, StackPlace};
+use crate::report::error::{Failure, Kind, Result};
+
+/// What addresses of backends of Pulumi begin with.
+const PREFIX: &str = "pulumi+";
+
+/// What such places are called among backends.
+pub(crate) const KIND: &str = "pulumi";
+
+/// What tells that a directory is Terraform's, too.
+const TERRAFORM: [&str; 2] = [".terraform", "terraform.tfstate"];
+
+/// How the names of configurations end.
+const TERRAFORM_ENDINGS: [&str; 4] = [".tf", ".tf.json", ".tofu", ".tofu.json"];
+
+/// The address of a backend of Pulumi, with the stack behind `#`.
+pub(crate) fn address(argument: &Path) -> Option<&str> {
+    argument.to_str().and_then(|text| text.strip_prefix(PREFIX)).filter(|rest| rest.contains("://"))
+}
+
+/// Whether a directory is a project of Pulumi, and of nothing else unless the command line names a stack.
+pub(crate) fn is_project(directory: &Path, environment: &Environment) -> Result<bool> {
+    if Project::file_in(directory).is_none() || environment.chosen().is_some() {
+        return Ok(false);
+    }
+    if environment.stack().is_some() {
+        return Ok(true);
+    }
+    let is_configuration = |entry: std::fs::DirEntry| {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        TERRAFORM_ENDINGS.iter().any(|ending| name.ends_with(ending))
+    };
+    let has_terraform = TERRAFORM.iter().any(|name| directory.join(name).exists())
+        || std::fs::read_dir(directory).is_ok_and(|entries| entries.flatten().any(is_configuration));
+    if !has_terraform {
+        return Ok(true);
+    }
+    let directory = directory.display();
+    let message = format!("{directory} is a project of Pulumi and a directory of Terraform");
+    Err(Failure::new(Kind::Usage, message)
+        .hint("`--stack NAME` means the stack of Pulumi, `--workspace default` the state of Terraform"))
+}
+
+/// The stack that an address means: the text behind `pulumi+`.
+pub(crate) fn of_address(text: &str, environment: &Environment) -> Result<Remote> {
+    let (url, stack) = text.split_once('#').map_or((text, None), |(url, stack)| (url, Some(stack)));
+    let variable = |name: &str| environment.variables.get(name).map(str::to_owned);
+    let choice = BackendChoice::of_user(BackendUrl::parse(url).map_err(|error| refused(&error))?);
+    let stack = stack.map(str::to_owned).or_else(|| environment.stack().map(str::to_owned));
+    let stack = stack.filter(|stack| !stack.is_empty()).ok_or_else(|| {
+        let message = format!("{} names no stack", choice.url);
+        let hint = "write it behind a `#`, as in 'pulumi+s3://BUCKET#organization/PROJECT/STACK', or with `--stack`; \
+                    `groundstate stacks list` shows the stacks";
+        Failure::new(Kind::Usage, message).hint(hint)
+    })?;
+    let opened = open(&choice, Path::new("."), &variable)?;
+    let argument = format!("{PREFIX}{}#{stack}", choice.url);
+    remote(opened, stack, None, &argument, None, environment)
+}
+
+/// The stack that is selected in a project directory, or named on the command line.
+pub(crate) fn of_directory(directory: &Path, environment: &Environment) -> Result<Remote> {
+    let (choice, project, variable) = choose(directory, environment)?;
+    let home = PulumiHome::of(&variable);
+    let stack = match environment.stack() {
+        Some(stack) => stack.to_owned(),
+        None => selected_stack(&home, project.as_ref(), &choice.url, &variable)
+            .map_err(|error| refused(&error))?
+            .ok_or_else(|| {
+                let message = format!("no stack is selected in {}", directory.display());
+                Failure::new(Kind::NoState, message).hint(
+                    "name one with `--stack`, or select it with `pulumi stack select`; `groundstate stacks list` shows the stacks",
+                )
+            })?,
+    };
+    let opened = open(&choice, directory, &variable)?;
+    let argument = directory.display().to_string();
+    remote(opened, stack, project.as_ref(), &argument, Some(directory), environment)
+}
+
+/// The backend of an address or a project directory, for commands on all of its stacks.
+pub(crate) struct FoundBackend {
+    pub(crate) opened: OpenedStore,
+    pub(crate) options: Options,
+    /// The backend as messages name it.
+    pub(crate) name: String,
+}
+
+pub(crate) fn backend(argument: &Path) -> Result<FoundBackend> {
+    let environment = Environment::of_process();
+    let variable = |name: &str| environment.variables.get(name).map(str::to_owned);
+    let options = options(&variable)?;
+    if let Some(text) = address(argument) {
+        let url = text.split_once('#').map_or(text, |(url, _)| url);
+        let choice = BackendChoice::of_user(BackendUrl::parse(url).map_err(|error| refused(&error))?);
+        let opened = open(&choice, Path::new("."), &variable)?;
+        return Ok(FoundBackend { opened, options, name: choice.url.to_string() });
+    }
+    if !argument.is_dir() {
+        let message = format!("{} is neither a directory nor the address of a backend", argument.display());
+        return Err(Failure::new(Kind::Usage, message)
+            .hint("name a directory with a Pulumi.yaml, or write pulumi+ before the URL of `pulumi login`"));
+    }
+    let (choice, _, variable) = choose(argument, &environment)?;
+    let opened = open(&choice, argument, &variable)?;
+    Ok(FoundBackend { opened, options, name: choice.url.to_string() })
+}
+
+type Variable<'e> = Box<dyn Fn(&str) -> Option<String> + 'e>;
+
+fn choose<'e>(
+    directory: &Path,
+    environment: &'e Environment,
+) -> Result<(BackendChoice, Option<Project>, Variable<'e>)> {
+    let variable: Variable<'e> = Box::new(|name| environment.variables.get(name).map(str::to_owned));
+    // Selections are stored by the path of the project file.
+    let directory =
+        &*std::path::absolute(directory).map_err(|error| Failure::unreadable(directory, &error))?;
+    let project = Project::find(directory).map_err(|error| refused(&error))?;
+    let home = PulumiHome::of(&variable);
+    let choice =
+        BackendChoice::of_directory(directory, project.as_ref(), &home, environment.trusts, &variable)
+            .map_err(|error| refused(&error))?;
+    Ok((choice, project, variable))
+}
+
+pub(crate) fn context() -> BlobContext {
+    BlobContext::new(Arc::new(SystemClock), Arc::new(TokioSleeper), Arc::new(OsIds))
+}
+
+fn open(
+    choice: &BackendChoice,
+    directory: &Path,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<OpenedStore> {
+    let directory = std::path::absolute(directory).map_err(|error| Failure::unreadable(directory, &error))?;
+    let context = context();
+    choice
+        .open(OpenContext { context: &context, variable, directory: &directory })
+        .map_err(|error| refused(&error))
+}
+
+fn options(variable: &dyn Fn(&str) -> Option<String>) -> Result<Options> {
+    Options::from_variables(variable).map_err(|error| Failure::new(Kind::Usage, error.to_string()))
+}
+
+fn remote(
+    opened: OpenedStore,
+    stack: String,
+    project: Option<&Project>,
+    argument: &str,
+    directory: Option<&Path>,
+    environment: &Environment,
+) -> Result<Remote> {
+    let variable = |name: &str| environment.variables.get(name).map(str::to_owned);
+    let options = options(&variable)?;
+    let is_chosen = [
+        "PULUMI_DIY_BACKEND_GZIP",
+        "PULUMI_SELF_MANAGED_STATE_GZIP",
+        "PULUMI_DIY_BACKEND_ZSTD",
+        "PULUMI_SELF_MANAGED_STATE_ZSTD",
+    ];
+    let place = StackPlace {
+        stack,
+        project: project.map(|project| project.name().clone()),
+        options,
+        keeps_compression: !is_chosen.iter().any(|name| variable(name).is_some()),
+    };
+    let warnings = opened.notes.clone();
+    let backend = StackBackend::new(opened, place);
+    let opened = Opened::new(Arc::new(backend)).warnings(&warnings);
+    let mut location = Location::new(opened, Settings::new(KIND), WorkspaceName::default_name());
+    location.directory = directory.map(Path::to_owned);
+    Remote::new(location, argument)
+}
+
+/// What a store of blobs says, as a failure of the command.
+pub(crate) fn refused(error: &BlobError) -> Failure {
+    use groundstate_blobs::ErrorKind as Blob;
+    let kind = match error.kind() {
+        Blob::Invalid | Blob::InvalidKey | Blob::Unsupported => Kind::Usage,
+        _ => Kind::NoState,
+    };
+    Failure::new(kind, crate::report::error::chain(error))
+}

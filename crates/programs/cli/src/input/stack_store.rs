@@ -1,0 +1,370 @@
+//! A stack in a Pulumi backend, read, written and locked as any other state.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use groundstate_blobs::{BlobStore, BlobVersion, DeleteOptions, Key, Precondition};
+use groundstate_common::Timestamp;
+use groundstate_pulumi_backends::OpenedStore;
+use groundstate_pulumi_diy::{
+    Backend as Bucket, Error as StackFailure, ErrorKind as StackKind, FoundLock, Guard, HeldLock, Holder,
+    LockConflict, LockContent, LockOptions, Options, Stack, StackFilter, Unguarded, Warning,
+};
+use groundstate_pulumi_snapshot::ProjectName;
+use groundstate_statemgr::{
+    Backend, Capabilities, CreateWorkspace, DeleteWorkspace, Error, ErrorKind, Exclusion, Expect,
+    FencingToken, History, LockGrant, LockHolder, LockId, LockInfo, Op, Result, StateStore, Stored, Version,
+    WorkspaceName, WriteOptions,
+};
+use tokio::sync::OnceCell;
+
+use crate::input::remote::warn_once;
+use crate::input::stack::context;
+use crate::report::text::{did_you_mean, similar};
+
+/// Where our own objects are, leases among them.
+const OWN: &str = ".pulumi/groundstate/";
+
+/// How many stacks are named where one is missing.
+const MAX_NAMED: usize = 10;
+
+/// Which stack of a bucket is meant, and how it is written.
+#[derive(Clone, Debug)]
+pub(crate) struct StackPlace {
+    /// Its name, as the user wrote it.
+    pub(crate) stack: String,
+    /// The project that is meant where the name has none.
+    pub(crate) project: Option<ProjectName>,
+    pub(crate) options: Options,
+    /// What is compressed stays so, because no variable says otherwise.
+    pub(crate) keeps_compression: bool,
+}
+
+/// A bucket of which one stack is meant.
+#[derive(Clone, Debug)]
+pub(crate) struct StackBackend {
+    opened: Arc<OpenedStore>,
+    place: StackPlace,
+}
+
+impl StackBackend {
+    pub(crate) fn new(opened: OpenedStore, place: StackPlace) -> Self {
+        Self { opened: Arc::new(opened), place }
+    }
+}
+
+impl fmt::Display for StackBackend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "stack {} in {}", self.place.stack, self.opened.store)
+    }
+}
+
+#[async_trait]
+impl Backend for StackBackend {
+    async fn list(&self) -> Result<Vec<WorkspaceName>> {
+        Err(no_workspaces(Op::ListWorkspaces, self))
+    }
+
+    fn store(&self, _: &WorkspaceName) -> Result<Arc<dyn StateStore>> {
+        Ok(Arc::new(StackStore { backend: self.clone(), stack: OnceCell::new(), held: Mutex::default() }))
+    }
+
+    async fn create(&self, _: &WorkspaceName, _: &CreateWorkspace) -> Result<()> {
+        Err(no_workspaces(Op::CreateWorkspace, self))
+    }
+
+    async fn delete(&self, _: &WorkspaceName, _: &DeleteWorkspace) -> Result<()> {
+        Err(no_workspaces(Op::DeleteWorkspace, self))
+    }
+
+    fn history(&self, _: &WorkspaceName) -> Result<Option<Arc<dyn History>>> {
+        Ok(None)
+    }
+}
+
+fn no_workspaces(op: Op, place: &StackBackend) -> Error {
+    Error::unsupported(op, place)
+        .because("Pulumi has stacks in place of workspaces, see `groundstate stacks list`")
+}
+
+/// A client of a stack.
+struct StackStore {
+    backend: StackBackend,
+    stack: OnceCell<Stack>,
+    held: Mutex<Option<Arc<HeldLock>>>,
+}
+
+impl StackStore {
+    /// The stack, in a bucket that was opened: its layout is known.
+    async fn stack(&self, op: Op) -> Result<&Stack> {
+        self.stack.get_or_try_init(|| self.open(op)).await
+    }
+
+    async fn open(&self, op: Op) -> Result<Stack> {
+        let failed = |error| failed(op, self, error);
+        let StackPlace { stack: name, project, options, keeps_compression } = &self.backend.place;
+        let store = &self.backend.opened.store;
+        let bucket = Bucket::open_existing(Arc::clone(store), context(), options.clone()).await;
+        let bucket = bucket.map_err(failed)?;
+        warn(bucket.warnings());
+        let reference = bucket.reference(name, project.as_ref()).map_err(|error| {
+            Error::new(ErrorKind::Invalid, op, self).because(error.to_string()).with_source(error)
+        })?;
+        let stack = bucket.stack(&reference);
+        if !keeps_compression {
+            return Ok(stack);
+        }
+        let found = stack.select().await.map_err(failed)?.active.map(|active| active.compression);
+        match found.filter(|found| *found != options.compression) {
+            None => Ok(stack),
+            Some(found) => {
+                let options = options.clone().compression(found);
+                let bucket = Bucket::open_existing(Arc::clone(store), context(), options).await;
+                Ok(bucket.map_err(failed)?.stack(&reference))
+            }
+        }
+    }
+
+    /// That there is no such stack; only its project makes one.
+    async fn missing(&self, op: Op, stack: &Stack) -> Error {
+        let names = stack.backend().stack_names(&StackFilter::default()).await.unwrap_or_default();
+        let mut names: Vec<String> = names.iter().map(ToString::to_string).collect();
+        let wanted = stack.reference().to_string();
+        let meant = did_you_mean(&similar(&wanted, names.iter().cloned()));
+        let more = names.len().saturating_sub(MAX_NAMED);
+        names.truncate(MAX_NAMED);
+        let there = match (names.is_empty(), more) {
+            (true, _) => "there are no stacks here".to_owned(),
+            (false, 0) => format!("the stacks here are {}", names.join(", ")),
+            (false, more) => format!("the stacks here are {} and {more} more", names.join(", ")),
+        };
+        let meant = meant.map(|meant| format!("; {meant}")).unwrap_or_default();
+        Error::new(ErrorKind::NotFound, op, self).because(format!("there is no such stack; {there}{meant}"))
+    }
+
+    fn held(&self) -> Option<Arc<HeldLock>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn hold(&self, lock: Option<Arc<HeldLock>>) {
+        *self.held.lock().unwrap_or_else(PoisonError::into_inner) = lock;
+    }
+
+    /// The locks of the stack, the one of this client included.
+    async fn locks(&self, op: Op) -> Result<Vec<FoundLock>> {
+        self.stack(op).await?.locks().await.map_err(|error| failed(op, self, error))
+    }
+
+    /// What to say to a release with an id that no lock has.
+    fn no_such_lock(&self, op: Op, locks: &[FoundLock]) -> Error {
+        match locks.first() {
+            Some(lock) => Error::locked(op, self, Some(holder(lock))),
+            None => Error::new(ErrorKind::NotFound, op, self).because("it is not locked"),
+        }
+    }
+}
+
+impl fmt::Display for StackStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.backend.fmt(f)
+    }
+}
+
+impl fmt::Debug for StackStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StackStore").field("backend", &self.backend).finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+#[deny(clippy::missing_trait_methods)]
+impl StateStore for StackStore {
+    fn capabilities(&self) -> Capabilities {
+        let can = Capabilities::none().locking(Exclusion::Global).holder().force_unlock();
+        match self.backend.opened.store.capabilities().conditional_put {
+            true => can.conditional_write().lease(),
+            false => can,
+        }
+    }
+
+    async fn read(&self) -> Result<Option<Stored>> {
+        const OP: Op = Op::Read;
+        let stack = self.stack(OP).await?;
+        let read = stack.read().await.map_err(|error| failed(OP, self, error))?;
+        let Some(read) = read else { return Err(self.missing(OP, stack).await) };
+        warn(&read.warnings);
+        Ok(Some(Stored::new(read.bytes.to_vec(), Version::new(&read.version.to_string()))))
+    }
+
+    async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
+        const OP: Op = Op::Write;
+        let stack = self.stack(OP).await?;
+        let guard: Arc<dyn Guard> = match self.held() {
+            Some(lock) => lock,
+            None => Arc::new(Unguarded),
+        };
+        let expected = match &options.expect {
+            Expect::Any => Precondition::Any,
+            Expect::Absent => Precondition::Absent,
+            Expect::Version(version) => {
+                Precondition::Version(version.as_str().parse::<BlobVersion>().map_err(|error| {
+                    Error::new(ErrorKind::Internal, OP, self)
+                        .because("its version is none of this store")
+                        .with_source(error)
+                })?)
+            }
+        };
+        // The commands have checked it, and know which of those that are broken may be stored.
+        let mut writer = stack.writer(guard).expecting(expected).unchecked();
+        let saved = writer.save(Bytes::copy_from_slice(bytes)).await;
+        let saved = saved.map_err(|error| failed(OP, self, error))?;
+        warn(&saved.warnings);
+        Ok(Version::new(&saved.version.to_string()))
+    }
+
+    async fn delete(&self, _: &WriteOptions) -> Result<()> {
+        Err(Error::unsupported(Op::Delete, self).because("a stack is removed with `pulumi stack rm`"))
+    }
+
+    async fn lock(&self, info: &LockInfo) -> Result<LockGrant> {
+        const OP: Op = Op::Lock;
+        let stack = self.stack(OP).await?;
+        let (user, host) = info.who.split_once('@').unwrap_or((&info.who, ""));
+        let process =
+            Holder { pid: std::process::id(), user: user.to_owned(), host: host.to_owned(), started: None };
+        match stack.lock(&process, &LockOptions::default()).await {
+            Ok(lock) => {
+                let mut grant = LockGrant::new(id_of(lock.key().as_str()));
+                grant.expires = lock.expires();
+                grant.fence = lock.token().map(FencingToken::new);
+                self.hold(Some(Arc::new(lock)));
+                Ok(grant)
+            }
+            Err(error) if error.kind() == StackKind::Locked => {
+                let conflict =
+                    find::<LockConflict>(&error).and_then(|found| found.locks().first().map(holder));
+                Err(Error::locked(OP, self, conflict).with_source(error))
+            }
+            Err(error) => Err(failed(OP, self, error)),
+        }
+    }
+
+    async fn renew(&self, id: &LockId) -> Result<LockGrant> {
+        const OP: Op = Op::RenewLock;
+        let lock = self.held().filter(|lock| id_of(lock.key().as_str()) == *id);
+        let lock = lock.ok_or_else(|| Error::new(ErrorKind::LockLost, OP, self))?;
+        lock.renew().await.map_err(|error| failed(OP, self, error))?;
+        let mut grant = LockGrant::new(id.clone());
+        grant.expires = lock.expires();
+        grant.fence = lock.token().map(FencingToken::new);
+        Ok(grant)
+    }
+
+    async fn unlock(&self, id: &LockId) -> Result<()> {
+        const OP: Op = Op::Unlock;
+        match self.held().filter(|lock| id_of(lock.key().as_str()) == *id) {
+            Some(lock) => {
+                lock.release().await.map_err(|error| failed(OP, self, error))?;
+                self.hold(None);
+                Ok(())
+            }
+            None => Err(self.no_such_lock(OP, &self.locks(OP).await?)),
+        }
+    }
+
+    async fn force_unlock(&self, id: &LockId) -> Result<()> {
+        const OP: Op = Op::ForceUnlock;
+        let locks = self.locks(OP).await?;
+        // A lease of ours goes with the lock that it belongs to.
+        let (leases, locks): (Vec<_>, Vec<_>) = locks.into_iter().partition(|lock| lock.key.starts_with(OWN));
+        let is_meant = |lock: &&FoundLock| id_of(&lock.key) == *id;
+        let meant = locks.iter().chain(&leases).find(is_meant);
+        let Some(meant) = meant else {
+            return Err(self.no_such_lock(OP, if locks.is_empty() { &leases } else { &locks }));
+        };
+        let stack = self.stack(OP).await?;
+        if locks.iter().all(|lock| is_meant(&lock)) {
+            let cancelled = stack.cancel().await.map_err(|error| failed(OP, self, error))?;
+            return match cancelled.failed.into_iter().next() {
+                None => Ok(()),
+                Some((left, error)) => Err(failed(OP, format_args!("{self} ({})", left.key), error)),
+            };
+        }
+        if meant.key.starts_with(OWN) {
+            return Err(self.no_such_lock(OP, &locks));
+        }
+        // The others are not meant.
+        let key = Key::parse(&meant.key).map_err(|error| blobs_failed(OP, self, error))?;
+        let deleted = stack.backend().store().delete(&key, &DeleteOptions::default()).await;
+        deleted.map(drop).map_err(|error| blobs_failed(OP, self, error))
+    }
+
+    fn lock_name(&self) -> String {
+        format!("the lock of {self}")
+    }
+
+    async fn lock_holder(&self) -> Result<Option<LockHolder>> {
+        let locks = self.locks(Op::FindHolder).await?;
+        let lock = locks.iter().find(|lock| !lock.key.starts_with(OWN)).or(locks.first());
+        Ok(lock.map(holder))
+    }
+}
+
+fn warn(warnings: &[Warning]) {
+    warn_once(&warnings.iter().map(ToString::to_string).collect::<Vec<_>>());
+}
+
+/// The id of a lock: the name of its object without the ending.
+fn id_of(key: &str) -> LockId {
+    let name = key.rsplit('/').next().unwrap_or(key);
+    LockId::new(name.strip_suffix(".json").unwrap_or(name))
+}
+
+fn holder(lock: &FoundLock) -> LockHolder {
+    let mut info = LockInfo { id: id_of(&lock.key), path: lock.key.clone(), ..LockInfo::default() };
+    let mut process = None;
+    match &lock.content {
+        LockContent::Held { pid, user, host, since } => {
+            info.who = format!("{user}@{host}");
+            info.created = Timestamp::parse(since).unwrap_or(info.created);
+            process = u32::try_from(*pid).ok();
+        }
+        other => info.info = format!("{other:?}"),
+    }
+    LockHolder::of(info).with_process(process, None).with_expiry(lock.expires)
+}
+
+fn find<E: std::error::Error + 'static>(error: &StackFailure) -> Option<&E> {
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        if let Some(found) = cause.downcast_ref() {
+            return Some(found);
+        }
+        source = cause.source();
+    }
+    None
+}
+
+fn blobs_failed(op: Op, target: impl fmt::Display, error: groundstate_blobs::Error) -> Error {
+    failed(op, target, StackFailure::from_store(groundstate_pulumi_diy::Op::Lock, "the lock", error))
+}
+
+/// What the store of stacks says, as the kinds that managers of states act on.
+fn failed(op: Op, target: impl fmt::Display, error: StackFailure) -> Error {
+    let kind = match error.kind() {
+        StackKind::NotFound => ErrorKind::NotFound,
+        StackKind::Exists | StackKind::Changed => ErrorKind::Conflict,
+        StackKind::Locked => ErrorKind::Locked,
+        StackKind::LockLost => ErrorKind::LockLost,
+        StackKind::Corrupt => ErrorKind::Corrupt,
+        StackKind::Broken | StackKind::Legacy | StackKind::Invalid => ErrorKind::Invalid,
+        StackKind::Unsupported => ErrorKind::Unsupported,
+        StackKind::Denied => ErrorKind::Denied,
+        StackKind::Unavailable => ErrorKind::Unavailable,
+        StackKind::Ambiguous => ErrorKind::Ambiguous,
+        _ => ErrorKind::Internal,
+    };
+    Error::new(kind, op, target).because(error.reason()).with_source(error)
+}

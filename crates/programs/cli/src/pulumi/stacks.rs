@@ -1,0 +1,128 @@
+//! `groundstate stacks`: the stacks of a backend of Pulumi.
+
+use std::sync::Arc;
+
+use groundstate_pulumi_diy::{Backend, StackDetails, StackFilter, StackRef};
+use groundstate_pulumi_snapshot::ProjectName;
+
+use crate::args::{StacksCommand, StacksListArgs};
+use crate::input::remote::warn_once;
+use crate::input::runtime::runtime;
+use crate::input::stack;
+use crate::report::error::{Failure, Kind, Outcome, Result, chain};
+use crate::report::json::Json;
+use crate::report::messages::Messages;
+use crate::report::output::Output;
+use crate::report::text::count;
+
+pub(crate) fn run(command: &StacksCommand) -> Result {
+    match command {
+        StacksCommand::List(args) => list(args),
+    }
+}
+
+/// A stack in the list.
+struct Listed {
+    reference: StackRef,
+    /// Nothing where no stack was read; the text is why one could not be.
+    details: Option<Result<StackDetails, String>>,
+}
+
+fn list(args: &StacksListArgs) -> Result {
+    let found = stack::backend(&args.backend)?;
+    warn_once(&found.opened.notes);
+    let filter = filter(args)?;
+    let failed = |error: groundstate_pulumi_diy::Error| failure(&error);
+    let listed = runtime()?.block_on(async {
+        let store = Arc::clone(&found.opened.store);
+        let backend =
+            Backend::open_existing(store, stack::context(), found.options.clone()).await.map_err(failed)?;
+        warn_once(&backend.warnings().iter().map(ToString::to_string).collect::<Vec<_>>());
+        if !args.long && args.tag.is_none() {
+            let names = backend.stack_names(&filter).await.map_err(failed)?;
+            return Ok(names.into_iter().map(|reference| Listed { reference, details: None }).collect());
+        }
+        let stacks = backend.stacks(&filter).await.map_err(failed)?;
+        let listed = stacks.into_iter().map(|stack| {
+            let details = stack.details.map_err(|error| chain(&error));
+            Listed { reference: stack.reference, details: Some(details) }
+        });
+        Ok::<Vec<Listed>, Failure>(listed.collect())
+    })?;
+    for details in listed.iter().filter_map(|listed| listed.details.as_ref()?.as_ref().ok()) {
+        warn_once(&details.warnings.iter().map(ToString::to_string).collect::<Vec<_>>());
+    }
+    print(args, &found.name, &listed)?;
+    let has_damaged = listed.iter().any(|listed| matches!(listed.details, Some(Err(_))));
+    Ok(if has_damaged { Outcome::Found(Kind::Findings) } else { Outcome::Clean })
+}
+
+fn filter(args: &StacksListArgs) -> Result<StackFilter> {
+    let mut filter = StackFilter::default();
+    if let Some(project) = &args.project {
+        let project = ProjectName::parse(project);
+        filter = filter.project(project.map_err(|error| Failure::new(Kind::Usage, error.to_string()))?);
+    }
+    if let Some(tag) = &args.tag {
+        let (name, value) =
+            tag.split_once('=').map_or((tag.as_str(), None), |(name, value)| (name, Some(value)));
+        let name = Some(name.to_owned()).filter(|name| !name.is_empty());
+        filter = filter.tag(name, value.map(str::to_owned));
+    }
+    Ok(filter)
+}
+
+fn print(args: &StacksListArgs, name: &str, listed: &[Listed]) -> Result<()> {
+    let mut out = Output::stdout();
+    if args.json {
+        out.json(&Json::document(|json| {
+            json.text("backend", name);
+            json.objects("stacks", listed, |json, listed| {
+                json.text("stack", &listed.reference.to_string());
+                match &listed.details {
+                    None => {}
+                    Some(Err(why)) => json.text("unreadable", why),
+                    Some(Ok(details)) => {
+                        if let Some(time) = details.last_update {
+                            json.text("last_update", &time.to_string());
+                        }
+                        if let Some(resources) = details.resources {
+                            json.raw("resources", resources);
+                        }
+                    }
+                }
+            });
+        }))?;
+        return Ok(out.finish()?);
+    }
+    for Listed { reference, details } in listed {
+        match details {
+            Some(Ok(details)) if args.long => {
+                let resources = details
+                    .resources
+                    .map_or_else(|| "no update yet".to_owned(), |number| count(number, "resource"));
+                let time = details.last_update.map(|time| format!(", updated {time}")).unwrap_or_default();
+                out.line(&format!("{reference}  {resources}{time}"))?;
+            }
+            Some(Err(why)) => {
+                out.line(&format!("{reference}  cannot be read"))?;
+                Messages::stderr().warning(why);
+            }
+            _ => out.line(&reference.to_string())?,
+        }
+    }
+    if listed.is_empty() {
+        Messages::stderr().note(&format!("there are no stacks in {name}"));
+    }
+    Ok(out.finish()?)
+}
+
+fn failure(error: &groundstate_pulumi_diy::Error) -> Failure {
+    use groundstate_pulumi_diy::ErrorKind as Stack;
+    let kind = match error.kind() {
+        Stack::Invalid | Stack::Legacy => Kind::Usage,
+        Stack::Corrupt | Stack::Unsupported => Kind::Unusable,
+        _ => Kind::NoState,
+    };
+    Failure::new(kind, chain(error))
+}

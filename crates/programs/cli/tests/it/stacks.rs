@@ -1,0 +1,175 @@
+//! Stacks in Pulumi's own backends, where they live: buckets that the real pulumi wrote.
+
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+
+use super::support::{Run, command, workspace};
+
+/// A copy of a project with its bucket, as pulumi left both.
+struct Project(tempfile::TempDir);
+
+impl Project {
+    fn of(name: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        copy(&workspace().join("tests/fixtures/pulumi-diy").join(name), folder.path());
+        Self(folder)
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn url(&self) -> String {
+        format!("pulumi+file://{}/bucket", self.path().display())
+    }
+
+    fn stack(&self) -> String {
+        format!("{}#organization/shop/dev", self.url())
+    }
+
+    fn run(&self, args: &[&str]) -> Run {
+        let mut command = command(args);
+        command.current_dir(self.path()).env("PULUMI_HOME", self.path().join("home"));
+        command.env("PULUMI_BACKEND_URL", format!("file://{}/bucket", self.path().display()));
+        command.env("PULUMI_STACK", "dev").stdin(Stdio::null());
+        Run::of(command.output().unwrap())
+    }
+
+    /// The names of the files of the stack, without descriptions.
+    fn files(&self) -> Vec<String> {
+        let stacks = self.path().join("bucket/.pulumi/stacks/shop");
+        let names =
+            fs::read_dir(stacks).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.filter(|name| !name.ends_with(".attrs")).collect();
+        names.sort();
+        names
+    }
+
+    fn stored(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path().join("bucket/.pulumi/stacks/shop").join(name)).unwrap()
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        match entry.path().is_dir() {
+            true => copy(&entry.path(), &target),
+            false => drop(fs::copy(entry.path(), target).unwrap()),
+        }
+    }
+}
+
+#[test]
+fn a_project_directory_and_an_address_mean_the_same_stack() {
+    for name in ["plain", "gzip", "zstd"] {
+        let project = Project::of(name);
+        let here = project.run(&["list", "."]).clean();
+        assert!(here.contains("urn:pulumi:dev::shop::pulumi:pulumi:Stack::shop-dev"), "{here}");
+        assert_eq!(project.run(&["list"]).clean(), here);
+        assert_eq!(project.run(&["list", &project.stack()]).clean(), here);
+        assert_eq!(project.run(&["list", &project.url(), "--stack", "organization/shop/dev"]).clean(), here);
+        assert_eq!(project.run(&["list", ".", "--stack", "dev"]).clean(), here);
+        for verb in ["show", "outputs", "graph"] {
+            assert!(!project.run(&[verb, "."]).clean().is_empty(), "{verb}");
+        }
+        assert_eq!(project.run(&["check", ".", "--fail-on", "error"]).code, 0);
+        assert_eq!(project.run(&["locks", "."]).code, 0);
+    }
+}
+
+#[test]
+fn a_stack_is_changed_where_it_lives_and_stays_compressed() {
+    for (name, file) in [("plain", "dev.json"), ("gzip", "dev.json.gz"), ("zstd", "dev.json.zst")] {
+        let project = Project::of(name);
+        let (before, files) = (project.stored(file), project.files());
+        let urn = project.run(&["list", "."]).clean();
+        let urn = urn.lines().find(|urn| urn.contains("Stash")).expect("it has a resource").to_owned();
+        let preview = project.run(&["protect", ".", &urn, "--dry-run"]);
+        assert_eq!((preview.code, project.stored(file)), (0, before.clone()), "{}", preview.stderr);
+
+        let said = project.run(&["protect", ".", &urn]);
+        assert_eq!(said.code, 0, "{}", said.stderr);
+        let shown = project.run(&["show", ".", &urn, "--json"]).clean();
+        assert!(shown.contains(r#""protect":true"#), "{shown}");
+        assert_eq!(project.stored(&format!("{file}.bak")), before);
+        let active = |files: &[String]| files.iter().filter(|file| !file.ends_with(".bak")).count();
+        assert_eq!(active(&project.files()), active(&files), "{:?}", project.files());
+        let locks = project.path().join("bucket/.pulumi/locks/organization/shop/dev");
+        assert!(fs::read_dir(locks).map_or(true, |mut left| left.next().is_none()), "a lock is left");
+    }
+}
+
+#[test]
+fn a_lock_of_pulumi_refuses_changes_is_shown_and_can_be_broken() {
+    let project = Project::of("held");
+    let urn = project.run(&["list", "."]).clean().lines().last().unwrap().to_owned();
+    let refused = project.run(&["protect", ".", &urn]).failed(8);
+    assert!(refused.contains("daemon@builder"), "{refused}");
+    let shown = project.run(&["locks", ".", "--json"]);
+    let locks: serde_json::Value = serde_json::from_str(&shown.stdout).unwrap();
+    let id = locks["locks"][0]["holder"]["id"].as_str().unwrap().to_owned();
+    assert!(shown.stdout.contains("daemon@builder"), "{}", shown.stdout);
+    let wrong = project.run(&["unlock", ".", "00000000-0000-0000-0000-000000000000"]);
+    assert_ne!(wrong.code, 0);
+    let freed = project.run(&["unlock", ".", &id]);
+    assert_eq!(freed.code, 0, "{}", freed.stderr);
+    assert_eq!(project.run(&["protect", ".", &urn]).code, 0);
+}
+
+#[test]
+fn stacks_are_listed_also_where_one_is_damaged() {
+    let project = Project::of("plain");
+    let names = project.run(&["stacks", "list"]).clean();
+    assert!(names.lines().any(|name| name == "organization/shop/dev"), "{names}");
+    assert_eq!(project.run(&["stacks", "list", &project.url()]).clean(), names);
+    assert_eq!(project.run(&["stacks", "list", "--project", "other"]).stdout, "");
+
+    fs::write(project.path().join("bucket/.pulumi/stacks/shop/broken.json"), "{\"version\":3,").unwrap();
+    let names = project.run(&["stacks", "list"]).clean();
+    assert!(names.contains("organization/shop/broken"), "{names}");
+    let long = project.run(&["stacks", "list", "--long"]);
+    assert_eq!(long.code, 1);
+    assert!(long.stdout.contains("organization/shop/broken  cannot be read"), "{}", long.stdout);
+    assert!(long.stdout.contains("organization/shop/dev  ") && long.stdout.contains(" resources, updated "));
+    let json = project.run(&["stacks", "list", "--long", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+    assert!(json["stacks"][0]["unreadable"].is_string(), "{json}");
+}
+
+#[test]
+fn what_is_no_stack_is_refused_with_the_way_to_one() {
+    let project = Project::of("plain");
+    for (args, code, expected) in [
+        (vec!["list", &project.url()], 2, "names no stack"),
+        (vec!["list", &format!("{}#organization/shop/..", project.url())], 2, "stack name"),
+        (
+            vec!["list", ".", "--stack", "nothing"],
+            3,
+            "there is no such stack; the stacks here are organization/shop/dev",
+        ),
+        (vec!["list", "pulumi+s3://ana:hush@bucket#dev"], 2, "user or a password"),
+        (vec!["list", "pulumi+https://app.example/x#dev"], 2, "it is a Pulumi service"),
+        (vec!["list", "pulumi+file:///no/such/folder#dev"], 3, "does not exist"),
+        (vec!["stacks", "list", "terraform.tfstate"], 2, "neither a directory nor the address"),
+        (vec!["workspaces", "list", &project.stack()], 2, "Pulumi has stacks in place of workspaces"),
+    ] {
+        let said = project.run(&args);
+        assert!(
+            said.stderr.contains(expected) && !said.stderr.contains("hush"),
+            "{args:?}: {} {}",
+            said.code,
+            said.stderr
+        );
+        assert_eq!(said.code, code, "{args:?}: {}", said.stderr);
+    }
+    fs::write(project.path().join("terraform.tfstate"), "{}").unwrap();
+    let said = project.run(&["list", "."]).failed(2);
+    assert!(
+        said.contains("is a project of Pulumi and a directory of Terraform") && said.contains("--stack"),
+        "{said}"
+    );
+    assert_eq!(project.run(&["list", ".", "--stack", "dev"]).code, 0);
+}
