@@ -4,7 +4,7 @@ use clap::builder::Styles;
 use clap::{Command, CommandFactory};
 
 use super::cli::Cli;
-use super::examples::{EXAMPLES, Example};
+use super::examples::{Example, examples};
 
 /// The commands under their headings, in the order of the help.
 const HEADINGS: [(&str, &[&str]); 9] = [
@@ -58,7 +58,7 @@ fn by_heading(command: &Command) -> String {
 
 /// Adds examples to the help of a command and of all inside of it; `path` is the words that lead to it.
 fn with_examples(command: Command, path: &str) -> Command {
-    let examples = EXAMPLES.iter().find(|(known, _)| *known == path);
+    let examples = examples().find(|(known, _)| *known == path);
     let command = match examples {
         Some((_, examples)) => {
             let text = shown(command.get_styles(), examples);
@@ -88,7 +88,7 @@ fn heading(styles: &Styles, title: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Command, EXAMPLES, HEADINGS, grammar};
+    use super::{Command, HEADINGS, examples, grammar};
 
     #[test]
     fn every_command_stands_under_one_heading() {
@@ -114,8 +114,8 @@ mod tests {
         let mut all = Vec::new();
         paths(&grammar(), "", &mut all);
         for path in &all {
-            assert_eq!(EXAMPLES.iter().filter(|(known, _)| known == path).count(), 1, "{path}");
+            assert_eq!(examples().filter(|(known, _)| known == path).count(), 1, "{path}");
         }
-        assert_eq!(EXAMPLES.len(), all.len());
+        assert_eq!(examples().count(), all.len());
     }
 }

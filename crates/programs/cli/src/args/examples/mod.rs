@@ -1,5 +1,7 @@
 //! Two examples for each command. A test runs every one of them.
 
+mod stacks;
+
 /// An example of a command.
 #[derive(Debug)]
 pub(super) struct Example {
@@ -13,8 +15,15 @@ const fn example(what: &'static str, line: &'static str) -> Example {
     Example { what, line }
 }
 
-/// The examples of each command, by the words that lead to it.
-pub(super) const EXAMPLES: &[(&str, [Example; 2])] = &[
+/// The words that lead to a command, and its examples.
+pub(super) type Examples = (&'static str, [Example; 2]);
+
+/// The examples of each command.
+pub(super) fn examples() -> impl Iterator<Item = &'static Examples> {
+    EXAMPLES.iter().chain(stacks::EXAMPLES)
+}
+
+const EXAMPLES: &[Examples] = &[
     (
         "list",
         [
@@ -442,23 +451,6 @@ pub(super) const EXAMPLES: &[(&str, [Example; 2])] = &[
         [
             example("List the workspaces of this directory", "groundstate workspaces list ."),
             example("List them as JSON", "groundstate workspaces list . --json"),
-        ],
-    ),
-    (
-        "stacks",
-        [
-            example("List the stacks in a directory", "groundstate stacks list pulumi+file://bucket"),
-            example("Read every stack", "groundstate stacks list pulumi+file://bucket --long"),
-        ],
-    ),
-    (
-        "stacks list",
-        [
-            example("List the stacks in a directory", "groundstate stacks list pulumi+file://bucket"),
-            example(
-                "Read every stack of a project",
-                "groundstate stacks list pulumi+file://bucket --project shop --long",
-            ),
         ],
     ),
     (

@@ -1,11 +1,12 @@
-//! `groundstate stacks`: the stacks of a backend of Pulumi.
+//! `groundstate stacks list`: the stacks of a backend.
 
 use std::sync::Arc;
 
 use groundstate_pulumi_diy::{Backend, StackDetails, StackFilter, StackRef};
 use groundstate_pulumi_snapshot::ProjectName;
 
-use crate::args::{StacksCommand, StacksListArgs};
+use super::failure;
+use crate::args::StacksListArgs;
 use crate::input::remote::warn_once;
 use crate::input::runtime::runtime;
 use crate::input::stack;
@@ -15,12 +16,6 @@ use crate::report::messages::Messages;
 use crate::report::output::Output;
 use crate::report::text::count;
 
-pub(crate) fn run(command: &StacksCommand) -> Result {
-    match command {
-        StacksCommand::List(args) => list(args),
-    }
-}
-
 /// A stack in the list.
 struct Listed {
     reference: StackRef,
@@ -28,7 +23,7 @@ struct Listed {
     details: Option<Result<StackDetails, String>>,
 }
 
-fn list(args: &StacksListArgs) -> Result {
+pub(super) fn run(args: &StacksListArgs) -> Result {
     let found = stack::backend(&args.backend)?;
     warn_once(&found.opened.notes);
     let filter = filter(args)?;
@@ -115,14 +110,4 @@ fn print(args: &StacksListArgs, name: &str, listed: &[Listed]) -> Result<()> {
         Messages::stderr().note(&format!("there are no stacks in {name}"));
     }
     Ok(out.finish()?)
-}
-
-fn failure(error: &groundstate_pulumi_diy::Error) -> Failure {
-    use groundstate_pulumi_diy::ErrorKind as Stack;
-    let kind = match error.kind() {
-        Stack::Invalid | Stack::Legacy => Kind::Usage,
-        Stack::Corrupt | Stack::Unsupported => Kind::Unusable,
-        _ => Kind::NoState,
-    };
-    Failure::new(kind, chain(error))
 }
