@@ -7,6 +7,7 @@ use groundstate_states::addr::{AbsResource, AbsResourceInstance, ConfigResource,
 use groundstate_states::{Generation, ObjectSrc, ResourceInstance};
 
 use super::shift::Batch;
+use super::word_search::Words;
 use super::working_set::WorkingSet;
 use groundstate_statefile::ReadError;
 
@@ -224,8 +225,13 @@ pub(super) fn wipe(working_set: &mut WorkingSet<'_>, batch: &Batch) -> Result<De
     let hit = |config: &ConfigResource| {
         configs.contains(config) || modules.iter().any(|module| module.contains_config(&config.module))
     };
+    let words = configs.iter().map(Words::of_resource);
+    // The root cannot move, so every module has a last call.
+    let calls =
+        modules.iter().flat_map(|module| module.steps().last()).map(|step| Words::of_call(&step.name));
+    let words = words.chain(calls).collect();
     let mut dependents = Dependents::new();
-    for address in working_set.mentioning_any(&hit) {
+    for address in working_set.mentioning_any(&words, &hit) {
         rewrite(working_set, &address, |key, generation, object| {
             if generation != Generation::Current || !object.dependencies.iter().any(&hit) {
                 return None;

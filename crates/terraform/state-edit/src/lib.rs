@@ -70,6 +70,7 @@ mod summary;
 mod taint;
 mod transfer;
 mod verify;
+mod word_search;
 mod working_set;
 
 pub use groundstate_common::Severity;

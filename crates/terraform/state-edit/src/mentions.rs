@@ -1,16 +1,18 @@
 //! Who depends on what: the dependencies of all objects, found without building the objects.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use groundstate_states::addr::{AbsResource, AbsResourceInstance, ConfigResource};
 use groundstate_states::{Resource, State};
 
 use groundstate_json::Str;
-use groundstate_statefile::Document;
 use groundstate_statefile::walk::{Flow, Head, InstanceWire, Section, Sink, Visitor, strings, walk};
+use groundstate_statefile::{Document, ResourceEntry};
+
+use super::word_search::{Words, search};
 
 /// For each resource that is depended on, the resources that do.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Mentions(HashMap<ConfigResource, Vec<AbsResource>>);
 
 impl Mentions {
@@ -31,13 +33,29 @@ impl Mentions {
         let mut scan = Scan::default();
         // The document has been walked when it was opened, so it can be walked again.
         walk(document.text(), &mut scan, &mut Sink::default());
+        let addresses: Vec<_> = document.entries().iter().map(ResourceEntry::address).collect();
+        scan.mentions(&addresses)
+    }
+
+    /// All that is known of the addresses with these words, and some of others. Only entries that have the words in
+    /// their text are walked.
+    pub(super) fn of_words(document: &Document, words: &BTreeSet<Words<'_>>) -> Self {
         let entries = document.entries();
-        let mut found: HashMap<_, Vec<_>> = HashMap::new();
-        for (config, by) in scan.slots {
-            let by = by.into_iter().filter_map(|at| entries.get(at)).map(|entry| entry.address().clone());
-            found.entry(config).or_default().extend(by);
+        let spans: Vec<_> = entries.iter().map(ResourceEntry::span).collect();
+        let mut scan = Scan::default();
+        let mut addresses = Vec::new();
+        let mut text = Vec::new();
+        for position in search(document.text(), &spans, words) {
+            let (Some(entry), Some(span)) = (entries.get(position), spans.get(position)) else { continue };
+            addresses.push(entry.address());
+            // One entry at a time: nearly all may depend on a resource, and the file may be huge.
+            text.clear();
+            text.extend_from_slice(br#"{"version": 4, "resources": ["#);
+            text.extend_from_slice(document.text().get(span.clone()).unwrap_or_default());
+            text.extend_from_slice(b"]}");
+            walk(&text, &mut scan, &mut Sink::default());
         }
-        Self(found)
+        scan.mentions(&addresses)
     }
 
     /// The resources that depend on this one.
@@ -70,6 +88,16 @@ struct Scan {
 }
 
 impl Scan {
+    /// What was read of resources with these addresses.
+    fn mentions(self, addresses: &[&AbsResource]) -> Mentions {
+        let mut found: HashMap<_, Vec<_>> = HashMap::new();
+        for (config, by) in self.slots {
+            let by = by.into_iter().filter_map(|at| addresses.get(at)).map(|address| (*address).clone());
+            found.entry(config).or_default().extend(by);
+        }
+        Mentions(found)
+    }
+
     fn mention(&mut self, text: &Str<'_>) {
         let slot = match self.texts.get(text.raw) {
             Some(known) => *known,
@@ -111,3 +139,6 @@ impl Visitor for Scan {
         Flow::On
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,6 @@
 //! The parts of a state that an operation works on: loaded when they are asked for, kept when they change.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
 
@@ -8,6 +9,7 @@ use groundstate_states::{Resource, ResourceInstance, State};
 
 use super::lookup::Lookup;
 use super::mentions::{self, Mentions};
+use super::word_search::Words;
 use groundstate_statefile::Document;
 use groundstate_statefile::File;
 use groundstate_statefile::ReadError;
@@ -25,12 +27,17 @@ pub(super) enum Source<'d> {
 /// Resources that were changed; nothing for those that are gone.
 pub(super) type Changed = BTreeMap<AbsResource, Option<Arc<Resource>>>;
 
+/// So many searches for words take less time together than reading the dependencies of all instances once.
+const SEARCHES: usize = 4;
+
 /// A state seen through the changes made so far.
 #[derive(Debug)]
 pub(super) struct WorkingSet<'d> {
     pub(super) source: Source<'d>,
     pub(super) changed: Changed,
     mentions: OnceLock<Mentions>,
+    /// How many pairs of words the document has been searched for.
+    searched: usize,
     /// Who depends on what by the changed parts, now or before they changed again.
     new_mentions: HashMap<ConfigResource, BTreeSet<AbsResource>>,
     /// Changed parts that are not in there as they are now.
@@ -47,6 +54,7 @@ impl<'d> WorkingSet<'d> {
             source,
             changed: Changed::new(),
             mentions: OnceLock::new(),
+            searched: 0,
             new_mentions: HashMap::new(),
             unread: BTreeSet::new(),
             by_name: OnceLock::new(),
@@ -214,26 +222,47 @@ impl<'d> WorkingSet<'d> {
         })
     }
 
+    /// The mentions of all addresses that have one of these pairs of words: those that are known, or those that a search
+    /// finds while that is quicker.
+    fn mentions_with(&mut self, words: &BTreeSet<Words<'_>>) -> Cow<'_, Mentions> {
+        let left = SEARCHES.saturating_sub(self.searched);
+        match &self.source {
+            Source::Document(document, _) if self.mentions.get().is_none() && words.len() <= left => {
+                self.searched += words.len();
+                Cow::Owned(Mentions::of_words(document, words))
+            }
+            _ => Cow::Borrowed(self.mentions()),
+        }
+    }
+
     /// Resources of which an object may depend on one of these. Some may have done so before they changed.
     pub(super) fn mentioning<'c>(
         &mut self,
         wanted: impl IntoIterator<Item = &'c ConfigResource>,
     ) -> BTreeSet<AbsResource> {
         self.read_changes();
+        let wanted: Vec<&ConfigResource> = wanted.into_iter().collect();
         let mut found = BTreeSet::new();
-        for config in wanted {
-            found.extend(self.mentions().of(config).cloned());
-            found.extend(self.new_mentions.get(config).into_iter().flatten().cloned());
+        for config in &wanted {
+            found.extend(self.new_mentions.get(*config).into_iter().flatten().cloned());
         }
+        let mentions = self.mentions_with(&words(&wanted));
+        found.extend(wanted.into_iter().flat_map(|config| mentions.of(config)).cloned());
         found
     }
 
-    /// The same for all that the predicate picks.
-    pub(super) fn mentioning_any(&mut self, pick: &dyn Fn(&ConfigResource) -> bool) -> BTreeSet<AbsResource> {
+    /// The same for all that the predicate picks, of which each has one of these pairs of words.
+    pub(super) fn mentioning_any(
+        &mut self,
+        words: &BTreeSet<Words<'_>>,
+        pick: &dyn Fn(&ConfigResource) -> bool,
+    ) -> BTreeSet<AbsResource> {
         self.read_changes();
-        let unchanged = self.mentions().all().filter(|(config, _)| pick(config)).flat_map(|(_, by)| by);
         let changed = self.new_mentions.iter().filter(|(config, _)| pick(config)).flat_map(|(_, by)| by);
-        unchanged.chain(changed).cloned().collect()
+        let mut found: BTreeSet<AbsResource> = changed.cloned().collect();
+        let mentions = self.mentions_with(words);
+        found.extend(mentions.all().filter(|(config, _)| pick(config)).flat_map(|(_, by)| by).cloned());
+        found
     }
 
     /// Takes up what the parts depend on that changed since the last time.
@@ -245,6 +274,17 @@ impl<'d> WorkingSet<'d> {
                 }
             }
         }
+    }
+}
+
+/// Words that all of these have: of the resources themselves, or of the modules they are in where those are fewer.
+fn words<'c>(wanted: &[&'c ConfigResource]) -> BTreeSet<Words<'c>> {
+    let of_resources: BTreeSet<_> = wanted.iter().map(|config| Words::of_resource(config)).collect();
+    let calls: Option<BTreeSet<_>> =
+        wanted.iter().map(|config| config.module.steps().last().map(|name| Words::of_call(name))).collect();
+    match calls {
+        Some(calls) if of_resources.len() > SEARCHES && calls.len() < of_resources.len() => calls,
+        _ => of_resources,
     }
 }
 

@@ -77,6 +77,11 @@ impl ResourceEntry {
     pub fn address(&self) -> &AbsResource {
         &self.address
     }
+
+    /// The bytes of the document's text that it takes.
+    pub fn span(&self) -> Range<usize> {
+        self.span.clone()
+    }
 }
 
 impl Index {
