@@ -45,11 +45,11 @@ pub use backend::{Backend, StackDetails, StackFilter, StackSummary, Warning};
 pub use compression::Compression;
 pub use error::{BoxError, Error, ErrorKind, Result};
 pub use guard::{Guard, Unguarded};
-pub use journal::{CheckpointSink, JournalOptions, RecoveredUpdate, StackJournal};
+pub use journal::{CheckpointSink, JournalOptions, JournaledState, RecoveredUpdate, StackJournal};
 pub use layout::Layout;
 pub use lock::{Cancelled, FoundLock, HeldLock, Holder, LockConflict, LockContent, LockOptions};
 pub use op::Op;
-pub use operations::{ImportOptions, Imported, OldCopy, PruneRules, RemoveOptions, Removed};
+pub use operations::{ImportOptions, Importable, Imported, OldCopy, PruneRules, RemoveOptions, Removed};
 pub use options::Options;
 pub use stack::{
     Checkpoint, CopySource, History, HistoryEntry, Recorded, Saved, Selection, Stack, StateCopy, Tags,

@@ -21,7 +21,7 @@ use tokio::sync::Mutex;
 use crate::stack::{Stack, Writer};
 use crate::{BoxError, Error, ErrorKind, Guard, Op, Result};
 use marks::Marks;
-pub use recovery::RecoveredUpdate;
+pub use recovery::{JournaledState, RecoveredUpdate};
 
 /// Saves each snapshot of a manager as the checkpoint of a stack.
 ///

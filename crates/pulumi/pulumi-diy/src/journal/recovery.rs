@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use groundstate_blobs::Precondition;
+use groundstate_pulumi_deployment::Envelope;
 use groundstate_pulumi_journal::Replayer;
 use groundstate_pulumi_snapshot::{Feature, Manifest, Time};
 use groundstate_pulumi_stackmgr as stackmgr;
@@ -21,6 +23,16 @@ pub struct RecoveredUpdate {
     pub entries: usize,
     /// The checkpoint, unless the journal had nothing to add.
     pub saved: Option<Saved>,
+}
+
+/// What the journal of a killed update leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct JournaledState {
+    /// How many entries it has.
+    pub entries: usize,
+    /// The checkpoint.
+    pub document: Bytes,
 }
 
 impl Stack {
@@ -59,19 +71,7 @@ impl Stack {
                 ));
                 return Err(failure.next_step("refresh the stack, then discard the journal"));
             }
-            let has_bytes = left.base.features.contains(&Feature::ByteString);
-            let snapshot = left.base.snapshot.unwrap_or_default();
-            let mut replayer = Replayer::new(snapshot).byte_strings(has_bytes);
-            for entry in left.entries {
-                replayer.apply(entry).map_err(|error| {
-                    let failure = self.failed(ErrorKind::Corrupt, Op::Recover);
-                    failure.because("the entries of its journal contradict each other").with_source(error)
-                })?;
-            }
-            let manifest =
-                Manifest::new(Time::utc(self.backend().context().clock.now()), options.version.as_str());
-            let envelope = checkpoint.decode()?.envelope;
-            let document = state(self, &mut replayer, manifest, &envelope, &options.command)?;
+            let document = self.replayed(left, &checkpoint.decode()?.envelope, options)?;
             guard.check().await?;
             marks.add(self, &document).await?;
             let condition = Precondition::Version(checkpoint.version);
@@ -80,6 +80,42 @@ impl Stack {
         }
         self.clear_journal(&*guard, options).await?;
         Ok(Some(RecoveredUpdate { entries, saved }))
+    }
+
+    /// The checkpoint that the journal of a killed update leads to, whatever was saved since; `None` if there is no journal, or if it
+    /// has no entries. Nothing is written.
+    ///
+    /// # Errors
+    ///
+    /// [`Corrupt`](ErrorKind::Corrupt) for a damaged journal, and those of requests.
+    pub async fn journaled(&self, options: &JournalOptions) -> Result<Option<JournaledState>> {
+        let left = stackmgr::recover(&self.journal_store()?).await;
+        let left = left.map_err(|error| self.recover_failed(error))?;
+        let Some(left) = left.filter(|left| !left.entries.is_empty()) else { return Ok(None) };
+        let (entries, envelope) = (left.entries.len(), left.base.envelope.clone());
+        let document = self.replayed(left, &envelope, options)?;
+        Ok(Some(JournaledState { entries, document }))
+    }
+
+    /// What the entries of a journal make of their base.
+    fn replayed(
+        &self,
+        left: stackmgr::Recovered,
+        envelope: &Envelope,
+        options: &JournalOptions,
+    ) -> Result<Bytes> {
+        let has_bytes = left.base.features.contains(&Feature::ByteString);
+        let snapshot = left.base.snapshot.unwrap_or_default();
+        let mut replayer = Replayer::new(snapshot).byte_strings(has_bytes);
+        for entry in left.entries {
+            replayer.apply(entry).map_err(|error| {
+                let failure = self.failed(ErrorKind::Corrupt, Op::Recover);
+                failure.because("the entries of its journal contradict each other").with_source(error)
+            })?;
+        }
+        let manifest =
+            Manifest::new(Time::utc(self.backend().context().clock.now()), options.version.as_str());
+        state(self, &mut replayer, manifest, envelope, &options.command)
     }
 
     /// Removes the journal of a killed update without a look at it.

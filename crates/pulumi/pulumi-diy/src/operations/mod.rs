@@ -8,4 +8,4 @@ mod transfer;
 
 pub use prune::{OldCopy, PruneRules};
 pub use remove::{RemoveOptions, Removed};
-pub use transfer::{ImportOptions, Imported};
+pub use transfer::{ImportOptions, Importable, Imported};

@@ -17,6 +17,16 @@ pub struct ImportOptions {
     pub force: bool,
 }
 
+/// What an import would store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Importable {
+    /// The checkpoint.
+    pub document: Bytes,
+    /// What is left out or accepted, a sentence each.
+    pub warnings: Vec<String>,
+}
+
 /// What an import did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -52,20 +62,14 @@ impl Stack {
         Ok(raw.to_deployment())
     }
 
-    /// Replaces the deployment by an exported one. Members that are not understood stay; pending operations are removed, and each
-    /// is a warning.
+    /// What an import of an exported deployment would store. Members that are not understood stay; pending operations are removed,
+    /// and each is a warning. Asks nothing of the store.
     ///
     /// # Errors
     ///
     /// [`Invalid`](ErrorKind::Invalid) for a text that is not a deployment; [`Broken`](ErrorKind::Broken) for resources of another
-    /// stack and for broken integrity, unless forced; [`NotFound`](ErrorKind::NotFound) for a stack that does not exist, and those
-    /// of [`Writer::save`](crate::Writer::save). Nothing is written then.
-    pub async fn import(
-        &self,
-        text: &[u8],
-        options: ImportOptions,
-        guard: Arc<dyn Guard>,
-    ) -> Result<Imported> {
+    /// stack and for broken integrity, unless forced.
+    pub fn importable(&self, text: &[u8], options: ImportOptions) -> Result<Importable> {
         let invalid = |error: ReadError| {
             let kind = match error {
                 ReadError::TooNew { .. } | ReadError::Features { .. } => ErrorKind::Unsupported,
@@ -98,14 +102,33 @@ impl Stack {
             }
             _ => Bytes::from(raw.to_checkpoint(&self.reference().to_string())),
         };
+        if !options.force {
+            self.check_document(&document)?;
+        }
+        Ok(Importable { document, warnings })
+    }
+
+    /// Replaces the deployment by an exported one, as [`importable`](Self::importable) says.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`importable`](Self::importable); [`NotFound`](ErrorKind::NotFound) for a stack that does not exist, and those
+    /// of [`Writer::save`](crate::Writer::save). Nothing is written then.
+    pub async fn import(
+        &self,
+        text: &[u8],
+        options: ImportOptions,
+        guard: Arc<dyn Guard>,
+    ) -> Result<Imported> {
+        let Importable { document, warnings } = self.importable(text, options)?;
         let selected = self.select().await?.active;
         let active = selected.ok_or_else(|| {
             let failure = self.failed(ErrorKind::NotFound, Op::Import);
             failure.next_step("create the stack, then import into it")
         })?;
         let present = self.read_object_version(&active.key).await?;
-        let writer = self.writer(guard).expecting(Precondition::Version(present));
-        let mut writer = if options.force { writer.unchecked() } else { writer };
+        // It was checked above, unless it is forced.
+        let mut writer = self.writer(guard).expecting(Precondition::Version(present)).unchecked();
         let saved = writer.save(document).await?;
         Ok(Imported { saved, warnings })
     }

@@ -5,9 +5,11 @@ use std::fmt;
 
 use bytes::Bytes;
 use groundstate_blobs::Key;
+use groundstate_common::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::copies::time_of;
 use super::{Checkpoint, Stack};
 use crate::backend::folder;
 use crate::{Compression, Error, ErrorKind, Guard, Op, Result};
@@ -74,6 +76,8 @@ pub struct History {
     pub entries: Vec<HistoryEntry>,
     /// How many entries there are on all pages.
     pub total: usize,
+    /// The keys of states without an entry, which a kill leaves, the newest first. They are on no page.
+    pub unrecorded: Vec<Key>,
 }
 
 /// What was written when an update was over.
@@ -97,6 +101,13 @@ struct Names {
     checkpoint: Option<String>,
 }
 
+/// What is in the folder of the history, in the order of time.
+struct Folder {
+    entries: Vec<Names>,
+    /// States without an entry.
+    unrecorded: Vec<String>,
+}
+
 impl Stack {
     /// A page of the history, the newest entry first. Pages are counted from 1; a size of 0 means all. Only the entries of the
     /// page are read.
@@ -105,7 +116,7 @@ impl Stack {
     ///
     /// Those of the list. An entry that cannot be read is on the page with the reason.
     pub async fn history(&self, page: usize, size: usize) -> Result<History> {
-        let names = self.history_names().await?;
+        let Folder { entries: names, unrecorded } = self.history_names().await?;
         let total = names.len();
         let size = if size == 0 { total } else { size };
         let skipped = page.saturating_sub(1).saturating_mul(size);
@@ -113,7 +124,8 @@ impl Stack {
         for (at, names) in names.into_iter().enumerate().rev().skip(skipped).take(size) {
             entries.push(self.entry(at + 1, names).await?);
         }
-        Ok(History { entries, total })
+        let unrecorded = unrecorded.iter().rev().map(|name| self.backend().key(Op::List, name));
+        Ok(History { entries, total, unrecorded: unrecorded.collect::<Result<_>>()? })
     }
 
     /// The state that an update left; `None` if it is no longer kept.
@@ -128,8 +140,9 @@ impl Stack {
         }
     }
 
-    /// Entries in the order of time.
-    async fn history_names(&self) -> Result<Vec<Names>> {
+    /// Everything in the order of time. What a rename that was killed has left has the name from before, so names do not give the
+    /// order.
+    async fn history_names(&self) -> Result<Folder> {
         let prefix = self.backend().layout().history(self.checked(Op::List)?);
         let listed = folder(&**self.backend().store(), &prefix).await?.objects;
         let mut checkpoints = BTreeMap::new();
@@ -137,14 +150,15 @@ impl Stack {
         for object in listed {
             let name = Compression::strip(&object.name);
             if let Some(stem) = name.strip_suffix(CHECKPOINT) {
-                checkpoints.insert(stem.to_owned(), object.name);
+                checkpoints.insert(by_time(stem), object.name);
             } else if let Some(stem) = name.strip_suffix(ENTRY) {
-                entries.insert(stem.to_owned(), object.name);
+                entries.insert(by_time(stem), object.name);
             }
         }
-        let names =
-            entries.into_iter().map(|(stem, entry)| Names { entry, checkpoint: checkpoints.remove(&stem) });
-        Ok(names.collect())
+        let entries =
+            entries.into_iter().map(|(at, entry)| Names { entry, checkpoint: checkpoints.remove(&at) });
+        let entries = entries.collect();
+        Ok(Folder { entries, unrecorded: checkpoints.into_values().collect() })
     }
 
     async fn entry(&self, number: usize, names: Names) -> Result<HistoryEntry> {
@@ -225,9 +239,18 @@ impl Stack {
     }
 }
 
+/// What orders entries: the time in a name, then the name.
+fn by_time(stem: &str) -> (Option<Timestamp>, String) {
+    let time = stem.rsplit_once('-').and_then(|(_, stamp)| time_of(stamp));
+    (time, stem.to_owned())
+}
+
 fn parse(bytes: &[u8], place: &str) -> Result<Update> {
-    serde_json::from_slice(bytes).map_err(|error| {
-        let reason = format!("it is not an entry of a history: {error}");
-        Error::new(ErrorKind::Corrupt, Op::Read, place).because(reason).with_source(error)
-    })
+    let corrupt = |reason: String| Error::new(ErrorKind::Corrupt, Op::Read, place).because(reason);
+    // An array would be read as the members in their order.
+    if bytes.trim_ascii_start().first() != Some(&b'{') {
+        return Err(corrupt("it is not an entry of a history: it is no object".to_owned()));
+    }
+    serde_json::from_slice(bytes)
+        .map_err(|error| corrupt(format!("it is not an entry of a history: {error}")).with_source(error))
 }

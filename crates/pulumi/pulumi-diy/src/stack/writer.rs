@@ -84,6 +84,18 @@ impl Stack {
             in_doubt: None,
         }
     }
+
+    /// Refuses what could not be read again, or is not valid.
+    pub(crate) fn check_document(&self, document: &[u8]) -> Result<()> {
+        let broken = |error: crate::BoxError| {
+            let reason = format!("the new state is not valid, and was not written: {error}");
+            self.failed(ErrorKind::Broken, Op::Save).because(reason).with_source(error)
+        };
+        let options = DecodeOptions::default().envelope(EnvelopeKind::Checkpoint);
+        let file = decode(document, &options).map_err(|error| broken(error.into()))?;
+        let Some(snapshot) = &file.snapshot else { return Ok(()) };
+        IntegrityError::check(snapshot, IntegrityOperation::Write).map_err(|error| broken(error.into()))
+    }
 }
 
 impl Writer {
@@ -122,7 +134,7 @@ impl Writer {
     /// error the checkpoint before is stored, or this one if the error is [`Ambiguous`](ErrorKind::Ambiguous).
     pub async fn save(&mut self, document: Bytes) -> Result<Saved> {
         if self.checks {
-            self.check(&document)?;
+            self.stack.check_document(&document)?;
         }
         let compression = self.stack.backend().options().compression;
         let packed = match compression {
@@ -154,18 +166,6 @@ impl Writer {
             self.retain(&target, packed).await?;
         }
         Ok(saved)
-    }
-
-    /// Refuses what could not be read again, or is not valid.
-    fn check(&self, document: &[u8]) -> Result<()> {
-        let broken = |error: crate::BoxError| {
-            let reason = format!("the new state is not valid, and was not written: {error}");
-            self.stack.failed(ErrorKind::Broken, Op::Save).because(reason).with_source(error)
-        };
-        let options = DecodeOptions::default().envelope(EnvelopeKind::Checkpoint);
-        let file = decode(document, &options).map_err(|error| broken(error.into()))?;
-        let Some(snapshot) = &file.snapshot else { return Ok(()) };
-        IntegrityError::check(snapshot, IntegrityOperation::Write).map_err(|error| broken(error.into()))
     }
 
     /// Finds out what is stored, and copies it. Gives every variant with its version.
