@@ -55,6 +55,8 @@ usage: cargo xtask COMMAND
                          kill writers of the file store N times (500), and let N processes (16) count N steps (200) each
   torture journal [--kills N] [--seed N]
                          kill writers of a journal N times (500) amid their appends
+  torture stacks [--store directory|s3|gcs|azure|postgres] [--kills N] [--seed N]
+                         kill writers of Pulumi stacks N times (500) in every store, or in one, and recover what they leave
   help                   print this text
 
 exit codes: 0 nothing to report, 1 a check failed, 2 wrong usage, 3 a tool or package that is needed is missing

@@ -9,9 +9,14 @@ struct Campaign {
     package: &'static str,
     tests: &'static [&'static str],
     sizes: &'static [(&'static str, &'static str, u64)],
+    /// The places of which one may be chosen, and the variable that says which.
+    places: (&'static str, &'static [&'static str]),
 }
 
-const CAMPAIGNS: [Campaign; 2] = [
+/// The argument that chooses one of the places.
+const PLACE: &str = "--store";
+
+const CAMPAIGNS: [Campaign; 3] = [
     Campaign {
         name: "fs",
         package: "groundstate-statemgr-fs",
@@ -22,6 +27,7 @@ const CAMPAIGNS: [Campaign; 2] = [
             ("--steps", "GROUNDSTATE_FS_STEPS", 200),
             ("--seed", "GROUNDSTATE_FS_SEED", 20_261_121),
         ],
+        places: ("", &[]),
     },
     Campaign {
         name: "journal",
@@ -31,20 +37,32 @@ const CAMPAIGNS: [Campaign; 2] = [
             ("--kills", "GROUNDSTATE_JOURNAL_KILLS", 500),
             ("--seed", "GROUNDSTATE_JOURNAL_SEED", 20_261_121),
         ],
+        places: ("", &[]),
+    },
+    Campaign {
+        name: "stacks",
+        package: "groundstate-pulumi-backends",
+        tests: &["kills::"],
+        sizes: &[
+            ("--kills", "GROUNDSTATE_STACKS_KILLS", 500),
+            ("--seed", "GROUNDSTATE_STACKS_SEED", 20_261_123),
+        ],
+        places: ("GROUNDSTATE_STACKS_STORE", &["directory", "s3", "gcs", "azure", "postgres"]),
     },
 ];
 
 /// Runs the campaign of the store that is named.
 pub(crate) fn run(args: &[String]) -> Outcome {
-    let (campaign, sizes) = parse(args)?;
+    let (campaign, variables) = parse(args)?;
     let fixed = ["test", "--package", campaign.package, "--test", "it", "--"];
     // One after the other, so that each has the machine for itself.
     let tests = campaign.tests.iter().copied();
     let mut command = cargo(fixed.into_iter().chain(tests).chain(["--nocapture", "--test-threads=1"]));
-    status(command.envs(sizes.into_iter().map(|(variable, size)| (variable, size.to_string()))))
+    status(command.envs(variables))
 }
 
-fn parse(args: &[String]) -> Outcome<(&'static Campaign, Vec<(&'static str, u64)>)> {
+/// The campaign, and the variables by which its tests are told what was asked for.
+fn parse(args: &[String]) -> Outcome<(&'static Campaign, Vec<(&'static str, String)>)> {
     let usage = |text: String| Failure::Usage(text);
     let (store, args) =
         args.split_first().ok_or_else(|| usage("name a store, as in `cargo xtask torture fs`".to_owned()))?;
@@ -52,18 +70,27 @@ fn parse(args: &[String]) -> Outcome<(&'static Campaign, Vec<(&'static str, u64)
     let campaign = CAMPAIGNS.iter().find(|campaign| campaign.name == store).ok_or_else(|| {
         usage(format!("there is no campaign for `{store}`; there are those for {}", names().join(" and ")))
     })?;
-    let mut sizes: Vec<_> = campaign.sizes.iter().map(|(_, variable, size)| (*variable, *size)).collect();
+    let mut variables: Vec<_> =
+        campaign.sizes.iter().map(|(_, variable, size)| (*variable, size.to_string())).collect();
     let mut args = args.iter();
     while let Some(arg) = args.next() {
+        let value = args.next();
+        if let (PLACE, (variable, known @ [_, ..])) = (arg.as_str(), campaign.places) {
+            let place = value.filter(|value| known.contains(&value.as_str()));
+            let place = place.ok_or_else(|| usage(format!("`{arg}` takes one of {}", known.join(", "))))?;
+            variables.push((variable, place.clone()));
+            continue;
+        }
         let at = campaign
             .sizes
             .iter()
             .position(|(flag, ..)| flag == arg)
             .ok_or_else(|| usage(format!("`torture {store}` does not know `{arg}`")))?;
-        let number = args.next().and_then(|value| value.parse().ok());
-        sizes[at].1 = number.ok_or_else(|| usage(format!("`{arg}` takes a whole number after it")))?;
+        let number: Option<u64> = value.and_then(|value| value.parse().ok());
+        let number = number.ok_or_else(|| usage(format!("`{arg}` takes a whole number after it")))?;
+        variables[at].1 = number.to_string();
     }
-    Ok((campaign, sizes))
+    Ok((campaign, variables))
 }
 
 #[cfg(test)]
@@ -74,11 +101,12 @@ mod tests {
     fn arguments_change_the_sizes_they_name() {
         let parsed = |args: &[&str]| {
             let args: Vec<String> = args.iter().map(ToString::to_string).collect();
-            parse(&args).map(|(_, sizes)| sizes.into_iter().map(|(_, size)| size).collect::<Vec<_>>())
+            parse(&args).map(|(_, found)| found.into_iter().map(|(_, value)| value).collect::<Vec<_>>())
         };
-        assert_eq!(parsed(&["fs"]).unwrap(), [500, 16, 200, 20_261_121]);
-        assert_eq!(parsed(&["fs", "--seed", "7", "--kills", "9"]).unwrap(), [9, 16, 200, 7]);
-        assert_eq!(parsed(&["journal", "--kills", "9"]).unwrap(), [9, 20_261_121]);
+        assert_eq!(parsed(&["fs"]).unwrap(), ["500", "16", "200", "20261121"]);
+        assert_eq!(parsed(&["fs", "--seed", "7", "--kills", "9"]).unwrap(), ["9", "16", "200", "7"]);
+        assert_eq!(parsed(&["journal", "--kills", "9"]).unwrap(), ["9", "20261121"]);
+        assert_eq!(parsed(&["stacks", "--store", "gcs", "--kills", "9"]).unwrap(), ["9", "20261123", "gcs"]);
         for wrong in [
             &[][..],
             &["journal", "--steps", "1"],
@@ -86,6 +114,9 @@ mod tests {
             &["fs", "--kills"],
             &["fs", "--kills", "many"],
             &["fs", "--hammer", "1"],
+            &["fs", "--store", "gcs"],
+            &["stacks", "--store"],
+            &["stacks", "--store", "tape"],
         ] {
             assert!(parsed(wrong).is_err(), "{wrong:?}");
         }

@@ -1,4 +1,8 @@
-//! From URLs and directories to stores, with files that strangers may have made.
+//! From URLs and directories to stores, with files that strangers may have made; and in these stores stacks whose writers are
+//! killed.
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
 
 mod directories;
+mod kills;
 mod stores;
+mod support;

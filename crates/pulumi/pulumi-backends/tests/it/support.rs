@@ -1,0 +1,42 @@
+//! This library on the places in which the real pulumi works.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use groundstate_common::{Clock, OsIds, SystemClock};
+use groundstate_conformance::ThreadSleeper;
+use groundstate_pulumi_backends::blobs::{BlobStore, Context};
+use groundstate_pulumi_backends::pulumi_diy::{Backend, Holder, Options, StackRef};
+use groundstate_pulumi_backends::{BackendChoice, BackendUrl, OpenContext, OpenedStore};
+
+/// The real time, and ids that nothing else has.
+pub(crate) fn context() -> Context {
+    Context::new(Arc::new(SystemClock), Arc::new(ThreadSleeper), Arc::new(OsIds))
+}
+
+/// Opens what `pulumi login` takes, with the variables that pulumi finds.
+pub(crate) async fn store(url: &str, variables: &[(String, String)]) -> OpenedStore {
+    let variable =
+        |name: &str| variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+    let choice = BackendChoice::of_user(BackendUrl::parse(url).unwrap());
+    let with = OpenContext { context: &context(), variable: &variable, directory: Path::new("/") };
+    let opened = choice.open(with).unwrap();
+    opened.prepare().await.unwrap();
+    opened
+}
+
+/// The backend in a store.
+pub(crate) async fn backend(store: Arc<dyn BlobStore>, options: Options) -> Backend {
+    Backend::open(store, context(), options).await.unwrap()
+}
+
+/// `organization/shop/NAME`.
+pub(crate) fn reference(name: &str) -> StackRef {
+    StackRef::parse(&format!("organization/shop/{name}"), None).unwrap()
+}
+
+/// This process, on a machine with a name that no other has.
+pub(crate) fn holder() -> Holder {
+    let started = Some(SystemClock.now());
+    Holder { pid: std::process::id(), user: "ann".to_owned(), host: "build-7".to_owned(), started }
+}
