@@ -46,7 +46,7 @@ impl Tree {
                 Ok(meta) => page.blobs.push(Listed::new(name, meta)),
                 // It was deleted meanwhile.
                 Err(error) if is_absence(&error) => {}
-                Err(error) => return Err(self.failed(OP, error)),
+                Err(error) => return Err(self.failed_at(OP, format!("{self}/{name}"), error)),
             }
         }
         Ok(page)
@@ -114,14 +114,15 @@ impl Tree {
 
     /// The files and folders right below a folder, whose name is empty or ends with a slash, and so do theirs.
     fn entries(&self, folder: &str) -> Result<Vec<Found>> {
+        let failed = |error| self.failed_at(Op::List, format!("{self}/{folder}"), error);
         let read = match fs::read_dir(self.root.join(Path::new(folder))) {
             Ok(read) => read,
             Err(error) if is_absence(&error) => return Ok(Vec::new()),
-            Err(error) => return Err(self.failed(Op::List, error)),
+            Err(error) => return Err(failed(error)),
         };
         let mut entries = Vec::new();
         for entry in read {
-            let entry = entry.map_err(|error| self.failed(Op::List, error))?;
+            let entry = entry.map_err(failed)?;
             let file_name = entry.file_name();
             // What is not Unicode is no key.
             let Some(name) = file_name.to_str().filter(|name| !self.hides(name)) else { continue };
@@ -129,7 +130,7 @@ impl Tree {
                 Ok(kind) => kind,
                 // It was deleted meanwhile.
                 Err(error) if is_absence(&error) => continue,
-                Err(error) => return Err(self.failed(Op::List, error)),
+                Err(error) => return Err(failed(error)),
             };
             // Links to folders may lead in circles; those to files are files.
             let is_file = kind.is_file() || (kind.is_symlink() && entry.path().is_file());

@@ -52,7 +52,7 @@ impl Tree {
         self.failed_at(op, self.to_string(), error)
     }
 
-    fn failed_at(&self, op: Op, place: String, error: io::Error) -> Error {
+    pub(crate) fn failed_at(&self, op: Op, place: String, error: io::Error) -> Error {
         let new = |kind| Error::new(kind, op, &place);
         let new = match error.kind() {
             io::ErrorKind::PermissionDenied => {

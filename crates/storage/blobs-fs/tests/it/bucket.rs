@@ -215,6 +215,7 @@ fn a_folder_that_cannot_be_read_is_an_error_and_not_an_empty_one() {
     symlink("around", folder.path().join("around")).unwrap();
     let error = block_on(store.list("around/", &ListOptions::default())).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+    assert!(error.to_string().contains("/around/: "), "the folder is named: {error}");
     let shut = folder.path().join("locks/a");
     fs::set_permissions(&shut, fs::Permissions::from_mode(0o0)).unwrap();
     if fs::read_dir(&shut).is_ok() {
@@ -223,6 +224,7 @@ fn a_folder_that_cannot_be_read_is_an_error_and_not_an_empty_one() {
         for prefix in ["", "locks/", "locks/a/"] {
             let error = block_on(store.list(prefix, &ListOptions::default())).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Denied, "{prefix}: {error}");
+            assert!(error.to_string().contains("/locks/a/: "), "{prefix}: {error}");
         }
     }
     fs::set_permissions(&shut, fs::Permissions::from_mode(0o700)).unwrap();
