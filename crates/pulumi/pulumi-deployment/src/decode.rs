@@ -204,6 +204,11 @@ fn checkpoint(
     version: i64,
 ) -> Result<DeploymentFile, ReadError> {
     let mut at = outer.checkpoint.clone();
+    if at.is_none() && (0..=LATEST).contains(&version) && !(version == 0 && outer.unversioned) {
+        // What another program wrote would be taken for a stack without resources.
+        let detail = "there is no `checkpoint`, as a stack's file has it";
+        return Err(not_a_deployment(text, Code::EnvelopeUnknown, 0, detail));
+    }
     let is_document = version == 0 && !matches!(&at, Some(cursor) if !outer.unversioned && !is_null(cursor));
     match version {
         0 if is_document => at = Some(Cursor::new(text)),

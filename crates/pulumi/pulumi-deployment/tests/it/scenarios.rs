@@ -138,6 +138,26 @@ fn an_export_of_a_stack_without_updates_says_null() {
 }
 
 #[test]
+fn files_of_other_programs_are_no_checkpoints() {
+    let options = DecodeOptions::default().envelope(EnvelopeKind::Checkpoint);
+    for text in [
+        "{}",
+        r#"{"version":0}"#,
+        r#"{"version":3}"#,
+        r#"{"version":3,"deployment":{}}"#,
+        r#"{"version":3,"latest":{}}"#,
+        r#"{"version":4,"terraform_version":"1.9.0","serial":1,"resources":[]}"#,
+        r#"{"name":"left-pad","version":null}"#,
+    ] {
+        let error = decode(text.as_bytes(), &options).unwrap_err();
+        assert!(error.to_string().contains("there is no `checkpoint`"), "{text}: {error}");
+    }
+    for text in [r#"{"version":3,"checkpoint":null}"#, r#"{"stack":"s"}"#, r#"{"latest":null}"#] {
+        assert!(decode(text.as_bytes(), &options).unwrap().snapshot.is_none(), "{text}");
+    }
+}
+
+#[test]
 fn the_envelope_can_be_chosen() {
     let both = br#"{"version":3,"deployment":null,"checkpoint":{"stack":"s"}}"#;
     let as_kind = |kind| decode(both, &DecodeOptions::default().envelope(kind)).unwrap();
