@@ -23,6 +23,15 @@ impl Layout {
     /// The folder of all locks, with the slash at its end.
     pub const LOCKS: &str = ".pulumi/locks/";
 
+    /// The folder of all histories, with the slash at its end.
+    pub const HISTORY: &str = ".pulumi/history/";
+
+    /// The folder of all backups, with the slash at its end.
+    pub const BACKUPS: &str = ".pulumi/backups/";
+
+    /// The folder of what is known of all journals of this library, with the slash at its end.
+    pub const MARKS: &str = ".pulumi/groundstate/marks/";
+
     /// The folder of all leases of this library, with the slash at its end.
     pub const LEASES: &str = ".pulumi/groundstate/locks/";
 
@@ -46,22 +55,27 @@ impl Layout {
 
     /// The folder of the history, with the slash at its end.
     pub fn history(self, stack: &StackRef) -> String {
-        format!(".pulumi/history/{}/", self.path(stack))
+        format!("{}{}/", Self::HISTORY, self.path(stack))
     }
 
     /// The folder of the backups, with the slash at its end.
     pub fn backups(self, stack: &StackRef) -> String {
-        format!(".pulumi/backups/{}/", self.path(stack))
+        format!("{}{}/", Self::BACKUPS, self.path(stack))
     }
 
     /// The folder of the locks, with the slash at its end. It is the only one with the organisation in it.
     pub fn locks(self, stack: &StackRef) -> String {
-        format!(".pulumi/locks/{stack}/")
+        format!("{}{stack}/", Self::LOCKS)
     }
 
     /// The key of the lease by which writers of this library exclude each other. Pulumi neither lists nor counts it.
     pub fn lease(self, stack: &StackRef) -> String {
         format!("{}{stack}.json", Self::LEASES)
+    }
+
+    /// The key of what is known of the journal of this library. It is there as long as the journal is.
+    pub fn marks(self, stack: &StackRef) -> String {
+        format!("{}{stack}.json", Self::MARKS)
     }
 
     fn stack(self, stack: &StackRef) -> String {

@@ -228,4 +228,4 @@ impl fmt::Display for Backend {
 }
 
 pub use listing::{StackDetails, StackFilter, StackSummary};
-pub(crate) use objects::{folder, objects};
+pub(crate) use objects::{all_in_folder, all_objects, folder, objects};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use groundstate_blobs::{BlobStore, ListOptions, Listed};
+use groundstate_blobs::{BlobStore, Key, ListOptions, Listed};
 
 use crate::{Error, Op, Result};
 
@@ -24,12 +24,28 @@ pub(crate) async fn folder(store: &dyn BlobStore, prefix: &str) -> Result<Folder
     list(store, prefix, ListOptions::default().delimited()).await
 }
 
-async fn list(store: &dyn BlobStore, prefix: &str, mut options: ListOptions) -> Result<Folder> {
+/// Every object whose name begins with `prefix`, what belongs to no stack among them.
+pub(crate) async fn all_objects(store: &dyn BlobStore, prefix: &str) -> Result<Vec<Listed>> {
+    Ok(list_all(store, prefix, ListOptions::default()).await?.objects)
+}
+
+/// What is directly in a folder, what belongs to no stack among it.
+pub(crate) async fn all_in_folder(store: &dyn BlobStore, prefix: &str) -> Result<Folder> {
+    list_all(store, prefix, ListOptions::default().delimited()).await
+}
+
+async fn list(store: &dyn BlobStore, prefix: &str, options: ListOptions) -> Result<Folder> {
+    let mut all = list_all(store, prefix, options).await?;
+    all.objects.retain(|listed| is_object(&listed.name));
+    Ok(all)
+}
+
+async fn list_all(store: &dyn BlobStore, prefix: &str, mut options: ListOptions) -> Result<Folder> {
     let mut all = Folder::default();
     loop {
         let page = store.list(prefix, &options).await;
         let page = page.map_err(|error| Error::from_store(Op::List, format!("{store}/{prefix}"), error))?;
-        all.objects.extend(page.blobs.into_iter().filter(|listed| is_object(&listed.name)));
+        all.objects.extend(page.blobs);
         all.folders.extend(page.prefixes);
         match page.next {
             Some(next) => options = options.page(Some(next)),
@@ -38,6 +54,7 @@ async fn list(store: &dyn BlobStore, prefix: &str, mut options: ListOptions) -> 
     }
 }
 
+/// A name that is no key is that of nothing that could be read or removed.
 fn is_object(name: &str) -> bool {
-    !name.ends_with('/') && !name.ends_with(".attrs") && !name.ends_with(".tmp")
+    Key::parse(name).is_ok() && !name.ends_with(".attrs") && !name.ends_with(".tmp")
 }

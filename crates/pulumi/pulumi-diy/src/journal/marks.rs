@@ -64,7 +64,7 @@ impl Marks {
 }
 
 fn place(stack: &Stack) -> Result<(Key, String)> {
-    let name = format!(".pulumi/groundstate/marks/{}.json", stack.reference());
+    let name = stack.backend().layout().marks(stack.reference());
     Ok((stack.backend().key(Op::Recover, &name)?, stack.backend().place(&name)))
 }
 

@@ -166,7 +166,7 @@ async fn names(backend: &Backend, prefix: &str, delimited: bool) -> Result<Vec<S
 }
 
 /// Reads a lock; none if it was removed since it was listed.
-async fn found_object(backend: &Backend, name: String) -> Result<Option<FoundLock>> {
+pub(crate) async fn found_object(backend: &Backend, name: String) -> Result<Option<FoundLock>> {
     let place = backend.place(&name);
     let found = |content, expires, version| FoundLock {
         key: name.clone(),
@@ -200,7 +200,7 @@ async fn found_object(backend: &Backend, name: String) -> Result<Option<FoundLoc
 }
 
 /// Reads a lease; none if it is free.
-pub(super) async fn found_lease(backend: &Backend, key: &Key) -> Result<Option<FoundLock>> {
+pub(crate) async fn found_lease(backend: &Backend, key: &Key) -> Result<Option<FoundLock>> {
     let place = backend.place(key.as_str());
     let blob = backend.store().get(key, &GetOptions::default()).await;
     let Some(blob) = blob.map_err(|error| Error::from_store(Op::Lock, &place, error))? else {

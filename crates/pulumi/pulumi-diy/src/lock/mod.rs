@@ -14,7 +14,10 @@ use groundstate_common::Timestamp;
 
 pub use cancel::Cancelled;
 pub use found::{FoundLock, LockConflict, LockContent};
+pub(crate) use found::{found_lease, found_object};
 pub use held::HeldLock;
+#[cfg(test)]
+pub(crate) use objects::LeaseObject;
 
 /// The process that takes a lock, as others see it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -33,15 +33,15 @@ pub(super) struct Heartbeat {
 
 /// The lease of a stack. It stays when it is free, so that its token grows for ever.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct LeaseObject {
+pub(crate) struct LeaseObject {
     /// Grows with each holder.
-    pub(super) token: u64,
+    pub(crate) token: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) holder: Option<LeaseHolder>,
+    pub(crate) holder: Option<LeaseHolder>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct LeaseHolder {
+pub(crate) struct LeaseHolder {
     /// Also the name of its object among the locks.
     pub(super) id: String,
     pub(super) pid: u32,

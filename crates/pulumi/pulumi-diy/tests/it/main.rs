@@ -4,6 +4,7 @@
 mod checkpoints;
 mod history;
 mod journal;
+mod leftovers;
 mod listing;
 mod locks;
 mod opening;

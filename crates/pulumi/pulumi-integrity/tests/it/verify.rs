@@ -369,7 +369,9 @@ fn a_finding_prints_on_one_line() {
 fn every_rule_has_a_chapter_and_every_chapter_a_rule() {
     let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/checks-pulumi.md");
     let docs = std::fs::read_to_string(docs).unwrap();
-    let headings: Vec<&str> = docs.lines().filter_map(|line| line.strip_prefix("### ")).collect();
+    // GS08 is what `groundstate-pulumi-diy` finds in buckets.
+    let headings = docs.lines().filter_map(|line| line.strip_prefix("### "));
+    let headings: Vec<&str> = headings.filter(|heading| !heading.starts_with("GS08")).collect();
     let heading = |rule: &Rule| format!("{rule} {} ({})", rule.title(), rule.severity());
     let expected: Vec<String> = Rule::ALL.iter().map(heading).collect();
     assert_eq!(headings, expected);
