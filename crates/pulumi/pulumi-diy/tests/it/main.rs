@@ -6,6 +6,7 @@ mod history;
 mod journal;
 mod leftovers;
 mod listing;
+mod lock_model;
 mod locks;
 mod opening;
 mod operations;
