@@ -65,6 +65,8 @@ struct Plan {
     /// For the next writes, the last one first.
     puts: Vec<Fault>,
     meanwhile: Option<(usize, Key, Bytes)>,
+    /// Calls for which there is no permission.
+    denied: Vec<&'static str>,
 }
 
 impl Plan {
@@ -73,6 +75,7 @@ impl Plan {
         let number = self.calls.len();
         self.calls.push(call);
         let planned = if call == "put" { self.puts.pop() } else { None };
+        let planned = planned.or(self.denied.contains(&call).then_some(Fault::Deny));
         let hits = |at: usize, fault| number == at || number > at && fault == Fault::Down;
         planned.or(self.at.filter(|(at, fault)| hits(*at, *fault)).map(|(_, fault)| fault))
     }
@@ -99,6 +102,11 @@ impl FaultyBlobs {
     /// Plans faults for the next calls of `put`, first to last.
     pub fn fail_puts(&self, faults: &[Fault]) {
         self.plan().puts = faults.iter().rev().copied().collect();
+    }
+
+    /// Denies every call of these names from now on, such as `list` and `delete`, and no others.
+    pub fn deny(&self, calls: &[&'static str]) {
+        self.plan().denied = calls.to_vec();
     }
 
     /// Lets another client store this before the call of this number from now on.

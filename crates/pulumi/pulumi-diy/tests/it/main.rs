@@ -3,6 +3,7 @@
 
 mod checkpoints;
 mod history;
+mod hostile;
 mod journal;
 mod leftovers;
 mod listing;
