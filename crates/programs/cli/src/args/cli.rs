@@ -241,7 +241,7 @@ pub(crate) enum Command {
     Locks(LocksArgs),
     /// Lists, creates and deletes workspaces
     Workspaces(WorkspacesArgs),
-    /// Lists the stacks of a Pulumi backend
+    /// Lists, creates and removes stacks of a Pulumi backend
     Stacks(StacksArgs),
     /// Copies states to another place, with lineage and serial
     ///

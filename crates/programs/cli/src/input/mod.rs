@@ -5,6 +5,7 @@ pub(crate) mod condensed;
 pub(crate) mod environment;
 pub(crate) mod family;
 pub(crate) mod foreign;
+pub(crate) mod found_stack;
 pub(crate) mod head;
 pub(crate) mod history;
 pub(crate) mod ignored;

@@ -13,6 +13,7 @@ use groundstate_pulumi_diy::Options;
 use groundstate_statemgr::{TokioSleeper, WorkspaceName};
 
 use crate::input::environment::Environment;
+use crate::input::found_stack::FoundStack;
 use crate::input::remote::Remote;
 use crate::input::stack_store::{StackBackend, StackPlace};
 use crate::report::error::{Failure, Kind, Result};
@@ -60,6 +61,11 @@ pub(crate) fn is_project(directory: &Path, environment: &Environment) -> Result<
 
 /// The stack that an address means: the text behind `pulumi+`.
 pub(crate) fn of_address(text: &str, environment: &Environment) -> Result<Remote> {
+    remote(found_at_address(text, environment)?, None)
+}
+
+/// The same, for commands on the stack as a whole.
+pub(crate) fn found_at_address(text: &str, environment: &Environment) -> Result<FoundStack> {
     let (url, stack) = text.split_once('#').map_or((text, None), |(url, stack)| (url, Some(stack)));
     let variable = |name: &str| environment.variables.get(name).map(str::to_owned);
     let choice = BackendChoice::of_user(BackendUrl::parse(url).map_err(|error| refused(&error))?);
@@ -71,12 +77,20 @@ pub(crate) fn of_address(text: &str, environment: &Environment) -> Result<Remote
         Failure::new(Kind::Usage, message).hint(hint)
     })?;
     let opened = open(&choice, Path::new("."), &variable)?;
-    let argument = format!("{PREFIX}{}#{stack}", choice.url);
-    remote(opened, stack, None, &argument, None, environment)
+    // Options may be secrets.
+    let query = if url.contains('?') { "?…" } else { "" };
+    let argument = format!("{PREFIX}{}{query}#{stack}", choice.url);
+    let place = place(stack, None, &variable)?;
+    Ok(FoundStack { opened, place, argument, is_named: false })
 }
 
 /// The stack that is selected in a project directory, or named on the command line.
 pub(crate) fn of_directory(directory: &Path, environment: &Environment) -> Result<Remote> {
+    remote(found_in_directory(directory, environment)?, Some(directory))
+}
+
+/// The same, for commands on the stack as a whole.
+pub(crate) fn found_in_directory(directory: &Path, environment: &Environment) -> Result<FoundStack> {
     let (choice, project, variable) = choose(directory, environment)?;
     let home = PulumiHome::of(&variable);
     let stack = match environment.stack() {
@@ -92,7 +106,8 @@ pub(crate) fn of_directory(directory: &Path, environment: &Environment) -> Resul
     };
     let opened = open(&choice, directory, &variable)?;
     let argument = directory.display().to_string();
-    remote(opened, stack, project.as_ref(), &argument, Some(directory), environment)
+    let place = place(stack, project.as_ref(), &variable)?;
+    Ok(FoundStack { opened, place, argument, is_named: environment.stack().is_some() })
 }
 
 /// The backend of an address or a project directory, for commands on all of its stacks.
@@ -161,34 +176,33 @@ fn options(variable: &dyn Fn(&str) -> Option<String>) -> Result<Options> {
     Options::from_variables(variable).map_err(|error| Failure::new(Kind::Usage, error.to_string()))
 }
 
-fn remote(
-    opened: OpenedStore,
+fn place(
     stack: String,
     project: Option<&Project>,
-    argument: &str,
-    directory: Option<&Path>,
-    environment: &Environment,
-) -> Result<Remote> {
-    let variable = |name: &str| environment.variables.get(name).map(str::to_owned);
-    let options = options(&variable)?;
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<StackPlace> {
     let is_chosen = [
         "PULUMI_DIY_BACKEND_GZIP",
         "PULUMI_SELF_MANAGED_STATE_GZIP",
         "PULUMI_DIY_BACKEND_ZSTD",
         "PULUMI_SELF_MANAGED_STATE_ZSTD",
     ];
-    let place = StackPlace {
+    Ok(StackPlace {
         stack,
         project: project.map(|project| project.name().clone()),
-        options,
+        options: options(variable)?,
         keeps_compression: !is_chosen.iter().any(|name| variable(name).is_some()),
-    };
+    })
+}
+
+fn remote(found: FoundStack, directory: Option<&Path>) -> Result<Remote> {
+    let FoundStack { opened, place, argument, .. } = found;
     let warnings = opened.notes.clone();
     let backend = StackBackend::new(opened, place);
     let opened = Opened::new(Arc::new(backend)).warnings(&warnings);
     let mut location = Location::new(opened, Settings::new(KIND), WorkspaceName::default_name());
     location.directory = directory.map(Path::to_owned);
-    Remote::new(location, argument)
+    Remote::new(location, &argument)
 }
 
 /// What a store of blobs says, as a failure of the command.

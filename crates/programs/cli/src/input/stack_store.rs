@@ -10,7 +10,8 @@ use groundstate_common::Timestamp;
 use groundstate_pulumi_backends::OpenedStore;
 use groundstate_pulumi_diy::{
     Backend as Bucket, Error as StackFailure, ErrorKind as StackKind, FoundLock, Guard, HeldLock, Holder,
-    LockConflict, LockContent, LockOptions, Options, Stack, StackFilter, Unguarded, Warning,
+    LockConflict, LockContent, LockOptions, Options, Stack, StackFilter, StackRef, StackRefError, Unguarded,
+    Warning,
 };
 use groundstate_pulumi_snapshot::ProjectName;
 use groundstate_statemgr::{
@@ -40,6 +41,35 @@ pub(crate) struct StackPlace {
     pub(crate) options: Options,
     /// What is compressed stays so, because no variable says otherwise.
     pub(crate) keeps_compression: bool,
+}
+
+impl StackPlace {
+    /// Opens the bucket. Nothing is written.
+    pub(crate) async fn bucket(&self, store: &Arc<dyn BlobStore>) -> Result<Bucket, StackFailure> {
+        Bucket::open_existing(Arc::clone(store), context(), self.options.clone()).await
+    }
+
+    /// The name of the stack, as the layout of the bucket has it.
+    pub(crate) fn reference(&self, bucket: &Bucket) -> Result<StackRef, StackRefError> {
+        bucket.reference(&self.stack, self.project.as_ref())
+    }
+
+    /// The stack, which is written in the compression that it has.
+    pub(crate) async fn stack(&self, bucket: &Bucket, reference: &StackRef) -> Result<Stack, StackFailure> {
+        let stack = bucket.stack(reference);
+        if !self.keeps_compression {
+            return Ok(stack);
+        }
+        let found = stack.select().await?.active.map(|active| active.compression);
+        match found.filter(|found| *found != self.options.compression) {
+            None => Ok(stack),
+            Some(found) => {
+                let options = self.options.clone().compression(found);
+                let store = Arc::clone(bucket.store());
+                Ok(Bucket::open_existing(store, context(), options).await?.stack(reference))
+            }
+        }
+    }
 }
 
 /// A bucket of which one stack is meant.
@@ -104,44 +134,18 @@ impl StackStore {
 
     async fn open(&self, op: Op) -> Result<Stack> {
         let failed = |error| failed(op, self, error);
-        let StackPlace { stack: name, project, options, keeps_compression } = &self.backend.place;
-        let store = &self.backend.opened.store;
-        let bucket = Bucket::open_existing(Arc::clone(store), context(), options.clone()).await;
-        let bucket = bucket.map_err(failed)?;
+        let place = &self.backend.place;
+        let bucket = place.bucket(&self.backend.opened.store).await.map_err(failed)?;
         warn(bucket.warnings());
-        let reference = bucket.reference(name, project.as_ref()).map_err(|error| {
+        let reference = place.reference(&bucket).map_err(|error| {
             Error::new(ErrorKind::Invalid, op, self).because(error.to_string()).with_source(error)
         })?;
-        let stack = bucket.stack(&reference);
-        if !keeps_compression {
-            return Ok(stack);
-        }
-        let found = stack.select().await.map_err(failed)?.active.map(|active| active.compression);
-        match found.filter(|found| *found != options.compression) {
-            None => Ok(stack),
-            Some(found) => {
-                let options = options.clone().compression(found);
-                let bucket = Bucket::open_existing(Arc::clone(store), context(), options).await;
-                Ok(bucket.map_err(failed)?.stack(&reference))
-            }
-        }
+        place.stack(&bucket, &reference).await.map_err(failed)
     }
 
     /// That there is no such stack; only its project makes one.
     async fn missing(&self, op: Op, stack: &Stack) -> Error {
-        let names = stack.backend().stack_names(&StackFilter::default()).await.unwrap_or_default();
-        let mut names: Vec<String> = names.iter().map(ToString::to_string).collect();
-        let wanted = stack.reference().to_string();
-        let meant = did_you_mean(&similar(&wanted, names.iter().cloned()));
-        let more = names.len().saturating_sub(MAX_NAMED);
-        names.truncate(MAX_NAMED);
-        let there = match (names.is_empty(), more) {
-            (true, _) => "there are no stacks here".to_owned(),
-            (false, 0) => format!("the stacks here are {}", names.join(", ")),
-            (false, more) => format!("the stacks here are {} and {more} more", names.join(", ")),
-        };
-        let meant = meant.map(|meant| format!("; {meant}")).unwrap_or_default();
-        Error::new(ErrorKind::NotFound, op, self).because(format!("there is no such stack; {there}{meant}"))
+        Error::new(ErrorKind::NotFound, op, self).because(missing(stack).await)
     }
 
     fn held(&self) -> Option<Arc<HeldLock>> {
@@ -312,7 +316,24 @@ impl StateStore for StackStore {
     }
 }
 
-fn warn(warnings: &[Warning]) {
+/// That there is no such stack, with those that may be meant.
+pub(crate) async fn missing(stack: &Stack) -> String {
+    let names = stack.backend().stack_names(&StackFilter::default()).await.unwrap_or_default();
+    let mut names: Vec<String> = names.iter().map(ToString::to_string).collect();
+    let wanted = stack.reference().to_string();
+    let meant = did_you_mean(&similar(&wanted, names.iter().cloned()));
+    let more = names.len().saturating_sub(MAX_NAMED);
+    names.truncate(MAX_NAMED);
+    let there = match (names.is_empty(), more) {
+        (true, _) => "there are no stacks here".to_owned(),
+        (false, 0) => format!("the stacks here are {}", names.join(", ")),
+        (false, more) => format!("the stacks here are {} and {more} more", names.join(", ")),
+    };
+    let meant = meant.map(|meant| format!("; {meant}")).unwrap_or_default();
+    format!("there is no such stack; {there}{meant}")
+}
+
+pub(crate) fn warn(warnings: &[Warning]) {
     warn_once(&warnings.iter().map(ToString::to_string).collect::<Vec<_>>());
 }
 

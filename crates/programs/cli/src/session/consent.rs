@@ -1,4 +1,4 @@
-//! Asks before resources vanish from a state.
+//! Asks before resources vanish from a state, or a stack or its copies are removed.
 
 use groundstate_common::shortened;
 
@@ -6,11 +6,24 @@ use crate::report::error::{Failure, Kind, Result};
 use crate::report::text::count;
 use crate::session::interrupt::Interrupts;
 
-/// Addresses that are named, at most.
+/// Lines that are shown, at most.
 const MOST_NAMED: usize = 50;
 
-/// Characters of an address that are shown, at most.
+/// Characters of a line that are shown, at most.
 const MAX_SHOWN: usize = 300;
+
+/// A loss that the user has to agree to.
+#[derive(Debug)]
+pub(crate) struct Loss<'a> {
+    /// What would be lost.
+    pub(crate) message: &'a str,
+    /// What belongs to the message, a line each.
+    pub(crate) lines: Vec<String>,
+    /// The question at the terminal.
+    pub(crate) question: &'a str,
+    /// The options that show and accept it.
+    pub(crate) hint: &'a str,
+}
 
 /// Makes sure that resources may vanish from a state: by `--yes`, or by an answer at the terminal.
 pub(crate) async fn consent(
@@ -23,21 +36,33 @@ pub(crate) async fn consent(
         return Ok(());
     }
     let objects = count(vanishing.len(), "object");
-    let mut lines: Vec<String> =
-        vanishing.iter().take(MOST_NAMED).map(|line| format!("- {}", shortened(line, MAX_SHOWN))).collect();
-    if vanishing.len() > MOST_NAMED {
-        lines.push(format!("and {} more", vanishing.len() - MOST_NAMED));
+    let loss = Loss {
+        message: &format!("{objects} would vanish from {name}"),
+        lines: vanishing.iter().map(|line| format!("- {line}")).collect(),
+        question: "Store it nevertheless?",
+        hint: "`--dry-run` shows the whole difference; `--yes` stores it",
+    };
+    confirm(loss, interrupts).await
+}
+
+/// Asks at the terminal; without one nothing is lost.
+pub(crate) async fn confirm(loss: Loss<'_>, interrupts: &Interrupts) -> Result<()> {
+    let all = loss.lines.len();
+    let mut lines: Vec<String> = loss.lines;
+    lines.truncate(MOST_NAMED);
+    lines.iter_mut().for_each(|line| *line = shortened(line, MAX_SHOWN).into_owned());
+    if all > MOST_NAMED {
+        lines.push(format!("and {} more", all - MOST_NAMED));
     }
     #[cfg(unix)]
     if terminal::is_there() {
-        return terminal::ask(name, &objects, lines, interrupts).await;
+        let message = format!("{}:", loss.message);
+        return terminal::ask(&message, &lines, (loss.question, loss.hint), interrupts).await;
     }
     #[cfg(not(unix))]
     let _ = interrupts;
-    let message = format!("{objects} would vanish from {name}, so nothing was written:");
-    Err(Failure::new(Kind::Loss, message)
-        .details(lines)
-        .hint("`--dry-run` shows the whole difference; `--yes` stores it"))
+    let message = format!("{}, so nothing was written:", loss.message);
+    Err(Failure::new(Kind::Loss, message).details(lines).hint(loss.hint))
 }
 
 #[cfg(unix)]
@@ -58,23 +83,24 @@ mod terminal {
 
     /// Asks, until there is an answer or a signal.
     pub(super) async fn ask(
-        name: &str,
-        objects: &str,
-        lines: Vec<String>,
+        message: &str,
+        lines: &[String],
+        (question, hint): (&str, &str),
         interrupts: &Interrupts,
     ) -> Result<()> {
         let mut messages = Messages::stderr();
-        messages.warning_about(&format!("{objects} would vanish from {name}:"), &lines);
+        messages.warning_about(message, lines);
         drop(messages);
         let (sender, answer) = oneshot::channel();
         // A thread of its own: a read that never ends does not keep the command from ending.
+        let question = question.to_owned();
         let reading = std::thread::Builder::new().name("question".to_owned()).spawn(move || {
             // If a signal ends the question, nothing waits for the answer.
-            drop(sender.send(read()));
+            drop(sender.send(read(&question)));
         });
         let unread = |error: &io::Error| {
             let message = format!("cannot ask at the terminal: {error}");
-            Failure::new(Kind::Loss, message).hint("nothing was written; `--yes` stores it")
+            Failure::new(Kind::Loss, message).hint(format!("nothing was written; {hint}"))
         };
         reading.map_err(|error| unread(&error))?;
         let answer = tokio::select! {
@@ -87,9 +113,9 @@ mod terminal {
         }
     }
 
-    fn read() -> io::Result<String> {
+    fn read(question: &str) -> io::Result<String> {
         let mut terminal = OpenOptions::new().read(true).write(true).open("/dev/tty")?;
-        write!(terminal, "Store it nevertheless? Only `yes` does: ")?;
+        write!(terminal, "{question} Only `yes` does: ")?;
         terminal.flush()?;
         let mut line = String::new();
         BufReader::new(&terminal).read_line(&mut line)?;

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use groundstate_pulumi_diy::Stack;
 use groundstate_statemgr::{Error, ReleaseError};
 
 use crate::report::error::chain;
@@ -28,6 +29,13 @@ pub(crate) fn tell(opened: &ManagedState, kept: Result<(), Error>, released: Res
     };
     NOT_KEPT.store(true, Ordering::Release);
     Messages::stderr().failure(&failure);
+}
+
+/// Says that the lock of a stack stays, and which command frees it.
+pub(crate) fn stack_not_released(stack: &Stack, free: &str, error: &groundstate_pulumi_diy::Error) {
+    NOT_KEPT.store(true, Ordering::Release);
+    let failure = Failure::new(Kind::LockNotKept, format!("{stack} stays locked: {}", chain(error)));
+    Messages::stderr().failure(&failure.hint(format!("`{free}` frees it")));
 }
 
 /// A lock that is in force by now belongs to another process, so nothing is said of how to free one.

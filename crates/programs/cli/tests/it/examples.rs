@@ -98,6 +98,10 @@ pub(crate) fn prepare(dir: &Path) {
     let shop =
         stack("").replace("\"deployment\"", "\"checkpoint\":{\"stack\":\"organization/shop/dev\",\"latest\"");
     fs::write(stacks.join("dev.json"), format!("{}}}", shop.trim_end())).unwrap();
+    let empty = r#"{"version":0,"checkpoint":{"stack":"organization/shop/old"}}"#;
+    for name in ["old.json", "old.json.bak"] {
+        fs::write(stacks.join(name), empty).unwrap();
+    }
     put("token.txt", "swordfish\n");
     put("ciphertext.txt", CIPHERTEXT);
     put("base.json", &base());

@@ -51,6 +51,8 @@ pub(crate) const COMMANDS: &[&str] = &[
     "locks",
     "stacks",
     "stacks list",
+    "stacks create",
+    "stacks remove",
     "workspaces",
     "workspaces list",
     "workspaces new",

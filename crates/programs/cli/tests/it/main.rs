@@ -46,7 +46,9 @@ mod schemas;
 mod show;
 mod sources;
 mod stack_move;
+mod stack_project;
 mod stacks;
+mod stacks_verbs;
 mod support;
 mod surgery;
 #[cfg(target_os = "linux")]

@@ -1,66 +1,8 @@
 //! Stacks in Pulumi's own backends, where they live: buckets that the real pulumi wrote.
 
 use std::fs;
-use std::path::Path;
-use std::process::Stdio;
 
-use super::support::{Run, command, workspace};
-
-/// A copy of a project with its bucket, as pulumi left both.
-struct Project(tempfile::TempDir);
-
-impl Project {
-    fn of(name: &str) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        copy(&workspace().join("tests/fixtures/pulumi-diy").join(name), folder.path());
-        Self(folder)
-    }
-
-    fn path(&self) -> &Path {
-        self.0.path()
-    }
-
-    fn url(&self) -> String {
-        format!("pulumi+file://{}/bucket", self.path().display())
-    }
-
-    fn stack(&self) -> String {
-        format!("{}#organization/shop/dev", self.url())
-    }
-
-    fn run(&self, args: &[&str]) -> Run {
-        let mut command = command(args);
-        command.current_dir(self.path()).env("PULUMI_HOME", self.path().join("home"));
-        command.env("PULUMI_BACKEND_URL", format!("file://{}/bucket", self.path().display()));
-        command.env("PULUMI_STACK", "dev").stdin(Stdio::null());
-        Run::of(command.output().unwrap())
-    }
-
-    /// The names of the files of the stack, without descriptions.
-    fn files(&self) -> Vec<String> {
-        let stacks = self.path().join("bucket/.pulumi/stacks/shop");
-        let names =
-            fs::read_dir(stacks).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        let mut names: Vec<String> = names.filter(|name| !name.ends_with(".attrs")).collect();
-        names.sort();
-        names
-    }
-
-    fn stored(&self, name: &str) -> Vec<u8> {
-        fs::read(self.path().join("bucket/.pulumi/stacks/shop").join(name)).unwrap()
-    }
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
-        let target = to.join(entry.file_name());
-        match entry.path().is_dir() {
-            true => copy(&entry.path(), &target),
-            false => drop(fs::copy(entry.path(), target).unwrap()),
-        }
-    }
-}
+use super::stack_project::Project;
 
 #[test]
 fn a_project_directory_and_an_address_mean_the_same_stack() {

@@ -28,6 +28,20 @@ pub struct Removed {
     pub has_journal: bool,
 }
 
+/// What a removal has to do.
+struct Plan {
+    /// The checkpoints, in the order in which they are removed.
+    variants: Vec<Variant>,
+    /// What is removed after them.
+    rest: Vec<Key>,
+    has_journal: bool,
+}
+
+/// The copy of a checkpoint that is made before it is removed.
+fn bak(key: &Key) -> String {
+    format!("{key}.bak")
+}
+
 impl RemoveOptions {
     /// Removes a stack whatever it holds.
     #[must_use]
@@ -55,6 +69,31 @@ impl Stack {
     /// [`Corrupt`](ErrorKind::Corrupt), and [`Changed`](ErrorKind::Changed) if the journal of a killed update waits.
     /// [`LockLost`](ErrorKind::LockLost), and those of requests.
     pub async fn remove(&self, guard: &dyn Guard, options: &RemoveOptions) -> Result<Removed> {
+        let plan = self.plan_removal(options).await?;
+        let mut removed = Removed { has_journal: plan.has_journal, ..Removed::default() };
+        for variant in &plan.variants {
+            self.remove_variant(&variant.key, guard, options, &mut removed).await?;
+        }
+        for key in plan.rest {
+            self.remove_key(&key, &DeleteOptions::default(), guard, &mut removed).await?;
+        }
+        Ok(removed)
+    }
+
+    /// What [`remove`](Self::remove) would remove and keep. Nothing is written, and no lock is needed.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`remove`](Self::remove).
+    pub async fn removal(&self, options: &RemoveOptions) -> Result<Removed> {
+        let Plan { variants, rest, has_journal } = self.plan_removal(options).await?;
+        let kept = variants.iter().filter(|_| !options.backups).map(|one| bak(&one.key)).collect();
+        let keys = variants.iter().map(|one| &one.key).chain(&rest).map(ToString::to_string).collect();
+        Ok(Removed { keys, kept, has_journal })
+    }
+
+    /// Decides what is removed, and refuses what is not to be.
+    async fn plan_removal(&self, options: &RemoveOptions) -> Result<Plan> {
         let has_journal = self.has_journal().await?;
         if has_journal && !options.force {
             return Err(self.unrecovered(Op::Remove));
@@ -67,7 +106,6 @@ impl Stack {
                 self.refuse_resources(&variant.key).await?;
             }
         }
-        let mut removed = Removed { has_journal, ..Removed::default() };
         let mut rest = self.belongings().await?;
         if options.backups {
             rest.extend(self.copy_keys().await?);
@@ -75,13 +113,7 @@ impl Stack {
         if variants.is_empty() && rest.is_empty() {
             return Err(self.failed(ErrorKind::NotFound, Op::Remove));
         }
-        for variant in &variants {
-            self.remove_variant(&variant.key, guard, options, &mut removed).await?;
-        }
-        for key in rest {
-            self.remove_key(&key, &DeleteOptions::default(), guard, &mut removed).await?;
-        }
-        Ok(removed)
+        Ok(Plan { variants, rest, has_journal })
     }
 
     async fn refuse_resources(&self, key: &Key) -> Result<()> {
@@ -114,7 +146,7 @@ impl Stack {
         let got = got.map_err(|error| Error::from_store(Op::Remove, backend.place(key.as_str()), error))?;
         let Some(blob) = got else { return Ok(()) };
         if !options.backups {
-            let copy = backend.key(Op::BackUp, &format!("{key}.bak"))?;
+            let copy = backend.key(Op::BackUp, &bak(key))?;
             guard.check().await?;
             let put = backend.store().put(&copy, blob.bytes.clone(), &PutOptions::default()).await;
             put.map_err(|error| Error::from_store(Op::BackUp, backend.place(copy.as_str()), error))?;

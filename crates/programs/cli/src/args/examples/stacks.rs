@@ -20,4 +20,30 @@ pub(super) const EXAMPLES: &[Examples] = &[
             ),
         ],
     ),
+    (
+        "stacks create",
+        [
+            example(
+                "Create a stack",
+                "groundstate stacks create 'pulumi+file://bucket#organization/shop/prod'",
+            ),
+            example(
+                "Create a stack, and wait for its lock",
+                "groundstate stacks create pulumi+file://bucket --stack organization/shop/test --lock-timeout 1m",
+            ),
+        ],
+    ),
+    (
+        "stacks remove",
+        [
+            example(
+                "Show what forgetting a stack and its resources would remove",
+                "groundstate stacks remove 'pulumi+file://bucket#organization/shop/dev' --force --dry-run",
+            ),
+            example(
+                "Remove a stack that has no resources, with all copies of its state",
+                "groundstate stacks remove 'pulumi+file://bucket#organization/shop/old' --backups --yes",
+            ),
+        ],
+    ),
 ];

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use groundstate_pulumi_diy::{Backend, StackDetails, StackFilter, StackRef};
 use groundstate_pulumi_snapshot::ProjectName;
 
-use super::failure;
 use crate::args::StacksListArgs;
+use crate::input::found_stack::stack_failure;
 use crate::input::remote::warn_once;
 use crate::input::runtime::runtime;
 use crate::input::stack;
@@ -27,7 +27,7 @@ pub(super) fn run(args: &StacksListArgs) -> Result {
     let found = stack::backend(&args.backend)?;
     warn_once(&found.opened.notes);
     let filter = filter(args)?;
-    let failed = |error: groundstate_pulumi_diy::Error| failure(&error);
+    let failed = |error: groundstate_pulumi_diy::Error| stack_failure(&error);
     let listed = runtime()?.block_on(async {
         let store = Arc::clone(&found.opened.store);
         let backend =

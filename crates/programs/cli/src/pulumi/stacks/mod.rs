@@ -1,24 +1,16 @@
 //! `groundstate stacks`: the stacks of a backend of Pulumi.
 
+mod create;
 mod list;
-
-use groundstate_pulumi_diy::{Error, ErrorKind};
+mod remove;
 
 use crate::args::StacksCommand;
-use crate::report::error::{Failure, Kind, Result, chain};
+use crate::report::error::Result;
 
 pub(crate) fn run(command: &StacksCommand) -> Result {
     match command {
         StacksCommand::List(args) => list::run(args),
+        StacksCommand::Create(args) => create::run(args),
+        StacksCommand::Remove(args) => remove::run(args),
     }
-}
-
-/// What a backend says, as a failure of the command.
-fn failure(error: &Error) -> Failure {
-    let kind = match error.kind() {
-        ErrorKind::Invalid | ErrorKind::Legacy => Kind::Usage,
-        ErrorKind::Corrupt | ErrorKind::Unsupported => Kind::Unusable,
-        _ => Kind::NoState,
-    };
-    Failure::new(kind, chain(error))
 }

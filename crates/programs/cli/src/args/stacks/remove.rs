@@ -1,0 +1,32 @@
+//! Arguments of `stacks remove`.
+
+use std::time::Duration;
+
+use clap::Args;
+
+use super::StackArg;
+use crate::args::change::duration;
+
+#[derive(Debug, Args)]
+pub(crate) struct StacksRemoveArgs {
+    #[command(flatten)]
+    pub(crate) at: StackArg,
+    /// Removes it even if it has resources, is damaged, or has the journal of a killed update
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Removes all copies of its state too: `.bak`, retained checkpoints and backups
+    #[arg(long)]
+    pub(crate) backups: bool,
+    /// Shows what would be removed, and removes nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Removes it without a question
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// Waits up to this long for a lock that another process holds, such as `30s` or `5m`
+    #[arg(long, value_name = "DURATION", default_value = "0s", hide_default_value = true, value_parser = duration)]
+    pub(crate) lock_timeout: Duration,
+    /// Prints JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}

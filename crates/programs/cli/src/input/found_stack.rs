@@ -1,0 +1,122 @@
+//! A stack that a command works on as a whole, and what backends of stacks say as failures of the command.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use groundstate_common::{shell_command, shell_word};
+use groundstate_pulumi_backends::OpenedStore;
+use groundstate_pulumi_diy::{Backend as Bucket, Error, ErrorKind, LockConflict, Stack};
+
+use crate::input::environment::Environment;
+use crate::input::remote::warn_once;
+use crate::input::stack::{self, context};
+use crate::input::stack_store::{StackPlace, missing, warn};
+use crate::report::error::{Failure, Kind, Result, chain};
+
+/// A stack of a Pulumi backend, which need not exist. Nothing is asked of the store yet.
+pub(crate) struct FoundStack {
+    pub(crate) opened: OpenedStore,
+    pub(crate) place: StackPlace,
+    /// The directory or the address that names it in a command.
+    pub(crate) argument: String,
+    /// The command line names the stack of the directory.
+    pub(crate) is_named: bool,
+}
+
+impl FoundStack {
+    /// Finds the stack that an argument names: a directory, or an address with the stack behind `#`.
+    pub(crate) fn at(argument: &Path) -> Result<Self> {
+        let environment = Environment::of_process();
+        if let Some(text) = stack::address(argument) {
+            return stack::found_at_address(text, &environment);
+        }
+        if argument.is_dir() {
+            return stack::found_in_directory(argument, &environment);
+        }
+        let message = format!("{} is neither a directory nor the address of a stack", argument.display());
+        Err(Failure::new(Kind::Usage, message).hint(
+            "name a directory with a Pulumi.yaml, or write 'pulumi+URL#organization/PROJECT/STACK' with the URL of `pulumi login`",
+        ))
+    }
+
+    /// Opens its bucket. Nothing is written.
+    pub(crate) async fn open(&self) -> Result<Stack> {
+        warn_once(&self.opened.notes);
+        let bucket = self.place.bucket(&self.opened.store).await.map_err(|error| self.failure(&error))?;
+        warn(bucket.warnings());
+        let reference = self.place.reference(&bucket).map_err(|error| {
+            let message = format!("cannot use the stack {}: {error}", self.place.stack);
+            Failure::new(Kind::Usage, message).hint(
+                "name the stack as organization/PROJECT/STACK, or run this in a directory with a Pulumi.yaml",
+            )
+        })?;
+        self.place.stack(&bucket, &reference).await.map_err(|error| self.failure(&error))
+    }
+
+    /// Opens its bucket for a new stack: an empty one gets its `meta.yaml`.
+    pub(crate) async fn open_to_create(&self) -> Result<Stack> {
+        let stack = self.open().await?;
+        let (store, options) = (Arc::clone(&self.opened.store), self.place.options.clone());
+        let bucket = Bucket::open(store, context(), options).await.map_err(|error| self.failure(&error))?;
+        Ok(bucket.stack(stack.reference()))
+    }
+
+    /// A command on this stack, as messages show it.
+    pub(crate) fn command(&self, command: &str) -> String {
+        let command = shell_command(&format!("groundstate {command}"), &[&self.argument]);
+        match self.is_named {
+            true => format!("{command} --stack {}", shell_word(&self.place.stack)),
+            false => command,
+        }
+    }
+
+    /// That the stack does not exist, with those that do.
+    pub(crate) async fn missing(&self, stack: &Stack) -> Failure {
+        let message = format!("{stack}: {}", missing(stack).await);
+        Failure::new(Kind::NoState, message).hint(format!("`{}` creates it", self.command("stacks create")))
+    }
+
+    /// What its backend says, as a failure of the command.
+    pub(crate) fn failure(&self, error: &Error) -> Failure {
+        let failure = stack_failure(error);
+        match error.kind() {
+            ErrorKind::Locked => failure
+                .hint(format!(
+                    "`{}` shows who holds it; wait with `--lock-timeout 5m`",
+                    self.command("locks")
+                ))
+                .hint(format!("if its holder is gone, `{}` frees it", self.command("unlock --force"))),
+            ErrorKind::LockLost => failure.hint(format!(
+                "nothing more was written; `{}` shows whether another process is at work",
+                self.command("locks")
+            )),
+            ErrorKind::Denied => failure.hint(
+                "reading and `--dry-run` need no right to write; other commands need that to `.pulumi/`",
+            ),
+            _ => failure,
+        }
+    }
+}
+
+/// What a backend of stacks says, as a failure of the command.
+pub(crate) fn stack_failure(error: &Error) -> Failure {
+    let kind = match error.kind() {
+        ErrorKind::Invalid | ErrorKind::Legacy => Kind::Usage,
+        ErrorKind::Corrupt | ErrorKind::Unsupported | ErrorKind::Broken => Kind::Unusable,
+        ErrorKind::Locked => Kind::Locked,
+        ErrorKind::Exists | ErrorKind::Changed | ErrorKind::LockLost => Kind::Conflict,
+        _ => Kind::NoState,
+    };
+    let Some(conflict) = conflict(error).filter(|_| kind == Kind::Locked) else {
+        return Failure::new(kind, chain(error));
+    };
+    // Each lock on a line of its own: its text is that of another program.
+    let locks = conflict.locks().iter().map(ToString::to_string);
+    Failure::new(kind, format!("cannot lock {}: another process holds it", error.target())).details(locks)
+}
+
+/// The locks that stood in the way.
+pub(crate) fn conflict(error: &Error) -> Option<&LockConflict> {
+    let first = std::error::Error::source(error);
+    std::iter::successors(first, |error| error.source()).find_map(|error| error.downcast_ref())
+}
