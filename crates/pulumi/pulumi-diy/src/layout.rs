@@ -35,6 +35,9 @@ impl Layout {
     /// The folder of all leases of this library, with the slash at its end.
     pub const LEASES: &str = ".pulumi/groundstate/locks/";
 
+    /// The folder of the records of moves that have begun, with the slash at its end.
+    pub const MOVES: &str = ".pulumi/groundstate/moves/";
+
     /// The number in `meta.yaml`.
     pub fn version(self) -> i64 {
         match self {
@@ -76,6 +79,11 @@ impl Layout {
     /// The key of what is known of the journal of this library. It is there as long as the journal is.
     pub fn marks(self, stack: &StackRef) -> String {
         format!("{}{stack}.json", Self::MARKS)
+    }
+
+    /// The key of the record of a move that has begun, by the name that the stack gets.
+    pub(crate) fn moved(self, stack: &StackRef) -> String {
+        format!("{}{stack}.json", Self::MOVES)
     }
 
     fn stack(self, stack: &StackRef) -> String {

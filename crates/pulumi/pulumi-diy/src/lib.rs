@@ -16,6 +16,7 @@
 //!   [`copies`](Stack::copies). A [`Guard`] is the lock that writers ask before each write.
 //! - [`Writer`] saves checkpoints of one update. Bytes go in and out as they are; [`Checkpoint::decode`] and [`Stack::document`] are
 //!   for those who want deployments.
+//! - [`Relocation`] moves a stack to another name or another bucket, [`Upgrade`] all of a bucket into the layout with projects.
 //! - [`StackJournal`] and [`CheckpointSink`] are for the managers of [`stackmgr`]; [`Stack::recover`] is for after a crash.
 //!
 //! # What is deliberately absent
@@ -49,9 +50,12 @@ pub use guard::{Guard, Unguarded};
 pub use journal::{CheckpointSink, JournalOptions, JournaledState, RecoveredUpdate, StackJournal};
 pub use layout::Layout;
 pub use leftovers::{Leftover, LeftoverKind, Leftovers};
-pub use lock::{Cancelled, FoundLock, HeldLock, Holder, LockConflict, LockContent, LockOptions};
+pub use lock::{Cancelled, FoundLock, HeldLock, HeldLocks, Holder, LockConflict, LockContent, LockOptions};
 pub use op::Op;
-pub use operations::{ImportOptions, Importable, Imported, OldCopy, PruneRules, RemoveOptions, Removed};
+pub use operations::{
+    ImportOptions, Importable, Imported, LegacyStack, MovedObject, OldCopy, PruneRules, RelocateOptions,
+    Relocated, Relocation, RemoveOptions, Removed, Upgrade, UpgradeOptions, Upgraded, UpgradedStack,
+};
 pub use options::Options;
 pub use stack::{
     Checkpoint, CopySource, History, HistoryEntry, Recorded, Saved, Selection, Stack, StateCopy, Tags,

@@ -31,6 +31,8 @@ groundstate_common::worded! {
         Import = "import into",
         /// Replacing the state by a copy.
         Restore = "restore",
+        /// Moving a stack to another name, layout or bucket.
+        Move = "move",
         /// Removing old copies.
         Prune = "prune",
         ..Other

@@ -46,6 +46,20 @@ async fn write(store: &dyn BlobStore, key: &Key) -> Result<Layout> {
     }
 }
 
+/// Writes down that the bucket has projects, whatever it said before.
+pub(super) async fn write_projects(store: &dyn BlobStore) -> Result<()> {
+    let key = Key::parse(Layout::META).map_err(|error| failed(store, error))?;
+    match read(store, &key).await? {
+        Some(Layout::Projects) => Ok(()),
+        None => write(store, &key).await.map(drop),
+        Some(Layout::Legacy) => {
+            let content = Bytes::from_static(CONTENT.as_bytes());
+            let put = store.put(&key, content, &PutOptions::default()).await;
+            put.map(drop).map_err(|error| failed(store, error))
+        }
+    }
+}
+
 /// Why a file says nothing.
 enum Problem {
     NotYaml(String),

@@ -130,6 +130,20 @@ impl Backend {
         Ok(Self(Arc::new(Inner { store, context, options, layout, warnings, last_stamp })))
     }
 
+    /// The same bucket, looked at as one of another layout.
+    pub(crate) fn with_layout(&self, layout: Layout) -> Self {
+        let Inner { store, context, options, warnings, last_stamp, .. } = &*self.0;
+        let (store, context) = (Arc::clone(store), context.clone());
+        let last_stamp = AtomicU64::new(last_stamp.load(Ordering::Acquire));
+        let (options, warnings) = (options.clone(), warnings.clone());
+        Self(Arc::new(Inner { store, context, options, layout, warnings, last_stamp }))
+    }
+
+    /// Writes down that the bucket has projects.
+    pub(crate) async fn write_layout(&self) -> Result<()> {
+        meta::write_projects(&**self.store()).await
+    }
+
     /// How the bucket is laid out.
     pub fn layout(&self) -> Layout {
         self.0.layout

@@ -1,6 +1,7 @@
 //! Locks of stacks: Pulumi's own protocol, and above it a lease by which writers of this library exclude each other.
 
 mod acquire;
+mod both;
 mod cancel;
 mod found;
 mod held;
@@ -12,6 +13,7 @@ use std::time::Duration;
 
 use groundstate_common::Timestamp;
 
+pub use both::HeldLocks;
 pub use cancel::Cancelled;
 pub use found::{FoundLock, LockConflict, LockContent};
 pub(crate) use found::{found_lease, found_object};

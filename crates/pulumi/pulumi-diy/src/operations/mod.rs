@@ -2,10 +2,15 @@
 
 mod create;
 mod prune;
+mod relocate;
 mod remove;
 mod restore;
 mod transfer;
 
 pub use prune::{OldCopy, PruneRules};
+pub use relocate::{
+    LegacyStack, MovedObject, RelocateOptions, Relocated, Relocation, Upgrade, UpgradeOptions, Upgraded,
+    UpgradedStack,
+};
 pub use remove::{RemoveOptions, Removed};
 pub use transfer::{ImportOptions, Importable, Imported};

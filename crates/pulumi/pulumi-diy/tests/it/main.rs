@@ -9,6 +9,7 @@ mod leftovers;
 mod listing;
 mod lock_model;
 mod locks;
+mod moves;
 mod opening;
 mod operations;
 mod real;
