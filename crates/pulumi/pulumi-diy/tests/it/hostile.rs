@@ -347,7 +347,7 @@ async fn a_file_where_a_folder_belongs_is_named_and_the_other_stacks_are_usable(
     let left = backend.leftovers().await.unwrap().found;
     assert_eq!(left.iter().filter(|one| one.kind == LeftoverKind::ForeignObject).count(), 2, "{left:?}");
 
-    // The folders of one kind are files; the state is saved and read all the same.
+    // The folders of one kind are files; the state is saved and read nevertheless.
     for (below, key) in
         [("history", ".pulumi/history"), ("backups", ".pulumi/backups"), ("locks", ".pulumi/locks")]
     {
