@@ -145,10 +145,14 @@ impl Stack {
             .next_step("recover it first")
     }
 
+    fn journal_prefix(&self) -> Result<String> {
+        let reference = self.checked(Op::Record)?;
+        Ok(format!(".pulumi/groundstate/journals/{reference}/"))
+    }
+
     /// Where the journal of this stack is.
     fn journal_store(&self) -> Result<BlobJournal> {
-        let reference = self.checked(Op::Record)?;
-        let prefix = format!(".pulumi/groundstate/journals/{reference}/");
+        let prefix = self.journal_prefix()?;
         let (store, ids) = (Arc::clone(self.backend().store()), Arc::clone(&self.backend().context().ids));
         BlobJournal::new(store, &prefix, ids).map_err(|error| self.wal_failed(error))
     }

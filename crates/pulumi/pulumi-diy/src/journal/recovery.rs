@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use groundstate_blobs::Precondition;
+use groundstate_blobs::{DeleteOptions, Precondition};
 use groundstate_pulumi_deployment::Envelope;
 use groundstate_pulumi_journal::Replayer;
 use groundstate_pulumi_snapshot::{Feature, Manifest, Time};
@@ -12,8 +12,9 @@ use groundstate_wal::{JournalStore, OpenOptions};
 
 use super::marks::Marks;
 use super::{JournalOptions, state};
+use crate::backend::objects;
 use crate::stack::{Saved, Stack};
-use crate::{ErrorKind, Guard, Op, Result};
+use crate::{Error, ErrorKind, Guard, Op, Result};
 
 /// What was recovered of an update that was killed.
 #[derive(Debug)]
@@ -118,13 +119,28 @@ impl Stack {
         state(self, &mut replayer, manifest, envelope, &options.command)
     }
 
-    /// Removes the journal of a killed update without a look at it.
+    /// Removes the journal of a killed update without a look at it, also a damaged one.
     ///
     /// # Errors
     ///
     /// [`LockLost`](ErrorKind::LockLost), and those of requests.
     pub async fn discard_journal(&self, guard: &dyn Guard, options: &JournalOptions) -> Result<()> {
-        self.clear_journal(guard, options).await
+        match self.clear_journal(guard, options).await {
+            Err(error) if error.kind() == ErrorKind::Corrupt => self.remove_journal(guard).await,
+            cleared => cleared,
+        }
+    }
+
+    /// Removes the objects of a journal that cannot be opened. The marks go last, so that a kill leaves a journal to discard.
+    async fn remove_journal(&self, guard: &dyn Guard) -> Result<()> {
+        let backend = self.backend();
+        for listed in objects(&**backend.store(), &self.journal_prefix()?).await? {
+            let key = backend.key(Op::Remove, &listed.name)?;
+            guard.check().await?;
+            let deleted = backend.store().delete(&key, &DeleteOptions::default()).await;
+            deleted.map_err(|error| Error::from_store(Op::Remove, backend.place(key.as_str()), error))?;
+        }
+        Marks::default().remove(self).await
     }
 
     async fn clear_journal(&self, guard: &dyn Guard, options: &JournalOptions) -> Result<()> {

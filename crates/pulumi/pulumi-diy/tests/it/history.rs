@@ -176,3 +176,35 @@ async fn a_crash_before_the_history_keeps_the_new_state() {
         }
     }
 }
+
+#[tokio::test]
+async fn what_a_killed_rename_left_is_in_the_order_of_time() {
+    for bucket in Bucket::both() {
+        let stack = bucket.open().await.stack(&stack("s"));
+        let entry = |note: &str| serde_json::to_string(&update(note)).unwrap();
+        for (name, note) in [("s-17", "first"), ("a-b-18", "second"), ("s-9", "earliest"), ("z-19", "last")] {
+            let name = format!(".pulumi/history/p/s/{name}00000000000000000");
+            bucket.put(&format!("{name}.history.json"), entry(note)).await;
+            bucket.put(&format!("{name}.checkpoint.json"), document(note)).await;
+        }
+        let unrecorded = ".pulumi/history/p/s/s-2000000000000000000.checkpoint.json";
+        bucket.put(unrecorded, document("unrecorded")).await;
+        let history = stack.history(1, 0).await.unwrap();
+        let notes = history.entries.iter().map(|entry| entry.update.as_ref().unwrap().message.as_str());
+        assert_eq!(notes.collect::<Vec<_>>(), ["last", "second", "first", "earliest"]);
+        assert_eq!(history.unrecorded.iter().map(ToString::to_string).collect::<Vec<_>>(), [unrecorded]);
+        assert!(history.entries.iter().all(|entry| entry.checkpoint.is_some()));
+    }
+}
+
+#[tokio::test]
+async fn an_entry_is_an_object() {
+    let bucket = Bucket::memory();
+    let stack = bucket.open().await.stack(&stack("s"));
+    for (at, text) in ["[]", "\"update\"", "", "null"].into_iter().enumerate() {
+        bucket.put(&format!(".pulumi/history/p/s/s-{}.history.json", at + 1), text).await;
+    }
+    for entry in stack.history(1, 0).await.unwrap().entries {
+        assert_eq!(entry.update.unwrap_err().kind(), ErrorKind::Corrupt);
+    }
+}

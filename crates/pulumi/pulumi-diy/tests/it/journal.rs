@@ -166,3 +166,45 @@ async fn a_manager_of_snapshots_saves_checkpoints() {
         assert_eq!(bucket.text(".pulumi/stacks/p/s.json.bak").await, Some(document("base")));
     }
 }
+
+#[tokio::test]
+async fn a_journal_that_is_damaged_everywhere_is_discarded() {
+    for bucket in Bucket::both() {
+        let killed = saved(&bucket).await;
+        let journal = killed.journal(Arc::new(Unguarded), options()).await.unwrap();
+        drop(journal);
+        let before = names(&killed).await;
+        for name in bucket.names().await {
+            if name.contains("/journals/") {
+                bucket.put(&name, "damaged").await;
+            }
+        }
+        let error = killed.recover(Arc::new(Unguarded), &options()).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corrupt);
+        assert_eq!(killed.journaled(&options()).await.unwrap_err().kind(), ErrorKind::Corrupt);
+        killed.discard_journal(&Unguarded, &options()).await.unwrap();
+        assert!(!killed.has_journal().await.unwrap());
+        assert_eq!(names(&killed).await, before);
+        assert!(update(&killed, &bucket).await.1, "the next update succeeds");
+    }
+}
+
+#[tokio::test]
+async fn the_state_that_a_journal_leads_to_is_known_without_a_write() {
+    let memory = Bucket::memory();
+    let blobs = FaultyBlobs::new(MemoryBlobs::with_clock("bucket", memory.time()));
+    let bucket = memory.through(Arc::new(blobs.clone()));
+    let killed = saved(&bucket).await;
+    blobs.fail_at(25, Fault::Down);
+    let (done, _) = update(&killed, &bucket).await;
+    let sound = memory.through(Arc::new(blobs.inner().clone()));
+    let stack = sound.open().await.stack(&stack("s"));
+    let before = sound.names().await;
+    let journaled = stack.journaled(&options()).await.unwrap().unwrap();
+    assert!(journaled.entries >= done.len() && !done.is_empty());
+    let text = String::from_utf8(journaled.document.to_vec()).unwrap();
+    assert!(done.iter().all(|name| text.contains(&format!("::{name}\""))), "{text}");
+    assert_eq!(sound.names().await, before);
+    stack.recover(Arc::new(Unguarded), &options()).await.unwrap();
+    assert!(stack.journaled(&options()).await.unwrap().is_none());
+}
