@@ -181,6 +181,9 @@ pub(crate) struct PullArgs {
     /// State to read: a file, a directory, or a URL such as `s3://bucket/key`
     #[arg(value_name = "STATE", default_value = ".")]
     pub(crate) state: PathBuf,
+    /// Writes this file, all at once; standard output if missing, or with `-`
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -241,7 +244,7 @@ pub(crate) struct UnlockArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct RecoverArgs {
-    /// State with a journal beside it: a file or a directory
+    /// State with a journal beside it: a file, a directory, or a stack of Pulumi
     #[arg(value_name = "STATE")]
     pub(crate) state: PathBuf,
     /// Writes the state that the journal leads to into a file, or to standard output with `-`, and changes nothing

@@ -196,13 +196,20 @@ pub(crate) enum Command {
     /// Stores the content of the last backup under a serial higher than all before it, so that every client takes it for the
     /// newest state. The replaced state is kept beside it, with `.undone` after its name.
     ///
-    /// Pulumi states have no serial: the deployment is restored, and the configuration of a checkpoint stays.
+    /// Pulumi states have no serial: the deployment is restored, and the configuration of a checkpoint stays. Of a stack in a
+    /// Pulumi backend, the last backup is `.bak`, which the replaced state becomes.
     Undo(UndoArgs),
     /// Prints the stored state in the current format
+    ///
+    /// Prints the stored state in the current format. Of a Pulumi stack, prints the deployment as `pulumi stack export` does,
+    /// secrets encrypted.
     Pull(PullArgs),
     /// Stores a state file in place of the stored state
     ///
     /// Stores a state file if it continues what is stored: the same lineage, and a serial that is not lower.
+    ///
+    /// Of a Pulumi stack, stores an exported deployment as `pulumi stack import` does: resources of another stack are refused,
+    /// and pending operations are removed, each with a warning. Members that are not understood stay.
     Push(PushArgs),
     /// Recovers what is readable of a truncated or damaged state
     ///
@@ -224,6 +231,9 @@ pub(crate) enum Command {
     ///
     /// If another process has written the state in between, nothing is stored: `--export` writes the state that the journal
     /// leads to, and `--discard` removes the journal.
+    ///
+    /// Of a Pulumi stack, saves what an update of groundstate did before it was killed. Other commands refuse to replace the
+    /// state until then.
     Recover(RecoverArgs),
     /// Holds the lock of a state while a command runs
     ///
@@ -269,11 +279,18 @@ pub(crate) enum Command {
     ///
     /// Lists the snapshots that a place keeps of a state, newest first. `show --at`, `diff --at` and `rollback --to` take
     /// their ids.
+    ///
+    /// Of a Pulumi stack, lists a page of its updates, newest first, and of the other copies of its state: what the last save
+    /// replaced (`bak`), backups and retained checkpoints. Only the entries of the page are read; one that is damaged is
+    /// flagged, and the code is 1.
     History(HistoryArgs),
     /// Restores an earlier snapshot under a new serial
     ///
     /// Stores an earlier snapshot under a serial higher than all before it, so that every client takes it for the newest
     /// state. The replaced state stays in the history.
+    ///
+    /// Of a Pulumi stack, restores any copy of its state, also over a state that is damaged. The replaced state is `.bak`
+    /// then. A stack that was removed comes back.
     Rollback(RollbackArgs),
     /// Prints this help, or that of a command
     Help(HelpArgs),

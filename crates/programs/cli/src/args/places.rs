@@ -109,6 +109,12 @@ pub(crate) struct HistoryArgs {
     /// A directory, or a URL such as `s3://bucket/key`
     #[arg(value_name = "STATE", default_value = ".")]
     pub(crate) state: PathBuf,
+    /// For a stack of Pulumi: shows this page of its updates and copies, from 1
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) page: Option<u32>,
+    /// For a stack of Pulumi: puts so many updates, and so many copies, on a page; 10 if missing, and all with 0
+    #[arg(long, value_name = "M")]
+    pub(crate) page_size: Option<u32>,
     /// Prints JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -121,7 +127,7 @@ pub(crate) struct RollbackArgs {
     /// The snapshot to restore: its id in `history`, or a beginning of it that no other has
     #[arg(long, value_name = "ID")]
     pub(crate) to: String,
-    /// Restores even a snapshot of another lineage, or over a state that cannot be read
+    /// Restores even a snapshot of another lineage, for Pulumi of another stack, or over a state that cannot be read
     #[arg(long)]
     pub(crate) force: bool,
     /// With `--force`: lets plain text replace an encrypted state

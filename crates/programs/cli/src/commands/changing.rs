@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use groundstate_pulumi_integrity::Flag;
 
 use crate::args::{
-    AddressesArgs, EditArgs, MergeErroredArgs, MvArgs, PendingCommand, PushArgs, ReplaceProviderArgs, RmArgs,
-    SplitArgs, StackMoveArgs, UndoArgs,
+    AddressesArgs, EditArgs, MergeErroredArgs, MvArgs, PendingCommand, PushArgs, RecoverArgs,
+    ReplaceProviderArgs, RmArgs, RollbackArgs, SplitArgs, StackMoveArgs, UndoArgs,
 };
 use crate::input::family::Family;
 use crate::input::location::StateLocation;
+use crate::input::remote::Remote;
 use crate::input::state::{State, StoredState, family_of, not_theirs, stored_by_pulumi};
-use crate::input::terraform::TerraformState;
+use crate::input::terraform::{TerraformState, load};
 use crate::report::error::{Failure, Kind, Result};
 use crate::{pulumi, terraform};
 
@@ -116,8 +117,31 @@ pub(super) fn pending(command: &PendingCommand) -> Result {
     }
 }
 
+pub(super) fn rollback(args: &RollbackArgs) -> Result {
+    let found = StateLocation::at(&args.place.state)?;
+    match is_stack(&found) {
+        true => pulumi::rollback(args, found),
+        false => terraform::rollback::run(args, found),
+    }
+}
+
+pub(super) fn recover(args: &RecoverArgs) -> Result {
+    let found = StateLocation::at(&args.state)?;
+    match is_stack(&found) {
+        true => pulumi::recover(args, found),
+        false => terraform::recover::run(args, found),
+    }
+}
+
+fn is_stack(found: &StateLocation) -> bool {
+    found.remote().is_some_and(Remote::is_stack)
+}
+
 pub(super) fn undo(args: &UndoArgs) -> Result {
     let found = StateLocation::at(&args.place.state)?;
+    if is_stack(&found) && args.from.is_none() {
+        return pulumi::undo_stack(args, found);
+    }
     match is_to_undo_by_pulumi(args, &found) {
         true => pulumi::undo(args, found),
         false => terraform::undo::run(args, found),
@@ -142,9 +166,28 @@ fn is_to_undo_by_pulumi(args: &UndoArgs, found: &StateLocation) -> bool {
 
 pub(super) fn push(args: &PushArgs) -> Result {
     const HINT: &str = "use `pulumi stack import`, or `groundstate undo --from`";
-    let state = terraform_beside(State::beside(&args.file)?, "push", HINT)?;
-    let found = StoredState::at(&args.place.state)?.terraform("push", HINT)?;
-    terraform::push::run(args, &state, found)
+    let state = State::beside(&args.file)?;
+    let found = StoredState::at(&args.place.state)?;
+    let message = match (state, found) {
+        (State::Terraform(state), StoredState::Terraform(found)) => {
+            return terraform::push::run(args, &state, found);
+        }
+        (State::Pulumi(state), StoredState::Pulumi(found)) if is_stack(&found) => {
+            return pulumi::push(args, &state, found);
+        }
+        (State::Pulumi(_), StoredState::Pulumi(found)) => {
+            return Err(not_theirs(found.name(), "push", HINT));
+        }
+        (State::Pulumi(state), StoredState::Terraform(found)) => {
+            format!("{} is a deployment of Pulumi, and {} is a state of Terraform", state.name, found.name())
+        }
+        (State::Terraform(state), StoredState::Pulumi(found)) => {
+            // An empty or unknown file gets an error of its own.
+            load(&state)?;
+            format!("{} is a state of Terraform, and {} is a stack of Pulumi", state.name, found.name())
+        }
+    };
+    Err(Failure::new(Kind::Usage, message).hint("nothing was written; name a file and a place of one family"))
 }
 
 pub(super) fn merge_errored(args: &MergeErroredArgs) -> Result {

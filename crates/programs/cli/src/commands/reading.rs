@@ -2,8 +2,10 @@
 
 use groundstate_backends::Purpose;
 
-use crate::args::{ListArgs, OutputsArgs, PullArgs, ShowArgs, UpgradeArgs};
+use crate::args::{HistoryArgs, ListArgs, OutputsArgs, PullArgs, ShowArgs, UpgradeArgs};
 use crate::input::locate::{is_standard, locate};
+use crate::input::location::StateLocation;
+use crate::input::remote::Located;
 use crate::input::state::{State, StoredState};
 use crate::report::error::Result;
 use crate::{pulumi, terraform};
@@ -48,6 +50,20 @@ pub(super) fn upgrade(args: &UpgradeArgs) -> Result {
 }
 
 pub(super) fn pull(args: &PullArgs) -> Result {
-    let found = StoredState::to_read(&args.state)?;
-    terraform::pull::run(found.terraform("pull", "use `groundstate upgrade`, or `pulumi stack export`")?)
+    match StoredState::to_read(&args.state)? {
+        StoredState::Pulumi(found) if found.remote().is_some() => pulumi::pull(args, found),
+        found => {
+            let hint = "use `groundstate upgrade`, or `pulumi stack export`";
+            terraform::pull::run(args, found.terraform("pull", hint)?)
+        }
+    }
+}
+
+pub(super) fn history(args: &HistoryArgs) -> Result {
+    match locate(&args.state, false, Purpose::Read)? {
+        Located::Remote(remote) if remote.is_stack() => {
+            pulumi::history(args, StateLocation::of_remote(*remote, &args.state))
+        }
+        located => terraform::history::run(args, &located),
+    }
 }

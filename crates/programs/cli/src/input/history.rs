@@ -26,7 +26,12 @@ pub(crate) struct StateHistory {
 impl StateHistory {
     /// The history of the state that an argument names.
     pub(crate) fn open(argument: &Path) -> Result<Self> {
-        let remote = match locate(argument, false, Purpose::Read)? {
+        Self::of_located(&locate(argument, false, Purpose::Read)?)
+    }
+
+    /// The history of what an argument has led to.
+    pub(crate) fn of_located(located: &Located) -> Result<Self> {
+        let remote = match located {
             Located::Remote(remote) => remote,
             Located::File(path) => return Err(nothing(&path.display().to_string())),
         };
@@ -44,7 +49,10 @@ impl StateHistory {
 
     /// The snapshot of this id, or the only one whose id begins so.
     pub(crate) fn find(&self, id: &str) -> Result<HistoryEntry> {
-        choose(self.list()?, id, &self.name)
+        let entries = self.list()?;
+        let ids: Vec<&str> = entries.iter().map(|entry| entry.id.as_str()).collect();
+        let at = choose(&ids, id, &self.name)?;
+        Ok(entries.into_iter().nth(at).ok_or_else(|| nothing(&self.name))?)
     }
 
     pub(crate) fn read(&self, id: &HistoryId) -> Result<Vec<u8>> {
@@ -53,20 +61,21 @@ impl StateHistory {
     }
 }
 
-fn choose(entries: Vec<HistoryEntry>, id: &str, name: &str) -> Result<HistoryEntry> {
-    if let Some(exact) = entries.iter().find(|entry| entry.id.as_str() == id) {
-        return Ok(exact.clone());
+/// The index of this id, or of the only one that begins so.
+pub(crate) fn choose(ids: &[&str], id: &str, name: &str) -> Result<usize> {
+    if let Some(exact) = ids.iter().position(|other| *other == id) {
+        return Ok(exact);
     }
-    let found: Vec<&HistoryEntry> =
-        entries.iter().filter(|entry| !id.is_empty() && entry.id.as_str().starts_with(id)).collect();
-    match found.as_slice() {
-        [one] => Ok((*one).clone()),
-        [] => {
+    let begins = |other: &&str| !id.is_empty() && other.starts_with(id);
+    let found: Vec<&str> = ids.iter().copied().filter(begins).collect();
+    match (found.as_slice(), ids.iter().position(begins)) {
+        ([_], Some(at)) => Ok(at),
+        ([], _) | (_, None) => {
             Err(Failure::new(Kind::NotFound, format!("there is no snapshot {id:?} in the history of {name}"))
                 .hint("`groundstate history` lists all that there are"))
         }
-        many => {
-            let named: Vec<&str> = many.iter().take(MAX_NAMED).map(|entry| entry.id.as_str()).collect();
+        (many, _) => {
+            let named: Vec<&str> = many.iter().take(MAX_NAMED).copied().collect();
             let message = format!("{id:?} is the beginning of {} snapshots of {name}", many.len());
             Err(Failure::new(Kind::Usage, message)
                 .hint(format!("write more of it, as in {}", named.join(", "))))
@@ -82,17 +91,11 @@ fn nothing(name: &str) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use groundstate_common::Timestamp;
-    use groundstate_statemgr::{HistoryEntry, HistoryId};
-
     use super::choose;
 
     fn found(id: &str) -> Result<String, String> {
-        let entry = |id: &str| HistoryEntry::new(HistoryId::new(id), Timestamp::UNIX_EPOCH, 1);
-        let entries = ["20261121-b", "20261121-a", "20261120-c", "20261120-c2"].map(entry);
-        choose(entries.to_vec(), id, "s3://b/k")
-            .map(|entry| entry.id.to_string())
-            .map_err(|failure| failure.message)
+        let ids = ["20261121-b", "20261121-a", "20261120-c", "20261120-c2"];
+        choose(&ids, id, "s3://b/k").map(|at| ids[at].to_owned()).map_err(|failure| failure.message)
     }
 
     #[test]

@@ -60,11 +60,14 @@ impl StateLocation {
         }
         match locate(argument, must_exist, purpose)? {
             Located::File(path) => Self::file(path),
-            Located::Remote(remote) => {
-                let (name, argument) = (remote.name.clone(), argument.to_owned());
-                Ok(Self { name, argument, at: Located::Remote(remote), exists: true })
-            }
+            Located::Remote(remote) => Ok(Self::of_remote(*remote, argument)),
         }
+    }
+
+    /// A place in the network that `argument` has led to.
+    pub(crate) fn of_remote(remote: Remote, argument: &Path) -> Self {
+        let (name, argument) = (remote.name.clone(), argument.to_owned());
+        Self { name, argument, at: Located::Remote(Box::new(remote)), exists: true }
     }
 
     /// The state in this very file, whatever workspace the command line names.

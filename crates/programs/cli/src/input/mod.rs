@@ -21,6 +21,7 @@ pub(crate) mod run_journal;
 pub(crate) mod runtime;
 pub(crate) mod source;
 pub(crate) mod stack;
+pub(crate) mod stack_history;
 pub(crate) mod stack_store;
 pub(crate) mod state;
 pub(crate) mod terraform;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use groundstate_backends::{BackendsError, PlaceUrl};
 use groundstate_statemgr::{Backend, StateStore};
 
-use crate::input::stack;
+use crate::input::stack_store::StackBackend;
 use crate::report::error::Result;
 use crate::report::messages::Messages;
 
@@ -28,6 +28,8 @@ pub(crate) struct Remote {
     pub(crate) store: Arc<dyn StateStore>,
     /// What to write into commands that are to name it.
     pub(crate) argument: String,
+    /// The stack, if it is one in a Pulumi backend of the user's own.
+    stack: Option<StackBackend>,
 }
 
 impl Remote {
@@ -39,12 +41,26 @@ impl Remote {
             Some((url, _)) if PlaceUrl::is_url(argument) => format!("{url}?…"),
             _ => argument.to_owned(),
         };
-        Ok(Self { name: store.to_string(), place, store, argument })
+        Ok(Self { name: store.to_string(), place, store, argument, stack: None })
+    }
+
+    /// The same for a stack of Pulumi, whose argument has no secrets.
+    pub(crate) fn of_stack(
+        place: groundstate_backends::Location,
+        argument: &str,
+        stack: StackBackend,
+    ) -> Result<Self> {
+        Ok(Self { stack: Some(stack), argument: argument.to_owned(), ..Self::new(place, argument)? })
     }
 
     /// Whether it is a stack in a Pulumi backend of the user's own.
     pub(crate) fn is_stack(&self) -> bool {
-        self.place.settings.kind() == stack::KIND
+        self.stack.is_some()
+    }
+
+    /// The stack, if it is one.
+    pub(crate) fn stack(&self) -> Option<&StackBackend> {
+        self.stack.as_ref()
     }
 
     pub(crate) fn backend(&self) -> &Arc<dyn Backend> {

@@ -22,7 +22,7 @@ use crate::report::error::{Failure, Kind, Result};
 const PREFIX: &str = "pulumi+";
 
 /// What such places are called among backends.
-pub(crate) const KIND: &str = "pulumi";
+const KIND: &str = "pulumi";
 
 /// What tells that a directory is Terraform's, too.
 const TERRAFORM: [&str; 2] = [".terraform", "terraform.tfstate"];
@@ -196,13 +196,13 @@ fn place(
 }
 
 fn remote(found: FoundStack, directory: Option<&Path>) -> Result<Remote> {
-    let FoundStack { opened, place, argument, .. } = found;
+    let FoundStack { opened, place, argument, is_named } = found;
     let warnings = opened.notes.clone();
-    let backend = StackBackend::new(opened, place);
-    let opened = Opened::new(Arc::new(backend)).warnings(&warnings);
+    let backend = StackBackend::new(opened, place).named(is_named);
+    let opened = Opened::new(Arc::new(backend.clone())).warnings(&warnings);
     let mut location = Location::new(opened, Settings::new(KIND), WorkspaceName::default_name());
     location.directory = directory.map(Path::to_owned);
-    Remote::new(location, &argument)
+    Remote::of_stack(location, &argument, backend)
 }
 
 /// What a store of blobs says, as a failure of the command.

@@ -23,6 +23,7 @@ use tokio::sync::OnceCell;
 
 use crate::input::remote::warn_once;
 use crate::input::stack::context;
+use crate::input::stack_history::StackHistory;
 use crate::report::text::{did_you_mean, similar};
 
 /// Where our own objects are, leases among them.
@@ -72,16 +73,81 @@ impl StackPlace {
     }
 }
 
-/// A bucket of which one stack is meant.
+/// A bucket of which one stack is meant. Clones are one client.
 #[derive(Clone, Debug)]
 pub(crate) struct StackBackend {
     opened: Arc<OpenedStore>,
     place: StackPlace,
+    /// The command line names the stack of the directory.
+    is_named: bool,
+    client: Arc<Client>,
+}
+
+/// What a client knows and holds.
+#[derive(Debug, Default)]
+struct Client {
+    stack: OnceCell<Stack>,
+    held: Mutex<Option<Arc<HeldLock>>>,
 }
 
 impl StackBackend {
     pub(crate) fn new(opened: OpenedStore, place: StackPlace) -> Self {
-        Self { opened: Arc::new(opened), place }
+        Self { opened: Arc::new(opened), place, is_named: false, client: Arc::default() }
+    }
+
+    /// Sets whether the command line names the stack of the directory.
+    #[must_use]
+    pub(crate) fn named(self, is_named: bool) -> Self {
+        Self { is_named, ..self }
+    }
+
+    /// The name of the stack, if the command line has it.
+    pub(crate) fn name_given(&self) -> Option<&str> {
+        self.is_named.then_some(self.place.stack.as_str())
+    }
+
+    /// The stack, in a bucket that was opened: its layout is known.
+    pub(crate) async fn stack(&self, op: Op) -> Result<&Stack> {
+        self.client.stack.get_or_try_init(|| self.open(op)).await
+    }
+
+    async fn open(&self, op: Op) -> Result<Stack> {
+        let failed = |error| failed(op, self, error);
+        let bucket = self.place.bucket(&self.opened.store).await.map_err(failed)?;
+        warn(bucket.warnings());
+        let reference = self.place.reference(&bucket).map_err(|error| {
+            Error::new(ErrorKind::Invalid, op, self).because(error.to_string()).with_source(error)
+        })?;
+        self.place.stack(&bucket, &reference).await.map_err(failed)
+    }
+
+    /// That there is no such stack; only its project makes one.
+    pub(crate) async fn missing(&self, op: Op, stack: &Stack) -> Error {
+        Error::new(ErrorKind::NotFound, op, self).because(missing(stack).await)
+    }
+
+    fn held(&self) -> Option<Arc<HeldLock>> {
+        self.client.held.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn hold(&self, lock: Option<Arc<HeldLock>>) {
+        *self.client.held.lock().unwrap_or_else(PoisonError::into_inner) = lock;
+    }
+
+    /// What writers ask before each write: the lock of this client. Without one, no other process may hold it.
+    pub(crate) async fn guard(&self, op: Op) -> Result<Arc<dyn Guard>> {
+        if let Some(lock) = self.held() {
+            return Ok(lock);
+        }
+        match self.locks(op).await?.first() {
+            Some(lock) => Err(Error::locked(op, self, Some(holder(lock)))),
+            None => Ok(Arc::new(Unguarded)),
+        }
+    }
+
+    /// The locks of the stack, the one of this client included.
+    async fn locks(&self, op: Op) -> Result<Vec<FoundLock>> {
+        self.stack(op).await?.locks().await.map_err(|error| failed(op, self, error))
     }
 }
 
@@ -98,7 +164,7 @@ impl Backend for StackBackend {
     }
 
     fn store(&self, _: &WorkspaceName) -> Result<Arc<dyn StateStore>> {
-        Ok(Arc::new(StackStore { backend: self.clone(), stack: OnceCell::new(), held: Mutex::default() }))
+        Ok(Arc::new(StackStore { backend: self.clone() }))
     }
 
     async fn create(&self, _: &WorkspaceName, _: &CreateWorkspace) -> Result<()> {
@@ -110,7 +176,7 @@ impl Backend for StackBackend {
     }
 
     fn history(&self, _: &WorkspaceName) -> Result<Option<Arc<dyn History>>> {
-        Ok(None)
+        Ok(Some(Arc::new(StackHistory::new(self.clone()))))
     }
 }
 
@@ -119,48 +185,12 @@ fn no_workspaces(op: Op, place: &StackBackend) -> Error {
         .because("Pulumi has stacks in place of workspaces, see `groundstate stacks list`")
 }
 
-/// A client of a stack.
+/// The checkpoint of a stack as the state in a store.
 struct StackStore {
     backend: StackBackend,
-    stack: OnceCell<Stack>,
-    held: Mutex<Option<Arc<HeldLock>>>,
 }
 
 impl StackStore {
-    /// The stack, in a bucket that was opened: its layout is known.
-    async fn stack(&self, op: Op) -> Result<&Stack> {
-        self.stack.get_or_try_init(|| self.open(op)).await
-    }
-
-    async fn open(&self, op: Op) -> Result<Stack> {
-        let failed = |error| failed(op, self, error);
-        let place = &self.backend.place;
-        let bucket = place.bucket(&self.backend.opened.store).await.map_err(failed)?;
-        warn(bucket.warnings());
-        let reference = place.reference(&bucket).map_err(|error| {
-            Error::new(ErrorKind::Invalid, op, self).because(error.to_string()).with_source(error)
-        })?;
-        place.stack(&bucket, &reference).await.map_err(failed)
-    }
-
-    /// That there is no such stack; only its project makes one.
-    async fn missing(&self, op: Op, stack: &Stack) -> Error {
-        Error::new(ErrorKind::NotFound, op, self).because(missing(stack).await)
-    }
-
-    fn held(&self) -> Option<Arc<HeldLock>> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn hold(&self, lock: Option<Arc<HeldLock>>) {
-        *self.held.lock().unwrap_or_else(PoisonError::into_inner) = lock;
-    }
-
-    /// The locks of the stack, the one of this client included.
-    async fn locks(&self, op: Op) -> Result<Vec<FoundLock>> {
-        self.stack(op).await?.locks().await.map_err(|error| failed(op, self, error))
-    }
-
     /// What to say to a release with an id that no lock has.
     fn no_such_lock(&self, op: Op, locks: &[FoundLock]) -> Error {
         match locks.first() {
@@ -195,20 +225,17 @@ impl StateStore for StackStore {
 
     async fn read(&self) -> Result<Option<Stored>> {
         const OP: Op = Op::Read;
-        let stack = self.stack(OP).await?;
+        let stack = self.backend.stack(OP).await?;
         let read = stack.read().await.map_err(|error| failed(OP, self, error))?;
-        let Some(read) = read else { return Err(self.missing(OP, stack).await) };
+        let Some(read) = read else { return Err(self.backend.missing(OP, stack).await) };
         warn(&read.warnings);
         Ok(Some(Stored::new(read.bytes.to_vec(), Version::new(&read.version.to_string()))))
     }
 
     async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
         const OP: Op = Op::Write;
-        let stack = self.stack(OP).await?;
-        let guard: Arc<dyn Guard> = match self.held() {
-            Some(lock) => lock,
-            None => Arc::new(Unguarded),
-        };
+        let stack = self.backend.stack(OP).await?;
+        let guard = self.backend.guard(OP).await?;
         let expected = match &options.expect {
             Expect::Any => Precondition::Any,
             Expect::Absent => Precondition::Absent,
@@ -234,7 +261,7 @@ impl StateStore for StackStore {
 
     async fn lock(&self, info: &LockInfo) -> Result<LockGrant> {
         const OP: Op = Op::Lock;
-        let stack = self.stack(OP).await?;
+        let stack = self.backend.stack(OP).await?;
         let (user, host) = info.who.split_once('@').unwrap_or((&info.who, ""));
         let process =
             Holder { pid: std::process::id(), user: user.to_owned(), host: host.to_owned(), started: None };
@@ -243,7 +270,7 @@ impl StateStore for StackStore {
                 let mut grant = LockGrant::new(id_of(lock.key().as_str()));
                 grant.expires = lock.expires();
                 grant.fence = lock.token().map(FencingToken::new);
-                self.hold(Some(Arc::new(lock)));
+                self.backend.hold(Some(Arc::new(lock)));
                 Ok(grant)
             }
             Err(error) if error.kind() == StackKind::Locked => {
@@ -257,7 +284,7 @@ impl StateStore for StackStore {
 
     async fn renew(&self, id: &LockId) -> Result<LockGrant> {
         const OP: Op = Op::RenewLock;
-        let lock = self.held().filter(|lock| id_of(lock.key().as_str()) == *id);
+        let lock = self.backend.held().filter(|lock| id_of(lock.key().as_str()) == *id);
         let lock = lock.ok_or_else(|| Error::new(ErrorKind::LockLost, OP, self))?;
         lock.renew().await.map_err(|error| failed(OP, self, error))?;
         let mut grant = LockGrant::new(id.clone());
@@ -268,19 +295,19 @@ impl StateStore for StackStore {
 
     async fn unlock(&self, id: &LockId) -> Result<()> {
         const OP: Op = Op::Unlock;
-        match self.held().filter(|lock| id_of(lock.key().as_str()) == *id) {
+        match self.backend.held().filter(|lock| id_of(lock.key().as_str()) == *id) {
             Some(lock) => {
                 lock.release().await.map_err(|error| failed(OP, self, error))?;
-                self.hold(None);
+                self.backend.hold(None);
                 Ok(())
             }
-            None => Err(self.no_such_lock(OP, &self.locks(OP).await?)),
+            None => Err(self.no_such_lock(OP, &self.backend.locks(OP).await?)),
         }
     }
 
     async fn force_unlock(&self, id: &LockId) -> Result<()> {
         const OP: Op = Op::ForceUnlock;
-        let locks = self.locks(OP).await?;
+        let locks = self.backend.locks(OP).await?;
         // A lease of ours goes with the lock that it belongs to.
         let (leases, locks): (Vec<_>, Vec<_>) = locks.into_iter().partition(|lock| lock.key.starts_with(OWN));
         let is_meant = |lock: &&FoundLock| id_of(&lock.key) == *id;
@@ -288,7 +315,7 @@ impl StateStore for StackStore {
         let Some(meant) = meant else {
             return Err(self.no_such_lock(OP, if locks.is_empty() { &leases } else { &locks }));
         };
-        let stack = self.stack(OP).await?;
+        let stack = self.backend.stack(OP).await?;
         if locks.iter().all(|lock| is_meant(&lock)) {
             let cancelled = stack.cancel().await.map_err(|error| failed(OP, self, error))?;
             return match cancelled.failed.into_iter().next() {
@@ -310,7 +337,7 @@ impl StateStore for StackStore {
     }
 
     async fn lock_holder(&self) -> Result<Option<LockHolder>> {
-        let locks = self.locks(Op::FindHolder).await?;
+        let locks = self.backend.locks(Op::FindHolder).await?;
         let lock = locks.iter().find(|lock| !lock.key.starts_with(OWN)).or(locks.first());
         Ok(lock.map(holder))
     }
@@ -373,7 +400,7 @@ fn blobs_failed(op: Op, target: impl fmt::Display, error: groundstate_blobs::Err
 }
 
 /// What the store of stacks says, as the kinds that managers of states act on.
-fn failed(op: Op, target: impl fmt::Display, error: StackFailure) -> Error {
+pub(crate) fn failed(op: Op, target: impl fmt::Display, error: StackFailure) -> Error {
     let kind = match error.kind() {
         StackKind::NotFound => ErrorKind::NotFound,
         StackKind::Exists | StackKind::Changed => ErrorKind::Conflict,

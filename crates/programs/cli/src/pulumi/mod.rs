@@ -5,12 +5,15 @@ mod check;
 mod crypt;
 mod diff;
 mod graph;
+mod history;
 mod keys;
 mod list;
 mod locate;
 pub(crate) mod order;
 mod outputs;
 mod passphrase;
+mod pull;
+mod recover;
 mod secrets;
 mod select;
 mod show;
@@ -19,12 +22,17 @@ pub(crate) mod stacks;
 mod unreadable;
 mod upgrade;
 
-pub(crate) use change::{clear, flag, list_pending, mv, mv_to, repair, resolve, rm, split, undo};
+pub(crate) use change::{
+    clear, flag, list_pending, mv, mv_to, push, repair, resolve, rm, rollback, split, undo, undo_stack,
+};
 pub(crate) use check::check;
 pub(crate) use crypt::{decrypt, encrypt};
 pub(crate) use diff::diff;
 pub(crate) use graph::graph;
+pub(crate) use history::history;
 pub(crate) use list::list;
 pub(crate) use outputs::outputs;
+pub(crate) use pull::pull;
+pub(crate) use recover::recover;
 pub(crate) use show::show;
 pub(crate) use upgrade::upgrade;

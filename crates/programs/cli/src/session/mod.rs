@@ -11,6 +11,7 @@ pub(crate) mod managed_state;
 pub(crate) mod pair;
 pub(crate) mod recovery;
 pub(crate) mod save;
+pub(crate) mod stack;
 pub(crate) mod stack_lock;
 pub(crate) mod state_error;
 pub(crate) mod who;

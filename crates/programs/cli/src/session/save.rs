@@ -64,6 +64,16 @@ pub(crate) fn write_drawing(text: &str, is_json: bool, path: Option<&Path>) -> R
     replace(path, None, |out| out.write_all(text.as_bytes()))
 }
 
+/// Writes a JSON document into a file, or prints it: exactly these bytes.
+pub(crate) fn write_document(bytes: &[u8], path: Option<&Path>) -> Result<()> {
+    let Some(path) = path.filter(|path| !is_standard(path)) else {
+        let mut out = Output::stdout();
+        out.document(bytes)?;
+        return Ok(out.finish()?);
+    };
+    replace(path, None, |out| out.write_all(bytes))
+}
+
 /// Overwrites a file that exists.
 fn overwrite(path: &Path, expected: Option<&[u8]>, bytes: &[u8]) -> Result<()> {
     let opened = ManagedState::open_raw(StateLocation::at(path)?, Backup::None, false)?;

@@ -4,12 +4,18 @@ use groundstate_statemgr::HistoryEntry;
 
 use crate::args::HistoryArgs;
 use crate::input::history::StateHistory;
-use crate::report::error::{Outcome, Result};
+use crate::input::remote::Located;
+use crate::report::error::{Failure, Kind, Outcome, Result};
 use crate::report::json::Json;
 use crate::report::output::Output;
 
-pub(crate) fn run(args: &HistoryArgs) -> Result {
-    let history = StateHistory::open(&args.state)?;
+pub(crate) fn run(args: &HistoryArgs, located: &Located) -> Result {
+    let history = StateHistory::of_located(located)?;
+    if args.page.or(args.page_size).is_some() {
+        let message =
+            format!("{} is no stack of Pulumi, and only the history of one has pages", history.name);
+        return Err(Failure::new(Kind::Usage, message).hint("leave out `--page` and `--page-size`"));
+    }
     let entries = history.list()?;
     let mut out = Output::stdout();
     if args.json {

@@ -6,7 +6,6 @@ use groundstate_statemgr::Locker;
 use groundstate_statemgr_fs::Backup;
 
 use crate::args::{LockArgs, RecoverArgs};
-use crate::input::locate::is_standard;
 use crate::input::location::StateLocation;
 use crate::report::error::{Failure, Kind, Outcome, Result};
 use crate::report::json::Json;
@@ -15,10 +14,10 @@ use crate::report::text::count;
 use crate::session::locked::{lock_info, locked, unlocked};
 use crate::session::managed_state::ManagedState;
 use crate::session::recovery::journaled;
-use crate::session::save::replace;
+use crate::session::save::write_document;
 
-pub(crate) fn run(args: &RecoverArgs) -> Result {
-    let mut opened = ManagedState::open(StateLocation::at(&args.state)?, Backup::None, true)?;
+pub(crate) fn run(args: &RecoverArgs, found: StateLocation) -> Result {
+    let mut opened = ManagedState::open(found, Backup::None, true)?;
     if opened.changes.is_none() {
         let message =
             format!("{} is not in a file, and only beside files journals are looked for", opened.name);
@@ -89,12 +88,6 @@ fn export(opened: &ManagedState, file: &Path) -> Result {
         let message = format!("there is no journal beside {}", opened.name);
         return Err(Failure::new(Kind::NotFound, message));
     };
-    if is_standard(file) {
-        let mut out = Output::stdout();
-        out.document(&bytes)?;
-        out.finish()?;
-    } else {
-        replace(file, None, |out| out.write_all(&bytes))?;
-    }
+    write_document(&bytes, Some(file))?;
     Ok(Outcome::Clean)
 }

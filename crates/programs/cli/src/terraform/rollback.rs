@@ -11,8 +11,8 @@ use crate::input::location::StateLocation;
 use crate::input::terraform;
 use crate::report::error::{Failure, Kind, Result};
 
-pub(crate) fn run(args: &RollbackArgs) -> Result {
-    let history = StateHistory::open(&args.place.state)?;
+pub(crate) fn run(args: &RollbackArgs, found: StateLocation) -> Result {
+    let history = StateHistory::of_located(found.located())?;
     let entries = history.list()?;
     let entry = history.find(&args.to)?;
     let bytes = history.read(&entry.id)?;
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &RollbackArgs) -> Result {
         over_encrypted: args.over_encrypted,
         checked: false,
     };
-    replace(StateLocation::at(&args.place.state)?, &how, |stored| {
+    replace(found, &how, |stored| {
         if !args.force && stored.is_some_and(|stored| stored.lineage != snapshot.lineage) {
             let message = format!("{name} is not a snapshot of this state: their lineages differ");
             return Err(Failure::new(Kind::Conflict, message).hint("`--force` goes back to it nevertheless"));

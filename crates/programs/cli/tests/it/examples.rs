@@ -17,6 +17,10 @@ use super::support::{Run, groundstate, shell, workspace};
 /// A text that the passphrase of `stack.json` opens.
 const CIPHERTEXT: &str = "v1:F+6ZduKKd8G0/V7L:PGMFeIzwobWRKmEAzUdaQHqC5mMRIQ==\n";
 
+/// An update in the history of a stack.
+const UPDATE: &str = r#"{"kind":"update","startTime":1700000000,"message":"Add a log","environment":{},"config":{},"version":0,
+  "result":"succeeded","endTime":1700000060,"resourceChanges":{"create":1,"same":2}}"#;
+
 /// The lines of a command's examples.
 pub(crate) fn examples(command: &str) -> Vec<String> {
     let help = help(command);
@@ -102,6 +106,12 @@ pub(crate) fn prepare(dir: &Path) {
     for name in ["old.json", "old.json.bak"] {
         fs::write(stacks.join(name), empty).unwrap();
     }
+    let history = dir.join("bucket/.pulumi/history/shop/dev");
+    fs::create_dir_all(&history).unwrap();
+    fs::write(history.join("dev-1700000000000000000.history.json"), UPDATE).unwrap();
+    fs::copy(stacks.join("dev.json"), history.join("dev-1700000000000000000.checkpoint.json")).unwrap();
+    fs::write(history.join("dev-1700000001000000000.history.json"), &UPDATE[..40]).unwrap();
+    fs::copy(stacks.join("dev.json"), stacks.join("dev.json.bak")).unwrap();
     put("token.txt", "swordfish\n");
     put("ciphertext.txt", CIPHERTEXT);
     put("base.json", &base());

@@ -37,10 +37,15 @@ impl Project {
     /// The command in the project, where the stack is selected.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = command(args);
+        self.select(&mut command);
+        command
+    }
+
+    /// Has a command run in the project, where the stack is selected.
+    pub(crate) fn select(&self, command: &mut Command) {
         command.current_dir(self.path()).env("PULUMI_HOME", self.path().join("home"));
         command.env("PULUMI_BACKEND_URL", format!("file://{}/bucket", self.path().display()));
         command.env("PULUMI_STACK", "dev").stdin(Stdio::null());
-        command
     }
 
     /// Where the backend keeps its objects.

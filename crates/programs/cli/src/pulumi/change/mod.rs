@@ -3,14 +3,19 @@
 mod between;
 mod done;
 mod pending;
+mod push;
 mod repair;
 mod report;
+mod rollback;
 mod run;
 mod undo;
 mod verbs;
+mod whole;
 
 pub(crate) use between::{mv_to, split};
 pub(crate) use pending::{clear, list as list_pending, resolve};
+pub(crate) use push::push;
 pub(crate) use repair::repair;
+pub(crate) use rollback::{rollback, undo_stack};
 pub(crate) use undo::undo;
 pub(crate) use verbs::{flag, mv, rm};

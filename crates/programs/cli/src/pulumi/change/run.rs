@@ -183,7 +183,7 @@ pub(super) fn edit(
 }
 
 /// The resources of a snapshot that another one lacks. One of the same type and identifier was renamed.
-fn vanishing(before: &Snapshot, after: &Snapshot) -> Vec<String> {
+pub(super) fn vanishing(before: &Snapshot, after: &Snapshot) -> Vec<String> {
     let key = |resource: &Resource| {
         (resource.urn.resource_type().to_string(), resource.id().map(ToString::to_string).unwrap_or_default())
     };

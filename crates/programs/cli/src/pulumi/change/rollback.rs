@@ -1,0 +1,78 @@
+//! `groundstate rollback` and `groundstate undo` of a stack: a copy of its state becomes its state.
+
+use std::sync::Arc;
+
+use groundstate_pulumi_diy::{CopySource, Stack};
+
+use super::done::{Change, Done};
+use super::whole::{Plan, Replacing, Written, replace};
+use crate::args::{RollbackArgs, UndoArgs};
+use crate::input::history::choose;
+use crate::input::location::StateLocation;
+use crate::input::stack_history::NamedCopy;
+use crate::report::error::{Failure, Kind, Result};
+use crate::session::stack::ManagedStack;
+
+/// Restores the copy that `--to` names.
+pub(crate) fn rollback(args: &RollbackArgs, found: StateLocation) -> Result {
+    let how = Replacing { args: &args.change, command: "rollback", yes: args.consent.yes };
+    restore(found, how, args.force, async |managed, stack| {
+        let mut copies = copies(managed, stack).await?;
+        let ids: Vec<&str> = copies.iter().map(|named| named.id.as_str()).collect();
+        let at = choose(&ids, &args.to, managed.name())?;
+        Ok(copies.swap_remove(at))
+    })
+}
+
+/// Restores what the last save, or the last update of this program, replaced.
+pub(crate) fn undo_stack(args: &UndoArgs, found: StateLocation) -> Result {
+    let how = Replacing { args: &args.change, command: "undo", yes: args.consent.yes };
+    restore(found, how, args.force, async |managed, stack| {
+        let copies = copies(managed, stack).await?;
+        let last = copies.into_iter().find(|named| named.copy.source == CopySource::Previous);
+        last.ok_or_else(|| {
+            let message = format!("there is no `.bak` of {}", managed.name());
+            Failure::new(Kind::NoState, message).hint(format!(
+                "`{}` shows the copies that there are, `{}` restores one",
+                managed.command("history"),
+                managed.command("rollback --to ID")
+            ))
+        })
+    })
+}
+
+async fn copies(managed: &ManagedStack, stack: &Stack) -> Result<Vec<NamedCopy>> {
+    Ok(NamedCopy::all(stack.copies().await.map_err(|error| managed.failure(&error))?))
+}
+
+fn restore(
+    found: StateLocation,
+    how: Replacing<'_>,
+    force: bool,
+    find: impl AsyncFnOnce(&ManagedStack, &Stack) -> Result<NamedCopy>,
+) -> Result {
+    let plan = async |managed: &ManagedStack, stack: &Stack| {
+        let found = find(managed, stack).await?;
+        let read = stack.restorable(&found.copy, force).await.map_err(|error| {
+            let failure = managed.failure(&error);
+            match failure.kind {
+                Kind::Conflict => failure.hint("`--force` restores it nevertheless"),
+                _ => failure,
+            }
+        })?;
+        let id = &found.id;
+        let change =
+            Change::new(how.command, "", format!("Went back to {id}"), format!("Would go back to {id}"));
+        let done = Done {
+            changes: vec![change.member("id", id.clone())],
+            warnings: Vec::new(),
+            success: "State brought back".to_owned(),
+        };
+        Ok((Plan { text: read.bytes.to_vec(), done }, found.copy))
+    };
+    replace(found, how, plan, async |managed, locked, copy| {
+        let saved = locked.stack.restore(&copy, force, Arc::clone(&locked.guard)).await;
+        let saved = saved.map_err(|error| managed.failure(&error))?;
+        Ok(Written { backup: saved.backup, warnings: saved.warnings })
+    })
+}
