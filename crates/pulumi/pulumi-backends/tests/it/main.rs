@@ -1,8 +1,9 @@
 //! From URLs and directories to stores, with files that strangers may have made; and in these stores stacks whose writers are
-//! killed.
+//! killed, and stacks that the real pulumi shares.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
 
 mod directories;
 mod kills;
+mod real;
 mod stores;
 mod support;

@@ -2,11 +2,13 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use groundstate_common::{Clock, OsIds, SystemClock};
 use groundstate_conformance::ThreadSleeper;
-use groundstate_pulumi_backends::blobs::{BlobStore, Context};
-use groundstate_pulumi_backends::pulumi_diy::{Backend, Holder, Options, StackRef};
+use groundstate_pulumi_backends::blobs::{BlobStore, Context, Precondition};
+use groundstate_pulumi_backends::pulumi_diy::pulumi_snapshot::Snapshot;
+use groundstate_pulumi_backends::pulumi_diy::{Backend, Holder, LockOptions, Options, Stack, StackRef};
 use groundstate_pulumi_backends::{BackendChoice, BackendUrl, OpenContext, OpenedStore};
 
 /// The real time, and ids that nothing else has.
@@ -39,4 +41,17 @@ pub(crate) fn reference(name: &str) -> StackRef {
 pub(crate) fn holder() -> Holder {
     let started = Some(SystemClock.now());
     Holder { pid: std::process::id(), user: "ann".to_owned(), host: "build-7".to_owned(), started }
+}
+
+/// Changes the snapshot of a stack under its lock, as an editor does.
+pub(crate) async fn edit(stack: &Stack, change: impl FnOnce(&mut Snapshot)) {
+    let options = LockOptions::default().timeout(Duration::from_secs(20));
+    let lock = Arc::new(stack.lock(&holder(), &options).await.unwrap());
+    let read = stack.read().await.unwrap().unwrap();
+    let mut file = read.decode().unwrap();
+    change(file.snapshot.as_mut().unwrap());
+    let document = stack.document(&file).unwrap();
+    let mut writer = stack.writer(Arc::clone(&lock) as _).expecting(Precondition::Version(read.version));
+    writer.save(document).await.unwrap();
+    lock.release().await.unwrap();
 }
