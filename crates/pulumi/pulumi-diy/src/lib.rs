@@ -53,8 +53,9 @@ pub use leftovers::{Leftover, LeftoverKind, Leftovers};
 pub use lock::{Cancelled, FoundLock, HeldLock, HeldLocks, Holder, LockConflict, LockContent, LockOptions};
 pub use op::Op;
 pub use operations::{
-    ImportOptions, Importable, Imported, LegacyStack, MovedObject, OldCopy, PruneRules, RelocateOptions,
-    Relocated, Relocation, RemoveOptions, Removed, Upgrade, UpgradeOptions, Upgraded, UpgradedStack,
+    ImportOptions, Importable, Imported, LegacyStack, MovedObject, OldCopy, PrunePlan, PruneRules,
+    RelocateOptions, Relocated, Relocation, RemoveOptions, Removed, Upgrade, UpgradeOptions, Upgraded,
+    UpgradedStack,
 };
 pub use options::Options;
 pub use stack::{

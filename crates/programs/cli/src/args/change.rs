@@ -228,7 +228,7 @@ pub(crate) struct UnlockArgs {
     /// The id of the lock, as `locks` and refused commands show it
     #[arg(value_name = "ID")]
     pub(crate) id: Option<String>,
-    /// Releases the lock whatever its id
+    /// Releases the lock whatever its id; for a Pulumi stack, removes all its locks, also unreadable ones
     #[arg(long)]
     pub(crate) force: bool,
     /// Releases the lock if a groundstate process of this host has left it and no longer runs
@@ -300,39 +300,60 @@ pub(crate) struct MergeErroredArgs {
     pub(crate) change: ChangeArgs,
 }
 
+/// Units of durations, in seconds, as Go writes them.
+const UNITS: &[(&str, f64)] = &[("ms", 0.001), ("s", 1.0), ("m", 60.0), ("h", 3600.0)];
+
+/// Units of ages, in seconds.
+const AGES: &[(&str, f64)] =
+    &[("s", 1.0), ("m", 60.0), ("h", 3600.0), ("d", 86_400.0), ("w", 7.0 * 86_400.0)];
+
 /// Reads a duration as Go writes it: `1h30m`, `90s`, `1.5s`, `250ms`, `0`.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("{text:?} is no duration; write it as `30s`, `5m` or `1h30m`");
+    measured(text, UNITS)
+        .ok_or_else(|| format!("{text:?} is no duration; write it as `30s`, `5m` or `1h30m`"))
+}
+
+/// Reads an age: `30d`, `2w`, `12h`, `1d12h`.
+pub(super) fn age(text: &str) -> Result<Duration, String> {
+    measured(text, AGES).ok_or_else(|| format!("{text:?} is no age; write it as `30d`, `2w` or `12h`"))
+}
+
+fn measured(text: &str, units: &[(&str, f64)]) -> Option<Duration> {
     if text == "0" {
-        return Ok(Duration::ZERO);
+        return Some(Duration::ZERO);
     }
     let mut total = Duration::ZERO;
     let mut rest = text;
     while !rest.is_empty() {
-        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(wrong)?;
+        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
         let (number, behind) = rest.split_at(digits);
         let unit = behind.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(behind.len());
         let (unit, next) = behind.split_at(unit);
-        let seconds = match unit {
-            "ms" => 0.001,
-            "s" => 1.0,
-            "m" => 60.0,
-            "h" => 3600.0,
-            _ => return Err(wrong()),
-        };
-        let number: f64 = number.parse().map_err(|_| wrong())?;
-        let part = Duration::try_from_secs_f64(number * seconds).map_err(|_| wrong())?;
-        total = total.checked_add(part).ok_or_else(wrong)?;
+        let (_, seconds) = units.iter().find(|(name, _)| *name == unit)?;
+        let number: f64 = number.parse().ok()?;
+        let part = Duration::try_from_secs_f64(number * seconds).ok()?;
+        total = total.checked_add(part)?;
         rest = next;
     }
-    if text.is_empty() { Err(wrong()) } else { Ok(total) }
+    (!text.is_empty()).then_some(total)
 }
 
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
-    use super::duration;
+    use super::{age, duration};
+
+    #[test]
+    fn reads_ages_in_days_and_weeks() {
+        const DAY: u64 = 86_400;
+        for (text, seconds) in [("30d", 30 * DAY), ("2w", 14 * DAY), ("1d12h", DAY + DAY / 2), ("0", 0)] {
+            assert_eq!(age(text), Ok(Duration::from_secs(seconds)), "{text}");
+        }
+        for text in ["", "30", "d", "5ms", "1y", "-1d", "1e9d"] {
+            assert!(age(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn reads_durations_as_terraform_takes_them() {

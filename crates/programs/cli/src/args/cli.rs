@@ -246,12 +246,15 @@ pub(crate) enum Command {
     ///
     /// Releases a lock whose holder is gone. The lock of a state in a file ends with the process that holds it, so for files
     /// the command names that process.
+    ///
+    /// For a Pulumi stack `--force` removes every lock, also one that cannot be read, the lease, and those of a stack that does not
+    /// exist, as a killed `pulumi stack init` leaves them. A process that still runs is not stopped by it.
     Unlock(UnlockArgs),
     /// Shows who holds the locks of states
     Locks(LocksArgs),
     /// Lists, creates and deletes workspaces
     Workspaces(WorkspacesArgs),
-    /// Lists, creates and removes stacks of a Pulumi backend
+    /// Lists, creates, removes and tags stacks of a Pulumi backend
     Stacks(StacksArgs),
     /// Copies states to another place, with lineage and serial
     ///

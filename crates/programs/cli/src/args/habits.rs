@@ -7,7 +7,10 @@ use std::ffi::OsString;
 use groundstate_common::shell_word;
 
 use super::help::grammar;
-use table::{HABITS, Means};
+use table::{HABITS, Means, Words};
+
+/// What takes the place of a stack that cannot be opened.
+const OF_SERVICE: &str = "for a stack of a Pulumi service, `pulumi stack export --file stack.json` writes a file to name in place of the directory";
 
 /// Options that other tools need and this command does not: nothing asks, and colours follow the terminal.
 const NEEDLESS: [&str; 11] = [
@@ -46,23 +49,23 @@ pub(crate) fn answer(words: &[OsString]) -> Option<Habit> {
             let place = line.folder.as_deref().unwrap_or(".");
             Some(called(words, verb, &line.globals, &Arguments::read(rest, verb), place, needs))
         }
-        Means::Pulumi { verb, needs, changes } => {
+        Means::Stack { verb, needs, words: meaning } => {
             let mut arguments = Arguments::read(rest, verb);
             // `pulumi stack graph FILE` writes a file.
             if *verb == "graph" {
                 let file = arguments.words.drain(..).next();
                 file.into_iter().for_each(|file| arguments.option("output", Some(file)));
             }
-            let mut habit = called(words, verb, &line.globals, &arguments, "stack.json", needs);
-            let stack = arguments.stack.map(|stack| format!(" --stack {}", shell_word(stack)));
-            let stack = stack.unwrap_or_default();
-            habit
-                .hints
-                .push(format!("`pulumi stack export{stack} --file stack.json` writes that file first"));
-            if *changes {
-                let import = format!("`pulumi stack import{stack} --file stack.json` stores it again");
-                habit.hints.push(import);
+            let needs = arguments.translate(needs, *meaning);
+            // `pulumi cancel` asks which locks are meant as little.
+            if *verb == "unlock" && !arguments.options.iter().any(|option| option == "--force") {
+                arguments.options.insert(0, "--force".to_owned());
             }
+            let stack = arguments.stack.map(|stack| format!("--stack {}", shell_word(stack)));
+            arguments.options.extend(stack);
+            let place = arguments.folder.or(line.folder.as_deref()).unwrap_or(".");
+            let mut habit = called(words, verb, &line.globals, &arguments, place, &needs);
+            habit.hints.extend(matches!(meaning, Words::Same).then(|| OF_SERVICE.to_owned()));
             Some(habit)
         }
         Means::Program { programs, hint } => {
@@ -171,6 +174,7 @@ struct Arguments<'w> {
     options: Vec<String>,
     state: Option<&'w str>,
     stack: Option<&'w str>,
+    folder: Option<&'w str>,
 }
 
 impl<'w> Arguments<'w> {
@@ -189,12 +193,30 @@ impl<'w> Arguments<'w> {
             match name {
                 "state" => read.state = value.or_else(|| typed.next()),
                 "stack" | "s" => read.stack = value.or_else(|| typed.next()),
+                "cwd" | "C" => read.folder = value.or_else(|| typed.next()),
                 "lock" if value == Some("false") => read.flag("no-lock", verb),
                 "lock" => {}
                 // Terraform asks before it frees a lock by its id, and this is for not asking.
                 "force" if verb == "unlock" => {}
-                "file" if verb == "upgrade" => read.option("output", value.or_else(|| typed.next())),
-                "id" | "backup" | "lock-timeout" => {
+                "remove-backups" if verb == "stacks remove" => read.options.push("--backups".to_owned()),
+                "preserve-config" if verb == "stacks remove" => {}
+                "project" | "p" if verb == "stacks list" => {
+                    read.option("project", value.or_else(|| typed.next()));
+                }
+                "tag" | "t" if verb == "stacks list" => read.option("tag", value.or_else(|| typed.next())),
+                "all" | "a" | "organization" | "o" if verb == "stacks list" => {
+                    if matches!(name, "organization" | "o") && value.is_none() {
+                        typed.next();
+                    }
+                }
+                "secrets-provider" if verb == "stacks create" => {
+                    value.or_else(|| typed.next());
+                }
+                "yes" | "y" if has(verb, "yes") => read.options.push("--yes".to_owned()),
+                "f" if verb == "stacks remove" => read.options.push("--force".to_owned()),
+                "file" if verb == "pull" => read.option("output", value.or_else(|| typed.next())),
+                "file" if verb == "push" => read.words.extend(value.or_else(|| typed.next())),
+                "id" | "backup" | "lock-timeout" | "page" | "page-size" => {
                     let value = value.or_else(|| typed.next());
                     if has(verb, name) {
                         read.option(name, value);
@@ -208,6 +230,26 @@ impl<'w> Arguments<'w> {
             }
         }
         read
+    }
+
+    /// Makes what the words of a command of Pulumi mean out of them. Gives what is still needed behind the state.
+    fn translate(&mut self, needs: &[&'static str], meaning: Words) -> Vec<&'static str> {
+        let mut words = std::mem::take(&mut self.words).into_iter();
+        let mut next = |at: usize| words.next().or_else(|| needs.get(at).copied());
+        match meaning {
+            Words::Same | Words::File => {
+                self.words = words.collect();
+                return needs.to_vec();
+            }
+            Words::Dropped => {}
+            Words::Stack => self.stack = next(0).or(self.stack),
+            Words::SetTag => {
+                let (name, value) = (next(0).unwrap_or_default(), next(1).unwrap_or_default());
+                self.option("set", Some(&format!("{name}={value}")));
+            }
+            Words::RemoveTag => self.option("remove", next(0)),
+        }
+        Vec::new()
     }
 
     fn flag(&mut self, name: &str, verb: &str) {
@@ -244,8 +286,8 @@ mod tests {
     use clap::CommandFactory;
 
     use super::super::cli::Cli;
-    use super::answer;
     use super::table::{HABITS, Means};
+    use super::{OF_SERVICE, answer};
 
     fn hints(line: &[&str]) -> Vec<String> {
         let words: Vec<OsString> = line.iter().map(OsString::from).collect();
@@ -270,16 +312,38 @@ mod tests {
             (&["force-unlock", "-force", "1-2"], "run `groundstate unlock . 1-2`"),
             (&["output", "-raw", "vpc"], "run `groundstate outputs . vpc --raw`"),
             (&["workspace", "new", "dev"], "run `groundstate workspaces new . dev`"),
-            (&["state", "delete", "urn:x", "--yes"], "run `groundstate rm stack.json urn:x`"),
+            (&["state", "delete", "urn:x", "--yes"], "run `groundstate rm . urn:x`"),
+            (&["state", "delete", "urn:x", "-s", "dev"], "run `groundstate rm . urn:x --stack dev`"),
+            (&["pulumi", "stack", "init", "a b"], "run `groundstate stacks create . --stack 'a b'`"),
+            (&["stack", "init"], "run `groundstate stacks create . --stack NAME`"),
+            (
+                &["stack", "rm", "dev", "--remove-backups", "-f", "-y"],
+                "run `groundstate stacks remove . --backups --force --yes --stack dev`",
+            ),
+            (&["stack", "rm", "-C", "shop"], "run `groundstate stacks remove shop`"),
+            (&["stack", "ls", "-a", "-p", "shop"], "run `groundstate stacks list . --project shop`"),
+            (&["stack", "tag", "ls"], "run `groundstate stacks tags .`"),
+            (&["stack", "tag", "set", "owner", "an a"], "run `groundstate stacks tags . --set 'owner=an a'`"),
+            (&["stack", "tag", "rm", "owner"], "run `groundstate stacks tags . --remove owner`"),
+            (&["cancel", "dev", "--yes"], "run `groundstate unlock . --force --stack dev`"),
+            (&["cancel"], "run `groundstate unlock . --force`"),
+            (
+                &["stack", "import", "--file", "a.json", "-s", "dev"],
+                "run `groundstate push . a.json --stack dev`",
+            ),
+            (
+                &["stack", "history", "--stack", "dev", "--page-size", "5"],
+                "run `groundstate history . --page-size 5 --stack dev`",
+            ),
+            (&["stack", "output", "url"], "run `groundstate outputs . url`"),
             (&["taint", "a.b"], "run `groundstate taint . a.b`"),
             (&["plan", "-out=a b"], "`terraform plan '-out=a b'` or `tofu plan '-out=a b'` does that"),
-            (&["stack", "ls", "-a"], "`pulumi stack ls -a` does that"),
+            (&["stack", "select", "dev"], "`pulumi stack select dev` does that"),
             (&["terraform", "state", "list"], "run `groundstate list .`"),
         ] {
             assert_eq!(hints(line).first().map(String::as_str), Some(expected), "{line:?}");
         }
-        let deleted = hints(&["state", "delete", "urn:x", "-s", "dev"]);
-        assert_eq!(deleted[2], "`pulumi stack import --stack dev --file stack.json` stores it again");
+        assert_eq!(hints(&["state", "delete", "urn:x"])[1], OF_SERVICE);
         for line in [&["nope"][..], &["mv", "x.tfstate", "a.b"], &["rm"], &["list", "--nope"]] {
             assert!(hints(line).is_empty(), "{line:?}");
         }
@@ -289,7 +353,7 @@ mod tests {
     fn every_habit_leads_to_a_command_that_parses() {
         for (words, means) in HABITS {
             let line: Vec<&str> = words.split(' ').collect();
-            let (Means::Terraform { needs, .. } | Means::Pulumi { needs, .. }) = means else { continue };
+            let (Means::Terraform { needs, .. } | Means::Stack { needs, .. }) = means else { continue };
             let found = hints(&[&line[..], needs].concat());
             let command = found[0].strip_prefix("run `").and_then(|rest| rest.strip_suffix('`')).unwrap();
             let parsed = Cli::command().try_get_matches_from(command.split(' '));

@@ -42,7 +42,10 @@ pub(crate) use places::{
     HistoryArgs, MigrateArgs, MigrateLockArgs, RepairDigestArgs, RollbackArgs, WorkspacesCommand,
     WorkspacesDeleteArgs, WorkspacesListArgs, WorkspacesNewArgs,
 };
-pub(crate) use stacks::{StacksCommand, StacksCreateArgs, StacksListArgs, StacksRemoveArgs};
+pub(crate) use stacks::{
+    CopyKind, StacksCommand, StacksCreateArgs, StacksListArgs, StacksPruneArgs, StacksRemoveArgs,
+    StacksTagsArgs,
+};
 
 pub(crate) use pulumi::{
     CryptArgs, DependencyGraphArgs, DependencyGraphFormat, PendingClearArgs, PendingCommand, PendingListArgs,

@@ -7,11 +7,15 @@ use groundstate_statemgr::{LockHolder, LockInfo, Locker};
 use groundstate_statemgr_fs::Backup;
 
 use crate::args::LocksArgs;
+use crate::input::found_stack::FoundStack;
 use crate::input::location::StateLocation;
+use crate::input::runtime::runtime;
+use crate::input::stack_store;
 use crate::report::error::{Outcome, Result};
 use crate::report::json::Json;
 use crate::report::messages::Messages;
 use crate::report::output::Output;
+use crate::report::text::count;
 use crate::session::locked::unlocked;
 use crate::session::managed_state::ManagedState;
 
@@ -22,6 +26,8 @@ const MAX_SHOWN: usize = 1000;
 struct Looked {
     name: String,
     holder: Option<LockHolder>,
+    /// The other locks of a Pulumi stack.
+    others: Vec<LockHolder>,
 }
 
 pub(super) fn run(args: &LocksArgs) -> Result {
@@ -48,15 +54,40 @@ pub(super) fn run(args: &LocksArgs) -> Result {
 }
 
 fn look(state: &Path) -> Result<Looked> {
+    if let Some(found) = FoundStack::meant(state)? {
+        return runtime()?.block_on(look_at_stack(&found));
+    }
     let opened = ManagedState::open(StateLocation::to_read(state)?, Backup::None, true)?;
     let holder = unlocked(&opened, async |manager| Ok(manager.lock_holder().await?))?;
-    Ok(Looked { name: opened.name, holder })
+    Ok(Looked { name: opened.name, holder, others: Vec::new() })
+}
+
+/// Every lock of a stack, the lease too.
+async fn look_at_stack(found: &FoundStack) -> Result<Looked> {
+    let stack = found.open().await?;
+    let locks = stack.locks().await.map_err(|error| found.failure(&error))?;
+    let mut holders = locks.iter().map(stack_store::holder);
+    let holder = holders.next();
+    Ok(Looked { name: stack.to_string(), holder, others: holders.collect() })
 }
 
 fn lines(looked: &Looked) -> Vec<String> {
-    let Looked { name, holder } = looked;
+    let Looked { name, holder, others } = looked;
     let Some(holder) = holder else { return vec![format!("{name}: not locked")] };
-    let mut lines = vec![format!("{name}: locked")];
+    if others.is_empty() {
+        return [vec![format!("{name}: locked")], holder_lines(holder)].concat();
+    }
+    let mut lines = vec![format!("{name}: {}", count(others.len() + 1, "lock"))];
+    for holder in [holder].into_iter().chain(others) {
+        lines.push(format!("  {}:", shortened(&holder.info.path, MAX_SHOWN)));
+        lines.extend(holder_lines(holder));
+    }
+    lines
+}
+
+/// What is known of a holder, a line each.
+fn holder_lines(holder: &LockHolder) -> Vec<String> {
+    let mut lines = Vec::new();
     let process = holder.pid.map(|pid| match holder.alive {
         Some(true) => format!("{pid}, which is alive"),
         Some(false) => format!("{pid}, which no longer runs"),
@@ -95,11 +126,14 @@ fn age(created: Timestamp) -> String {
 
 fn json(looked: &[Looked]) -> String {
     Json::document(|json| {
-        json.objects("locks", looked, |json, Looked { name, holder }| {
+        json.objects("locks", looked, |json, Looked { name, holder, others }| {
             json.text("state", name);
             json.raw("locked", holder.is_some());
             if let Some(holder) = holder {
                 json.inner("holder", |json| describe(json, holder));
+            }
+            if !others.is_empty() {
+                json.objects("others", others, describe);
             }
         });
     })

@@ -1,15 +1,20 @@
 //! `groundstate unlock`: releases the lock of a holder that is gone.
 
+use groundstate_pulumi_diy::{Cancelled, Error as StackFailure, FoundLock, Stack};
 use groundstate_statemgr::{ErrorKind, LockHolder, LockId, Locker, Manager};
 use groundstate_statemgr_fs::Backup;
 
 use super::locks::describe;
 use crate::args::UnlockArgs;
+use crate::input::found_stack::FoundStack;
 use crate::input::location::StateLocation;
+use crate::input::runtime::runtime;
+use crate::input::stack_store::holder;
 use crate::report::error::chain;
 use crate::report::error::{Failure, Kind, Outcome, Result};
 use crate::report::json::Json;
 use crate::report::output::Output;
+use crate::session::interrupt::Interrupts;
 use crate::session::locked::unlocked;
 use crate::session::managed_state::ManagedState;
 use crate::session::state_error::{StateError, way_out};
@@ -18,6 +23,11 @@ use crate::session::state_error::{StateError, way_out};
 const MOST_CANDIDATES: usize = 8;
 
 pub(super) fn run(args: &UnlockArgs) -> Result {
+    if args.force
+        && let Some(found) = FoundStack::meant(&args.state)?
+    {
+        return free_stack(args, &found);
+    }
     let opened = ManagedState::open(StateLocation::existing(&args.state)?, Backup::None, true)?;
     let released = unlocked(&opened, async |manager| release(manager, args, &opened).await)?;
     let name = &opened.name;
@@ -41,6 +51,52 @@ pub(super) fn run(args: &UnlockArgs) -> Result {
     }
     out.finish()?;
     Ok(Outcome::Clean)
+}
+
+/// Removes every lock of a stack, whoever holds it and whether it can be read or not. The stack need not exist.
+fn free_stack(args: &UnlockArgs, found: &FoundStack) -> Result {
+    let interrupts = Interrupts::listen()?;
+    let (stack, cancelled) = runtime()?.block_on(async {
+        let stack = found.open().await?;
+        interrupts.check()?;
+        let cancelled = stack.cancel().await.map_err(|error| found.failure(&error))?;
+        Ok::<_, Failure>((stack, cancelled))
+    })?;
+    let Cancelled { removed, failed, .. } = cancelled;
+    let Some(first) = removed.first() else {
+        return match failed.is_empty() {
+            true => Err(Failure::new(Kind::NotFound, format!("{stack} is not locked"))),
+            false => Err(still_locked(&stack, found, &failed)),
+        };
+    };
+    let mut out = Output::stdout();
+    if args.json {
+        out.json(&Json::document(|json| {
+            let holders: Vec<LockHolder> = removed.iter().map(holder).collect();
+            json.text("state", &stack.to_string());
+            json.text("lock_id", holder(first).id.as_str());
+            json.inner("holder", |json| describe(json, &holder(first)));
+            if let Some(others) = holders.get(1..).filter(|others| !others.is_empty()) {
+                json.objects("others", others, describe);
+            }
+        }))?;
+    } else {
+        for lock in &removed {
+            out.line(&format!("Released {lock}"))?;
+        }
+    }
+    out.finish()?;
+    match failed.is_empty() {
+        true => Ok(Outcome::Clean),
+        false => Err(still_locked(&stack, found, &failed)),
+    }
+}
+
+/// That locks of a stack could not be removed.
+fn still_locked(stack: &Stack, found: &FoundStack, failed: &[(FoundLock, StackFailure)]) -> Failure {
+    let lines = failed.iter().map(|(lock, error)| format!("{}: {}", lock.place, error.reason()));
+    let kind = failed.first().map_or(Kind::NoState, |(_, error)| found.failure(error).kind);
+    Failure::new(kind, format!("{stack} stays locked:")).details(lines)
 }
 
 /// A lock that has been released.

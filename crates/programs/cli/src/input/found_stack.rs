@@ -15,7 +15,7 @@ use crate::report::error::{Failure, Kind, Result, chain};
 
 /// A stack of a Pulumi backend, which need not exist. Nothing is asked of the store yet.
 pub(crate) struct FoundStack {
-    pub(crate) opened: OpenedStore,
+    pub(crate) opened: Arc<OpenedStore>,
     pub(crate) place: StackPlace,
     /// The directory or the address that names it in a command.
     pub(crate) argument: String,
@@ -37,6 +37,13 @@ impl FoundStack {
         Err(Failure::new(Kind::Usage, message).hint(
             "name a directory with a Pulumi.yaml, or write 'pulumi+URL#organization/PROJECT/STACK' with the URL of `pulumi login`",
         ))
+    }
+
+    /// The stack that an argument names, if it names one where Pulumi keeps it.
+    pub(crate) fn meant(argument: &Path) -> Result<Option<Self>> {
+        let is_stack = stack::address(argument).is_some()
+            || argument.is_dir() && stack::is_project(argument, &Environment::of_process())?;
+        if is_stack { Self::at(argument).map(Some) } else { Ok(None) }
     }
 
     /// Opens its bucket. Nothing is written.

@@ -9,7 +9,7 @@ use groundstate_common::{OsIds, SystemClock};
 use groundstate_pulumi_backends::{
     BackendChoice, BackendUrl, OpenContext, OpenedStore, Project, PulumiHome, selected_stack,
 };
-use groundstate_pulumi_diy::Options;
+use groundstate_pulumi_diy::{Options, StackRef};
 use groundstate_statemgr::{TokioSleeper, WorkspaceName};
 
 use crate::input::environment::Environment;
@@ -35,13 +35,16 @@ pub(crate) fn address(argument: &Path) -> Option<&str> {
     argument.to_str().and_then(|text| text.strip_prefix(PREFIX)).filter(|rest| rest.contains("://"))
 }
 
-/// Whether a directory is a project of Pulumi, and of nothing else unless the command line names a stack.
+/// Whether a directory is a project of Pulumi and of nothing else, or the command line names a stack.
 pub(crate) fn is_project(directory: &Path, environment: &Environment) -> Result<bool> {
-    if Project::file_in(directory).is_none() || environment.chosen().is_some() {
+    if environment.chosen().is_some() {
         return Ok(false);
     }
     if environment.stack().is_some() {
         return Ok(true);
+    }
+    if Project::file_in(directory).is_none() {
+        return Ok(false);
     }
     let is_configuration = |entry: std::fs::DirEntry| {
         let name = entry.file_name();
@@ -81,7 +84,7 @@ pub(crate) fn found_at_address(text: &str, environment: &Environment) -> Result<
     let query = if url.contains('?') { "?…" } else { "" };
     let argument = format!("{PREFIX}{}{query}#{stack}", choice.url);
     let place = place(stack, None, &variable)?;
-    Ok(FoundStack { opened, place, argument, is_named: false })
+    Ok(FoundStack { opened: Arc::new(opened), place, argument, is_named: false })
 }
 
 /// The stack that is selected in a project directory, or named on the command line.
@@ -107,15 +110,37 @@ pub(crate) fn found_in_directory(directory: &Path, environment: &Environment) ->
     let opened = open(&choice, directory, &variable)?;
     let argument = directory.display().to_string();
     let place = place(stack, project.as_ref(), &variable)?;
-    Ok(FoundStack { opened, place, argument, is_named: environment.stack().is_some() })
+    Ok(FoundStack { opened: Arc::new(opened), place, argument, is_named: environment.stack().is_some() })
 }
 
 /// The backend of an address or a project directory, for commands on all of its stacks.
 pub(crate) struct FoundBackend {
-    pub(crate) opened: OpenedStore,
+    pub(crate) opened: Arc<OpenedStore>,
     pub(crate) options: Options,
     /// The backend as messages name it.
     pub(crate) name: String,
+    /// The directory that names it; else an address does.
+    directory: Option<String>,
+}
+
+impl FoundBackend {
+    /// One of its stacks.
+    pub(crate) fn stack(&self, reference: &StackRef) -> FoundStack {
+        let stack = reference.to_string();
+        let place = StackPlace {
+            stack: stack.clone(),
+            project: None,
+            options: self.options.clone(),
+            keeps_compression: true,
+        };
+        let address = || format!("{PREFIX}{}#{stack}", self.name);
+        FoundStack {
+            opened: Arc::clone(&self.opened),
+            place,
+            argument: self.directory.clone().unwrap_or_else(address),
+            is_named: self.directory.is_some(),
+        }
+    }
 }
 
 pub(crate) fn backend(argument: &Path) -> Result<FoundBackend> {
@@ -126,7 +151,8 @@ pub(crate) fn backend(argument: &Path) -> Result<FoundBackend> {
         let url = text.split_once('#').map_or(text, |(url, _)| url);
         let choice = BackendChoice::of_user(BackendUrl::parse(url).map_err(|error| refused(&error))?);
         let opened = open(&choice, Path::new("."), &variable)?;
-        return Ok(FoundBackend { opened, options, name: choice.url.to_string() });
+        let (opened, name) = (Arc::new(opened), choice.url.to_string());
+        return Ok(FoundBackend { opened, options, name, directory: None });
     }
     if !argument.is_dir() {
         let message = format!("{} is neither a directory nor the address of a backend", argument.display());
@@ -135,7 +161,8 @@ pub(crate) fn backend(argument: &Path) -> Result<FoundBackend> {
     }
     let (choice, _, variable) = choose(argument, &environment)?;
     let opened = open(&choice, argument, &variable)?;
-    Ok(FoundBackend { opened, options, name: choice.url.to_string() })
+    let (opened, name) = (Arc::new(opened), choice.url.to_string());
+    Ok(FoundBackend { opened, options, name, directory: Some(argument.display().to_string()) })
 }
 
 type Variable<'e> = Box<dyn Fn(&str) -> Option<String> + 'e>;

@@ -91,8 +91,8 @@ struct Client {
 }
 
 impl StackBackend {
-    pub(crate) fn new(opened: OpenedStore, place: StackPlace) -> Self {
-        Self { opened: Arc::new(opened), place, is_named: false, client: Arc::default() }
+    pub(crate) fn new(opened: Arc<OpenedStore>, place: StackPlace) -> Self {
+        Self { opened, place, is_named: false, client: Arc::default() }
     }
 
     /// Sets whether the command line names the stack of the directory.
@@ -370,7 +370,8 @@ fn id_of(key: &str) -> LockId {
     LockId::new(name.strip_suffix(".json").unwrap_or(name))
 }
 
-fn holder(lock: &FoundLock) -> LockHolder {
+/// A lock, as `locks` and `unlock` show it.
+pub(crate) fn holder(lock: &FoundLock) -> LockHolder {
     let mut info = LockInfo { id: id_of(&lock.key), path: lock.key.clone(), ..LockInfo::default() };
     let mut process = None;
     match &lock.content {
@@ -379,6 +380,8 @@ fn holder(lock: &FoundLock) -> LockHolder {
             info.created = Timestamp::parse(since).unwrap_or(info.created);
             process = u32::try_from(*pid).ok();
         }
+        LockContent::Unreadable(why) => info.info = format!("unreadable lock: {why}"),
+        LockContent::Temporary => info.info = "temporary file of a killed write".to_owned(),
         other => info.info = format!("{other:?}"),
     }
     LockHolder::of(info).with_process(process, None).with_expiry(lock.expires)

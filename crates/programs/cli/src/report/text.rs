@@ -14,6 +14,21 @@ pub(crate) fn count(number: usize, thing: &str) -> String {
     }
 }
 
+/// A size in bytes, in the unit that fits.
+pub(crate) fn size(bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["kB", "MB", "GB", "TB", "PB"];
+    if bytes < 1000 {
+        return count(usize::try_from(bytes).unwrap_or_default(), "byte");
+    }
+    // Tenths, so that no rounding makes 1000 of a unit of what is less.
+    let (mut tenths, mut unit) = (bytes / 100, 0);
+    while tenths >= 10_000 && unit + 1 < UNITS.len() {
+        (tenths, unit) = (tenths / 1000, unit + 1);
+    }
+    let name = UNITS.get(unit).copied().unwrap_or_default();
+    format!("{}.{} {name}", tenths / 10, tenths % 10)
+}
+
 /// What a message says, on one line that is not too long to be read.
 pub(crate) fn message(text: &str) -> String {
     shortened(&one_line(text), MAX_MESSAGE).into_owned()
@@ -43,7 +58,23 @@ pub(crate) fn did_you_mean(names: &[String]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_MESSAGE, count, did_you_mean, message, similar};
+    use super::{MAX_MESSAGE, count, did_you_mean, message, similar, size};
+
+    #[test]
+    fn sizes_have_the_unit_that_fits() {
+        for (bytes, expected) in [
+            (0, "0 bytes"),
+            (1, "1 byte"),
+            (999, "999 bytes"),
+            (1_000, "1.0 kB"),
+            (999_999, "999.9 kB"),
+            (1_000_000, "1.0 MB"),
+            (100_123_456_789, "100.1 GB"),
+            (u64::MAX, "18446.7 PB"),
+        ] {
+            assert_eq!(size(bytes), expected);
+        }
+    }
 
     #[test]
     fn names_that_may_have_been_meant_are_proposed_without_hidden_characters() {

@@ -102,6 +102,11 @@ pub(crate) fn prepare(dir: &Path) {
     let shop =
         stack("").replace("\"deployment\"", "\"checkpoint\":{\"stack\":\"organization/shop/dev\",\"latest\"");
     fs::write(stacks.join("dev.json"), format!("{}}}", shop.trim_end())).unwrap();
+    let locks = dir.join("bucket/.pulumi/locks/organization/shop/held");
+    fs::create_dir_all(&locks).unwrap();
+    let lock = r#"{"pid":7,"username":"ana","hostname":"build","timestamp":"2026-01-01T00:00:00Z"}"#;
+    fs::write(locks.join("2b6c1f4e-9c3d-4a53-8d0e-5f5c9a7e1b20.json"), lock).unwrap();
+    fs::write(locks.join("3c7d1f4e-9c3d-4a53-8d0e-5f5c9a7e1b20.json"), "").unwrap();
     let empty = r#"{"version":0,"checkpoint":{"stack":"organization/shop/old"}}"#;
     for name in ["old.json", "old.json.bak"] {
         fs::write(stacks.join(name), empty).unwrap();

@@ -53,6 +53,8 @@ pub(crate) const COMMANDS: &[&str] = &[
     "stacks list",
     "stacks create",
     "stacks remove",
+    "stacks tags",
+    "stacks prune",
     "workspaces",
     "workspaces list",
     "workspaces new",
@@ -129,13 +131,12 @@ fn habits_of_other_tools_are_answered_with_the_command_that_is_meant() {
     for (line, expected) in [
         (&["state", "mv", "a.b", "a.c[\"d\"]"][..], "help: run `groundstate mv . a.b 'a.c[\"d\"]'`"),
         (&["output", "-json"], "help: run `groundstate outputs . --json`"),
-        (
-            &["stack", "export", "--file", "x.json"],
-            "help: run `groundstate upgrade stack.json --output x.json`",
-        ),
+        (&["stack", "export", "--file", "x.json"], "help: run `groundstate pull . --output x.json`"),
         (&["untaint", "a.b"], "help: run `groundstate untaint . a.b`"),
         (&["help", "state", "list"], "help: run `groundstate list .`"),
         (&["list", "-state=old.tfstate"], "help: run `groundstate list old.tfstate`"),
+        (&["stack", "init", "dev"], "help: run `groundstate stacks create . --stack dev`"),
+        (&["cancel", "-s", "dev"], "help: run `groundstate unlock . --force --stack dev`"),
         (&["apply"], "help: `terraform apply` or `tofu apply` does that"),
     ] {
         let said = groundstate(line).failed(2);

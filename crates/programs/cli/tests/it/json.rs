@@ -20,6 +20,7 @@ const NOT_SEEN: &[(&str, &str)] = &[
     ("order.dropped[].reasons", "as above"),
     ("order.dropped[].to", "as above"),
     ("order.nodes[].skip_destroy", "a plan that replaces an object which OpenTofu is to forget"),
+    ("stack-prune.stacks[].failure", "a test of the verbs on stacks looks at it"),
     ("stacks.stacks[].unreadable", "a test of the stacks looks at it"),
 ];
 
@@ -239,6 +240,13 @@ fn look_at_questions(runs: &mut Runs) {
         "recover pulumi+file://bucket#organization/shop/dev",
         "stacks create pulumi+file://bucket#organization/shop/new",
         "stacks create pulumi+file://bucket#organization/shop/new",
+        "stacks tags pulumi+file://bucket#organization/shop/dev --set a=b",
+        "stacks tags pulumi+file://bucket#organization/shop/dev --remove nothing",
+        "stacks prune pulumi+file://bucket --all-stacks --keep 1 --dry-run",
+        "stacks prune pulumi+file://bucket --all-stacks --keep 1",
+        "stacks prune pulumi+file://bucket --all-stacks --keep 1 --yes",
+        "locks pulumi+file://bucket#organization/shop/held",
+        "unlock pulumi+file://bucket#organization/shop/held --force",
         "stacks remove pulumi+file://bucket#organization/shop/dev",
         "stacks remove pulumi+file://bucket#organization/shop/dev --force --yes",
         "workspaces list .",

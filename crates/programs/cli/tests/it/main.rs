@@ -50,6 +50,7 @@ mod stack_move;
 mod stack_project;
 mod stack_recover;
 mod stacks;
+mod stacks_locks;
 mod stacks_verbs;
 mod support;
 mod surgery;

@@ -1,4 +1,4 @@
-//! Stacks are created and removed, under their locks.
+//! Stacks are created, removed and tagged, and their old copies removed, each under its lock.
 
 use std::fs;
 
@@ -145,6 +145,151 @@ fn a_lock_of_another_process_refuses_both_verbs_and_names_the_way_out() {
         refused.stderr
     );
     assert!(refused.stderr.contains("waiting for the lock"), "{}", refused.stderr);
+}
+
+#[test]
+fn tags_are_shown_set_and_removed_and_others_stay() {
+    let project = Project::of("plain");
+    let tags = |more: &[&str]| project.run(&[&["stacks", "tags", "."], more].concat());
+    let before = tags(&[]).clean();
+    assert!(!before.is_empty(), "the fixture has tags");
+    let set = tags(&["--set", "owner=ana=bo", "--set", "area=x"]).clean();
+    assert_eq!(set, "+ area=x\n+ owner=ana=bo\n");
+    assert_eq!(
+        tags(&["--set", "owner=eve", "--remove", "area"]).clean(),
+        "- area=x\n- owner=ana=bo\n+ owner=eve\n"
+    );
+    let stored = project.stored("dev.pulumi-tags");
+    let again = tags(&["--set", "owner=eve"]);
+    assert_eq!((again.code, &*again.stdout), (0, ""));
+    assert!(again.stderr.contains("set already, so nothing was written"), "{}", again.stderr);
+    assert_eq!(project.stored("dev.pulumi-tags"), stored);
+    let shown = tags(&[]).clean();
+    assert!(before.lines().all(|line| shown.lines().any(|after| after == line)), "{before}{shown}");
+    assert!(shown.lines().any(|line| line == "owner=eve"), "{shown}");
+    let listed = project.run(&["stacks", "list", "--tag", "owner=eve"]).clean();
+    assert_eq!(listed, "organization/shop/dev\n");
+    assert!(project.locks("dev").is_empty());
+}
+
+#[test]
+fn tags_that_no_stack_can_have_are_refused_before_anything_is_locked() {
+    let project = Project::of("held");
+    let long = format!("{}=x", "n".repeat(41));
+    let value = format!("n={}", "v".repeat(257));
+    for (args, code, expected) in [
+        (vec!["--set", "a b=x"], 2, "letters, digits"),
+        (vec!["--set", "=x"], 2, "letters, digits"),
+        (vec!["--set", "x"], 2, "NAME=VALUE"),
+        (vec!["--set", &long], 2, "at most 40 characters"),
+        (vec!["--set", &value], 2, "at most 256 characters"),
+        (vec!["--set", "a=1", "--set", "a=2"], 2, "more than once"),
+        (vec!["--set", "a=1", "--remove", "a"], 2, "more than once"),
+        (vec!["--set", "a=1"], 8, "daemon@builder"),
+        (vec!["--stack", "none"], 3, "`groundstate stacks create . --stack none` creates it"),
+    ] {
+        let said = project.run(&[&["stacks", "tags", "."], &args[..]].concat()).failed(code);
+        assert!(said.contains(expected), "{args:?}: {said}");
+    }
+    let project = Project::of("plain");
+    assert_eq!(project.run(&["stacks", "tags", ".", "--set", "owner=ana"]).code, 0);
+    let said = project.run(&["stacks", "tags", ".", "--remove", "ovner"]).failed(7);
+    assert!(said.contains("has no tag \"ovner\"") && said.contains("did you mean owner?"), "{said}");
+    fs::write(project.bucket().join("stacks/shop/dev.pulumi-tags"), "{").unwrap();
+    let said = project.run(&["stacks", "tags", ".", "--set", "a=b"]).failed(5);
+    assert!(said.contains("dev.pulumi-tags") && said.contains("remove it, and set them again"), "{said}");
+    assert_eq!(project.stored("dev.pulumi-tags"), b"{");
+}
+
+/// The names of what the bucket has of a stack in a folder, without descriptions.
+fn copies(project: &Project, folder: &str) -> Vec<String> {
+    let names = fs::read_dir(project.bucket().join(folder).join("shop/dev")).unwrap();
+    let mut names: Vec<String> =
+        names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.retain(|name| !name.ends_with(".attrs"));
+    names.sort();
+    names
+}
+
+#[test]
+fn old_copies_are_shown_then_removed_and_the_newest_stay() {
+    let project = Project::of("plain");
+    let (history, backups) = (copies(&project, "history"), copies(&project, "backups"));
+    assert_eq!((history.len(), backups.len()), (6, 3), "what the fixture has");
+    let prune = |more: &[&str]| project.run(&[&["stacks", "prune", "."], more].concat());
+    let run = prune(&["--keep", "1", "--kind", "history", "--dry-run", "--json"]);
+    let plan: Value = serde_json::from_str(&run.stdout).unwrap();
+    let stack = &plan["stacks"][0];
+    assert_eq!(
+        (plan["dry_run"].as_bool(), stack["stack"].as_str()),
+        (Some(true), Some("organization/shop/dev"))
+    );
+    assert_eq!(stack["removed"].as_array().unwrap().len(), 2, "{plan}");
+    assert_eq!(stack["kept"].as_array().unwrap().len(), 1, "{plan}");
+    let keys = stack["removed"][1]["keys"].as_array().unwrap();
+    let expected: Vec<String> =
+        [&history[1], &history[0]].map(|name| format!(".pulumi/history/shop/dev/{name}")).into();
+    assert_eq!(keys, &expected.iter().map(|key| Value::from(key.as_str())).collect::<Vec<_>>(), "{plan}");
+
+    let asked = prune(&["--keep", "1"]).failed(6);
+    assert!(asked.contains("4 copies would be removed"), "{asked}");
+    assert!(asked.contains("organization/shop/dev: removes 4 copies ("), "{asked}");
+    assert_eq!(
+        (copies(&project, "history"), copies(&project, "backups")),
+        (history.clone(), backups.clone())
+    );
+
+    let said = prune(&["--keep", "1", "--kind", "history", "--yes"]).clean();
+    assert_eq!(said.lines().filter(|line| line.starts_with("- organization/shop/dev  history  ")).count(), 2);
+    assert!(
+        said.ends_with(")\n") && said.contains("removes 2 copies (") && said.contains(", keeps 1 copy ("),
+        "{said}"
+    );
+    assert_eq!((copies(&project, "history"), copies(&project, "backups")), (history[4..].to_vec(), backups));
+    assert_eq!(prune(&["--keep", "0", "--yes"]).code, 0);
+    assert_eq!((copies(&project, "history").len(), copies(&project, "backups").len()), (2, 1));
+    assert!(project.files().contains(&"dev.json.bak".to_owned()) && project.locks("dev").is_empty());
+    for (args, expected) in
+        [(&[][..], "--keep"), (&["--older-than", "30"], "30d"), (&["--keep", "x"], "--keep")]
+    {
+        let said = prune(args).failed(2);
+        assert!(said.contains(expected), "{args:?}: {said}");
+    }
+}
+
+#[test]
+fn a_stack_that_is_locked_keeps_its_copies_and_the_others_are_pruned() {
+    let project = Project::of("plain");
+    let second = |folder: &str| {
+        let to = project.bucket().join(folder).join("shop/other");
+        fs::create_dir_all(&to).unwrap();
+        for (at, name) in copies(&project, folder).iter().enumerate() {
+            fs::write(to.join(name.replace("dev", "other")), format!("{at}")).unwrap();
+        }
+    };
+    second("history");
+    fs::copy(
+        project.bucket().join("stacks/shop/empty.json"),
+        project.bucket().join("stacks/shop/other.json"),
+    )
+    .unwrap();
+    let folder = project.bucket().join("locks/organization/shop/dev");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("6a3c0000-0000-4000-8000-000000000000.json"), "").unwrap();
+    let before = copies(&project, "history");
+    let run =
+        project.run(&["stacks", "prune", &project.url(), "--all-stacks", "--keep", "1", "--yes", "--json"]);
+    assert_eq!(run.code, 8, "{}", run.stderr);
+    let said: Value = serde_json::from_str(&run.stdout).unwrap();
+    let of = |name: &str| {
+        let stacks = said["stacks"].as_array().unwrap();
+        stacks.iter().find(|stack| stack["stack"] == format!("organization/shop/{name}")).unwrap().clone()
+    };
+    assert_eq!(of("dev")["removed"], serde_json::json!([]));
+    assert!(of("dev")["failure"].as_str().unwrap().contains("another process holds it"), "{said}");
+    assert_eq!(of("other")["removed"].as_array().unwrap().len(), 2, "{said}");
+    assert_eq!(copies(&project, "history"), before);
+    assert!(run.stderr.contains("unlock --force"), "{}", run.stderr);
 }
 
 #[test]

@@ -7,7 +7,7 @@ mod remove;
 mod restore;
 mod transfer;
 
-pub use prune::{OldCopy, PruneRules};
+pub use prune::{OldCopy, PrunePlan, PruneRules};
 pub use relocate::{
     LegacyStack, MovedObject, RelocateOptions, Relocated, Relocation, Upgrade, UpgradeOptions, Upgraded,
     UpgradedStack,

@@ -34,6 +34,16 @@ pub struct OldCopy {
     pub size: u64,
 }
 
+/// What the rules call old, and what stays; the newest first of each source.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PrunePlan {
+    /// What [`Stack::prune`] is to remove.
+    pub old: Vec<OldCopy>,
+    /// What stays.
+    pub kept: Vec<OldCopy>,
+}
+
 impl PruneRules {
     /// The newest this many of each source stay.
     #[must_use]
@@ -64,6 +74,15 @@ impl Stack {
     ///
     /// [`Invalid`](ErrorKind::Invalid) for rules that say nothing, and those of requests.
     pub async fn old_copies(&self, rules: &PruneRules) -> Result<Vec<OldCopy>> {
+        Ok(self.prune_plan(rules).await?.old)
+    }
+
+    /// What the rules would remove, and what they leave. Nothing is removed. The stack need not exist: copies may be left of it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`old_copies`](Self::old_copies).
+    pub async fn prune_plan(&self, rules: &PruneRules) -> Result<PrunePlan> {
         if rules.keep.is_none() && rules.older_than.is_none() {
             let failure = self.failed(ErrorKind::Invalid, Op::Prune).because("no rule says what is old");
             return Err(failure.next_step("give how many to keep, how old they may be, or both"));
@@ -78,13 +97,13 @@ impl Stack {
         found.sort_by(|a, b| (a.source, b.time, &b.keys).cmp(&(b.source, a.time, &a.keys)));
         let now = self.backend().context().clock.now();
         let mut newer: BTreeMap<CopySource, usize> = BTreeMap::new();
-        found.retain(|copy| {
+        let (old, kept) = found.into_iter().partition(|copy| {
             let count = newer.entry(copy.source).or_default();
             let is_old = rules.is_old(*count, copy.time, now);
             *count += 1;
             is_old
         });
-        Ok(found)
+        Ok(PrunePlan { old, kept })
     }
 
     /// Removes what [`old_copies`](Self::old_copies) found. What was removed meanwhile is no error, so a prune that was killed is

@@ -46,4 +46,30 @@ pub(super) const EXAMPLES: &[Examples] = &[
             ),
         ],
     ),
+    (
+        "stacks tags",
+        [
+            example(
+                "Show the tags of a stack",
+                "groundstate stacks tags 'pulumi+file://bucket#organization/shop/dev'",
+            ),
+            example(
+                "Say who looks after a stack",
+                "groundstate stacks tags 'pulumi+file://bucket#organization/shop/dev' --set owner=ana",
+            ),
+        ],
+    ),
+    (
+        "stacks prune",
+        [
+            example(
+                "Show which updates and copies are older than a month",
+                "groundstate stacks prune 'pulumi+file://bucket#organization/shop/dev' --older-than 30d --dry-run",
+            ),
+            example(
+                "Keep the last ten updates of every stack",
+                "groundstate stacks prune pulumi+file://bucket --all-stacks --kind history --keep 10 --yes",
+            ),
+        ],
+    ),
 ];

@@ -6,10 +6,27 @@ pub(super) enum Means {
     Own { verb: &'static str, needs: &'static [&'static str] },
     /// A command on the state of a directory.
     Terraform { verb: &'static str, needs: &'static [&'static str] },
-    /// A command on an exported deployment, which is stored again if it was changed.
-    Pulumi { verb: &'static str, needs: &'static [&'static str], changes: bool },
+    /// A command on the stack that is selected.
+    Stack { verb: &'static str, needs: &'static [&'static str], words: Words },
     /// Other programs, and what this one has to do with it.
     Program { programs: &'static [&'static str], hint: &'static str },
+}
+
+/// What the words behind a command of Pulumi are here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Words {
+    /// The same: addresses, names.
+    Same,
+    /// The stack.
+    Stack,
+    /// A tag and its value.
+    SetTag,
+    /// A tag that is removed.
+    RemoveTag,
+    /// The same; a file with a deployment among them.
+    File,
+    /// Nothing.
+    Dropped,
 }
 
 const fn own(verb: &'static str, needs: &'static [&'static str]) -> Means {
@@ -20,12 +37,12 @@ const fn terraform(verb: &'static str, needs: &'static [&'static str]) -> Means 
     Means::Terraform { verb, needs }
 }
 
-const fn reads(verb: &'static str) -> Means {
-    Means::Pulumi { verb, needs: &[], changes: false }
+const fn stack(verb: &'static str, needs: &'static [&'static str]) -> Means {
+    Means::Stack { verb, needs, words: Words::Same }
 }
 
-const fn changes(verb: &'static str, needs: &'static [&'static str]) -> Means {
-    Means::Pulumi { verb, needs, changes: true }
+const fn stacks(verb: &'static str, needs: &'static [&'static str], words: Words) -> Means {
+    Means::Stack { verb, needs, words }
 }
 
 const fn program(programs: &'static [&'static str], hint: &'static str) -> Means {
@@ -92,37 +109,40 @@ pub(super) const HABITS: &[(&str, Means)] = &[
     ("login", program(ALL, "")),
     ("logout", program(ALL, "")),
     // Pulumi.
-    ("state delete", changes("rm", &["URN"])),
-    ("state rename", changes("mv", &["URN", "NAME"])),
-    ("state protect", changes("protect", &["URN"])),
-    ("state unprotect", changes("unprotect", &["URN"])),
-    ("state taint", changes("taint", &["URN"])),
-    ("state untaint", changes("untaint", &["URN"])),
-    ("state repair", changes("repair", &[])),
-    (
-        "state edit",
-        program(PULUMI, "`groundstate mv`, `rm`, `protect` and `repair` change an exported deployment"),
-    ),
+    ("state delete", stack("rm", &["URN"])),
+    ("state rename", stack("mv", &["URN", "NAME"])),
+    ("state protect", stack("protect", &["URN"])),
+    ("state unprotect", stack("unprotect", &["URN"])),
+    ("state taint", stack("taint", &["URN"])),
+    ("state untaint", stack("untaint", &["URN"])),
+    ("state repair", stack("repair", &[])),
+    ("state edit", program(PULUMI, "`groundstate mv`, `rm`, `protect` and `repair` change a stack")),
     ("state upgrade", program(PULUMI, "")),
-    ("stack", reads("list")),
-    ("stack export", reads("upgrade")),
-    ("stack output", reads("outputs")),
-    ("stack graph", reads("graph")),
-    ("stack import", program(PULUMI, "`groundstate check FILE` checks the deployment before")),
-    ("stack ls", program(PULUMI, "")),
-    ("stack init", program(PULUMI, "")),
-    ("stack select", program(PULUMI, "")),
-    ("stack rm", program(PULUMI, "")),
+    ("stack", stack("list", &[])),
+    ("stack export", stack("pull", &[])),
+    ("stack output", stack("outputs", &[])),
+    ("stack graph", stack("graph", &[])),
+    ("stack import", stacks("push", &["FILE"], Words::File)),
+    ("stack ls", stacks("stacks list", &[], Words::Dropped)),
+    ("stack list", stacks("stacks list", &[], Words::Dropped)),
+    ("stack init", stacks("stacks create", &["NAME"], Words::Stack)),
+    ("stack select", program(PULUMI, "`--stack NAME` takes another stack for one command of groundstate")),
+    ("stack rm", stacks("stacks remove", &[], Words::Stack)),
+    ("stack remove", stacks("stacks remove", &[], Words::Stack)),
     ("stack rename", program(PULUMI, "")),
-    ("stack history", program(PULUMI, "")),
-    ("stack tag", program(PULUMI, "")),
+    ("stack history", stack("history", &[])),
+    ("stack tag", stacks("stacks tags", &[], Words::Dropped)),
+    ("stack tag ls", stacks("stacks tags", &[], Words::Dropped)),
+    ("stack tag get", stacks("stacks tags", &[], Words::Dropped)),
+    ("stack tag set", stacks("stacks tags", &["NAME", "VALUE"], Words::SetTag)),
+    ("stack tag rm", stacks("stacks tags", &["NAME"], Words::RemoveTag)),
     ("stack unselect", program(PULUMI, "")),
     ("stack change-secrets-provider", program(PULUMI, "")),
     ("up", program(PULUMI, "")),
     ("update", program(PULUMI, "")),
     ("preview", program(PULUMI, "")),
     ("watch", program(PULUMI, "")),
-    ("cancel", program(PULUMI, "`groundstate pending list FILE` shows what an interrupted update has left")),
+    ("cancel", stacks("unlock", &[], Words::Stack)),
     ("config", program(PULUMI, "")),
     ("new", program(PULUMI, "")),
     ("about", program(PULUMI, "`groundstate version` tells of this program")),

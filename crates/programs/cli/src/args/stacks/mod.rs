@@ -2,7 +2,9 @@
 
 mod create;
 mod list;
+mod prune;
 mod remove;
+mod tags;
 
 use std::path::PathBuf;
 
@@ -10,7 +12,9 @@ use clap::{Args, Subcommand};
 
 pub(crate) use create::StacksCreateArgs;
 pub(crate) use list::StacksListArgs;
+pub(crate) use prune::{CopyKind, StacksPruneArgs};
 pub(crate) use remove::StacksRemoveArgs;
+pub(crate) use tags::StacksTagsArgs;
 
 #[derive(Debug, Args)]
 pub(crate) struct StacksArgs {
@@ -47,4 +51,17 @@ pub(crate) enum StacksCommand {
     /// A stack with resources is refused, because nothing manages them any more then; so is one that is damaged, or whose last update was
     /// killed. `--force` removes these as well. If the command is killed, the same command ends the removal.
     Remove(StacksRemoveArgs),
+    /// Shows, sets and removes the tags of a stack
+    ///
+    /// Prints the tags of a stack, or sets and removes some under its lock. Other tags stay.
+    ///
+    /// A name has up to 40 letters, digits, `-`, `_`, `.` and `:`, a value up to 256 characters.
+    Tags(StacksTagsArgs),
+    /// Removes old updates, backups and retained checkpoints
+    ///
+    /// Removes old entries of the history with their states, backups and retained checkpoints, under the lock of each stack, and asks
+    /// before. Nothing else removes them. The checkpoint itself, its `.bak` and the newest of each kind always stay.
+    ///
+    /// With both `--keep` and `--older-than` only what both call old is removed.
+    Prune(StacksPruneArgs),
 }

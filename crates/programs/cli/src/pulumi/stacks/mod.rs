@@ -2,7 +2,9 @@
 
 mod create;
 mod list;
+mod prune;
 mod remove;
+mod tags;
 
 use crate::args::StacksCommand;
 use crate::report::error::Result;
@@ -12,5 +14,7 @@ pub(crate) fn run(command: &StacksCommand) -> Result {
         StacksCommand::List(args) => list::run(args),
         StacksCommand::Create(args) => create::run(args),
         StacksCommand::Remove(args) => remove::run(args),
+        StacksCommand::Tags(args) => tags::run(args),
+        StacksCommand::Prune(args) => prune::run(args),
     }
 }
