@@ -13,7 +13,7 @@
 //!
 //! # Finding your way
 //!
-//! - [`BackendUrl`] is what `pulumi login` takes. [`BackendUrl::open`] gives the store, wrapped in retries and below its key prefix,
+//! - [`BackendUrl`] is what `pulumi login` takes. [`BackendChoice::open`] gives the store, wrapped in retries and below its key prefix,
 //!   and notes on parameters that mean nothing here.
 //! - [`Project`] is the `Pulumi.yaml` of a directory or of one above it.
 //! - [`BackendChoice::of_directory`] finds the URL as the `pulumi` command does: variable, project file, stored login.

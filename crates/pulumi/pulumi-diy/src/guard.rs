@@ -28,6 +28,15 @@ impl Guard for Unguarded {
     }
 }
 
+/// Both locks are asked for.
+#[async_trait]
+impl<A: Guard, B: Guard> Guard for (A, B) {
+    async fn check(&self) -> Result<()> {
+        self.0.check().await?;
+        self.1.check().await
+    }
+}
+
 #[async_trait]
 impl<G: Guard + ?Sized> Guard for std::sync::Arc<G> {
     async fn check(&self) -> Result<()> {

@@ -43,8 +43,8 @@ pub(crate) use places::{
     WorkspacesDeleteArgs, WorkspacesListArgs, WorkspacesNewArgs,
 };
 pub(crate) use stacks::{
-    CopyKind, StacksCommand, StacksCreateArgs, StacksListArgs, StacksPruneArgs, StacksRemoveArgs,
-    StacksTagsArgs,
+    CopyKind, StacksCommand, StacksCreateArgs, StacksListArgs, StacksMigrateArgs, StacksPruneArgs,
+    StacksRemoveArgs, StacksRenameArgs, StacksTagsArgs, StacksUpgradeArgs,
 };
 
 pub(crate) use pulumi::{

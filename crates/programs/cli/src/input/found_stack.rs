@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use groundstate_common::{shell_command, shell_word};
 use groundstate_pulumi_backends::OpenedStore;
-use groundstate_pulumi_diy::{Backend as Bucket, Error, ErrorKind, LockConflict, Stack};
+use groundstate_pulumi_diy::{Backend as Bucket, Error, ErrorKind, LockConflict, Stack, StackRef};
 
 use crate::input::environment::Environment;
 use crate::input::remote::warn_once;
@@ -46,23 +46,40 @@ impl FoundStack {
         if is_stack { Self::at(argument).map(Some) } else { Ok(None) }
     }
 
+    /// Another stack of the same backend.
+    pub(crate) fn named(&self, stack: &str) -> Self {
+        let mut place = self.place.clone();
+        stack.clone_into(&mut place.stack);
+        let (argument, is_named) = match self.argument.split_once('#') {
+            Some((backend, _)) => (format!("{backend}#{stack}"), false),
+            None => (self.argument.clone(), true),
+        };
+        Self { opened: self.opened.clone(), place, argument, is_named }
+    }
+
     /// Opens its bucket. Nothing is written.
     pub(crate) async fn open(&self) -> Result<Stack> {
         warn_once(&self.opened.notes);
         let bucket = self.place.bucket(&self.opened.store).await.map_err(|error| self.failure(&error))?;
         warn(bucket.warnings());
-        let reference = self.place.reference(&bucket).map_err(|error| {
+        let reference = self.reference(&bucket)?;
+        self.place.stack(&bucket, &reference).await.map_err(|error| self.failure(&error))
+    }
+
+    /// Its name in a bucket that was opened.
+    pub(crate) fn reference(&self, bucket: &Bucket) -> Result<StackRef> {
+        self.place.reference(bucket).map_err(|error| {
             let message = format!("cannot use the stack {}: {error}", self.place.stack);
             Failure::new(Kind::Usage, message).hint(
                 "name the stack as organization/PROJECT/STACK, or run this in a directory with a Pulumi.yaml",
             )
-        })?;
-        self.place.stack(&bucket, &reference).await.map_err(|error| self.failure(&error))
+        })
     }
 
     /// Opens its bucket for a new stack: an empty one gets its `meta.yaml`.
     pub(crate) async fn open_to_create(&self) -> Result<Stack> {
         let stack = self.open().await?;
+        self.opened.prepare().await.map_err(|error| stack::refused(&error))?;
         let (store, options) = (Arc::clone(&self.opened.store), self.place.options.clone());
         let bucket = Bucket::open(store, context(), options).await.map_err(|error| self.failure(&error))?;
         Ok(bucket.stack(stack.reference()))

@@ -31,6 +31,22 @@ pub(crate) async fn stack_locked<T>(
     outcome.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
+/// Does `work` while the locks of two stacks are held, which are taken in the order of their places.
+pub(crate) async fn stacks_locked<T>(
+    pair: [(&FoundStack, &Stack); 2],
+    timeout: Duration,
+    interrupts: &Interrupts,
+    work: impl AsyncFnOnce((Arc<HeldLock>, Arc<HeldLock>)) -> Result<T>,
+) -> Result<T> {
+    let mut pair = pair;
+    pair.sort_by_key(|(_, stack)| (stack.backend().to_string(), stack.reference().clone()));
+    let [(first, first_stack), (second, second_stack)] = pair;
+    stack_locked(first, first_stack, timeout, interrupts, async |one| {
+        stack_locked(second, second_stack, timeout, interrupts, async |two| work((one, two)).await).await
+    })
+    .await
+}
+
 async fn release(found: &FoundStack, lock: &HeldLock) {
     if let Err(error) = lock.release().await {
         lock_end::stack_not_released(lock.stack(), &found.command("unlock --force"), &error);

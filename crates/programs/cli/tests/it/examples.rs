@@ -117,6 +117,10 @@ pub(crate) fn prepare(dir: &Path) {
     fs::copy(stacks.join("dev.json"), history.join("dev-1700000000000000000.checkpoint.json")).unwrap();
     fs::write(history.join("dev-1700000001000000000.history.json"), &UPDATE[..40]).unwrap();
     fs::copy(stacks.join("dev.json"), stacks.join("dev.json.bak")).unwrap();
+    fs::create_dir(dir.join("other")).unwrap();
+    fs::create_dir_all(dir.join("legacy/.pulumi/stacks")).unwrap();
+    put("legacy/.pulumi/stacks/dev.json", &format!("{}}}", shop.trim_end()));
+    put("legacy/.pulumi/stacks/empty.json", empty);
     put("token.txt", "swordfish\n");
     put("ciphertext.txt", CIPHERTEXT);
     put("base.json", &base());

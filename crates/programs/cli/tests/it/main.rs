@@ -51,6 +51,7 @@ mod stack_project;
 mod stack_recover;
 mod stacks;
 mod stacks_locks;
+mod stacks_moves;
 mod stacks_verbs;
 mod support;
 mod surgery;

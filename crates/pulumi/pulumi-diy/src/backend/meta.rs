@@ -133,8 +133,8 @@ pub(super) async fn forgotten_stacks(store: &dyn BlobStore) -> Option<Warning> {
 /// The layout is known and not allowed.
 pub(super) fn deprecated(store: &dyn BlobStore) -> Error {
     let reason = "its stacks are in no project, which Pulumi 3.257 and newer refuse";
-    let step = "upgrade it with `pulumi state upgrade` and PULUMI_DIY_BACKEND_IGNORE_DEPRECATION_ERROR=1, \
-                or set that variable to go on using it as it is";
+    let step = "upgrade it with `groundstate stacks upgrade` or `pulumi state upgrade`, or set \
+                PULUMI_DIY_BACKEND_IGNORE_DEPRECATION_ERROR=1 to go on using it as it is";
     Error::new(ErrorKind::Legacy, Op::Open, store).because(reason).next_step(step)
 }
 

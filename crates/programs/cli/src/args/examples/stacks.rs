@@ -72,4 +72,43 @@ pub(super) const EXAMPLES: &[Examples] = &[
             ),
         ],
     ),
+    (
+        "stacks rename",
+        [
+            example(
+                "Show what renaming a stack would change",
+                "groundstate stacks rename 'pulumi+file://bucket#organization/shop/dev' test --dry-run",
+            ),
+            example(
+                "Give a stack another project",
+                "groundstate stacks rename 'pulumi+file://bucket#organization/shop/dev' organization/store/dev",
+            ),
+        ],
+    ),
+    (
+        "stacks migrate",
+        [
+            example(
+                "Copy a stack to another backend",
+                "groundstate stacks migrate 'pulumi+file://bucket#organization/shop/dev' pulumi+file://other",
+            ),
+            example(
+                "Move all stacks there",
+                "groundstate stacks migrate pulumi+file://bucket pulumi+file://other --all-stacks --remove --yes",
+            ),
+        ],
+    ),
+    (
+        "stacks upgrade",
+        [
+            example(
+                "Show which project each stack would get",
+                "groundstate stacks upgrade pulumi+file://legacy --project empty=shop --dry-run",
+            ),
+            example(
+                "Upgrade a backend, with a project for a stack that has no resources",
+                "groundstate stacks upgrade pulumi+file://legacy --project empty=shop --yes",
+            ),
+        ],
+    ),
 ];

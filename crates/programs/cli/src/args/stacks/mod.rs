@@ -2,9 +2,12 @@
 
 mod create;
 mod list;
+mod migrate;
 mod prune;
 mod remove;
+mod rename;
 mod tags;
+mod upgrade;
 
 use std::path::PathBuf;
 
@@ -12,9 +15,12 @@ use clap::{Args, Subcommand};
 
 pub(crate) use create::StacksCreateArgs;
 pub(crate) use list::StacksListArgs;
+pub(crate) use migrate::StacksMigrateArgs;
 pub(crate) use prune::{CopyKind, StacksPruneArgs};
 pub(crate) use remove::StacksRemoveArgs;
+pub(crate) use rename::StacksRenameArgs;
 pub(crate) use tags::StacksTagsArgs;
+pub(crate) use upgrade::StacksUpgradeArgs;
 
 #[derive(Debug, Args)]
 pub(crate) struct StacksArgs {
@@ -64,4 +70,27 @@ pub(crate) enum StacksCommand {
     ///
     /// With both `--keep` and `--older-than` only what both call old is removed.
     Prune(StacksPruneArgs),
+    /// Renames a stack, with everything that belongs to it
+    ///
+    /// Gives a stack another name, or another project: in its URNs, in the name of its root resource, and in the names of its history, tags,
+    /// backups and other copies. The locks of both names are held. The state before stays as `.bak` under the new name.
+    ///
+    /// In a project directory the file `Pulumi.STACK.yaml` gets the new name too. If the command is killed, the same command goes on.
+    Rename(StacksRenameArgs),
+    /// Copies stacks to another backend, or moves them there
+    ///
+    /// Copies a stack to another backend with its history, tags, backups and other copies, byte for byte, under the locks of both. What was
+    /// written is read back. The stack stays where it was, unless `--remove` removes it there after that.
+    ///
+    /// With `--all-stacks` every stack of the backend is copied; one that cannot be is named, and the others go on. If the command is killed,
+    /// the same command goes on; a stack whose state is there already is left alone.
+    Migrate(StacksMigrateArgs),
+    /// Brings stacks into projects, as Pulumi has them since 3.61
+    ///
+    /// Gives a backend of the layout before Pulumi 3.61 the layout with projects, and every stack that is in no project the project of its
+    /// resources, with history, tags and backups. Pulumi 3.257 and newer refuse the old layout.
+    ///
+    /// A stack that cannot be read ends the command before anything is written, unless `--skip-unreadable` leaves it as it is. A stack that is
+    /// locked stays, too. The same command again goes on.
+    Upgrade(StacksUpgradeArgs),
 }

@@ -2,9 +2,12 @@
 
 mod create;
 mod list;
+mod migrate;
 mod prune;
 mod remove;
+mod rename;
 mod tags;
+mod upgrade;
 
 use crate::args::StacksCommand;
 use crate::report::error::Result;
@@ -16,5 +19,8 @@ pub(crate) fn run(command: &StacksCommand) -> Result {
         StacksCommand::Remove(args) => remove::run(args),
         StacksCommand::Tags(args) => tags::run(args),
         StacksCommand::Prune(args) => prune::run(args),
+        StacksCommand::Rename(args) => rename::run(args),
+        StacksCommand::Migrate(args) => migrate::run(args),
+        StacksCommand::Upgrade(args) => upgrade::run(args),
     }
 }

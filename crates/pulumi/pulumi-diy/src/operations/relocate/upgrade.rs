@@ -1,12 +1,13 @@
 //! Bringing the stacks of a bucket without projects into the layout with projects.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 use groundstate_pulumi_snapshot::ProjectName;
 
 use super::{Intent, OP, RelocateOptions, Relocated};
 use crate::stack_ref::project_name;
-use crate::{Backend, Error, ErrorKind, Holder, Layout, LockOptions, Result, StackRef};
+use crate::{Backend, Error, ErrorKind, Holder, Layout, LockOptions, Result, Stack, StackRef};
 
 /// A stack in no project.
 #[derive(Debug)]
@@ -62,6 +63,8 @@ pub enum UpgradedStack {
     NoProject,
     /// It could not be read, is locked, or could not be moved.
     Failed(Error),
+    /// The caller ended the upgrade before.
+    NotReached,
 }
 
 /// What an upgrade did.
@@ -87,7 +90,7 @@ impl Backend {
         for reference in backend.stack_names(&crate::StackFilter::default()).await? {
             let project = match options.projects.get(reference.stack().as_str()) {
                 Some(project) => Ok(Some(project.clone())),
-                None => backend.project_of(&reference).await,
+                None => backend.stack(&reference).project_of_resources().await,
             };
             match project {
                 Err(error) if !options.skip_unreadable => return Err(error),
@@ -97,16 +100,22 @@ impl Backend {
         stacks.sort_by(|a, b| a.reference.cmp(&b.reference));
         Ok(Upgrade { backend, stacks })
     }
+}
 
-    /// The project of the first resource.
-    async fn project_of(&self, reference: &StackRef) -> Result<Option<ProjectName>> {
-        let stack = self.stack(reference);
-        let read = stack.read().await?.ok_or_else(|| stack.failed(ErrorKind::NotFound, OP))?;
+impl Stack {
+    /// The project of the first resource; none if there is no resource.
+    ///
+    /// # Errors
+    ///
+    /// [`NotFound`](ErrorKind::NotFound), [`Broken`](ErrorKind::Broken) for a name that no project can have, and those of
+    /// [`read`](Self::read).
+    pub async fn project_of_resources(&self) -> Result<Option<ProjectName>> {
+        let read = self.read().await?.ok_or_else(|| self.failed(ErrorKind::NotFound, OP))?;
         let Some(snapshot) = read.decode()?.snapshot else { return Ok(None) };
         let Some(first) = snapshot.resources.first() else { return Ok(None) };
         let named = project_name(first.urn.project());
         named.map(Some).map_err(|error| {
-            let failure = stack.failed(ErrorKind::Broken, OP).because(error.to_string());
+            let failure = self.failed(ErrorKind::Broken, OP).because(error.to_string());
             failure.next_step("repair the stack, or name a project for it").with_source(error)
         })
     }
@@ -119,7 +128,7 @@ impl Upgrade {
     }
 
     /// Gives the bucket its new layout, then moves one stack after the other under its locks. What cannot be moved stays where it is, with
-    /// the reason; another upgrade goes on. `progress` is told of each stack before it is moved.
+    /// the reason; another upgrade goes on. `before` is told of each stack before it is moved, and may end the upgrade there.
     ///
     /// # Errors
     ///
@@ -128,14 +137,15 @@ impl Upgrade {
         self,
         holder: &Holder,
         locks: &LockOptions,
-        mut progress: impl FnMut(&StackRef) + Send,
+        mut before: impl FnMut(&StackRef) -> ControlFlow<()> + Send,
     ) -> Result<Upgraded> {
         self.backend.write_layout().await?;
         let backend = self.backend.with_layout(Layout::Projects);
-        let mut done = Vec::new();
+        let (mut done, mut is_ended) = (Vec::new(), false);
         for LegacyStack { reference, project } in self.stacks {
-            progress(&reference);
+            is_ended = is_ended || before(&reference).is_break();
             let outcome = match project {
+                _ if is_ended => UpgradedStack::NotReached,
                 Err(error) => UpgradedStack::Failed(error),
                 Ok(None) => UpgradedStack::NoProject,
                 Ok(Some(project)) => {

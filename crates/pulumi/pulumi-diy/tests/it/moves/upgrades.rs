@@ -1,5 +1,6 @@
 //! From the layout without projects to the one with them.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use groundstate_conformance::{Fault, FaultyBlobs};
@@ -39,7 +40,7 @@ async fn open(bucket: &Bucket) -> Result<Backend> {
 
 async fn upgrade(bucket: &Bucket, options: &UpgradeOptions) -> Result<Upgraded> {
     let plan = open(bucket).await?.upgrade(options).await?;
-    plan.carry_out(&holder(), &LockOptions::default(), |_| {}).await
+    plan.carry_out(&holder(), &LockOptions::default(), |_| ControlFlow::Continue(())).await
 }
 
 fn outcome(upgraded: &Upgraded, name: &str) -> String {
@@ -119,7 +120,8 @@ async fn an_upgrade_that_is_killed_at_any_request_is_ended_by_another_one() {
         blobs.fail_at(at, Fault::Down);
         let done = match killed.upgrade(&UpgradeOptions::default()).await {
             Ok(plan) => {
-                let done = plan.carry_out(&holder(), &LockOptions::default(), |_| {}).await;
+                let done =
+                    plan.carry_out(&holder(), &LockOptions::default(), |_| ControlFlow::Continue(())).await;
                 done.is_ok_and(|done| {
                     done.stacks.iter().all(|(_, outcome)| !matches!(outcome, UpgradedStack::Failed(_)))
                 })

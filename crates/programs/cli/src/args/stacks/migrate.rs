@@ -1,0 +1,39 @@
+//! Arguments of `stacks migrate`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::args::change::duration;
+
+#[derive(Debug, Args)]
+pub(crate) struct StacksMigrateArgs {
+    /// The stack: a directory with a Pulumi.yaml, or `pulumi+URL#organization/PROJECT/STACK`; with `--all-stacks` a backend
+    #[arg(value_name = "FROM")]
+    pub(crate) from: PathBuf,
+    /// The backend it goes to: a directory with a Pulumi.yaml, or `pulumi+` and the URL of `pulumi login`; behind `#` another name for it
+    #[arg(value_name = "TO")]
+    pub(crate) to: PathBuf,
+    /// Migrates all stacks of the backend
+    #[arg(long)]
+    pub(crate) all_stacks: bool,
+    /// The project of stacks that come from a backend without projects; that of their resources if it is not given
+    #[arg(long, value_name = "PROJECT")]
+    pub(crate) project: Option<String>,
+    /// Removes each stack where it was once its copy was read back
+    #[arg(long)]
+    pub(crate) remove: bool,
+    /// Shows what would be migrated, and migrates nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Removes stacks where they were without a question
+    #[arg(long, requires = "remove")]
+    pub(crate) yes: bool,
+    /// Waits up to this long for a lock that another process holds, such as `30s` or `5m`
+    #[arg(long, value_name = "DURATION", default_value = "0s", hide_default_value = true, value_parser = duration)]
+    pub(crate) lock_timeout: Duration,
+    /// Prints JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}

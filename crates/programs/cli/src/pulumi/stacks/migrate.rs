@@ -1,0 +1,299 @@
+//! `groundstate stacks migrate`: stacks to another backend, with everything that belongs to them.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use groundstate_pulumi_diy::{
+    Backend, ErrorKind, Layout, RelocateOptions, Relocation, Stack, StackFilter, StackRef,
+};
+use groundstate_pulumi_snapshot::ProjectName;
+
+use crate::args::StacksMigrateArgs;
+use crate::input::found_stack::{FoundStack, stack_failure};
+use crate::input::remote::warn_once;
+use crate::input::runtime::runtime;
+use crate::input::stack::{self, FoundBackend};
+use crate::report::error::{Failure, Kind, Outcome, Result};
+use crate::report::json::Json;
+use crate::report::messages::Messages;
+use crate::report::output::Output;
+use crate::report::text::count;
+use crate::session::consent::{Loss, confirm};
+use crate::session::interrupt::Interrupts;
+use crate::session::stack_lock::stacks_locked;
+
+/// The two backends, and what is asked for.
+struct Migration<'a> {
+    args: &'a StacksMigrateArgs,
+    from: FoundBackend,
+    to: FoundBackend,
+    source: Backend,
+    target: Backend,
+    /// The name that the only stack gets.
+    name: Option<String>,
+    /// The project of stacks that have none.
+    project: Option<ProjectName>,
+    interrupts: Interrupts,
+}
+
+/// What became of a stack.
+struct Migrated {
+    stack: StackRef,
+    to: Option<StackRef>,
+    became: Became,
+}
+
+enum Became {
+    Copied {
+        objects: usize,
+        is_resumed: bool,
+    },
+    /// The same state is there already.
+    Present,
+    Would {
+        objects: usize,
+    },
+    Failed(Failure),
+}
+
+impl Became {
+    fn as_str(&self, removes: bool) -> &'static str {
+        match self {
+            Self::Copied { .. } if removes => "moved",
+            Self::Copied { .. } => "copied",
+            Self::Present => "present",
+            Self::Would { .. } => "planned",
+            Self::Failed(_) => "failed",
+        }
+    }
+}
+
+pub(super) fn run(args: &StacksMigrateArgs) -> Result {
+    let interrupts = Interrupts::listen()?;
+    let (migration, names) = runtime()?.block_on(open(args, interrupts))?;
+    let done = runtime()?.block_on(migration.all(names))?;
+    print(&migration, &done)?;
+    let mut outcome = Outcome::Clean;
+    for migrated in done {
+        if let Became::Failed(failure) = migrated.became {
+            outcome = outcome.and(failure.kind);
+        }
+    }
+    Ok(outcome)
+}
+
+async fn open(args: &StacksMigrateArgs, interrupts: Interrupts) -> Result<(Migration<'_>, Vec<StackRef>)> {
+    let (_, name) = fragment(&args.to);
+    if args.all_stacks && (name.is_some() || fragment(&args.from).1.is_some()) {
+        let message = "`--all-stacks` takes all stacks of a backend, so no stack is named behind `#`";
+        return Err(Failure::new(Kind::Usage, message));
+    }
+    let project = args.project.as_deref().map(ProjectName::parse).transpose();
+    let project = project.map_err(|error| Failure::new(Kind::Usage, error.to_string()))?;
+    let single = if args.all_stacks { None } else { Some(FoundStack::at(&args.from)?) };
+    let (from, to) = (stack::backend(&args.from)?, stack::backend(&args.to)?);
+    warn_once(&from.opened.notes);
+    warn_once(&to.opened.notes);
+    // What is left behind may be of the old layout; nothing but locks is written there unless it is to be removed.
+    let options = from.options.clone().allow_legacy();
+    let failed = |error: groundstate_pulumi_diy::Error| stack_failure(&error);
+    let source = Backend::open_existing(Arc::clone(&from.opened.store), stack::context(), options);
+    let source = source.await.map_err(failed)?;
+    let store = Arc::clone(&to.opened.store);
+    let target = match args.dry_run {
+        true => Backend::open_existing(store, stack::context(), to.options.clone()).await,
+        false => {
+            to.opened.prepare().await.map_err(|error| stack::refused(&error))?;
+            Backend::open(store, stack::context(), to.options.clone()).await
+        }
+    };
+    let target = target.map_err(failed)?;
+    let names = match &single {
+        Some(found) => vec![found.reference(&source)?],
+        None => source.stack_names(&StackFilter::default()).await.map_err(failed)?,
+    };
+    Ok((Migration { args, from, to, source, target, name, project, interrupts }, names))
+}
+
+/// An address without the stack behind `#`, and that.
+fn fragment(argument: &Path) -> (&Path, Option<String>) {
+    let text = stack::address(argument).and_then(|text| text.split_once('#'));
+    (argument, text.map(|(_, stack)| stack.to_owned()).filter(|stack| !stack.is_empty()))
+}
+
+impl Migration<'_> {
+    async fn all(&self, names: Vec<StackRef>) -> Result<Vec<Migrated>> {
+        if self.args.remove && !self.args.dry_run && !self.args.yes && !names.is_empty() {
+            let stacks = count(names.len(), "stack");
+            let message = format!("{stacks} would be removed from {} once copied", self.from.name);
+            let loss = Loss {
+                message: &message,
+                lines: names.iter().map(|name| format!("- {name}")).collect(),
+                question: "Remove them there?",
+                hint: "`--dry-run` shows what would be migrated; `--yes` removes the stacks where they were; \
+                       without `--remove` they stay",
+            };
+            confirm(loss, &self.interrupts).await?;
+        }
+        let mut done = Vec::new();
+        for stack in names {
+            self.interrupts.check()?;
+            let to = self.destination(&stack).await;
+            let became = match &to {
+                Err(failure) => Err(failure.clone()),
+                Ok(to) => self.one(&stack, to).await,
+            };
+            let became = became.unwrap_or_else(Became::Failed);
+            done.push(Migrated { stack, to: to.ok(), became });
+        }
+        Ok(done)
+    }
+
+    /// The name of a stack in the other backend.
+    async fn destination(&self, stack: &StackRef) -> Result<StackRef> {
+        let named = |text: &str, project: Option<&ProjectName>| {
+            self.target.reference(text, project).map_err(|error| {
+                let message = format!("{text:?} cannot be the name of a stack in {}: {error}", self.to.name);
+                Failure::new(Kind::Usage, message)
+            })
+        };
+        let project = match (self.target.layout(), stack.project()) {
+            (Layout::Legacy, _) => {
+                return named(self.name.as_deref().unwrap_or(stack.stack().as_str()), None);
+            }
+            (Layout::Projects, Some(project)) => Some(project.clone()),
+            (Layout::Projects, None) => match &self.project {
+                Some(project) => Some(project.clone()),
+                None => self
+                    .source
+                    .stack(stack)
+                    .project_of_resources()
+                    .await
+                    .map_err(|error| stack_failure(&error))?,
+            },
+        };
+        match (&self.name, project) {
+            (Some(name), project) => named(name, project.as_ref()),
+            (None, Some(project)) => Ok(StackRef::new(project, stack.stack().clone())),
+            (None, None) => {
+                let message = format!("the stack {stack} has no resources, so its project is not known");
+                Err(Failure::new(Kind::Usage, message).hint("`--project PROJECT` puts it into one"))
+            }
+        }
+    }
+
+    async fn one(&self, from: &StackRef, to: &StackRef) -> Result<Became> {
+        let (source, target) = (self.source.stack(from), self.target.stack(to));
+        let (old, new) = (self.from.stack(from), self.to.stack(to));
+        let mut options = RelocateOptions::default();
+        options.keep_source = !self.args.remove;
+        if self.args.dry_run {
+            return match self.plan(&old, &source, &target, options).await? {
+                Some(plan) => Ok(Became::Would { objects: plan.objects().len() }),
+                None => Ok(Became::Present),
+            };
+        }
+        let (timeout, interrupts) = (self.args.lock_timeout, &self.interrupts);
+        stacks_locked([(&old, &source), (&new, &target)], timeout, interrupts, async |locks| {
+            let Some(plan) = self.plan(&old, &source, &target, options).await? else {
+                return Ok(Became::Present);
+            };
+            let done = plan.carry_out(&locks).await.map_err(|error| old.failure(&error))?;
+            done.warnings.iter().for_each(|warning| Messages::stderr().warning(warning));
+            Ok(Became::Copied { objects: done.objects, is_resumed: done.is_resumed })
+        })
+        .await
+    }
+
+    /// The plan; none if the same state is there already.
+    async fn plan(
+        &self,
+        found: &FoundStack,
+        source: &Stack,
+        target: &Stack,
+        options: RelocateOptions,
+    ) -> Result<Option<Relocation>> {
+        let error = match source.relocation(target, options).await {
+            Ok(plan) => return Ok(Some(plan)),
+            Err(error) => error,
+        };
+        match error.kind() {
+            ErrorKind::NotFound => return Err(found.missing(source).await),
+            ErrorKind::Exists => {
+                let read = (source.read().await, target.read().await);
+                if let (Ok(Some(source)), Ok(Some(target))) = read
+                    && source.bytes == target.bytes
+                {
+                    return Ok(None);
+                }
+            }
+            _ => {}
+        }
+        Err(found.failure(&error))
+    }
+}
+
+fn print(migration: &Migration<'_>, done: &[Migrated]) -> Result<()> {
+    let (args, from, to) = (migration.args, &migration.from.name, &migration.to.name);
+    let mut out = Output::stdout();
+    if args.json {
+        out.json(&Json::document(|json| {
+            json.text("from", from);
+            json.text("to", to);
+            json.raw("dry_run", args.dry_run);
+            json.raw("removes", args.remove);
+            json.objects("stacks", done, |json, migrated| {
+                json.text("stack", &migrated.stack.to_string());
+                if let Some(to) = &migrated.to {
+                    json.text("to", &to.to_string());
+                }
+                json.text("outcome", migrated.became.as_str(args.remove));
+                match &migrated.became {
+                    Became::Copied { objects, .. } | Became::Would { objects } => {
+                        json.raw("objects", objects);
+                    }
+                    Became::Failed(failure) => json.text("reason", &failure.message),
+                    Became::Present => {}
+                }
+            });
+        }))?;
+        return Ok(out.finish()?);
+    }
+    let mut failures = Vec::new();
+    for Migrated { stack, to, became } in done {
+        let name = match to {
+            Some(to) if to != stack => format!("{stack} to {to}"),
+            _ => stack.to_string(),
+        };
+        let line = match became {
+            Became::Copied { objects, is_resumed } => {
+                let verb = if args.remove { "moved" } else { "copied" };
+                let ended = if *is_resumed { ", which another process had begun" } else { "" };
+                format!("{name}  {verb} with {}{ended}", count(*objects, "object"))
+            }
+            Became::Present => format!("{name}  is there already"),
+            Became::Would { objects } => {
+                let verb = if args.remove { "moved" } else { "copied" };
+                format!("{name}  would be {verb} with {}", count(*objects, "object"))
+            }
+            Became::Failed(failure) => {
+                failures.push(failure.clone());
+                format!("{name}  stays")
+            }
+        };
+        out.line(&line)?;
+    }
+    if done.is_empty() {
+        Messages::stderr().note(&format!("there are no stacks in {from}"));
+    }
+    out.finish()?;
+    let mut messages = Messages::stderr();
+    failures.iter().for_each(|failure| messages.failure(failure));
+    let is_copied = done.iter().any(|migrated| matches!(migrated.became, Became::Copied { .. }));
+    if is_copied && !args.remove {
+        messages.note(&format!(
+            "the stacks are still in {from}: let nothing change them there any more, and remove them when all use {to}"
+        ));
+    }
+    Ok(())
+}

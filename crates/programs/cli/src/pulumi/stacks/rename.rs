@@ -1,0 +1,169 @@
+//! `groundstate stacks rename`: a stack under another name, with everything that belongs to it.
+
+use std::path::{Path, PathBuf};
+
+use groundstate_common::shell_command;
+use groundstate_pulumi_backends::Project;
+use groundstate_pulumi_diy::{ErrorKind, MovedObject, RelocateOptions, Relocation, Stack};
+
+use crate::args::StacksRenameArgs;
+use crate::input::found_stack::FoundStack;
+use crate::input::runtime::runtime;
+use crate::report::error::{Failure, Kind, Outcome, Result};
+use crate::report::json::Json;
+use crate::report::messages::Messages;
+use crate::report::output::Output;
+use crate::report::text::count;
+use crate::session::interrupt::Interrupts;
+use crate::session::stack_lock::stacks_locked;
+
+/// What a rename does, or would do.
+struct Rename {
+    from: Stack,
+    to: Stack,
+    objects: Vec<MovedObject>,
+    changed: usize,
+    is_resumed: bool,
+    warnings: Vec<String>,
+    /// The file with the configuration of the stack, and its name after.
+    configuration: Option<(PathBuf, PathBuf)>,
+}
+
+pub(super) fn run(args: &StacksRenameArgs) -> Result {
+    let found = FoundStack::at(&args.at.place)?;
+    let interrupts = Interrupts::listen()?;
+    let rename = runtime()?.block_on(rename(args, &found, &interrupts))?;
+    let mut messages = Messages::stderr();
+    rename.warnings.iter().for_each(|warning| messages.warning(warning));
+    drop(messages);
+    print(args, &rename)?;
+    if !args.dry_run {
+        follow_up(&rename);
+    }
+    Ok(Outcome::Clean)
+}
+
+async fn rename(args: &StacksRenameArgs, found: &FoundStack, interrupts: &Interrupts) -> Result<Rename> {
+    let from = found.open().await?;
+    let to = from.backend().reference(&args.new, from.reference().project()).map_err(|error| {
+        Failure::new(Kind::Usage, format!("{:?} cannot be the name of a stack: {error}", args.new))
+    })?;
+    if to == *from.reference() {
+        return Err(Failure::new(Kind::Usage, format!("the stack is called {to} already")));
+    }
+    let to = from.backend().stack(&to);
+    let mut options = RelocateOptions::default();
+    options.force = args.force;
+    if args.dry_run {
+        let plan = plan(found, &from, &to, options).await?;
+        return Ok(Rename::of(found, &plan));
+    }
+    let target = found.named(&to.reference().to_string());
+    stacks_locked([(found, &from), (&target, &to)], args.lock_timeout, interrupts, async |locks| {
+        let plan = plan(found, &from, &to, options).await?;
+        interrupts.check()?;
+        let mut rename = Rename::of(found, &plan);
+        let done = plan.carry_out(&locks).await.map_err(|error| {
+            let again = shell_command(&found.command("stacks rename"), &[&args.new]);
+            found.failure(&error).hint(format!("`{again}` goes on"))
+        })?;
+        rename.warnings = done.warnings;
+        Ok(rename)
+    })
+    .await
+}
+
+async fn plan(found: &FoundStack, from: &Stack, to: &Stack, options: RelocateOptions) -> Result<Relocation> {
+    match from.relocation(to, options).await {
+        Err(error) if error.kind() == ErrorKind::NotFound => Err(found.missing(from).await),
+        Err(error) if error.kind() == ErrorKind::Broken && !options.force => {
+            let hint = "`--force` leaves references that cannot be read as they are";
+            Err(found.failure(&error).hint(hint))
+        }
+        plan => plan.map_err(|error| found.failure(&error)),
+    }
+}
+
+impl Rename {
+    fn of(found: &FoundStack, plan: &Relocation) -> Self {
+        let (from, to) = (plan.source().clone(), plan.target().clone());
+        Self {
+            configuration: configuration(found, &from, &to),
+            from,
+            to,
+            objects: plan.objects().to_vec(),
+            changed: plan.changed(),
+            is_resumed: plan.is_resumed(),
+            warnings: plan.warnings().to_vec(),
+        }
+    }
+}
+
+/// The configuration of a stack that a project directory has, where only the name of the stack changes.
+fn configuration(found: &FoundStack, from: &Stack, to: &Stack) -> Option<(PathBuf, PathBuf)> {
+    let (old, new) = (from.reference(), to.reference());
+    if !Path::new(&found.argument).is_dir() || old.project() != new.project() {
+        return None;
+    }
+    let directory = std::path::absolute(&found.argument).ok()?;
+    let project = Project::find(&directory).ok().flatten()?;
+    let file = |stack: &str| project.folder().join(format!("Pulumi.{stack}.yaml"));
+    let (before, after) = (file(old.stack().as_str()), file(new.stack().as_str()));
+    (before.is_file() && !after.exists()).then_some((before, after))
+}
+
+/// What is not in the backend: the file of the configuration, and which stack is selected.
+fn follow_up(rename: &Rename) {
+    let mut messages = Messages::stderr();
+    if let Some((before, after)) = &rename.configuration {
+        match std::fs::rename(before, after) {
+            Ok(()) => messages.note(&format!("{} is {} now", before.display(), after.display())),
+            Err(error) => messages.warning(&format!(
+                "{} could not be renamed to {}: {error}; the configuration of the stack is in it",
+                before.display(),
+                after.display()
+            )),
+        }
+    }
+    let select = shell_command("pulumi stack select", &[&rename.to.reference().to_string()]);
+    messages.note(&format!("`{select}` selects it under its new name"));
+}
+
+fn print(args: &StacksRenameArgs, rename: &Rename) -> Result<()> {
+    let mut out = Output::stdout();
+    if args.json {
+        out.json(&Json::document(|json| {
+            json.text("backend", &rename.from.backend().to_string());
+            json.text("stack", &rename.from.reference().to_string());
+            json.text("renamed_to", &rename.to.reference().to_string());
+            json.raw("dry_run", args.dry_run);
+            json.raw("is_resumed", rename.is_resumed);
+            json.raw("resources", rename.changed);
+            json.objects("objects", &rename.objects, |json, object| {
+                json.text("from", object.from.as_str());
+                json.text("to", object.to.as_str());
+                json.raw("bytes", object.size);
+            });
+        }))?;
+        return Ok(out.finish()?);
+    }
+    if args.dry_run {
+        for MovedObject { from, to, .. } in &rename.objects {
+            out.line(&format!("  {from} -> {to}"))?;
+        }
+    }
+    let verb = match (args.dry_run, rename.is_resumed) {
+        (true, _) => "Would rename",
+        (false, false) => "Renamed",
+        (false, true) => "Ended the rename of",
+    };
+    out.line(&format!(
+        "{verb} the stack {} to {} in {}: {} and {}",
+        rename.from.reference(),
+        rename.to.reference(),
+        rename.from.backend(),
+        count(rename.changed, "resource"),
+        count(rename.objects.len(), "object")
+    ))?;
+    Ok(out.finish()?)
+}
