@@ -44,7 +44,8 @@ async fn names_that_are_alike_are_stacks_of_their_own(place: &PulumiPlace) {
     let listed = backend.stack_names(&StackFilter::default()).await.unwrap();
     let mut theirs: Vec<&str> = theirs.iter().map(|one| one["name"].as_str().unwrap()).collect();
     let mut listed: Vec<&str> = listed.iter().map(|name| name.stack().as_str()).collect();
-    (theirs.sort_unstable(), listed.sort_unstable());
+    theirs.sort_unstable();
+    listed.sort_unstable();
     let expected = vec!["a-b", "a.b", "aXb"];
     assert_eq!((theirs, listed), (expected.clone(), expected));
 }
