@@ -44,6 +44,14 @@ pub struct PrunePlan {
     pub kept: Vec<OldCopy>,
 }
 
+impl OldCopy {
+    /// Whether it is more than what a kill left of an entry, which is none of those that stay.
+    fn is_whole(&self) -> bool {
+        let is_entry = |key: &Key| Compression::strip(key.as_str()).ends_with(".history.json");
+        self.source != CopySource::History || self.keys.iter().any(is_entry)
+    }
+}
+
 impl PruneRules {
     /// The newest this many of each source stay.
     #[must_use]
@@ -100,7 +108,7 @@ impl Stack {
         let (old, kept) = found.into_iter().partition(|copy| {
             let count = newer.entry(copy.source).or_default();
             let is_old = rules.is_old(*count, copy.time, now);
-            *count += 1;
+            *count += usize::from(copy.is_whole());
             is_old
         });
         Ok(PrunePlan { old, kept })

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use groundstate_conformance::{Fault, FaultyBlobs};
-use groundstate_pulumi_diy::blobs::MemoryBlobs;
+use groundstate_pulumi_diy::blobs::{BlobStore, DeleteOptions, MemoryBlobs};
 use groundstate_pulumi_diy::{
     CopySource, ErrorKind, ImportOptions, Options, PruneRules, Result, Stack, Unguarded, Update,
 };
@@ -196,6 +196,27 @@ async fn a_prune_keeps_what_the_rules_keep_and_always_the_newest() {
     let stack = with_updates(&Bucket::memory()).await;
     let error = stack.old_copies(&PruneRules::default()).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
+}
+
+/// The state of an entry is written before the entry.
+#[tokio::test]
+async fn a_prune_keeps_as_many_updates_when_a_kill_left_half_of_one() {
+    let bucket = Bucket::memory();
+    let stack = with_updates(&bucket).await;
+    let newest = stack.history(1, 1).await.unwrap().entries.remove(0).key;
+    bucket.store.delete(&newest, &DeleteOptions::default()).await.unwrap();
+    let old = stack.old_copies(&PruneRules::default().keep(2)).await.unwrap();
+    stack.prune(&old, &Unguarded).await.unwrap();
+    assert_eq!(stack.history(1, 0).await.unwrap().total, 2);
+    // The half is newer than both, and is removed when they are old.
+    assert_eq!(counts(&stack).await, [2, 3, 2]);
+    bucket.tick();
+    for _ in 0..2 {
+        stack.record(&Update::default(), &Unguarded).await.unwrap();
+    }
+    let old = stack.old_copies(&PruneRules::default().keep(2)).await.unwrap();
+    stack.prune(&old, &Unguarded).await.unwrap();
+    assert_eq!(counts(&stack).await, [2; 3]);
 }
 
 #[tokio::test]
