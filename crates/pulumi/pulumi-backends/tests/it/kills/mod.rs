@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use groundstate_pulumi_backends::pulumi_diy::{Backend, LockContent, Options, RemoveOptions, Stack, Warning};
 use groundstate_testkit::{PulumiPlace, PulumiProject, pulumi_takes_part};
+use serde_json::Value;
 
 use crate::support::{backend, reference, store};
 use worker::{FROM, MARK, RECOVERS, URL};
@@ -261,7 +262,10 @@ impl<'a> Campaign<'a> {
     fn look(&mut self, exported: &[u8]) {
         if let Some(project) = &self.project {
             let theirs = project.pulumi(&["stack", "export", "--stack", "organization/shop/dev"]).succeeds();
-            assert_eq!(theirs.as_bytes(), exported);
+            // What was imported keeps its order here, and gets Pulumi's there.
+            let [theirs, ours]: [Value; 2] =
+                [theirs.as_bytes(), exported].map(|text| serde_json::from_slice(text).unwrap());
+            assert_eq!(theirs, ours);
             self.count("looks of pulumi");
         }
     }
