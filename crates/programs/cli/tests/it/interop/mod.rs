@@ -4,5 +4,7 @@ mod places;
 #[cfg(unix)]
 mod pulumi;
 mod scenarios;
+#[cfg(unix)]
+mod stacks;
 mod traffic;
 mod workdir;

@@ -8,6 +8,7 @@ use std::process::Stdio;
 use groundstate_testkit::{PulumiPlace, PulumiProject, Ran, pulumi_takes_part};
 use serde_json::Value;
 
+use super::stacks::pulumi_goes_on_after_a_rollback_and_a_push;
 use crate::support;
 
 const STACK: &str = "dev";
@@ -216,6 +217,7 @@ macro_rules! scenarios {
 
 scenarios! {
     pulumi_goes_on_after_our_changes: folder s3 gs azblob postgres;
+    pulumi_goes_on_after_a_rollback_and_a_push: folder s3 gs azblob postgres;
     marks_mean_to_pulumi_what_they_say: folder;
     secrets_open_both_ways: folder s3;
     what_pulumi_writes_we_write_the_same: folder postgres;
