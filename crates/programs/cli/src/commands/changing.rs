@@ -172,14 +172,15 @@ pub(super) fn push(args: &PushArgs) -> Result {
         (State::Terraform(state), StoredState::Terraform(found)) => {
             return terraform::push::run(args, &state, found);
         }
-        (State::Pulumi(state), StoredState::Pulumi(found)) if is_stack(&found) => {
-            return pulumi::push(args, &state, found);
-        }
-        (State::Pulumi(_), StoredState::Pulumi(found)) => {
+        (_, StoredState::Pulumi(found)) if !is_stack(&found) => {
             return Err(not_theirs(found.name(), "push", HINT));
         }
+        (State::Pulumi(state), StoredState::Pulumi(found)) => {
+            return pulumi::push(args, &state, found);
+        }
         (State::Pulumi(state), StoredState::Terraform(found)) => {
-            format!("{} is a deployment of Pulumi, and {} is a state of Terraform", state.name, found.name())
+            let (name, place) = (&state.name, found.name());
+            format!("{name} is a deployment of Pulumi, and {place} is for states of Terraform")
         }
         (State::Terraform(state), StoredState::Pulumi(found)) => {
             // An empty or unknown file gets an error of its own.

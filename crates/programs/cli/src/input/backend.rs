@@ -30,9 +30,11 @@ fn open(
     let text = argument.to_str().ok_or_else(|| {
         Failure::new(Kind::Usage, format!("{} is not text, so it names no place", argument.display()))
     })?;
-    if stack::address(argument).is_some() {
+    if stack::address(argument).is_some() || stack::is_only_project(argument) {
         let message = "Pulumi has stacks in place of workspaces, and this command is for those of Terraform";
-        return Err(Failure::new(Kind::Usage, message).hint("`groundstate stacks list` shows the stacks"));
+        return Err(Failure::new(Kind::Usage, message).hint(
+            "`groundstate stacks list` shows the stacks, `groundstate help stacks` what can be done with them",
+        ));
     }
     let place = Environment::registry().place(text, environment.chosen(), &environment.context(purpose));
     let place = place.map_err(|error| match argument.is_dir() {

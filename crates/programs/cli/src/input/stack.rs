@@ -46,20 +46,28 @@ pub(crate) fn is_project(directory: &Path, environment: &Environment) -> Result<
     if Project::file_in(directory).is_none() {
         return Ok(false);
     }
-    let is_configuration = |entry: std::fs::DirEntry| {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        TERRAFORM_ENDINGS.iter().any(|ending| name.ends_with(ending))
-    };
-    let has_terraform = TERRAFORM.iter().any(|name| directory.join(name).exists())
-        || std::fs::read_dir(directory).is_ok_and(|entries| entries.flatten().any(is_configuration));
-    if !has_terraform {
+    if !has_terraform(directory) {
         return Ok(true);
     }
     let directory = directory.display();
     let message = format!("{directory} is a project of Pulumi and a directory of Terraform");
     Err(Failure::new(Kind::Usage, message)
         .hint("`--stack NAME` means the stack of Pulumi, `--workspace default` the state of Terraform"))
+}
+
+/// Whether a directory is a project of Pulumi, and nothing in it is Terraform's.
+pub(crate) fn is_only_project(directory: &Path) -> bool {
+    Project::file_in(directory).is_some() && !has_terraform(directory)
+}
+
+fn has_terraform(directory: &Path) -> bool {
+    let is_configuration = |entry: std::fs::DirEntry| {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        TERRAFORM_ENDINGS.iter().any(|ending| name.ends_with(ending))
+    };
+    TERRAFORM.iter().any(|name| directory.join(name).exists())
+        || std::fs::read_dir(directory).is_ok_and(|entries| entries.flatten().any(is_configuration))
 }
 
 /// The stack that an address means: the text behind `pulumi+`.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use groundstate_blobs::Key;
 use groundstate_common::{Timestamp, shortened};
-use groundstate_pulumi_diy::{CopySource, Error, History, HistoryEntry, Update};
+use groundstate_pulumi_diy::{CopySource, History, HistoryEntry, Update};
 
 use crate::args::HistoryArgs;
 use crate::input::location::StateLocation;
@@ -54,7 +54,7 @@ pub(crate) fn history(args: &HistoryArgs, found: StateLocation) -> Result {
     })?;
     let mut messages = Messages::stderr();
     for error in page.history.entries.iter().filter_map(|entry| entry.update.as_ref().err()) {
-        messages.warning(&why(error));
+        messages.warning(&chain(error));
     }
     unlisted.iter().for_each(|failure| messages.failure(failure));
     drop(messages);
@@ -67,10 +67,6 @@ pub(crate) fn history(args: &HistoryArgs, found: StateLocation) -> Result {
     let is_damaged = page.history.entries.iter().any(|entry| entry.update.is_err());
     let outcome = if is_damaged { Outcome::Found(Kind::Findings) } else { Outcome::Clean };
     Ok(unlisted.map_or(outcome, |Failure { kind, .. }| outcome.and(kind)))
-}
-
-fn why(error: &Error) -> String {
-    chain(error)
 }
 
 impl Page {
@@ -98,6 +94,9 @@ impl Page {
         let History { entries, total, .. } = &self.history;
         if *total == 0 {
             out.line(&format!("{name} has no updates in its history"))?;
+        }
+        if *total > 0 && entries.is_empty() && self.copies.is_empty() {
+            out.line(&format!("{name} has no page {}", self.number))?;
         }
         let rows: Vec<[String; 6]> = entries.iter().map(|entry| self.row(entry)).collect();
         columns(&rows).iter().try_for_each(|line| out.line(line))?;
@@ -155,7 +154,7 @@ impl Page {
                 }
                 match &entry.update {
                     Ok(update) => members(json, update),
-                    Err(error) => json.text("unreadable", &why(error)),
+                    Err(error) => json.text("unreadable", &chain(error)),
                 }
             });
             json.raw("copies_total", self.copies_total);

@@ -81,6 +81,9 @@ fn a_change_and_its_undoing_go_through_a_directory_too() {
     assert!(compact(&text_in(&file.path)).contains(r#""name":"one""#));
     assert_eq!(groundstate(&["list", dir]).clean(), "null_resource.one\nnull_resource.two\n");
     assert_eq!(groundstate(&["pull", dir]).clean(), text_in(&file.path));
+    let copy = file.dir.path().join("copy.json");
+    assert_eq!(groundstate(&["pull", dir, "--output", copy.to_str().unwrap()]).clean(), "");
+    assert_eq!(fs::read_to_string(copy).unwrap(), text_in(&file.path));
     assert!(groundstate(&["locks", dir]).clean().ends_with(": not locked\n"));
 }
 

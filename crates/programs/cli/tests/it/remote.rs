@@ -329,6 +329,8 @@ fn every_state_is_kept_and_can_come_back() {
         assert!(serials[0] > serials[1], "{json}");
         let first = json["snapshots"][1]["id"].as_str().unwrap();
         assert!(work.run(&["history", "."]).clean().lines().nth(1).unwrap().starts_with(first));
+        let paged = work.run(&["history", ".", "--page", "1"]).failed(2);
+        assert!(paged.contains("is no stack of Pulumi"), "{paged}");
         assert!(work.run(&["show", ".", "--at", first]).clean().contains("# a.one"));
         let diff = work.run(&["diff", ".", "--at", first]);
         assert!(diff.code == 1 && diff.stdout.contains("- a.one"), "{}{}", diff.stdout, diff.stderr);

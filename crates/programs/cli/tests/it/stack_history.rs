@@ -70,6 +70,7 @@ fn a_page_has_as_many_as_it_is_asked_for() {
     assert_eq!(second["copies"].as_array().unwrap().len(), 2);
     let (_, behind) = json(&project, &["history", ".", "--page", "9"]);
     assert_eq!(behind["updates"].as_array().unwrap().len(), 0);
+    assert!(project.run(&["history", ".", "--page", "9"]).clean().ends_with("has no page 9\n"));
     let (_, all) = json(&project, &["history", ".", "--page-size", "0"]);
     assert_eq!(all["updates"].as_array().unwrap().len(), 3);
     assert_eq!(project.run(&["history", ".", "--page", "0"]).code, 2);
@@ -203,7 +204,7 @@ fn rollback_restores_a_copy_and_keeps_what_it_replaces() {
         assert_eq!(project.stored(&format!("{active}.bak")), before, "what it replaces is there");
         assert!(is_unlocked(&project));
         let again = project.run(&["rollback", ".", "--to", &id]).clean();
-        assert!(again.contains("Nothing to change."), "{again}");
+        assert_eq!(again, "Nothing to change.\n");
 
         let undone = project.run(&["undo", ".", "--json"]);
         assert_eq!(undone.code, 0, "{}", undone.stderr);
@@ -286,6 +287,7 @@ fn a_lock_of_pulumi_refuses_what_replaces_a_state() {
         &["undo", "."],
         &["push", ".", "export.json"],
         &["rollback", ".", "--to", "bak", "--no-lock"],
+        &["protect", ".", "shop-dev", "--no-lock"],
     ] {
         let refused = project.run(args).failed(8);
         assert!(refused.contains("daemon@builder"), "{args:?}: {refused}");
@@ -336,7 +338,7 @@ fn a_pull_is_what_a_push_takes() {
         assert_eq!(project.run(&["pull", ".", "-o", "export.json"]).clean(), "");
         let file = project.path().join("export.json");
         assert_eq!(fs::read_to_string(&file).unwrap(), export);
-        assert!(project.run(&["push", ".", "export.json"]).clean().contains("Nothing to change."));
+        assert_eq!(project.run(&["push", ".", "export.json"]).clean(), "Nothing to change.\n");
 
         let urn = project.run(&["list", "."]).clean().lines().last().unwrap().to_owned();
         let kept = format!("\"urn\": \"{urn}\",\n                \"futureKey\": 1.50,");
@@ -389,7 +391,7 @@ fn a_push_refuses_what_pulumi_refuses() {
     }
     let refused = project.run(&["push", "state.tfstate", "foreign.json"]).failed(2);
     assert!(
-        refused.contains("is a deployment of Pulumi, and state.tfstate is a state of Terraform"),
+        refused.contains("is a deployment of Pulumi, and state.tfstate is for states of Terraform"),
         "{refused}"
     );
     let missing = project.run(&["push", ".", "foreign.json", "--stack", "nothing"]).failed(3);
@@ -470,4 +472,38 @@ fn a_bucket_that_cannot_be_written_has_a_history_and_refuses_a_rollback() {
     // A folder that cannot be read is named, and the updates are shown.
     assert!(part.code == 3 && part.stdout.starts_with("3  refresh"), "{part:?}");
     assert!(part.stderr.contains("backups/shop/dev"), "{}", part.stderr);
+}
+
+#[test]
+fn commands_that_mean_nothing_for_a_stack_name_those_that_do() {
+    let project = Project::of("plain");
+    fs::write(project.path().join("script"), "rm a.b\n").unwrap();
+    let export = project.run(&["pull", ".", "-o", "export.json"]);
+    assert_eq!(export.code, 0);
+    let stack = project.stack();
+    for (args, named) in [
+        (&["workspaces", "list", "."][..], "groundstate stacks list"),
+        (&["workspaces", "new", ".", "x"], "groundstate stacks list"),
+        (&["workspaces", "delete", &stack, "x"], "groundstate stacks list"),
+        (&["migrate", ".", "elsewhere"], "groundstate help stacks"),
+        (&["migrate", &stack, "elsewhere"], "groundstate help stacks"),
+        (&["migrate-lock", "."], "groundstate stacks list"),
+        (&["repair-digest", "."], "groundstate stacks list"),
+        (&["edit", ".", "--script", "script"], "`mv`, `rm`"),
+        (&["replace-provider", ".", "a", "b"], "change the program"),
+        (&["merge-errored", ".", "export.json"], "`pulumi refresh`"),
+        (&["salvage", "."], "groundstate repair"),
+        (&["history", ".", "--workspace", "x"], ""),
+        (&["rollback", "export.json", "--to", "x"], "groundstate undo"),
+        (&["pull", "export.json"], "groundstate upgrade"),
+        (&["push", "export.json", "export.json"], "pulumi stack import"),
+        (&["history", "export.json"], "groundstate undo"),
+    ] {
+        let refused = project.run(args);
+        assert_ne!(refused.code, 0, "{args:?}: {}", refused.stdout);
+        assert!(refused.stderr.contains(named), "{args:?}: {}", refused.stderr);
+    }
+    let left: Vec<_> =
+        fs::read_dir(project.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(!left.iter().any(|name| name.to_string_lossy().contains("terraform")), "{left:?}");
 }

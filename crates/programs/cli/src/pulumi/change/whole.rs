@@ -140,6 +140,9 @@ async fn compare(
         true => vec![reordered()],
         false => differences(changes, false),
     };
+    if diff.is_empty() {
+        done.changes.clear();
+    }
     Ok((Changed { done, diff, written: false }, vanishing))
 }
 
