@@ -3,6 +3,7 @@
 mod formats;
 mod locks;
 mod meeting;
+mod moves;
 mod names;
 mod updates;
 
