@@ -48,6 +48,9 @@ enum Command {
     /// Does one thing with a deployment inside this process
     #[command(hide = true)]
     DeploymentStep(deployment::StepOptions),
+    /// Does one thing with a stack inside this process
+    #[command(hide = true)]
+    StacksStep(stacks::StepOptions),
     /// Does one thing with a journal inside this process
     #[command(hide = true)]
     ReplayStep(replay::StepOptions),
@@ -78,6 +81,7 @@ fn main() -> ExitCode {
         Command::Replay(options) => replay::run(&options),
         Command::ReplayStep(options) => replay::run_step(&options),
         Command::Stacks(options) => stacks::run(&options),
+        Command::StacksStep(options) => stacks::run_step(&options),
         Command::Hostile(options) => hostile::run(&options),
         Command::Gen(options) => generate(&options),
         Command::Child(options) => child::run(&options),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
@@ -20,8 +21,10 @@ pub struct Recorded {
     pub query: String,
     /// The headers, with names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The bytes that followed the headers.
+    /// The bytes that followed the headers; empty if the server keeps sizes only.
     pub body: Bytes,
+    /// How many bytes followed the headers.
+    pub received: u64,
     /// The status of the answer; nothing if the connection was closed, or if the answer is still to come.
     pub status: Option<u16>,
     /// The size of the answer without its headers. What a fault cuts off is not counted.
@@ -48,7 +51,7 @@ impl Recorded {
 impl fmt::Debug for Recorded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Neither headers nor queries: both carry signatures.
-        write!(f, "{} {} ({} bytes)", self.method, self.path, self.body.len())?;
+        write!(f, "{} {} ({} bytes)", self.method, self.path, self.received)?;
         match self.status {
             Some(status) => write!(f, " -> {status} ({} bytes)", self.answered)?,
             None => write!(f, " -> nothing")?,
@@ -83,7 +86,11 @@ impl fmt::Display for Traffic {
 
 /// The log of a server.
 #[derive(Default)]
-pub(crate) struct Log(Mutex<Entries>);
+pub(crate) struct Log {
+    entries: Mutex<Entries>,
+    /// Bodies are not kept.
+    sizes_only: AtomicBool,
+}
 
 #[derive(Default)]
 struct Entries {
@@ -94,16 +101,22 @@ struct Entries {
 
 impl Log {
     fn lock(&self) -> MutexGuard<'_, Entries> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn keep_sizes_only(&self) {
+        self.sizes_only.store(true, Ordering::Relaxed);
     }
 
     pub(crate) fn arrived(&self, request: &Request) -> usize {
+        let is_kept = !self.sizes_only.load(Ordering::Relaxed);
         let recorded = Recorded {
             method: request.method.clone(),
             path: request.path(),
             query: request.raw_query().to_owned(),
             headers: request.headers().map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
-            body: request.body.clone(),
+            body: if is_kept { request.body.clone() } else { Bytes::new() },
+            received: request.body.len() as u64,
             status: None,
             answered: 0,
             fault: None,
@@ -165,7 +178,7 @@ impl Log {
         let mut traffic = Traffic::default();
         for entry in self.since(mark) {
             traffic.requests += 1;
-            traffic.received += entry.body.len() as u64;
+            traffic.received += entry.received;
             traffic.sent += entry.answered;
             *traffic.methods.entry(entry.method).or_default() += 1;
         }

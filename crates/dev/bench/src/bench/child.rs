@@ -6,7 +6,7 @@
 
 use std::ffi::OsString;
 use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -27,6 +27,9 @@ pub(crate) struct Options {
     /// Bytes of addresses that the program may have
     #[arg(long)]
     memory: Option<u64>,
+    /// Seconds after which the program is stopped, whatever it waits for
+    #[arg(long)]
+    patience: Option<u64>,
     /// The program and its arguments
     #[arg(last = true, required = true)]
     command: Vec<OsString>,
@@ -45,6 +48,9 @@ pub(crate) struct Limits {
 
 /// The name under which a cost has the time of the processor.
 const PROCESSOR: &str = "processor";
+
+/// The name under which a cost says that the program was stopped.
+const STOPPED: &str = "stopped";
 
 /// What a run cost.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -79,14 +85,40 @@ pub(crate) fn run(options: &Options) -> Outcome {
     let name = program.to_string_lossy().into_owned();
     confine(options).map_err(|source| Failure::Start { program: name.clone(), source })?;
     let start = Instant::now();
-    let status = command.status().map_err(|source| Failure::Start { program: name.clone(), source })?;
+    let started = |source| Failure::Start { program: name.clone(), source };
+    let mut child = command.spawn().map_err(started)?;
+    let status = match options.patience {
+        None => Some(child.wait().map_err(started)?),
+        Some(seconds) => wait_for(&mut child, Duration::from_secs(seconds)).map_err(started)?,
+    };
     let wall = start.elapsed();
+    let Some(status) = status else {
+        println!("{}", line(STOPPED, wall, 0));
+        println!("{}", line("cost", wall, peak_of_children()));
+        return Ok(());
+    };
     if status.code() != Some(options.code) {
         return Err(Failure::Child { command: name, status: status.to_string(), stderr: String::new() });
     }
     println!("{}", line(PROCESSOR, processor_of_children(), 0));
     println!("{}", line("cost", wall, peak_of_children()));
     Ok(())
+}
+
+/// Waits so long, and then stops the program: then there is no status.
+fn wait_for(child: &mut Child, patience: Duration) -> std::io::Result<Option<ExitStatus>> {
+    let start = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if start.elapsed() >= patience {
+            child.kill()?;
+            child.wait()?;
+            return Ok(None);
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
 }
 
 /// Prints a time that a step took, for [`measure`] to read.
@@ -110,6 +142,21 @@ pub(crate) fn measure_within(command: &Command, limits: &Limits) -> Outcome<Cost
     let Limits { code, seconds, memory } = limits;
     let options = [format!("--code={code}"), format!("--seconds={seconds}"), format!("--memory={memory}")];
     measured(command, false, &options)
+}
+
+/// Runs a program and reads what it cost; what it prints is dropped. The cost is that until then if the program is stopped when
+/// its time is over.
+pub(crate) fn measure_for(command: &Command, patience: Duration) -> Outcome<(Cost, Ended)> {
+    let cost = measured(command, false, &[format!("--patience={}", patience.as_secs())])?;
+    let ended = if cost.told(STOPPED).is_zero() { Ended::ByItself } else { Ended::Stopped };
+    Ok((cost, ended))
+}
+
+/// How a program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    ByItself,
+    Stopped,
 }
 
 fn measured(command: &Command, keep: bool, options: &[String]) -> Outcome<Cost> {

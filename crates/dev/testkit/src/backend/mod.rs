@@ -91,7 +91,7 @@ impl TestBackend {
     pub fn server(&self) -> Option<&Server> {
         match &self.store {
             Store::Local => None,
-            Store::S3(bucket) => bucket.server.as_deref(),
+            Store::S3(bucket) => bucket.server.as_deref().or(bucket.proxy.as_deref()),
             Store::Gcs(bucket) => bucket.server.as_deref(),
             Store::Azure(container) => Some(&container.front),
         }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::client::request;
 use super::{Answer, Store, TestBackend, authority, fresh, server_of_peer, text};
-use crate::S3Server;
+use crate::{FaultProxy, S3Server};
 
 /// The key of the default workspace's state.
 pub(super) const KEY: &str = "team/app.tfstate";
@@ -33,6 +33,8 @@ pub(super) struct Bucket {
     table: Option<String>,
     locks: S3Locks,
     pub(super) server: Option<S3Server>,
+    /// Counts the requests to a server of others.
+    pub(super) proxy: Option<FaultProxy>,
 }
 
 impl TestBackend {
@@ -42,6 +44,19 @@ impl TestBackend {
             Some(endpoint) => Self::s3_at(&endpoint, locks, None),
             None => Self::s3_here(locks),
         }
+    }
+
+    /// A place in S3 whose requests are counted, in a server of others too.
+    pub fn s3_counted(locks: S3Locks) -> Self {
+        let Some(endpoint) = server_of_peer("moto", "GROUNDSTATE_S3_ENDPOINT") else {
+            return Self::s3_here(locks);
+        };
+        let proxy = FaultProxy::in_front_of(&endpoint);
+        let mut place = Self::s3_at(&proxy.endpoint(), locks, None);
+        if let Store::S3(bucket) = &mut place.store {
+            bucket.proxy = Some(proxy);
+        }
+        place
     }
 
     /// A place in a server of this crate, which counts requests and does wrong what it is told to.
@@ -74,7 +89,7 @@ impl TestBackend {
             dynamodb(&at, "CreateTable", &shape).ok();
         }
         let Value::Object(settings) = settings else { unreachable!("it is written as an object above") };
-        let store = Store::S3(Bucket { at, name, table, locks, server });
+        let store = Store::S3(Bucket { at, name, table, locks, server, proxy: None });
         Self { kind: "s3", settings, environment: Vec::new(), store }
     }
 }

@@ -79,6 +79,11 @@ impl Server {
         self.log.count(method, pattern)
     }
 
+    /// Keeps no bodies of requests from now on, only their sizes: for programs that send more than there is room for.
+    pub fn keep_sizes_only(&self) {
+        self.log.keep_sizes_only();
+    }
+
     /// Forgets the requests so far.
     pub fn clear_requests(&self) {
         self.log.clear();

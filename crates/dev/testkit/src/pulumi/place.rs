@@ -47,6 +47,11 @@ impl PulumiPlace {
         Self::s3_in(TestBackend::s3_here(S3Locks::File))
     }
 
+    /// The same with a count of requests, wherever it is.
+    pub fn s3_counted() -> Self {
+        Self::s3_in(TestBackend::s3_counted(S3Locks::File))
+    }
+
     fn s3_in(bucket: TestBackend) -> Self {
         let (name, endpoint) =
             (text(&bucket, "/bucket"), text(&bucket, "/endpoints/s3").trim_end_matches('/').to_owned());
@@ -143,6 +148,11 @@ impl PulumiPlace {
         bucket.put(&format!("{PREFIX}/{key}"), bytes);
     }
 
+    /// Whether the place is in a server of others.
+    pub fn is_in_a_peer(&self) -> bool {
+        self.bucket.as_ref().is_some_and(TestBackend::is_in_a_peer)
+    }
+
     /// The server of this crate through which requests go, if they do.
     pub fn server(&self) -> Option<&Server> {
         match self.kind {
@@ -169,7 +179,8 @@ mod tests {
         let url = place.url();
         assert!(url.starts_with("s3://interop-"), "{url}");
         assert!(url.contains("/team/one?endpoint=http://127.0.0.1:"), "{url}");
-        assert!(place.server().is_some());
+        assert!(place.server().is_some() && !place.is_in_a_peer());
+        assert!(PulumiPlace::s3_counted().server().is_some());
         let place = PulumiPlace::gs_here();
         assert!(place.environment()[0].1.starts_with("127.0.0.1:"), "{place:?}");
         let place = PulumiPlace::azblob_here();

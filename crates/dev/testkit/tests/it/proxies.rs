@@ -19,6 +19,20 @@ async fn an_object_store_notices_no_proxy() {
 }
 
 #[tokio::test]
+async fn a_server_that_keeps_sizes_only_counts_the_same_traffic() {
+    let server = S3Server::start().await;
+    server.create_bucket("b");
+    let proxy = FaultProxy::in_front_of(&server.endpoint());
+    proxy.keep_sizes_only();
+    http().put(format!("{}/b/k", proxy.endpoint())).body("12345").send().await.unwrap();
+    assert_eq!(server.object("b", "k").unwrap().bytes, "12345");
+    assert_eq!(proxy.traffic(), server.traffic());
+    assert_eq!(proxy.traffic().received, 5);
+    let kept = |server: &groundstate_testkit::Server| server.requests()[0].body.len();
+    assert_eq!((kept(&proxy), kept(&server)), (0, 5));
+}
+
+#[tokio::test]
 async fn a_proxy_makes_the_same_faults_as_a_server() {
     for (fault, status, stored) in [
         (Fault::after_commit_500(), Some(500), true),
