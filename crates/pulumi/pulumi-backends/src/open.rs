@@ -34,6 +34,19 @@ pub struct OpenedStore {
     /// The table of a database, which writers make.
     #[cfg(feature = "postgres")]
     table: Option<Arc<groundstate_blobs_postgres::PostgresBlobs>>,
+    /// How keys begin that the other form of the URL of a database has.
+    #[cfg(feature = "postgres")]
+    other_form: Option<OtherForm>,
+}
+
+/// The URL of a database without its name in the path, or with it: the same table, and other keys.
+#[cfg(feature = "postgres")]
+#[derive(Clone, Debug)]
+pub(crate) struct OtherForm {
+    /// How its keys begin.
+    pub(crate) prefix: String,
+    /// What it is.
+    pub(crate) url: String,
 }
 
 impl OpenedStore {
@@ -44,6 +57,8 @@ impl OpenedStore {
             directory,
             #[cfg(feature = "postgres")]
             table: None,
+            #[cfg(feature = "postgres")]
+            other_form: None,
         }
     }
 
@@ -58,6 +73,22 @@ impl OpenedStore {
             return table.create_table().await;
         }
         Ok(())
+    }
+
+    /// Whether the same table has stacks that this URL does not show and its other form does: `postgres://HOST/DATABASE` puts the name of the
+    /// database before all keys, and `postgres://` with `PGDATABASE` does not. Gives that form. One request; none for other stores.
+    ///
+    /// # Errors
+    ///
+    /// Those of the request.
+    pub async fn other_form_with_stacks(&self) -> Result<Option<String>> {
+        #[cfg(feature = "postgres")]
+        if let (Some(table), Some(other)) = (&self.table, &self.other_form) {
+            let stacks = format!("{}{}", other.prefix, groundstate_pulumi_diy::Layout::STACKS);
+            let page = table.list(&stacks, &groundstate_blobs::ListOptions::default().limit(1)).await?;
+            return Ok((!page.blobs.is_empty()).then(|| other.url.clone()));
+        }
+        Ok(None)
     }
 }
 
@@ -86,9 +117,9 @@ impl BackendChoice {
         }
         #[cfg(feature = "postgres")]
         if self.url.scheme() == "postgres" {
-            let (store, table) = crate::postgres::open(self, with)?;
+            let (store, table, other_form) = crate::postgres::open(self, with)?;
             let opened = OpenedStore::new(crate::prefixed::Prefixed::wrap(store, prefix), Vec::new(), None);
-            return Ok(OpenedStore { table: Some(table), ..opened });
+            return Ok(OpenedStore { table: Some(table), other_form, ..opened });
         }
         self.open_cloud(with, prefix)
     }

@@ -7,13 +7,13 @@ use groundstate_blobs_postgres::{PostgresBlobs, PostgresSettings};
 use groundstate_common::Origin;
 
 use crate::choice::BackendChoice;
-use crate::open::OpenContext;
+use crate::open::{OpenContext, OtherForm};
 
-/// Opens the database; nothing is sent yet. Gives the store twice: retried, and as it is, for its table.
-pub(crate) fn open(
-    choice: &BackendChoice,
-    with: OpenContext<'_>,
-) -> Result<(Arc<dyn BlobStore>, Arc<PostgresBlobs>)> {
+/// The store twice, retried and as it is, for its table; and the other form of its URL.
+type Opened = (Arc<dyn BlobStore>, Arc<PostgresBlobs>, Option<OtherForm>);
+
+/// Opens the database; nothing is sent yet.
+pub(crate) fn open(choice: &BackendChoice, with: OpenContext<'_>) -> Result<Opened> {
     if choice.origin < Origin::Environment {
         return Err(Error::unsupported(Op::Use, format_args!("the backend URL {}", choice.url))
             .because("only the project file names the server, which your password would be sent to")
@@ -22,7 +22,21 @@ pub(crate) fn open(
     let settings = PostgresSettings::from_url(&without_prefix(choice.url.secret_text()), with.variable)?;
     let store = Arc::new(PostgresBlobs::open(&settings)?);
     let retried = Retry::new(Arc::clone(&store), RetryPolicy::default(), with.context.clone());
-    Ok((Arc::new(retried), store))
+    Ok((Arc::new(retried), store, other_form(&settings)))
+}
+
+fn other_form(settings: &PostgresSettings) -> Option<OtherForm> {
+    let database = settings.database()?;
+    Some(match settings.key_prefix() {
+        "" => OtherForm {
+            prefix: format!("{database}/"),
+            url: format!("postgres://HOST/{database}, with the name of the database in its path"),
+        },
+        _ => OtherForm {
+            prefix: String::new(),
+            url: format!("postgres:// without a path, and PGDATABASE={database}"),
+        },
+    })
 }
 
 /// The URL without the parameter `prefix`, which is no word of a database; it is a part of the keys already.

@@ -118,6 +118,11 @@ impl PostgresSettings {
         &self.prefix
     }
 
+    /// The database, if the URL or a variable names one.
+    pub fn database(&self) -> Option<&str> {
+        self.word("dbname")
+    }
+
     /// The name of the table, in lower case.
     pub fn table(&self) -> &str {
         self.word("table").unwrap_or("pulumi_state")

@@ -4,7 +4,9 @@
 #![expect(clippy::print_stdout, reason = "campaigns report on the terminal")]
 
 mod directories;
+mod interrupted;
 mod kills;
 mod real;
+mod rows;
 mod stores;
 mod support;

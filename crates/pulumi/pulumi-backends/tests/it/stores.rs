@@ -126,6 +126,36 @@ async fn every_store_is_read_and_written_below_its_prefix() {
     }
 }
 
+/// Copies are written, not copied by the server, so no key has to be encoded in a header.
+#[tokio::test]
+async fn keys_that_urls_have_other_meanings_for_are_stored_as_they_are() {
+    for place in [PulumiPlace::s3_here(), PulumiPlace::gs_here(), PulumiPlace::azblob_here()] {
+        let url = place.url().replace("/team/one", "/a+b/c.d%25e");
+        let opened = crate::support::store(&url, place.environment()).await;
+        let backend = crate::support::backend(
+            opened.store,
+            groundstate_pulumi_backends::pulumi_diy::Options::default(),
+        )
+        .await;
+        let stack = backend.stack(&crate::support::reference("v1.2.json_x-"));
+        let unguarded = || Arc::new(groundstate_pulumi_backends::pulumi_diy::Unguarded);
+        stack.create(unguarded(), None).await.unwrap();
+        let saved = stack.writer(unguarded()).save(stack.new_document()).await.unwrap();
+        let copies = stack.copies().await.unwrap();
+        assert_eq!(
+            copies.iter().map(|copy| Some(copy.key.clone())).collect::<Vec<_>>(),
+            [saved.backup],
+            "{url}"
+        );
+        assert_eq!(stack.read_copy(&copies[0]).await.unwrap().bytes, stack.new_document(), "{url}");
+        assert_eq!(
+            backend.stack_names(&Default::default()).await.unwrap(),
+            [stack.reference().clone()],
+            "{url}"
+        );
+    }
+}
+
 #[test]
 fn a_project_file_does_not_name_the_server_that_gets_a_password() {
     let folder = tempfile::tempdir().unwrap();
