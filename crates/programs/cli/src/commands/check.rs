@@ -62,7 +62,8 @@ pub(super) fn run(args: &CheckArgs) -> Result {
 fn check(state: &Path, args: &CheckArgs, format: CheckFormat, out: &mut Output) -> Result<Checked> {
     let ignored = Ignored::of(state, &args.ignored)?;
     let all: Vec<&Path> = args.states.iter().map(PathBuf::as_path).collect();
-    let state = State::among(state, &all)?;
+    let argument = state;
+    let state = State::among(argument, &all)?;
     let (mut checked, text) = match &state {
         State::Terraform(state) => {
             let text = state.text()?;
@@ -76,6 +77,7 @@ fn check(state: &Path, args: &CheckArgs, format: CheckFormat, out: &mut Output) 
         }
         State::Pulumi(state) => pulumi::check(state)?,
     };
+    checked.findings.extend(pulumi::leftovers::of_stack(argument)?);
     checked.ignore(|finding| ignored.by(finding.code.as_deref(), finding.severity == Severity::Error));
     if format == CheckFormat::Text {
         print(&checked, &text, out)?;

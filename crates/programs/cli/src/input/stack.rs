@@ -35,6 +35,12 @@ pub(crate) fn address(argument: &Path) -> Option<&str> {
     argument.to_str().and_then(|text| text.strip_prefix(PREFIX)).filter(|rest| rest.contains("://"))
 }
 
+/// Whether an argument names a stack in a Pulumi backend.
+pub(crate) fn is_stack(argument: &Path) -> Result<bool> {
+    let names_project = || is_project(argument, &Environment::of_process());
+    Ok(address(argument).is_some() || (argument.is_dir() && names_project()?))
+}
+
 /// Whether a directory is a project of Pulumi and of nothing else, or the command line names a stack.
 pub(crate) fn is_project(directory: &Path, environment: &Environment) -> Result<bool> {
     if environment.chosen().is_some() {

@@ -7,6 +7,7 @@ mod diff;
 mod graph;
 mod history;
 mod keys;
+pub(crate) mod leftovers;
 mod list;
 mod locate;
 pub(crate) mod order;

@@ -255,6 +255,7 @@ fn look_at_questions(runs: &mut Runs) {
         "stacks upgrade pulumi+file://legacy --yes",
         "stacks remove pulumi+file://bucket#organization/shop/dev",
         "stacks remove pulumi+file://bucket#organization/shop/dev --force --yes",
+        "stacks list pulumi+file://bucket --long",
         "workspaces list .",
         "workspaces new . dev",
         "workspaces new . dev",

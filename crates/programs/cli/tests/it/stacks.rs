@@ -115,3 +115,62 @@ fn what_is_no_stack_is_refused_with_the_way_to_one() {
     );
     assert_eq!(project.run(&["list", ".", "--stack", "dev"]).code, 0);
 }
+
+#[test]
+fn what_killed_processes_left_is_named_for_the_stack_and_for_the_backend() {
+    let project = Project::of("plain");
+    let bucket = project.path().join("bucket/.pulumi");
+    assert!(!project.run(&["check", "."]).stdout.contains("GS08"));
+    let left = [
+        "stacks/shop/dev.json.17ab.tmp",
+        "stacks/shop/gone.json.bak",
+        "locks/organization/shop/dev/0.json",
+        "locks/organization/shop/gone/1.json.17ab.tmp",
+    ];
+    let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(3 * 24 * 60 * 60);
+    for name in left {
+        fs::create_dir_all(bucket.join(name).parent().unwrap()).unwrap();
+        fs::File::create(bucket.join(name)).unwrap().set_modified(long_ago).unwrap();
+    }
+    let checked = project.run(&["check", "."]);
+    assert_eq!(checked.code, 1, "{}", checked.stderr);
+    for (code, place, help) in [
+        (
+            "info[GS0801]",
+            "stacks/shop/dev.json.17ab.tmp (0 bytes, written ",
+            "`groundstate stacks prune` removes it",
+        ),
+        (
+            "error[GS0803]",
+            "locks/organization/shop/dev/0.json: unreadable lock: ",
+            "groundstate unlock STACK",
+        ),
+    ] {
+        let shown = &checked.stdout;
+        assert!([code, place, help].iter().all(|part| shown.contains(part)), "{code}: {shown}");
+    }
+    assert!(!checked.stdout.contains("gone"), "{}", checked.stdout);
+    assert_eq!(project.run(&["check", ".", "--ignore", "GS0803", "--fail-on", "warning"]).code, 0);
+    let json: serde_json::Value =
+        serde_json::from_str(&project.run(&["check", ".", "--json"]).stdout).unwrap();
+    let codes: Vec<&str> = json["files"][0]["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["code"].as_str().unwrap())
+        .collect();
+    assert!(codes.ends_with(&["GS0801", "GS0803"]), "{codes:?}");
+
+    let listed = project.run(&["stacks", "list", "--long"]);
+    assert_eq!(listed.code, 0, "every stack could be read: {}", listed.stderr);
+    assert!(listed.stdout.lines().all(|line| line.contains(", updated ")), "{}", listed.stdout);
+    for said in ["unreadable lock (GS0803)", "temporary file among the locks (GS0802)", "gone.json.bak"] {
+        assert!(listed.stderr.contains(said), "{said}: {}", listed.stderr);
+    }
+    let json = project.run(&["stacks", "list", "--long", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+    let codes: Vec<_> = json["leftovers"].as_array().unwrap().iter().map(|one| &one["code"]).collect();
+    assert_eq!(codes, ["GS0801", "GS0802", "GS0803", "GS0820"]);
+    let part = project.run(&["stacks", "list", "--long", "--project", "shop"]);
+    assert_eq!((part.code, part.stderr.as_str()), (0, ""));
+}

@@ -44,7 +44,7 @@ macro_rules! kinds {
 kinds! {
     /// A checkpoint, a copy or an entry of the history was being written by a process that was killed.
     TemporaryFile = 801, Info, "temporary file of a killed write",
-        "remove it; neither pulumi nor groundstate reads it";
+        "neither pulumi nor groundstate reads it; `groundstate stacks prune` removes it";
     /// A lock was being written by a process that was killed. Pulumi counts the file as a lock.
     TemporaryLock = 802, Error, "temporary file among the locks",
         "free the stack with `groundstate unlock STACK --force`, or with `pulumi cancel`";
@@ -66,6 +66,9 @@ kinds! {
     /// A checkpoint in more than one compression. The newest counts.
     SecondVariant = 808, Warning, "checkpoint in more than one compression",
         "look whether it says something else; the next write keeps it as `.bak` and removes it";
+    /// The record of a rename, a migration or an upgrade that was killed, under the name that the stack gets.
+    UnfinishedMove = 809, Warning, "move of a stack that was killed",
+        "repeat the `groundstate stacks rename`, `migrate` or `upgrade` that was killed; it goes on where it ended";
     /// Copies of the checkpoint of a stack that does not exist. A removal leaves them unless it is told otherwise.
     CopiesWithoutStack = 820, Info, "copies of a stack that does not exist",
         "remove them with `groundstate stacks remove STACK --remove-backups`, or keep them to restore the stack";

@@ -93,8 +93,8 @@ impl fmt::Display for Leftover {
 }
 
 impl Backend {
-    /// What was left in the bucket. No checkpoint, copy or entry is read: there is one list of the stacks, of the locks, of the leases and of
-    /// the journals each, one for each project that has a history or backups, and one read for each lock. Temporary files in the
+    /// What was left in the bucket. No checkpoint, copy or entry is read: there is one list of the stacks, of the locks, of the leases, of
+    /// the journals and of the moves each, one for each project that has a history or backups, and one read for each lock. Temporary files in the
     /// histories and backups of stacks that exist are found by [`Stack::leftovers`] only.
     ///
     /// # Errors
@@ -104,7 +104,8 @@ impl Backend {
         let mut scan = Scan::of_bucket(self).await?;
         scan.locks(Layout::LOCKS).await;
         scan.leases().await;
-        scan.journals(Layout::MARKS).await;
+        scan.begun(Layout::MARKS, Layout::MARKS, LeftoverKind::UnrecoveredUpdate).await;
+        scan.begun(Layout::MOVES, Layout::MOVES, LeftoverKind::UnfinishedMove).await;
         scan.copies_without_stack(Layout::HISTORY, LeftoverKind::HistoryWithoutStack).await;
         scan.copies_without_stack(Layout::BACKUPS, LeftoverKind::CopiesWithoutStack).await;
         Ok(scan.ended())
@@ -113,7 +114,7 @@ impl Backend {
 
 impl Stack {
     /// What was left of this stack, which need not exist. No checkpoint, copy or entry is read: there is one list of its files,
-    /// history, backups, locks and journal each, and one read for each lock.
+    /// history, backups, locks, journal and move each, and one read for each lock.
     ///
     /// # Errors
     ///
@@ -124,7 +125,8 @@ impl Stack {
         let mut scan = Scan::of_stack(backend, reference).await?;
         scan.locks(&layout.locks(reference)).await;
         scan.lease(reference).await;
-        scan.journals(&layout.marks(reference)).await;
+        scan.begun(Layout::MARKS, &layout.marks(reference), LeftoverKind::UnrecoveredUpdate).await;
+        scan.begun(Layout::MOVES, &layout.moved(reference), LeftoverKind::UnfinishedMove).await;
         scan.copies_of(reference, &layout.history(reference), LeftoverKind::HistoryWithoutStack).await;
         scan.copies_of(reference, &layout.backups(reference), LeftoverKind::CopiesWithoutStack).await;
         Ok(scan.ended())

@@ -47,7 +47,9 @@ fn of_file(file: &str) -> Option<(groundstate_pulumi_snapshot::StackName, Part)>
 /// The stack of a key in a folder of locks, leases or marks, of which `root` is the beginning, and the name of the object.
 pub(super) fn of_lock<'k>(root: &str, key: &'k str) -> Option<(StackRef, &'k str)> {
     let (folder, file) = key.strip_prefix(root)?.rsplit_once('/')?;
-    Some((reference(folder)?, file))
+    // The folder of all projects is that of a stack only if it has a lock.
+    let is_of_projects = folder == ORGANIZATION && file.is_empty();
+    if is_of_projects { None } else { Some((reference(folder)?, file)) }
 }
 
 /// The stack whose full name is in front of `.json` behind `root`.
@@ -101,6 +103,8 @@ mod tests {
         let stack = |key: &str| of_lock(Layout::LOCKS, key).map(|(stack, file)| format!("{stack} {file}"));
         assert_eq!(stack(".pulumi/locks/organization/p/s/1.json"), Some("organization/p/s 1.json".into()));
         assert_eq!(stack(".pulumi/locks/s/1.json"), Some("s 1.json".into()));
+        assert_eq!(stack(".pulumi/locks/organization/1.json"), Some("organization 1.json".into()));
+        assert_eq!(stack(".pulumi/locks/organization/"), None);
         assert_eq!(stack(".pulumi/locks/1.json"), None);
         assert_eq!(stack(".pulumi/locks/organization/p/../1.json"), None);
         let lease = |key: &str| of_json(Layout::LEASES, key).map(|stack| stack.to_string());

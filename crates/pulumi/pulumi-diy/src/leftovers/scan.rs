@@ -240,14 +240,14 @@ impl<'b> Scan<'b> {
         }
     }
 
-    /// The journals of updates that do not run any more.
-    pub(super) async fn journals(&mut self, prefix: &str) {
+    /// What processes began that do not run any more, by the objects in the folder `root` whose names begin with `prefix`.
+    pub(super) async fn begun(&mut self, root: &str, prefix: &str, kind: LeftoverKind) {
         match all_objects(&**self.backend.store(), prefix).await {
             Ok(listed) => {
                 for one in listed {
-                    let stack = of_json(Layout::MARKS, &one.name).filter(|stack| self.is_meant(stack));
+                    let stack = of_json(root, &one.name).filter(|stack| self.is_meant(stack));
                     if let Some(stack) = stack.filter(|stack| !self.at_work.contains(stack)) {
-                        self.add(LeftoverKind::UnrecoveredUpdate, Some(stack), &one);
+                        self.add(kind, Some(stack), &one);
                     }
                 }
             }

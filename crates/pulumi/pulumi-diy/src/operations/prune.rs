@@ -8,7 +8,7 @@ use groundstate_common::Timestamp;
 
 use crate::backend::folder;
 use crate::stack::time_of;
-use crate::{Compression, CopySource, Error, ErrorKind, Guard, Op, Result, Stack};
+use crate::{Compression, CopySource, Error, ErrorKind, Guard, LeftoverKind, Op, Result, Stack};
 
 /// Which copies are old. Where both are given, both have to hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub struct PruneRules {
 pub struct OldCopy {
     /// Who keeps it; never [`CopySource::Previous`].
     pub source: CopySource,
-    /// When it was made, by its name.
+    /// When it was made, by its name; of a temporary file by the store.
     pub time: Timestamp,
     /// Its objects, in the order in which they are removed.
     pub keys: Vec<Key>,
@@ -76,7 +76,8 @@ impl PruneRules {
 }
 
 impl Stack {
-    /// What the rules would remove, the newest first of each source. Nothing is removed.
+    /// What the rules would remove, the newest first of each source, and then the temporary files that writes left that were killed more
+    /// than a day ago, whatever the rules are. Nothing is removed.
     ///
     /// # Errors
     ///
@@ -85,7 +86,7 @@ impl Stack {
         Ok(self.prune_plan(rules).await?.old)
     }
 
-    /// What the rules would remove, and what they leave. Nothing is removed. The stack need not exist: copies may be left of it.
+    /// What [`old_copies`](Self::old_copies) gives, and what the rules leave. Nothing is removed. The stack need not exist: copies may be left of it.
     ///
     /// # Errors
     ///
@@ -105,13 +106,24 @@ impl Stack {
         found.sort_by(|a, b| (a.source, b.time, &b.keys).cmp(&(b.source, a.time, &a.keys)));
         let now = self.backend().context().clock.now();
         let mut newer: BTreeMap<CopySource, usize> = BTreeMap::new();
-        let (old, kept) = found.into_iter().partition(|copy| {
+        let (mut old, kept): (Vec<OldCopy>, Vec<OldCopy>) = found.into_iter().partition(|copy| {
             let count = newer.entry(copy.source).or_default();
             let is_old = rules.is_old(*count, copy.time, now);
             *count += usize::from(copy.is_whole());
             is_old
         });
+        old.extend(self.temporary_files().await?);
         Ok(PrunePlan { old, kept })
+    }
+
+    async fn temporary_files(&self) -> Result<Vec<OldCopy>> {
+        let left = self.leftovers().await?.found.into_iter();
+        let left = left.filter(|one| one.kind == LeftoverKind::TemporaryFile).map(|one| {
+            let keys = vec![self.backend().key(Op::Prune, &one.key)?];
+            let time = one.modified.unwrap_or(Timestamp::UNIX_EPOCH);
+            Ok(OldCopy { source: CopySource::Temporary, time, keys, size: one.size })
+        });
+        left.collect()
     }
 
     /// Removes what [`old_copies`](Self::old_copies) found. What was removed meanwhile is no error, so a prune that was killed is

@@ -22,6 +22,8 @@ pub enum CopySource {
     History,
     /// A checkpoint that was retained when it was saved.
     Retained,
+    /// What a killed write left. It is no copy to restore from.
+    Temporary,
 }
 
 /// A copy of the state of a stack.
@@ -45,6 +47,7 @@ impl fmt::Display for CopySource {
             Self::Backup => "backup",
             Self::History => "history",
             Self::Retained => "retained",
+            Self::Temporary => "temporary",
         })
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use groundstate_conformance::{Fault, FaultyBlobs};
 use groundstate_pulumi_diy::blobs::{
-    BlobCapabilities, BlobStore, MemoryBlobs, Precondition, Retry, RetryPolicy,
+    BlobCapabilities, BlobStore, Context, MemoryBlobs, Precondition, Retry, RetryPolicy,
 };
 use groundstate_pulumi_diy::{
     Compression, Error, ErrorKind, Guard, Op, Options, Result, Stack, Unguarded, Warning,
@@ -287,6 +287,35 @@ async fn a_full_disk_is_an_error_and_a_pause_of_the_service_is_none() {
         assert_eq!(saved.as_ref().err().map(Error::kind), (!succeeds).then_some(ErrorKind::Unavailable));
         assert_eq!(read(&stack).await, document(if succeeds { "new" } else { "old" }));
     }
+}
+
+/// Waits for longer than any test.
+#[derive(Debug)]
+struct ForEver;
+
+#[async_trait]
+impl groundstate_common::Sleeper for ForEver {
+    async fn sleep(&self, _: Duration) {
+        std::future::pending().await
+    }
+}
+
+#[tokio::test]
+async fn a_save_that_is_given_up_while_it_is_tried_again_is_not_taken_for_done() {
+    let memory = Bucket::memory();
+    let blobs = FaultyBlobs::new(MemoryBlobs::new("bucket"));
+    let context = Context::new(memory.time(), Arc::new(ForEver), memory.context().ids);
+    let store = Arc::new(Retry::new(blobs.clone(), RetryPolicy::default(), context));
+    let stack = memory.through(store).open().await.stack(&stack("s"));
+    let mut writer = stack.writer(Arc::new(Unguarded));
+    writer.save(document("old").into()).await.unwrap();
+    blobs.fail_puts(&[Fault::Refuse]);
+    let given_up =
+        tokio::time::timeout(Duration::from_millis(20), writer.save(document("lost").into())).await;
+    assert!(given_up.is_err(), "{given_up:?}");
+    assert_eq!(read(&stack).await, document("old"));
+    writer.save(document("new").into()).await.unwrap();
+    assert_eq!(read(&stack).await, document("new"));
 }
 
 #[tokio::test]

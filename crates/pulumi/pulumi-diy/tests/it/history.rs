@@ -148,6 +148,22 @@ async fn copies_are_found_wherever_they_are_kept() {
 
 /// The state is saved before its history, so a crash between the two loses the entry alone.
 #[tokio::test]
+async fn an_update_that_failed_is_recorded_with_its_state_and_its_backup() {
+    for bucket in Bucket::both() {
+        let stack = bucket.open().await.stack(&stack("s"));
+        stack.writer(Arc::new(Unguarded)).save(document("half").into()).await.unwrap();
+        let mut failed = update("broken");
+        failed.result = "failed".to_owned();
+        let recorded = stack.record(&failed, &Unguarded).await.unwrap();
+        let entry = stack.history(1, 1).await.unwrap().entries.remove(0);
+        assert_eq!(entry.update.as_ref().unwrap().result, "failed");
+        let state = stack.history_checkpoint(&entry).await.unwrap().unwrap();
+        assert_eq!(state.bytes, document("half"));
+        assert_eq!(bucket.text(recorded.backup.unwrap().as_str()).await, Some(document("half")));
+    }
+}
+
+#[tokio::test]
 async fn a_crash_before_the_history_keeps_the_new_state() {
     for request in 0.. {
         let inner = MemoryBlobs::new("bucket");

@@ -1,21 +1,16 @@
 //! What a bucket may hold that no `pulumi` wrote, and rights that are missing: each is named, nothing is lost, other stacks are usable.
 
-use std::fmt;
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use groundstate_blobs_fs::BucketFiles;
 use groundstate_conformance::FaultyBlobs;
-use groundstate_pulumi_diy::blobs::{
-    self, Blob, BlobCapabilities, BlobMeta, BlobStore, BlobVersion, DeleteOptions, GetOptions, Key, Leases,
-    ListOptions, Listed, MemoryBlobs, Page, PutOptions,
-};
+use groundstate_pulumi_diy::blobs::MemoryBlobs;
 use groundstate_pulumi_diy::{
     Compression, Error, ErrorKind, Holder, JournalOptions, LeftoverKind, LockOptions, Options, PruneRules,
     RemoveOptions, Stack, StackFilter, Unguarded,
 };
 
-use crate::support::{Bucket, document, stack};
+use crate::support::{Bucket, WithNames, document, stack};
 
 const PLAIN: &str = ".pulumi/stacks/p/s.json";
 const OTHER: &str = ".pulumi/stacks/p/other.json";
@@ -108,54 +103,6 @@ async fn files_of_other_programs_are_named_and_stay_as_they_are() {
     }
 }
 
-/// A bucket with objects whose names no client of ours could have written.
-#[derive(Debug)]
-struct WithNames(MemoryBlobs, Vec<&'static str>);
-
-impl fmt::Display for WithNames {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-#[async_trait]
-impl BlobStore for WithNames {
-    fn capabilities(&self) -> BlobCapabilities {
-        self.0.capabilities()
-    }
-
-    async fn get(&self, key: &Key, options: &GetOptions) -> blobs::Result<Option<Blob>> {
-        self.0.get(key, options).await
-    }
-
-    async fn head(&self, key: &Key) -> blobs::Result<Option<BlobMeta>> {
-        self.0.head(key).await
-    }
-
-    async fn put(&self, key: &Key, bytes: bytes::Bytes, options: &PutOptions) -> blobs::Result<BlobVersion> {
-        self.0.put(key, bytes, options).await
-    }
-
-    async fn delete(&self, key: &Key, options: &DeleteOptions) -> blobs::Result<bool> {
-        self.0.delete(key, options).await
-    }
-
-    async fn list(&self, prefix: &str, options: &ListOptions) -> blobs::Result<Page> {
-        let mut page = self.0.list(prefix, options).await?;
-        for name in self.1.iter().filter(|name| name.starts_with(prefix)) {
-            match name[prefix.len()..].find('/').filter(|_| options.delimiter) {
-                Some(slash) => page.prefixes.push(name[..=prefix.len() + slash].to_owned()),
-                None => page.blobs.push(Listed::new(*name, BlobMeta::new(BlobVersion::default(), 1))),
-            }
-        }
-        Ok(page)
-    }
-
-    fn leases(&self) -> Option<&dyn Leases> {
-        None
-    }
-}
-
 #[tokio::test]
 async fn names_that_lead_out_of_the_layout_are_no_stacks_and_no_copies() {
     let names = vec![
@@ -174,7 +121,7 @@ async fn names_that_lead_out_of_the_layout_are_no_stacks_and_no_copies() {
         ".pulumi/groundstate/locks/organization/p/...json",
         ".pulumi/groundstate/marks/organization/../p.json",
     ];
-    let bucket = Bucket::memory().through(Arc::new(WithNames(MemoryBlobs::new("bucket"), names.clone())));
+    let bucket = Bucket::memory().through(Arc::new(WithNames::new(names.clone())));
     let backend = bucket.open().await;
     let stack_s = backend.stack(&stack("s"));
     save(&stack_s, "1").await.unwrap();

@@ -8,11 +8,12 @@ use groundstate_common::{Clock, SystemClock};
 use groundstate_conformance::{Fault, FaultyBlobs};
 use groundstate_pulumi_diy::blobs::MemoryBlobs;
 use groundstate_pulumi_diy::{
-    Backend, ErrorKind, Holder, JournalOptions, LeftoverKind, Leftovers, LockOptions, Options, Stack,
-    StackRef, Unguarded,
+    Backend, CopySource, ErrorKind, Holder, JournalOptions, LeftoverKind, Leftovers, LockOptions, Options,
+    PruneRules, Stack, StackRef, Unguarded,
 };
 
-use crate::support::{Bucket, document, stack};
+use crate::moves::rename;
+use crate::support::{Bucket, WithNames, document, stack};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const LOCKS: &str = ".pulumi/locks/organization/p/s/";
@@ -107,6 +108,14 @@ async fn files_of_killed_writes_are_found_when_they_are_old() {
                 "GS0802 organization/p/s .pulumi/locks/organization/p/s/a.json.17ab.tmp",
             ]
         );
+        let old = stack.old_copies(&PruneRules::default().keep(9)).await.unwrap();
+        assert!(old.len() == 4 && old.iter().all(|one| one.source == CopySource::Temporary), "{old:?}");
+        stack.prune(&old, &Unguarded).await.unwrap();
+        assert_eq!(
+            of_stack(&stack).await,
+            ["GS0802 organization/p/s .pulumi/locks/organization/p/s/a.json.17ab.tmp"]
+        );
+        assert_eq!(stack.read().await.unwrap().unwrap().bytes, document("x"));
     }
 }
 
@@ -162,6 +171,38 @@ async fn an_update_that_was_killed_is_named_until_it_is_recovered() {
     );
     stack.recover(Arc::new(Unguarded), &options()).await.unwrap();
     assert_eq!((of_stack(&stack).await, of_bucket(&backend).await), (vec![], vec![]));
+}
+
+#[tokio::test]
+async fn a_rename_that_was_killed_is_named_until_it_is_ended() {
+    let mut named = 0;
+    for request in 0.. {
+        let memory = Bucket::memory();
+        let blobs = FaultyBlobs::new(MemoryBlobs::with_clock("bucket", memory.time()));
+        let bucket = memory.through(Arc::new(blobs.clone()));
+        let backend = bucket.open().await;
+        let (old, new) = (stack("s"), stack("t"));
+        backend.stack(&old).writer(Arc::new(Unguarded)).save(document("x").into()).await.unwrap();
+        blobs.fail_at(request, Fault::Down);
+        let is_done = rename(&backend, &old, &new).await.is_ok();
+        blobs.fail_at(usize::MAX, Fault::Down);
+        let record =
+            bucket.names().await.into_iter().find(|name| name.starts_with(".pulumi/groundstate/moves/"));
+        let expected: Vec<String> =
+            record.iter().map(|key| format!("GS0809 organization/p/t {key}")).collect();
+        let is_move = |found: &String| found.starts_with("GS0809");
+        let of_bucket: Vec<String> = of_bucket(&backend).await.into_iter().filter(is_move).collect();
+        let of_stack: Vec<String> =
+            of_stack(&backend.stack(&new)).await.into_iter().filter(is_move).collect();
+        assert_eq!((&of_bucket, &of_stack), (&expected, &expected), "killed at {request}");
+        named += expected.len();
+        if is_done {
+            break;
+        }
+        rename(&backend, &old, &new).await.unwrap();
+        assert!(told(&backend.leftovers().await.unwrap()).iter().all(|found| !is_move(found)));
+    }
+    assert!(named > 2, "{named}");
 }
 
 #[tokio::test]
@@ -224,6 +265,34 @@ async fn a_state_that_was_recorded_without_its_entry_is_named() {
     assert!(of_stack(&stack).await.is_empty(), "the entry may follow");
     bucket.clock.advance(DAY * 2);
     assert_eq!(of_stack(&stack).await, ["GS0823 organization/p/s .pulumi/history/p/s/s-2.checkpoint.json"]);
+}
+
+#[tokio::test]
+async fn markers_of_folders_are_told_by_whether_they_lock() {
+    let markers = vec![
+        ".pulumi/locks/",
+        ".pulumi/locks/organization/",
+        LOCKS,
+        ".pulumi/stacks/",
+        ".pulumi/stacks/p/",
+        ".pulumi/history/p/s/",
+    ];
+    let bucket = Bucket::memory().through(Arc::new(WithNames::new(markers)));
+    let backend = bucket.open().await;
+    bucket.put(".pulumi/stacks/p/s.json", document("x")).await;
+    let lock = "GS0806 organization/p/s .pulumi/locks/organization/p/s/".to_owned();
+    assert_eq!(
+        of_bucket(&backend).await,
+        [
+            lock.as_str(),
+            "GS0824 - .pulumi/locks/",
+            "GS0824 - .pulumi/locks/organization/",
+            "GS0824 - .pulumi/stacks/",
+            "GS0824 - .pulumi/stacks/p/",
+        ]
+    );
+    let of_s = of_stack(&backend.stack(&stack("s"))).await;
+    assert_eq!(of_s, [lock.as_str(), "GS0824 organization/p/s .pulumi/history/p/s/"]);
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use groundstate_pulumi_diy::{
     Backend, Error, ErrorKind, Guard, Holder, LockConflict, LockContent, LockOptions,
 };
 
-use crate::support::{Bucket, stack};
+use crate::support::{Bucket, WithNames, stack};
 
 const FOLDER: &str = ".pulumi/locks/organization/p/s/";
 const LEASE: &str = ".pulumi/groundstate/locks/organization/p/s.json";
@@ -239,6 +239,25 @@ async fn unreadable_locks_and_leftovers_are_locks_and_markers_are_none() {
     let cancelled = stack.cancel().await.unwrap();
     assert_eq!((cancelled.removed.len(), cancelled.failed.len()), (3, 0));
     assert!(cancelled.removed.iter().any(|lock| lock.content == LockContent::Temporary));
+    stack.lock(&holder(7), &LockOptions::default()).await.unwrap().release().await.unwrap();
+}
+
+#[tokio::test]
+async fn folder_markers_lock_nothing_and_a_lock_that_vanishes_is_no_obstacle_to_cancelling() {
+    let vanished = ".pulumi/locks/organization/p/s/vanished.json";
+    let markers = [".pulumi/locks/", ".pulumi/locks/organization/p/s/"];
+    let bucket = Bucket::memory().through(Arc::new(WithNames::new(markers.to_vec())));
+    let lock =
+        bucket.open().await.stack(&stack("s")).lock(&holder(7), &LockOptions::default()).await.unwrap();
+    lock.release().await.unwrap();
+
+    // It is listed, and gone when it is read.
+    let bucket = Bucket::memory().through(Arc::new(WithNames::new(vec![vanished])));
+    let stack = bucket.open().await.stack(&stack("s"));
+    bucket.put(&format!("{FOLDER}a.json"), FOREIGN).await;
+    bucket.put(&format!("{FOLDER}z.json"), FOREIGN).await;
+    let cancelled = stack.cancel().await.unwrap();
+    assert_eq!((cancelled.removed.len(), cancelled.failed.len()), (2, 0), "{cancelled:?}");
     stack.lock(&holder(7), &LockOptions::default()).await.unwrap().release().await.unwrap();
 }
 

@@ -64,6 +64,8 @@ async fn a_stack_with_resources_is_removed_by_force_only() {
             let before = bucket.names().await;
             let error = stack.remove(&Unguarded, &RemoveOptions::default()).await.unwrap_err();
             assert_eq!(error.kind(), kind, "{error}");
+            let refused = "refusing to remove stack because it still contains resources";
+            assert_eq!(error.to_string().contains(refused), kind == ErrorKind::Invalid, "{error}");
             assert_eq!((bucket.names().await, bucket.text(CHECKPOINT).await), (before, Some(text.clone())));
             let removed = stack.remove(&Unguarded, &RemoveOptions::default().force()).await.unwrap();
             assert_eq!(removed.kept, [BAK]);

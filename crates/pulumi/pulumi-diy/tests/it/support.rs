@@ -1,11 +1,14 @@
 //! Buckets in memory and in directories.
 
+use std::fmt;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use groundstate_blobs_fs::FileBlobs;
 use groundstate_common::{Clock, FixedClock, SequenceIds, Timestamp};
 use groundstate_pulumi_diy::blobs::{
-    BlobStore, Context, GetOptions, Key, ListOptions, MemoryBlobs, PutOptions,
+    self, Blob, BlobCapabilities, BlobMeta, BlobStore, BlobVersion, Context, DeleteOptions, GetOptions, Key,
+    Leases, ListOptions, Listed, MemoryBlobs, Page, PutOptions,
 };
 use groundstate_pulumi_diy::{Backend, Options, Result, StackRef};
 
@@ -134,4 +137,58 @@ impl groundstate_common::Sleeper for ShortWaits {
 pub(crate) fn contender(first: u64) -> Context {
     let clock = Arc::new(groundstate_common::SystemClock);
     Context::new(clock, Arc::new(ShortWaits), Arc::new(SequenceIds::starting_at(first)))
+}
+
+/// A bucket with objects whose names no client of ours could have written.
+#[derive(Debug)]
+pub(crate) struct WithNames(MemoryBlobs, Vec<&'static str>);
+
+impl WithNames {
+    pub(crate) fn new(names: Vec<&'static str>) -> Self {
+        Self(MemoryBlobs::new("bucket"), names)
+    }
+}
+
+impl fmt::Display for WithNames {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+#[async_trait]
+impl BlobStore for WithNames {
+    fn capabilities(&self) -> BlobCapabilities {
+        self.0.capabilities()
+    }
+
+    async fn get(&self, key: &Key, options: &GetOptions) -> blobs::Result<Option<Blob>> {
+        self.0.get(key, options).await
+    }
+
+    async fn head(&self, key: &Key) -> blobs::Result<Option<BlobMeta>> {
+        self.0.head(key).await
+    }
+
+    async fn put(&self, key: &Key, bytes: bytes::Bytes, options: &PutOptions) -> blobs::Result<BlobVersion> {
+        self.0.put(key, bytes, options).await
+    }
+
+    async fn delete(&self, key: &Key, options: &DeleteOptions) -> blobs::Result<bool> {
+        self.0.delete(key, options).await
+    }
+
+    async fn list(&self, prefix: &str, options: &ListOptions) -> blobs::Result<Page> {
+        let mut page = self.0.list(prefix, options).await?;
+        for name in self.1.iter().filter(|name| name.starts_with(prefix)) {
+            match name[prefix.len()..].find('/').filter(|_| options.delimiter) {
+                Some(slash) => page.prefixes.push(name[..=prefix.len() + slash].to_owned()),
+                None => page.blobs.push(Listed::new(*name, BlobMeta::new(BlobVersion::default(), 1))),
+            }
+        }
+        Ok(page)
+    }
+
+    fn leases(&self) -> Option<&dyn Leases> {
+        None
+    }
 }

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use groundstate_pulumi_diy::{Backend, StackDetails, StackFilter, StackRef};
+use groundstate_pulumi_backends::OpenedStore;
+use groundstate_pulumi_diy::{Backend, Leftovers, StackDetails, StackFilter, StackRef};
 use groundstate_pulumi_snapshot::ProjectName;
 
 use crate::args::StacksListArgs;
@@ -10,6 +11,7 @@ use crate::input::found_stack::stack_failure;
 use crate::input::remote::warn_once;
 use crate::input::runtime::runtime;
 use crate::input::stack;
+use crate::pulumi::leftovers;
 use crate::report::error::{Failure, Kind, Outcome, Result, chain};
 use crate::report::json::Json;
 use crate::report::messages::Messages;
@@ -28,28 +30,47 @@ pub(super) fn run(args: &StacksListArgs) -> Result {
     warn_once(&found.opened.notes);
     let filter = filter(args)?;
     let failed = |error: groundstate_pulumi_diy::Error| stack_failure(&error);
-    let listed = runtime()?.block_on(async {
+    let (listed, left) = runtime()?.block_on(async {
         let store = Arc::clone(&found.opened.store);
         let backend =
             Backend::open_existing(store, stack::context(), found.options.clone()).await.map_err(failed)?;
         warn_once(&backend.warnings().iter().map(ToString::to_string).collect::<Vec<_>>());
-        if !args.long && args.tag.is_none() {
+        let is_whole = filter == StackFilter::default();
+        let listed: Vec<Listed> = if args.long || args.tag.is_some() {
+            let stacks = backend.stacks(&filter).await.map_err(failed)?;
+            let read = stacks.into_iter().map(|stack| {
+                let details = stack.details.map_err(|error| chain(&error));
+                Listed { reference: stack.reference, details: Some(details) }
+            });
+            read.collect()
+        } else {
             let names = backend.stack_names(&filter).await.map_err(failed)?;
-            return Ok(names.into_iter().map(|reference| Listed { reference, details: None }).collect());
+            names.into_iter().map(|reference| Listed { reference, details: None }).collect()
+        };
+        if listed.is_empty() && is_whole {
+            warn_of_other_form(&found.opened).await;
         }
-        let stacks = backend.stacks(&filter).await.map_err(failed)?;
-        let listed = stacks.into_iter().map(|stack| {
-            let details = stack.details.map_err(|error| chain(&error));
-            Listed { reference: stack.reference, details: Some(details) }
-        });
-        Ok::<Vec<Listed>, Failure>(listed.collect())
+        // A part of the stacks does not tell what belongs to none.
+        let left = match args.long && is_whole {
+            true => Some(backend.leftovers().await.map_err(failed)?),
+            false => None,
+        };
+        Ok::<(Vec<Listed>, Option<Leftovers>), Failure>((listed, left))
     })?;
+    left.iter().for_each(leftovers::warn_of_failed);
     for details in listed.iter().filter_map(|listed| listed.details.as_ref()?.as_ref().ok()) {
         warn_once(&details.warnings.iter().map(ToString::to_string).collect::<Vec<_>>());
     }
-    print(args, &found.name, &listed)?;
+    print(args, &found.name, &listed, left.as_ref())?;
     let has_damaged = listed.iter().any(|listed| matches!(listed.details, Some(Err(_))));
     Ok(if has_damaged { Outcome::Found(Kind::Findings) } else { Outcome::Clean })
+}
+
+/// A table of a database may have its stacks under other keys. That is only a hint, so no failure counts.
+async fn warn_of_other_form(opened: &OpenedStore) {
+    if let Ok(Some(form)) = opened.other_form_with_stacks().await {
+        Messages::stderr().warning(&format!("the table has stacks that another URL shows: {form}"));
+    }
 }
 
 fn filter(args: &StacksListArgs) -> Result<StackFilter> {
@@ -67,7 +88,7 @@ fn filter(args: &StacksListArgs) -> Result<StackFilter> {
     Ok(filter)
 }
 
-fn print(args: &StacksListArgs, name: &str, listed: &[Listed]) -> Result<()> {
+fn print(args: &StacksListArgs, name: &str, listed: &[Listed], left: Option<&Leftovers>) -> Result<()> {
     let mut out = Output::stdout();
     if args.json {
         out.json(&Json::document(|json| {
@@ -87,6 +108,9 @@ fn print(args: &StacksListArgs, name: &str, listed: &[Listed]) -> Result<()> {
                     }
                 }
             });
+            if let Some(left) = left {
+                json.objects("leftovers", &left.found, leftovers::json);
+            }
         }))?;
         return Ok(out.finish()?);
     }
@@ -109,5 +133,6 @@ fn print(args: &StacksListArgs, name: &str, listed: &[Listed]) -> Result<()> {
     if listed.is_empty() {
         Messages::stderr().note(&format!("there are no stacks in {name}"));
     }
+    left.into_iter().for_each(leftovers::say);
     Ok(out.finish()?)
 }

@@ -113,6 +113,9 @@ fn source_of(kind: CopyKind) -> CopySource {
 }
 
 fn kind_of(copy: &OldCopy) -> &'static str {
+    if copy.source == CopySource::Temporary {
+        return "temporary";
+    }
     let kinds = [CopyKind::History, CopyKind::Backups, CopyKind::Retained];
     kinds.into_iter().find(|kind| source_of(*kind) == copy.source).map_or("other", CopyKind::name)
 }

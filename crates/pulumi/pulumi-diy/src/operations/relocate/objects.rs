@@ -63,7 +63,7 @@ impl Naming<'_> {
             let behind = match copy.source {
                 CopySource::Previous if self.is_rewritten => aside(behind, self.stamp),
                 CopySource::Previous | CopySource::Retained => behind.to_owned(),
-                CopySource::Backup | CopySource::History => continue,
+                CopySource::Backup | CopySource::History | CopySource::Temporary => continue,
             };
             let to = self.key(&format!("{new_base}{behind}"))?;
             found.push(MovedObject { from: copy.key, to, size: copy.size });
