@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
-use groundstate_blobs::{BlobStore, Context, Key, Precondition, PutOptions};
+use groundstate_blobs::{BlobStore, BlobVersion, Context, DeleteOptions, Key, Precondition, PutOptions};
 use groundstate_pulumi_snapshot::ProjectName;
 
 use crate::stack::Stack;
@@ -215,6 +215,14 @@ impl Backend {
             Ok(_) => Ok(true),
             Err(error) if error.kind() == groundstate_blobs::ErrorKind::PreconditionFailed => Ok(false),
             Err(error) => Err(error),
+        }
+    }
+
+    /// Deletes this version only, where the store knows conditions of deletions.
+    pub(crate) fn deletion_of(&self, version: &BlobVersion) -> DeleteOptions {
+        match self.store().capabilities().conditional_delete {
+            true => DeleteOptions::version(version),
+            false => DeleteOptions::default(),
         }
     }
 

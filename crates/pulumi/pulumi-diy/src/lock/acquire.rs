@@ -116,12 +116,8 @@ impl Stack {
     async fn remove_abandoned(&self, lock: &FoundLock) -> Result<()> {
         let backend = self.backend();
         let key = backend.key(Op::Lock, &lock.key)?;
-        let options = match &lock.version {
-            Some(version) if backend.store().capabilities().conditional_delete => {
-                DeleteOptions::version(version)
-            }
-            _ => DeleteOptions::default(),
-        };
+        let options =
+            lock.version.as_ref().map_or_else(DeleteOptions::default, |one| backend.deletion_of(one));
         let removed = backend.store().delete(&key, &options).await;
         removed.map(drop).map_err(|error| Error::from_store(Op::Lock, &lock.place, error))
     }

@@ -152,11 +152,7 @@ impl Stack {
             put.map_err(|error| Error::from_store(Op::BackUp, backend.place(copy.as_str()), error))?;
             removed.kept.push(copy.to_string());
         }
-        let condition = match backend.store().capabilities().conditional_delete {
-            true => DeleteOptions::version(blob.version()),
-            false => DeleteOptions::default(),
-        };
-        self.remove_key(key, &condition, guard, removed).await
+        self.remove_key(key, &backend.deletion_of(blob.version()), guard, removed).await
     }
 
     async fn remove_key(

@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use groundstate_blobs::{
-    BlobVersion, DeleteOptions, ErrorKind as BlobKind, GetOptions, Precondition, PutOptions,
-};
+use groundstate_blobs::{BlobVersion, ErrorKind as BlobKind, GetOptions, Precondition, PutOptions};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -136,7 +134,7 @@ impl Stack {
         guard.check().await?;
         if tags.tags.is_empty() && tags.extra.is_empty() {
             let Precondition::Version(version) = &condition else { return Ok(()) };
-            let deleted = store.delete(&key, &DeleteOptions::version(version)).await;
+            let deleted = store.delete(&key, &self.backend().deletion_of(version)).await;
             return deleted.map(drop).map_err(|error| self.tags_failed(place, error));
         }
         let condition = if store.capabilities().conditional_put { condition } else { Precondition::Any };

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use groundstate_blobs::{
-    Blob, BlobVersion, DeleteOptions, ErrorKind as BlobKind, GetOptions, Key, Precondition, PutOptions,
+    Blob, BlobVersion, ErrorKind as BlobKind, GetOptions, Key, Precondition, PutOptions,
 };
 use groundstate_pulumi_deployment::{DecodeOptions, EnvelopeKind, decode};
 use groundstate_pulumi_integrity::{IntegrityError, IntegrityOperation};
@@ -275,7 +275,7 @@ impl Writer {
     /// Removes a variant that was replaced. One that stays is a warning, unless it would still count.
     async fn remove(&self, key: &Key, version: &BlobVersion, target: &Key) -> Result<Option<Warning>> {
         let backend = self.stack.backend();
-        let deleted = backend.store().delete(key, &DeleteOptions::version(version)).await;
+        let deleted = backend.store().delete(key, &backend.deletion_of(version)).await;
         let Err(error) = deleted else { return Ok(None) };
         if error.kind() == BlobKind::PreconditionFailed {
             return Err(self.changed());

@@ -67,6 +67,31 @@ async fn every_change_of_compression_leaves_one_variant() {
 }
 
 #[tokio::test]
+async fn stores_without_conditions_are_left_with_one_variant_and_without_empty_tags() {
+    let bucket =
+        Bucket::memory().through(Arc::new(MemoryBlobs::new("bucket").limited_to(BlobCapabilities::none())));
+    for (note, compression) in
+        [("1", Compression::Plain), ("2", Compression::Gzip), ("3", Compression::Plain)]
+    {
+        let backend = bucket.open_with(Options::default().compression(compression)).await.unwrap();
+        let stack = backend.stack(&stack("s"));
+        let saved = save(&stack, &document(note)).await.unwrap();
+        assert_eq!(saved.warnings, []);
+        assert!(stack.select().await.unwrap().others.is_empty(), "{note}");
+        assert_eq!(read(&stack).await, document(note));
+        for value in [Some("x"), None] {
+            let mut tags = stack.tags().await.unwrap();
+            match value {
+                Some(value) => tags.set("a", value).unwrap(),
+                None => assert!(tags.remove("a")),
+            }
+            stack.save_tags(&tags, &Unguarded).await.unwrap();
+        }
+        assert!(!bucket.names().await.iter().any(|name| name.ends_with("tags")), "{note}");
+    }
+}
+
+#[tokio::test]
 async fn compression_goes_by_the_first_bytes() {
     for bucket in Bucket::both() {
         let text = document("x");

@@ -134,11 +134,7 @@ impl Relocation {
         }
         let Some(present) = &self.present else { return Ok(()) };
         guard.check().await?;
-        let condition = match backend.store().capabilities().conditional_delete {
-            true => DeleteOptions::version(&present.version),
-            false => DeleteOptions::default(),
-        };
-        remove(backend, &present.key, condition).await
+        remove(backend, &present.key, backend.deletion_of(&present.version)).await
     }
 }
 
