@@ -126,14 +126,14 @@ impl Stack {
         left.collect()
     }
 
-    /// Removes what [`old_copies`](Self::old_copies) found. What was removed meanwhile is no error, so a prune that was killed is
-    /// repeated.
+    /// Removes what [`old_copies`](Self::old_copies) found, the oldest first, so that a prune that was killed leaves no gap. What was
+    /// removed meanwhile is no error, so it is repeated.
     ///
     /// # Errors
     ///
     /// [`LockLost`](ErrorKind::LockLost), and those of requests; what was removed before stays removed.
     pub async fn prune(&self, old: &[OldCopy], guard: &dyn Guard) -> Result<()> {
-        for key in old.iter().flat_map(|copy| &copy.keys) {
+        for key in old.iter().rev().flat_map(|copy| &copy.keys) {
             guard.check().await?;
             match self.backend().store().delete(key, &DeleteOptions::default()).await {
                 Err(error) if error.kind() != BlobKind::NotFound => {

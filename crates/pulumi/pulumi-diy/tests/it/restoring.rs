@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use groundstate_conformance::{Fault, FaultyBlobs};
-use groundstate_pulumi_diy::blobs::{BlobStore, DeleteOptions, MemoryBlobs};
+use groundstate_pulumi_diy::blobs::{BlobStore, DeleteOptions, Key, MemoryBlobs};
 use groundstate_pulumi_diy::{
     CopySource, ErrorKind, ImportOptions, Options, PruneRules, Result, Stack, Unguarded, Update,
 };
@@ -228,6 +228,8 @@ async fn a_prune_that_is_killed_at_any_request_is_repeated() {
         let bucket = Bucket::memory().through(Arc::new(blobs.clone()));
         let stack = with_updates(&bucket).await;
         let old = stack.old_copies(&rules).await.unwrap();
+        let before = stack.history(1, 0).await.unwrap().entries;
+        let before: Vec<&Key> = before.iter().map(|entry| &entry.key).collect();
         blobs.fail_at(request, Fault::Down);
         let result = stack.prune(&old, &Unguarded).await;
         if blobs.calls().len() <= request {
@@ -239,6 +241,8 @@ async fn a_prune_that_is_killed_at_any_request_is_repeated() {
         let stack = bucket.open().await.stack(stack.reference());
         let history = stack.history(1, 0).await.unwrap();
         assert!(history.entries.iter().all(|entry| entry.checkpoint.is_some()), "{request}");
+        let newest_first = history.entries.iter().map(|entry| &entry.key).collect::<Vec<_>>();
+        assert!(newest_first == before[..newest_first.len()], "{request}: a gap in {newest_first:?}");
         let old = stack.old_copies(&rules).await.unwrap();
         stack.prune(&old, &Unguarded).await.unwrap();
         assert_eq!(counts(&stack).await, [2; 3], "{request}");
