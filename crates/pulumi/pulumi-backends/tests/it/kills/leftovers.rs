@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use groundstate_pulumi_backends::blobs::{BlobStore, ListOptions};
 use groundstate_pulumi_backends::pulumi_diy::Backend;
 
+use super::OTHERS;
+
 /// The names of all objects.
 pub(super) async fn names(backend: &Backend) -> Vec<String> {
     let mut names = Vec::new();
@@ -27,7 +29,7 @@ fn kind(name: &str) -> Option<&'static str> {
     }
     if let Some(file) = name.strip_prefix(".pulumi/stacks/shop/") {
         let (stack, rest) = file.split_once('.')?;
-        if !["dev", "other"].contains(&stack) {
+        if stack != "dev" && !OTHERS.contains(&stack) {
             return None;
         }
         if rest == "pulumi-tags" {
@@ -55,6 +57,7 @@ fn kind(name: &str) -> Option<&'static str> {
     }
     match name {
         ".pulumi/groundstate/locks/organization/shop/dev.json"
+        | ".pulumi/groundstate/locks/organization/shop/moved.json"
         | ".pulumi/groundstate/locks/organization/shop/other.json" => Some("free lease"),
         _ if name.starts_with(".pulumi/groundstate/journals/organization/shop/dev/") => {
             Some("end of a journal")

@@ -10,7 +10,9 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use groundstate_pulumi_backends::pulumi_diy::{Backend, LockContent, Options, RemoveOptions, Stack, Warning};
+use groundstate_pulumi_backends::pulumi_diy::{
+    Backend, ErrorKind, LockContent, Options, RelocateOptions, RemoveOptions, Stack, Warning,
+};
 use groundstate_testkit::{PulumiPlace, PulumiProject, pulumi_takes_part};
 use serde_json::Value;
 
@@ -23,7 +25,9 @@ const SEED: &str = "GROUNDSTATE_STACKS_SEED";
 /// The only store in which writers are killed.
 const STORE: &str = "GROUNDSTATE_STACKS_STORE";
 /// Pulumi looks at the stack after so many kills.
-const LOOKS: usize = 25;
+const LOOKS: u64 = 25;
+/// The names of a stack that is made, renamed forth and back, and removed.
+const OTHERS: [&str; 2] = ["other", "moved"];
 /// How many entries of the history are kept, at least.
 const KEPT: usize = 3;
 
@@ -131,7 +135,7 @@ struct Campaign<'a> {
     place: &'a PulumiPlace,
     backend: Backend,
     stack: Stack,
-    other: Stack,
+    others: [Stack; 2],
     story: Story,
     project: Option<PulumiProject>,
     counts: BTreeMap<&'static str, usize>,
@@ -141,7 +145,8 @@ impl<'a> Campaign<'a> {
     async fn new(place: &'a PulumiPlace) -> Self {
         let opened = store(place.url(), place.environment()).await;
         let backend = backend(opened.store, Options::default()).await;
-        let [stack, other] = ["dev", "other"].map(|name| backend.stack(&reference(name)));
+        let stack = backend.stack(&reference("dev"));
+        let others = OTHERS.map(|name| backend.stack(&reference(name)));
         let lock = worker::locked(&stack).await.unwrap();
         stack.writer(Arc::clone(&lock) as _).save(state::document(1).into()).await.unwrap();
         lock.release().await.unwrap();
@@ -154,7 +159,7 @@ impl<'a> Campaign<'a> {
             acknowledged: 0,
         };
         let project = pulumi_takes_part().then(|| PulumiProject::new(place));
-        Self { place, backend, stack, other, story, project, counts: BTreeMap::new() }
+        Self { place, backend, stack, others, story, project, counts: BTreeMap::new() }
     }
 
     fn count(&mut self, what: &'static str) {
@@ -205,7 +210,7 @@ impl<'a> Campaign<'a> {
         if self.stack.has_journal().await.unwrap() {
             self.count("journals");
         }
-        for stack in [&self.stack, &self.other] {
+        for stack in self.others.iter().chain([&self.stack]) {
             let cancelled = stack.cancel().await.unwrap();
             assert!(cancelled.failed.is_empty(), "{cancelled:?}");
         }
@@ -222,7 +227,7 @@ impl<'a> Campaign<'a> {
         self.story.tags.settle(tags.get("number").unwrap_or("none"));
         lock.release().await.unwrap();
         self.check_history().await;
-        self.check_other().await;
+        self.check_others().await;
         let names = leftovers::names(&self.backend).await;
         leftovers::count(&names);
     }
@@ -241,21 +246,48 @@ impl<'a> Campaign<'a> {
         assert!(found.len() >= recorded.len().min(KEPT), "{found:?} of {recorded:?}");
     }
 
-    /// A removal that was killed is ended by another one.
-    async fn check_other(&mut self) {
-        let exists = self.other.exists().await.unwrap();
-        self.story.other.settle(if exists { "present" } else { "absent" });
-        if exists {
-            return;
+    /// A move or a removal that was killed is ended by the same one.
+    async fn check_others(&mut self) {
+        let [here, there] = self.others.clone();
+        let locks = [worker::locked(&here).await.unwrap(), worker::locked(&there).await.unwrap()];
+        let moved = match (self.story.other.is.as_str(), self.story.other.may_be.as_deref()) {
+            ("present", Some("moved")) => Some([&here, &there]),
+            ("moved", Some("present")) => Some([&there, &here]),
+            _ => None,
+        };
+        if let Some([source, target]) = moved {
+            match source.relocation(target, RelocateOptions::default()).await {
+                Ok(relocation) => {
+                    let relocated = relocation.carry_out(&locks[0]).await.unwrap();
+                    if relocated.is_resumed {
+                        self.count("moves resumed");
+                    }
+                }
+                Err(error) => assert_eq!(error.kind(), ErrorKind::NotFound, "{error}"),
+            }
         }
-        let lock = worker::locked(&self.other).await.unwrap();
-        let _nothing_was_left = self.other.remove(&*lock, &RemoveOptions::default().force().backups()).await;
-        lock.release().await.unwrap();
-        let names = leftovers::names(&self.backend).await;
-        assert!(
-            !names.iter().any(|name| name.contains("/shop/other.json") && !name.contains("/locks/")),
-            "{names:?}"
-        );
+        let found = match (here.exists().await.unwrap(), there.exists().await.unwrap()) {
+            (true, false) => "present",
+            (false, true) => "moved",
+            (false, false) => "absent",
+            (true, true) => panic!("the other stack is there twice"),
+        };
+        self.story.other.settle(found);
+        if found == "absent" {
+            let options = RemoveOptions::default().force().backups();
+            for (stack, lock) in self.others.iter().zip(&locks) {
+                let _nothing_was_left = stack.remove(lock, &options).await;
+            }
+            let names = leftovers::names(&self.backend).await;
+            let left = names.iter().find(|name| {
+                OTHERS.iter().any(|stack| name.contains(&format!("/shop/{stack}.json")))
+                    && !name.contains("/locks/")
+            });
+            assert_eq!(left, None);
+        }
+        for lock in locks {
+            lock.release().await.unwrap();
+        }
     }
 
     /// What pulumi makes of it.
@@ -278,30 +310,36 @@ impl<'a> Campaign<'a> {
         assert_eq!(self.stack.select().await.unwrap().others.len(), 0);
         assert_eq!(self.backend.locks().await.unwrap(), []);
         let counts = leftovers::count(&leftovers::names(&self.backend).await);
-        assert_eq!((counts["marker"], counts["free lease"]), (1, 2), "{counts:?}");
+        assert_eq!((counts["marker"], counts["free lease"]), (1, 3), "{counts:?}");
         println!("left at the end: {counts:?}");
     }
 }
 
-async fn kill_writers(name: &str, place: &PulumiPlace, few: u64) {
+/// How many writers are to be killed in a store; none if another one was asked for.
+fn kills_in(store: &str, few: u64) -> u64 {
     let only = std::env::var(STORE).ok().filter(|only| !only.is_empty());
-    if only.is_some_and(|only| only != name) {
+    if only.is_some_and(|only| only != store) { 0 } else { number(KILLS, few) }
+}
+
+async fn kill_writers(name: &str, place: &PulumiPlace, kills: u64) {
+    if kills == 0 {
         return;
     }
-    let (kills, seed) = (number(KILLS, few), number(SEED, 20_261_123));
+    let seed = number(SEED, 20_261_123);
     let mut random = fastrand::Rng::with_seed(seed);
     let mut campaign = Campaign::new(place).await;
-    let mut from = 10;
     for kill in 0..kills {
+        // The numbers of a worker are its own.
+        let from = 10 + kill * 1_000;
         let mut dead = vec![campaign.kill_a_writer(from, &mut random)];
         if random.u8(..4) == 0 {
             dead.push(campaign.kill_a_recovery(&mut random));
         }
         campaign.check(&dead).await;
-        if (usize::try_from(kill).unwrap() + 1) % LOOKS == 0 || kill + 1 == kills {
+        if (kill + 1).is_multiple_of(LOOKS) || kill + 1 == kills {
             campaign.look(&campaign.stack.export().await.unwrap());
+            println!("{name}: {} of {kills} kills", kill + 1);
         }
-        from += 1_000;
     }
     campaign.check_end().await;
     let Campaign { story, counts, .. } = campaign;
@@ -312,30 +350,37 @@ async fn kill_writers(name: &str, place: &PulumiPlace, few: u64) {
     assert!(story.acknowledged > 0, "no writer came to write anything");
 }
 
+/// On a disk most kills meet a writer that waits for it, in memory one that works.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_writer_that_is_killed_in_a_directory_loses_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    kill_writers("directory", &PulumiPlace::folder(folder.path()), 12).await;
+    let disk = tempfile::tempdir().unwrap();
+    let memory = tempfile::tempdir_in("/dev/shm").ok();
+    let kills = kills_in("directory", 12);
+    let here = memory.as_ref().map_or(0, |_| kills / 2);
+    kill_writers("directory on a disk", &PulumiPlace::folder(disk.path()), kills - here).await;
+    if let Some(memory) = memory {
+        kill_writers("directory in memory", &PulumiPlace::folder(memory.path()), here).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_writer_that_is_killed_in_s3_loses_nothing() {
-    kill_writers("s3", &PulumiPlace::s3(), 6).await;
+    kill_writers("s3", &PulumiPlace::s3(), kills_in("s3", 6)).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_writer_that_is_killed_in_google_cloud_storage_loses_nothing() {
-    kill_writers("gcs", &PulumiPlace::gs(), 6).await;
+    kill_writers("gcs", &PulumiPlace::gs(), kills_in("gcs", 6)).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_writer_that_is_killed_in_azure_loses_nothing() {
-    kill_writers("azure", &PulumiPlace::azblob(), 6).await;
+    kill_writers("azure", &PulumiPlace::azblob(), kills_in("azure", 6)).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_writer_that_is_killed_in_postgresql_loses_nothing() {
     if let Some(place) = PulumiPlace::postgres() {
-        kill_writers("postgres", &place, 6).await;
+        kill_writers("postgres", &place, kills_in("postgres", 6)).await;
     }
 }

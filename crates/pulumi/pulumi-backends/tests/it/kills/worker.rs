@@ -9,11 +9,11 @@ use groundstate_pulumi_backends::pulumi_diy::stackmgr::pulumi_journal::{Base, St
 use groundstate_pulumi_backends::pulumi_diy::stackmgr::{self, JournalManager, SnapshotManager};
 use groundstate_pulumi_backends::pulumi_diy::{
     Backend, BoxError, Compression, Guard, HeldLock, ImportOptions, JournalOptions, LockOptions, Options,
-    PruneRules, RemoveOptions, Stack,
+    PruneRules, RelocateOptions, RemoveOptions, Stack,
 };
 
-use super::KEPT;
 use super::state::{document, said_by, said_now};
+use super::{KEPT, OTHERS};
 use crate::support::{backend, context, holder, reference, store};
 
 /// The URL of the backend; the process plays the worker if it is there.
@@ -76,13 +76,17 @@ async fn write_for_ever(url: &str) -> Done {
     let mut worker = Worker { random: fastrand::Rng::with_seed(from), number: from };
     say("ready");
     loop {
-        let compression = Compression::ALL[worker.random.usize(..3)];
+        // A change may take a second, in which nothing is written; so there are few.
+        let stack = open(url, Options::default()).await.stack(&reference("dev"));
+        let present = stack.select().await?.active.map(|active| active.compression);
+        let other = Compression::ALL[worker.random.usize(..3)];
+        let compression = present.filter(|_| worker.random.u8(..8) > 0).unwrap_or(other);
         let mut options = Options::default().compression(compression);
         if worker.random.u8(..4) == 0 {
             options = options.retain_checkpoints();
         }
         let backend = open(url, options).await;
-        for _ in 0..4 {
+        for _ in 0..8 {
             worker.work(&backend).await?;
         }
     }
@@ -103,7 +107,7 @@ impl Worker {
         let stack = backend.stack(&reference("dev"));
         let choice = self.random.u8(..16);
         if choice < 2 {
-            return self.make_or_remove(&backend.stack(&reference("other"))).await;
+            return self.work_on_another(backend).await;
         }
         let lock = locked(&stack).await?;
         match choice {
@@ -208,20 +212,32 @@ impl Worker {
         Ok(())
     }
 
-    async fn make_or_remove(&mut self, stack: &Stack) -> Done {
-        let lock = locked(stack).await?;
-        if stack.exists().await? {
+    /// Makes a second stack, renames it forth and back, and removes it.
+    async fn work_on_another(&mut self, backend: &Backend) -> Done {
+        let [here, there] = OTHERS.map(|name| backend.stack(&reference(name)));
+        let locks = [locked(&here).await?, locked(&there).await?];
+        let (exists, is_moved) = (here.exists().await?, there.exists().await?);
+        if !exists && !is_moved {
+            say("other begins present");
+            here.create(Arc::clone(&locks[0]) as _, None).await?;
+            say("other done present");
+        } else if self.random.bool() {
+            let (to, [source, target]) =
+                if exists { ("moved", [&here, &there]) } else { ("present", [&there, &here]) };
+            say(&format!("other begins {to}"));
+            let relocation = source.relocation(target, RelocateOptions::default()).await?;
+            relocation.carry_out(&locks[0]).await?;
+            say(&format!("other done {to}"));
+        } else if exists {
             let options = RemoveOptions::default().force();
             let options = if self.random.bool() { options.backups() } else { options };
             say("other begins absent");
-            stack.remove(&*lock, &options).await?;
+            here.remove(&*locks[0], &options).await?;
             say("other done absent");
-        } else {
-            say("other begins present");
-            stack.create(Arc::clone(&lock) as _, None).await?;
-            say("other done present");
         }
-        lock.release().await?;
+        for lock in locks {
+            lock.release().await?;
+        }
         Ok(())
     }
 }
