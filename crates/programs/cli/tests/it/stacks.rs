@@ -173,4 +173,19 @@ fn what_killed_processes_left_is_named_for_the_stack_and_for_the_backend() {
     assert_eq!(codes, ["GS0801", "GS0802", "GS0803", "GS0820"]);
     let part = project.run(&["stacks", "list", "--long", "--project", "shop"]);
     assert_eq!((part.code, part.stderr.as_str()), (0, ""));
+
+    // The commands that the findings name clear them away.
+    let gone = format!("{}#organization/shop/gone", project.url());
+    for args in [
+        vec!["unlock", ".", "--force"],
+        vec!["unlock", &gone, "--force"],
+        vec!["stacks", "prune", ".", "--keep", "100", "--yes"],
+        vec!["stacks", "remove", &gone, "--backups", "--yes"],
+    ] {
+        let done = project.run(&args);
+        assert_eq!(done.code, 0, "{args:?}: {}", done.stderr);
+    }
+    let cleared = project.run(&["stacks", "list", "--long"]);
+    assert_eq!((cleared.code, cleared.stderr.as_str()), (0, ""));
+    assert!(!project.run(&["check", "."]).stdout.contains("GS08"));
 }

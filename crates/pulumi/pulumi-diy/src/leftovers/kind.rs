@@ -71,7 +71,7 @@ kinds! {
         "repeat the `groundstate stacks rename`, `migrate` or `upgrade` that was killed; it goes on where it ended";
     /// Copies of the checkpoint of a stack that does not exist. A removal leaves them unless it is told otherwise.
     CopiesWithoutStack = 820, Info, "copies of a stack that does not exist",
-        "remove them with `groundstate stacks remove STACK --remove-backups`, or keep them to restore the stack";
+        "remove them with `groundstate stacks remove STACK --backups`, or keep them to restore the stack";
     /// The history of a stack that does not exist: a rename or a removal was killed.
     HistoryWithoutStack = 821, Info, "history of a stack that does not exist",
         "repeat the rename or the removal that was killed";
