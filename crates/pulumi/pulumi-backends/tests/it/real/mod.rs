@@ -6,6 +6,7 @@ mod meeting;
 mod moves;
 mod names;
 mod updates;
+mod upgrades;
 
 use groundstate_pulumi_backends::pulumi_diy::pulumi_snapshot::{Snapshot, Urn};
 use groundstate_pulumi_backends::pulumi_diy::{Backend, Options, Stack};

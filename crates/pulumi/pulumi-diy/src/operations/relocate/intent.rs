@@ -1,5 +1,7 @@
 //! What is written down before a stack is moved, so that a process that was killed is followed by one that goes on.
 
+use std::fmt;
+
 use bytes::Bytes;
 use groundstate_blobs::{BlobStore, DeleteOptions, ErrorKind as BlobKind, GetOptions, Key, PutOptions};
 use serde::{Deserialize, Serialize};
@@ -62,7 +64,7 @@ impl Intent {
     /// The one under the name that a stack gets, if a move to there has begun.
     pub(super) async fn of(target: &Stack) -> Result<Option<Self>> {
         let key = key(target)?;
-        read(target.backend(), &key).await
+        Self::read(target.backend(), &key).await
     }
 
     /// All of a bucket, in the order of names.
@@ -70,9 +72,27 @@ impl Intent {
         let mut all = Vec::new();
         for listed in objects(&**backend.store(), Layout::MOVES).await? {
             let key = backend.key(OP, &listed.name)?;
-            all.extend(read(backend, &key).await?);
+            all.extend(Self::read(backend, &key).await?);
         }
         Ok(all)
+    }
+
+    /// Reads one; none if it was removed meanwhile.
+    pub(super) async fn read(backend: &Backend, key: &Key) -> Result<Option<Self>> {
+        let place = backend.place(key.as_str());
+        let got = backend.store().get(key, &GetOptions::default()).await;
+        let got = got.map_err(|error| Error::from_store(OP, &place, error))?;
+        let Some(blob) = got else { return Ok(None) };
+        let damaged = |why: String| {
+            let failure = Error::new(ErrorKind::Corrupt, OP, &place).because(why);
+            failure.next_step("look which of the two stacks is whole, then remove this object")
+        };
+        let intent: Self = serde_json::from_slice(&blob.bytes)
+            .map_err(|error| damaged(format!("it is not the record of a move: {error}")))?;
+        match intent.version {
+            Self::VERSION => Ok(Some(intent)),
+            other => Err(damaged(format!("its version is {other}, and not {}", Self::VERSION))),
+        }
     }
 
     pub(super) async fn write(&self, target: &Stack) -> Result<()> {
@@ -87,10 +107,21 @@ impl Intent {
         let (backend, key) = (target.backend(), key(target)?);
         let Err(error) = backend.store().delete(&key, &DeleteOptions::default()).await else { return Ok(()) };
         // An answer that got lost is found out by what is there.
-        if error.kind() == BlobKind::Ambiguous && read(backend, &key).await?.is_none() {
+        if error.kind() == BlobKind::Ambiguous && Self::read(backend, &key).await?.is_none() {
             return Ok(());
         }
         Err(Error::from_store(OP, backend.place(key.as_str()), error))
+    }
+}
+
+impl fmt::Display for Intent {
+    /// Which stack it is, and what it becomes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a move of {}", self.from)?;
+        if let Some(bucket) = &self.bucket {
+            write!(f, " in {bucket}")?;
+        }
+        write!(f, " to {} has begun", self.to)
     }
 }
 
@@ -100,21 +131,4 @@ pub(super) fn digest(bytes: &[u8]) -> String {
 
 fn key(target: &Stack) -> Result<Key> {
     target.backend().key(OP, &target.backend().layout().moved(target.checked(OP)?))
-}
-
-async fn read(backend: &Backend, key: &Key) -> Result<Option<Intent>> {
-    let place = backend.place(key.as_str());
-    let got = backend.store().get(key, &GetOptions::default()).await;
-    let got = got.map_err(|error| Error::from_store(OP, &place, error))?;
-    let Some(blob) = got else { return Ok(None) };
-    let damaged = |why: String| {
-        let failure = Error::new(ErrorKind::Corrupt, OP, &place).because(why);
-        failure.next_step("look which of the two stacks is whole, then remove this object")
-    };
-    let intent: Intent = serde_json::from_slice(&blob.bytes)
-        .map_err(|error| damaged(format!("it is not the record of a move: {error}")))?;
-    match intent.version {
-        Intent::VERSION => Ok(Some(intent)),
-        other => Err(damaged(format!("its version is {other}, and not {}", Intent::VERSION))),
-    }
 }

@@ -107,13 +107,9 @@ impl Stack {
     async fn begun(&self, target: &Self, is_same_bucket: bool) -> Result<Option<Intent>> {
         let busy = |intent: &Intent| {
             let failure = self.failed(ErrorKind::Changed, OP);
-            let from = match &intent.bucket {
-                Some(bucket) => format!("{} of {bucket}", intent.from),
-                None => intent.from.clone(),
-            };
             failure
-                .because(format!("a move of {from} to {} was killed", intent.to))
-                .next_step("finish it first: begin it again")
+                .because(format!("{intent} and was killed"))
+                .next_step("end that one first: give the same command again")
         };
         if let Some(intent) = Intent::of(target).await? {
             return match intent.is_from(self, target.backend()) {
