@@ -39,7 +39,7 @@ pub(crate) struct Options {
     /// How often each list and export is run; fewer times where one takes long
     #[arg(long, default_value_t = 3)]
     runs: usize,
-    /// Seconds after which an update is stopped
+    /// Seconds after which what is measured is stopped
     #[arg(long, default_value_t = 300)]
     patience: u64,
     /// The program to measure; the one built for release beside this one if missing
@@ -99,7 +99,8 @@ fn list(options: &Options, size: usize, own: &Program) -> Outcome {
     let what = if size == 1 { "list 1 stack".to_owned() } else { format!("list {size} stacks") };
     for bucket in places.both() {
         let row = |who: &str, program: &Program, arguments: &[&str]| {
-            let measured = repeat(options.runs, bucket, || bucket.command(program, arguments))?;
+            let measured =
+                repeat((options.runs, options.patience()), bucket, || bucket.command(program, arguments))?;
             println!("{}", measured.row(&what, who, bucket));
             Ok(())
         };
@@ -117,7 +118,8 @@ fn export(options: &Options, own: &Program) -> Outcome {
     let what = format!("export {} MB", options.export);
     for bucket in places.both() {
         let row = |who: &str, program: &Program, arguments: &[&str]| {
-            let measured = repeat(options.runs, bucket, || bucket.command(program, arguments))?;
+            let measured =
+                repeat((options.runs, options.patience()), bucket, || bucket.command(program, arguments))?;
             println!("{}", measured.row(&what, who, bucket));
             Ok(())
         };

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use groundstate_testkit::Traffic;
 
 use super::bucket::Bucket;
-use crate::bench::child::{Cost, measure};
+use crate::bench::child::{Cost, Ended, measure_for};
 use crate::bench::{Failure, Outcome, median};
 
 /// No thing is measured again once it has taken so long.
@@ -45,21 +45,23 @@ pub(super) struct Measured {
     pub(super) peak: f64,
     /// Nothing where requests are not counted.
     pub(super) traffic: Option<Traffic>,
+    /// Whether it was stopped before its end.
+    pub(super) ended: Ended,
 }
 
 impl Measured {
     /// What runs cost in the middle.
-    pub(super) fn of(costs: &[Cost], traffic: Option<Traffic>) -> Self {
+    fn of(costs: &[Cost], traffic: Option<Traffic>, ended: Ended) -> Self {
         let time = median(costs.iter().map(|cost| cost.wall.as_secs_f64()).collect());
         let peak = median(costs.iter().map(|cost| cost.peak as f64).collect());
-        Self { time, peak, traffic }
+        Self { time, peak, traffic, ended }
     }
 
     pub(super) fn row(&self, what: &str, who: &str, bucket: &Bucket) -> String {
-        self.row_with(what, who, bucket, &time(self.time))
-    }
-
-    pub(super) fn row_with(&self, what: &str, who: &str, bucket: &Bucket, time: &str) -> String {
+        let time = match self.ended {
+            Ended::ByItself => time(self.time),
+            Ended::Stopped => format!("stopped after {:.0} s", self.time),
+        };
         let traffic = match &self.traffic {
             Some(Traffic { requests, received, sent, .. }) => {
                 format!("{requests} | {} | {}", megabytes(*received), megabytes(*sent))
@@ -79,21 +81,24 @@ fn megabytes(bytes: u64) -> String {
     if bytes < 10.0 { format!("{bytes:.2}") } else { format!("{bytes:.0}") }
 }
 
-/// Runs a program so often, or until that has taken long. The requests are those of the last run.
+/// Runs a program so often, or until that has taken long; it is stopped when it has taken longer than there is patience. The
+/// requests are those of the last run.
 pub(super) fn repeat(
-    runs: usize,
+    (runs, patience): (usize, Duration),
     bucket: &Bucket,
-    command: impl Fn() -> Outcome<Command>,
+    mut command: impl FnMut() -> Outcome<Command>,
 ) -> Outcome<Measured> {
     let start = Instant::now();
     let mut costs = Vec::new();
-    let mut traffic = None;
+    let (mut traffic, mut ended) = (None, Ended::ByItself);
     while costs.is_empty() || (costs.len() < runs && start.elapsed() < ENOUGH) {
         let mark = bucket.server().map(|server| (server, server.mark()));
-        costs.push(measure(&command()?, false)?);
+        let (cost, end) = measure_for(&command()?, patience)?;
+        costs.push(cost);
+        ended = end;
         traffic = mark.map(|(server, mark)| server.traffic_since(mark));
     }
-    Ok(Measured::of(&costs, traffic))
+    Ok(Measured::of(&costs, traffic, ended))
 }
 
 #[cfg(test)]

@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use super::Options;
 use super::bucket::{Bucket, Places, checkpoint};
-use super::program::{Measured, Program};
-use crate::bench::Outcome;
-use crate::bench::child::{Ended, measure_for};
+use super::program::{Program, repeat};
+use crate::bench::{Failure, Outcome};
 
 /// Who updates, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +33,8 @@ pub(super) struct Known {
     way: Way,
     bucket: &'static str,
     count: usize,
-    time: Duration,
+    /// Seconds.
+    time: f64,
 }
 
 /// Measures updates that create so many resources. Those that would take too long are left out, and the table says so.
@@ -50,7 +50,6 @@ pub(super) fn measure(options: &Options, count: usize, known: &mut Vec<Known>) -
         for bucket in places.both() {
             if let Some(before) = hopeless(known, (way, bucket.name()), count, options.patience()) {
                 let Known { count, time, .. } = before;
-                let time = time.as_secs_f64();
                 println!(
                     "| {what} | {} | {} | not measured: {count} took {time:.0} s |  |  |  |  |",
                     way.name(),
@@ -58,24 +57,13 @@ pub(super) fn measure(options: &Options, count: usize, known: &mut Vec<Known>) -
                 );
                 continue;
             }
-            let command = prepared(way, bucket, count, options.at_once())?;
-            let mark = bucket.server().map(|server| (server, server.mark()));
-            let (cost, ended) = measure_for(&command, options.patience())?;
-            let traffic = mark.map(|(server, mark)| server.traffic_since(mark));
-            let methods = traffic.as_ref().map(|traffic| format!("{:?}", traffic.methods));
+            let mut command = Some(prepared(way, bucket, count, options.at_once())?);
+            let prepared = || command.take().ok_or_else(|| Failure::Step("an update runs once".to_owned()));
+            let measured = repeat((1, options.patience()), bucket, prepared)?;
+            let methods = measured.traffic.as_ref().map(|traffic| format!("{:?}", traffic.methods));
             eprintln!("{what}, {}, {}: {}", way.name(), bucket.name(), methods.unwrap_or_default());
-            let measured = Measured::of(std::slice::from_ref(&cost), traffic);
-            println!(
-                "{}",
-                match ended {
-                    Ended::ByItself => measured.row(&what, way.name(), bucket),
-                    Ended::Stopped => {
-                        let time = format!("stopped after {:.0} s", cost.wall.as_secs_f64());
-                        measured.row_with(&what, way.name(), bucket, &time)
-                    }
-                }
-            );
-            known.push(Known { way, bucket: bucket.name(), count, time: cost.wall });
+            println!("{}", measured.row(&what, way.name(), bucket));
+            known.push(Known { way, bucket: bucket.name(), count, time: measured.time });
         }
     }
     Ok(())
@@ -91,7 +79,7 @@ fn hopeless<'k>(
 ) -> Option<&'k Known> {
     let is_too_long = |known: &&Known| {
         let ratio = count as f64 / known.count.max(1) as f64;
-        ratio > 1.0 && known.time.as_secs_f64() * ratio > patience.as_secs_f64()
+        ratio > 1.0 && known.time * ratio > patience.as_secs_f64()
     };
     known.iter().filter(|known| known.way == way && known.bucket == bucket).find(is_too_long)
 }
@@ -135,7 +123,7 @@ mod tests {
 
     #[test]
     fn longer_updates_are_left_out_where_a_shorter_one_has_shown_that_they_take_too_long() {
-        let known = [Known { way: Way::Pulumi, bucket: "moto", count: 1000, time: Duration::from_secs(31) }];
+        let known = [Known { way: Way::Pulumi, bucket: "moto", count: 1000, time: 31.0 }];
         let is_left_out =
             |way, bucket, count| hopeless(&known, (way, bucket), count, Duration::from_secs(300)).is_some();
         assert!(is_left_out(Way::Pulumi, "moto", 10_000));
