@@ -54,7 +54,7 @@ impl FoundStack {
             Some((backend, _)) => (format!("{backend}#{stack}"), false),
             None => (self.argument.clone(), true),
         };
-        Self { opened: self.opened.clone(), place, argument, is_named }
+        Self { opened: Arc::clone(&self.opened), place, argument, is_named }
     }
 
     /// Opens its bucket. Nothing is written.

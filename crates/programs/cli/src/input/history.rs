@@ -52,7 +52,7 @@ impl StateHistory {
         let entries = self.list()?;
         let ids: Vec<&str> = entries.iter().map(|entry| entry.id.as_str()).collect();
         let at = choose(&ids, id, &self.name)?;
-        Ok(entries.into_iter().nth(at).ok_or_else(|| nothing(&self.name))?)
+        entries.into_iter().nth(at).ok_or_else(|| nothing(&self.name))
     }
 
     pub(crate) fn read(&self, id: &HistoryId) -> Result<Vec<u8>> {
