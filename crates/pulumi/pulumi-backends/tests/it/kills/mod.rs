@@ -4,14 +4,14 @@ mod leftovers;
 mod state;
 mod worker;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
 use groundstate_pulumi_backends::pulumi_diy::{
-    Backend, ErrorKind, LockContent, Options, RelocateOptions, RemoveOptions, Stack, Warning,
+    Backend, ErrorKind, LeftoverKind, LockContent, Options, RelocateOptions, RemoveOptions, Stack, Warning,
 };
 use groundstate_testkit::{PulumiPlace, PulumiProject, pulumi_takes_part};
 use serde_json::Value;
@@ -207,12 +207,16 @@ impl<'a> Campaign<'a> {
             assert!(dead.contains(&u32::try_from(*pid).unwrap()), "{lock}");
             self.count("locks of the dead");
         }
-        if self.stack.has_journal().await.unwrap() {
-            self.count("journals");
-        }
         for stack in self.others.iter().chain([&self.stack]) {
             let cancelled = stack.cancel().await.unwrap();
             assert!(cancelled.failed.is_empty(), "{cancelled:?}");
+        }
+        let named = self.named().await;
+        let has_journal = self.stack.has_journal().await.unwrap();
+        assert_eq!(named.contains(&LeftoverKind::UnrecoveredUpdate), has_journal, "{named:?}");
+        assert_eq!(named.contains(&LeftoverKind::SecondVariant), !raw.warnings.is_empty(), "{named:?}");
+        if has_journal {
+            self.count("journals");
         }
         let lock = worker::locked(&self.stack).await.unwrap();
         let options = worker::journal_options();
@@ -230,6 +234,21 @@ impl<'a> Campaign<'a> {
         self.check_others().await;
         let names = leftovers::names(&self.backend).await;
         leftovers::count(&names);
+        // What is left now is no obstacle.
+        for kind in self.named().await {
+            use LeftoverKind::{SecondVariant, StateWithoutEntry};
+            assert!([SecondVariant, StateWithoutEntry].contains(&kind), "{kind}");
+            if kind == StateWithoutEntry {
+                self.count("checks with half an entry of the history");
+            }
+        }
+    }
+
+    /// What `check` names of the stack.
+    async fn named(&self) -> BTreeSet<LeftoverKind> {
+        let leftovers = self.stack.leftovers().await.unwrap();
+        assert!(leftovers.failed.is_empty(), "{leftovers:?}");
+        leftovers.found.into_iter().map(|left| left.kind).collect()
     }
 
     async fn check_history(&mut self) {
@@ -322,9 +341,6 @@ fn kills_in(store: &str, few: u64) -> u64 {
 }
 
 async fn kill_writers(name: &str, place: &PulumiPlace, kills: u64) {
-    if kills == 0 {
-        return;
-    }
     let seed = number(SEED, 20_261_123);
     let mut random = fastrand::Rng::with_seed(seed);
     let mut campaign = Campaign::new(place).await;
@@ -357,30 +373,44 @@ async fn a_writer_that_is_killed_in_a_directory_loses_nothing() {
     let memory = tempfile::tempdir_in("/dev/shm").ok();
     let kills = kills_in("directory", 12);
     let here = memory.as_ref().map_or(0, |_| kills / 2);
-    kill_writers("directory on a disk", &PulumiPlace::folder(disk.path()), kills - here).await;
-    if let Some(memory) = memory {
+    if kills > here {
+        kill_writers("directory on a disk", &PulumiPlace::folder(disk.path()), kills - here).await;
+    }
+    if let Some(memory) = memory.filter(|_| here > 0) {
         kill_writers("directory in memory", &PulumiPlace::folder(memory.path()), here).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_writer_that_is_killed_in_s3_loses_nothing() {
-    kill_writers("s3", &PulumiPlace::s3(), kills_in("s3", 6)).await;
+    let kills = kills_in("s3", 6);
+    if kills > 0 {
+        kill_writers("s3", &PulumiPlace::s3(), kills).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_writer_that_is_killed_in_google_cloud_storage_loses_nothing() {
-    kill_writers("gcs", &PulumiPlace::gs(), kills_in("gcs", 6)).await;
+    let kills = kills_in("gcs", 6);
+    if kills > 0 {
+        kill_writers("gcs", &PulumiPlace::gs(), kills).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_writer_that_is_killed_in_azure_loses_nothing() {
-    kill_writers("azure", &PulumiPlace::azblob(), kills_in("azure", 6)).await;
+    let kills = kills_in("azure", 6);
+    if kills > 0 {
+        kill_writers("azure", &PulumiPlace::azblob(), kills).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_writer_that_is_killed_in_postgresql_loses_nothing() {
-    if let Some(place) = PulumiPlace::postgres() {
-        kill_writers("postgres", &place, kills_in("postgres", 6)).await;
+    let kills = kills_in("postgres", 6);
+    if kills > 0
+        && let Some(place) = PulumiPlace::postgres()
+    {
+        kill_writers("postgres", &place, kills).await;
     }
 }
