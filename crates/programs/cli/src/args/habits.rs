@@ -237,7 +237,7 @@ impl<'w> Arguments<'w> {
         let mut words = std::mem::take(&mut self.words).into_iter();
         let mut next = |at: usize| words.next().or_else(|| needs.get(at).copied());
         match meaning {
-            Words::Same | Words::File => {
+            Words::Same | Words::Name | Words::File => {
                 self.words = words.collect();
                 return needs.to_vec();
             }
@@ -322,6 +322,8 @@ mod tests {
             ),
             (&["stack", "rm", "-C", "shop"], "run `groundstate stacks remove shop`"),
             (&["stack", "ls", "-a", "-p", "shop"], "run `groundstate stacks list . --project shop`"),
+            (&["stack", "rename", "prod", "-s", "dev"], "run `groundstate stacks rename . prod --stack dev`"),
+            (&["state", "upgrade", "-y"], "run `groundstate stacks upgrade . --yes`"),
             (&["stack", "tag", "ls"], "run `groundstate stacks tags .`"),
             (&["stack", "tag", "set", "owner", "an a"], "run `groundstate stacks tags . --set 'owner=an a'`"),
             (&["stack", "tag", "rm", "owner"], "run `groundstate stacks tags . --remove owner`"),

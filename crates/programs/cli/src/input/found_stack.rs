@@ -3,15 +3,16 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use groundstate_blobs::Error as BlobError;
 use groundstate_common::{shell_command, shell_word};
 use groundstate_pulumi_backends::OpenedStore;
-use groundstate_pulumi_diy::{Backend as Bucket, Error, ErrorKind, LockConflict, Stack, StackRef};
+use groundstate_pulumi_diy::{Backend as Bucket, Error, ErrorKind, LockConflict, Op, Stack, StackRef};
 
 use crate::input::environment::Environment;
 use crate::input::remote::warn_once;
 use crate::input::stack::{self, context};
 use crate::input::stack_store::{StackPlace, missing, warn};
-use crate::report::error::{Failure, Kind, Result, chain};
+use crate::report::error::{Failure, Kind, Result};
 
 /// A stack of a Pulumi backend, which need not exist. Nothing is asked of the store yet.
 pub(crate) struct FoundStack {
@@ -76,10 +77,10 @@ impl FoundStack {
         })
     }
 
-    /// Opens its bucket for a new stack: an empty one gets its `meta.yaml`.
+    /// Opens its bucket for a new stack: a database gets its table, an empty bucket its `meta.yaml`.
     pub(crate) async fn open_to_create(&self) -> Result<Stack> {
-        let stack = self.open().await?;
         self.opened.prepare().await.map_err(|error| stack::refused(&error))?;
+        let stack = self.open().await?;
         let (store, options) = (Arc::clone(&self.opened.store), self.place.options.clone());
         let bucket = Bucket::open(store, context(), options).await.map_err(|error| self.failure(&error))?;
         Ok(bucket.stack(stack.reference()))
@@ -114,6 +115,8 @@ impl FoundStack {
                 "nothing more was written; `{}` shows whether another process is at work",
                 self.command("locks")
             )),
+            ErrorKind::NotFound if error.op() == Op::Open => failure
+                .hint(format!("`{}` makes what is missing, and a stack", self.command("stacks create"))),
             ErrorKind::Denied => failure.hint(
                 "reading and `--dry-run` need no right to write; other commands need that to `.pulumi/`",
             ),
@@ -132,11 +135,26 @@ pub(crate) fn stack_failure(error: &Error) -> Failure {
         _ => Kind::NoState,
     };
     let Some(conflict) = conflict(error).filter(|_| kind == Kind::Locked) else {
-        return Failure::new(kind, chain(error));
+        let failure = Failure::new(kind, told(error));
+        return error.step().into_iter().fold(failure, Failure::hint);
     };
     // Each lock on a line of its own: its text is that of another program.
     let locks = conflict.locks().iter().map(ToString::to_string);
     Failure::new(kind, format!("cannot lock {}: another process holds it", error.target())).details(locks)
+}
+
+/// An error and its causes, without the next step. What a store said is in the error already.
+fn told(error: &Error) -> String {
+    let mut text = format!("cannot {} {}: {}", error.op(), error.target(), error.message());
+    let first = std::error::Error::source(error);
+    for cause in std::iter::successors(first, |cause| cause.source()) {
+        let cause = if cause.is::<BlobError>() { continue } else { cause.to_string() };
+        if !text.contains(&cause) {
+            text.push_str(": ");
+            text.push_str(&cause);
+        }
+    }
+    text
 }
 
 /// The locks that stood in the way.

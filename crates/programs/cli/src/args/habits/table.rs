@@ -19,6 +19,8 @@ pub(super) enum Words {
     Same,
     /// The stack.
     Stack,
+    /// The new name of the stack.
+    Name,
     /// A tag and its value.
     SetTag,
     /// A tag that is removed.
@@ -117,7 +119,7 @@ pub(super) const HABITS: &[(&str, Means)] = &[
     ("state untaint", stack("untaint", &["URN"])),
     ("state repair", stack("repair", &[])),
     ("state edit", program(PULUMI, "`groundstate mv`, `rm`, `protect` and `repair` change a stack")),
-    ("state upgrade", program(PULUMI, "")),
+    ("state upgrade", stacks("stacks upgrade", &[], Words::Dropped)),
     ("stack", stack("list", &[])),
     ("stack export", stack("pull", &[])),
     ("stack output", stack("outputs", &[])),
@@ -129,7 +131,7 @@ pub(super) const HABITS: &[(&str, Means)] = &[
     ("stack select", program(PULUMI, "`--stack NAME` takes another stack for one command of groundstate")),
     ("stack rm", stacks("stacks remove", &[], Words::Stack)),
     ("stack remove", stacks("stacks remove", &[], Words::Stack)),
-    ("stack rename", program(PULUMI, "")),
+    ("stack rename", stacks("stacks rename", &["NAME"], Words::Name)),
     ("stack history", stack("history", &[])),
     ("stack tag", stacks("stacks tags", &[], Words::Dropped)),
     ("stack tag ls", stacks("stacks tags", &[], Words::Dropped)),

@@ -138,7 +138,8 @@ async fn remove(args: &StacksPruneArgs, pruned: &mut Pruned, interrupts: &Interr
     let old = std::mem::take(&mut plan.old);
     let mut done = 0;
     let outcome = stack_locked(found, stack, args.lock_timeout, interrupts, async |lock| {
-        for copy in &old {
+        // The oldest first, so that an interruption leaves no gap.
+        for copy in old.iter().rev() {
             interrupts.check()?;
             let removed = stack.prune(std::slice::from_ref(copy), &lock).await;
             removed.map_err(|error| found.failure(&error))?;
@@ -147,9 +148,9 @@ async fn remove(args: &StacksPruneArgs, pruned: &mut Pruned, interrupts: &Interr
         Ok(())
     })
     .await;
-    let mut old = old;
-    let left = old.split_off(done);
-    (plan.old, plan.kept) = (old, [left, std::mem::take(&mut plan.kept)].concat());
+    let mut left = old;
+    plan.old = left.split_off(left.len() - done);
+    plan.kept.extend(left);
     outcome.map_err(|mut failure| {
         if done > 0 {
             let is_signal = matches!(failure.kind, Kind::Signal(_));

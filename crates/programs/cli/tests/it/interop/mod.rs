@@ -4,6 +4,7 @@ mod places;
 #[cfg(unix)]
 mod pulumi;
 mod scenarios;
+mod stack_verbs;
 #[cfg(unix)]
 mod stacks;
 mod traffic;
