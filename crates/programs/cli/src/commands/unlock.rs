@@ -53,7 +53,7 @@ pub(super) fn run(args: &UnlockArgs) -> Result {
     Ok(Outcome::Clean)
 }
 
-/// Removes every lock of a stack, whoever holds it and whether it can be read or not. The stack need not exist.
+/// Removes every lock of a stack, of any holder, whether it can be read or not. The stack need not exist.
 fn free_stack(args: &UnlockArgs, found: &FoundStack) -> Result {
     let interrupts = Interrupts::listen()?;
     let (stack, cancelled) = runtime()?.block_on(async {
