@@ -1,8 +1,9 @@
 //! Lists of projects and stacks.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use futures_util::stream::{self, StreamExt};
+use groundstate_blobs::Listed;
 use groundstate_common::Timestamp;
 use groundstate_pulumi_snapshot::ProjectName;
 
@@ -88,40 +89,54 @@ impl Backend {
     ///
     /// Those of requests.
     pub async fn stack_names(&self, filter: &StackFilter) -> Result<Vec<StackRef>> {
-        let names = match self.layout() {
-            Layout::Legacy => {
-                let files = folder(&**self.store(), Layout::STACKS).await?.objects;
-                let stack =
-                    |name: &str| Some(StackRef::flat(stack_of_file(name.strip_prefix(Layout::STACKS)?)?));
-                files.iter().filter_map(|listed| stack(&listed.name)).collect()
-            }
+        Ok(self.checkpoints(filter).await?.into_iter().map(|(name, _)| name).collect())
+    }
+
+    /// The names of stacks in the order of the list, each once, with all that are checkpoints of it.
+    async fn checkpoints(&self, filter: &StackFilter) -> Result<Vec<(StackRef, Vec<Listed>)>> {
+        let (files, stack): (_, fn(&str) -> Option<StackRef>) = match self.layout() {
+            Layout::Legacy => (folder(&**self.store(), Layout::STACKS).await?.objects, flat_stack_of_key),
             Layout::Projects => {
                 let prefix = match &filter.project {
                     Some(project) => format!("{}{project}/", Layout::STACKS),
                     None => Layout::STACKS.to_owned(),
                 };
-                let files = objects(&**self.store(), &prefix).await?;
-                files.iter().filter_map(|listed| stack_of_key(&listed.name)).collect()
+                (objects(&**self.store(), &prefix).await?, stack_of_key)
             }
         };
-        Ok(each_once(names))
+        let mut places = BTreeMap::new();
+        let mut found: Vec<(StackRef, Vec<Listed>)> = Vec::new();
+        for listed in files {
+            let Some(name) = stack(&listed.name) else { continue };
+            let at = *places.entry(name.clone()).or_insert(found.len());
+            match found.get_mut(at) {
+                Some((_, checkpoints)) => checkpoints.push(listed),
+                None => found.push((name, vec![listed])),
+            }
+        }
+        Ok(found)
     }
 
     /// The stacks that pass the filter, with what their checkpoints say, in the order of names. As many requests run at a time
     /// as [`Options::workers`](crate::Options::workers) says. What cannot be read is listed with the reason; a stack that
-    /// disappears meanwhile is not.
+    /// disappears meanwhile is not. The list is the only one: each stack costs one request more, and one with a filter by tag.
     ///
     /// # Errors
     ///
     /// Those of the list itself.
     pub async fn stacks(&self, filter: &StackFilter) -> Result<Vec<StackSummary>> {
-        let names = self.stack_names(filter).await?;
-        let found = stream::iter(names).map(|reference| self.summary(reference, filter));
+        let names = self.checkpoints(filter).await?;
+        let found = stream::iter(names).map(|(name, listed)| self.summary(name, listed, filter));
         let found: Vec<Option<StackSummary>> = found.buffered(self.options().workers.get()).collect().await;
         Ok(found.into_iter().flatten().collect())
     }
 
-    async fn summary(&self, reference: StackRef, filter: &StackFilter) -> Option<StackSummary> {
+    async fn summary(
+        &self,
+        reference: StackRef,
+        listed: Vec<Listed>,
+        filter: &StackFilter,
+    ) -> Option<StackSummary> {
         let stack = self.stack(&reference);
         if filter.asks_for_tags() {
             match stack.tags().await {
@@ -130,7 +145,13 @@ impl Backend {
                 Err(error) => return Some(StackSummary { reference, details: Err(error) }),
             }
         }
-        let details = match stack.read().await {
+        let read = match stack.select_among(&listed) {
+            // A name like `s.yaml` is listed, and nothing is read by it, as with `pulumi`.
+            Ok(selection) if selection.active.is_none() => stack.read().await,
+            Ok(selection) => stack.read_selected(selection).await,
+            Err(error) => Err(error),
+        };
+        let details = match read {
             Ok(Some(checkpoint)) => checkpoint.details(),
             Ok(None) => return None,
             Err(error) => Err(error),
@@ -167,7 +188,7 @@ fn stack_of_key(key: &str) -> Option<StackRef> {
     Some(StackRef::new(project_name(project).ok()?, stack?))
 }
 
-fn each_once(names: Vec<StackRef>) -> Vec<StackRef> {
-    let mut seen = BTreeSet::new();
-    names.into_iter().filter(|name| seen.insert(name.clone())).collect()
+/// The stack of a key of the layout without projects.
+fn flat_stack_of_key(key: &str) -> Option<StackRef> {
+    Some(StackRef::flat(stack_of_file(key.strip_prefix(Layout::STACKS)?)?))
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use bytes::Bytes;
-use groundstate_blobs::{BlobVersion, GetOptions, Key};
+use groundstate_blobs::{BlobVersion, GetOptions, Key, Listed};
 use groundstate_common::Timestamp;
 use groundstate_pulumi_deployment::{
     DecodeOptions, DeploymentFile, EncodeOptions, Envelope, EnvelopeKind, decode, encode,
@@ -82,6 +82,11 @@ impl Stack {
     pub async fn select(&self) -> Result<Selection> {
         let base = self.checkpoint_key(Op::Read, Compression::Plain)?;
         let listed = objects(&**self.backend().store(), base.as_str()).await?;
+        self.select_among(&listed)
+    }
+
+    /// The same, in a list that was made before.
+    pub(crate) fn select_among(&self, listed: &[Listed]) -> Result<Selection> {
         let mut variants = Vec::new();
         for compression in Compression::ALL {
             let key = self.checkpoint_key(Op::Read, compression)?;
@@ -124,14 +129,19 @@ impl Stack {
     ///
     /// [`Corrupt`](ErrorKind::Corrupt) for bytes that cannot be unpacked, and those of requests.
     pub async fn read(&self) -> Result<Option<Checkpoint>> {
+        self.read_selected(self.select().await?).await
+    }
+
+    /// Reads the checkpoint that a selection says counts. If it has vanished, it is looked for again.
+    pub(crate) async fn read_selected(&self, mut selection: Selection) -> Result<Option<Checkpoint>> {
         for _ in 0..ATTEMPTS {
-            let selection = self.select().await?;
             let Some(active) = selection.active else { return Ok(None) };
             // It may vanish meanwhile, when another process changes the compression.
             if let Some(mut checkpoint) = self.read_object(&active.key).await? {
                 checkpoint.warnings = selection.warnings;
                 return Ok(Some(checkpoint));
             }
+            selection = self.select().await?;
         }
         Err(self.failed(ErrorKind::Changed, Op::Read).because("its checkpoint vanishes each time it is read"))
     }
