@@ -109,6 +109,12 @@ fn all_stacks_are_copied_and_again_finds_them_there() {
             assert_eq!(fs::read(here.join(&name)).unwrap(), fs::read(there.join(&name)).unwrap(), "{name}");
         }
     }
+    let here = project.run(&["stacks", "migrate", ".", &project.url()]).failed(2);
+    assert!(here.contains("already"), "{here}");
+    let left = migrate(&["--remove", "--yes"]);
+    assert_eq!(left.code, 9, "{}", left.stderr);
+    assert!(left.stdout.contains("so it was not moved"), "{}", left.stdout);
+    assert!(project.files().contains(&"dev.json".to_owned()));
     // What changed since is not replaced.
     let urn = project.run(&["list", "."]).clean().lines().last().unwrap().to_owned();
     assert_eq!(project.run(&["protect", ".", &urn]).code, 0);

@@ -184,25 +184,41 @@ impl Migration<'_> {
 
     async fn one(&self, from: &StackRef, to: &StackRef) -> Result<Became> {
         let (source, target) = (self.source.stack(from), self.target.stack(to));
+        if source.to_string() == target.to_string() {
+            let message = format!("the stack {from} is in {} already", self.to.name);
+            return Err(
+                Failure::new(Kind::Usage, message).hint("name another backend, or another stack behind `#`")
+            );
+        }
         let (old, new) = (self.from.stack(from), self.to.stack(to));
         let mut options = RelocateOptions::default();
         options.keep_source = !self.args.remove;
         if self.args.dry_run {
             return match self.plan(&old, &source, &target, options).await? {
                 Some(plan) => Ok(Became::Would { objects: plan.objects().len() }),
-                None => Ok(Became::Present),
+                None => self.present(&old),
             };
         }
         let (timeout, interrupts) = (self.args.lock_timeout, &self.interrupts);
         stacks_locked([(&old, &source), (&new, &target)], timeout, interrupts, async |locks| {
             let Some(plan) = self.plan(&old, &source, &target, options).await? else {
-                return Ok(Became::Present);
+                return self.present(&old);
             };
             let done = plan.carry_out(&locks).await.map_err(|error| old.failure(&error))?;
             done.warnings.iter().for_each(|warning| Messages::stderr().warning(warning));
             Ok(Became::Copied { objects: done.objects, is_resumed: done.is_resumed })
         })
         .await
+    }
+
+    /// That the same state is there already. It was copied before, so nothing tells that its other objects are there too.
+    fn present(&self, found: &FoundStack) -> Result<Became> {
+        if !self.args.remove {
+            return Ok(Became::Present);
+        }
+        let message = format!("the same state is in {} already, so it was not moved", self.to.name);
+        let remove = found.command("stacks remove --force --backups");
+        Err(Failure::new(Kind::Conflict, message).hint(format!("`{remove}` removes it where it was")))
     }
 
     /// The plan; none if the same state is there already.
