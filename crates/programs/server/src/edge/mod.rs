@@ -1,0 +1,1 @@
+//! Listeners, time limits, health and metrics: what stands between a socket and the [`router`](crate::router).

@@ -1,0 +1,3 @@
+//! Tests of the server through its service.
+
+mod routing;
