@@ -9,6 +9,7 @@
 //! - [`Mark`] is a place in a text that is read in pieces, without a path.
 //! - [`follow_paths`] goes the other way, from paths to offsets; [`value_span`] gives the one value that a path means.
 //! - [`Tape`] is one value as a flat list of tokens, for those who walk it several times; [`lexeme_end`] splits what may be no JSON.
+//! - [`TopScan`] checks a document that arrives in pieces, and keeps only what members at its top say.
 //! - [`Writer`] writes a document in a [`Layout`], [`push_json_string_as`] one string; [`indented`] gives a compact value its line breaks.
 //!
 //! ```
@@ -46,6 +47,7 @@ mod serialization;
 mod skip;
 mod source_pos;
 mod tape;
+mod top;
 mod write;
 
 pub use compact::{compact, compact_as_written};
@@ -59,6 +61,7 @@ pub use problems::{Coded, Problems};
 pub use raw::{Extra, RawJson, RawJsonError};
 pub use source_pos::{SourcePos, push_name};
 pub use tape::Tape;
+pub use top::{Top, TopScan, TopValue};
 pub use write::{Layout, Writer, indented};
 
 /// Compiles the examples of the README.

@@ -6,8 +6,8 @@ use crate::cursor::{Cursor, Extremes, MAX_DEPTH, Stop, SyntaxError};
 const SAFE_NUMBER: usize = 300;
 
 /// Which brackets are open, one bit a level: set for objects.
-#[derive(Default)]
-struct Open {
+#[derive(Debug, Default)]
+pub(crate) struct Open {
     /// The innermost 64 levels.
     top: u64,
     /// Levels further out, 64 at a time.
@@ -16,7 +16,7 @@ struct Open {
 }
 
 impl Open {
-    fn push(&mut self, object: bool) {
+    pub(crate) fn push(&mut self, object: bool) {
         if self.depth > 0 && self.depth.is_multiple_of(64) {
             self.outer.push(self.top);
         }
@@ -24,7 +24,7 @@ impl Open {
         self.depth += 1;
     }
 
-    fn pop(&mut self) {
+    pub(crate) fn pop(&mut self) {
         self.depth -= 1;
         self.top >>= 1;
         if self.depth > 0 && self.depth.is_multiple_of(64) {
@@ -32,8 +32,12 @@ impl Open {
         }
     }
 
-    fn in_object(&self) -> bool {
+    pub(crate) fn in_object(&self) -> bool {
         self.top & 1 == 1
+    }
+
+    pub(crate) fn depth(&self) -> usize {
+        self.depth
     }
 }
 

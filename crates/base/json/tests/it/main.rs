@@ -7,4 +7,5 @@ mod messages;
 mod positions;
 mod raw;
 mod tape;
+mod top;
 mod write;
