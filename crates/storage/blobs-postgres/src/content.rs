@@ -7,8 +7,8 @@ use std::fmt;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::{BufMut, Bytes, BytesMut};
+use groundstate_postgres::tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 use serde::Deserialize;
-use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
 const BEGIN: &[u8] = br#"{"data":""#;
 const END: &[u8] = br#""}"#;
@@ -81,7 +81,7 @@ impl Text<'_> {
 #[cfg(test)]
 mod tests {
     use bytes::{Bytes, BytesMut};
-    use tokio_postgres::types::{ToSql, Type};
+    use groundstate_postgres::tokio_postgres::types::{ToSql, Type};
 
     use super::{Content, LONGEST, STEP, Text};
 

@@ -29,15 +29,16 @@
 //! - Sessions: each operation is one statement, committed by itself, so a pooler such as PgBouncer may stand between.
 //! - Prefixes of keys: [`PostgresSettings::key_prefix`] says which one the original puts before its keys, and adds none.
 
+mod bounds;
+mod connections;
 mod content;
 mod error;
-mod passfile;
 mod settings;
 mod statements;
 mod store;
-mod tls;
 
 pub use groundstate_blobs as blobs;
+pub use groundstate_postgres as postgres;
 
 pub use settings::PostgresSettings;
 pub use store::PostgresBlobs;

@@ -1,40 +1,30 @@
 //! `PostgresBlobs`: implements `BlobStore` by one statement for each operation.
 
 use std::fmt;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
 use groundstate_blobs::{
     Attributes, Blob, BlobCapabilities, BlobMeta, BlobStore, BlobVersion, DeleteOptions, Error, ErrorKind,
     GetOptions, Key, LeaseId, Leases, ListOptions, Listed, Op, Page, PageToken, Precondition, PutOptions,
     Result, traced,
 };
-use groundstate_common::Timestamp;
-use tokio_postgres::Row;
-use tokio_postgres::error::SqlState;
-use tokio_postgres::types::{FromSql, ToSql, Type};
-use tokio_postgres_rustls::MakeRustlsConnect;
+use groundstate_postgres::tokio_postgres::error::SqlState;
+use groundstate_postgres::tokio_postgres::types::{ToSql, Type};
+use groundstate_postgres::tokio_postgres::{self, Row};
 
+use crate::bounds::behind;
+use crate::connections::{Connections, Parameter, field, time, window};
 use crate::content::{Content, LONGEST, Text};
-use crate::error::{of_connection, of_statement};
 use crate::settings::PostgresSettings;
-use crate::statements::{Statements, behind};
-use crate::tls;
+use crate::statements::Statements;
 
 /// As many as most services give.
 const PAGE: usize = 1000;
 /// Connections of one store.
 const CONNECTIONS: usize = 8;
-/// How long an operation waits for one of them.
-const WAIT: Duration = Duration::from_secs(120);
-/// A connection that carried more than this is closed.
-const LARGE: usize = 32 << 20;
 /// Clients of the original take no lock when they create the table, so their attempt may get in the way.
 const ATTEMPTS_TO_CREATE: usize = 5;
-
-type Parameter<'a> = (&'a (dyn ToSql + Sync), Type);
 
 /// A client of a table.
 ///
@@ -45,9 +35,8 @@ type Parameter<'a> = (&'a (dyn ToSql + Sync), Type);
 /// - Contents up to about 750 MiB; a longer one is refused as `Invalid` before it is sent.
 #[derive(Clone)]
 pub struct PostgresBlobs {
-    pool: Pool,
+    connections: Connections,
     statements: Statements,
-    place: String,
     table: String,
 }
 
@@ -58,20 +47,11 @@ impl PostgresBlobs {
     ///
     /// `Invalid` for certificates that cannot be read, `Denied` for a password file that others may read.
     pub fn open(settings: &PostgresSettings) -> Result<Self> {
-        let mut config = settings.config()?;
-        if let Some(password) = settings.password()? {
-            config.password(password);
-        }
-        let connect = MakeRustlsConnect::new(tls::client_config(settings)?);
-        let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-        let manager = Manager::from_config(config, connect, recycling);
-        let pool =
-            Pool::builder(manager).max_size(CONNECTIONS).wait_timeout(Some(WAIT)).runtime(Runtime::Tokio1);
-        let pool = pool
-            .build()
-            .map_err(|error| Error::new(ErrorKind::Internal, Op::Open, settings).with_source(error))?;
+        let columns = "key, data and updated_at";
+        let connections =
+            Connections::open(settings.connection(), CONNECTIONS, settings.to_string(), columns)?;
         let table = settings.table().to_owned();
-        Ok(Self { pool, statements: Statements::on(&table), place: settings.to_string(), table })
+        Ok(Self { connections, statements: Statements::on(&table), table })
     }
 
     /// Creates the table and its index if there is no such table. A role that may not create any can use an existing one.
@@ -81,58 +61,27 @@ impl PostgresBlobs {
     /// `Denied`, `Unauthenticated`, `Unavailable`.
     pub async fn create_table(&self) -> Result<()> {
         const OP: Op = Op::Create;
-        let client = self.connection(OP).await?;
+        let (client, place) = (self.connections.get(OP).await?, self.connections.place());
+        let failed = |error| self.connections.of_statement(OP, place, error);
         let mut attempts = 0;
         loop {
             let quoted = format!("\"{}\"", self.table);
             let exists = "SELECT to_regclass($1) IS NOT NULL";
             let row = client.query_typed_one(exists, &[(&quoted, Type::TEXT)]).await;
-            let row = row.map_err(|error| of_statement(OP, &self.place, true, error))?;
-            if self.field(OP, &self.place, &row, 0)? {
+            if field(OP, place, &row.map_err(failed)?, 0)? {
                 return Ok(());
             }
             attempts += 1;
             match client.batch_execute(&self.statements.create_table).await {
                 Err(error) if attempts < ATTEMPTS_TO_CREATE && is_meanwhile_created(&error) => {}
-                Err(error) => return Err(of_statement(OP, &self.place, true, error)),
+                Err(error) => return Err(failed(error)),
                 Ok(()) => return Ok(()),
             }
         }
     }
 
-    async fn connection(&self, op: Op) -> Result<Object> {
-        self.pool.get().await.map_err(|error| of_connection(op, &self.place, error))
-    }
-
     fn at(&self, key: &Key) -> String {
         format!("{self}/{key}")
-    }
-
-    /// Carries a statement out; `sent` is the size of what goes with it.
-    async fn rows(
-        &self,
-        op: Op,
-        place: &str,
-        sql: &str,
-        parameters: &[Parameter<'_>],
-        sent: usize,
-    ) -> Result<Vec<Row>> {
-        let client = self.connection(op).await?;
-        let outcome = client.query_typed(sql, parameters).await;
-        let received = outcome.iter().flatten().map(Row::raw_size_bytes).sum();
-        if sent.max(received) > LARGE {
-            // The buffers of a connection stay as large as they ever were.
-            drop(Object::take(client));
-        }
-        outcome.map_err(|error| of_statement(op, place, matches!(op, Op::Write | Op::Delete), error))
-    }
-
-    fn field<'a, T: FromSql<'a>>(&self, op: Op, place: &str, row: &'a Row, column: usize) -> Result<T> {
-        row.try_get(column).map_err(|error| {
-            Error::new(ErrorKind::Corrupt, op, place)
-                .because("the row is not one of a blob")
-                .with_source(error)
-        })
     }
 
     fn damaged(&self, op: Op, place: &str, reason: String) -> Error {
@@ -142,11 +91,10 @@ impl PostgresBlobs {
 
     /// The description in the columns version, time and size, which follow `first`.
     fn described(&self, op: Op, place: &str, row: &Row, first: usize, size: u64) -> Result<BlobMeta> {
-        let version: String = self.field(op, place, row, first)?;
+        let version: String = field(op, place, row, first)?;
         let mut meta = BlobMeta::new(marked(&version), size);
-        let micros: i64 = self.field(op, place, row, first + 1)?;
-        let nanos = u32::try_from(micros.rem_euclid(1_000_000) * 1000).unwrap_or_default();
-        meta.last_modified = Timestamp::from_unix(micros.div_euclid(1_000_000), nanos).ok();
+        let micros: i64 = field(op, place, row, first + 1)?;
+        meta.last_modified = time(micros);
         Ok(meta)
     }
 
@@ -155,25 +103,21 @@ impl PostgresBlobs {
         let place = self.at(key);
         let name = (&key.as_str() as &(dyn ToSql + Sync), Type::TEXT);
         let (blob_start, rows) = match &options.range {
-            None => (0, self.rows(OP, &place, &self.statements.read, &[name], 0).await?),
+            None => (0, self.connections.rows(OP, &place, &self.statements.read, &[name], 0).await?),
             Some(range) => {
-                // No content is longer than this, and the sum of both fits the type.
-                let most = (1 << 30) - 1;
-                let start = range.start.min(most);
-                let len = range.end.saturating_sub(range.start).min(most);
-                let (from, count) = (signed(start) + 1, signed(len));
+                let (start, from, count) = window(range);
                 let parameters = [name, (&from, Type::INT4), (&count, Type::INT4)];
-                (start, self.rows(OP, &place, &self.statements.read_range, &parameters, 0).await?)
+                (start, self.connections.rows(OP, &place, &self.statements.read_range, &parameters, 0).await?)
             }
         };
         let Some(row) = rows.first() else { return Ok(None) };
         let blob = if options.range.is_some() {
-            let bytes: &[u8] = self.field(OP, &place, row, 0)?;
-            let size: i64 = self.field(OP, &place, row, 3)?;
+            let bytes: &[u8] = field(OP, &place, row, 0)?;
+            let size: i64 = field(OP, &place, row, 3)?;
             let meta = self.described(OP, &place, row, 1, size.unsigned_abs())?;
             Blob::part(Bytes::copy_from_slice(bytes), blob_start.min(meta.size), meta)
         } else {
-            let text: Text<'_> = self.field(OP, &place, row, 0)?;
+            let text: Text<'_> = field(OP, &place, row, 0)?;
             let bytes = text.content().map_err(|reason| self.damaged(OP, &place, reason))?;
             let meta = self.described(OP, &place, row, 1, bytes.len() as u64)?;
             Blob::whole(bytes, meta)
@@ -190,9 +134,12 @@ impl PostgresBlobs {
     async fn look(&self, key: &Key) -> Result<Option<BlobMeta>> {
         const OP: Op = Op::LookAt;
         let place = self.at(key);
-        let rows = self.rows(OP, &place, &self.statements.look, &[(&key.as_str(), Type::TEXT)], 0).await?;
+        let rows = self
+            .connections
+            .rows(OP, &place, &self.statements.look, &[(&key.as_str(), Type::TEXT)], 0)
+            .await?;
         let Some(row) = rows.first() else { return Ok(None) };
-        let size: Option<i64> = self.field(OP, &place, row, 2)?;
+        let size: Option<i64> = field(OP, &place, row, 2)?;
         let size = size.ok_or_else(|| self.damaged(OP, &place, "the row has no text `data`".to_owned()))?;
         self.described(OP, &place, row, 0, size.unsigned_abs()).map(Some)
     }
@@ -220,9 +167,9 @@ impl PostgresBlobs {
                 &self.statements.replace
             }
         };
-        let rows = self.rows(OP, &place, sql, &parameters, bytes.len()).await?;
+        let rows = self.connections.rows(OP, &place, sql, &parameters, bytes.len()).await?;
         match rows.first() {
-            Some(row) => Ok(marked(&self.field::<String>(OP, &place, row, 0)?)),
+            Some(row) => Ok(marked(&field::<String>(OP, &place, row, 0)?)),
             None => Err(self.refused(
                 OP,
                 key,
@@ -246,10 +193,7 @@ impl PostgresBlobs {
             }
             Precondition::Any | Precondition::Absent => &self.statements.delete,
         };
-        let client = self.connection(OP).await?;
-        let count = client.execute_typed(sql, &parameters).await;
-        drop(client);
-        if count.map_err(|error| of_statement(OP, &place, true, error))? > 0 {
+        if self.connections.count(OP, &place, sql, &parameters).await? > 0 {
             return Ok(true);
         }
         if *condition == Precondition::Any {
@@ -280,23 +224,29 @@ impl PostgresBlobs {
         let most = i64::try_from(limit + 1).unwrap_or(i64::MAX);
         let parameters: [Parameter<'_>; 4] =
             [(&prefix, Type::TEXT), (&end, Type::TEXT), (&after, Type::TEXT), (&most, Type::INT8)];
-        let mut rows = self.rows(OP, &self.place, sql, &parameters, 0).await?;
+        let mut rows = self.connections.rows(OP, self.connections.place(), sql, &parameters, 0).await?;
         let is_last = rows.len() <= limit;
         rows.truncate(limit);
         let mut page = Page::default();
         for row in &rows {
-            let name: String = self.field(OP, &self.place, row, 0)?;
-            if self.field(OP, &self.place, row, 1)? {
+            let name: String = field(OP, self.connections.place(), row, 0)?;
+            if field(OP, self.connections.place(), row, 1)? {
                 page.prefixes.push(name);
                 continue;
             }
             // A damaged row is listed; reading it says what is wrong.
-            let size: Option<i64> = self.field(OP, &self.place, row, 4)?;
-            let meta = self.described(OP, &self.place, row, 2, size.unwrap_or_default().unsigned_abs())?;
+            let size: Option<i64> = field(OP, self.connections.place(), row, 4)?;
+            let meta = self.described(
+                OP,
+                self.connections.place(),
+                row,
+                2,
+                size.unwrap_or_default().unsigned_abs(),
+            )?;
             page.blobs.push(Listed::new(name, meta));
         }
         if let Some(last) = rows.last().filter(|_| !is_last) {
-            page.next = Some(PageToken::new(self.field::<String>(OP, &self.place, last, 0)?));
+            page.next = Some(PageToken::new(field::<String>(OP, self.connections.place(), last, 0)?));
         }
         Ok(page)
     }
@@ -336,13 +286,9 @@ fn unmarked(version: &BlobVersion) -> String {
     version.e_tag().unwrap_or_default().trim_matches('"').to_owned()
 }
 
-fn signed(number: u64) -> i32 {
-    i32::try_from(number).unwrap_or(i32::MAX)
-}
-
 impl fmt::Display for PostgresBlobs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.place)
+        f.write_str(self.connections.place())
     }
 }
 

@@ -2,7 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers outside of test functions fail the test they serve")]
 
-mod encryption;
 #[path = "../../../blobs/tests/it/harness.rs"]
 mod harness;
 mod memory;

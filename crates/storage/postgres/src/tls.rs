@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use groundstate_blobs::{Error, ErrorKind, Op, Result};
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
@@ -11,10 +10,19 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 
-use crate::settings::PostgresSettings;
+use crate::error::{Error, ErrorKind, Result};
+use crate::op::Op;
+use crate::settings::Settings;
 
 /// What TLS asks of the server, and shows of us.
-pub(crate) fn client_config(settings: &PostgresSettings) -> Result<ClientConfig> {
+pub(crate) fn client_config(settings: &Settings) -> Result<ClientConfig> {
+    let mut config = without_options(settings)?;
+    // Some poolers choose the server by this name; others fail on one.
+    config.enable_sni = settings.word("sslsni") != Some("0");
+    Ok(config)
+}
+
+fn without_options(settings: &Settings) -> Result<ClientConfig> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
@@ -49,7 +57,7 @@ pub(crate) fn client_config(settings: &PostgresSettings) -> Result<ClientConfig>
     }
 }
 
-fn root_certificates(settings: &PostgresSettings, file: Option<&str>) -> Result<RootCertStore> {
+fn root_certificates(settings: &Settings, file: Option<&str>) -> Result<RootCertStore> {
     let mut roots = RootCertStore::empty();
     let found = match file {
         Some(file) => certificates(settings, "sslrootcert", file)?,
@@ -62,16 +70,12 @@ fn root_certificates(settings: &PostgresSettings, file: Option<&str>) -> Result<
     Ok(roots)
 }
 
-fn certificates(settings: &PostgresSettings, word: &str, file: &str) -> Result<Vec<CertificateDer<'static>>> {
+fn certificates(settings: &Settings, word: &str, file: &str) -> Result<Vec<CertificateDer<'static>>> {
     let read = CertificateDer::pem_file_iter(Path::new(file)).and_then(Iterator::collect);
     read.map_err(|error| invalid(settings, word, error))
 }
 
-fn invalid(
-    settings: &PostgresSettings,
-    word: &str,
-    error: impl std::error::Error + Send + Sync + 'static,
-) -> Error {
+fn invalid(settings: &Settings, word: &str, error: impl std::error::Error + Send + Sync + 'static) -> Error {
     Error::new(ErrorKind::Invalid, Op::Open, settings)
         .because(format!("the certificates of {word} cannot be used"))
         .with_source(error)

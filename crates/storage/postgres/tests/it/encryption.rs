@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use groundstate_blobs_postgres::blobs::{BlobStore, ErrorKind, Key};
+use groundstate_postgres::{ErrorKind, Pool, Session, Settings};
 use groundstate_testkit::{Authority, Certificate};
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
@@ -10,8 +10,6 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
-
-use crate::server::open;
 
 /// What servers send when they refuse a login.
 const REFUSAL: &[u8] = b"E\0\0\0\x27SFATAL\0VFATAL\0C28P01\0Mwrong login\0\0";
@@ -61,21 +59,25 @@ async fn modes_of_tls_believe_what_the_original_believes() {
         ("localhost", "sslmode=verify-full&sslrootcert=system".to_owned(), false),
     ] {
         let acceptor = acceptor(&authority.certificate(&[names]));
-        let store = open(&format!("postgres://u:p@localhost:{port}/d?{parameters}"));
-        let key = Key::parse("k").unwrap();
-        let (server, answer) = tokio::join!(refuse_one_login(&listener, &acceptor), store.head(&key));
-        let error = answer.unwrap_err();
+        let url = format!("postgres://u:p@localhost:{port}/d?{parameters}");
+        let settings = Settings::parse(&url, &[], &|_| None).unwrap();
         let kind = if is_believed { ErrorKind::Unauthenticated } else { ErrorKind::Invalid };
+        let pool = Pool::open(&settings, 1).unwrap();
+        let (server, answer) = tokio::join!(refuse_one_login(&listener, &acceptor), pool.get());
+        let error = answer.unwrap_err();
+        assert_eq!(error.kind(), kind, "{names} {parameters}: {error:?} {server:?}");
+        let session = Session::connect(&settings);
+        let (server, answer) = tokio::join!(refuse_one_login(&listener, &acceptor), session);
+        let error = answer.unwrap_err();
         assert_eq!(error.kind(), kind, "{names} {parameters}: {error:?} {server:?}");
     }
 }
 
 #[test]
 fn certificates_that_cannot_be_read_are_named() {
-    use groundstate_blobs_postgres::{PostgresBlobs, PostgresSettings};
     let url = "postgres://h/d?sslmode=verify-full&sslrootcert=/none/such.pem";
-    let settings = PostgresSettings::from_url(url, &|_| None).unwrap();
-    let error = PostgresBlobs::open(&settings).unwrap_err();
+    let settings = Settings::parse(url, &[], &|_| None).unwrap();
+    let error = Pool::open(&settings, 1).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
     assert!(error.to_string().contains("the certificates of sslrootcert cannot be used"), "{error}");
 }
