@@ -1,0 +1,157 @@
+//! A store of documents.
+
+use std::fmt;
+use std::sync::Arc;
+
+use futures_util::stream::{self, StreamExt, TryStreamExt};
+use groundstate_blobs::{BlobStore, Context, ListOptions, PageToken};
+
+use crate::document::Document;
+use crate::error::{Error, ErrorKind, Result};
+use crate::head::Head;
+use crate::layout;
+use crate::name::Name;
+use crate::op::Op;
+use crate::settings::Settings;
+
+/// How many heads are read at a time.
+const PARALLEL: usize = 8;
+
+/// The documents in one container of a blob store. Clones are clients of the same one.
+#[derive(Clone)]
+pub struct Documents {
+    shared: Arc<Shared>,
+}
+
+pub(crate) struct Shared {
+    pub(crate) store: Arc<dyn BlobStore>,
+    pub(crate) context: Context,
+    pub(crate) settings: Settings,
+}
+
+/// A document in a list.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Listed {
+    /// Its name.
+    pub name: Name,
+    /// What is true of it.
+    pub head: Head,
+}
+
+/// A part of a list of documents, in the order of the names' bytes.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct DocumentPage {
+    /// The documents.
+    pub documents: Vec<Listed>,
+    /// Where the list goes on, if it does. A page may be empty and yet not the last.
+    pub next: Option<PageToken>,
+}
+
+/// Which documents are listed.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct ListFilter {
+    /// How their names begin; any text.
+    pub prefix: String,
+    /// Where to go on, from the page before.
+    pub page: Option<PageToken>,
+    /// How many heads are read at most; stores have a limit of their own, 1000 or more.
+    pub limit: Option<usize>,
+    /// Whether documents without a present version are listed too: deleted ones, and those that have only been locked.
+    pub absent: bool,
+}
+
+impl ListFilter {
+    /// Lists names that begin so.
+    pub fn prefix(prefix: impl Into<String>) -> Self {
+        Self { prefix: prefix.into(), ..Self::default() }
+    }
+
+    /// Goes on behind a page.
+    #[must_use]
+    pub fn page(mut self, page: Option<PageToken>) -> Self {
+        self.page = page;
+        self
+    }
+
+    /// Makes pages this long at most.
+    #[must_use]
+    pub fn limit(mut self, limit: usize) -> Self {
+        self.limit = Some(limit);
+        self
+    }
+
+    /// Lists documents without a present version too.
+    #[must_use]
+    pub fn with_absent(mut self) -> Self {
+        self.absent = true;
+        self
+    }
+}
+
+impl Documents {
+    /// The documents in a container. Stores try each request once: wrap the store into [`Retry`](groundstate_blobs::Retry).
+    ///
+    /// # Errors
+    ///
+    /// `Unsupported` for a store without conditional writes, `Invalid` for settings that it cannot have.
+    pub fn open(store: Arc<dyn BlobStore>, context: Context, settings: Settings) -> Result<Self> {
+        if !store.capabilities().conditional_put {
+            let error = Error::new(ErrorKind::Unsupported, Op::Open, &store);
+            return Err(error
+                .because("the store has no conditional writes, so it cannot hold locks")
+                .next_step("use another store"));
+        }
+        settings.check(&store)?;
+        Ok(Self { shared: Arc::new(Shared { store, context, settings }) })
+    }
+
+    /// A client of the document of this name, which may not exist yet.
+    pub fn document(&self, name: &Name) -> Document {
+        Document::new(Arc::clone(&self.shared), name.clone())
+    }
+
+    /// Lists documents with their heads, in the order of the names' bytes.
+    ///
+    /// # Errors
+    ///
+    /// `Corrupt` for a head that is damaged, and those of the store.
+    pub async fn list(&self, filter: &ListFilter) -> Result<DocumentPage> {
+        let root = self.shared.settings.prefix();
+        let mut options = ListOptions::default().page(filter.page.clone());
+        options.limit = filter.limit.map(|limit| limit.max(1));
+        let listed = self.shared.store.list(&layout::heads(root, &filter.prefix), &options).await;
+        let listed = listed.map_err(|error| Error::of_store(Op::List, self, error))?;
+        let names = listed.blobs.iter().filter_map(|blob| layout::name_of_head(root, &blob.name));
+        let documents: Vec<Document> = names.map(|name| self.document(&name)).collect();
+        let heads = stream::iter(&documents).map(|document| document.load(Op::List)).buffered(PARALLEL);
+        let heads: Vec<_> = heads.try_collect().await?;
+        let with_heads = documents.iter().zip(heads);
+        let documents = with_heads
+            .map(|(document, stored)| Listed { name: document.name().clone(), head: stored.head })
+            .filter(|listed| filter.absent || listed.head.current().is_some())
+            .collect();
+        Ok(DocumentPage { documents, next: listed.next })
+    }
+}
+
+impl fmt::Display for Documents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.shared.store)?;
+        match self.shared.settings.prefix().strip_suffix('/') {
+            Some(root) => write!(f, "/{root}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for Documents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Documents")
+            .field("store", &self.shared.store)
+            .field("settings", &self.shared.settings)
+            .finish_non_exhaustive()
+    }
+}

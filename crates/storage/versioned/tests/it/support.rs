@@ -1,0 +1,57 @@
+//! Stores, clocks and short forms.
+
+use std::sync::Arc;
+
+use groundstate_versioned::blobs::{BlobStore, Context, MemoryBlobs};
+use groundstate_versioned::common::{FixedClock, SequenceIds, Timestamp};
+use groundstate_versioned::{Document, Documents, Name, Settings, Version, WriteOptions, WriteOutcome};
+
+/// Documents in memory, and the clock that moves their time.
+pub(crate) struct Bench {
+    pub(crate) clock: Arc<FixedClock>,
+    pub(crate) documents: Documents,
+}
+
+pub(crate) fn bench() -> Bench {
+    bench_with(Settings::default())
+}
+
+pub(crate) fn bench_with(settings: Settings) -> Bench {
+    let clock = Arc::new(FixedClock::new(Timestamp::parse("2026-03-01T12:00:00Z").unwrap()));
+    let blobs = MemoryBlobs::with_clock("tests", Arc::<FixedClock>::clone(&clock));
+    let documents = open(Arc::new(blobs), &clock, settings);
+    Bench { clock, documents }
+}
+
+pub(crate) fn open(store: Arc<dyn BlobStore>, clock: &Arc<FixedClock>, settings: Settings) -> Documents {
+    let context = Context::new(
+        Arc::<FixedClock>::clone(clock),
+        Arc::<FixedClock>::clone(clock),
+        Arc::new(SequenceIds::new()),
+    );
+    Documents::open(store, context, settings).unwrap()
+}
+
+impl Bench {
+    pub(crate) fn document(&self, name: &str) -> Document {
+        self.documents.document(&Name::parse(name).unwrap())
+    }
+}
+
+/// Writes without a lock.
+pub(crate) async fn write(document: &Document, bytes: &'static str) -> Version {
+    written(document, bytes, &WriteOptions::default()).await
+}
+
+pub(crate) async fn written(document: &Document, bytes: &'static str, options: &WriteOptions) -> Version {
+    let content = document.content(bytes).await.unwrap();
+    match document.write(&content, options).await.unwrap() {
+        WriteOutcome::Written(version) => version,
+        outcome => panic!("{outcome:?}"),
+    }
+}
+
+pub(crate) async fn text(document: &Document) -> Option<String> {
+    let reader = document.read().await.unwrap()?;
+    Some(String::from_utf8(reader.collect(1 << 20).await.unwrap().to_vec()).unwrap())
+}
