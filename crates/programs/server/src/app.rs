@@ -4,24 +4,39 @@ use std::fmt;
 use std::sync::Arc;
 
 use axum::Router;
-use groundstate_blobs::BlobStore;
-use groundstate_common::{Clock, IdSource, OsIds, SystemClock};
+use axum::routing::any;
+use groundstate_audit::AuditLog;
+use groundstate_blobs::{BlobStore, Context, Retry, RetryPolicy};
+use groundstate_common::{OsIds, SystemClock};
+use groundstate_statemgr::TokioSleeper;
+use groundstate_versioned::{Document, Documents, Error, Name, Settings};
 use http::Uri;
 
 use crate::limits::Limits;
+use crate::names::StatePath;
 use crate::policy::Policies;
 use crate::problem::{Problem, ProblemType};
+use crate::terraform;
+
+/// The folder of the container that has the documents.
+const ROOT: &str = "documents";
+/// What the names of the documents of Terraform's states begin with.
+const TERRAFORM: &str = "terraform";
 
 /// What an [`App`] is made of.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Parts {
-    /// The container that everything is kept in.
+    /// The container that everything is kept in. It is asked again when it does not answer.
     pub blobs: Arc<dyn BlobStore>,
-    /// Where the time comes from.
-    pub clock: Arc<dyn Clock>,
-    /// Where ids come from.
-    pub ids: Arc<dyn IdSource>,
+    /// Time and ids.
+    pub context: Context,
+    /// Where changes, refusals and looks at secrets are recorded; nowhere, if there is none.
+    pub audit: Option<AuditLog>,
+    /// How contents are stored.
+    pub settings: Settings,
+    /// How often the store is asked.
+    pub retries: RetryPolicy,
     /// What is refused.
     pub policies: Policies,
     /// How much a request may cost.
@@ -29,12 +44,15 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// A container with the clock and the ids of the machine, and the policies and limits that are the default.
+    /// A container with the clock and the ids of the machine and tokio's timer, the policies and limits that are the default,
+    /// and no audit log.
     pub fn new(blobs: Arc<dyn BlobStore>) -> Self {
         Self {
             blobs,
-            clock: Arc::new(SystemClock),
-            ids: Arc::new(OsIds),
+            context: Context::new(Arc::new(SystemClock), Arc::new(TokioSleeper), Arc::new(OsIds)),
+            audit: None,
+            settings: Settings::default(),
+            retries: RetryPolicy::default(),
             policies: Policies::default(),
             limits: Limits::default(),
         }
@@ -43,12 +61,26 @@ impl Parts {
 
 /// What every request works on. Clones share it.
 #[derive(Clone)]
-pub struct App(Arc<Parts>);
+pub struct App(Arc<Inner>);
+
+struct Inner {
+    documents: Documents,
+    audit: Option<AuditLog>,
+    policies: Policies,
+    limits: Limits,
+}
 
 impl App {
     /// The app of these parts.
-    pub fn new(parts: Parts) -> Self {
-        Self(Arc::new(parts))
+    ///
+    /// # Errors
+    ///
+    /// `Unsupported` for a container without conditional writes.
+    pub fn open(parts: Parts) -> Result<Self, Error> {
+        let retry = Retry::new(parts.blobs, parts.retries, parts.context.clone());
+        let documents = Documents::open(Arc::new(retry), parts.context, parts.settings.root(ROOT))?;
+        let (audit, policies, limits) = (parts.audit, parts.policies, parts.limits);
+        Ok(Self(Arc::new(Inner { documents, audit, policies, limits })))
     }
 
     /// What is refused.
@@ -60,19 +92,37 @@ impl App {
     pub fn limits(&self) -> &Limits {
         &self.0.limits
     }
+
+    /// Where changes are recorded.
+    pub(crate) fn audit(&self) -> Option<&AuditLog> {
+        self.0.audit.as_ref()
+    }
+
+    /// The document of a state.
+    pub(crate) fn document(&self, path: &StatePath) -> Document {
+        self.0.documents.document(&document_name(path))
+    }
+}
+
+/// The name of the document of a state.
+fn document_name(path: &StatePath) -> Name {
+    let name = format!("{TERRAFORM}/{}/{}/{}", path.project(), path.state(), path.workspace());
+    Name::parse(&name).expect("parts of a path have no slash, no dot at an end, and at most 100 bytes each")
 }
 
 impl fmt::Debug for App {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("App").field("blobs", &self.0.blobs.to_string()).finish_non_exhaustive()
+        f.debug_struct("App").field("documents", &self.0.documents.to_string()).finish_non_exhaustive()
     }
 }
 
 /// The service: Terraform's protocol and the JSON API, without sockets, credentials and limits of connections.
 ///
-/// Requests carry an [`auth::Principal`](crate::auth::Principal) as an extension.
+/// Layers around it insert extensions into requests: an [`auth::Principal`](crate::auth::Principal), without which nothing is
+/// served, and an [`Origin`](crate::Origin) for logs.
 pub fn router(app: App) -> Router {
-    Router::new().fallback(no_such_route).with_state(app)
+    let states = any(terraform::serve);
+    Router::new().route("/tf/{*state}", states).fallback(no_such_route).with_state(app)
 }
 
 async fn no_such_route(uri: Uri) -> Problem {

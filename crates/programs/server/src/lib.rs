@@ -6,8 +6,9 @@
 //! use groundstate_server::blobs::MemoryBlobs;
 //! use groundstate_server::{App, Parts, router};
 //!
-//! let app = App::new(Parts::new(Arc::new(MemoryBlobs::new("states"))));
+//! let app = App::open(Parts::new(Arc::new(MemoryBlobs::new("states"))))?;
 //! let _service = router(app);
+//! # Ok::<(), groundstate_server::versioned::Error>(())
 //! ```
 //!
 //! # Finding your way
@@ -19,23 +20,35 @@
 
 pub mod app;
 pub mod auth;
+mod body;
+mod caller;
 pub mod config;
+mod content;
+mod download;
 pub mod edge;
+mod headers;
 mod limits;
 mod names;
 mod policy;
 mod problem;
+mod store_problem;
+mod terraform;
 
 pub use app::{App, Parts, router};
+pub use caller::Origin;
 pub use limits::Limits;
 pub use names::{InvalidTarget, ProjectName, StateName, StatePath};
 pub use policy::{Check, ForceUnlock, Policies};
 pub use problem::{Problem, ProblemType};
 
+/// The audit log.
+pub use groundstate_audit as audit;
 /// The contract of the stores that states are kept in.
 pub use groundstate_blobs as blobs;
 /// Clocks and ids.
 pub use groundstate_common as common;
+/// What states are kept as.
+pub use groundstate_versioned as versioned;
 
 /// Compiles the examples of the README.
 #[cfg(doctest)]

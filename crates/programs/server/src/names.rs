@@ -15,7 +15,7 @@ const LOCK: &str = "lock";
 string_id! {
     /// The name of a project, which groups states and the roles on them.
     ///
-    /// 1 to 100 letters and digits of ASCII and `-`, `_`, `.`, of which the first is a letter or a digit.
+    /// 1 to 100 letters and digits of ASCII and `-`, `_`, `.`, of which the first is a letter or a digit and the last is not a dot.
     pub struct ProjectName: "project name" = check;
     /// The name of a state in its project. The rule is that of projects.
     pub struct StateName: "state name" = check;
@@ -33,6 +33,9 @@ fn check(text: &str) -> Result<(), String> {
     }
     if !text.starts_with(|c: char| c.is_ascii_alphanumeric()) {
         return Err("it has to begin with a letter or a digit".to_owned());
+    }
+    if text.ends_with('.') {
+        return Err("it ends with a dot".to_owned());
     }
     Ok(())
 }
@@ -78,10 +81,14 @@ impl StatePath {
     ///
     /// # Errors
     ///
-    /// If the workspace is longer than 100 bytes, or is called `lock`, which in URLs is the lock of the state.
+    /// If the workspace is longer than 100 bytes, begins or ends with a dot, or is called `lock`, which in URLs is the lock of
+    /// the state.
     pub fn new(project: ProjectName, state: StateName, workspace: WorkspaceName) -> Result<Self, InvalidId> {
         let why = match workspace.as_str() {
             LOCK => Some("in URLs it means the lock of the state, use another name".to_owned()),
+            dotted if dotted.starts_with('.') || dotted.ends_with('.') => {
+                Some("it begins or ends with a dot".to_owned())
+            }
             long if long.len() > LONGEST => {
                 Some(format!("it has {} bytes, use at most {LONGEST}", long.len()))
             }
@@ -99,10 +106,8 @@ impl StatePath {
     ///
     /// When it has another form, or a part is not a name.
     pub fn parse(path: &str) -> Result<Self, InvalidTarget> {
-        let path = path.strip_prefix('/').unwrap_or(path);
-        let parts = path.split('/').map(decode).collect::<Result<Vec<_>, _>>()?;
-        let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
-        Self::of_parts(&parts)
+        let parts = parts(path)?;
+        Self::of_parts(&parts.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
     fn of_parts(parts: &[&str]) -> Result<Self, InvalidTarget> {
@@ -150,17 +155,61 @@ impl fmt::Debug for StatePath {
     }
 }
 
-/// One part of a path. It is decoded after the path is split, so that an encoded slash stays in its part, where no name has one.
-fn decode(part: &str) -> Result<String, InvalidTarget> {
-    match percent_decode_str(part).decode_utf8() {
+/// What a URL of the protocol means: a state, or its lock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Target {
+    pub(crate) state: StatePath,
+    /// Whether the URL is that of the lock: `…/lock`.
+    pub(crate) is_lock: bool,
+}
+
+impl Target {
+    /// Reads the path of a URL behind its prefix.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`StatePath::parse`].
+    pub(crate) fn parse(path: &str) -> Result<Self, InvalidTarget> {
+        let parts = parts(path)?;
+        match parts.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+            [names @ .., LOCK] if names.len() >= 2 => {
+                Ok(Self { state: StatePath::of_parts(names)?, is_lock: true })
+            }
+            names => Ok(Self { state: StatePath::of_parts(names)?, is_lock: false }),
+        }
+    }
+}
+
+/// The parts of a path. They are decoded after it is split, so that an encoded slash stays in its part, where no name has one.
+fn parts(path: &str) -> Result<Vec<String>, InvalidTarget> {
+    let decode = |part| match percent_decode_str(part).decode_utf8() {
         Ok(text) => Ok(text.into_owned()),
         Err(_) => Err(InvalidTarget::Encoding),
-    }
+    };
+    path.strip_prefix('/').unwrap_or(path).split('/').map(decode).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{InvalidTarget, StatePath};
+    use super::{InvalidTarget, StatePath, Target};
+
+    #[test]
+    fn a_path_names_a_state_a_workspace_or_the_lock_of_one() {
+        for (path, shown, is_lock) in [
+            ("/shop/network", "shop/network", false),
+            ("/shop/network/default", "shop/network", false),
+            ("/shop/network/dev", "shop/network/dev", false),
+            ("/shop/network/lock", "shop/network", true),
+            ("/shop/network/dev/lock", "shop/network/dev", true),
+            ("/shop/lock", "shop/lock", false),
+            ("/lock/lock/lock", "lock/lock", true),
+            ("/shop/net%77ork", "shop/network", false),
+            ("/shop/network/a%40b%3Dc", "shop/network/a@b=c", false),
+        ] {
+            let target = Target::parse(path).unwrap();
+            assert_eq!((target.state.to_string().as_str(), target.is_lock), (shown, is_lock), "{path}");
+        }
+    }
 
     #[test]
     fn what_leaves_its_part_of_the_path_is_no_name() {
@@ -172,8 +221,8 @@ mod tests {
             "//network",
             "/shop//network",
             "/shop/network/",
-            "/shop/network/dev/x",
-            "/shop/network/lock",
+            "/shop/network/dev/lock/x",
+            "/shop/network/lock/lock",
             "/shop/..",
             "/../network",
             "/shop/%2e%2e",
@@ -188,8 +237,11 @@ mod tests {
             "/shop/%FF",
             "/shop/network/a%2Cb",
             "/shop/network/..",
+            "/shop/network/.dev",
+            "/shop/network./dev",
+            "/shop/network/dev.",
         ] {
-            assert!(StatePath::parse(path).is_err(), "{path}");
+            assert!(Target::parse(path).is_err(), "{path}");
         }
         let long = "a".repeat(101);
         assert!(StatePath::parse(&format!("shop/{long}")).is_err());
@@ -199,7 +251,7 @@ mod tests {
 
     #[test]
     fn the_message_quotes_the_name_without_control_characters() {
-        let InvalidTarget::Name(error) = StatePath::parse("/shop/a%1B%5B31m").unwrap_err() else {
+        let InvalidTarget::Name(error) = Target::parse("/shop/a%1B%5B31m").unwrap_err() else {
             panic!("it is a name");
         };
         let text = error.to_string();

@@ -1,8 +1,9 @@
 //! Answers that say what is wrong: `application/problem+json`, as RFC 9457 has it.
 
 use axum::response::{IntoResponse, Response};
+use groundstate_audit::Outcome;
 use groundstate_common::one_line;
-use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
+use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -88,6 +89,10 @@ problem_types! {
     Unavailable = SERVICE_UNAVAILABLE, "unavailable", "the store does not answer";
 }
 
+/// How clients may say who they are. Terraform and OpenTofu send Basic.
+const CHALLENGES: [&str; 2] =
+    [r#"Basic realm="groundstate", charset="UTF-8""#, r#"Bearer realm="groundstate""#];
+
 /// An answer that says what is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
@@ -139,6 +144,15 @@ impl Problem {
         self.kind
     }
 
+    /// The outcome that the audit log has for it.
+    pub(crate) fn outcome(&self) -> Outcome {
+        match self.kind {
+            ProblemType::Unauthenticated | ProblemType::Forbidden => Outcome::Denied,
+            ProblemType::Internal | ProblemType::Unavailable => Outcome::Failed,
+            _ => Outcome::Refused,
+        }
+    }
+
     /// What is wrong here.
     pub fn detail(&self) -> &str {
         &self.detail
@@ -164,6 +178,11 @@ impl IntoResponse for Problem {
         }
         if let Some(methods) = self.allow {
             headers.insert(ALLOW, HeaderValue::from_static(methods));
+        }
+        if self.kind == ProblemType::Unauthenticated {
+            for challenge in CHALLENGES {
+                headers.append(WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
+            }
         }
         // The kind, for layers that count and record answers.
         response.extensions_mut().insert(self);
@@ -205,5 +224,9 @@ mod tests {
         assert_eq!(response.headers()["retry-after"], "7");
         let problem = Problem::new(ProblemType::MethodNotAllowed, "no").with_allow("GET, POST");
         assert_eq!(problem.into_response().headers()["allow"], "GET, POST");
+        let problem = Problem::new(ProblemType::Unauthenticated, "there are no credentials");
+        assert!(
+            problem.into_response().headers()["www-authenticate"].to_str().unwrap().starts_with("Basic ")
+        );
     }
 }

@@ -1,3 +1,7 @@
 //! Tests of the server through its service.
 
+#![expect(clippy::unwrap_used, reason = "helpers outside of test functions fail the test they serve")]
+
+mod protocol;
 mod routing;
+mod support;

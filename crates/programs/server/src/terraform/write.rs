@@ -1,0 +1,125 @@
+//! POST and PUT: a new version of a state.
+
+use axum::body::Body;
+use axum::response::Response;
+use groundstate_versioned::{Content as Stored, Head, Step, VersionOptions};
+use http::HeaderValue;
+use http::header::ETAG;
+use http::request::Parts;
+use tracing::warn;
+
+use super::conflict::Refusal;
+use super::rules::{check_conditions, check_content, check_lock, check_successor, is_repeated};
+use super::{done, query};
+use crate::body::{announced, next_piece};
+use crate::caller::Access;
+use crate::content::{Inspection, StateNote, note_of};
+use crate::headers::{Conditions, content_md5, identity};
+use crate::problem::{Problem, ProblemType};
+
+/// What the client expects of the store.
+struct Writer<'a> {
+    access: &'a Access<'a>,
+    id: Option<String>,
+    conditions: Conditions,
+}
+
+/// Stores a body as the next version. It is never in memory as a whole.
+///
+/// # Errors
+///
+/// What the rules refuse, and what the store does not do.
+pub(super) async fn write(access: &Access<'_>, parts: &Parts, body: &mut Body) -> Result<Response, Refusal> {
+    identity(&parts.headers)?;
+    let md5 = content_md5(&parts.headers)?;
+    let id = query::lock_id(parts.uri.query())?;
+    let writer = Writer { access, id, conditions: Conditions::read(&parts.headers)? };
+    let limit = access.app.limits().state_bytes;
+    if announced(&parts.headers).is_some_and(|length| length > limit) {
+        return Err(too_large(limit).into());
+    }
+    let document = access.document();
+    writer.check_early(&document.head().await?)?;
+
+    let mut upload = document.upload();
+    let mut inspection = Inspection::new();
+    while let Some(piece) = next_piece(body).await? {
+        if upload.size() + piece.len() as u64 > limit {
+            return Err(too_large(limit).into());
+        }
+        inspection.push(&piece);
+        upload.push(piece).await?;
+    }
+    let note = check_content(inspection.finish(), access.app.policies());
+    let stored = upload.finish().await?;
+    if md5.is_some_and(|md5| md5 != *stored.md5().as_bytes()) {
+        let detail = "the body does not have the MD5 that Content-MD5 says; send it again";
+        return Err(Problem::new(ProblemType::DigestMismatch, detail).into());
+    }
+    writer.commit(stored, note?).await
+}
+
+fn too_large(limit: u64) -> Problem {
+    Problem::new(
+        ProblemType::TooLarge,
+        format!("the state has more than {limit} bytes, which is the limit of this server"),
+    )
+}
+
+impl Writer<'_> {
+    /// Refuses what cannot succeed before its body is stored.
+    fn check_early(&self, head: &Head) -> Result<(), Refusal> {
+        // A write that is sent again may find its lock released; whether it is one, its content says.
+        let may_be_repeated = (self.id.is_some() || !self.conditions.is_empty())
+            && head.current().is_some_and(|stored| note_of(stored).written_under == self.id);
+        if may_be_repeated {
+            return Ok(());
+        }
+        check_conditions(head, &self.conditions)?;
+        check_lock(head, self.id.as_deref(), self.access.app.policies()).map(drop)
+    }
+
+    async fn commit(&self, content: Stored, note: StateNote) -> Result<Response, Refusal> {
+        let policies = self.access.app.policies();
+        let mut remarks = Vec::new();
+        let decide = |head: &Head| {
+            remarks.clear();
+            let stored = head.current().map(|version| (version, note_of(version)));
+            if let Some((version, note)) = &stored
+                && is_repeated(version, self.id.as_deref(), note, content.sha256().as_bytes(), content.size())
+            {
+                return Ok::<_, Refusal>(Step::nothing());
+            }
+            check_conditions(head, &self.conditions)?;
+            let under = check_lock(head, self.id.as_deref(), policies)?;
+            let mut note = StateNote { written_under: self.id.clone(), ..note.clone() };
+            if let Some((version, stored)) = &stored {
+                if version.sha256 == content.sha256() && version.size == content.size() {
+                    return Ok(Step::nothing());
+                }
+                note.remarks.extend(check_successor(&note, stored, policies)?);
+            }
+            remarks.clone_from(&note.remarks);
+            let mut options = VersionOptions::default().by(self.access.caller.name()).note(note.to_note()?);
+            if let Some(id) = under {
+                options = options.lock(id);
+            }
+            Ok(Step::write(content.clone(), options))
+        };
+        let stepped = self.access.document().step(decide).await??;
+        let number = stepped.head.number();
+        for remark in &remarks {
+            warn!(state = %self.access.path, version = number, "{remark}");
+        }
+        if stepped.changed {
+            let remarks: String = remarks.iter().map(|remark| format!("; {remark}")).collect();
+            self.access.record("state.write", format!("version {number}{remarks}")).await;
+        }
+        let mut response = done();
+        let tag = stepped.head.current().map(|version| format!("\"{}\"", version.id));
+        if let Some(tag) = tag.and_then(|tag| HeaderValue::try_from(tag).ok()) {
+            response.headers_mut().insert(ETAG, tag);
+        }
+        Ok(response)
+    }
+}
