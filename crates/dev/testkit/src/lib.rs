@@ -19,7 +19,7 @@
 //! service's own address.
 //!
 //! [`TestBackend`] is a fresh place for states in such a server, or in one of others, with the settings of a `backend` block. [`PulumiPlace`] is
-//! one for stacks of Pulumi, and [`PulumiProject`] runs the real pulumi there.
+//! one for stacks of Pulumi, and [`PulumiProject`] runs the real pulumi there. [`PgBouncer`] stands between clients and a PostgreSQL server.
 //!
 //! # What it does not do
 //!
@@ -36,6 +36,7 @@ mod gcs;
 mod http;
 mod log;
 mod pattern;
+mod pgbouncer;
 mod proxy;
 mod pulumi;
 mod ran;
@@ -51,6 +52,7 @@ pub use fault::Fault;
 pub use gcs::GcsServer;
 pub use http::{Answer, Request, Server};
 pub use log::{Mark, Recorded, Traffic};
+pub use pgbouncer::PgBouncer;
 pub use proxy::{ConnectProxy, FaultProxy};
 #[cfg(unix)]
 pub use pulumi::PulumiHolds;

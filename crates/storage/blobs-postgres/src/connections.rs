@@ -4,6 +4,7 @@ use std::fmt;
 
 use groundstate_blobs::{Error, ErrorKind, Op, Result};
 use groundstate_common::Timestamp;
+use groundstate_postgres::tokio_postgres::error::SqlState;
 use groundstate_postgres::tokio_postgres::types::{FromSql, ToSql, Type};
 use groundstate_postgres::tokio_postgres::{self, Row};
 use groundstate_postgres::{Pool, Pooled, Settings};
@@ -12,6 +13,9 @@ use crate::error::{failed, of_statement};
 
 /// A connection that carried more than this is closed: its buffers stay as large as they ever were.
 const LARGE: usize = 32 << 20;
+
+/// Another client may create the table in a way that takes no lock, so its attempt may get in the way.
+const ATTEMPTS_TO_CREATE: usize = 5;
 
 pub(crate) type Parameter<'a> = (&'a (dyn ToSql + Sync), Type);
 
@@ -74,6 +78,27 @@ impl Connections {
         count.map_err(|error| self.of_statement(op, place, error))
     }
 
+    /// Creates the table of this name in SQL, by these statements, unless it exists.
+    pub(crate) async fn create(&self, table: &str, statements: &str) -> Result<()> {
+        const OP: Op = Op::Create;
+        let client = self.get(OP).await?;
+        let failed = |error| self.of_statement(OP, &self.place, error);
+        let mut attempts = 0;
+        loop {
+            let exists = "SELECT to_regclass($1) IS NOT NULL";
+            let row = client.query_typed_one(exists, &[(&table, Type::TEXT)]).await;
+            if field(OP, &self.place, &row.map_err(failed)?, 0)? {
+                return Ok(());
+            }
+            attempts += 1;
+            match client.batch_execute(statements).await {
+                Err(error) if attempts < ATTEMPTS_TO_CREATE && is_meanwhile_created(&error) => {}
+                Err(error) => return Err(failed(error)),
+                Ok(()) => return Ok(()),
+            }
+        }
+    }
+
     /// The error for a statement that failed.
     pub(crate) fn of_statement(&self, op: Op, place: &str, error: tokio_postgres::Error) -> Error {
         let writes = matches!(op, Op::Write | Op::Delete | Op::Create);
@@ -85,6 +110,14 @@ impl fmt::Display for Connections {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.place)
     }
+}
+
+/// Whether the table or its index was created by a client that takes no lock.
+fn is_meanwhile_created(error: &tokio_postgres::Error) -> bool {
+    error.code().is_some_and(|code| {
+        [SqlState::UNIQUE_VIOLATION, SqlState::DUPLICATE_TABLE, SqlState::DUPLICATE_OBJECT].contains(code)
+            || code.code() == "XX000"
+    })
 }
 
 /// A column of a row that a statement returned.

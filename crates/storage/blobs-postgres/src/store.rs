@@ -9,9 +9,8 @@ use groundstate_blobs::{
     GetOptions, Key, LeaseId, Leases, ListOptions, Listed, Op, Page, PageToken, Precondition, PutOptions,
     Result, traced,
 };
-use groundstate_postgres::tokio_postgres::error::SqlState;
+use groundstate_postgres::tokio_postgres::Row;
 use groundstate_postgres::tokio_postgres::types::{ToSql, Type};
-use groundstate_postgres::tokio_postgres::{self, Row};
 
 use crate::bounds::behind;
 use crate::connections::{Connections, Parameter, field, time, window};
@@ -23,8 +22,6 @@ use crate::statements::Statements;
 const PAGE: usize = 1000;
 /// Connections of one store.
 const CONNECTIONS: usize = 8;
-/// Clients of the original take no lock when they create the table, so their attempt may get in the way.
-const ATTEMPTS_TO_CREATE: usize = 5;
 
 /// A client of a table.
 ///
@@ -60,24 +57,7 @@ impl PostgresBlobs {
     ///
     /// `Denied`, `Unauthenticated`, `Unavailable`.
     pub async fn create_table(&self) -> Result<()> {
-        const OP: Op = Op::Create;
-        let (client, place) = (self.connections.get(OP).await?, self.connections.place());
-        let failed = |error| self.connections.of_statement(OP, place, error);
-        let mut attempts = 0;
-        loop {
-            let quoted = format!("\"{}\"", self.table);
-            let exists = "SELECT to_regclass($1) IS NOT NULL";
-            let row = client.query_typed_one(exists, &[(&quoted, Type::TEXT)]).await;
-            if field(OP, place, &row.map_err(failed)?, 0)? {
-                return Ok(());
-            }
-            attempts += 1;
-            match client.batch_execute(&self.statements.create_table).await {
-                Err(error) if attempts < ATTEMPTS_TO_CREATE && is_meanwhile_created(&error) => {}
-                Err(error) => return Err(failed(error)),
-                Ok(()) => return Ok(()),
-            }
-        }
+        self.connections.create(&format!("\"{}\"", self.table), &self.statements.create_table).await
     }
 
     fn at(&self, key: &Key) -> String {
@@ -267,14 +247,6 @@ impl PostgresBlobs {
         };
         Err(Error::unsupported(op, self.at(key)).because(reason))
     }
-}
-
-/// Whether the table or its index was created by a client that takes no lock.
-fn is_meanwhile_created(error: &tokio_postgres::Error) -> bool {
-    error.code().is_some_and(|code| {
-        [SqlState::UNIQUE_VIOLATION, SqlState::DUPLICATE_TABLE, SqlState::DUPLICATE_OBJECT].contains(code)
-            || code.code() == "XX000"
-    })
 }
 
 fn marked(version: &str) -> BlobVersion {

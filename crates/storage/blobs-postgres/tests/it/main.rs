@@ -8,6 +8,7 @@ mod memory;
 mod rows;
 mod server;
 mod settings;
+mod table;
 mod tables;
 mod together;
 

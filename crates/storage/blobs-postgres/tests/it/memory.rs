@@ -6,11 +6,11 @@ use groundstate_blobs_postgres::blobs::{BlobStore, GetOptions, Key, PutOptions};
 
 use crate::server::Place;
 
-const SIZE: usize = 200_000_000;
-const WITHIN: &str = "GROUNDSTATE_TEST_WITHIN";
+pub(crate) const SIZE: usize = 200_000_000;
+pub(crate) const WITHIN: &str = "GROUNDSTATE_TEST_WITHIN";
 
 /// The most memory that this process ever had, in bytes.
-fn peak() -> Option<usize> {
+pub(crate) fn peak() -> Option<usize> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.split_whitespace().next()?.parse::<usize>().ok().map(|kilobytes| kilobytes * 1024)

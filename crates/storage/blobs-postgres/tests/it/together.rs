@@ -62,7 +62,7 @@ async fn one_of_ten_connections_creates_a_row() {
 }
 
 #[derive(Debug)]
-struct Timer;
+pub(crate) struct Timer;
 
 #[async_trait]
 impl Sleeper for Timer {
@@ -72,7 +72,7 @@ impl Sleeper for Timer {
 }
 
 /// Waits until a statement of this application waits for a lock, and ends its connection.
-async fn terminate_waiting(other: &Client, application: &str) {
+pub(crate) async fn terminate_waiting(other: &Client, application: &str) {
     let waiting = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock'";
     while other.query(waiting, &[&application]).await.unwrap().is_empty() {
         tokio::time::sleep(Duration::from_millis(5)).await;
