@@ -4,8 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, KeyUsagePurpose};
-use rustls::ServerConfig;
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::PrivateKeyDer;
+use rustls::server::{WantsServerCert, WebPkiClientVerifier};
+use rustls::{ConfigBuilder, RootCertStore, ServerConfig, WantsVerifier};
 use tokio_rustls::TlsAcceptor;
 
 /// An authority that signs the certificates of a test.
@@ -21,6 +23,7 @@ use tokio_rustls::TlsAcceptor;
 /// ```
 pub struct Authority {
     pem: String,
+    der: Vec<u8>,
     issuer: Issuer<'static, KeyPair>,
 }
 
@@ -38,7 +41,8 @@ impl Authority {
         params.distinguished_name.push(DnType::CommonName, "groundstate test authority");
         let key = KeyPair::generate().expect("the machine has randomness");
         let certificate = params.self_signed(&key).expect("the parameters are complete");
-        Self { pem: certificate.pem(), issuer: Issuer::new(params, key) }
+        let der = certificate.der().to_vec();
+        Self { pem: certificate.pem(), der, issuer: Issuer::new(params, key) }
     }
 
     /// The certificate of the authority, which clients have to trust.
@@ -91,16 +95,37 @@ impl Certificate {
     }
 
     pub(crate) fn acceptor(&self) -> TlsAcceptor {
+        self.accepting(|builder| builder.with_no_client_auth())
+    }
+
+    /// Accepts clients that show a certificate of this authority.
+    pub(crate) fn acceptor_for(&self, clients: &Authority) -> TlsAcceptor {
+        let mut roots = RootCertStore::empty();
+        roots.add(clients.der.clone().into()).expect("the certificate is that of an authority");
+        let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider());
+        let verifier = verifier.build().expect("there is an authority");
+        self.accepting(|builder| builder.with_client_cert_verifier(verifier))
+    }
+
+    fn accepting(
+        &self,
+        clients: impl FnOnce(
+            ConfigBuilder<ServerConfig, WantsVerifier>,
+        ) -> ConfigBuilder<ServerConfig, WantsServerCert>,
+    ) -> TlsAcceptor {
         let key = PrivateKeyDer::Pkcs8(self.key.serialize_der().into());
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let config = ServerConfig::builder_with_provider(provider)
+        let builder = ServerConfig::builder_with_provider(provider())
             .with_safe_default_protocol_versions()
-            .expect("the provider knows the versions of TLS that are safe")
-            .with_no_client_auth()
+            .expect("the provider knows the versions of TLS that are safe");
+        let config = clients(builder)
             .with_single_cert(vec![self.der.clone().into()], key)
             .expect("the key is that of the certificate");
         TlsAcceptor::from(Arc::new(config))
     }
+}
+
+fn provider() -> Arc<CryptoProvider> {
+    Arc::new(rustls::crypto::ring::default_provider())
 }
 
 impl fmt::Debug for Certificate {

@@ -14,7 +14,7 @@
 //! ```
 //!
 //! [`S3Server`] is Amazon S3, and DynamoDB at the same address; [`GcsServer`] is Google Cloud Storage,
-//! [`AzureServer`] is Azure Blob Storage. All have what [`Server`] has: requests, traffic, faults. [`FaultProxy`]
+//! [`AzureServer`] is Azure Blob Storage, [`HttpStateServer`] is a backend of Terraform's type `http`. All have what [`Server`] has: requests, traffic, faults. [`FaultProxy`]
 //! puts the same in front of any other server; [`Recorder`] only records. [`ConnectProxy`] and [`Authority`] are for clients that insist on a
 //! service's own address.
 //!
@@ -34,6 +34,7 @@ mod dynamodb;
 mod fault;
 mod gcs;
 mod http;
+mod http_state;
 mod log;
 mod pattern;
 mod pgbouncer;
@@ -51,6 +52,7 @@ pub use certificate::{Authority, Certificate};
 pub use fault::Fault;
 pub use gcs::GcsServer;
 pub use http::{Answer, Request, Server};
+pub use http_state::{HttpFlaw, HttpStateServer};
 pub use log::{Mark, Recorded, Traffic};
 pub use pgbouncer::PgBouncer;
 pub use proxy::{ConnectProxy, FaultProxy};

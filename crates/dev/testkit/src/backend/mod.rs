@@ -3,6 +3,7 @@
 mod azurerm;
 mod client;
 mod gcs;
+mod http;
 mod peers;
 mod s3;
 
@@ -42,6 +43,7 @@ enum Store {
     S3(s3::Bucket),
     Gcs(gcs::Bucket),
     Azure(azurerm::Container),
+    Http(http::HttpState),
 }
 
 impl TestBackend {
@@ -94,13 +96,14 @@ impl TestBackend {
             Store::S3(bucket) => bucket.server.as_deref().or(bucket.proxy.as_deref()),
             Store::Gcs(bucket) => bucket.server.as_deref(),
             Store::Azure(container) => Some(&container.front),
+            Store::Http(state) => Some(&state.server),
         }
     }
 
     /// Whether the place is in a server of others, which takes longer over each request.
     pub fn is_in_a_peer(&self) -> bool {
         match &self.store {
-            Store::Local => false,
+            Store::Local | Store::Http(_) => false,
             Store::S3(bucket) => bucket.server.is_none(),
             Store::Gcs(bucket) => bucket.server.is_none(),
             Store::Azure(container) => container.server.is_none(),
@@ -111,6 +114,8 @@ impl TestBackend {
     pub fn object(&self, key: &str) -> Option<Vec<u8>> {
         let answer = match &self.store {
             Store::Local => return None,
+            // The key says nothing: there is one state.
+            Store::Http(state) => return state.server.state(&state.path).map(Vec::from),
             Store::S3(bucket) => bucket.request("GET", key, b""),
             Store::Gcs(bucket) => bucket.request("GET", key, b""),
             Store::Azure(container) => container.get(key),
@@ -123,7 +128,7 @@ impl TestBackend {
         let answer = match &self.store {
             Store::S3(bucket) => Some(bucket.request("PUT", key, bytes)),
             Store::Gcs(bucket) => Some(bucket.request("PUT", key, bytes)),
-            Store::Local | Store::Azure(_) => None,
+            Store::Local | Store::Azure(_) | Store::Http(_) => None,
         };
         answer.expect("the place is a bucket").ok();
     }
@@ -136,6 +141,7 @@ impl TestBackend {
     pub fn put_state(&self, state: &[u8]) {
         let answer = match &self.store {
             Store::Local => None,
+            Store::Http(place) => return place.server.put_state(&place.path, state.to_vec()),
             Store::S3(bucket) => Some(bucket.request("PUT", s3::KEY, state)),
             Store::Gcs(bucket) => Some(bucket.request("PUT", gcs::STATE, state)),
             Store::Azure(container) => Some(container.put_state(state)),
@@ -150,6 +156,7 @@ impl TestBackend {
             Store::S3(bucket) => bucket.locks(self),
             Store::Gcs(_) => text(self.object(gcs::LOCK)).into_iter().collect(),
             Store::Azure(container) => container.lock().into_iter().collect(),
+            Store::Http(state) => state.server.lock_of(&state.path).into_iter().collect(),
         }
     }
 
@@ -158,7 +165,7 @@ impl TestBackend {
         match &self.store {
             Store::Local => 0,
             Store::S3(bucket) => bucket.locks_of_a_holder(),
-            Store::Gcs(_) | Store::Azure(_) => 1,
+            Store::Gcs(_) | Store::Azure(_) | Store::Http(_) => 1,
         }
     }
 

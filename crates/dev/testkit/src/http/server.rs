@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 
 use super::Service;
 use super::listen::{Running, run};
-use crate::certificate::Certificate;
+use crate::certificate::{Authority, Certificate};
 use crate::fault::{Fault, Faults};
 use crate::log::{Log, Mark, Recorded, Traffic};
 
@@ -42,6 +42,15 @@ impl Server {
     /// Starts a server on a free port that speaks TLS with this certificate.
     pub(crate) fn start_tls(certificate: &Certificate, service: Arc<dyn Service>) -> Self {
         Self::from_running(run(0, service, Some(certificate.acceptor())), "https")
+    }
+
+    /// The same for clients that show a certificate of the authority.
+    pub(crate) fn start_mutual_tls(
+        certificate: &Certificate,
+        clients: &Authority,
+        service: Arc<dyn Service>,
+    ) -> Self {
+        Self::from_running(run(0, service, Some(certificate.acceptor_for(clients))), "https")
     }
 
     /// Where the server listens.

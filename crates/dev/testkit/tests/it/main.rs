@@ -11,6 +11,7 @@ mod dynamodb;
 mod faults;
 mod faults_everywhere;
 mod gcs;
+mod http_state;
 mod proxies;
 #[cfg(unix)]
 mod pulumi;
@@ -22,4 +23,5 @@ mod support;
 mod terraform;
 mod terraform_azure;
 mod terraform_gcs;
+mod terraform_http;
 mod terraform_s3;

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use groundstate_blobs::{Error, ErrorKind, Op, Result};
+use groundstate_http_client::{DeadlineExceeded, NotSent, TooLarge, cause_of, collect};
 use http::header::{CONTENT_LENGTH, HeaderName, HeaderValue};
 use http::{HeaderMap, Method};
-use http_body_util::BodyExt;
 use object_store::client::{HttpError, HttpErrorKind, HttpRequest, HttpResponseBody, HttpService};
 
 use super::http_options::{Expected, SMALL_LIMIT};
-use super::transport::{DeadlineExceeded, NotSent, TooLarge, Transport, cause_of};
+use super::transport::Transport;
 use super::{address, timestamp};
 
 /// Whether a lost reply leaves something open.
@@ -221,20 +221,7 @@ impl Wire {
     }
 }
 
-/// All of a body. Nothing is reserved before it has arrived, and memory may not be there.
-async fn whole(mut body: HttpResponseBody) -> Result<Bytes, HttpError> {
-    let mut first = Bytes::new();
-    let mut rest: Vec<u8> = Vec::new();
-    while let Some(frame) = body.frame().await {
-        let Ok(data) = frame?.into_data() else { continue };
-        if first.is_empty() && rest.is_empty() {
-            first = data;
-            continue;
-        }
-        let needed = if rest.is_empty() { first.len() + data.len() } else { data.len() };
-        rest.try_reserve(needed).map_err(|error| HttpError::new(HttpErrorKind::Decode, error))?;
-        rest.extend_from_slice(&std::mem::take(&mut first));
-        rest.extend_from_slice(&data);
-    }
-    Ok(if rest.is_empty() { first } else { rest.into() })
+/// All of a body.
+async fn whole(body: HttpResponseBody) -> Result<Bytes, HttpError> {
+    collect(body, |error| HttpError::new(HttpErrorKind::Decode, error)).await
 }

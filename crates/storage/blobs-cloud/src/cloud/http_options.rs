@@ -3,28 +3,22 @@
 use std::time::Duration;
 
 use groundstate_blobs::{Result, Role};
+#[cfg(feature = "aws")]
+use groundstate_http_client::InvalidOption;
+pub(crate) use groundstate_http_client::SMALL_LIMIT;
+use groundstate_http_client::{
+    ClientOptions, DEADLINE, LOCK_LIMIT, SHORT_DEADLINE, STATE_LIMIT, parse_size, unencrypted,
+};
 use url::Url;
 
+use super::address;
 #[cfg(feature = "aws")]
 use super::proxy::Proxies;
-use super::{address, is_loopback};
 use crate::settings::Values;
 
-/// How long a service may be silent: states may be large and lines slow.
-const SILENCE: Duration = Duration::from_secs(60);
-/// How long a request may take from its beginning to the end of its answer.
-const DEADLINE: Duration = Duration::from_secs(15 * 60);
-/// The same for requests of which neither the body nor the answer is a state.
-const SHORT_DEADLINE: Duration = Duration::from_secs(120);
-/// The same for the metadata of a machine.
+/// How long a request to the metadata of a machine may take.
 #[cfg(feature = "aws")]
 const METADATA_DEADLINE: Duration = Duration::from_secs(5);
-/// The longest lock document.
-const LOCK_LIMIT: u64 = 64 << 10;
-/// The longest answer that is neither a state nor the document of a lock: lists, errors, tokens.
-pub(crate) const SMALL_LIMIT: u64 = 1 << 20;
-/// The longest state unless the options say otherwise.
-const STATE_LIMIT: u64 = 1 << 30;
 
 /// What a request asks for, which decides how long its answer may be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,12 +49,10 @@ impl From<Role> for Expected {
 #[derive(Clone, Debug)]
 pub(crate) struct HttpOptions {
     store: &'static str,
-    pub(super) silence: Duration,
+    pub(super) client: ClientOptions,
     pub(super) deadline: Duration,
     state_limit: u64,
-    pub(super) allows_plain_http: bool,
-    pub(super) insecure: bool,
-    pub(super) certificates: Vec<reqwest::Certificate>,
+    insecure: bool,
     /// Without, the environment of the process decides.
     #[cfg(feature = "aws")]
     pub(super) proxies: Option<Proxies>,
@@ -77,16 +69,15 @@ impl HttpOptions {
             None => DEADLINE,
         };
         let state_limit = values.text("max_state_size").map(|text| {
-            size(text).ok_or_else(|| values.invalid("max_state_size", "write it as 500MiB, 2GiB or in bytes"))
+            parse_size(text)
+                .ok_or_else(|| values.invalid("max_state_size", "write it as 500MiB, 2GiB or in bytes"))
         });
         Ok(Self {
             store: values.store(),
-            silence: SILENCE,
+            client: ClientOptions::new().allow_plain_http(values.flag("allow_plain_http")?),
             deadline,
             state_limit: state_limit.transpose()?.unwrap_or(STATE_LIMIT),
-            allows_plain_http: values.flag("allow_plain_http")?,
             insecure: false,
-            certificates: Vec::new(),
             #[cfg(feature = "aws")]
             proxies: None,
         })
@@ -95,7 +86,7 @@ impl HttpOptions {
     /// Sets how long a service may be silent.
     #[cfg(feature = "azure")]
     pub(crate) fn silence(mut self, silence: Duration) -> Self {
-        self.silence = silence;
+        self.client = self.client.silence(silence);
         self
     }
 
@@ -103,19 +94,21 @@ impl HttpOptions {
     #[cfg(feature = "aws")]
     pub(crate) fn insecure(mut self, yes: bool) -> Self {
         self.insecure = yes;
+        self.client = self.client.insecure(yes);
         self
     }
 
     /// Trusts these certificates, beside the system's.
     #[cfg(feature = "aws")]
-    pub(crate) fn certificates(mut self, pem: &[u8]) -> Result<Self, reqwest::Error> {
-        self.certificates = reqwest::Certificate::from_pem_bundle(pem)?;
+    pub(crate) fn certificates(mut self, pem: &[u8]) -> Result<Self, InvalidOption> {
+        self.client = self.client.trust(pem)?;
         Ok(self)
     }
 
     /// Sends requests through these proxies and no others.
     #[cfg(feature = "aws")]
     pub(crate) fn proxies(mut self, proxies: Proxies) -> Self {
+        self.client = self.client.proxies(proxies.for_client());
         self.proxies = Some(proxies);
         self
     }
@@ -143,63 +136,8 @@ impl HttpOptions {
         for (name, proxy) in self.proxies.iter().flat_map(Proxies::named) {
             warnings.push(format!("{} is set: requests go through {proxy}", option(name)));
         }
-        let mut plain: Vec<String> = endpoints
-            .iter()
-            .filter_map(|text| address(text).ok())
-            .filter(|url| url.scheme() == "http" && !is_loopback(url))
-            .filter_map(|url| host_of(url.as_str()))
-            .collect();
-        plain.sort();
-        plain.dedup();
-        for host in plain {
-            warnings.push(format!(
-                "requests to {host} are not encrypted: any host on the way can read and change the state"
-            ));
-        }
+        let endpoints: Vec<Url> = endpoints.iter().filter_map(|text| address(text).ok()).collect();
+        warnings.extend(unencrypted(&endpoints));
         warnings
-    }
-}
-
-/// Host and port of an address, without the rest of it.
-pub(super) fn host_of(url: &str) -> Option<String> {
-    let url = Url::parse(url).ok()?;
-    let host = url.host_str()?;
-    Some(url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))
-}
-
-/// A number of bytes, with or without a unit.
-fn size(text: &str) -> Option<u64> {
-    let text = text.trim();
-    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-    let (number, unit) = text.split_at(digits);
-    let factor = match unit.trim().to_ascii_lowercase().as_str() {
-        "" | "b" => 1,
-        "k" | "kib" => 1 << 10,
-        "m" | "mib" => 1 << 20,
-        "g" | "gib" => 1 << 30,
-        _ => return None,
-    };
-    number.parse::<u64>().ok()?.checked_mul(factor).filter(|size| *size > 0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::size;
-
-    #[test]
-    fn sizes_have_units_of_1024() {
-        for (text, bytes) in [
-            ("1024", Some(1024)),
-            ("2GiB", Some(2 << 30)),
-            ("500 mib", Some(500 << 20)),
-            ("0", None),
-            ("", None),
-            ("1.5GiB", None),
-            ("-1", None),
-            ("99999999999999999999", None),
-            ("18446744073709551615GiB", None),
-        ] {
-            assert_eq!(size(text), bytes, "{text}");
-        }
     }
 }

@@ -15,7 +15,6 @@ mod reading;
 mod reveal;
 mod secrets;
 mod store;
-mod tls;
 #[cfg(any(feature = "azure", feature = "gcp"))]
 mod tokens;
 mod transport;
@@ -37,6 +36,9 @@ pub(crate) use reading::Dialect;
 pub(crate) use reading::{attribute_headers, meta_of, version_of};
 pub(crate) use store::Cloud;
 
+pub(crate) use groundstate_http_client::address;
+#[cfg(any(feature = "aws", feature = "azure"))]
+pub(crate) use groundstate_http_client::{is_loopback, with_scheme};
 #[cfg(feature = "gcp")]
 pub(crate) use tokens::ask_text;
 #[cfg(any(feature = "azure", feature = "gcp"))]
@@ -46,9 +48,7 @@ pub(crate) use tokens::{
 pub(crate) use transport::{Transport, no_client};
 #[cfg(feature = "aws")]
 pub(crate) use untrusted::header_text;
-#[cfg(any(feature = "aws", feature = "azure"))]
-pub(crate) use untrusted::with_scheme;
-pub(crate) use untrusted::{address, endpoint, is_loopback, token};
+pub(crate) use untrusted::{endpoint, token};
 
 #[cfg(any(feature = "aws", feature = "gcp"))]
 pub(crate) use listing::{PAGE, list_page, list_query};

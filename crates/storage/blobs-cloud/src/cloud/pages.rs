@@ -1,9 +1,8 @@
 //! Lists in pages that are short enough, and in no more of them than a service can need.
 
 use groundstate_blobs::{Error, ErrorKind, ListOptions, Op, Page, Result};
+use groundstate_http_client::{TooLarge, cause_of};
 use serde::de::DeserializeOwned;
-
-use super::transport::{TooLarge, cause_of};
 
 /// The most pages of a list: two million entries of S3.
 const MOST_PAGES: usize = 2000;

@@ -39,12 +39,13 @@ impl Proxies {
     }
 
     /// The client's own form of them.
-    pub(super) fn for_client(&self) -> Result<Vec<reqwest::Proxy>, reqwest::Error> {
-        let excludes = self.excludes.as_deref().and_then(reqwest::NoProxy::from_string);
-        let http = self.http.as_ref().map(|proxy| reqwest::Proxy::http(proxy.url.as_str()));
-        let https = self.https.as_ref().map(|proxy| reqwest::Proxy::https(proxy.url.as_str()));
-        let all = [http, https].into_iter().flatten();
-        all.map(|proxy| Ok(proxy?.no_proxy(excludes.clone()))).collect()
+    pub(super) fn for_client(&self) -> groundstate_http_client::Proxies {
+        let url = |proxy: &Option<Proxy>| proxy.as_ref().map(|proxy| proxy.url.clone());
+        groundstate_http_client::Proxies {
+            http: url(&self.http),
+            https: url(&self.https),
+            excludes: self.excludes.clone(),
+        }
     }
 
     /// What to say of the proxy for addresses of a scheme, if one may lead there.

@@ -2,9 +2,7 @@
 
 use http::HeaderMap;
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
-use url::{Host, Url};
-
-use super::is_loopback;
+use url::Url;
 
 /// Headers whose values are secrets as they are.
 const HEADERS: [&str; 8] = [
@@ -34,25 +32,12 @@ pub(crate) fn carries_secret(url: &Url, headers: &HeaderMap) -> bool {
         || url.query_pairs().any(|(name, _)| PARAMETERS.iter().any(|known| name.eq_ignore_ascii_case(known)))
 }
 
-/// Whether an address is of this machine, or of what a cloud gives to its machines by plain http: their metadata, and the
-/// credentials of containers.
-pub(crate) fn is_near(url: &Url) -> bool {
-    is_loopback(url)
-        || match url.host() {
-            Some(Host::Ipv4(ip)) => ip.is_link_local(),
-            // fd00:ec2::254 and fd00:ec2::23 are Amazon's.
-            Some(Host::Ipv6(ip)) => ip.segments()[..2] == [0xfd00, 0xec2],
-            Some(Host::Domain(name)) => name == "metadata.google.internal",
-            None => false,
-        }
-}
-
 #[cfg(test)]
 mod tests {
     use http::{HeaderMap, HeaderValue};
     use url::Url;
 
-    use super::{carries_secret, is_near};
+    use super::carries_secret;
 
     #[test]
     fn what_can_be_used_again_is_a_secret() {
@@ -73,22 +58,6 @@ mod tests {
                 headers.insert(name, HeaderValue::from_static(value));
             }
             assert_eq!(carries_secret(&Url::parse(url).unwrap(), &headers), expected, "{url} {header:?}");
-        }
-    }
-
-    #[test]
-    fn services_of_the_machine_are_near() {
-        for (url, expected) in [
-            ("http://169.254.169.254/latest", true),
-            ("http://169.254.170.2/v2", true),
-            ("http://[fd00:ec2::254]/", true),
-            ("http://metadata.google.internal/", true),
-            ("http://[::1]:80/", true),
-            ("http://10.0.0.1/", false),
-            ("http://metadata.google.internal.evil.test/", false),
-            ("http://[fd00:ec3::254]/", false),
-        ] {
-            assert_eq!(is_near(&Url::parse(url).unwrap()), expected, "{url}");
         }
     }
 }

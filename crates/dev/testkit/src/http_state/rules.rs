@@ -1,0 +1,37 @@
+//! What a test makes of the server: who may ask, and how it words refusals.
+
+use super::flaw::HttpFlaw;
+use crate::digest::base64;
+use crate::http::{Answer, Request};
+
+#[derive(Default)]
+pub(super) struct Rules {
+    pub(super) basic: Option<(String, String)>,
+    pub(super) header: Option<(String, String)>,
+    /// The status of a lock that is refused.
+    pub(super) held: Option<u16>,
+    /// What is sent in place of the holder's document.
+    pub(super) holder_text: Option<String>,
+    pub(super) denies_empty_unlock: bool,
+    pub(super) flaw: Option<HttpFlaw>,
+}
+
+impl Rules {
+    /// The refusal of a request without the credentials that the rules ask for.
+    pub(super) fn check(&self, request: &Request) -> Option<Answer> {
+        if let Some((user, password)) = &self.basic {
+            let expected = format!("Basic {}", base64(format!("{user}:{password}").as_bytes()));
+            match request.header("authorization") {
+                None => return Some(Answer::new(401).header("www-authenticate", "Basic realm=\"states\"")),
+                Some(given) if given != expected => return Some(Answer::new(403)),
+                Some(_) => {}
+            }
+        }
+        let (name, value) = self.header.as_ref()?;
+        (request.header(name) != Some(value)).then(|| Answer::new(403))
+    }
+
+    pub(super) fn has(&self, flaw: HttpFlaw) -> bool {
+        self.flaw == Some(flaw)
+    }
+}

@@ -1,0 +1,3 @@
+//! Tests of the client against servers on the loopback.
+
+mod requests;
