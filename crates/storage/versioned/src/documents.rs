@@ -13,6 +13,8 @@ use crate::layout;
 use crate::name::Name;
 use crate::op::Op;
 use crate::settings::Settings;
+use crate::sweep::{SweepOptions, Swept};
+use crate::traced;
 
 /// How many heads are read at a time.
 const PARALLEL: usize = 8;
@@ -47,6 +49,23 @@ pub struct DocumentPage {
     pub documents: Vec<Listed>,
     /// Where the list goes on, if it does. A page may be empty and yet not the last.
     pub next: Option<PageToken>,
+}
+
+/// What became of a sweep over all documents.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct SweepReport {
+    /// How many documents there are, deleted ones too.
+    pub documents: usize,
+    /// What was removed from them.
+    pub swept: Swept,
+    /// Those that could not be swept, with the reason.
+    pub failed: Vec<(Name, Error)>,
+}
+
+struct Names {
+    documents: Vec<Document>,
+    next: Option<PageToken>,
 }
 
 /// Which documents are listed.
@@ -119,21 +138,62 @@ impl Documents {
     ///
     /// `Corrupt` for a head that is damaged, and those of the store.
     pub async fn list(&self, filter: &ListFilter) -> Result<DocumentPage> {
+        traced::run_on_all(Op::List, self, &filter.prefix, async {
+            let page = self.listing(filter).await?;
+            traced::count(page.documents.len());
+            Ok(page)
+        })
+        .await
+    }
+
+    /// Sweeps all documents, one after the other, as [`Document::sweep`] does. One that cannot be swept does not end it.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store when it is listed.
+    pub async fn sweep(&self, options: &SweepOptions) -> Result<SweepReport> {
+        traced::run_on_all(Op::Sweep, self, "", async {
+            let (mut report, mut page) = (SweepReport::default(), None);
+            loop {
+                let listed = self.names(&ListFilter::default().page(page)).await?;
+                for document in listed.documents {
+                    report.documents += 1;
+                    match document.sweep(options).await {
+                        Ok(swept) => report.swept += swept,
+                        Err(error) => report.failed.push((document.name().clone(), error)),
+                    }
+                }
+                page = listed.next;
+                if page.is_none() {
+                    traced::count(report.documents);
+                    return Ok(report);
+                }
+            }
+        })
+        .await
+    }
+
+    async fn listing(&self, filter: &ListFilter) -> Result<DocumentPage> {
+        let Names { documents, next } = self.names(filter).await?;
+        let heads = stream::iter(documents).map(|document| async move {
+            let head = document.load(Op::List).await?.head;
+            Ok(Listed { name: document.name().clone(), head })
+        });
+        let mut documents: Vec<Listed> = heads.buffered(PARALLEL).try_collect().await?;
+        documents.retain(|listed| filter.absent || listed.head.current().is_some());
+        Ok(DocumentPage { documents, next })
+    }
+
+    /// The documents that have a head.
+    async fn names(&self, filter: &ListFilter) -> Result<Names> {
         let root = self.shared.settings.prefix();
         let mut options = ListOptions::default().page(filter.page.clone());
         options.limit = filter.limit.map(|limit| limit.max(1));
         let listed = self.shared.store.list(&layout::heads(root, &filter.prefix), &options).await;
         let listed = listed.map_err(|error| Error::of_store(Op::List, self, error))?;
         let names = listed.blobs.iter().filter_map(|blob| layout::name_of_head(root, &blob.name));
-        let documents: Vec<Document> = names.map(|name| self.document(&name)).collect();
-        let heads = stream::iter(&documents).map(|document| document.load(Op::List)).buffered(PARALLEL);
-        let heads: Vec<_> = heads.try_collect().await?;
-        let with_heads = documents.iter().zip(heads);
-        let documents = with_heads
-            .map(|(document, stored)| Listed { name: document.name().clone(), head: stored.head })
-            .filter(|listed| filter.absent || listed.head.current().is_some())
-            .collect();
-        Ok(DocumentPage { documents, next: listed.next })
+        let documents = names.map(|name| self.document(&name)).collect();
+        Ok(Names { documents, next: listed.next })
     }
 }
 

@@ -26,7 +26,7 @@ pub(crate) const BLOCK: u64 = 100;
 const PART_DIGITS: usize = 6;
 
 /// What the key of a record says.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct RecordKey {
     pub(crate) number: u64,
     pub(crate) id: VersionId,
@@ -51,7 +51,9 @@ impl RecordKey {
         let mut parts = text.split('.');
         let mut next = || parts.next();
         let (number, id, previous, upload) = (next()?, next()?, next()?, next()?);
-        let is_number = number.len() == DIGITS && number.bytes().all(|byte| byte.is_ascii_digit());
+        let is_number = number.len() == DIGITS
+            && number.bytes().all(|byte| byte.is_ascii_digit())
+            && number.parse() != Ok(0);
         if next().is_some() || !is_number {
             return None;
         }
@@ -93,6 +95,11 @@ impl Layout {
 
     pub(crate) fn head(&self) -> &str {
         &self.head
+    }
+
+    /// What all keys of the document's data begin with.
+    pub(crate) fn data(&self) -> &str {
+        &self.data
     }
 
     pub(crate) fn record(&self, record: &RecordKey) -> String {

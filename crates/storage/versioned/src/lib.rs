@@ -73,17 +73,21 @@ mod reader;
 mod record;
 mod settings;
 mod step;
+mod stepping;
+mod sweep;
+mod traced;
 mod upload;
 mod version;
 mod wire;
+mod writing;
 
 pub use groundstate_blobs as blobs;
 pub use groundstate_common as common;
 
 pub use content::Content;
 pub use digest::{Md5, Sha256};
-pub use document::{Document, Stepped};
-pub use documents::{DocumentPage, Documents, ListFilter, Listed};
+pub use document::Document;
+pub use documents::{DocumentPage, Documents, ListFilter, Listed, SweepReport};
 pub use error::{BoxError, Error, ErrorKind, Result};
 pub use head::Head;
 pub use history::VersionPage;
@@ -98,6 +102,8 @@ pub use operations::{
 pub use reader::Reader;
 pub use settings::Settings;
 pub use step::{Step, VersionOptions};
+pub use stepping::Stepped;
+pub use sweep::{Retention, SweepOptions, Swept};
 pub use upload::Upload;
 pub use version::{Note, Version};
 

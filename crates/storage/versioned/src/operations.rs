@@ -4,12 +4,13 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use crate::content::Content;
-use crate::document::{Document, Stepped};
+use crate::document::Document;
 use crate::error::{Error, ErrorKind, Result};
 use crate::head::Head;
 use crate::lock::{EndedLock, Ending, Lock, NewLock};
 use crate::op::Op;
 use crate::step::{Step, VersionOptions};
+use crate::stepping::{Decide, Stepped};
 use crate::version::Version;
 
 /// What became of an attempt to take a lock.
@@ -183,13 +184,13 @@ impl Document {
     /// Those of [`step`](Self::step).
     pub async fn lock(&self, lock: &NewLock) -> Result<LockOutcome> {
         const OP: Op = Op::Lock;
-        let decide = |head: &Head| match head.lock() {
+        let mut decide = |head: &Head| match head.lock() {
             Some(held) if held.id != lock.id => refuse(LockOutcome::Held(held.clone())),
             // Nothing is to be changed if the answer to the same request got lost.
             Some(held) if lock.is_same_as(held) => refuse(LockOutcome::Locked(held.clone())),
             _ => Ok(Step::lock(lock.clone())),
         };
-        match self.step_as(OP, decide).await? {
+        match self.step_as(OP, &mut decide).await? {
             Ok(stepped) => Ok(LockOutcome::Locked(self.stepped_lock(OP, stepped)?)),
             Err(outcome) => Ok(*outcome),
         }
@@ -203,11 +204,11 @@ impl Document {
     /// Those of [`step`](Self::step).
     pub async fn renew(&self, id: &str, lease: Option<Duration>) -> Result<RenewOutcome> {
         const OP: Op = Op::Renew;
-        let decide = |head: &Head| match head.lock_of(id) {
+        let mut decide = |head: &Head| match head.lock_of(id) {
             Some(_) => Ok(Step::renew(lease)),
             None => refuse(RenewOutcome::Lost(LockLoss::of(head, id))),
         };
-        match self.step_as(OP, decide).await? {
+        match self.step_as(OP, &mut decide).await? {
             Ok(stepped) => Ok(RenewOutcome::Renewed(self.stepped_lock(OP, stepped)?)),
             Err(outcome) => Ok(*outcome),
         }
@@ -220,14 +221,14 @@ impl Document {
     /// Those of [`step`](Self::step).
     pub async fn unlock(&self, id: &str) -> Result<UnlockOutcome> {
         const OP: Op = Op::Unlock;
-        let decide = |head: &Head| match (head.lock_of(id), head.ended(id)) {
+        let mut decide = |head: &Head| match (head.lock_of(id), head.ended(id)) {
             (Some(_), _) => Ok(Step::release()),
             (None, Some(ended)) if ended.how == Ending::Released => {
                 refuse(UnlockOutcome::Already(ended.clone()))
             }
             (None, _) => refuse(UnlockOutcome::Lost(LockLoss::of(head, id))),
         };
-        match self.step_as(OP, decide).await? {
+        match self.step_as(OP, &mut decide).await? {
             Ok(stepped) => Ok(UnlockOutcome::Unlocked(self.stepped_lock(OP, stepped)?)),
             Err(outcome) => Ok(*outcome),
         }
@@ -240,12 +241,12 @@ impl Document {
     /// Those of [`step`](Self::step).
     pub async fn break_lock(&self, id: Option<&str>, by: &str, reason: &str) -> Result<BreakOutcome> {
         const OP: Op = Op::Break;
-        let decide = |head: &Head| match head.recorded_lock() {
+        let mut decide = |head: &Head| match head.recorded_lock() {
             None => refuse(BreakOutcome::NotLocked),
             Some(lock) if id.is_some_and(|id| id != lock.id) => refuse(BreakOutcome::Other(lock.clone())),
             Some(_) => Ok(Step::break_lock(by, reason)),
         };
-        match self.step_as(OP, decide).await? {
+        match self.step_as(OP, &mut decide).await? {
             Ok(stepped) => Ok(BreakOutcome::Broken(self.stepped_lock(OP, stepped)?)),
             Err(outcome) => Ok(*outcome),
         }
@@ -257,7 +258,7 @@ impl Document {
     ///
     /// `Expired` for a content whose upload took too long, and those of [`step`](Self::step).
     pub async fn write(&self, content: &Content, options: &WriteOptions) -> Result<WriteOutcome> {
-        let decide = |head: &Head| {
+        let mut decide = |head: &Head| {
             options.check_lock(head)?;
             if let Some(current) = head.current().filter(|current| options.is_same(current, content)) {
                 return refuse(WriteOutcome::Unchanged(Some(current.clone())));
@@ -265,7 +266,7 @@ impl Document {
             options.check_version(head)?;
             Ok(Step::write(content.clone(), options.version.clone()))
         };
-        self.written(Op::Write, decide).await
+        self.written(Op::Write, &mut decide).await
     }
 
     /// Deletes the document: writes a version that says so. Its history stays, and it can be written again.
@@ -274,7 +275,7 @@ impl Document {
     ///
     /// Those of [`step`](Self::step).
     pub async fn delete(&self, options: &WriteOptions) -> Result<WriteOutcome> {
-        let decide = |head: &Head| {
+        let mut decide = |head: &Head| {
             options.check_lock(head)?;
             if head.current().is_none() && !matches!(options.expect, Expect::Number(_)) {
                 return refuse(WriteOutcome::Unchanged(head.last().cloned()));
@@ -282,7 +283,7 @@ impl Document {
             options.check_version(head)?;
             Ok(Step::delete(options.version.clone()))
         };
-        self.written(Op::Delete, decide).await
+        self.written(Op::Delete, &mut decide).await
     }
 
     /// Writes the content of an old version as a new one.
@@ -291,12 +292,12 @@ impl Document {
     ///
     /// `NotKept` if the history does not have it, `Invalid` for a deletion, and those of [`step`](Self::step).
     pub async fn restore(&self, number: u64, options: &WriteOptions) -> Result<WriteOutcome> {
-        let decide = |head: &Head| {
+        let mut decide = |head: &Head| {
             options.check_lock(head)?;
             options.check_version(head)?;
             Ok(Step::restore(number, options.version.clone()))
         };
-        self.written(Op::Restore, decide).await
+        self.written(Op::Restore, &mut decide).await
     }
 
     /// Protects a version from retention, or leaves it to retention again.
@@ -305,7 +306,7 @@ impl Document {
     ///
     /// `NotKept` if the history does not have it, `TooLarge` for more than 256 pinned versions, and those of [`step`](Self::step).
     pub async fn pin(&self, number: u64, pinned: bool) -> Result<Head> {
-        let decide = |head: &Head| {
+        let mut decide = |head: &Head| {
             let is_pinned = head.pins().any(|pin| pin == number);
             Ok::<_, Infallible>(match (is_pinned, pinned) {
                 (false, true) => Step::pin(number),
@@ -313,15 +314,11 @@ impl Document {
                 _ => Step::nothing(),
             })
         };
-        let Ok(stepped) = self.step_as(Op::Pin, decide).await?;
+        let Ok(stepped) = self.step_as(Op::Pin, &mut decide).await?;
         Ok(stepped.head)
     }
 
-    async fn written(
-        &self,
-        op: Op,
-        decide: impl FnMut(&Head) -> Result<Step, Box<WriteOutcome>>,
-    ) -> Result<WriteOutcome> {
+    async fn written(&self, op: Op, decide: &mut Decide<'_, Box<WriteOutcome>>) -> Result<WriteOutcome> {
         match self.step_as(op, decide).await? {
             Ok(Stepped { version: Some(version), .. }) => Ok(WriteOutcome::Written(version)),
             Ok(_) => Err(Error::new(ErrorKind::Internal, op, self.place())),

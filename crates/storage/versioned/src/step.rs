@@ -18,8 +18,27 @@ pub struct Step {
     pub(crate) version: Option<VersionStep>,
     pub(crate) lock: Option<LockStep>,
     pub(crate) pin: Option<PinStep>,
-    pub(crate) uploads: Option<Timestamp>,
+    pub(crate) sweep: Option<SweepStep>,
+}
+
+/// What a sweep changes before it removes anything. With nothing in it, it fences: steps of clients that have read an earlier
+/// head are refused from then on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SweepStep {
+    /// The oldest version that is retained from now on.
     pub(crate) oldest: Option<u64>,
+    pub(crate) epoch: EpochStep,
+}
+
+/// What becomes of the epoch of uploads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum EpochStep {
+    #[default]
+    Stay,
+    /// Uploads of earlier epochs are given up, and the next epoch begins.
+    Next,
+    /// The clock that began it was wrong: it begins now.
+    Restart,
 }
 
 #[derive(Clone, Debug)]
@@ -130,6 +149,11 @@ impl Step {
         Self { pin: Some(PinStep::Unpin(number)), ..Self::default() }
     }
 
+    /// Changes nothing but the revision.
+    pub(crate) fn fence() -> Self {
+        Self { sweep: Some(SweepStep::default()), ..Self::default() }
+    }
+
     /// Makes the changes of another step too, in the same step; those of the other count where both have one of a kind.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
@@ -137,15 +161,14 @@ impl Step {
             version: other.version.or(self.version),
             lock: other.lock.or(self.lock),
             pin: other.pin.or(self.pin),
-            uploads: other.uploads.or(self.uploads),
-            oldest: other.oldest.or(self.oldest),
+            sweep: other.sweep.or(self.sweep),
         }
     }
 
     /// Whether it changes nothing.
     pub fn is_nothing(&self) -> bool {
-        let Self { version, lock, pin, uploads, oldest } = self;
-        version.is_none() && lock.is_none() && pin.is_none() && uploads.is_none() && oldest.is_none()
+        let Self { version, lock, pin, sweep } = self;
+        version.is_none() && lock.is_none() && pin.is_none() && sweep.is_none()
     }
 }
 
@@ -275,13 +298,17 @@ impl Step {
             head.pins.push(pin);
             head.pins.sort_by_key(|pin| pin.number);
         }
-        if let Some(since) = self.uploads {
-            head.uploads.given_up_before = head.uploads.epoch;
-            head.uploads.epoch = head.uploads.epoch.saturating_add(1);
-            head.uploads.since = Some(since);
-        }
-        if let Some(oldest) = self.oldest {
-            head.oldest = head.oldest.max(oldest.min(head.number()));
+        if let Some(sweep) = self.sweep {
+            if let Some(oldest) = sweep.oldest {
+                head.oldest = head.oldest.max(oldest.min(head.number()));
+            }
+            if sweep.epoch == EpochStep::Next {
+                head.uploads.given_up_before = head.uploads.epoch;
+                head.uploads.epoch = head.uploads.epoch.saturating_add(1);
+            }
+            if sweep.epoch != EpochStep::Stay {
+                head.uploads.since = Some(head.now);
+            }
         }
         Ok(())
     }

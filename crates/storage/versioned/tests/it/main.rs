@@ -6,7 +6,11 @@
     reason = "helpers outside of test functions fail the test they serve"
 )]
 
+mod chaos;
 mod history;
 mod locks;
+mod sendable;
 mod support;
+mod sweeps;
+mod together;
 mod writes;

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use groundstate_versioned::blobs::{BlobStore, Context, MemoryBlobs};
-use groundstate_versioned::common::{FixedClock, SequenceIds, Timestamp};
+use groundstate_versioned::blobs::{BlobStore, Context, Key, MemoryBlobs, PutOptions};
+use groundstate_versioned::common::{Clock, FixedClock, SequenceIds, Timestamp};
 use groundstate_versioned::{Document, Documents, Name, Settings, Version, WriteOptions, WriteOutcome};
 
 /// Documents in memory, and the clock that moves their time.
 pub(crate) struct Bench {
+    pub(crate) blobs: MemoryBlobs,
     pub(crate) clock: Arc<FixedClock>,
     pub(crate) documents: Documents,
 }
@@ -19,8 +20,8 @@ pub(crate) fn bench() -> Bench {
 pub(crate) fn bench_with(settings: Settings) -> Bench {
     let clock = Arc::new(FixedClock::new(Timestamp::parse("2026-03-01T12:00:00Z").unwrap()));
     let blobs = MemoryBlobs::with_clock("tests", Arc::<FixedClock>::clone(&clock));
-    let documents = open(Arc::new(blobs), &clock, settings);
-    Bench { clock, documents }
+    let documents = open(Arc::new(blobs.clone()), &clock, settings);
+    Bench { blobs, clock, documents }
 }
 
 pub(crate) fn open(store: Arc<dyn BlobStore>, clock: &Arc<FixedClock>, settings: Settings) -> Documents {
@@ -35,6 +36,17 @@ pub(crate) fn open(store: Arc<dyn BlobStore>, clock: &Arc<FixedClock>, settings:
 impl Bench {
     pub(crate) fn document(&self, name: &str) -> Document {
         self.documents.document(&Name::parse(name).unwrap())
+    }
+
+    pub(crate) fn clock_time(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Replaces a blob by what nothing can read.
+    pub(crate) async fn damage(&self, key: &str) {
+        let key = Key::parse(key).unwrap();
+        assert!(self.blobs.head(&key).await.unwrap().is_some(), "{key}");
+        self.blobs.put(&key, "{".into(), &PutOptions::default()).await.unwrap();
     }
 }
 
