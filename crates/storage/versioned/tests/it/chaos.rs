@@ -59,10 +59,13 @@ pub(crate) struct Trouble {
     pub(crate) lose_answer: u64,
     /// The answer is lost, and the request is carried out later, if its condition holds then.
     pub(crate) late: u64,
+    /// A proxy sends it twice, and gives the answer to the second.
+    pub(crate) twice: u64,
 }
 
 impl Trouble {
-    pub(crate) const EVERYTHING: Self = Self { refuse: 20, lose_request: 30, lose_answer: 50, late: 50 };
+    pub(crate) const EVERYTHING: Self =
+        Self { refuse: 20, lose_request: 30, lose_answer: 50, late: 50, twice: 50 };
 }
 
 #[derive(Clone, Debug)]
@@ -145,6 +148,10 @@ impl BlobStore for Chaos {
         if self.dice.chance(self.trouble.late) {
             self.late.lock().unwrap().push((key.clone(), bytes, options.clone()));
             return self.lost(Op::Write);
+        }
+        if self.dice.chance(self.trouble.twice) {
+            drop(self.blobs.put(key, bytes.clone(), options).await);
+            self.turn().await;
         }
         let written = self.blobs.put(key, bytes, options).await?;
         self.turn().await;

@@ -7,7 +7,10 @@
 )]
 
 mod chaos;
+mod faults;
+mod formats;
 mod history;
+mod hooked;
 mod locks;
 mod sendable;
 mod support;
