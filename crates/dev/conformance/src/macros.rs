@@ -2,8 +2,9 @@
 
 /// Makes a `#[test]` of each case, under each of the conditions, in modules that are called after those.
 ///
-/// The argument is an expression for a [`Harness`](crate::Harness); each test evaluates it anew. Name conditions behind
-/// it to run under those only.
+/// The argument is an expression for a [`Harness`](crate::Harness); each test evaluates it anew. With `optional` before it, it is one for
+/// an `Option`, whose `None` says that the service is not there: the tests report "not run". Name conditions behind it to run
+/// under those only.
 ///
 /// ```
 /// use groundstate_conformance::MemoryHarness;
@@ -15,10 +16,16 @@
 /// `cargo test expect_version` runs one case under all conditions.
 #[macro_export]
 macro_rules! suite {
+    (optional $harness:expr) => {
+        $crate::suite!(optional $harness; calm, latency, errors, stops);
+    };
     ($harness:expr) => {
         $crate::suite!($harness; calm, latency, errors, stops);
     };
     ($harness:expr; $($conditions:ident),+ $(,)?) => {
+        $crate::suite!(optional ::std::option::Option::Some($harness); $($conditions),+);
+    };
+    (optional $harness:expr; $($conditions:ident),+ $(,)?) => {
         #[cfg(test)]
         fn conformance_check(
             name: &str,
@@ -28,7 +35,15 @@ macro_rules! suite {
         {
             let conditions = $crate::Conditions::find(conditions)
                 .ok_or("the conditions are calm, latency, errors and stops")?;
-            $crate::check(::std::sync::Arc::new($harness), name, conditions, module)
+            match $harness {
+                ::std::option::Option::Some(harness) => {
+                    $crate::check(::std::sync::Arc::new(harness), name, conditions, module)
+                }
+                ::std::option::Option::None => {
+                    ::std::println!("not run: {name}, the service is not there");
+                    ::std::result::Result::Ok(::std::option::Option::None)
+                }
+            }
         }
 
         $(

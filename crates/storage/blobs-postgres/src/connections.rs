@@ -4,10 +4,9 @@ use std::fmt;
 
 use groundstate_blobs::{Error, ErrorKind, Op, Result};
 use groundstate_common::Timestamp;
-use groundstate_postgres::tokio_postgres::error::SqlState;
 use groundstate_postgres::tokio_postgres::types::{FromSql, ToSql, Type};
 use groundstate_postgres::tokio_postgres::{self, Row};
-use groundstate_postgres::{Pool, Pooled, Settings};
+use groundstate_postgres::{Pool, Pooled, Settings, was_created_meanwhile};
 
 use crate::error::{failed, of_statement};
 
@@ -92,7 +91,7 @@ impl Connections {
             }
             attempts += 1;
             match client.batch_execute(statements).await {
-                Err(error) if attempts < ATTEMPTS_TO_CREATE && is_meanwhile_created(&error) => {}
+                Err(error) if attempts < ATTEMPTS_TO_CREATE && was_created_meanwhile(&error) => {}
                 Err(error) => return Err(failed(error)),
                 Ok(()) => return Ok(()),
             }
@@ -110,14 +109,6 @@ impl fmt::Display for Connections {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.place)
     }
-}
-
-/// Whether the table or its index was created by a client that takes no lock.
-fn is_meanwhile_created(error: &tokio_postgres::Error) -> bool {
-    error.code().is_some_and(|code| {
-        [SqlState::UNIQUE_VIOLATION, SqlState::DUPLICATE_TABLE, SqlState::DUPLICATE_OBJECT].contains(code)
-            || code.code() == "XX000"
-    })
 }
 
 /// A column of a row that a statement returned.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use tokio_postgres::error::{DbError, SqlState};
+use tokio_postgres::error::{DbError, Severity, SqlState};
 
 use crate::op::Op;
 
@@ -152,4 +152,23 @@ fn of_class(code: &str, new: impl FnOnce(ErrorKind) -> Error) -> Error {
 fn without_details(refusal: &DbError) -> io::Error {
     let message = groundstate_common::one_line(refusal.message());
     io::Error::other(format!("{message} (SQLSTATE {})", refusal.code().code()))
+}
+
+/// Whether the session has ended with this error, and with it what lived there.
+pub fn ends_session(error: &tokio_postgres::Error) -> bool {
+    let severity = error.as_db_error().and_then(DbError::parsed_severity);
+    error.as_db_error().is_none() || matches!(severity, Some(Severity::Fatal | Severity::Panic))
+}
+
+/// Whether a statement of creation failed because a client that takes no lock has just created the same.
+pub fn was_created_meanwhile(error: &tokio_postgres::Error) -> bool {
+    error.code().is_some_and(|code| {
+        let known = [
+            SqlState::UNIQUE_VIOLATION,
+            SqlState::DUPLICATE_SCHEMA,
+            SqlState::DUPLICATE_TABLE,
+            SqlState::DUPLICATE_OBJECT,
+        ];
+        known.contains(code) || *code == SqlState::INTERNAL_ERROR
+    })
 }

@@ -37,7 +37,7 @@ mod tls;
 
 pub use tokio_postgres;
 
-pub use error::{Error, ErrorKind, Result};
+pub use error::{Error, ErrorKind, Result, ends_session, was_created_meanwhile};
 pub use op::Op;
 pub use pool::{Pool, Pooled};
 pub use session::Session;

@@ -1,7 +1,7 @@
 //! Connections for statements that do not care which connection carries them.
 
 use std::fmt;
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
 use deadpool_postgres::{Manager, ManagerConfig, Object, PoolError, RecyclingMethod, Runtime};
@@ -83,6 +83,12 @@ impl Deref for Pooled {
 
     fn deref(&self) -> &Client {
         &self.0
+    }
+}
+
+impl DerefMut for Pooled {
+    fn deref_mut(&mut self) -> &mut Client {
+        &mut self.0
     }
 }
 

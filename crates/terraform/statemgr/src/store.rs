@@ -27,7 +27,8 @@ use crate::lock_info::{LockId, LockInfo};
 ///   gives `None`. A missing container (bucket, database, directory that is never created) is `NotFound` instead, where
 ///   the service tells the two apart.
 /// - **R2 `reads_own_and_others_writes`**: after `write` has returned, `read` of every client gives exactly those bytes,
-///   unchanged, and the version that `write` returned, until the next write.
+///   unchanged, and the version that `write` returned, until the next write. A place that keeps text only refuses other bytes
+///   as `Invalid`.
 /// - **R3 `reads_whole_snapshots`**: during a write, `read` gives the old bytes or the new ones, never a part or a mixture.
 /// - **R4 `reads_without_lock`**: `read` needs no lock, and works while another client holds it.
 /// - **R5 `equal_versions_mean_equal_bytes`**: two reads that give equal versions give equal bytes. A read without a write
