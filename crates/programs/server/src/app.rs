@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::routing::any;
@@ -11,17 +12,21 @@ use groundstate_common::{OsIds, SystemClock};
 use groundstate_statemgr::TokioSleeper;
 use groundstate_versioned::{Document, Documents, Error, Name, Settings};
 use http::Uri;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::limits::Limits;
-use crate::names::StatePath;
+use crate::names::{ProjectName, StatePath};
 use crate::policy::Policies;
 use crate::problem::{Problem, ProblemType};
-use crate::terraform;
+use crate::{api, terraform};
 
 /// The folder of the container that has the documents.
 const ROOT: &str = "documents";
 /// What the names of the documents of Terraform's states begin with.
 const TERRAFORM: &str = "terraform";
+
+/// How long a request waits for its turn to analyse a state.
+const ANALYSIS_WAIT: Duration = Duration::from_secs(10);
 
 /// What an [`App`] is made of.
 #[derive(Clone, Debug)]
@@ -68,6 +73,8 @@ struct Inner {
     audit: Option<AuditLog>,
     policies: Policies,
     limits: Limits,
+    /// One permit for each analysis that may run.
+    analyses: Arc<Semaphore>,
 }
 
 impl App {
@@ -80,7 +87,8 @@ impl App {
         let retry = Retry::new(parts.blobs, parts.retries, parts.context.clone());
         let documents = Documents::open(Arc::new(retry), parts.context, parts.settings.root(ROOT))?;
         let (audit, policies, limits) = (parts.audit, parts.policies, parts.limits);
-        Ok(Self(Arc::new(Inner { documents, audit, policies, limits })))
+        let analyses = Arc::new(Semaphore::new(limits.analyses.max(1)));
+        Ok(Self(Arc::new(Inner { documents, audit, policies, limits, analyses })))
     }
 
     /// What is refused.
@@ -98,9 +106,43 @@ impl App {
         self.0.audit.as_ref()
     }
 
+    /// Every document.
+    pub(crate) fn documents(&self) -> &Documents {
+        &self.0.documents
+    }
+
     /// The document of a state.
     pub(crate) fn document(&self, path: &StatePath) -> Document {
         self.0.documents.document(&document_name(path))
+    }
+
+    /// What the names of the documents of states begin with, of one project or of all.
+    pub(crate) fn prefix(&self, project: Option<&ProjectName>) -> String {
+        match project {
+            Some(project) => format!("{TERRAFORM}/{project}/"),
+            None => format!("{TERRAFORM}/"),
+        }
+    }
+
+    /// The state whose document has this name; none for another document.
+    pub(crate) fn path_of(&self, name: &Name) -> Option<StatePath> {
+        StatePath::parse(name.as_str().strip_prefix(TERRAFORM)?).ok()
+    }
+
+    /// Waits until a state may be analysed.
+    ///
+    /// # Errors
+    ///
+    /// If too many requests wait for too long.
+    pub(crate) async fn analysis(&self) -> Result<OwnedSemaphorePermit, Problem> {
+        let permit = Arc::clone(&self.0.analyses).acquire_owned();
+        match tokio::time::timeout(ANALYSIS_WAIT, permit).await {
+            Ok(Ok(permit)) => Ok(permit),
+            _ => {
+                let detail = "too many states are analysed at the moment; try again";
+                Err(Problem::new(ProblemType::TooManyRequests, detail).with_retry_after(5))
+            }
+        }
     }
 }
 
@@ -122,7 +164,7 @@ impl fmt::Debug for App {
 /// served, and an [`Origin`](crate::Origin) for logs.
 pub fn router(app: App) -> Router {
     let states = any(terraform::serve);
-    Router::new().route("/tf/{*state}", states).fallback(no_such_route).with_state(app)
+    Router::new().merge(api::routes()).route("/tf/{*state}", states).fallback(no_such_route).with_state(app)
 }
 
 async fn no_such_route(uri: Uri) -> Problem {

@@ -70,6 +70,22 @@ impl Caller {
         }
     }
 
+    /// Records that it is about to see a secret, before it does.
+    async fn record_first(
+        &self,
+        app: &App,
+        action: &'static str,
+        object: &str,
+        reason: String,
+    ) -> Result<(), Problem> {
+        let Some(audit) = app.audit() else { return Ok(()) };
+        audit.record(self.event(action, object, Outcome::Done, reason)).await.map_err(|error| {
+            warn!(error = %error, action, "the audit log does not take an entry, so nothing is shown");
+            let detail = "the audit log does not take the entry, so nothing is shown; try again";
+            Problem::new(ProblemType::Unavailable, detail).with_retry_after(2)
+        })
+    }
+
     fn event(&self, action: &'static str, object: &str, outcome: Outcome, reason: String) -> Event {
         let mut event = Event::new(self.name(), action, object, outcome);
         if let Some(id) = &self.origin.request_id {
@@ -95,20 +111,20 @@ fn role_name(role: Role) -> &'static str {
 
 /// A caller and the state that it asks for.
 #[derive(Clone, Debug)]
-pub(crate) struct Access<'a> {
-    pub(crate) app: &'a App,
+pub(crate) struct Access {
+    pub(crate) app: App,
     pub(crate) caller: Caller,
     pub(crate) path: StatePath,
 }
 
-impl<'a> Access<'a> {
+impl Access {
     /// The access of a request.
     ///
     /// # Errors
     ///
     /// If the request has no principal.
-    pub(crate) fn new(app: &'a App, parts: &Parts, path: StatePath) -> Result<Self, Problem> {
-        Ok(Self { app, caller: Caller::of(parts)?, path })
+    pub(crate) fn new(app: &App, parts: &Parts, path: StatePath) -> Result<Self, Problem> {
+        Ok(Self { app: app.clone(), caller: Caller::of(parts)?, path })
     }
 
     /// Whether the caller has a role on the state.
@@ -143,18 +159,27 @@ impl<'a> Access<'a> {
         self.app.document(&self.path)
     }
 
+    /// Records that the caller is about to see a secret, before it does.
+    ///
+    /// # Errors
+    ///
+    /// If the entry is not durable: then nothing is shown.
+    pub(crate) async fn record_first(&self, action: &'static str, reason: String) -> Result<(), Problem> {
+        self.caller.record_first(&self.app, action, &self.path.to_string(), reason).await
+    }
+
     /// Records what the caller read, without waiting for the log.
     pub(crate) fn note(&self, action: &'static str, reason: String) {
-        self.caller.note(self.app, action, &self.path.to_string(), Outcome::Done, reason);
+        self.caller.note(&self.app, action, &self.path.to_string(), Outcome::Done, reason);
     }
 
     /// Records what the caller tried and did not get, without waiting for the log.
     pub(crate) fn refused(&self, action: &'static str, outcome: Outcome, reason: String) {
-        self.caller.note(self.app, action, &self.path.to_string(), outcome, reason);
+        self.caller.note(&self.app, action, &self.path.to_string(), outcome, reason);
     }
 
     /// Records what the caller did.
     pub(crate) async fn record(&self, action: &'static str, reason: String) {
-        self.caller.record(self.app, action, &self.path.to_string(), reason).await;
+        self.caller.record(&self.app, action, &self.path.to_string(), reason).await;
     }
 }

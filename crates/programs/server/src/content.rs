@@ -60,6 +60,12 @@ pub(crate) struct StateNote {
     /// How many outputs there are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) outputs: Option<u64>,
+    /// The highest serial that the state has had up to this version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) highest_serial: Option<u64>,
+    /// The number of the version whose content it has again, under another serial.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) rolled_back_to: Option<u64>,
     /// Whether it is an envelope of OpenTofu's encryption.
     #[serde(skip_serializing_if = "is_false")]
     pub(crate) encrypted: bool,
@@ -77,6 +83,13 @@ fn is_false(value: &bool) -> bool {
 }
 
 impl StateNote {
+    /// The note of what follows a version: it remembers the highest serial.
+    pub(crate) fn after(self, last: Option<&Version>) -> Self {
+        let last = last.map(note_of).unwrap_or_default();
+        let highest_serial = [last.highest_serial, last.serial, self.serial].into_iter().flatten().max();
+        Self { highest_serial, ..self }
+    }
+
     /// The note as the store keeps it.
     ///
     /// # Errors
@@ -89,6 +102,16 @@ impl StateNote {
         let note = Self { remarks, ..self.clone() };
         let text = serde_json::to_string(&note).map_err(|_| failed(()))?;
         Note::parse(&text).map_err(|_| failed(()))
+    }
+}
+
+impl Content {
+    /// What is kept of it; nothing of what is no state.
+    pub(crate) fn into_note(self) -> StateNote {
+        match self {
+            Self::State(note) | Self::Encrypted(note) => note,
+            Self::Other(_) | Self::NotJson(_) => StateNote::default(),
+        }
     }
 }
 

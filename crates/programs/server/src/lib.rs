@@ -18,7 +18,8 @@
 //! - [`Policies`] say what the server refuses, [`Limits`] how much a request may cost.
 //! - [`auth`] says who asks and what that principal may do.
 
-pub mod app;
+mod api;
+mod app;
 pub mod auth;
 mod body;
 mod caller;

@@ -14,18 +14,28 @@ pub struct Limits {
     pub drained_bytes: u64,
     /// How long a refused body is read.
     pub drained_for: Duration,
+    /// The largest state that is analysed as a whole, in bytes: for differences, pictures and rollbacks. Memory for a small
+    /// multiple of it is needed.
+    pub analysed_bytes: usize,
+    /// How many states are analysed at a time; more requests wait.
+    pub analyses: usize,
+    /// How many resources a picture has at most.
+    pub drawn_resources: usize,
     /// How many entries a page of a list has at most.
     pub page: usize,
 }
 
 impl Default for Limits {
-    /// States of 512 MiB, small bodies of 64 KiB, pages of 1000.
+    /// States of 512 MiB, of which those up to 64 MiB are analysed, two at a time; small bodies of 64 KiB, pages of 1000.
     fn default() -> Self {
         Self {
             state_bytes: 512 << 20,
             small_bytes: 64 << 10,
             drained_bytes: 64 << 20,
             drained_for: Duration::from_secs(30),
+            analysed_bytes: 64 << 20,
+            analyses: 2,
+            drawn_resources: 2000,
             page: 1000,
         }
     }

@@ -38,6 +38,14 @@ impl Refusal {
         Self::Held { status, document: lock.document.clone(), by: lock.by.clone() }
     }
 
+    /// The same as a problem, for clients of the JSON API.
+    pub(crate) fn into_problem(self) -> Problem {
+        match self {
+            Self::Problem(problem) => problem,
+            Self::Held { by, .. } => Problem::new(ProblemType::Locked, format!("{by} holds the lock")),
+        }
+    }
+
     /// The outcome for the audit log.
     pub(crate) fn outcome(&self) -> Outcome {
         match self {

@@ -9,6 +9,7 @@ use super::rules::{check_conditions, check_lock};
 use super::{done, query};
 use crate::auth::Role;
 use crate::caller::Access;
+use crate::content::StateNote;
 use crate::headers::Conditions;
 
 /// Why a lock ends with its state.
@@ -19,7 +20,7 @@ const DELETED: &str = "the state was deleted";
 /// # Errors
 ///
 /// If another holder has the lock and the caller is no administrator, and what the store does not do.
-pub(super) async fn delete(access: &Access<'_>, parts: &Parts) -> Result<Response, Refusal> {
+pub(super) async fn delete(access: &Access, parts: &Parts) -> Result<Response, Refusal> {
     let id = query::lock_id(parts.uri.query())?;
     let conditions = Conditions::read(&parts.headers)?;
     let number = delete_state(access, id.as_deref(), &conditions).await?;
@@ -35,7 +36,7 @@ pub(super) async fn delete(access: &Access<'_>, parts: &Parts) -> Result<Respons
 ///
 /// Those of [`delete`].
 pub(crate) async fn delete_state(
-    access: &Access<'_>,
+    access: &Access,
     id: Option<&str>,
     conditions: &Conditions,
 ) -> Result<Option<u64>, Refusal> {
@@ -52,7 +53,8 @@ pub(crate) async fn delete_state(
             under => under?,
         };
         last = Some(version.number);
-        let options = VersionOptions::default().by(access.caller.name());
+        let note = StateNote::default().after(head.last()).to_note()?;
+        let options = VersionOptions::default().by(access.caller.name()).note(note);
         Ok(match (under, head.recorded_lock()) {
             (Some(id), _) => Step::delete(options.lock(id)),
             // The holder's next write would bring the state back; so it loses its lock.

@@ -25,7 +25,7 @@ const LONGEST: usize = 32 << 10;
 /// # Errors
 ///
 /// If another holder has it, and what the store does not do.
-pub(super) async fn lock(access: &Access<'_>, parts: &Parts, body: &mut Body) -> Result<Response, Refusal> {
+pub(super) async fn lock(access: &Access, parts: &Parts, body: &mut Body) -> Result<Response, Refusal> {
     let document = read_document(&parts.headers, body).await?;
     let Some(id) = id_of(&document)? else {
         let detail = "the body is empty; send the lock document, whose ID is the id of the lock";

@@ -21,7 +21,7 @@ const ROUNDS: usize = 10;
 /// # Errors
 ///
 /// If there is none, or the store does not answer.
-pub(super) async fn read(access: &Access<'_>, parts: &Parts) -> Result<Response, Refusal> {
+pub(super) async fn read(access: &Access, parts: &Parts) -> Result<Response, Refusal> {
     let conditions = Conditions::read(&parts.headers)?;
     let document = access.document();
     for _ in 0..ROUNDS {

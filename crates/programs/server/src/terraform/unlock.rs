@@ -22,7 +22,7 @@ const FORCED: &str = "unlocked without an id, as terraform force-unlock does";
 /// # Errors
 ///
 /// If another lock is held, the policy forbids force, or the store does not do it.
-pub(super) async fn unlock(access: &Access<'_>, parts: &Parts, body: &mut Body) -> Result<Response, Refusal> {
+pub(super) async fn unlock(access: &Access, parts: &Parts, body: &mut Body) -> Result<Response, Refusal> {
     let document = read_document(&parts.headers, body).await?;
     let named = match id_of(&document)? {
         Some(id) => Some(id),
@@ -34,7 +34,7 @@ pub(super) async fn unlock(access: &Access<'_>, parts: &Parts, body: &mut Body) 
     }
 }
 
-async fn release(access: &Access<'_>, id: &str) -> Result<Response, Refusal> {
+async fn release(access: &Access, id: &str) -> Result<Response, Refusal> {
     let mut taken_by = None;
     let decide = |head: &Head| {
         taken_by = head.lock_of(id).map(|lock| lock.by.clone());
@@ -54,7 +54,7 @@ async fn release(access: &Access<'_>, id: &str) -> Result<Response, Refusal> {
     Ok(done())
 }
 
-async fn force(access: &Access<'_>) -> Result<Response, Refusal> {
+async fn force(access: &Access) -> Result<Response, Refusal> {
     let allowed = match access.app.policies().force_unlock {
         ForceUnlock::Any => true,
         ForceUnlock::Admin => access.may(Role::Admin),

@@ -19,7 +19,7 @@ use crate::problem::{Problem, ProblemType};
 
 /// What the client expects of the store.
 struct Writer<'a> {
-    access: &'a Access<'a>,
+    access: &'a Access,
     id: Option<String>,
     conditions: Conditions,
 }
@@ -29,7 +29,7 @@ struct Writer<'a> {
 /// # Errors
 ///
 /// What the rules refuse, and what the store does not do.
-pub(super) async fn write(access: &Access<'_>, parts: &Parts, body: &mut Body) -> Result<Response, Refusal> {
+pub(super) async fn write(access: &Access, parts: &Parts, body: &mut Body) -> Result<Response, Refusal> {
     identity(&parts.headers)?;
     let md5 = content_md5(&parts.headers)?;
     let id = query::lock_id(parts.uri.query())?;
@@ -92,7 +92,7 @@ impl Writer<'_> {
             }
             check_conditions(head, &self.conditions)?;
             let under = check_lock(head, self.id.as_deref(), policies)?;
-            let mut note = StateNote { written_under: self.id.clone(), ..note.clone() };
+            let mut note = StateNote { written_under: self.id.clone(), ..note.clone() }.after(head.last());
             if let Some((version, stored)) = &stored {
                 if version.sha256 == content.sha256() && version.size == content.size() {
                     return Ok(Step::nothing());
