@@ -37,12 +37,14 @@ pub struct LimitedBody {
     inner: reqwest::Body,
     left: u64,
     limit: u64,
+    /// It declares to be larger than the limit.
+    is_too_large: bool,
     timer: Timer,
 }
 
 impl LimitedBody {
-    pub(crate) fn new(inner: reqwest::Body, limit: u64, timer: Timer) -> Self {
-        Self { inner, left: limit, limit, timer }
+    pub(crate) fn new(inner: reqwest::Body, limit: u64, is_too_large: bool, timer: Timer) -> Self {
+        Self { inner, left: limit, limit, is_too_large, timer }
     }
 }
 
@@ -60,6 +62,9 @@ impl Body for LimitedBody {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, SendError>>> {
+        if self.is_too_large {
+            return Poll::Ready(Some(Err(TooLarge { limit: self.limit }.into())));
+        }
         let frame = match Pin::new(&mut self.inner).poll_frame(context) {
             Poll::Ready(Some(Ok(frame))) => frame,
             Poll::Ready(Some(Err(error))) => return Poll::Ready(Some(Err(self.timer.failed(error)))),
@@ -75,7 +80,7 @@ impl Body for LimitedBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.inner.is_end_stream()
+        !self.is_too_large && self.inner.is_end_stream()
     }
 }
 

@@ -13,7 +13,7 @@ use url::Url;
 
 use crate::address::{host_of, is_near};
 use crate::body::{LimitedBody, Timer};
-use crate::error::{InvalidOption, NotSent, SendError, TooLarge};
+use crate::error::{InvalidOption, NotSent, SendError};
 use crate::options::{ClientOptions, SHORT_DEADLINE, SMALL_LIMIT};
 use crate::tls;
 
@@ -155,10 +155,9 @@ impl Client {
         let reply = client.execute(outgoing).await.map_err(|error| timer.failed(error))?;
         let limit = if reply.status().is_success() { limit } else { SMALL_LIMIT };
         let (parts, body) = http::Response::<reqwest::Body>::from(reply).into_parts();
-        if !is_head && declared(&parts.headers).is_some_and(|length| length > limit) {
-            return Err(TooLarge { limit }.into());
-        }
-        Ok(http::Response::from_parts(parts, LimitedBody::new(body, limit, timer)))
+        // A body that declares too much is not read at all; the status is known.
+        let is_too_large = !is_head && declared(&parts.headers).is_some_and(|length| length > limit);
+        Ok(http::Response::from_parts(parts, LimitedBody::new(body, limit, is_too_large, timer)))
     }
 }
 
