@@ -22,9 +22,6 @@ macro_rules! suite {
     ($harness:expr) => {
         $crate::suite!($harness; calm, latency, errors, stops);
     };
-    ($harness:expr; $($conditions:ident),+ $(,)?) => {
-        $crate::suite!(optional ::std::option::Option::Some($harness); $($conditions),+);
-    };
     (optional $harness:expr; $($conditions:ident),+ $(,)?) => {
         #[cfg(test)]
         fn conformance_check(
@@ -60,6 +57,10 @@ macro_rules! suite {
                 );
             }
         )+
+    };
+    // Behind the one with the word: that word and a path would make a path too.
+    ($harness:expr; $($conditions:ident),+ $(,)?) => {
+        $crate::suite!(optional ::std::option::Option::Some($harness); $($conditions),+);
     };
 }
 
