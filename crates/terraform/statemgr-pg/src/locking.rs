@@ -70,7 +70,7 @@ impl Inner {
         Ok(LockGrant::new(info.id.clone()))
     }
 
-    /// Takes the keys, or says who has them. The document comes first, so that whoever sees the keys taken can read who took them.
+    /// Takes the keys, or says who has them. The document comes first, so that a client that sees the keys taken can read who took them.
     async fn acquire(&self, session: &Session, info: &LockInfo) -> Result<Vec<i64>> {
         const OP: Op = Op::Lock;
         let failed = |error| of_statement(OP, self, false, error);
