@@ -70,6 +70,7 @@ pub struct App(Arc<Inner>);
 
 struct Inner {
     documents: Documents,
+    context: Context,
     audit: Option<AuditLog>,
     policies: Policies,
     limits: Limits,
@@ -85,10 +86,10 @@ impl App {
     /// `Unsupported` for a container without conditional writes.
     pub fn open(parts: Parts) -> Result<Self, Error> {
         let retry = Retry::new(parts.blobs, parts.retries, parts.context.clone());
-        let documents = Documents::open(Arc::new(retry), parts.context, parts.settings.root(ROOT))?;
+        let documents = Documents::open(Arc::new(retry), parts.context.clone(), parts.settings.root(ROOT))?;
         let (audit, policies, limits) = (parts.audit, parts.policies, parts.limits);
         let analyses = Arc::new(Semaphore::new(limits.analyses.max(1)));
-        Ok(Self(Arc::new(Inner { documents, audit, policies, limits, analyses })))
+        Ok(Self(Arc::new(Inner { documents, context: parts.context, audit, policies, limits, analyses })))
     }
 
     /// What is refused.
@@ -99,6 +100,11 @@ impl App {
     /// How much a request may cost.
     pub fn limits(&self) -> &Limits {
         &self.0.limits
+    }
+
+    /// Time and ids.
+    pub(crate) fn context(&self) -> &Context {
+        &self.0.context
     }
 
     /// Where changes are recorded.

@@ -16,6 +16,7 @@
 //! - [`App`] is what every request works on: the store, the policies, the limits. Clones share it.
 //! - [`router`] makes the service of it; it needs no socket.
 //! - [`Policies`] say what the server refuses, [`Limits`] how much a request may cost.
+//! - [`Maintenance`] removes old versions, on one node of many.
 //! - [`auth`] says who asks and what that principal may do.
 
 mod api;
@@ -29,6 +30,7 @@ mod download;
 pub mod edge;
 mod headers;
 mod limits;
+mod maintenance;
 mod names;
 mod policy;
 mod problem;
@@ -38,6 +40,7 @@ mod terraform;
 pub use app::{App, Parts, router};
 pub use caller::Origin;
 pub use limits::Limits;
+pub use maintenance::{Maintenance, MaintenanceOptions};
 pub use names::{InvalidTarget, ProjectName, StateName, StatePath};
 pub use policy::{Check, ForceUnlock, Policies};
 pub use problem::{Problem, ProblemType};

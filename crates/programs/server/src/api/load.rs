@@ -13,6 +13,8 @@ use crate::terraform::Refusal;
 
 /// Parts of a content that wait to be read at a time.
 const WAITING: usize = 2;
+/// From how many bytes on a content is read in turn with others: a value in it may be that large, and is in memory then.
+const LARGE: u64 = 1 << 20;
 
 /// A document with its head.
 pub(super) struct Opened {
@@ -69,9 +71,14 @@ impl Read for Parts {
 ///
 /// Those of the store, and a defect in `read`.
 pub(super) async fn scan<T: Send + 'static>(
+    access: &Access,
     mut reader: Reader,
     read: impl FnOnce(&mut dyn Read) -> T + Send + 'static,
 ) -> Result<T, Refusal> {
+    let _permit = match reader.version().size {
+        ..LARGE => None,
+        _ => Some(access.app.analysis().await?),
+    };
     let (sender, parts) = mpsc::channel(WAITING);
     let reading = tokio::task::spawn_blocking(move || read(&mut Parts { parts, rest: Bytes::new() }));
     let mut failed = None;

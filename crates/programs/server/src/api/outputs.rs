@@ -128,7 +128,7 @@ async fn read(
     let version = opened.version(access, None).await?;
     let wanted = name.clone();
     let reader = opened.document.open(&version).await?;
-    match scan(reader, move |input| scan_outputs(input, wanted.as_deref())).await? {
+    match scan(access, reader, move |input| scan_outputs(input, wanted.as_deref())).await? {
         Ok(found) => Ok((version, found)),
         // It is of an older format, or something is wrong with it: the whole of it says what.
         Err(_) => {

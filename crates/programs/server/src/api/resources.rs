@@ -90,7 +90,7 @@ async fn read(access: &Access, number: Option<u64>) -> Result<(u64, Vec<AbsResou
     let opened = Opened::of(access).await?;
     let version = opened.version(access, number).await?;
     let reader = opened.document.open(&version).await?;
-    let listed = scan(reader, |input| {
+    let listed = scan(access, reader, |input| {
         list(input, false).map(|listing| listing.iter().map(|listed| listed.address()).collect::<Vec<_>>())
     });
     if let Ok(found) = listed.await? {

@@ -54,8 +54,13 @@ pub(super) async fn delete(state: StateAccess, parts: Parts) -> Result<StatusCod
     access.check_audit()?;
     let id = lock_id(parts.uri.query())?;
     let conditions = Conditions::read(&parts.headers)?;
-    if let Some(number) = delete_state(&access, id.as_deref(), &conditions).await? {
-        access.record("state.delete", format!("version {number} is the last")).await;
+    match delete_state(&access, id.as_deref(), &conditions).await {
+        Ok(Some(number)) => access.record("state.delete", format!("version {number} is the last")).await,
+        Ok(None) => {}
+        Err(refusal) => {
+            access.refused("state.delete", refusal.outcome(), refusal.reason());
+            return Err(refusal.into_problem().into());
+        }
     }
     Ok(StatusCode::NO_CONTENT)
 }

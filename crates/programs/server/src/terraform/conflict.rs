@@ -46,6 +46,11 @@ impl Refusal {
         }
     }
 
+    /// Whether there just is nothing.
+    pub(crate) fn is_not_found(&self) -> bool {
+        matches!(self, Self::Problem(problem) if problem.kind() == ProblemType::NotFound)
+    }
+
     /// The outcome for the audit log.
     pub(crate) fn outcome(&self) -> Outcome {
         match self {

@@ -117,7 +117,9 @@ async fn answer(app: &App, parts: &http::request::Parts, body: &mut Body) -> Res
         Action::Unlock => unlock::unlock(&access, parts, body).await,
         Action::Delete => delete::delete(&access, parts).await,
     };
-    if let Err(refusal) = &answer {
+    if let Err(refusal) = &answer
+        && !(action == Action::Read && refusal.is_not_found())
+    {
         access.refused(action.name(), refusal.outcome(), refusal.reason());
     }
     answer

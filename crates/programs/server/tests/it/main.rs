@@ -3,7 +3,11 @@
 #![expect(clippy::unwrap_used, reason = "helpers outside of test functions fail the test they serve")]
 
 mod api;
+mod audit;
 mod description;
+mod maintenance;
+mod memory;
+mod nodes;
 mod protocol;
 mod routing;
 mod support;

@@ -8,7 +8,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use bytes::Bytes;
 use groundstate_server::auth::{Grant, Principal, PrincipalKind, Role};
-use groundstate_server::blobs::{BlobStore, MemoryBlobs};
+use groundstate_server::blobs::{BlobStore, Context, MemoryBlobs};
+use groundstate_server::common::{FixedClock, SequenceIds};
 use groundstate_server::{App, Parts, Policies, router};
 use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::BodyExt;
@@ -83,6 +84,11 @@ impl Server {
 }
 
 impl Client {
+    /// A client of a service that has its layers already.
+    pub(crate) fn of(service: Router) -> Self {
+        Self { service }
+    }
+
     pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
         let response = self.service.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
@@ -142,6 +148,12 @@ impl Answer {
     pub(crate) fn header(&self, name: &str) -> &str {
         self.headers[name].to_str().unwrap()
     }
+}
+
+/// A context of this clock, which nothing has to wait for, and ids from this one on.
+pub(crate) fn context(clock: &Arc<FixedClock>, ids: u64) -> Context {
+    let [time, timer] = [(); 2].map(|()| Arc::<FixedClock>::clone(clock));
+    Context::new(time, timer, Arc::new(SequenceIds::starting_at(ids)))
 }
 
 pub(crate) fn md5(body: &[u8]) -> String {

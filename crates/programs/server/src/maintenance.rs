@@ -1,0 +1,126 @@
+//! Removing old versions and what crashes left, on one of many nodes at a time.
+
+use std::fmt;
+use std::time::Duration;
+
+use groundstate_audit::{Event, Outcome};
+use groundstate_common::{IdSource, Sleeper};
+use groundstate_versioned::{
+    Document, Error, LockOutcome, Name, NewLock, Retention, SweepOptions, SweepReport,
+};
+use tracing::{info, warn};
+
+use crate::app::App;
+
+/// The document whose lock says which node sweeps.
+const LEASE: &str = "maintenance/sweep";
+/// How many times in an interval a node looks whether it is its turn.
+const LOOKS: u32 = 4;
+
+/// When to sweep, and what is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MaintenanceOptions {
+    /// How often the states are swept, by all nodes together.
+    pub interval: Duration,
+    /// Which versions are kept.
+    pub retention: Retention,
+    /// For how long what is not finished is left alone.
+    pub grace: Duration,
+}
+
+impl Default for MaintenanceOptions {
+    /// Every hour; every version is kept, and what is not finished for a day.
+    fn default() -> Self {
+        Self {
+            interval: Duration::from_secs(60 * 60),
+            retention: Retention::Everything,
+            grace: SweepOptions::default().grace,
+        }
+    }
+}
+
+/// Sweeps the states of an app. Every node runs it; in each interval one of them does the work.
+///
+/// A lock in the store with the interval as its lease says that it is done. Nobody releases it, so the next sweep begins when it
+/// ends, and a node that dies holds up nothing longer than that. Sweeps that overlap do no harm.
+pub struct Maintenance {
+    app: App,
+    options: MaintenanceOptions,
+    sleeper: std::sync::Arc<dyn Sleeper>,
+    ids: std::sync::Arc<dyn IdSource>,
+}
+
+impl Maintenance {
+    /// The maintenance of an app.
+    pub fn new(app: App, options: MaintenanceOptions) -> Self {
+        let context = app.context();
+        let (sleeper, ids) = (std::sync::Arc::clone(&context.sleeper), std::sync::Arc::clone(&context.ids));
+        Self { app, options, sleeper, ids }
+    }
+
+    /// Sweeps now and then, until it is dropped.
+    pub async fn run(&self) {
+        loop {
+            if let Err(error) = self.take_turn().await {
+                warn!(error = %error, "old versions cannot be removed, trying again later");
+            }
+            // Nodes that start together do not look together for ever.
+            let share = self.ids.number().unwrap_or(u32::MAX);
+            let wait = self.options.interval / LOOKS;
+            self.sleeper.sleep(wait / 2 + (wait / 2).mul_f64(f64::from(share) / f64::from(u32::MAX))).await;
+        }
+    }
+
+    /// Sweeps if it is this node's turn, and says what was removed; nothing if another node has swept in this interval.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store. States that cannot be swept are in the report.
+    pub async fn take_turn(&self) -> Result<Option<SweepReport>, Error> {
+        let name = Name::parse(LEASE).expect("it is made of letters and a slash");
+        let lease = self.app.documents().document(&name);
+        if !self.take(&lease).await? {
+            return Ok(None);
+        }
+        let options = SweepOptions::default().retention(self.options.retention).grace(self.options.grace);
+        let report = self.app.documents().sweep(&options).await?;
+        self.say(&report);
+        Ok(Some(report))
+    }
+
+    /// Takes the lock for this interval; not if it is taken.
+    async fn take(&self, lease: &Document) -> Result<bool, Error> {
+        let id = self.ids.uuid().unwrap_or_else(|_| "a node without random numbers".to_owned());
+        let lock = NewLock::new(id).lease(Some(self.options.interval)).by("maintenance");
+        Ok(matches!(lease.lock(&lock).await?, LockOutcome::Locked(_)))
+    }
+
+    fn say(&self, report: &SweepReport) {
+        for (name, error) in &report.failed {
+            warn!(document = %name, error = %error, "a state cannot be swept");
+        }
+        let swept = report.swept;
+        info!(
+            documents = report.documents,
+            versions = swept.versions,
+            records = swept.records,
+            parts = swept.parts,
+            bytes = swept.bytes,
+            "swept"
+        );
+        if let Some(audit) = self.app.audit().filter(|_| swept.versions > 0) {
+            let reason = format!("{} versions of {} documents", swept.versions, report.documents);
+            audit.note(Event::new("system", "history.sweep", "all states", Outcome::Done).reason(reason));
+        }
+    }
+}
+
+impl fmt::Debug for Maintenance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Maintenance")
+            .field("app", &self.app)
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,177 @@
+//! What the audit log has of requests.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+
+use axum::{Extension, Router};
+use groundstate_conformance::{Fault, FaultyBlobs};
+use groundstate_server::audit::{AuditLog, Location, Outcome, Reader, Record};
+use groundstate_server::auth::{Grant, Principal, PrincipalKind, Role};
+use groundstate_server::blobs::MemoryBlobs;
+use groundstate_server::{App, Origin, Parts, router};
+
+use crate::support::{Client, Server, URL, lock_document, state};
+
+const API: &str = "/api/v1/states/shop/network/default";
+
+/// A server with an audit log, whose recorder runs beside it.
+struct Audited {
+    app: App,
+    location: Location,
+    recorder: tokio::task::JoinHandle<()>,
+}
+
+impl Audited {
+    fn new() -> Self {
+        let blobs = MemoryBlobs::new("states");
+        let mut parts = Parts::new(Arc::new(blobs.clone()));
+        let location = Location::new(Arc::new(blobs), "audit/").unwrap();
+        let (log, recorder) = AuditLog::open(location.clone(), "node-1", parts.context.clone()).unwrap();
+        parts.audit = Some(log);
+        Self { app: App::open(parts).unwrap(), location, recorder: tokio::spawn(recorder.run()) }
+    }
+
+    fn client(&self, role: Role) -> Client {
+        let name = format!("{role:?}").to_lowercase();
+        let principal = Principal::new(&name, PrincipalKind::Token, vec![Grant::everything(role)]);
+        let origin = Origin::new("req-7".to_owned(), IpAddr::from(Ipv4Addr::new(192, 0, 2, 7)));
+        let service: Router = router(self.app.clone()).layer(Extension(principal)).layer(Extension(origin));
+        Client::of(service)
+    }
+
+    /// Ends the server, whose clients have to be gone, and gives what was recorded: actor, action, outcome, reason.
+    async fn entries(self) -> Vec<(String, String, Outcome, String)> {
+        let Self { app, location, recorder } = self;
+        drop(app);
+        recorder.await.unwrap();
+        let records = Reader::new(location).newest(1000, &|_| true).await.unwrap();
+        let entry = |(_, record): (Option<u64>, Record)| {
+            assert_eq!(record.object, "shop/network");
+            let from = (record.request.as_deref(), record.remote.as_deref());
+            assert_eq!(from, (Some("req-7"), Some("192.0.2.7")));
+            (record.actor, record.action, record.outcome, record.reason.unwrap_or_default())
+        };
+        records.into_iter().map(entry).collect()
+    }
+}
+
+fn entry(actor: &str, action: &str, outcome: Outcome, reason: &str) -> (String, String, Outcome, String) {
+    (actor.to_owned(), action.to_owned(), outcome, reason.to_owned())
+}
+
+#[tokio::test]
+async fn changes_refusals_and_reads_of_states_are_recorded_with_who_what_and_from_where() {
+    use Outcome::{Denied, Done, Refused};
+    let server = Audited::new();
+    let (writer, admin, reader) =
+        (server.client(Role::Write), server.client(Role::Admin), server.client(Role::Read));
+    writer.get(URL).await.is(404);
+    writer.lock("a").await.is(200);
+    writer.lock("a").await.is(200);
+    admin.lock("b").await.is(423);
+    writer.post("?ID=a", state(1)).await.is(200);
+    writer.post("?ID=a", state(1)).await.is(200);
+    writer.post("?ID=b", state(2)).await.is(423);
+    reader.call("DELETE", URL, "").await.is(403);
+    reader.get(URL).await.is(200);
+    writer.call("UNLOCK", URL, "").await.is(403);
+    admin.call("UNLOCK", URL, "").await.is(200);
+    writer.post("?ID=a", state(2)).await.is(409);
+    writer.unlock("a").await.is(200);
+    writer.call("DELETE", URL, "").await.is(200);
+    drop((writer, admin, reader));
+    let forced = "unlocked without an id, as terraform force-unlock does";
+    assert_eq!(
+        server.entries().await,
+        [
+            entry("write", "state.lock", Done, "lock a"),
+            entry("admin", "state.lock", Refused, "write holds the lock"),
+            entry("write", "state.write", Done, "version 1"),
+            entry("write", "state.write", Refused, "write holds the lock"),
+            entry("read", "state.delete", Denied, "the role write is needed"),
+            entry("read", "state.read", Done, "version 1"),
+            entry(
+                "write",
+                "state.unlock",
+                Denied,
+                "freeing a lock without its id needs the role admin; unlock with the id of the lock, or ask an administrator",
+            ),
+            entry("admin", "lock.break", Done, &format!("lock a, which write took; {forced}")),
+            entry(
+                "write",
+                "state.write",
+                Refused,
+                &format!("admin broke the lock ({forced}); lock and plan again")
+            ),
+            entry("write", "state.delete", Done, "version 1 is the last"),
+        ],
+    );
+}
+
+#[tokio::test]
+async fn the_api_records_changes_and_looks_at_secrets_and_never_a_value() {
+    use Outcome::{Denied, Done, Refused};
+    let server = Audited::new();
+    let (admin, outputs) = (server.client(Role::Admin), server.client(Role::Outputs));
+    let secret = state(1).replace(r#""type": "string""#, r#""type": "string", "sensitive": true"#);
+    admin.post("", &secret).await.is(200);
+    admin.post("", state(2)).await.is(200);
+    outputs.get(&format!("{API}/outputs")).await.is(200);
+    outputs.get(&format!("{API}/outputs/region?reveal=true")).await.is(200);
+    admin
+        .call("POST", &format!("{API}/rollback"), r#"{"version": 1, "reason": "back\nto it"}"#)
+        .await
+        .is(200);
+    outputs.get(&format!("{API}/outputs/region?reveal=true")).await.is(200);
+    admin.get(&format!("{API}/versions/1/content")).await.is(200);
+    admin.get(&format!("{API}/diff?from=1&to=2&reveal=true")).await.is(200);
+    admin.call("PUT", &format!("{API}/versions/1/pin"), "").await.is(204);
+    outputs.call("POST", &format!("{API}/rollback"), r#"{"version": 1}"#).await.is(403);
+    admin.call("POST", &format!("{API}/rollback"), r#"{"version": 9}"#).await.is(404);
+    admin.call("LOCK", URL, lock_document("a")).await.is(200);
+    admin.call("POST", &format!("{API}/lock/break"), r#"{"reason": "stuck"}"#).await.is(204);
+    admin.call("POST", &format!("{API}/lock/break"), r#"{"reason": "stuck"}"#).await.is(404);
+    drop((admin, outputs));
+    let entries = server.entries().await;
+    assert_eq!(
+        entries,
+        [
+            entry("admin", "state.write", Done, "version 1"),
+            entry("admin", "state.write", Done, "version 2"),
+            entry("admin", "state.rollback", Done, r"version 3 has the content of version 1: back\nto it"),
+            entry("outputs", "outputs.reveal", Done, "version 3: region"),
+            entry("admin", "history.read", Done, "version 1"),
+            entry("admin", "history.reveal", Done, "versions 1 and 2"),
+            entry("admin", "history.pin", Done, "version 1"),
+            entry("outputs", "state.rollback", Denied, "the role write is needed"),
+            entry("admin", "state.rollback", Refused, &entries[8].3),
+            entry("admin", "state.lock", Done, "lock a"),
+            entry("admin", "lock.break", Done, "lock a, which admin took: stuck"),
+            entry("admin", "lock.break", Refused, "shop/network is not locked"),
+        ],
+    );
+    assert!(!format!("{entries:?}").contains("eu-west-1"));
+}
+
+#[tokio::test]
+async fn without_its_audit_log_a_server_changes_nothing_and_shows_no_secret() {
+    let blobs = FaultyBlobs::new(MemoryBlobs::new("states"));
+    let mut parts = Parts::new(Arc::new(blobs.inner().clone()));
+    let location = Location::new(Arc::new(blobs.clone()), "audit/").unwrap();
+    let (log, recorder) = AuditLog::open(location, "node-1", parts.context.clone()).unwrap();
+    parts.audit = Some(log.clone());
+    let recorder = tokio::spawn(recorder.run());
+    let server = Server::of(parts);
+    let client = server.admin();
+    client.post("", state(1)).await.is(200);
+    blobs.fail_at(0, Fault::Down);
+    client.get(&format!("{API}/diff?from=1&to=1&reveal=true")).await.is(503);
+    while log.check().is_ok() {
+        tokio::task::yield_now().await;
+    }
+    let refused = client.post("", state(2)).await.is(503);
+    assert_eq!(refused.header("retry-after"), "2");
+    client.lock("a").await.is(503);
+    assert_eq!(client.get(URL).await.is(200).body, state(1), "reading goes on");
+    recorder.abort();
+}

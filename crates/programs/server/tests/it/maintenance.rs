@@ -1,0 +1,57 @@
+//! Retention, on one of many nodes at a time.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use groundstate_server::blobs::{BlobStore, MemoryBlobs};
+use groundstate_server::common::{FixedClock, Timestamp};
+use groundstate_server::versioned::Retention;
+use groundstate_server::{Maintenance, MaintenanceOptions, Parts};
+
+use crate::support::{Server, context, state};
+
+const API: &str = "/api/v1/states/shop/network/default";
+
+fn node(blobs: &Arc<dyn BlobStore>, clock: &Arc<FixedClock>, ids: u64) -> Server {
+    let mut parts = Parts::new(Arc::clone(blobs));
+    parts.context = context(clock, ids);
+    Server::of(parts)
+}
+
+#[tokio::test]
+async fn one_node_sweeps_in_each_interval_and_keeps_what_is_to_be_kept() {
+    let blobs: Arc<dyn BlobStore> = Arc::new(MemoryBlobs::new("states"));
+    let clock = Arc::new(FixedClock::new(Timestamp::parse("2026-03-01T12:00:00Z").unwrap()));
+    let (a, b) = (node(&blobs, &clock, 1), node(&blobs, &clock, 1_000_000));
+    let client = a.admin();
+    for serial in 1..=5 {
+        client.post("", state(serial)).await.is(200);
+    }
+    client.call("PUT", &format!("{API}/versions/1/pin"), "").await.is(204);
+    let mut options = MaintenanceOptions::default();
+    options.retention = Retention::Newest { count: 2, younger: None };
+    let [first, second] = [&a, &b].map(|node| Maintenance::new(node.app.clone(), options));
+
+    let report = first.take_turn().await.unwrap().unwrap();
+    assert_eq!(report.swept.versions, 2, "{report:?}");
+    let page = client.get(&format!("{API}/versions")).await.is(200).json();
+    let kept: Vec<u64> =
+        page["versions"].as_array().unwrap().iter().map(|it| it["number"].as_u64().unwrap()).collect();
+    assert_eq!(kept, [5, 4, 1]);
+    client.get(&format!("{API}/versions/2/content")).await.is(404);
+
+    // The turn of this interval is taken, for every node.
+    assert!(second.take_turn().await.unwrap().is_none());
+    assert!(first.take_turn().await.unwrap().is_none());
+    client.post("", state(6)).await.is(200);
+    clock.advance(Duration::from_secs(3600));
+    assert_eq!(second.take_turn().await.unwrap().unwrap().swept.versions, 1);
+    assert!(first.take_turn().await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn the_lock_of_the_maintenance_is_no_state() {
+    let server = Server::new();
+    Maintenance::new(server.app.clone(), MaintenanceOptions::default()).take_turn().await.unwrap().unwrap();
+    assert_eq!(server.admin().get("/api/v1/locks").await.json(), serde_json::json!({"locks": []}));
+}
