@@ -88,11 +88,6 @@ impl Conditions {
             (Some(Tags::These(tags)), Some(stored)) => tags.iter().all(|(tag, _)| tag != stored),
         }
     }
-
-    /// Whether there is none.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.matches.is_none() && self.none_match.is_none()
-    }
 }
 
 fn tags(headers: &HeaderMap, name: &HeaderName) -> Result<Option<Tags>, Problem> {
@@ -234,7 +229,7 @@ mod tests {
         assert!(!none.none_match(Some("a")) && none.none_match(Some("b")) && none.none_match(None));
         let absent = when(&IF_NONE_MATCH, " * ").unwrap();
         assert!(absent.none_match(None) && !absent.none_match(Some("a")) && absent.matches(None));
-        assert!(Conditions::read(&HeaderMap::new()).unwrap().is_empty());
+        assert_eq!(Conditions::read(&HeaderMap::new()).unwrap(), Conditions::default());
         for wrong in ["", "a", "\"a", "\"a\" \"b\"", "\"a\",", "*, \"a\"", "\"a b\"", "w/\"a\""] {
             assert!(when(&IF_MATCH, wrong).is_err(), "{wrong}");
         }

@@ -15,7 +15,7 @@ use crate::headers::Conditions;
 /// Why a lock ends with its state.
 const DELETED: &str = "the state was deleted";
 
-/// Deletes the state. Deleting one that is not there succeeds, so that it can be repeated.
+/// Deletes the state. Deleting one that is not there succeeds, so that it can be repeated, unless a condition says that it is there.
 ///
 /// # Errors
 ///
@@ -44,8 +44,8 @@ pub(crate) async fn delete_state(
     let mut last = None;
     let decide = |head: &Head| {
         last = None;
-        let Some(version) = head.current() else { return Ok::<_, Refusal>(Step::nothing()) };
         check_conditions(head, conditions)?;
+        let Some(version) = head.current() else { return Ok::<_, Refusal>(Step::nothing()) };
         let under = match check_lock(head, id, access.app.policies()) {
             Err(Refusal::Held { .. }) if is_admin => None,
             // An administrator deletes without a lock, whatever the policy says of writes.

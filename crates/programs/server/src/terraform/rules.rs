@@ -53,15 +53,16 @@ fn lost(head: &Head, id: &str, policies: &Policies) -> Result<(), Refusal> {
     }
 }
 
-/// Whether this write is in the store already: the client did not get the answer, and sends it again.
+/// Whether this write is in the store already: the client did not get the answer, and sends it again. Only the id of a lock tells
+/// one client from another: without one, equal bytes may be the work of two.
 pub(crate) fn is_repeated(
     stored: &Version,
-    id: Option<&str>,
+    id: &str,
     note: &StateNote,
     sha256: &[u8; 32],
     size: u64,
 ) -> bool {
-    stored.size == size && stored.sha256.as_bytes() == sha256 && note.written_under.as_deref() == id
+    stored.size == size && stored.sha256.as_bytes() == sha256 && note.written_under.as_deref() == Some(id)
 }
 
 /// Checks `If-Match` and `If-None-Match`.

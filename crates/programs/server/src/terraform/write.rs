@@ -70,7 +70,7 @@ impl Writer<'_> {
     /// Refuses what cannot succeed before its body is stored.
     fn check_early(&self, head: &Head) -> Result<(), Refusal> {
         // A write that is sent again may find its lock released; whether it is one, its content says.
-        let may_be_repeated = (self.id.is_some() || !self.conditions.is_empty())
+        let may_be_repeated = self.id.is_some()
             && head.current().is_some_and(|stored| note_of(stored).written_under == self.id);
         if may_be_repeated {
             return Ok(());
@@ -86,7 +86,8 @@ impl Writer<'_> {
             remarks.clear();
             let stored = head.current().map(|version| (version, note_of(version)));
             if let Some((version, note)) = &stored
-                && is_repeated(version, self.id.as_deref(), note, content.sha256().as_bytes(), content.size())
+                && let Some(id) = &self.id
+                && is_repeated(version, id, note, content.sha256().as_bytes(), content.size())
             {
                 return Ok::<_, Refusal>(Step::nothing());
             }

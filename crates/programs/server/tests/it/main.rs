@@ -4,10 +4,14 @@
 
 mod api;
 mod audit;
+mod conformance;
 mod description;
+mod listening;
 mod maintenance;
 mod memory;
 mod nodes;
 mod protocol;
 mod routing;
+mod sockets;
 mod support;
+mod terraform;

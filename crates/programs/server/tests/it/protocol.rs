@@ -289,6 +289,19 @@ async fn a_delete_leaves_nothing_to_read_and_can_be_repeated() {
 }
 
 #[tokio::test]
+async fn a_delete_with_a_condition_removes_that_version_and_no_other() {
+    let client = Server::new().writer();
+    let delete = async |tag: &str| {
+        client.send(Request::delete(URL).header("if-match", tag).body(Body::empty()).unwrap()).await
+    };
+    let first = client.post("", state(1)).await.is(200).header("etag").to_owned();
+    let second = client.post("", state(2)).await.is(200).header("etag").to_owned();
+    assert_eq!(delete(&first).await.is(412).problem(), "precondition-failed");
+    delete(&second).await.is(200);
+    delete(&second).await.is(412);
+}
+
+#[tokio::test]
 async fn a_delete_does_not_pass_a_lock_except_for_its_holder_and_administrators() {
     let server = Server::new();
     let client = server.writer();
@@ -431,13 +444,21 @@ async fn conditions_protect_writes_of_clients_that_send_them() {
     put(("if-match", "\"other\""), state(2)).await.is(412);
     let second = put(("if-match", &first), state(2)).await.is(200).header("etag").to_owned();
     put(("if-match", &first), state(3)).await.is(412);
-    // The same write again: its answer got lost.
-    assert_eq!(put(("if-match", &first), state(2)).await.is(200).header("etag"), second);
+    // The same bytes may be another client's: only the id of a lock tells whose they are.
+    put(("if-match", &first), state(2)).await.is(412);
+    client.lock("a").await.is(200);
+    let under = async |tag: &str| {
+        let request = Request::put(format!("{URL}?ID=a")).header("if-match", tag);
+        client.send(request.body(Body::from(state(3))).unwrap()).await.is(200).header("etag").to_owned()
+    };
+    let third = under(&second).await;
+    assert_eq!(under(&second).await, third, "the same write again, whose answer got lost");
+    client.unlock("a").await.is(200);
     put(("if-match", "nonsense"), state(3)).await.is(400);
     let get = async |name: &str, value: &str| {
         client.send(Request::get(URL).header(name, value).body(Body::empty()).unwrap()).await
     };
-    assert_eq!(get("if-none-match", &second).await.is(304).body, "");
+    assert_eq!(get("if-none-match", &third).await.is(304).body, "");
     get("if-none-match", &first).await.is(200);
     get("if-match", &first).await.is(412);
 }
