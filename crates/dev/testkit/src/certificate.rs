@@ -89,6 +89,11 @@ impl Certificate {
         &self.pem
     }
 
+    /// The certificate, as DER.
+    pub fn der(&self) -> &[u8] {
+        &self.der
+    }
+
     /// Its key, as a server that runs elsewhere wants it.
     pub fn key_pem(&self) -> &str {
         &self.key_pem

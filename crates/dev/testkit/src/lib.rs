@@ -15,7 +15,7 @@
 //!
 //! [`S3Server`] is Amazon S3, and DynamoDB at the same address; [`GcsServer`] is Google Cloud Storage,
 //! [`AzureServer`] is Azure Blob Storage, [`HttpStateServer`] is a backend of Terraform's type `http`. All have what [`Server`] has: requests, traffic, faults. [`FaultProxy`]
-//! puts the same in front of any other server; [`Recorder`] only records. [`ConnectProxy`] and [`Authority`] are for clients that insist on a
+//! puts the same in front of any other server; [`Recorder`] only records, [`TestIssuer`] issues tokens. [`ConnectProxy`] and [`Authority`] are for clients that insist on a
 //! service's own address.
 //!
 //! [`TestBackend`] is a fresh place for states in such a server, or in one of others, with the settings of a `backend` block. [`PulumiPlace`] is
@@ -35,6 +35,7 @@ mod fault;
 mod gcs;
 mod http;
 mod http_state;
+mod issuer;
 mod log;
 mod pattern;
 mod pgbouncer;
@@ -53,6 +54,7 @@ pub use fault::Fault;
 pub use gcs::GcsServer;
 pub use http::{Answer, Request, Server};
 pub use http_state::{HttpFlaw, HttpStateServer};
+pub use issuer::TestIssuer;
 pub use log::{Mark, Recorded, Traffic};
 pub use pgbouncer::PgBouncer;
 pub use proxy::{ConnectProxy, FaultProxy};

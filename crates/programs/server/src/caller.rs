@@ -27,6 +27,17 @@ impl Origin {
     pub fn new(request_id: impl Into<Option<String>>, remote: impl Into<Option<IpAddr>>) -> Self {
         Self { request_id: request_id.into(), remote: remote.into() }
     }
+
+    /// The event with what is known of where it comes from.
+    pub(crate) fn describe(&self, mut event: Event) -> Event {
+        if let Some(id) = &self.request_id {
+            event = event.request(id);
+        }
+        match self.remote {
+            Some(remote) => event.remote(remote.to_string()),
+            None => event,
+        }
+    }
 }
 
 /// Who asks, and from where.
@@ -87,25 +98,8 @@ impl Caller {
     }
 
     fn event(&self, action: &'static str, object: &str, outcome: Outcome, reason: String) -> Event {
-        let mut event = Event::new(self.name(), action, object, outcome);
-        if let Some(id) = &self.origin.request_id {
-            event = event.request(id);
-        }
-        if let Some(remote) = self.origin.remote {
-            event = event.remote(remote.to_string());
-        }
+        let event = self.origin.describe(Event::new(self.name(), action, object, outcome));
         if reason.is_empty() { event } else { event.reason(reason) }
-    }
-}
-
-/// The word for a role.
-fn role_name(role: Role) -> &'static str {
-    match role {
-        Role::Outputs => "outputs",
-        Role::Read => "read",
-        Role::Lock => "lock",
-        Role::Write => "write",
-        Role::Admin => "admin",
     }
 }
 
@@ -134,9 +128,8 @@ impl Access {
 
     /// The answer to a caller that lacks a role, and its entry in the audit log.
     pub(crate) fn denied(&self, action: &'static str, role: Role) -> Problem {
-        self.refused(action, Outcome::Denied, format!("the role {} is needed", role_name(role)));
-        let detail =
-            format!("{} does not have the role {} on {}", self.caller.name(), role_name(role), self.path);
+        self.refused(action, Outcome::Denied, format!("the role {role} is needed"));
+        let detail = format!("{} does not have the role {role} on {}", self.caller.name(), self.path);
         Problem::new(ProblemType::Forbidden, detail)
     }
 

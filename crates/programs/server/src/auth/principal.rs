@@ -1,9 +1,22 @@
 //! Principals and their roles.
 
-use groundstate_common::one_line;
+use std::fmt;
+use std::str::FromStr;
+
+use groundstate_common::{InvalidId, one_line};
 use serde::{Deserialize, Serialize};
 
+use super::pattern::Pattern;
+
 /// What a principal may do on a state. Each role has what those before it have.
+///
+/// | role | what it adds |
+/// | --- | --- |
+/// | `outputs` | the outputs of a state |
+/// | `read` | the state, its versions and history, its lock and its holder; lists of states |
+/// | `lock` | taking a lock, and releasing it by its id: `terraform plan` |
+/// | `write` | storing a state, rolling back, changing resources: `terraform apply` |
+/// | `admin` | releasing locks of other holders, deleting states |
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -20,6 +33,37 @@ pub enum Role {
     Admin,
 }
 
+impl Role {
+    /// All of them, the lowest first.
+    pub const ALL: [Self; 5] = [Self::Outputs, Self::Read, Self::Lock, Self::Write, Self::Admin];
+
+    /// Its word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Outputs => "outputs",
+            Self::Read => "read",
+            Self::Lock => "lock",
+            Self::Write => "write",
+            Self::Admin => "admin",
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for Role {
+    type Err = InvalidId;
+
+    fn from_str(text: &str) -> Result<Self, InvalidId> {
+        let role = Self::ALL.into_iter().find(|role| role.as_str() == text);
+        role.ok_or_else(|| InvalidId::new("role", text, "the roles are outputs, read, lock, write and admin"))
+    }
+}
+
 /// How a principal was recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -28,34 +72,54 @@ pub enum PrincipalKind {
     Local,
     /// By a token.
     Token,
+    /// By a token of an OpenID Connect issuer, such as a CI system.
+    Oidc,
+    /// By a certificate.
+    Certificate,
 }
 
 /// A role on states.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Grant {
     /// The role.
     pub role: Role,
-    /// The project; none means all.
-    pub project: Option<String>,
-    /// The state in the project, `STATE` or `STATE/WORKSPACE`; none means all.
-    pub state: Option<String>,
+    /// The projects.
+    pub project: Pattern,
+    /// The states in the projects: names as `STATE` or `STATE/WORKSPACE` match.
+    pub state: Pattern,
 }
 
 impl Grant {
-    /// A role on everything.
-    pub fn everything(role: Role) -> Self {
-        Self { role, project: None, state: None }
+    /// A role on the states that match.
+    pub fn new(role: Role, project: Pattern, state: Pattern) -> Self {
+        Self { role, project, state }
     }
 
-    /// A role on a project.
-    pub fn project(role: Role, project: &str) -> Self {
-        Self { role, project: Some(project.to_owned()), state: None }
+    /// A role on everything.
+    pub fn everything(role: Role) -> Self {
+        Self::new(role, Pattern::any(), Pattern::any())
+    }
+
+    /// A role on every state of the projects that match.
+    pub fn project(role: Role, project: Pattern) -> Self {
+        Self::new(role, project, Pattern::any())
+    }
+
+    /// Whether it is the role on everything.
+    pub fn is_everywhere(&self) -> bool {
+        self.project.is_any() && self.state.is_any()
     }
 
     fn covers(&self, project: &str, state: &str) -> bool {
-        self.project.as_deref().is_none_or(|granted| granted == project)
-            && self.state.as_deref().is_none_or(|granted| granted == state)
+        self.project.matches(project) && self.state.matches(state)
+    }
+}
+
+impl fmt::Display for Grant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} on {}/{}", self.role, self.project, self.state)
     }
 }
 
@@ -83,23 +147,64 @@ impl Principal {
         self.kind
     }
 
+    /// What it was granted.
+    pub fn grants(&self) -> &[Grant] {
+        &self.grants
+    }
+
     /// Whether it has the role, or a higher one, on a state of a project: `STATE` or `STATE/WORKSPACE`.
     pub fn may(&self, role: Role, project: &str, state: &str) -> bool {
         self.grants.iter().any(|grant| grant.role >= role && grant.covers(project, state))
+    }
+
+    /// Whether it has the role, or a higher one, on everything: what concerns the server and not a state.
+    pub fn may_everywhere(&self, role: Role) -> bool {
+        self.grants.iter().any(|grant| grant.role >= role && grant.is_everywhere())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Grant, Principal, PrincipalKind, Role};
+    use super::{Grant, Pattern, Principal, PrincipalKind, Role};
+
+    fn grant(role: Role, project: &str, state: &str) -> Grant {
+        Grant::new(role, Pattern::parse(project).unwrap(), Pattern::parse(state).unwrap())
+    }
 
     #[test]
     fn a_role_has_what_lower_ones_have_and_only_where_it_is_granted() {
-        let ci = Principal::new("ci", PrincipalKind::Token, vec![Grant::project(Role::Lock, "shop")]);
+        let ci = Principal::new("ci", PrincipalKind::Token, vec![grant(Role::Lock, "shop", "*")]);
         assert!(ci.may(Role::Outputs, "shop", "network") && ci.may(Role::Lock, "shop", "network/dev"));
         assert!(!ci.may(Role::Write, "shop", "network"));
         assert!(!ci.may(Role::Outputs, "bank", "network"));
+        assert!(!ci.may_everywhere(Role::Outputs));
         let admin = Principal::new("root", PrincipalKind::Local, vec![Grant::everything(Role::Admin)]);
-        assert!(admin.may(Role::Admin, "bank", "network"));
+        assert!(admin.may(Role::Admin, "bank", "network") && admin.may_everywhere(Role::Admin));
+    }
+
+    #[test]
+    fn every_grant_counts_and_none_counts_for_another_state() {
+        let grants = vec![grant(Role::Read, "*", "*"), grant(Role::Write, "web-*", "prod-*")];
+        let ci = Principal::new("ci", PrincipalKind::Token, grants);
+        for (role, project, state, expected) in [
+            (Role::Read, "bank", "vault", true),
+            (Role::Lock, "bank", "vault", false),
+            (Role::Write, "web-shop", "prod-network", true),
+            (Role::Write, "web-shop", "prod-network/blue", true),
+            (Role::Write, "web-shop", "test", false),
+            (Role::Write, "shop", "prod-network", false),
+            (Role::Admin, "web-shop", "prod-network", false),
+        ] {
+            assert_eq!(ci.may(role, project, state), expected, "{role} {project} {state}");
+        }
+        assert!(ci.may_everywhere(Role::Read) && !ci.may_everywhere(Role::Write));
+    }
+
+    #[test]
+    fn roles_are_read_as_they_are_written() {
+        for role in Role::ALL {
+            assert_eq!(role.as_str().parse(), Ok(role));
+        }
+        assert!("Admin".parse::<Role>().is_err());
     }
 }

@@ -1,7 +1,7 @@
 //! The JSON API: states, resources, outputs, history, locks.
 
 use groundstate_server::Policies;
-use groundstate_server::auth::{Grant, Principal, PrincipalKind, Role};
+use groundstate_server::auth::{Grant, Pattern, Principal, PrincipalKind, Role};
 use serde_json::{Value, json};
 
 use crate::support::{Client, Server, URL, lock_document, state, state_of};
@@ -367,7 +367,8 @@ async fn a_caller_sees_only_what_it_may_read() {
     server.admin().call("POST", "/tf/bank/a", state(1)).await.is(200);
     server.admin().call("POST", "/tf/shop/b", state(1)).await.is(200);
     server.admin().call("LOCK", "/tf/bank/a", lock_document("a")).await.is(200);
-    let grants = vec![Grant::project(Role::Read, "shop"), Grant::project(Role::Outputs, "bank")];
+    let on = |role, project| Grant::project(role, Pattern::parse(project).unwrap());
+    let grants = vec![on(Role::Read, "shop"), on(Role::Outputs, "bank")];
     let client = server.client_of(Principal::new("ana", PrincipalKind::Token, grants));
     assert_eq!(client.get("/api/v1/projects").await.json(), json!({"projects": ["shop"]}));
     assert_eq!(client.get("/api/v1/states").await.json()["states"].as_array().unwrap().len(), 1);

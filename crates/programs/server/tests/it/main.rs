@@ -5,6 +5,7 @@
 mod api;
 mod audit;
 mod conformance;
+mod auth;
 mod description;
 mod listening;
 mod maintenance;
