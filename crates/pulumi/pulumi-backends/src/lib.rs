@@ -40,8 +40,6 @@ mod home;
 mod open;
 #[cfg(feature = "postgres")]
 mod postgres;
-#[cfg(any(feature = "azblob", feature = "gcs", feature = "postgres", feature = "s3"))]
-mod prefixed;
 mod project;
 mod query;
 #[cfg(feature = "s3")]

@@ -118,7 +118,7 @@ impl BackendChoice {
         #[cfg(feature = "postgres")]
         if self.url.scheme() == "postgres" {
             let (store, table, other_form) = crate::postgres::open(self, with)?;
-            let opened = OpenedStore::new(crate::prefixed::Prefixed::wrap(store, prefix), Vec::new(), None);
+            let opened = OpenedStore::new(groundstate_blobs::Prefixed::wrap(store, prefix), Vec::new(), None);
             return Ok(OpenedStore { table: Some(table), other_form, ..opened });
         }
         self.open_cloud(with, prefix)
@@ -135,7 +135,7 @@ impl BackendChoice {
             "azblob" => crate::azblob::open(self, with)?,
             _ => return Err(self.not_built_in()),
         };
-        Ok(OpenedStore::new(crate::prefixed::Prefixed::wrap(store, prefix), notes, None))
+        Ok(OpenedStore::new(groundstate_blobs::Prefixed::wrap(store, prefix), notes, None))
     }
 
     #[cfg(not(any(feature = "azblob", feature = "gcs", feature = "s3")))]

@@ -29,6 +29,7 @@
 //! - [`MemoryBlobs`] is the reference. Directories are in `groundstate-blobs-fs`; S3, Google Cloud Storage, Azure and addresses
 //!   of all of them in `groundstate-blobs-cloud`.
 //! - [`Retry`] asks again, and finds out what happened when an answer got lost. Stores try once.
+//! - [`Prefixed`] is the part of a store whose keys begin with a text.
 //! - Every operation of [`Retry`] is a span of `tracing`, and so is every other that a store wraps in [`traced`].
 //! - [`PageToken`] is for implementers of stores, as are the constructors of what stores return.
 //!
@@ -47,6 +48,7 @@ mod lease;
 mod memory;
 mod op;
 mod options;
+mod prefixed;
 mod retry;
 mod store;
 pub mod traced;
@@ -61,6 +63,7 @@ pub use lease::{LeaseDuration, LeaseId, Leases};
 pub use memory::MemoryBlobs;
 pub use op::Op;
 pub use options::{DeleteOptions, GetOptions, ListOptions, Precondition, PutOptions, Role};
+pub use prefixed::Prefixed;
 pub use retry::{Retry, RetryPolicy};
 pub use store::BlobStore;
 pub use version::{BlobVersion, InvalidVersion};

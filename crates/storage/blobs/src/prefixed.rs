@@ -5,21 +5,40 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use groundstate_blobs::{
-    Blob, BlobCapabilities, BlobMeta, BlobStore, BlobVersion, DeleteOptions, GetOptions, Key, Leases,
-    ListOptions, Page, PutOptions, Result,
-};
+
+use crate::blob::{Blob, BlobMeta, Page};
+use crate::capabilities::BlobCapabilities;
+use crate::error::Result;
+use crate::key::Key;
+use crate::lease::Leases;
+use crate::options::{DeleteOptions, GetOptions, ListOptions, PutOptions};
+use crate::store::BlobStore;
+use crate::version::BlobVersion;
 
 /// A store whose keys all begin with a text in the store below it. Leases of that store are not passed on.
+///
+/// ```
+/// use std::sync::Arc;
+/// use groundstate_blobs::{BlobStore, GetOptions, Key, MemoryBlobs, Prefixed, PutOptions};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> groundstate_blobs::Result<()> {
+/// let whole: Arc<dyn BlobStore> = Arc::new(MemoryBlobs::new("bucket"));
+/// let part = Prefixed::wrap(Arc::clone(&whole), "team-a/".to_owned());
+/// part.put(&Key::parse("a.json")?, "{}".into(), &PutOptions::default()).await?;
+/// assert!(whole.get(&Key::parse("team-a/a.json")?, &GetOptions::default()).await?.is_some());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
-pub(crate) struct Prefixed {
+pub struct Prefixed {
     store: Arc<dyn BlobStore>,
     prefix: String,
 }
 
 impl Prefixed {
     /// The store itself where the prefix is empty.
-    pub(crate) fn wrap(store: Arc<dyn BlobStore>, prefix: String) -> Arc<dyn BlobStore> {
+    pub fn wrap(store: Arc<dyn BlobStore>, prefix: String) -> Arc<dyn BlobStore> {
         if prefix.is_empty() { store } else { Arc::new(Self { store, prefix }) }
     }
 
