@@ -6,6 +6,11 @@ use std::process::Stdio;
 
 use super::support::{Run, shell, workspace};
 
+/// Runs the command from its sources. Without its package Cargo would unite the features that all members ask for, and build
+/// the clients of the clouds after all.
+const RUN_FROM_SOURCE: &str =
+    "cargo run --release -p groundstate-cli --no-default-features --bin groundstate -- ";
+
 /// The lines of all blocks that show a terminal: a command, and what it prints if the block says so.
 fn commands(readme: &str) -> Vec<(String, Option<String>)> {
     let text = fs::read_to_string(workspace().join(readme)).unwrap();
@@ -56,8 +61,7 @@ fn run_all(readme: &str, root: &Path) -> usize {
             continue;
         }
         // What is built for tests is the same program.
-        let line = match line.strip_prefix("cargo run --release --no-default-features --bin groundstate -- ")
-        {
+        let line = match line.strip_prefix(RUN_FROM_SOURCE) {
             Some(arguments) => format!("groundstate {arguments}"),
             None => line,
         };
