@@ -1,8 +1,9 @@
 //! Which findings of `check` do not count: codes of the command line, and those of a file in the repository.
 
 use std::fs;
-use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
+
+use groundstate_durable::{Links, is_unsuitable, small_text};
 
 use crate::input::locate::is_standard;
 use crate::report::error::{Failure, Kind, Result};
@@ -67,19 +68,13 @@ fn folders(argument: &Path) -> Vec<PathBuf> {
 
 /// The text of the file, if there is one. It is a regular file and small, or refused.
 fn read(path: &Path) -> Result<Option<String>> {
-    let metadata = match fs::symlink_metadata(path) {
-        Ok(metadata) => metadata,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(Failure::unreadable(path, &error)),
-    };
-    if !metadata.is_file() || metadata.len() > MAX_SIZE {
-        let message = format!("{} is not a small regular file, so it is not read", path.display());
-        return Err(Failure::new(Kind::Usage, message).hint("list one code a line, such as `GS0031`"));
-    }
-    let mut text = String::new();
-    let read = fs::File::open(path).and_then(|file| file.take(MAX_SIZE).read_to_string(&mut text));
-    read.map_err(|error| Failure::unreadable(path, &error))?;
-    Ok(Some(text))
+    small_text(path, MAX_SIZE, Links::Refuse).map_err(|error| match is_unsuitable(&error) {
+        true => {
+            let message = format!("{} is not read: {error}", path.display());
+            Failure::new(Kind::Usage, message).hint("list one code a line, such as `GS0031`")
+        }
+        false => Failure::unreadable(path, &error),
+    })
 }
 
 fn codes(text: &str, path: &Path) -> Result<Vec<String>> {

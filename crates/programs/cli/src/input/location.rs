@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use groundstate_backends::Purpose;
 use groundstate_common::{SystemClock, shell_command};
+use groundstate_durable::special;
 use groundstate_statemgr::StateStore;
 use groundstate_statemgr_fs::{Backup, FsOptions, FsStore};
 
@@ -76,7 +77,7 @@ impl StateLocation {
         match fs::metadata(&path) {
             Ok(metadata) if metadata.is_file() => Ok(Self::of_path(path, true)),
             Ok(metadata) => {
-                let (path, why) = (path.display(), paths::special(&metadata));
+                let (path, why) = (path.display(), special(&metadata));
                 let message =
                     format!("{path} is not a regular file, so it cannot be locked or written: {why}");
                 Err(Failure::new(Kind::Usage, message))

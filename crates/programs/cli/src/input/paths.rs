@@ -1,9 +1,10 @@
 //! What a path on the command line leads to: a regular file, an open descriptor of this process, or what is refused.
 
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use groundstate_durable::{Links, open_regular};
 use tracing::debug;
 
 /// Links that are followed before the path counts as a circle.
@@ -78,24 +79,12 @@ pub(crate) fn takes_output(path: &Path) -> bool {
 /// are refused before they are opened.
 pub(crate) fn open(path: &Path) -> io::Result<(File, Metadata)> {
     debug!(place = path.display().to_string(), "opening a file to read");
-    if fs::metadata(path)?.is_file() {
-        let mut options = OpenOptions::new();
-        options.read(true);
-        // Should a pipe have taken its place meanwhile, opening it does not wait for the other side.
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, nix::libc::O_NONBLOCK);
-        let file = options.open(path)?;
+    if !fs::metadata(path)?.is_file() && is_descriptor(path) {
+        let file = File::open(path)?;
         let metadata = file.metadata()?;
-        return if metadata.is_file() { Ok((file, metadata)) } else { Err(special(&metadata)) };
+        return Ok((file, metadata));
     }
-    match is_descriptor(path) {
-        true => {
-            let file = File::open(path)?;
-            let metadata = file.metadata()?;
-            Ok((file, metadata))
-        }
-        false => Err(special(&fs::metadata(path)?)),
-    }
+    open_regular(path, Links::Follow)
 }
 
 /// The same, read to its end.
@@ -103,31 +92,6 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     io::Read::read_to_end(&mut open(path)?.0, &mut bytes)?;
     Ok(bytes)
-}
-
-/// Why something that is not a regular file is refused.
-pub(crate) fn special(metadata: &Metadata) -> io::Error {
-    if metadata.is_dir() {
-        return io::ErrorKind::IsADirectory.into();
-    }
-    io::Error::new(io::ErrorKind::InvalidInput, format!("it is {}, not a regular file", kind(metadata)))
-}
-
-#[cfg(unix)]
-fn kind(metadata: &Metadata) -> &'static str {
-    use std::os::unix::fs::FileTypeExt;
-    let kind = metadata.file_type();
-    match () {
-        () if kind.is_fifo() => "a named pipe",
-        () if kind.is_socket() => "a socket",
-        () if kind.is_block_device() || kind.is_char_device() => "a device",
-        () => "something else",
-    }
-}
-
-#[cfg(not(unix))]
-fn kind(_: &Metadata) -> &'static str {
-    "something else"
 }
 
 #[cfg(all(test, unix))]

@@ -4,10 +4,8 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use groundstate_durable::{create_new, parent, sync_folder};
+use groundstate_durable::{create_new, parent, special, sync_folder};
 use tracing::debug;
-
-use crate::input::paths;
 
 /// Makes this the content of a file that no other process has open, such as a copy of a state.
 ///
@@ -34,7 +32,7 @@ fn replaceable(metadata: &fs::Metadata) -> io::Result<()> {
         return refuse("it is a symbolic link, which is not followed");
     }
     if !metadata.is_file() {
-        return Err(paths::special(metadata));
+        return Err(special(metadata));
     }
     #[cfg(unix)]
     if std::os::unix::fs::MetadataExt::uid(metadata) != nix::unistd::geteuid().as_raw() {

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
+use groundstate_durable::special;
 use groundstate_statemgr::{ErrorKind, Expect, WriteOptions};
 use groundstate_statemgr_fs::Backup;
 
@@ -42,7 +43,7 @@ pub(crate) fn replace(
         }
         // Links to open pipes, such as `/dev/stdout`, lead to no path.
         Ok(_) if paths::takes_output(path) => write_into(path, write),
-        Ok(metadata) => Err(paths::special(&metadata)),
+        Ok(metadata) => Err(special(&metadata)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             paths::follow(path).and_then(|target| create(&target, write))
         }

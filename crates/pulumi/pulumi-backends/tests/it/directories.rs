@@ -109,7 +109,7 @@ fn the_selection_is_that_of_project_file_and_backend() {
 fn damaged_files_are_named_and_show_nothing() {
     let huge = format!("name: shop\n#{}", "hush".repeat(1 << 19));
     for (name, content, why) in [
-        ("Pulumi.yaml", huge.as_str(), "1 MiB"),
+        ("Pulumi.yaml", huge.as_str(), "1024 KiB"),
         ("Pulumi.yaml", "name: \"hush", "not YAML at line"),
         ("Pulumi.yaml", "name: [hush]", "not a text"),
         ("Pulumi.yaml", "runtime: hush", "no `name`"),

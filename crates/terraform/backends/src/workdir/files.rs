@@ -1,8 +1,10 @@
 //! The small files of a directory, which a stranger may have made: what they are is looked at before they are read.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
+
+use groundstate_durable::{Links, is_unsuitable, small_text};
 
 use crate::error::BackendsError;
 
@@ -50,35 +52,13 @@ impl SmallFiles {
         if !target.starts_with(&self.within) {
             return Err(wrong("it is a link that leaves the directory"));
         }
-        if !fs::metadata(&target).map_err(failed)?.is_file() {
-            return Err(wrong("it is not a regular file"));
+        // What was looked at may have been replaced by a link since.
+        match small_text(&target, limit, Links::Refuse) {
+            Ok(text) => Ok(text),
+            Err(error) if is_unsuitable(&error) => Err(wrong(&error.to_string())),
+            Err(error) => Err(failed(error)),
         }
-        let file = open(&target).map_err(failed)?;
-        // What was looked at may have been replaced since.
-        if !file.metadata().map_err(failed)?.is_file() {
-            return Err(wrong("it is not a regular file"));
-        }
-        let mut bytes = Vec::new();
-        file.take(limit + 1).read_to_end(&mut bytes).map_err(failed)?;
-        if bytes.len() as u64 > limit {
-            return Err(wrong(&format!("it has more than {} KiB", limit >> 10)));
-        }
-        String::from_utf8(bytes).map(Some).map_err(|_| wrong("it is not UTF-8 text"))
     }
-}
-
-/// Opens without waiting: a pipe that took the place of the file must not hang the command.
-fn open(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-
-        use nix::fcntl::OFlag;
-        options.custom_flags((OFlag::O_NONBLOCK | OFlag::O_NOFOLLOW).bits());
-    }
-    options.open(path)
 }
 
 fn is_absent(error: &io::Error) -> bool {
