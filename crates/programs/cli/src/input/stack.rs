@@ -94,11 +94,15 @@ pub(crate) fn found_at_address(text: &str, environment: &Environment) -> Result<
         Failure::new(Kind::Usage, message).hint(hint)
     })?;
     let opened = open(&choice, Path::new("."), &variable)?;
-    // Options may be secrets.
-    let query = if url.contains('?') { "?…" } else { "" };
-    let argument = format!("{PREFIX}{}{query}#{stack}", choice.url);
+    let argument = format!("{}#{stack}", shown(&choice.url, url));
     let place = place(stack, None, &variable)?;
     Ok(FoundStack { opened: Arc::new(opened), place, argument, is_named: false })
+}
+
+/// The address of a backend, as commands name it. Options may be secrets, so only a mark is left of them.
+fn shown(url: &BackendUrl, text: &str) -> String {
+    let query = if text.contains('?') { "?…" } else { "" };
+    format!("{PREFIX}{url}{query}")
 }
 
 /// The stack that is selected in a project directory, or named on the command line.
@@ -133,8 +137,9 @@ pub(crate) struct FoundBackend {
     pub(crate) options: Options,
     /// The backend as messages name it.
     pub(crate) name: String,
-    /// The directory that names it; else an address does.
-    directory: Option<String>,
+    /// The directory or the address that names it in a command.
+    argument: String,
+    is_directory: bool,
 }
 
 impl FoundBackend {
@@ -147,13 +152,11 @@ impl FoundBackend {
             options: self.options.clone(),
             keeps_compression: true,
         };
-        let address = || format!("{PREFIX}{}#{stack}", self.name);
-        FoundStack {
-            opened: Arc::clone(&self.opened),
-            place,
-            argument: self.directory.clone().unwrap_or_else(address),
-            is_named: self.directory.is_some(),
-        }
+        let argument = match self.is_directory {
+            true => self.argument.clone(),
+            false => format!("{}#{stack}", self.argument),
+        };
+        FoundStack { opened: Arc::clone(&self.opened), place, argument, is_named: self.is_directory }
     }
 }
 
@@ -166,7 +169,8 @@ pub(crate) fn backend(argument: &Path) -> Result<FoundBackend> {
         let choice = BackendChoice::of_user(BackendUrl::parse(url).map_err(|error| refused(&error))?);
         let opened = open(&choice, Path::new("."), &variable)?;
         let (opened, name) = (Arc::new(opened), choice.url.to_string());
-        return Ok(FoundBackend { opened, options, name, directory: None });
+        let argument = shown(&choice.url, url);
+        return Ok(FoundBackend { opened, options, name, argument, is_directory: false });
     }
     if !argument.is_dir() {
         let message = format!("{} is neither a directory nor the address of a backend", argument.display());
@@ -176,7 +180,8 @@ pub(crate) fn backend(argument: &Path) -> Result<FoundBackend> {
     let (choice, _, variable) = choose(argument, &environment)?;
     let opened = open(&choice, argument, &variable)?;
     let (opened, name) = (Arc::new(opened), choice.url.to_string());
-    Ok(FoundBackend { opened, options, name, directory: Some(argument.display().to_string()) })
+    let argument = argument.display().to_string();
+    Ok(FoundBackend { opened, options, name, argument, is_directory: true })
 }
 
 type Variable<'e> = Box<dyn Fn(&str) -> Option<String> + 'e>;

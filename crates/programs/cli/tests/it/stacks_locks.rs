@@ -67,6 +67,25 @@ fn a_stack_stays_locked_while_a_command_runs() {
 }
 
 #[test]
+fn hints_name_the_stack_behind_the_options_of_an_address() {
+    let project = Project::of("plain");
+    put(&project, "dev", FIRST, "");
+    let url = format!("{}?metadata=skip", project.url());
+    let stack = format!("{url}#organization/shop/dev");
+    let named = format!("'{}?…#organization/shop/dev'", project.url());
+    for (args, verb) in [
+        (vec!["stacks", "tags", &stack, "--set", "a=b"], "unlock --force"),
+        (vec!["stacks", "prune", &url, "--all-stacks", "--keep", "0", "--yes"], "unlock --force"),
+        (vec!["unprotect", &stack, "web"], "locks"),
+        (vec!["rollback", &stack, "--to", "backup"], "locks"),
+    ] {
+        let run = project.run(&args);
+        assert_eq!(run.code, 8, "{args:?}: {}", run.stderr);
+        assert!(run.stderr.contains(&format!("`groundstate {verb} {named}`")), "{args:?}: {}", run.stderr);
+    }
+}
+
+#[test]
 fn a_directory_without_a_project_takes_a_stack_by_its_full_name() {
     let project = Project::of("plain");
     let outside = tempfile::tempdir().unwrap();
