@@ -14,11 +14,17 @@ pub(crate) struct PlaceArg {
     pub(crate) state: PathBuf,
 }
 
-#[derive(Clone, Debug, Args)]
-pub(crate) struct LockArgs {
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct WaitArgs {
     /// Waits up to this long for a lock that another process holds, such as `30s` or `5m`
     #[arg(long, value_name = "DURATION", default_value = "0s", hide_default_value = true, value_parser = duration)]
     pub(crate) lock_timeout: Duration,
+}
+
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct LockArgs {
+    #[command(flatten)]
+    pub(crate) wait: WaitArgs,
     /// Skips locking; still fails if another process holds the lock
     #[arg(long)]
     pub(crate) no_lock: bool,
@@ -210,9 +216,8 @@ pub(crate) struct LockCommandArgs {
     /// State to lock: a file, a directory, or a URL such as `s3://bucket/key`
     #[arg(value_name = "STATE")]
     pub(crate) state: PathBuf,
-    /// Waits up to this long for a lock that another process holds, such as `30s` or `5m`
-    #[arg(long, value_name = "DURATION", default_value = "0s", hide_default_value = true, value_parser = duration)]
-    pub(crate) lock_timeout: Duration,
+    #[command(flatten)]
+    pub(crate) wait: WaitArgs,
     /// The command to run, and its arguments
     #[arg(value_name = "COMMAND", last = true, required = true)]
     pub(crate) command: Vec<OsString>,
@@ -253,9 +258,8 @@ pub(crate) struct RecoverArgs {
     /// Removes the journal and all changes in it
     #[arg(long)]
     pub(crate) discard: bool,
-    /// Waits up to this long for a lock that another process holds, such as `30s` or `5m`
-    #[arg(long, value_name = "DURATION", default_value = "0s", hide_default_value = true, value_parser = duration)]
-    pub(crate) lock_timeout: Duration,
+    #[command(flatten)]
+    pub(crate) wait: WaitArgs,
     /// Prints JSON
     #[arg(long, conflicts_with = "export")]
     pub(crate) json: bool,

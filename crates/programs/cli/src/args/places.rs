@@ -1,12 +1,11 @@
 //! Arguments of the commands that deal with places: their workspaces, moving between them, their history.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use groundstate_statemgr::WorkspaceName;
 
-use super::change::{ChangeArgs, ConsentArgs, LockArgs, PlaceArg, duration};
+use super::change::{ChangeArgs, ConsentArgs, LockArgs, PlaceArg, WaitArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct WorkspacesArgs {
@@ -69,9 +68,8 @@ pub(crate) struct WorkspacesDeleteArgs {
     /// Deletes it even if it has resources, which nothing manages any more then
     #[arg(long)]
     pub(crate) force: bool,
-    /// Waits up to this long for a lock that another process holds, such as `30s` or `5m`
-    #[arg(long, value_name = "DURATION", default_value = "0s", hide_default_value = true, value_parser = duration)]
-    pub(crate) lock_timeout: Duration,
+    #[command(flatten)]
+    pub(crate) wait: WaitArgs,
     /// Prints JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -149,9 +147,8 @@ pub(crate) struct MigrateLockArgs {
     /// Shows what would be done, and changes nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Waits up to this long for a lock that another process holds, such as `30s` or `5m`
-    #[arg(long, value_name = "DURATION", default_value = "0s", hide_default_value = true, value_parser = duration)]
-    pub(crate) lock_timeout: Duration,
+    #[command(flatten)]
+    pub(crate) wait: WaitArgs,
     /// Prints JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -161,9 +158,8 @@ pub(crate) struct MigrateLockArgs {
 pub(crate) struct RepairDigestArgs {
     #[command(flatten)]
     pub(crate) at: BackendArg,
-    /// Waits up to this long for a lock that another process holds, such as `30s` or `5m`
-    #[arg(long, value_name = "DURATION", default_value = "0s", hide_default_value = true, value_parser = duration)]
-    pub(crate) lock_timeout: Duration,
+    #[command(flatten)]
+    pub(crate) wait: WaitArgs,
     /// Prints JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -19,7 +19,7 @@ pub(super) fn run(args: &LockCommandArgs) -> Result {
     let program = args.command.first().cloned().unwrap_or_default();
     // Arguments may hold secrets; the name of the program does not.
     info.info = format!("running {}", program.to_string_lossy().replace(char::is_control, "?"));
-    let lock = LockArgs { lock_timeout: args.lock_timeout, no_lock: false };
+    let lock = LockArgs { wait: args.wait.clone(), no_lock: false };
     let interrupts = Interrupts::listen()?;
     let command = args.command.clone();
     hold(&opened, &lock, info, &interrupts, async || {

@@ -26,7 +26,7 @@ pub(crate) fn recover(args: &RecoverArgs, found: StateLocation) -> Result {
         stack.has_journal().await.map_err(|error| managed.failure(&error))
     })?;
     let name = managed.name();
-    let lock = LockArgs { lock_timeout: args.lock_timeout, no_lock: false };
+    let lock = LockArgs { wait: args.wait.clone(), no_lock: false };
     let (outcome, entries) = match (has_journal, args.discard) {
         (false, _) => ("nothing", None),
         (true, true) => {

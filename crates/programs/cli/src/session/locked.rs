@@ -208,7 +208,7 @@ async fn acquire(
     let refused = |error: &Error| {
         told.call_once(|| Messages::stderr().note(&format!("waiting for the lock: {error}")));
     };
-    let waiting = match args.lock_timeout {
+    let waiting = match args.wait.lock_timeout {
         timeout if timeout.is_zero() => Waiting::not_at_all(),
         timeout => Waiting::up_to(timeout, &SystemClock, &sleeper).on_refusal(&refused),
     };
@@ -286,7 +286,6 @@ mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::path::PathBuf;
     use std::sync::Arc;
-    use std::time::Duration;
 
     use groundstate_common::{OsIds, SystemClock};
     use groundstate_statemgr::{Manager, ManagerOptions, SharedMemory, StateStore};
@@ -304,7 +303,7 @@ mod tests {
         let (name, argument) = ("prod".to_owned(), PathBuf::from("prod"));
         let opened =
             ManagedState { name, argument, manager: Arc::new(manager), backup_store: None, changes: None };
-        let args = LockArgs { lock_timeout: Duration::ZERO, no_lock: false };
+        let args = LockArgs::default();
         let holder = || runtime().unwrap().block_on(async { place.open().lock_holder().await.unwrap() });
         let info = lock_info(&opened, "test").unwrap();
         let work = async || {

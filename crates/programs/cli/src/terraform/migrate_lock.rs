@@ -27,7 +27,7 @@ pub(crate) fn run(args: &MigrateLockArgs) -> Result {
         uninterrupted(async |interrupts| {
             interrupts.check()?;
             let attempt = async || maintenance.migrate_lock(workspace, &info, args.dry_run).await;
-            retried(args.lock_timeout, interrupts, attempt).await
+            retried(args.wait.lock_timeout, interrupts, attempt).await
         })
     };
     let ended: Result<()> = workspaces.into_iter().try_for_each(|workspace| {

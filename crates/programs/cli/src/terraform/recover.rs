@@ -64,7 +64,7 @@ pub(crate) fn run(args: &RecoverArgs, found: StateLocation) -> Result {
 }
 
 fn lock(args: &RecoverArgs) -> LockArgs {
-    LockArgs { lock_timeout: args.lock_timeout, no_lock: false }
+    LockArgs { wait: args.wait.clone(), no_lock: false }
 }
 
 fn discard(opened: &mut ManagedState, args: &RecoverArgs) -> Result<()> {

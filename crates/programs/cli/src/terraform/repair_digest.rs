@@ -16,7 +16,7 @@ pub(crate) fn run(args: &RepairDigestArgs) -> Result {
     let repaired = uninterrupted(async |interrupts| {
         interrupts.check()?;
         let attempt = async || maintenance.repair_digest(&place.workspace, &info).await;
-        retried(args.lock_timeout, interrupts, attempt).await
+        retried(args.wait.lock_timeout, interrupts, attempt).await
     })?;
     let shown = |digest: &Option<String>| digest.clone().unwrap_or_else(|| "nothing".to_owned());
     let (before, now) = (shown(&repaired.before), shown(&repaired.now));

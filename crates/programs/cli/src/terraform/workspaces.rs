@@ -108,7 +108,7 @@ async fn known_writer(place: &Location) -> Result<Option<String>> {
 
 fn delete(args: &WorkspacesDeleteArgs) -> Result {
     let place = open(&args.at.place, Purpose::Change)?;
-    let WorkspacesDeleteArgs { name, force, lock_timeout, .. } = args;
+    let WorkspacesDeleteArgs { name, force, wait, .. } = args;
     if place.directory.is_some() && place.workspace == *name && !name.is_default() {
         let message = format!("{name} is the selected workspace of {}", args.at.place.display());
         return Err(Failure::new(Kind::Usage, message).hint("select another one before"));
@@ -116,7 +116,8 @@ fn delete(args: &WorkspacesDeleteArgs) -> Result {
     refuse_with_journal(&place, name)?;
     let options = DeleteWorkspace::new(lock_document("workspace-delete")?).force(*force);
     uninterrupted(async |interrupts| {
-        retried(*lock_timeout, interrupts, async || place.opened.backend.delete(name, &options).await).await
+        retried(wait.lock_timeout, interrupts, async || place.opened.backend.delete(name, &options).await)
+            .await
     })
     .map_err(|failure| with_meant(failure, &place, name))?;
     let line = format!("Deleted the workspace {name} of {}", place.opened.backend);

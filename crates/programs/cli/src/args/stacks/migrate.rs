@@ -1,11 +1,10 @@
 //! Arguments of `stacks migrate`.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::Args;
 
-use crate::args::change::duration;
+use crate::args::change::WaitArgs;
 
 #[derive(Debug, Args)]
 pub(crate) struct StacksMigrateArgs {
@@ -30,9 +29,8 @@ pub(crate) struct StacksMigrateArgs {
     /// Removes stacks where they were without a question
     #[arg(long, requires = "remove")]
     pub(crate) yes: bool,
-    /// Waits up to this long for a lock that another process holds, such as `30s` or `5m`
-    #[arg(long, value_name = "DURATION", default_value = "0s", hide_default_value = true, value_parser = duration)]
-    pub(crate) lock_timeout: Duration,
+    #[command(flatten)]
+    pub(crate) wait: WaitArgs,
     /// Prints JSON
     #[arg(long)]
     pub(crate) json: bool,

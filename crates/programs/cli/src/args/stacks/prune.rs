@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{ArgGroup, Args, ValueEnum};
 
-use crate::args::change::{age, duration};
+use crate::args::change::{WaitArgs, age};
 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("rule").args(["keep", "older_than"]).required(true).multiple(true))]
@@ -32,9 +32,8 @@ pub(crate) struct StacksPruneArgs {
     /// Removes it without a question
     #[arg(long)]
     pub(crate) yes: bool,
-    /// Waits up to this long for a lock that another process holds, such as `30s` or `5m`
-    #[arg(long, value_name = "DURATION", default_value = "0s", hide_default_value = true, value_parser = duration)]
-    pub(crate) lock_timeout: Duration,
+    #[command(flatten)]
+    pub(crate) wait: WaitArgs,
     /// Prints JSON
     #[arg(long)]
     pub(crate) json: bool,

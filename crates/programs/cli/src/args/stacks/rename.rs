@@ -1,11 +1,9 @@
 //! Arguments of `stacks rename`.
 
-use std::time::Duration;
-
 use clap::Args;
 
 use super::StackArg;
-use crate::args::change::duration;
+use crate::args::change::WaitArgs;
 
 #[derive(Debug, Args)]
 pub(crate) struct StacksRenameArgs {
@@ -20,9 +18,8 @@ pub(crate) struct StacksRenameArgs {
     /// Shows what would be renamed, and renames nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Waits up to this long for a lock that another process holds, such as `30s` or `5m`
-    #[arg(long, value_name = "DURATION", default_value = "0s", hide_default_value = true, value_parser = duration)]
-    pub(crate) lock_timeout: Duration,
+    #[command(flatten)]
+    pub(crate) wait: WaitArgs,
     /// Prints JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -36,7 +36,7 @@ pub(super) fn run(args: &StacksCreateArgs) -> Result {
 
 async fn create(args: &StacksCreateArgs, found: &FoundStack, interrupts: &Interrupts) -> Result<Stack> {
     let stack = found.open_to_create().await?;
-    stack_locked(found, &stack, args.lock_timeout, interrupts, async |lock| {
+    stack_locked(found, &stack, args.wait.lock_timeout, interrupts, async |lock| {
         interrupts.check()?;
         stack.create(lock, None).await.map_err(|error| match error.kind() {
             ErrorKind::Exists => exists(found, found.failure(&error)),

@@ -199,7 +199,7 @@ impl Migration<'_> {
                 None => self.present(&old),
             };
         }
-        let (timeout, interrupts) = (self.args.lock_timeout, &self.interrupts);
+        let (timeout, interrupts) = (self.args.wait.lock_timeout, &self.interrupts);
         stacks_locked([(&old, &source), (&new, &target)], timeout, interrupts, async |locks| {
             let Some(plan) = self.plan(&old, &source, &target, options).await? else {
                 return self.present(&old);

@@ -137,7 +137,7 @@ async fn remove(args: &StacksPruneArgs, pruned: &mut Pruned, interrupts: &Interr
     let Pruned { found, stack, plan, .. } = pruned;
     let old = std::mem::take(&mut plan.old);
     let mut done = 0;
-    let outcome = stack_locked(found, stack, args.lock_timeout, interrupts, async |lock| {
+    let outcome = stack_locked(found, stack, args.wait.lock_timeout, interrupts, async |lock| {
         // The oldest first, so that an interruption leaves no gap.
         for copy in old.iter().rev() {
             interrupts.check()?;

@@ -59,7 +59,7 @@ async fn remove(
         };
         confirm(loss, interrupts).await?;
     }
-    let done = stack_locked(found, &stack, args.lock_timeout, interrupts, async |lock| {
+    let done = stack_locked(found, &stack, args.wait.lock_timeout, interrupts, async |lock| {
         // What was shown is what is removed.
         if !args.yes && self::plan(found, &stack, &options).await? != plan {
             let message = format!("{stack} has changed since it was shown, so nothing was removed");

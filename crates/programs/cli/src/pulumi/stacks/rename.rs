@@ -59,7 +59,7 @@ async fn rename(args: &StacksRenameArgs, found: &FoundStack, interrupts: &Interr
         return Ok(Rename::of(found, &plan));
     }
     let target = found.named(&to.reference().to_string());
-    stacks_locked([(found, &from), (&target, &to)], args.lock_timeout, interrupts, async |locks| {
+    stacks_locked([(found, &from), (&target, &to)], args.wait.lock_timeout, interrupts, async |locks| {
         let plan = plan(found, &from, &to, options).await?;
         interrupts.check()?;
         let mut rename = Rename::of(found, &plan);

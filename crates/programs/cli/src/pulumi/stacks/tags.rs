@@ -62,7 +62,7 @@ async fn look(args: &StacksTagsArgs, found: &FoundStack, interrupts: &Interrupts
         let tags = stack.tags().await.map_err(|error| unreadable(found, &error))?;
         return Ok(Looked { stack, before: tags.all().clone(), after: tags.all().clone() });
     }
-    let (before, after) = stack_locked(found, &stack, args.lock_timeout, interrupts, async |lock| {
+    let (before, after) = stack_locked(found, &stack, args.wait.lock_timeout, interrupts, async |lock| {
         let mut tags = stack.tags().await.map_err(|error| unreadable(found, &error))?;
         let before = tags.all().clone();
         change(args, &stack, &mut tags)?;

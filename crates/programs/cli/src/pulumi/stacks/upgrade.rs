@@ -80,7 +80,7 @@ async fn upgrade(
     let (user, host) = who.split_once('@').unwrap_or((&who, ""));
     let holder =
         Holder { pid: std::process::id(), user: user.to_owned(), host: host.to_owned(), started: None };
-    let locks = LockOptions::default().timeout(args.lock_timeout);
+    let locks = LockOptions::default().timeout(args.wait.lock_timeout);
     let before = |_: &StackRef| match interrupts.check() {
         Ok(()) => ControlFlow::Continue(()),
         Err(_) => ControlFlow::Break(()),
