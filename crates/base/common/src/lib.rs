@@ -67,7 +67,7 @@ pub use origin::Origin;
 pub use os::{OsIds, SystemClock};
 pub use severity::Severity;
 pub use sleeper::Sleeper;
-pub use text::{is_hidden, one_line, push_escaped, shell_command, shell_word, shortened};
+pub use text::{hex, is_hidden, one_line, push_escaped, shell_command, shell_word, shortened};
 pub use timestamp::{Timestamp, TimestampError};
 
 /// Compiles the examples of the README.

@@ -30,6 +30,17 @@ pub fn is_hidden(c: char) -> bool {
             | '\u{e0000}'..='\u{e0fff}')
 }
 
+/// Bytes in lower-case hexadecimal digits, as digests are written.
+///
+/// ```
+/// assert_eq!(groundstate_common::hex(&[0, 0xab]), "00ab");
+/// ```
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or_default();
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 0xf)]).collect()
+}
+
 /// The text on one line: hidden characters as `\n`, `\r`, `\t`, `\uXXXX` and `\UXXXXXXXX`, as in addresses.
 ///
 /// ```

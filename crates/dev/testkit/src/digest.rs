@@ -1,5 +1,7 @@
 //! Digests in the spellings of the services.
 
+pub(crate) use groundstate_common::hex;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use crc::{CRC_32_ISCSI, CRC_32_ISO_HDLC, CRC_64_NVME, Crc};
@@ -7,11 +9,6 @@ use hmac::{Hmac, KeyInit, Mac};
 use md5::Md5;
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
-
-/// Bytes in hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
 
 /// Bytes in base64.
 pub(crate) fn base64(bytes: &[u8]) -> String {

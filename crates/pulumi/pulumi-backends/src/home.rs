@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use groundstate_blobs::{Error, ErrorKind, Op, Result};
+use groundstate_common::hex;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use sha1::{Digest, Sha1};
@@ -80,10 +81,7 @@ impl PulumiHome {
 
     /// Where the selection of a project is kept: the file name has the SHA-1 of the path of the project file.
     fn selection(&self, project: &Project, file: &Path) -> Option<PathBuf> {
-        let hash: String = Sha1::digest(file.to_string_lossy().as_bytes())
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let hash = hex(&Sha1::digest(file.to_string_lossy().as_bytes()));
         let name = format!("{}-{hash}-workspace.json", project.name());
         Some(self.folder.as_ref()?.join("workspaces").join(name))
     }

@@ -1,9 +1,9 @@
 //! The version of what is stored: the SHA-256 of its bytes, so that equal versions mean equal bytes.
 
-use std::fmt::Write;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
+use groundstate_common::hex;
 use groundstate_statemgr::Version;
 use sha2::{Digest as _, Sha256};
 
@@ -21,12 +21,7 @@ impl Digester {
 
     /// The digest in hexadecimal digits.
     pub(crate) fn finish(self) -> String {
-        let mut text = String::with_capacity(64);
-        for byte in self.0.finalize() {
-            // Writing to a string cannot fail.
-            let _ = write!(text, "{byte:02x}");
-        }
-        text
+        hex(&self.0.finalize())
     }
 }
 

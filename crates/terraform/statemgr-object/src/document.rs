@@ -1,5 +1,6 @@
 //! Lock documents as they are found, also unreadable ones.
 
+use groundstate_common::hex;
 use groundstate_statemgr::{LockHolder, LockId, LockInfo};
 use md5::{Digest, Md5};
 
@@ -23,13 +24,7 @@ fn unreadable(document: &[u8]) -> LockId {
 
 /// The MD5 of some bytes in lower-case digits: the digest of Terraform's tables.
 pub(crate) fn md5_hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    let mut hex = String::with_capacity(32);
-    for byte in Md5::digest(bytes) {
-        // Writing to a string does not fail.
-        let _ = write!(hex, "{byte:02x}");
-    }
-    hex
+    hex(&Md5::digest(bytes))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use groundstate_blobs::{DeleteOptions, GetOptions, Key, PutOptions};
+use groundstate_common::hex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -68,6 +69,7 @@ fn place(stack: &Stack) -> Result<(Key, String)> {
     Ok((stack.backend().key(Op::Recover, &name)?, stack.backend().place(&name)))
 }
 
-fn digest(document: &[u8]) -> String {
-    Sha256::digest(document).iter().map(|byte| format!("{byte:02x}")).collect()
+/// The SHA-256 by which checkpoints are known again.
+pub(crate) fn digest(document: &[u8]) -> String {
+    hex(&Sha256::digest(document))
 }

@@ -21,6 +21,7 @@ use tokio::sync::Mutex;
 use crate::stack::{Stack, Writer};
 use crate::{BoxError, Error, ErrorKind, Guard, Op, Result};
 use marks::Marks;
+pub(crate) use marks::digest;
 pub use recovery::{JournaledState, RecoveredUpdate};
 
 /// Saves each snapshot of a manager as the checkpoint of a stack.

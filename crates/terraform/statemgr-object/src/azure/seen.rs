@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use groundstate_blobs::{Blob, BlobMeta, BlobVersion};
+use groundstate_common::hex;
 use groundstate_statemgr::{LockInfo, Version};
 use sha2::{Digest, Sha256};
 
@@ -86,8 +87,7 @@ impl Seen {
 
 /// Tells contents apart by themselves: the tags of the service change with every lock, and a lock changes no state.
 pub(crate) fn version_of(bytes: &[u8]) -> Version {
-    let digits: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-    Version::new(&format!("sha256:{digits}"))
+    Version::new(&format!("sha256:{}", hex(&Sha256::digest(bytes))))
 }
 
 /// The metadata with the intent to take the lease with this document.

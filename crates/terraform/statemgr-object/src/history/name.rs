@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use groundstate_common::Timestamp;
+use groundstate_common::{Timestamp, hex};
 use groundstate_states::{Lineage, Serial};
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
@@ -33,8 +33,7 @@ pub(crate) struct Digest(String);
 
 impl Digest {
     pub(crate) fn of(bytes: &[u8]) -> Self {
-        let sum = Sha256::digest(bytes);
-        Self(sum.iter().take(16).map(|byte| format!("{byte:02x}")).collect())
+        Self(hex(&Sha256::digest(bytes)[..16]))
     }
 
     fn parse(text: &str) -> Option<Self> {

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use groundstate_common::{Clock, SystemClock, Timestamp};
+use groundstate_common::{Clock, SystemClock, Timestamp, hex};
 use groundstate_json::indented;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -96,7 +96,7 @@ impl Entry {
 }
 
 fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(bytes))
 }
 
 /// The name of a finished receipt that makes room: with the time at which it was finished.

@@ -4,9 +4,9 @@ use bytes::Bytes;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use groundstate_blobs::{DeleteOptions, ErrorKind as BlobKind, GetOptions, Key, PutOptions};
 
-use super::intent::digest;
 use super::objects::aside;
 use super::{Intent, MovedObject, OP, Relocated, Relocation};
+use crate::journal::digest;
 use crate::stack::Checkpoint;
 use crate::{Backend, Error, ErrorKind, Guard, Result};
 

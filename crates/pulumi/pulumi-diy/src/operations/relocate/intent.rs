@@ -5,10 +5,10 @@ use std::fmt;
 use bytes::Bytes;
 use groundstate_blobs::{BlobStore, DeleteOptions, ErrorKind as BlobKind, GetOptions, Key, PutOptions};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use super::OP;
 use crate::backend::objects;
+use crate::journal::digest;
 use crate::{Backend, Error, ErrorKind, Layout, Result, Stack};
 
 /// A move that has begun. It lies in the bucket that the stack comes to, under the name that the stack gets.
@@ -123,10 +123,6 @@ impl fmt::Display for Intent {
         }
         write!(f, " to {} has begun", self.to)
     }
-}
-
-pub(super) fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn key(target: &Stack) -> Result<Key> {

@@ -3,9 +3,9 @@
 use bytes::Bytes;
 use groundstate_pulumi_integrity::{IntegrityError, IntegrityOperation, RenameStack, rename_stack};
 
-use super::intent::digest;
 use super::objects::Naming;
 use super::{Intent, NewCheckpoint, OP, RelocateOptions, Relocation};
+use crate::journal::digest;
 use crate::stack::{Checkpoint, Selection, Variant};
 use crate::{Compression, ErrorKind, Result, Stack};
 

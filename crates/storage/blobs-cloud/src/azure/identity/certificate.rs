@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use groundstate_common::{Origin, shell_word};
+use groundstate_common::{Origin, hex, shell_word};
 
 use crate::settings::Values;
 
@@ -73,7 +73,7 @@ impl ClientCertificate {
         let mut random = [0; 16];
         let provider = rustls::crypto::ring::default_provider();
         provider.secure_random.fill(&mut random).map_err(|_| failed().because("there is no randomness"))?;
-        let id: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+        let id = hex(&random);
         let header = serde_json::json!({"alg": "PS256", "typ": "JWT", "x5t#S256": self.thumbprint});
         let claims = serde_json::json!({
             "aud": url, "exp": now + SECONDS, "iat": now, "iss": client, "jti": id, "nbf": now, "sub": client,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use groundstate_blobs::{Error, ErrorKind, Result};
-use groundstate_common::{Clock, Timestamp, shell_word};
+use groundstate_common::{Clock, Timestamp, hex, shell_word};
 use http::Method;
 use serde::Deserialize;
 use sha1::{Digest, Sha1};
@@ -75,7 +75,7 @@ impl Sso {
             return Err(profile.wrong("`sso_region` is not the name of a region"));
         }
         let home = home.ok_or_else(|| profile.wrong("the home directory is not known, set HOME"))?;
-        let name: String = Sha1::digest(key).iter().map(|byte| format!("{byte:02x}")).collect();
+        let name = hex(&Sha1::digest(key));
         let host = match endpoint {
             Some(url) => url.trim_end_matches('/').to_owned(),
             None if region.starts_with("cn-") => format!("https://portal.sso.{region}.amazonaws.com.cn"),
