@@ -45,7 +45,7 @@ pub(crate) fn holder() -> Holder {
 
 /// Changes the snapshot of a stack under its lock, as an editor does.
 pub(crate) async fn edit(stack: &Stack, change: impl FnOnce(&mut Snapshot)) {
-    let options = LockOptions::default().timeout(Duration::from_secs(20));
+    let options = LockOptions::default().timeout(Duration::from_secs(120));
     let lock = Arc::new(stack.lock(&holder(), &options).await.unwrap());
     let read = stack.read().await.unwrap().unwrap();
     let mut file = read.decode().unwrap();
