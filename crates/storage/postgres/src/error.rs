@@ -79,7 +79,12 @@ impl Error {
     }
 
     /// The error for a connection that could not be opened, before a statement was sent.
-    pub(crate) fn of_connection(target: impl fmt::Display, error: tokio_postgres::Error) -> Self {
+    /// `is_guarded` says that a password goes only to servers that prove to know it.
+    pub(crate) fn of_connection(
+        target: impl fmt::Display,
+        is_guarded: bool,
+        error: tokio_postgres::Error,
+    ) -> Self {
         if let Some(refusal) = error.as_db_error() {
             return of_refusal(Op::Connect, target, ErrorKind::Unavailable, refusal);
         }
@@ -96,6 +101,9 @@ impl Error {
             "error performing TLS handshake" => new(ErrorKind::Invalid)
                 .because("TLS with the server failed")
                 .next_step("check sslmode and sslrootcert"),
+            "authentication error" if is_guarded => new(ErrorKind::Unauthenticated)
+                .because("your password is not sent to it, since only a directory names the server, and it does not prove by SCRAM over TLS that it knows the password")
+                .next_step("name the server in the environment or in an address, or put a line for its host into the password file"),
             "invalid configuration" | "authentication error" => new(ErrorKind::Unauthenticated)
                 .because("the server asks for another login")
                 .next_step("set a password in PGPASSWORD or in the file that PGPASSFILE names"),

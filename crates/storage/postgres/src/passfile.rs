@@ -3,8 +3,15 @@
 use std::fs;
 use std::path::Path;
 
+/// A password.
+pub(crate) struct Password {
+    pub(crate) text: String,
+    /// Whether it was meant for this very host.
+    pub(crate) is_for_host: bool,
+}
+
 /// The password for a connection, if the file has one and its owner alone may read it.
-pub(crate) fn password(file: &Path, connection: [&str; 4]) -> Option<String> {
+pub(crate) fn password(file: &Path, connection: [&str; 4]) -> Option<Password> {
     let text = fs::read_to_string(file).ok()?;
     if is_open_to_others(file) {
         return None;
@@ -25,7 +32,7 @@ pub(crate) fn is_open_to_others(_: &Path) -> bool {
 }
 
 /// The last part of a line whose other parts are those of the connection: host, port, database, user.
-fn password_in(line: &str, connection: [&str; 4]) -> Option<String> {
+fn password_in(line: &str, connection: [&str; 4]) -> Option<Password> {
     if line.starts_with('#') {
         return None;
     }
@@ -38,9 +45,10 @@ fn password_in(line: &str, connection: [&str; 4]) -> Option<String> {
             c => parts.last_mut()?.push(c),
         }
     }
-    let password = parts.get(4)?.clone();
+    let text = parts.get(4)?.clone();
     let matches = connection.iter().zip(&parts).all(|(wanted, part)| part == "*" || part == wanted);
-    (matches && !password.is_empty()).then_some(password)
+    let is_for_host = parts.first().is_some_and(|host| host != "*");
+    (matches && !text.is_empty()).then_some(Password { text, is_for_host })
 }
 
 #[cfg(test)]
@@ -51,14 +59,16 @@ mod tests {
     fn lines_match_by_parts_with_escapes_and_stars() {
         let at = ["h", "5432", "d:b", "u"];
         for (line, password) in [
-            (r"h:5432:d\:b:u:p\:w\\", Some(r"p:w\")),
-            ("*:*:*:*:any", Some("any")),
+            (r"h:5432:d\:b:u:p\:w\\", Some((r"p:w\", true))),
+            ("*:*:*:*:any", Some(("any", false))),
             ("other:*:*:*:no", None),
             ("# h:5432:*:u:no", None),
             ("h:5432:*:u", None),
             ("h:5432:*:u:", None),
         ] {
-            assert_eq!(password_in(line, at).as_deref(), password, "{line}");
+            let found = password_in(line, at);
+            let found = found.as_ref().map(|found| (found.text.as_str(), found.is_for_host));
+            assert_eq!(found, password, "{line}");
         }
     }
 }

@@ -24,6 +24,7 @@ const WAIT: Duration = Duration::from_secs(120);
 pub struct Pool {
     pool: deadpool_postgres::Pool,
     place: String,
+    is_guarded: bool,
 }
 
 impl Pool {
@@ -35,14 +36,15 @@ impl Pool {
     pub fn open(settings: &Settings, most: usize) -> Result<Self> {
         let connect = MakeRustlsConnect::new(tls::client_config(settings)?);
         let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-        let manager = Manager::from_config(settings.config_with_password()?, connect, recycling);
+        let (config, is_guarded) = settings.config_with_password()?;
+        let manager = Manager::from_config(config, connect, recycling);
         let pool = deadpool_postgres::Pool::builder(manager)
             .max_size(most)
             .wait_timeout(Some(WAIT))
             .runtime(Runtime::Tokio1)
             .build()
             .map_err(|error| Error::new(ErrorKind::Internal, Op::Open, settings).with_source(error))?;
-        Ok(Self { pool, place: settings.to_string() })
+        Ok(Self { pool, place: settings.to_string(), is_guarded })
     }
 
     /// A connection, once one is free.
@@ -53,7 +55,7 @@ impl Pool {
     pub async fn get(&self) -> Result<Pooled> {
         match self.pool.get().await {
             Ok(object) => Ok(Pooled(object)),
-            Err(PoolError::Backend(error)) => Err(Error::of_connection(&self.place, error)),
+            Err(PoolError::Backend(error)) => Err(Error::of_connection(&self.place, self.is_guarded, error)),
             Err(other) => Err(Error::new(ErrorKind::Unavailable, Op::Connect, &self.place)
                 .because("no connection became free in time")
                 .with_source(other)),

@@ -31,8 +31,9 @@ impl Session {
     pub async fn connect(settings: &Settings) -> Result<Self> {
         let connect = MakeRustlsConnect::new(tls::client_config(settings)?);
         let place = settings.to_string();
-        let opened = settings.config_with_password()?.connect(connect).await;
-        let (client, connection) = opened.map_err(|error| Error::of_connection(&place, error))?;
+        let (config, is_guarded) = settings.config_with_password()?;
+        let opened = config.connect(connect).await;
+        let (client, connection) = opened.map_err(|error| Error::of_connection(&place, is_guarded, error))?;
         tokio::spawn(async move {
             // What ends it fails the statement that waits, and every one after.
             drop(connection.await);

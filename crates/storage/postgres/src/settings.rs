@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use groundstate_common::{one_line, shell_command};
 use tokio_postgres::Config;
-use tokio_postgres::config::{SslMode, TargetSessionAttrs};
+use tokio_postgres::config::{ChannelBinding, SslMode, TargetSessionAttrs};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::Op;
 use crate::parse::{self, Parsed};
-use crate::passfile;
+use crate::passfile::{self, Password};
 
 /// The words of a connection, and the variables that stand for them.
 const WORDS: [(&str, Option<&str>); 17] = [
@@ -99,6 +99,9 @@ pub struct Settings {
     server: BTreeMap<String, String>,
     home: Option<String>,
     database: String,
+    /// Whether the connection string has the password.
+    has_own_password: bool,
+    is_guarded: bool,
 }
 
 impl Settings {
@@ -142,6 +145,8 @@ impl Settings {
                 .collect(),
             home: lookup("HOME"),
             database: parsed.database,
+            has_own_password: parsed.words.iter().any(|(word, _)| word == "password"),
+            is_guarded: false,
         };
         if settings.word("user").is_none() {
             let user = ["USER", "LOGNAME", "USERNAME"].into_iter().find_map(lookup);
@@ -177,6 +182,15 @@ impl Settings {
         Ok(())
     }
 
+    /// Says that a stranger may have written the connection string: a password that is not in it, and that the password file does not have for
+    /// this very host, is used only where the server proves that it knows it too and cannot read it: by SCRAM, bound to the channel of TLS.
+    /// Otherwise any server could ask for it in plain text.
+    #[must_use]
+    pub fn guard_password(mut self) -> Self {
+        self.is_guarded = true;
+        self
+    }
+
     /// The value of one of the caller's own words.
     pub fn own(&self, word: &str) -> Option<&str> {
         self.own.get(word).map(String::as_str).filter(|value| !value.is_empty())
@@ -200,13 +214,16 @@ impl Settings {
         self.word("host").unwrap_or("localhost")
     }
 
-    /// The same for the driver, with the password.
-    pub(crate) fn config_with_password(&self) -> Result<Config> {
+    /// The same for the driver, with the password, and whether that goes only to servers that prove to know it.
+    pub(crate) fn config_with_password(&self) -> Result<(Config, bool)> {
         let mut config = self.config()?;
-        if let Some(password) = self.password()? {
-            config.password(password);
+        let Some(Password { text, is_for_host }) = self.password()? else { return Ok((config, false)) };
+        config.password(text);
+        let is_guarded = self.is_guarded && !is_for_host;
+        if is_guarded {
+            config.channel_binding(ChannelBinding::Require);
         }
-        Ok(config)
+        Ok((config, is_guarded))
     }
 
     fn config(&self) -> Result<Config> {
@@ -275,9 +292,9 @@ impl Settings {
 
     /// The password, which may be in a file. A file that others may read is not used: by custom without a word where it is
     /// the one in the home directory, with an error where it was named.
-    fn password(&self) -> Result<Option<String>> {
+    fn password(&self) -> Result<Option<Password>> {
         if let Some(password) = self.word("password") {
-            return Ok(Some(password.to_owned()));
+            return Ok(Some(Password { text: password.to_owned(), is_for_host: self.has_own_password }));
         }
         let user = self.word("user").unwrap_or_default();
         let connection =

@@ -48,20 +48,8 @@ impl<'s> Options<'s> {
 
     /// Takes a flag, which may be written as a text.
     pub(crate) fn flag(&mut self, name: &str) -> Result<Option<bool>, BackendsError> {
-        match self.rest.remove(name) {
-            None => Ok(None),
-            Some(Value::Bool(flag)) => Ok(Some(flag)),
-            Some(Value::String(text)) => self.parsed_flag(name, &text).map(Some),
-            Some(_) => Err(self.settings.wrong(name, "it has to be true or false")),
-        }
-    }
-
-    fn parsed_flag(&self, name: &str, text: &str) -> Result<bool, BackendsError> {
-        match text {
-            "true" | "1" => Ok(true),
-            "false" | "0" => Ok(false),
-            _ => Err(self.settings.wrong(name, "it has to be true or false")),
-        }
+        self.rest.remove(name);
+        self.settings.flag(name)
     }
 
     /// Takes the options of the history, which stand in the environment where a block has no room for them.
@@ -90,7 +78,7 @@ impl<'s> Options<'s> {
                 .ok_or_else(|| self.settings.wrong("history_max_age", "write it as 90d, 12h, 30m or 45s"))?;
             retention = retention.max_age(age);
         }
-        let on = on.map(|on| self.parsed_flag("history", &on)).transpose()?.unwrap_or(false);
+        let on = on.map(|on| self.settings.parsed_flag("history", &on)).transpose()?.unwrap_or(false);
         Ok(on.then(|| Keeping::new(retention, Arc::clone(&context.clock))))
     }
 }

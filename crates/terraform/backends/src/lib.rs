@@ -38,7 +38,7 @@
 //!
 //! # Features
 //!
-//! One for each cloud, all off by default: `s3`, `gcs`, `azurerm`. `os`: `common` has the clock and the randomness of the system.
+//! One for each service, all off by default: `s3`, `gcs`, `azurerm`, `pg`. `os`: `common` has the clock and the randomness of the system.
 
 #[cfg(feature = "azurerm")]
 mod azurerm;
@@ -50,6 +50,8 @@ mod gcs;
 mod local;
 mod maintenance;
 mod outputs;
+#[cfg(feature = "pg")]
+mod pg;
 mod query;
 mod registry;
 #[cfg(feature = "s3")]
@@ -66,6 +68,8 @@ pub use gcs::GcsFactory;
 pub use local::{LocalFactory, local_path};
 pub use maintenance::{DigestRepair, FoundLock, LockMaintenance, LockMove};
 pub use outputs::Outputs;
+#[cfg(feature = "pg")]
+pub use pg::PgFactory;
 pub use registry::{Context, Factory, Location, Opened, Registry};
 #[cfg(feature = "s3")]
 pub use s3::S3Factory;

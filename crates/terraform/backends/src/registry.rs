@@ -249,6 +249,8 @@ impl Registry {
         let registry = registry.with(Arc::new(crate::azurerm::AzureFactory));
         #[cfg(feature = "gcs")]
         let registry = registry.with(Arc::new(crate::gcs::GcsFactory));
+        #[cfg(feature = "pg")]
+        let registry = registry.with(Arc::new(crate::pg::PgFactory));
         registry
     }
 

@@ -113,6 +113,29 @@ impl Settings {
         }
     }
 
+    /// An option that has to be true or false, which may be written as a text.
+    ///
+    /// # Errors
+    ///
+    /// [`BackendsError::Option`] when it is something else.
+    pub fn flag(&self, name: &str) -> Result<Option<bool>, BackendsError> {
+        match self.options.get(name) {
+            None => Ok(None),
+            Some(Value::Bool(flag)) => Ok(Some(*flag)),
+            Some(Value::String(text)) => self.parsed_flag(name, text).map(Some),
+            Some(_) => Err(self.wrong(name, "it has to be true or false")),
+        }
+    }
+
+    /// A flag that is written as a text.
+    pub(crate) fn parsed_flag(&self, name: &str, text: &str) -> Result<bool, BackendsError> {
+        match text {
+            "true" | "1" => Ok(true),
+            "false" | "0" => Ok(false),
+            _ => Err(self.wrong(name, "it has to be true or false")),
+        }
+    }
+
     /// Refuses options that are none of these.
     ///
     /// # Errors

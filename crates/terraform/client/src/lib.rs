@@ -29,7 +29,7 @@
 //!
 //! # Features
 //!
-//! One for each cloud, all off by default: `s3`, `gcs`, `azurerm`.
+//! One for each service, all off by default: `s3`, `gcs`, `azurerm`, `pg`.
 
 pub mod blocking;
 mod client;

@@ -56,6 +56,14 @@ impl PgSettings {
         })
     }
 
+    /// Says that a stranger may have written the connection string, as one of a cloned repository: see
+    /// [`Settings::guard_password`].
+    #[must_use]
+    pub fn guard_password(mut self) -> Self {
+        self.connection = self.connection.guard_password();
+        self
+    }
+
     /// Another schema.
     ///
     /// # Errors

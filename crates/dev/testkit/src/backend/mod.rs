@@ -5,6 +5,7 @@ mod client;
 mod gcs;
 mod http;
 mod peers;
+mod pg;
 mod s3;
 
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -44,6 +45,7 @@ enum Store {
     Gcs(gcs::Bucket),
     Azure(azurerm::Container),
     Http(http::HttpState),
+    Pg(pg::Database),
 }
 
 impl TestBackend {
@@ -92,7 +94,7 @@ impl TestBackend {
     /// The server of this crate through which requests go, if they do: it logs, counts and makes faults.
     pub fn server(&self) -> Option<&Server> {
         match &self.store {
-            Store::Local => None,
+            Store::Local | Store::Pg(_) => None,
             Store::S3(bucket) => bucket.server.as_deref().or(bucket.proxy.as_deref()),
             Store::Gcs(bucket) => bucket.server.as_deref(),
             Store::Azure(container) => Some(&container.front),
@@ -107,6 +109,7 @@ impl TestBackend {
             Store::S3(bucket) => bucket.server.is_none(),
             Store::Gcs(bucket) => bucket.server.is_none(),
             Store::Azure(container) => container.server.is_none(),
+            Store::Pg(_) => true,
         }
     }
 
@@ -114,6 +117,8 @@ impl TestBackend {
     pub fn object(&self, key: &str) -> Option<Vec<u8>> {
         let answer = match &self.store {
             Store::Local => return None,
+            // The key is a workspace.
+            Store::Pg(database) => return database.state(key),
             // The key says nothing: there is one state.
             Store::Http(state) => return state.server.state(&state.path).map(Vec::from),
             Store::S3(bucket) => bucket.request("GET", key, b""),
@@ -128,7 +133,7 @@ impl TestBackend {
         let answer = match &self.store {
             Store::S3(bucket) => Some(bucket.request("PUT", key, bytes)),
             Store::Gcs(bucket) => Some(bucket.request("PUT", key, bytes)),
-            Store::Local | Store::Azure(_) | Store::Http(_) => None,
+            Store::Local | Store::Azure(_) | Store::Http(_) | Store::Pg(_) => None,
         };
         answer.expect("the place is a bucket").ok();
     }
@@ -142,6 +147,7 @@ impl TestBackend {
         let answer = match &self.store {
             Store::Local => None,
             Store::Http(place) => return place.server.put_state(&place.path, state.to_vec()),
+            Store::Pg(database) => return database.put_state(state),
             Store::S3(bucket) => Some(bucket.request("PUT", s3::KEY, state)),
             Store::Gcs(bucket) => Some(bucket.request("PUT", gcs::STATE, state)),
             Store::Azure(container) => Some(container.put_state(state)),
@@ -149,7 +155,8 @@ impl TestBackend {
         answer.expect("the place is in a server").ok();
     }
 
-    /// The documents of the locks on the default workspace, wherever the back end keeps them.
+    /// The documents of the locks on the default workspace, wherever the back end keeps them; of PostgreSQL, the processes of the server that
+    /// hold one.
     pub fn locks(&self) -> Vec<String> {
         match &self.store {
             Store::Local => Vec::new(),
@@ -157,6 +164,7 @@ impl TestBackend {
             Store::Gcs(_) => text(self.object(gcs::LOCK)).into_iter().collect(),
             Store::Azure(container) => container.lock().into_iter().collect(),
             Store::Http(state) => state.server.lock_of(&state.path).into_iter().collect(),
+            Store::Pg(database) => database.locks(),
         }
     }
 
@@ -165,7 +173,7 @@ impl TestBackend {
         match &self.store {
             Store::Local => 0,
             Store::S3(bucket) => bucket.locks_of_a_holder(),
-            Store::Gcs(_) | Store::Azure(_) | Store::Http(_) => 1,
+            Store::Gcs(_) | Store::Azure(_) | Store::Http(_) | Store::Pg(_) => 1,
         }
     }
 

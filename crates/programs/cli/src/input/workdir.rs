@@ -157,10 +157,11 @@ mod tests {
 
     #[test]
     fn names_a_remote_backend_and_the_next_step_but_no_setting() {
-        let backend = r#"{"version": 3, "backend": {"type": "pg", "config": {"conn_str": "hunter2"}}}"#;
+        let backend =
+            r#"{"version": 3, "backend": {"type": "consul", "config": {"access_token": "hunter2"}}}"#;
         let failure = refuses(&[(".terraform/terraform.tfstate", backend), ("terraform.tfstate", "")]);
         assert_eq!(failure.kind, Kind::NoState);
-        assert!(failure.message.contains("\"pg\""), "{failure}");
+        assert!(failure.message.contains("\"consul\""), "{failure}");
         assert!(failure.hints[0].contains("state pull > FILE"), "{failure:?}");
         assert!(!format!("{failure:?}").contains("hunter2"));
     }

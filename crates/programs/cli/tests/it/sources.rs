@@ -41,10 +41,10 @@ fn names_the_backend_that_keeps_the_state_of_a_directory() {
     let file = state(one("b"));
     let dir = file.dir.path();
     fs::create_dir(dir.join(".terraform")).unwrap();
-    let backend = r#"{"version": 3, "backend": {"type": "pg", "config": {"conn_str": "hunter2"}}}"#;
+    let backend = r#"{"version": 3, "backend": {"type": "consul", "config": {"access_token": "hunter2"}}}"#;
     fs::write(dir.join(".terraform/terraform.tfstate"), backend).unwrap();
     let message = groundstate(&["list", dir.to_str().unwrap()]).failed(3);
-    assert!(message.contains("the backend \"pg\"") && message.contains("state pull > FILE"), "{message}");
+    assert!(message.contains("the backend \"consul\"") && message.contains("state pull > FILE"), "{message}");
     assert!(!message.contains("hunter2"));
 }
 

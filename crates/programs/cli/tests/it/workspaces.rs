@@ -68,8 +68,8 @@ fn the_command_line_selects_one_for_every_command() {
 fn an_address_of_a_file_is_that_file() {
     let file = state(one("default"));
     assert_eq!(groundstate(&["list", &format!("file://{}", file.path)]).clean(), "a.default\n");
-    let unknown = groundstate(&["list", "pg://host/db"]).failed(3);
-    assert!(unknown.contains("no backend has addresses that begin with pg://"), "{unknown}");
+    let unknown = groundstate(&["list", "consul://host/db"]).failed(3);
+    assert!(unknown.contains("no backend has addresses that begin with consul://"), "{unknown}");
     let secret = groundstate(&["list", "file://me:hunter2@host/x"]).failed(2);
     assert!(!secret.contains("hunter2"), "{secret}");
 }

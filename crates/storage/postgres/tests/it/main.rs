@@ -3,5 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "helpers outside of test functions fail the test they serve")]
 
 mod encryption;
+mod guarded;
 mod server;
 mod settings;

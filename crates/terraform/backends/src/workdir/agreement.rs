@@ -122,11 +122,21 @@ fn is_harmless(kind: &str, path: &str) -> bool {
         "timeout_seconds",
         "use_azuread_auth",
     ];
+    // The connection string leads to any address, and to files.
+    const PG: &[&str] = &[
+        "index_name",
+        "schema_name",
+        "skip_index_creation",
+        "skip_schema_creation",
+        "skip_table_creation",
+        "table_name",
+    ];
     let options = match kind {
         "local" => &["path", "workspace_dir"][..],
         "s3" => S3,
         "gcs" => GCS,
         "azurerm" => AZURERM,
+        "pg" => PG,
         // What nothing here opens decides nothing.
         _ => return false,
     };

@@ -145,6 +145,37 @@ fn the_number_of_a_release_tells_a_changed_block_from_added_options() {
 }
 
 #[test]
+fn only_the_block_says_which_server_of_postgresql_is_asked() {
+    // Terraform 1.11.4 wrote the number for a block with this connection string.
+    let conn_str = "postgres://tf@127.0.0.1:18432/postgres?sslmode=disable";
+    let nothing = json!({"conn_str": null, "schema_name": null, "skip_index_creation": null, "skip_schema_creation": null, "skip_table_creation": null});
+    let files = |options: &[(&str, &str)], block: &str| {
+        let mut config = nothing.clone();
+        for (name, value) in options {
+            config[*name] = json!(value);
+        }
+        let block = format!("terraform {{\n  backend \"pg\" {{\n{block}\n  }}\n}}\n");
+        [(RECORD, recorded("pg", &config, 2_687_831_770)), ("main.tf", block)]
+    };
+    let own = format!("conn_str = {conn_str:?}");
+    let read = agrees(&as_files(&files(&[("conn_str", conn_str)], &own)));
+    assert_eq!(read.settings().origin("conn_str"), Origin::Block);
+    // `-backend-config` may add a schema, and no server.
+    let read = agrees(&as_files(&files(&[("conn_str", conn_str), ("schema_name", "network")], &own)));
+    assert_eq!(read.settings().origin("schema_name"), Origin::Directory);
+    agrees(&as_files(&files(&[], "")));
+    for block in ["", "conn_str = var.server"] {
+        let found = disagrees(&as_files(&files(&[("conn_str", "host=evil.example")], block)));
+        assert_eq!(found, Disagreement::OnlyRecorded("conn_str".to_owned()), "{block}");
+    }
+    // The block is what it was, so another server was added to it.
+    let found = disagrees(&as_files(&files(&[("conn_str", "host=evil.example")], &own)));
+    assert_eq!(found, Disagreement::OnlyRecorded("conn_str".to_owned()));
+    let found = disagrees(&as_files(&files(&[("conn_str", conn_str)], "conn_str = \"host=other\"")));
+    assert_eq!(found, Disagreement::Changed(Some("conn_str".to_owned())));
+}
+
+#[test]
 fn a_directory_that_was_never_initialised_is_not_local() {
     for (block, kind) in [
         ("terraform {\n  backend \"s3\" {}\n}\n", "s3"),

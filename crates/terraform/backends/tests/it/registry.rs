@@ -64,7 +64,7 @@ fn the_options_of_an_address_are_those_of_the_block() {
 #[test]
 fn refuses_what_is_not_there_and_says_what_is() {
     for (argument, expected) in [
-        ("pg://host/db", "no backend has addresses that begin with pg://, use one of "),
+        ("consul://host/x", "no backend has addresses that begin with consul://, use one of "),
         ("file://host/x", "it names another host"),
         ("file:///", "it names no file"),
         ("file:///x?workspace=a%2Fb", "not a valid workspace name"),

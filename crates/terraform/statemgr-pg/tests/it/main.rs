@@ -8,3 +8,4 @@ mod locks;
 mod lost;
 mod schema;
 mod support;
+mod terraform;

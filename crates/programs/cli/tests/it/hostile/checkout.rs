@@ -344,7 +344,7 @@ fn small_files_show_nothing_and_hang_nothing() {
 
 #[test]
 fn a_backend_that_is_not_built_in_is_named_with_those_that_are() {
-    let directory = Checkout::recorded("pg", &json!({"conn_str": SECRET}));
+    let directory = Checkout::recorded("consul", &json!({"access_token": SECRET}));
     for args in [
         &["list", "."][..],
         &["workspaces", "list", "."],
@@ -352,7 +352,10 @@ fn a_backend_that_is_not_built_in_is_named_with_those_that_are() {
         &["migrate", ".", "x.json"],
     ] {
         let error = directory.run(args, &[]).failed(3);
-        assert!(error.contains("\"pg\"") && error.contains("azurerm, gcs, local, s3"), "{args:?}: {error}");
+        assert!(
+            error.contains("\"consul\"") && error.contains("azurerm, gcs, local, pg, s3"),
+            "{args:?}: {error}"
+        );
         assert!(error.contains("state pull > FILE") && !error.contains(SECRET), "{args:?}: {error}");
     }
 }

@@ -25,3 +25,7 @@ pub(super) fn gcs() -> Option<TestBackend> {
 pub(super) fn azurerm() -> Option<TestBackend> {
     terraform_takes_part().then(TestBackend::azurerm)
 }
+
+pub(super) fn pg() -> Option<TestBackend> {
+    terraform_takes_part().then(TestBackend::pg).flatten()
+}

@@ -30,9 +30,9 @@ scenarios! {
     we_block_terraform: local s3_lockfile s3_dynamodb s3_both gcs azurerm;
     terraform_frees_our_lock: s3_lockfile s3_dynamodb s3_both gcs azurerm;
     we_free_terraforms_lock: s3_lockfile s3_dynamodb s3_both gcs azurerm;
-    terraform_goes_on_after_our_changes: local s3_lockfile s3_dynamodb s3_both gcs azurerm;
-    workspaces_are_seen_both_ways: local s3_lockfile s3_dynamodb s3_both gcs azurerm;
-    migration_keeps_lineage_and_serial: local s3_lockfile s3_dynamodb s3_both gcs azurerm;
+    terraform_goes_on_after_our_changes: local s3_lockfile s3_dynamodb s3_both gcs azurerm pg;
+    workspaces_are_seen_both_ways: local s3_lockfile s3_dynamodb s3_both gcs azurerm pg;
+    migration_keeps_lineage_and_serial: local s3_lockfile s3_dynamodb s3_both gcs azurerm pg;
 }
 
 /// The configuration after the moves and removals of the tests.

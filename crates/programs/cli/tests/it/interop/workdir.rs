@@ -71,7 +71,7 @@ impl Workdir {
         // The developer's own settings and credentials must not reach it.
         for (name, _) in std::env::vars_os() {
             let name = name.to_string_lossy().into_owned();
-            let foreign = ["TF_", "AWS_", "GOOGLE_", "GCLOUD_", "ARM_", "AZURE_"];
+            let foreign = ["TF_", "AWS_", "GOOGLE_", "GCLOUD_", "ARM_", "AZURE_", "PG"];
             if foreign.iter().any(|prefix| name.starts_with(prefix)) {
                 command.env_remove(name);
             }
