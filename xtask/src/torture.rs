@@ -16,7 +16,7 @@ struct Campaign {
 /// The argument that chooses one of the places.
 const PLACE: &str = "--store";
 
-const CAMPAIGNS: [Campaign; 3] = [
+const CAMPAIGNS: [Campaign; 4] = [
     Campaign {
         name: "fs",
         package: "groundstate-statemgr-fs",
@@ -48,6 +48,19 @@ const CAMPAIGNS: [Campaign; 3] = [
             ("--seed", "GROUNDSTATE_STACKS_SEED", 20_261_123),
         ],
         places: ("GROUNDSTATE_STACKS_STORE", &["directory", "s3", "gcs", "azure", "postgres"]),
+    },
+    Campaign {
+        name: "versioned",
+        package: "groundstate-versioned",
+        tests: &["kills::", "together::"],
+        sizes: &[
+            ("--kills", "GROUNDSTATE_VERSIONED_KILLS", 300),
+            ("--processes", "GROUNDSTATE_VERSIONED_PROCESSES", 8),
+            ("--steps", "GROUNDSTATE_VERSIONED_STEPS", 50),
+            ("--cases", "GROUNDSTATE_VERSIONED_CASES", 2000),
+            ("--seed", "GROUNDSTATE_VERSIONED_SEED", 20_261_124),
+        ],
+        places: ("", &[]),
     },
 ];
 

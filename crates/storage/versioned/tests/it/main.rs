@@ -1,4 +1,4 @@
-//! Documents on stores in memory.
+//! Documents in memory, in directories, buckets and tables.
 
 #![expect(
     clippy::unwrap_used,
@@ -11,7 +11,9 @@ mod faults;
 mod formats;
 mod history;
 mod hooked;
+mod kills;
 mod locks;
+mod places;
 mod sendable;
 mod support;
 mod sweeps;

@@ -67,3 +67,8 @@ pub(crate) async fn text(document: &Document) -> Option<String> {
     let reader = document.read().await.unwrap()?;
     Some(String::from_utf8(reader.collect(1 << 20).await.unwrap().to_vec()).unwrap())
 }
+
+/// A number that a campaign sets.
+pub(crate) fn number(variable: &str, otherwise: u64) -> u64 {
+    std::env::var(variable).ok().map_or(otherwise, |text| text.parse().unwrap())
+}

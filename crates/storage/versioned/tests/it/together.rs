@@ -13,11 +13,10 @@ use groundstate_versioned::{
 };
 
 use crate::chaos::{Chaos, Dice, Task, Trouble, run_in_random_order};
+use crate::support::number;
 
-/// How many seeds each test runs; a campaign runs more.
+/// The seeds that each test runs; a campaign runs more.
 fn seeds() -> std::ops::Range<u64> {
-    let number =
-        |name, default| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default);
     let first = number("GROUNDSTATE_VERSIONED_SEED", 1);
     first..first + number("GROUNDSTATE_VERSIONED_CASES", 40)
 }
