@@ -42,7 +42,7 @@ impl Default for MaintenanceOptions {
 
 /// Sweeps the states of an app. Every node runs it; in each interval one of them does the work.
 ///
-/// A lock in the store with the interval as its lease says that it is done. Nobody releases it, so the next sweep begins when it
+/// A lock in the store with the interval as its lease says that it is done. It is never released, so the next sweep begins when it
 /// ends, and a node that dies holds up nothing longer than that. Sweeps that overlap do no harm.
 pub struct Maintenance {
     app: App,

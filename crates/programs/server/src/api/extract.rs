@@ -1,5 +1,6 @@
 //! What handlers take from requests. Everything that is wrong with one is a problem document.
 
+use axum::body::Body;
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::response::{IntoResponse, Response};
 use groundstate_statemgr::WorkspaceName;
@@ -11,7 +12,7 @@ use serde::de::DeserializeOwned;
 
 use crate::app::App;
 use crate::auth::Role;
-use crate::body::small;
+use crate::body::{drain, small};
 use crate::caller::{Access, Caller};
 use crate::headers::identity;
 use crate::names::{ProjectName, StateName, StatePath};
@@ -138,24 +139,31 @@ impl<T: DeserializeOwned> FromRequestParts<App> for Query<T> {
 #[derive(Debug)]
 pub(crate) struct JsonBody<T>(pub(crate) T);
 
-impl<T: DeserializeOwned> FromRequest<App> for JsonBody<T> {
+impl<T: DeserializeOwned + Send> FromRequest<App> for JsonBody<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
         let (parts, mut body) = request.into_parts();
-        identity(&parts.headers)?;
-        let is_json = parts.headers.get(CONTENT_TYPE).is_none_or(|kind| {
-            let kind = kind.as_bytes().split(|byte| *byte == b';').next().unwrap_or_default();
-            kind.trim_ascii().eq_ignore_ascii_case(b"application/json")
-        });
-        if !is_json {
-            return Err(Problem::new(ProblemType::UnsupportedMedia, "the body has to be application/json"));
+        let read = read_json(&parts, &mut body, app).await;
+        if read.is_err() {
+            drain(&parts.headers, body, app.limits()).await;
         }
-        let bytes = small(&parts.headers, &mut body, app.limits().small_bytes).await?;
-        serde_json::from_slice(&bytes)
-            .map(Self)
-            .map_err(|error| Problem::new(ProblemType::BadRequest, format!("the body is not valid: {error}")))
+        read.map(Self)
     }
+}
+
+async fn read_json<T: DeserializeOwned>(parts: &Parts, body: &mut Body, app: &App) -> Result<T, Problem> {
+    identity(&parts.headers)?;
+    let is_json = parts.headers.get(CONTENT_TYPE).is_none_or(|kind| {
+        let kind = kind.as_bytes().split(|byte| *byte == b';').next().unwrap_or_default();
+        kind.trim_ascii().eq_ignore_ascii_case(b"application/json")
+    });
+    if !is_json {
+        return Err(Problem::new(ProblemType::UnsupportedMedia, "the body has to be application/json"));
+    }
+    let bytes = small(&parts.headers, body, app.limits().small_bytes).await?;
+    serde_json::from_slice(&bytes)
+        .map_err(|error| Problem::new(ProblemType::BadRequest, format!("the body is not valid: {error}")))
 }
 
 /// An answer that is JSON.

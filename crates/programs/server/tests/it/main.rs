@@ -7,6 +7,7 @@ mod audit;
 mod conformance;
 mod auth;
 mod description;
+mod fuzzed;
 mod listening;
 mod maintenance;
 mod memory;
