@@ -56,8 +56,27 @@ impl Authority {
     ///
     /// When a name is not one of a host.
     pub fn certificate(&self, names: &[&str]) -> Certificate {
+        self.sign(Self::params(names))
+    }
+
+    /// The same, not valid any more.
+    ///
+    /// # Panics
+    ///
+    /// When a name is not one of a host.
+    pub fn expired_certificate(&self, names: &[&str]) -> Certificate {
+        let mut params = Self::params(names);
+        params.not_before = rcgen::date_time_ymd(2020, 1, 1);
+        params.not_after = rcgen::date_time_ymd(2021, 1, 1);
+        self.sign(params)
+    }
+
+    fn params(names: &[&str]) -> CertificateParams {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-        let params = CertificateParams::new(names).expect("the names are those of hosts");
+        CertificateParams::new(names).expect("the names are those of hosts")
+    }
+
+    fn sign(&self, params: CertificateParams) -> Certificate {
         let key = KeyPair::generate().expect("the machine has randomness");
         let certificate = params.signed_by(&key, &self.issuer).expect("the parameters are complete");
         Certificate {

@@ -75,6 +75,10 @@ problem_types! {
     Locked = LOCKED, "locked", "another holder has the lock";
     /// `If-Match` or `If-None-Match` does not hold. Read, do the work again.
     PreconditionFailed = PRECONDITION_FAILED, "precondition-failed", "the precondition does not hold";
+    /// The body takes too long to arrive. Send it again over a better connection.
+    RequestTimeout = REQUEST_TIMEOUT, "request-timeout", "the body takes too long to arrive";
+    /// The request is for another host, or a page of another site sent it. Use the URL of the server.
+    Misdirected = MISDIRECTED_REQUEST, "misdirected", "the request is not for this server";
     /// The body is larger than the limit.
     TooLarge = PAYLOAD_TOO_LARGE, "too-large", "the body is larger than the limit";
     /// The body has an encoding or a type that is not accepted.

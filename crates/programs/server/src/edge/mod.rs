@@ -1,1 +1,32 @@
-//! Listeners, time limits, health and metrics: what stands between a socket and the [`router`](crate::router).
+//! Between sockets and the [`router`](crate::router): listeners, TLS, limits, health, metrics, and the end of a server.
+//!
+//! Nothing here prints; what happens is told by `tracing`, without bodies, queries and credentials.
+
+mod activity;
+mod answer;
+mod body;
+mod client;
+mod connection;
+mod control;
+mod health;
+mod limits;
+mod listener;
+mod measured;
+mod metrics;
+mod open;
+mod rate;
+mod server;
+mod stream;
+mod systemd;
+mod tls;
+
+pub use client::ClientCertificate;
+pub use control::{Control, Stage};
+pub use limits::EdgeLimits;
+pub use listener::{ListenError, listen};
+pub use measured::Measured;
+pub use metrics::Metrics;
+pub use open::{OpenError, OpenedStore};
+pub use server::{Ended, Reloader, Server, ServerParts, StartError};
+pub use systemd::notify;
+pub use tls::{TlsError, key_note};

@@ -4,9 +4,11 @@
 
 mod api;
 mod audit;
-mod conformance;
 mod auth;
+mod config;
+mod conformance;
 mod description;
+mod edge;
 mod fuzzed;
 mod listening;
 mod maintenance;

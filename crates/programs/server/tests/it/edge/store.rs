@@ -1,0 +1,104 @@
+//! Stores: those that a server accepts, and how it finds out that it cannot use one.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use groundstate_server::blobs::{BlobStore, Context, Key, PutOptions};
+use groundstate_server::common::{Clock, FixedClock, OsIds, SystemClock, Timestamp};
+use groundstate_server::config::StorePlace;
+use groundstate_server::edge::{OpenError, OpenedStore};
+use groundstate_statemgr::TokioSleeper;
+
+fn context() -> Context {
+    Context::new(Arc::new(SystemClock), Arc::new(TokioSleeper), Arc::new(OsIds))
+}
+
+fn place(path: &std::path::Path) -> StorePlace {
+    StorePlace::parse(path.to_str().unwrap()).unwrap()
+}
+
+async fn check(place: &StorePlace, context: &Context) -> Result<OpenedStore, OpenError> {
+    let mut opened = OpenedStore::open(place, context, &|_| None)?;
+    opened.check(place, context).await?;
+    Ok(opened)
+}
+
+#[tokio::test]
+async fn a_directory_is_made_for_its_owner_alone_and_nothing_of_the_check_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a/groundstate");
+    let place = place(&path);
+    for _ in 0..2 {
+        assert_eq!(check(&place, &context()).await.unwrap().notes, [""; 0]);
+    }
+    let mut files: Vec<_> = std::fs::read_dir(path.join("groundstate"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    files.retain(|name| !name.to_string_lossy().starts_with(".groundstate-"));
+    assert_eq!(files, ["layout.json"]);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = |mode| std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);
+        mode(0o755);
+        let notes = check(&place, &context()).await.unwrap().notes;
+        assert!(notes.len() == 1 && notes[0].contains("`chmod 700 "), "{notes:?}");
+        mode(0o700);
+    }
+}
+
+#[tokio::test]
+async fn a_store_that_a_newer_server_has_changed_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = place(folder.path());
+    let opened = check(&place, &context()).await.unwrap();
+    let key = Key::parse("groundstate/layout.json").unwrap();
+    for (content, expected) in [
+        ("{\"layout\":2,\"since\":\"2031\"}", "has the layout 2, and this server knows 1"),
+        ("{\"layout\":0}", "has the layout 0, and this server knows 1"),
+        ("nonsense", "has the layout of no server, and this server knows 1"),
+    ] {
+        opened.store.put(&key, content.into(), &PutOptions::default()).await.unwrap();
+        let error = check(&place, &context()).await.unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn clocks_that_are_wrong_are_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = place(&folder.path().join("states"));
+    let with = |clock: Timestamp| {
+        let clock: Arc<dyn Clock> = Arc::new(FixedClock::new(clock));
+        Context::new(clock, Arc::new(TokioSleeper), Arc::new(OsIds))
+    };
+    let error = check(&place, &with(Timestamp::UNIX_EPOCH)).await.unwrap_err().to_string();
+    assert_eq!(error, "the clock of this machine says 1970-01-01T00:00:00Z, which is in the past; set it");
+    let ahead = SystemClock.now().checked_add(Duration::from_secs(7200)).unwrap();
+    let notes = check(&place, &with(ahead)).await.unwrap().notes;
+    assert!(notes.len() == 1 && notes[0].contains("seconds apart"), "{notes:?}");
+}
+
+/// The superuser may write everywhere, so the directory is one that no user can write to.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_directory_that_cannot_be_written_to_is_refused() {
+    let error = check(&StorePlace::parse("/proc/groundstate").unwrap(), &context()).await.unwrap_err();
+    assert!(matches!(&error, OpenError::Directory { .. }), "{error:?}");
+    let error = check(&StorePlace::parse("/proc").unwrap(), &context()).await.unwrap_err();
+    assert!(matches!(&error, OpenError::ReadOnly { .. } | OpenError::Store { .. }), "{error:?}");
+    // A file is no directory.
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let error = check(&place(&file), &context()).await.unwrap_err();
+    assert!(matches!(&error, OpenError::Directory { .. }), "{error:?}");
+}
+
+#[tokio::test]
+async fn memory_is_a_store() {
+    let opened = check(&StorePlace::Memory, &context()).await.unwrap();
+    assert!(opened.store.capabilities().conditional_put);
+}
