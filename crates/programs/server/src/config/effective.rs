@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use groundstate_versioned::Retention;
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::Error as ValueError;
@@ -16,8 +17,9 @@ use super::options::OPTIONS;
 use super::public_url::PublicUrl;
 use super::store::StorePlace;
 use super::value::Value;
+use crate::auth::{Anonymous, AuthSettings};
 use crate::edge::EdgeLimits;
-use crate::{Limits, Policies};
+use crate::{Limits, MaintenanceOptions, Policies};
 
 /// Whether clients need a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +72,10 @@ pub struct Config {
     pub requests: Limits,
     /// What is refused.
     pub policies: Policies,
+    /// How clients say who they are.
+    pub auth: AuthSettings,
+    /// Which versions are kept.
+    pub maintenance: MaintenanceOptions,
     /// Where metrics are, if not at the listeners.
     pub metrics: Option<MetricsListener>,
     /// Addresses other than the loopback may go without TLS.
@@ -189,6 +195,8 @@ impl Config {
             limits: edge_limits(&reader),
             requests: request_limits(&reader),
             policies: policies(&mut reader),
+            auth: auth(&mut reader),
+            maintenance: maintenance(&reader),
             metrics: metrics(&mut reader),
             insecure_plain_http: reader.switch("insecure_plain_http"),
             insecure_no_authentication: reader.switch("insecure_no_authentication"),
@@ -380,6 +388,31 @@ fn policies(reader: &mut Reader<'_>) -> Policies {
     policies.content = reader.word("policy.content", policies.content);
     policies.lock_ttl = reader.time("policy.lock_ttl");
     policies
+}
+
+fn maintenance(reader: &Reader<'_>) -> MaintenanceOptions {
+    let mut options = MaintenanceOptions::default();
+    let (versions, younger) = (reader.amount("retention.versions"), reader.time("retention.age"));
+    if versions.is_some() || younger.is_some() {
+        options.retention = Retention::Newest { count: versions.unwrap_or(1), younger };
+    }
+    options.interval = reader.time("retention.interval").unwrap_or(options.interval);
+    options
+}
+
+fn auth(reader: &mut Reader<'_>) -> AuthSettings {
+    let mut auth = AuthSettings::default();
+    let is_open = reader.switch("insecure_no_authentication");
+    auth.anonymous =
+        if is_open { Anonymous::Everywhere } else { reader.word("auth.anonymous", auth.anonymous) };
+    if let Some((identities, origin)) = reader.layers.identities() {
+        auth.issuers = identities.issuers.clone();
+        auth.certificates = identities.certificates.clone();
+        if let Err(error) = auth.check() {
+            reader.problems.push(Problem::new(origin.clone(), format!("`auth` is not valid: {error}")));
+        }
+    }
+    auth
 }
 
 fn metrics(reader: &mut Reader<'_>) -> Option<MetricsListener> {

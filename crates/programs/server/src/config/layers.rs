@@ -7,6 +7,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::error::{ConfigError, Origin, Problem};
+use super::identities::{Identities, identities, is_identity};
 use super::options::{OPTIONS, Spec, VARIABLE_PREFIX, similar, tables};
 use super::value::{Kind, Value};
 
@@ -24,6 +25,8 @@ pub(crate) struct Given {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Layers {
     given: BTreeMap<&'static str, Given>,
+    /// The issuers and certificates of a file, which are lists of tables, and where they are.
+    identities: Option<(Identities, Origin)>,
 }
 
 impl Layers {
@@ -43,6 +46,11 @@ impl Layers {
         })?;
         let mut problems = Vec::new();
         self.add_table("", document.get_ref(), &at, path, &mut problems);
+        match identities(document.get_ref()) {
+            Ok(Some((identities, offset))) => self.identities = Some((identities, at(offset))),
+            Ok(None) => {}
+            Err((offset, why)) => problems.push(Problem::new(at(offset), why)),
+        }
         problems.sort_by_key(|problem| match problem.origin {
             Some(Origin::File { line, column, .. }) => (line, column),
             _ => (0, 0),
@@ -66,6 +74,8 @@ impl Layers {
                     Ok(value) => drop(self.given.insert(spec.name, Given { value, origin })),
                     Err(why) => problems.push(Problem::new(origin, format!("`{name}` {why}"))),
                 }
+            } else if is_identity(&name) {
+                // Read together, since they are tables of their own form.
             } else if prefix.is_empty() && tables().contains(&name.as_str()) {
                 match value.get_ref() {
                     DeValue::Table(inner) => self.add_table(&format!("{name}."), inner, at, path, problems),
@@ -127,6 +137,11 @@ impl Layers {
             (_, value) => drop(self.given.insert(spec.name, Given { value, origin })),
         }
         Ok(())
+    }
+
+    /// The issuers and certificates, and where they are.
+    pub(crate) fn identities(&self) -> Option<&(Identities, Origin)> {
+        self.identities.as_ref()
     }
 
     /// What an option is: what was given, or its default.

@@ -17,6 +17,7 @@
 
 mod effective;
 mod error;
+mod identities;
 mod layers;
 mod network;
 mod options;

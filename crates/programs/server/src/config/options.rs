@@ -172,6 +172,12 @@ pub(crate) const OPTIONS: &[Spec] = &[
         Some("30s"),
         "How long requests may go on when the server is told to stop. A write that began is waited for twice as long.",
     ),
+    fixed(
+        "auth.anonymous",
+        Kind::Choice(&["loopback", "never"]),
+        Some("loopback"),
+        "Who needs no credentials as long as there is no token, issuer or certificate: clients of this machine, or none.",
+    ),
     fixed("policy.require_lock", SWITCH, Some("false"), "Refuses writes without a lock."),
     fixed(
         "policy.allow_unlocked_write",
@@ -209,6 +215,25 @@ pub(crate) const OPTIONS: &[Spec] = &[
         Kind::TimeOrOff(1, 365 * DAY),
         Some("off"),
         "How long a lock lasts. The protocol cannot renew a lock: a run that takes longer loses it, and its writes are refused.",
+    ),
+    fixed(
+        "retention.versions",
+        Kind::CountOrOff(1, 1_000_000),
+        Some("off"),
+        "How many of the newest versions of a state are kept. Those that are protected are kept in any case, and all of them where this and \
+         `retention.age` are `off`.",
+    ),
+    fixed(
+        "retention.age",
+        Kind::TimeOrOff(60, 36_500 * DAY),
+        Some("off"),
+        "Versions that are younger than this are kept as well, however many there are.",
+    ),
+    fixed(
+        "retention.interval",
+        Kind::Time(60, 30 * DAY),
+        Some("1h"),
+        "How often old versions, and what crashes have left, are removed, by all nodes together.",
     ),
     fixed(
         "metrics.listen",

@@ -24,11 +24,6 @@ impl RequestId {
     }
 }
 
-/// The certificates that the client of a connection gave, its own first, in DER. They are valid at the time of the handshake and lead to an
-/// authority of the configuration.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClientCertificate(pub std::sync::Arc<Vec<rustls::pki_types::CertificateDer<'static>>>);
-
 pub(super) const REQUEST_ID: &str = "x-request-id";
 const FORWARDED_FOR: &str = "x-forwarded-for";
 const FETCH_SITE: &str = "sec-fetch-site";

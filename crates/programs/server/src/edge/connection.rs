@@ -15,12 +15,12 @@ use tokio_rustls::TlsAcceptor;
 
 use super::activity::{Activity, Expired};
 use super::answer::answer;
-use super::client::ClientCertificate;
 use super::control::Stage;
 use super::limits::EdgeLimits;
 use super::server::Shared;
 use super::stream::Guarded;
 use super::tls::HTTP_2;
+use crate::auth::ClientCertificate;
 
 /// How many requests of HTTP/2 a connection has at a time.
 const STREAMS: u32 = 128;
@@ -114,10 +114,8 @@ async fn handshake(
     let session = stream.get_ref().1;
     let is_http_2 = session.alpn_protocol() == Some(HTTP_2);
     connection.tls = Some(if is_http_2 { Protocol::Http2 } else { Protocol::Http1 });
-    let certificates = session
-        .peer_certificates()
-        .map(|chain| chain.iter().map(|certificate| certificate.clone().into_owned()).collect::<Vec<_>>());
-    connection.certificate = certificates.map(|chain| ClientCertificate(Arc::new(chain)));
+    let own = session.peer_certificates().and_then(|chain| chain.first());
+    connection.certificate = own.map(|certificate| ClientCertificate::new(certificate));
     Some(stream)
 }
 

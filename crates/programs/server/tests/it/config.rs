@@ -5,9 +5,11 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
+use groundstate_server::auth::{Anonymous, AuthSettings};
 use groundstate_server::config::{Config, ConfigError, DEFAULT_ADDRESS, Sources, StorePlace};
 use groundstate_server::edge::EdgeLimits;
-use groundstate_server::{Limits, Policies};
+use groundstate_server::versioned::Retention;
+use groundstate_server::{Limits, MaintenanceOptions, Policies};
 
 fn home(name: &str) -> Option<String> {
     (name == "HOME").then(|| "/h".to_owned())
@@ -47,6 +49,8 @@ fn without_any_option_the_server_is_for_its_own_machine() {
     assert_eq!(config.limits, EdgeLimits::default());
     assert_eq!(config.requests, Limits::default());
     assert_eq!(config.policies, Policies::default());
+    assert_eq!(config.auth, AuthSettings::default());
+    assert_eq!(config.maintenance, MaintenanceOptions::default());
     config.check_authentication(false).unwrap();
 }
 
@@ -200,6 +204,60 @@ fn an_address_that_others_reach_needs_authentication_or_the_word_of_its_owner() 
     open("").check_authentication(true).unwrap();
     open("insecure_no_authentication = true\n").check_authentication(false).unwrap();
     insta::assert_snapshot!(wrong(&open("").check_authentication(false).unwrap_err()));
+}
+
+#[test]
+fn identities_are_tables_of_the_file() {
+    let text = r#"
+[auth]
+anonymous = "never"
+
+[[auth.issuer]]
+name = "github"
+issuer = "https://token.actions.githubusercontent.com"
+audiences = ["https://states.example.com"]
+
+[[auth.issuer.rules]]
+claims = { repository = "acme/*" }
+grants = [{ role = "write", project = "web", state = "prod-*" }]
+
+[[auth.certificate]]
+dns = "*.ci.example.com"
+grants = [{ role = "read", project = "*", state = "*" }]
+"#;
+    let config = build(text).unwrap();
+    assert_eq!((config.auth.issuers.len(), config.auth.certificates.len()), (1, 1));
+    assert_eq!(config.auth.anonymous, Anonymous::Never);
+    // The same as what the types read by themselves.
+    let alone = text.replace("[auth]\n", "").replace("auth.", "");
+    assert_eq!(config.auth, AuthSettings::parse(&alone).unwrap());
+    insta::assert_snapshot!(
+        [
+            refused(&text.replace("audiences = [\"https://states.example.com\"]", "audiences = \"hush\"")),
+            refused(&text.replace("name = \"github\"", "nmae = \"hush\"")),
+            refused(&text.replace("\"write\"", "\"hush\"")),
+            refused(&text.replace("dns = \"*.ci.example.com\"", "")),
+            refused("auth = 5\n"),
+            refused("[auth]\nissuer = \"hush\"\n"),
+            refused("[auth]\ntokens = [\"hush\"]\n"),
+        ]
+        .join("\n")
+    );
+    let open = build("insecure_no_authentication = true\n").unwrap();
+    assert_eq!(open.auth.anonymous, Anonymous::Everywhere);
+}
+
+#[test]
+fn retention_is_by_number_and_by_age() {
+    let retention = |text: &str| build(&format!("[retention]\n{text}")).unwrap().maintenance.retention;
+    let day = Duration::from_secs(86_400);
+    assert_eq!(retention(""), Retention::Everything);
+    assert_eq!(retention("versions = 10\n"), Retention::Newest { count: 10, younger: None });
+    assert_eq!(
+        retention("versions = 10\nage = \"1d\"\n"),
+        Retention::Newest { count: 10, younger: Some(day) }
+    );
+    assert_eq!(retention("age = \"1d\"\n"), Retention::Newest { count: 1, younger: Some(day) });
 }
 
 #[test]
