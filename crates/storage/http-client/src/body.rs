@@ -46,6 +46,15 @@ impl LimitedBody {
     pub(crate) fn new(inner: reqwest::Body, limit: u64, is_too_large: bool, timer: Timer) -> Self {
         Self { inner, left: limit, limit, is_too_large, timer }
     }
+
+    /// Refuses a body that declares to be larger than the limit, before any of it is read.
+    ///
+    /// # Errors
+    ///
+    /// [`TooLarge`], with the limit.
+    pub fn check_declared(&self) -> Result<(), TooLarge> {
+        if self.is_too_large { Err(TooLarge { limit: self.limit }) } else { Ok(()) }
+    }
 }
 
 impl fmt::Debug for LimitedBody {
@@ -62,8 +71,8 @@ impl Body for LimitedBody {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, SendError>>> {
-        if self.is_too_large {
-            return Poll::Ready(Some(Err(TooLarge { limit: self.limit }.into())));
+        if let Err(error) = self.check_declared() {
+            return Poll::Ready(Some(Err(error.into())));
         }
         let frame = match Pin::new(&mut self.inner).poll_frame(context) {
             Poll::Ready(Some(Ok(frame))) => frame,

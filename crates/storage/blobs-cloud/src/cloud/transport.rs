@@ -118,6 +118,8 @@ impl Transport {
         let request = Request::new(parts.method, url).headers(parts.headers).body(bytes);
         let reply = self.0.client.send(request.limit(limit, deadline).reveals(reveals)).await;
         let (parts, body) = reply.map_err(failed)?.into_parts();
+        // No answer to a change is that long, so nothing that this one says is believed, not its status either.
+        body.check_declared().map_err(|error| failed(error.into()))?;
         Ok(HttpResponse::from_parts(parts, HttpResponseBody::new(body.map_err(failed))))
     }
 }
