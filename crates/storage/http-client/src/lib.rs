@@ -46,6 +46,8 @@ pub use options::{
     parse_size, unencrypted,
 };
 
+/// Contents of requests and answers.
+pub use bytes;
 /// Methods, headers and answers.
 pub use http;
 /// Addresses.
