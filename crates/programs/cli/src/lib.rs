@@ -20,6 +20,8 @@ mod input;
 mod journal;
 mod pulumi;
 mod report;
+#[cfg(feature = "server")]
+mod server;
 mod session;
 mod terraform;
 

@@ -20,6 +20,8 @@ use crate::policy::Policies;
 use crate::problem::{Problem, ProblemType};
 use crate::{api, terraform};
 
+/// What the keys of the audit log begin with, in the container that has everything else too.
+pub const AUDIT_PREFIX: &str = "audit/";
 /// The folder of the container that has the documents.
 const ROOT: &str = "documents";
 /// What the names of the documents of Terraform's states begin with.

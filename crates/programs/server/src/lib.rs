@@ -37,7 +37,7 @@ mod problem;
 mod store_problem;
 mod terraform;
 
-pub use app::{App, Parts, router};
+pub use app::{AUDIT_PREFIX, App, Parts, router};
 pub use caller::Origin;
 pub use limits::Limits;
 pub use maintenance::{Maintenance, MaintenanceOptions};

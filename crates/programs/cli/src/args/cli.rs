@@ -16,6 +16,8 @@ use super::places::{
     HistoryArgs, MigrateArgs, MigrateLockArgs, RepairDigestArgs, RollbackArgs, WorkspacesArgs, workspace_name,
 };
 use super::pulumi::{CryptArgs, DependencyGraphArgs, PendingArgs, RepairArgs, RmArgs};
+#[cfg(feature = "server")]
+use super::server::{AuditArgs, TokenArgs};
 use super::stacks::StacksArgs;
 
 const EXIT_CODES: &str = "\
@@ -295,6 +297,16 @@ pub(crate) enum Command {
     /// Of a Pulumi stack, restores any copy of its state, also over a state that is damaged. The replaced state is `.bak`
     /// then. A stack that was removed comes back.
     Rollback(RollbackArgs),
+    /// Creates, lists and revokes the tokens of a server
+    ///
+    /// Creates, lists and revokes tokens in the store of a server, which need not run. Each change is in its audit log.
+    #[cfg(feature = "server")]
+    Token(TokenArgs),
+    /// Shows and verifies the audit log of a server
+    ///
+    /// Shows and verifies the audit log in the store of a server, which need not run.
+    #[cfg(feature = "server")]
+    Audit(AuditArgs),
     /// Prints this help, or that of a command
     Help(HelpArgs),
     /// Prints the version, and the formats it reads and writes

@@ -7,7 +7,7 @@ use super::cli::Cli;
 use super::examples::{Example, examples};
 
 /// The commands under their headings, in the order of the help.
-const HEADINGS: [(&str, &[&str]); 9] = [
+const HEADINGS: &[(&str, &[&str])] = &[
     ("Look at a state", &["list", "show", "outputs", "check", "diff", "graph"]),
     (
         "Change a state",
@@ -19,6 +19,8 @@ const HEADINGS: [(&str, &[&str]); 9] = [
     ("Go back in history", &["undo", "history", "rollback"]),
     ("Journals", &["recover", "journal"]),
     ("Pulumi only", &["stacks", "protect", "unprotect", "repair", "pending", "encrypt", "decrypt"]),
+    #[cfg(feature = "server")]
+    ("Run a server", &["token", "audit"]),
     ("This command", &["help", "version", "completions", "man"]),
 ];
 

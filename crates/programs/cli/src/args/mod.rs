@@ -12,6 +12,8 @@ mod look;
 mod order;
 mod places;
 mod pulumi;
+#[cfg(feature = "server")]
+mod server;
 mod stacks;
 
 pub(crate) use change::{
@@ -50,4 +52,10 @@ pub(crate) use stacks::{
 pub(crate) use pulumi::{
     CryptArgs, DependencyGraphArgs, DependencyGraphFormat, PendingClearArgs, PendingCommand, PendingListArgs,
     PendingResolveArgs, RepairArgs, RmArgs,
+};
+
+#[cfg(feature = "server")]
+pub(crate) use server::{
+    AuditCommand, AuditShowArgs, AuditVerifyArgs, ServerStoreArgs, TokenCommand, TokenCreateArgs, TokenListArgs,
+    TokenRevokeArgs,
 };

@@ -64,6 +64,10 @@ pub(crate) fn run(command: Command) -> Result {
         Command::RepairDigest(args) => terraform::repair_digest::run(&args),
         Command::History(args) => reading::history(&args),
         Command::Rollback(args) => changing::rollback(&args),
+        #[cfg(feature = "server")]
+        Command::Token(args) => crate::server::token(&args.command),
+        #[cfg(feature = "server")]
+        Command::Audit(args) => crate::server::audit(&args.command),
         Command::Help(args) => help::run(args),
         Command::Version(args) => version::run(&args),
         Command::Completions(args) => completions::run(&args),

@@ -122,6 +122,17 @@ pub(crate) fn prepare(dir: &Path) {
     put("legacy/.pulumi/stacks/dev.json", &format!("{}}}", shop.trim_end()));
     put("legacy/.pulumi/stacks/empty.json", empty);
     put("token.txt", "swordfish\n");
+    let hash = "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae";
+    let token = format!(
+        r#"{{"format":1,"id":"{}","name":"ci","sha256":"{hash}","grants":[{{"role":"read","project":"*","state":"*"}}],
+          "created":"2026-01-01T00:00:00Z","created_by":"user:ana@build"}}"#,
+        &hash[..16]
+    );
+    for (folder, text) in [("tokens", token.as_str()), ("token-uses", r#"{"format":1,"day":"2026-01-02"}"#)] {
+        fs::create_dir_all(dir.join("states/auth").join(folder)).unwrap();
+        put(&format!("states/auth/{folder}/{}.json", &hash[..16]), text);
+    }
+    put("checkpoint.txt", &format!("0:{}\n", "0".repeat(64)));
     put("ciphertext.txt", CIPHERTEXT);
     put("base.json", &base());
     put("journal.jsonl", &lines(&entries()));

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use groundstate_common::{IdSource, IdSourceError};
+use groundstate_common::{IdSource, IdSourceError, hex};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
@@ -105,7 +105,7 @@ impl TokenHash {
 
 impl fmt::Display for TokenHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&hex(&self.0))
     }
 }
 

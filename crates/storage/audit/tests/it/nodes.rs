@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use groundstate_audit::Reader;
-use groundstate_blobs::BlobStore;
+use groundstate_blobs::{BlobStore, Retry, RetryPolicy};
+use groundstate_blobs_cloud::{S3Blobs, S3Settings};
 use groundstate_blobs_fs::FileBlobs;
+use groundstate_testkit::{Fault, S3Server};
 
-use crate::support::{Outcomes, event, location, memory, open, verified};
+use crate::support::{Outcomes, context, event, location, memory, open, verified};
 
 async fn nodes_record_at_the_same_time(store: Arc<dyn BlobStore>, nodes: u64, each: u64) -> Outcomes {
     let mut tasks = Vec::new();
@@ -45,4 +47,28 @@ async fn nodes_on_one_bucket_make_one_chain() -> Outcomes {
 async fn nodes_on_one_directory_make_one_chain() -> Outcomes {
     let folder = tempfile::tempdir()?;
     nodes_record_at_the_same_time(Arc::new(FileBlobs::create(folder.path())?), 3, 4).await
+}
+
+/// A bucket, whose answers get lost now and then.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nodes_on_a_bucket_in_the_network_make_one_chain_although_answers_get_lost() -> Outcomes {
+    let server = S3Server::start_blocking();
+    server.create_bucket("states");
+    let mut settings = S3Settings::new();
+    for (name, value) in [
+        ("bucket", "states"),
+        ("region", "us-east-1"),
+        ("access_key", "AKIATEST"),
+        ("secret_key", "s3cr3t"),
+        ("endpoints.s3", &server.endpoint()),
+        ("use_path_style", "true"),
+    ] {
+        settings.set(name, value)?;
+    }
+    let policy = RetryPolicy::default().attempts(20);
+    let store = Arc::new(Retry::new(S3Blobs::open(&settings, &context())?, policy, context()));
+    server.seed(7);
+    server.fault(Fault::after_commit_500().on("PUT", "*").probability(0.1));
+    server.fault(Fault::after_commit_500().on("DELETE", "*").probability(0.1));
+    nodes_record_at_the_same_time(store, 3, 3).await
 }

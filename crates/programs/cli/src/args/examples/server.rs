@@ -1,0 +1,73 @@
+//! Examples of the commands on the store of a server.
+
+use super::{Examples, example};
+
+pub(super) const EXAMPLES: &[Examples] = &[
+    (
+        "token",
+        [
+            example(
+                "Create a token for everything, and use it",
+                "export TF_HTTP_PASSWORD=$(groundstate token create admin --role admin --store states)",
+            ),
+            example("List the tokens of a server", "groundstate token list --store states"),
+        ],
+    ),
+    (
+        "token create",
+        [
+            example(
+                "Create a token for the plans of one project",
+                "groundstate token create plans --role lock --project web --store states",
+            ),
+            example(
+                "Create one for the production states, for 90 days",
+                "groundstate token create deploy --role write --project web --state 'prod-*' --expires 90d --store states",
+            ),
+        ],
+    ),
+    (
+        "token list",
+        [
+            example("List the tokens of a server", "groundstate token list --store states"),
+            example("List them as JSON", "groundstate token list --store states --json"),
+        ],
+    ),
+    (
+        "token revoke",
+        [
+            example("Revoke a token by its name", "groundstate token revoke ci --store states"),
+            example("Revoke it by its id", "groundstate token revoke 2c26b46b68ffc68f --store states"),
+        ],
+    ),
+    (
+        "audit",
+        [
+            example("Show what was done last", "groundstate audit show --store states"),
+            example("Verify that nothing was changed", "groundstate audit verify --store states"),
+        ],
+    ),
+    (
+        "audit show",
+        [
+            example(
+                "Show who was refused",
+                "groundstate audit show --outcome denied --store states",
+            ),
+            example(
+                "Show the last writes of production states",
+                "groundstate audit show --action state.write --object 'web/prod-*' --last 10 --store states",
+            ),
+        ],
+    ),
+    (
+        "audit verify",
+        [
+            example("Verify the log, and print a checkpoint", "groundstate audit verify --store states"),
+            example(
+                "Verify that it goes on from a checkpoint",
+                "groundstate audit verify --since \"$(cat checkpoint.txt)\" --store states",
+            ),
+        ],
+    ),
+];
