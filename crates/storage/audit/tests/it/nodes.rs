@@ -68,7 +68,7 @@ async fn nodes_on_a_bucket_in_the_network_make_one_chain_although_answers_get_lo
     let policy = RetryPolicy::default().attempts(20);
     let store = Arc::new(Retry::new(S3Blobs::open(&settings, &context())?, policy, context()));
     server.seed(7);
-    server.fault(Fault::after_commit_500().on("PUT", "*").probability(0.1));
-    server.fault(Fault::after_commit_500().on("DELETE", "*").probability(0.1));
+    server.fault(Fault::after_commit_500().on("PUT", "*").chance(0.1));
+    server.fault(Fault::after_commit_500().on("DELETE", "*").chance(0.1));
     nodes_record_at_the_same_time(store, 3, 3).await
 }
