@@ -34,6 +34,11 @@ impl Server {
         if !command.get_args().any(|argument| argument == "--listen") {
             command.args(["--listen", "127.0.0.1:0"]);
         }
+        Self::started(command)
+    }
+
+    /// Starts a server by a command that says where it listens.
+    pub(crate) fn started(mut command: Command) -> Self {
         let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let mut child = child.unwrap();
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
