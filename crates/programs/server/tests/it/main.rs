@@ -4,8 +4,8 @@
 
 mod api;
 mod audit;
-mod conformance;
 mod auth;
+mod conformance;
 mod description;
 mod fuzzed;
 mod listening;
