@@ -4,14 +4,16 @@
 
 mod api;
 mod audit;
-mod conformance;
 mod auth;
+mod browser;
+mod conformance;
 mod description;
 mod fuzzed;
 mod listening;
 mod maintenance;
 mod memory;
 mod nodes;
+mod page;
 mod protocol;
 mod routing;
 mod sockets;
