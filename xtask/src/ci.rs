@@ -1,12 +1,13 @@
 //! `cargo xtask ci`: every check, the same on a laptop and in continuous integration.
 
+use std::fmt;
 use std::process::Command;
 use std::time::Instant;
 
 use crate::outcome::{Failure, Outcome, show, status, works};
 use crate::services::programs;
-use crate::tree::pending_snapshots;
-use crate::workspace::{Package, cargo, packages, root};
+use crate::tree::{Tree, pending_snapshots};
+use crate::workspace::{Package, cargo, packages, root, target};
 use crate::{examples, fuzz, layers, tidy};
 
 /// What a step did when nothing was wrong.
@@ -17,55 +18,96 @@ enum Done {
 }
 
 /// How long each fuzz target runs.
-const FUZZ_SECONDS: u64 = 20;
+const FUZZ_SECONDS: u64 = 5;
 
-type Step = (&'static str, fn() -> Outcome<Done>);
+/// A check, and where it builds.
+struct Step {
+    name: &'static str,
+    /// It builds nothing in `target` itself, so it runs beside the others.
+    apart: bool,
+    run: fn() -> Outcome<Done>,
+}
+
+const fn step(name: &'static str, run: fn() -> Outcome<Done>) -> Step {
+    Step { name, apart: false, run }
+}
+
+const fn apart(name: &'static str, run: fn() -> Outcome<Done>) -> Step {
+    Step { name, apart: true, run }
+}
 
 const STEPS: [Step; 12] = [
-    ("fmt", fmt),
-    ("tidy", || tidy::run(&[]).map(|()| Done::Passed)),
-    ("layers", || layers::run(&[]).map(|()| Done::Passed)),
-    ("snapshots", snapshots),
-    ("clippy", clippy),
-    ("features", features),
-    ("examples", || examples::run(&[]).map(|()| Done::Passed)),
-    ("doc", doc),
-    ("deny", deny),
-    ("fuzz", fuzz),
-    ("advisories", advisories),
-    ("oldest-compiler", oldest_compiler),
+    step("fmt", fmt),
+    step("tidy", || tidy::run(&[]).map(|()| Done::Passed)),
+    step("layers", || layers::run(&[]).map(|()| Done::Passed)),
+    step("snapshots", snapshots),
+    step("clippy", clippy),
+    step("features", features),
+    step("examples", || examples::run(&[]).map(|()| Done::Passed)),
+    step("doc", doc),
+    apart("deny", deny),
+    apart("fuzz", fuzz),
+    apart("advisories", advisories),
+    step("oldest-compiler", oldest_compiler),
 ];
+
+/// How a step ended.
+struct Ended {
+    name: &'static str,
+    outcome: Outcome<Done>,
+    seconds: f64,
+}
 
 /// Runs the steps that are named, or all. A step that fails does not keep the next from running.
 pub(crate) fn run(args: &[String]) -> Outcome {
     if args == ["--list"] {
-        STEPS.iter().for_each(|(name, _)| println!("{name}"));
+        STEPS.iter().for_each(|step| println!("{}", step.name));
         return Ok(());
     }
-    if let Some(unknown) = args.iter().find(|arg| STEPS.iter().all(|(name, _)| name != arg)) {
+    if let Some(unknown) = args.iter().find(|arg| STEPS.iter().all(|step| step.name != *arg)) {
         return Err(Failure::Usage(format!(
             "there is no step `{unknown}`; `cargo xtask ci --list` names them"
         )));
     }
-    let mut failed = Vec::new();
-    let mut summary = String::new();
-    for (name, step) in STEPS.iter().filter(|(name, _)| args.is_empty() || args.iter().any(|arg| arg == name))
-    {
-        println!("== {name}");
-        let start = Instant::now();
-        let outcome = match step() {
-            Ok(Done::Passed) => "passed".to_owned(),
-            Ok(Done::NotRun(why)) => format!("not run: {why}"),
-            Err(failure) => {
-                failed.push(*name);
-                format!("FAILED: {failure}")
-            }
-        };
-        println!("{name}: {outcome}");
-        summary.push_str(&format!("  {name}: {outcome} ({:.0} s)\n", start.elapsed().as_secs_f64()));
-    }
-    print!("== summary\n{summary}");
+    let is_chosen = |step: &&Step| args.is_empty() || args.iter().any(|arg| arg == step.name);
+    let all = |apart: bool| STEPS.iter().filter(is_chosen).filter(move |step| step.apart == apart).map(end);
+    let mut ended: Vec<Ended> = std::thread::scope(|scope| {
+        let beside = scope.spawn(|| all(true).collect::<Vec<_>>());
+        let mut ended: Vec<Ended> = all(false).collect();
+        match beside.join() {
+            Ok(beside) => ended.extend(beside),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+        ended
+    });
+    ended.sort_by_key(|ended| STEPS.iter().position(|step| step.name == ended.name));
+    println!("== summary");
+    ended.iter().for_each(|ended| println!("  {ended}"));
+    let failed: Vec<&str> =
+        ended.iter().filter(|ended| ended.outcome.is_err()).map(|ended| ended.name).collect();
     if failed.is_empty() { Ok(()) } else { Err(Failure::Check(format!("failed: {}", failed.join(", ")))) }
+}
+
+/// Runs a step, and says at once how it ended: what follows may be cut off.
+fn end(step: &Step) -> Ended {
+    println!("== {}", step.name);
+    let start = Instant::now();
+    let outcome = (step.run)();
+    let ended = Ended { name: step.name, outcome, seconds: start.elapsed().as_secs_f64() };
+    println!("{ended}");
+    ended
+}
+
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.name)?;
+        match &self.outcome {
+            Ok(Done::Passed) => f.write_str("passed")?,
+            Ok(Done::NotRun(why)) => write!(f, "not run: {why}")?,
+            Err(failure) => write!(f, "FAILED: {failure}")?,
+        }
+        write!(f, " ({:.0} s)", self.seconds)
+    }
 }
 
 fn fmt() -> Outcome<Done> {
@@ -84,17 +126,19 @@ fn clippy() -> Outcome<Done> {
     passed(&mut cargo(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
 }
 
-/// Lints each published package alone: without features, and with each of them.
+/// Lints each published package alone: without features, and with each of them that its sources mention.
 ///
 /// The workspace as a whole is built and tested with every feature (`tidy` sees to it), so it cannot show that a package
-/// builds with fewer.
+/// builds with fewer. A feature that the sources do not mention only asks for features of other packages, which are linted there.
 fn features() -> Outcome<Done> {
+    let tree = Tree::read()?;
     let mut failed = Vec::new();
     for package in packages()?.iter().filter(|package| package.published) {
-        for selection in selections(package) {
+        for selection in selections(package, &tree) {
             let chosen = ["--package", &package.name, "--no-default-features"].into_iter().chain(selection);
-            // Without its tests: dev-dependencies may bring what the library itself forgets to ask for.
-            let lint = ["clippy", "--no-deps"].into_iter().chain(chosen).chain(["--", "-D", "warnings"]);
+            // Without its tests: dev-dependencies may bring what the library itself forgets to ask for. With the packages below it, as the
+            // step `clippy` lints them: what was linted in that form once is not read again.
+            let lint = ["clippy"].into_iter().chain(chosen).chain(["--", "-D", "warnings"]);
             failed.extend(passed(&mut cargo(lint)).err());
         }
     }
@@ -107,14 +151,37 @@ fn is_public(feature: &str) -> bool {
     feature != "default" && !feature.starts_with('_')
 }
 
-/// The arguments for no feature, and for each feature by itself.
-fn selections(package: &Package) -> Vec<Vec<&str>> {
+/// The arguments for no feature, and for each feature by itself that changes what is compiled.
+fn selections<'p>(package: &'p Package, tree: &Tree) -> Vec<Vec<&'p str>> {
+    let sources = format!("{}/src/", package.dir);
+    let is_mentioned = |feature: &&str| {
+        let mention = format!("feature = \"{feature}\"");
+        tree.rust_files().any(|(path, text)| path.starts_with(&sources) && text.contains(&mention))
+    };
     let features = package.features.iter().map(String::as_str).filter(|feature| is_public(feature));
-    std::iter::once(Vec::new()).chain(features.map(|feature| vec!["--features", feature])).collect()
+    let features = features.filter(is_mentioned).map(|feature| vec!["--features", feature]);
+    std::iter::once(Vec::new()).chain(features).collect()
 }
 
 fn doc() -> Outcome<Done> {
-    passed(cargo(["doc", "--workspace", "--no-deps", "--all-features"]).env("RUSTDOCFLAGS", "-D warnings"))
+    let args = ["doc", "--workspace", "--no-deps", "--all-features"];
+    let outcome = passed(cargo(args).env("RUSTDOCFLAGS", "-D warnings"));
+    clear("doc")?;
+    outcome
+}
+
+/// Removes what a step built and no other needs, in continuous integration: disks are small there.
+fn clear(folder: &str) -> Outcome {
+    if std::env::var_os("CI").is_none() {
+        return Ok(());
+    }
+    let folder = target()?.join(folder);
+    match std::fs::remove_dir_all(&folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(Failure::Missing(format!("cannot remove {}: {error}", folder.display())))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A call of cargo-deny, if there is one.
@@ -152,7 +219,9 @@ fn fuzz() -> Outcome<Done> {
     if !fuzz::is_installed()? {
         return absent("cargo-fuzz");
     }
-    fuzz::all(FUZZ_SECONDS).map(|()| Done::Passed)
+    let outcome = fuzz::all(FUZZ_SECONDS);
+    clear("fuzz")?;
+    outcome.map(|()| Done::Passed)
 }
 
 /// The end of a step whose program is not here: a failure where the caller says that the machine can have it.
@@ -190,10 +259,11 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::selections;
+    use crate::tree::{File, Tree};
     use crate::workspace::Package;
 
     #[test]
-    fn features_are_selected_one_by_one_and_default_is_not_among_them() {
+    fn features_that_the_sources_mention_are_selected_one_by_one() {
         let package = Package {
             name: "a".to_owned(),
             description: String::new(),
@@ -201,10 +271,18 @@ mod tests {
             published: true,
             layer: None,
             rust_version: None,
-            features: ["_shared", "default", "os", "serde"].map(str::to_owned).to_vec(),
+            features: ["_shared", "default", "os", "passed-on", "serde"].map(str::to_owned).to_vec(),
             dependencies: Vec::new(),
             built_with: BTreeSet::new(),
         };
-        assert_eq!(selections(&package), [&[][..], &["--features", "os"], &["--features", "serde"]]);
+        let file = |path: &str, text: &str| File { path: path.to_owned(), text: Some(text.to_owned()) };
+        let tree = Tree {
+            files: vec![
+                file("crates/a/src/lib.rs", "#[cfg(feature = \"os\")]\nmod os;\n"),
+                file("crates/a/src/b.rs", "#[cfg_attr(any(feature = \"serde\", feature = \"_shared\"), x)]"),
+                file("crates/ab/src/lib.rs", "#[cfg(feature = \"passed-on\")]"),
+            ],
+        };
+        assert_eq!(selections(&package, &tree), [&[][..], &["--features", "os"], &["--features", "serde"]]);
     }
 }

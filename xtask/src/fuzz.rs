@@ -37,7 +37,7 @@ pub(crate) fn run(args: &[String]) -> Outcome {
 /// change that is tested and not by chance.
 pub(crate) fn all(seconds: u64) -> Outcome {
     let targets = targets(&Tree::read()?);
-    fuzz(&Request { targets, seconds, seed: Some(1), jobs: jobs(), list: false })
+    fuzz(&Request { targets, seconds, seed: Some(1), jobs: jobs(), list: false, is_quick: true })
 }
 
 /// Whether `cargo fuzz` can be run.
@@ -51,7 +51,7 @@ fn fuzz(request: &Request) -> Outcome {
     let folder = target()?.join("fuzz");
     let crates: BTreeSet<&str> = request.targets.iter().map(|target| target.dir.as_str()).collect();
     for dir in crates {
-        let mut build = cargo_fuzz("build", dir, &folder)?;
+        let mut build = cargo_fuzz("build", dir, &folder, request)?;
         println!("$ {}", show(&build));
         status(&mut build)?;
     }
@@ -98,7 +98,7 @@ fn fuzz_one(target: &Target, request: &Request, folder: &Path) -> Outcome {
     let log = folder.join(format!("{}.log", target.name));
     let output = std::fs::File::create(&log).map_err(unwritable)?;
     let errors = output.try_clone().map_err(unwritable)?;
-    let mut command = cargo_fuzz("run", &target.dir, folder)?;
+    let mut command = cargo_fuzz("run", &target.dir, folder, request)?;
     command.arg(&target.name).arg(collected).arg(root().join(&target.dir).join("fuzz/corpus"));
     command.args(["--", &format!("-max_total_time={}", request.seconds), "-timeout=20"]);
     command.args(request.seed.map(|seed| format!("-seed={seed}")));
@@ -122,10 +122,13 @@ fn fuzz_one(target: &Target, request: &Request, folder: &Path) -> Outcome {
 ///
 /// Its flags for the compiler are unstable ones, which `RUSTC_BOOTSTRAP` allows on a stable toolchain. The crates forbid unsafe
 /// code, so a sanitizer would only slow the targets down; all crates share a folder for what is built.
-fn cargo_fuzz(verb: &str, dir: &str, folder: &Path) -> Outcome<Command> {
+fn cargo_fuzz(verb: &str, dir: &str, folder: &Path, request: &Request) -> Outcome<Command> {
     let mut command = Command::new("cargo");
     command.current_dir(root().join(dir)).env("RUSTC_BOOTSTRAP", "1").env("PATH", programs::path()?);
     command.args(["fuzz", verb, "--sanitizer", "none", "--codegen-units", "16", "--target-dir"]).arg(folder);
+    if request.is_quick {
+        command.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
+    }
     Ok(command)
 }
 
@@ -141,11 +144,14 @@ struct Request {
     seed: Option<u32>,
     jobs: usize,
     list: bool,
+    /// Built with few optimisations: for runs so short that the build takes longer.
+    is_quick: bool,
 }
 
 fn parse(args: &[String], all: &[Target]) -> Outcome<Request> {
     let targets = all.to_vec();
-    let mut request = Request { targets, seconds: DEFAULT_SECONDS, seed: None, jobs: jobs(), list: false };
+    let mut request =
+        Request { targets, seconds: DEFAULT_SECONDS, seed: None, jobs: jobs(), list: false, is_quick: false };
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         match arg.as_str() {

@@ -138,7 +138,7 @@ mod tests {
     use std::process::Command;
 
     use super::{filled_in, run};
-    use crate::workspace::root;
+    use crate::workspace::{packages, root, target};
 
     /// A folder that goes when the test ends.
     struct Folder(PathBuf);
@@ -165,15 +165,17 @@ mod tests {
 
     /// What cargo prints, on both streams; it has to succeed.
     fn cargo(folder: &Path, args: &[&str]) -> String {
-        // One folder of builds for all runs, so that dependencies are built once.
-        let built = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let output = Command::new(cargo)
-            .args(args)
-            .current_dir(folder)
-            .env("CARGO_TARGET_DIR", built.join("conformance-new"))
-            .output()
-            .unwrap();
+        let mut command = Command::new(cargo);
+        command.args(args).current_dir(folder).env("CARGO_TARGET_DIR", target().unwrap());
+        // The linter of the workspace, if it compiles the tests there.
+        command.env_remove("RUSTC_WORKSPACE_WRAPPER");
+        // What was built for the workspace is used again, so it is asked for in the same form.
+        command.args(["--config", "profile.dev.package.\"*\".opt-level=1"]);
+        for package in packages().unwrap() {
+            command.arg("--config").arg(format!("profile.dev.package.{}.opt-level=0", package.name));
+        }
+        let output = command.output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{text}");
         text.into_owned()

@@ -144,6 +144,8 @@ impl Program {
                 command.current_dir(building).args([
                     "install",
                     "--quiet",
+                    // Optimising the tool takes longer than a check that it makes once.
+                    "--debug",
                     "--locked",
                     "--no-track",
                     "--version",
