@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use groundstate_common::hex;
 use groundstate_postgres::tokio_postgres::types::Type;
 use groundstate_statemgr::{
     Capabilities, Error, ErrorKind, Exclusion, LockGrant, LockHolder, LockId, LockInfo, Op, Result,
@@ -62,8 +63,7 @@ impl Inner {
 
 /// The version of a state: the SHA-256 of its text, which the server computes too.
 pub(crate) fn digest(data: &str) -> Version {
-    let digits: String = Sha256::digest(data.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
-    version(&digits)
+    version(&hex(&Sha256::digest(data.as_bytes())))
 }
 
 /// The version that these digits of the server are.
