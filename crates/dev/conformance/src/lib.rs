@@ -53,6 +53,7 @@
 //!   which a test plans.
 //! - [`MemoryHarness`] runs the suite on the store in memory.
 //! - [`journals`] has the cases of journals, which are stores of another kind, and [`journal_suite!`] makes tests of them.
+//! - `http`, with the feature of this name, has the cases of servers of Terraform's HTTP protocol, which are sent by hand.
 //! - [`blob_suite!`] and [`BlobHarness`] are the same for blob stores. All three suites run by one frame: a case on a
 //!   thread of its own, a [`Failure`] with the clause, what was expected and what was seen.
 //!
@@ -67,7 +68,7 @@
 //!
 //! # Features
 //!
-//! None.
+//! - `http`: the suite of servers of Terraform's HTTP protocol. It brings an HTTP client and a runtime along. Off by default.
 
 mod blobs;
 mod cases;
@@ -80,6 +81,8 @@ mod faulty_blobs;
 mod frame;
 mod harness;
 mod history;
+#[cfg(feature = "http")]
+pub mod http;
 pub mod journals;
 mod linear;
 mod macros;

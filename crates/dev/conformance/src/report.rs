@@ -55,16 +55,7 @@ impl Report {
 
     /// How many cases ended in which way.
     pub fn counts(&self) -> Counts {
-        let mut counts = Counts::default();
-        for case in &self.cases {
-            match case.outcome {
-                Outcome::Passed => counts.passed += 1,
-                Outcome::Failed(_) => counts.failed += 1,
-                Outcome::NotShown(_) => counts.not_shown += 1,
-                Outcome::NotApplicable(_) => counts.not_applicable += 1,
-            }
-        }
-        counts
+        Counts::of(self.cases.iter().map(|case| &case.outcome))
     }
 
     /// The report as a JSON document, for programs: one object for each case.
@@ -93,43 +84,56 @@ impl CaseReport {
             "clause": self.case.code,
             "conditions": self.conditions.name(),
         });
-        let members = match &self.outcome {
-            Outcome::Passed => json!({"outcome": "passed"}),
-            Outcome::NotShown(why) => json!({"outcome": "not_shown", "why": why}),
-            Outcome::NotApplicable(why) => json!({"outcome": "not_applicable", "why": why}),
-            Outcome::Failed(failure) => json!({
-                "outcome": "failed",
-                "broken_clause": failure.clause.code,
-                "expected": failure.expected,
-                "seen": failure.seen,
-                "next_step": failure.hint,
-                "calls": failure.calls,
-            }),
-        };
-        if let (Value::Object(object), Value::Object(members)) = (&mut object, members) {
+        if let (Value::Object(object), Value::Object(members)) = (&mut object, members(&self.outcome)) {
             object.extend(members);
         }
         object
     }
 }
 
+/// What an outcome is in JSON.
+pub(crate) fn members(outcome: &Outcome) -> Value {
+    match outcome {
+        Outcome::Passed => json!({"outcome": "passed"}),
+        Outcome::NotShown(why) => json!({"outcome": "not_shown", "why": why}),
+        Outcome::NotApplicable(why) => json!({"outcome": "not_applicable", "why": why}),
+        Outcome::Failed(failure) => json!({
+            "outcome": "failed",
+            "broken_clause": failure.clause.code,
+            "expected": failure.expected,
+            "seen": failure.seen,
+            "next_step": failure.hint,
+            "calls": failure.calls,
+        }),
+    }
+}
+
+/// An outcome in a word.
+pub(crate) fn word(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Passed => "passed",
+        Outcome::Failed(_) => "FAILED",
+        Outcome::NotShown(_) => "unseen",
+        Outcome::NotApplicable(_) => "n/a",
+    }
+}
+
+/// What follows the name of a case: why it shows nothing, or what failed.
+pub(crate) fn details(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Passed => String::new(),
+        Outcome::NotShown(why) | Outcome::NotApplicable(why) => format!(": {why}"),
+        Outcome::Failed(failure) => {
+            failure.to_string().lines().skip(1).map(|line| format!("\n    {line}")).collect()
+        }
+    }
+}
+
 impl fmt::Display for CaseReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { case, conditions, outcome } = self;
-        let word = match outcome {
-            Outcome::Passed => "passed",
-            Outcome::Failed(_) => "FAILED",
-            Outcome::NotShown(_) => "unseen",
-            Outcome::NotApplicable(_) => "n/a",
-        };
-        write!(f, "{word:<6} {:<2} {conditions:<7} {}", case.code, case.name)?;
-        match outcome {
-            Outcome::Passed => Ok(()),
-            Outcome::NotShown(why) | Outcome::NotApplicable(why) => write!(f, ": {why}"),
-            Outcome::Failed(failure) => {
-                failure.to_string().lines().skip(1).try_for_each(|line| write!(f, "\n    {line}"))
-            }
-        }
+        let (word, details) = (word(outcome), details(outcome));
+        write!(f, "{word:<6} {:<2} {conditions:<7} {}{details}", case.code, case.name)
     }
 }
 
@@ -145,6 +149,22 @@ pub struct Counts {
     pub not_shown: usize,
     /// The clause does not concern the store, or needs help of the harness.
     pub not_applicable: usize,
+}
+
+impl Counts {
+    /// Counts outcomes.
+    pub(crate) fn of<'o>(outcomes: impl Iterator<Item = &'o Outcome>) -> Self {
+        let mut counts = Self::default();
+        for outcome in outcomes {
+            match outcome {
+                Outcome::Passed => counts.passed += 1,
+                Outcome::Failed(_) => counts.failed += 1,
+                Outcome::NotShown(_) => counts.not_shown += 1,
+                Outcome::NotApplicable(_) => counts.not_applicable += 1,
+            }
+        }
+        counts
+    }
 }
 
 impl fmt::Display for Counts {

@@ -20,7 +20,7 @@ const SHOWN: usize = 40;
 pub(crate) struct Trace(Mutex<VecDeque<(String, usize)>>);
 
 impl Trace {
-    fn push(&self, line: String) {
+    pub(crate) fn push(&self, line: String) {
         let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((last, times)) = lines.back_mut()
             && *last == line

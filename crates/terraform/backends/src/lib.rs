@@ -38,7 +38,7 @@
 //!
 //! # Features
 //!
-//! One for each service, all off by default: `s3`, `gcs`, `azurerm`, `pg`. `os`: `common` has the clock and the randomness of the system.
+//! One for each service, all off by default: `s3`, `gcs`, `azurerm`, `http`, `pg`. `os`: `common` has the clock and the randomness of the system.
 
 #[cfg(feature = "azurerm")]
 mod azurerm;
@@ -47,6 +47,8 @@ mod cloud;
 mod error;
 #[cfg(feature = "gcs")]
 mod gcs;
+#[cfg(feature = "http")]
+mod http;
 mod local;
 mod maintenance;
 mod outputs;
@@ -65,6 +67,8 @@ pub use azurerm::AzureFactory;
 pub use error::BackendsError;
 #[cfg(feature = "gcs")]
 pub use gcs::GcsFactory;
+#[cfg(feature = "http")]
+pub use http::HttpFactory;
 pub use local::{LocalFactory, local_path};
 pub use maintenance::{DigestRepair, FoundLock, LockMaintenance, LockMove};
 pub use outputs::Outputs;

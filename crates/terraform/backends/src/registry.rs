@@ -251,6 +251,8 @@ impl Registry {
         let registry = registry.with(Arc::new(crate::gcs::GcsFactory));
         #[cfg(feature = "pg")]
         let registry = registry.with(Arc::new(crate::pg::PgFactory));
+        #[cfg(feature = "http")]
+        let registry = registry.with(Arc::new(crate::http::HttpFactory));
         registry
     }
 

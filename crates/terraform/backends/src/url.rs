@@ -26,6 +26,12 @@ pub struct PlaceUrl {
     authority: String,
     path: String,
     options: Vec<(String, String)>,
+    /// What stands before an `@`, where addresses of the scheme may have that.
+    user: Option<String>,
+    /// Scheme, authority and path as they were written, without the user.
+    raw_place: String,
+    /// The options as they were written.
+    raw_options: Vec<String>,
 }
 
 impl PlaceUrl {
@@ -38,7 +44,7 @@ impl PlaceUrl {
     ///
     /// # Errors
     ///
-    /// [`BackendsError::Url`] when it is none, or has a user or a password.
+    /// [`BackendsError::Url`] when it is none, or has a password, or a user in another address than of `http` or `https`.
     pub fn parse(text: &str) -> Result<Self, BackendsError> {
         let wrong =
             |shown: &str, why: &str| BackendsError::Url { url: shown.to_owned(), why: why.to_owned() };
@@ -54,9 +60,20 @@ impl PlaceUrl {
             return Err(wrong("it has a fragment, write # as %23"));
         }
         let (authority, path) = place.split_once('/').unwrap_or((place, ""));
-        if authority.contains('@') {
-            return Err(wrong("it has a user or a password, use the environment or a profile for those"));
-        }
+        let scheme = scheme.to_ascii_lowercase();
+        let is_http = matches!(scheme.as_str(), "http" | "https");
+        let (user, authority) = match authority.rsplit_once('@') {
+            None => (None, authority),
+            Some((user, _)) if is_http && user.contains(':') => {
+                return Err(wrong(
+                    "it has a password, which other users of the machine can see; set TF_HTTP_PASSWORD",
+                ));
+            }
+            Some((user, authority)) if is_http => (Some(user), authority),
+            Some(_) => {
+                return Err(wrong("it has a user or a password, use the environment or a profile for those"));
+            }
+        };
         let decode = |text: &str| {
             decoded(text).ok_or_else(|| wrong("it has a % that no two hexadecimal digits follow"))
         };
@@ -64,15 +81,15 @@ impl PlaceUrl {
             let (name, value) = pair.split_once('=').unwrap_or((pair, "true"));
             Ok::<_, BackendsError>((decode(name)?, decode(value)?))
         };
+        let pairs: Vec<&str> = query.split('&').filter(|pair| !pair.is_empty()).collect();
         Ok(Self {
-            scheme: scheme.to_ascii_lowercase(),
             authority: decode(authority)?,
             path: decode(path)?,
-            options: query
-                .split('&')
-                .filter(|pair| !pair.is_empty())
-                .map(option)
-                .collect::<Result<_, _>>()?,
+            options: pairs.iter().map(|pair| option(pair)).collect::<Result<_, _>>()?,
+            user: user.map(decode).transpose()?,
+            raw_place: format!("{scheme}://{authority}/{path}"),
+            raw_options: pairs.into_iter().map(str::to_owned).collect(),
+            scheme,
         })
     }
 
@@ -94,6 +111,22 @@ impl PlaceUrl {
     /// The options, in the order in which they are given. One without a value is `true`.
     pub fn options(&self) -> &[(String, String)] {
         &self.options
+    }
+
+    /// The user, in an address of `http` or `https`.
+    pub fn user(&self) -> Option<&str> {
+        self.user.as_deref()
+    }
+
+    /// Scheme, authority and path as they were written, with a slash behind the authority and without a user: what is to be sent and not
+    /// looked up.
+    pub fn raw_place(&self) -> &str {
+        &self.raw_place
+    }
+
+    /// The options as they were written, in the order of [`options`](Self::options).
+    pub fn raw_options(&self) -> &[String] {
+        &self.raw_options
     }
 
     /// That the address names no place, and why.
@@ -151,6 +184,15 @@ mod tests {
     }
 
     #[test]
+    fn what_is_sent_is_kept_as_it_was_written() {
+        let url = PlaceUrl::parse("HTTPS://an%61@h:8443/a%2Fb/?x=%20y&lock_method=POST").unwrap();
+        assert_eq!((url.user(), url.authority(), url.path()), (Some("ana"), "h:8443", "a/b/"));
+        assert_eq!(url.raw_place(), "https://h:8443/a%2Fb/");
+        assert_eq!(url.raw_options(), ["x=%20y", "lock_method=POST"]);
+        assert_eq!(url.to_string(), "https://h:8443/a/b/");
+    }
+
+    #[test]
     fn tells_addresses_from_paths() {
         for (text, is_url) in [
             ("s3://b/k", true),
@@ -167,7 +209,14 @@ mod tests {
 
     #[test]
     fn refuses_what_names_no_place_and_shows_no_secret() {
-        for text in ["s3://AK:hunter2@b/k", "s3://b/k?secret_key=hunter2%", "s3://b/hunter2#x", "hunter2"] {
+        for text in [
+            "s3://AK:hunter2@b/k",
+            "s3://hunter2@b/k",
+            "https://ana:hunter2@h/s",
+            "s3://b/k?secret_key=hunter2%",
+            "s3://b/hunter2#x",
+            "hunter2",
+        ] {
             let error = PlaceUrl::parse(text).unwrap_err().to_string();
             assert!(!error.contains("hunter2"), "{error}");
         }

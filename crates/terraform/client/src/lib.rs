@@ -29,7 +29,7 @@
 //!
 //! # Features
 //!
-//! One for each service, all off by default: `s3`, `gcs`, `azurerm`, `pg`.
+//! One for each service, all off by default: `s3`, `gcs`, `azurerm`, `http`, `pg`.
 
 pub mod blocking;
 mod client;

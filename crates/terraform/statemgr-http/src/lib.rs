@@ -62,6 +62,8 @@ pub use store::HttpStore;
 
 /// Clocks, ids and what waits.
 pub use groundstate_common as common;
+/// Addresses and limits.
+pub use groundstate_http_client as http_client;
 /// The contract of stores, and the manager.
 pub use groundstate_statemgr as statemgr;
 

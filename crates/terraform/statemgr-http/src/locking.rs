@@ -56,7 +56,7 @@ impl HttpStore {
         let document = document(info);
         match self.shared.request_lock(OP, &info.id, &document).await? {
             Taken::Granted => {
-                *self.held() = Some(HeldLock { id: info.id.clone(), document });
+                *self.held() = Some(HeldLock { id: info.id.clone(), document, is_proven: false });
                 Ok(LockGrant::new(info.id.clone()))
             }
             Taken::Held(Some(holder)) if self.shared.is_look(&holder) => Err(Error::raced(OP, self)),
@@ -72,8 +72,11 @@ impl HttpStore {
         self.shared.locks(op)?;
         let own = self.held().clone().filter(|held| held.id == *id);
         let Some(own) = own else { return self.free_other(op, id).await };
-        let document = if op == Op::ForceUnlock { only_id(id) } else { own.document };
-        let released = self.shared.release(op, id, &document, true).await;
+        let document = if op == Op::ForceUnlock { only_id(id) } else { own.document.clone() };
+        let released = match self.is_lost(op, &own).await {
+            Some(lost) => Err(lost),
+            None => self.shared.release(op, id, &document, true).await,
+        };
         let is_over = match &released {
             Ok(()) => true,
             Err(error) => matches!(error.kind(), ErrorKind::LockLost | ErrorKind::NotFound),
@@ -82,6 +85,22 @@ impl HttpStore {
             self.held().take_if(|held| held.id == *id);
         }
         released
+    }
+
+    /// Whether a lock went away under its holder. Servers answer the release of what is not locked as they answer any other, so that
+    /// they are asked before; where a change was made under the lock, they have said so already.
+    async fn is_lost(&self, op: Op, own: &HeldLock) -> Option<Error> {
+        if own.is_proven || op != Op::Unlock {
+            return None;
+        }
+        match self.find_holder(op).await {
+            Ok(None) => Some(self.shared.lost(op, &own.id, None)),
+            Ok(Some(holder)) if holder.documented && holder.id != own.id => {
+                Some(self.shared.lost(op, &own.id, Some(holder)))
+            }
+            // What cannot be told is left to the release.
+            Ok(Some(_)) | Err(_) => None,
+        }
     }
 
     /// Releases a lock that this client does not remember. The protocol leaves it to the server to compare the id, and not every one does: so

@@ -46,6 +46,8 @@ pub(crate) struct HeldLock {
     pub(crate) id: LockId,
     /// The document, byte for byte as it was sent: its release sends the same.
     pub(crate) document: Bytes,
+    /// The server has taken a change under it.
+    pub(crate) is_proven: bool,
 }
 
 /// What is stored.

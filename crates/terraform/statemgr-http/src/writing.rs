@@ -82,8 +82,17 @@ impl HttpStore {
         Change { op, call, endpoint: endpoint.under(under.as_ref()), under, body, expect }
     }
 
-    /// Carries a change out, and gives the answer if there was one. After one that got lost, what is stored decides.
+    /// Carries a change out, and gives the answer if there was one.
     async fn make(&self, change: &Change<'_>) -> Result<Option<Reply>> {
+        let reply = self.attempt(change).await?;
+        if let Some(held) = &mut *self.held() {
+            held.is_proven |= change.under.as_ref() == Some(&held.id);
+        }
+        Ok(reply)
+    }
+
+    /// The same. After an answer that got lost, what is stored decides.
+    async fn attempt(&self, change: &Change<'_>) -> Result<Option<Reply>> {
         let exchange = &self.shared.exchange;
         let mut condition = self.condition(change).await?;
         let before = match change.expect {

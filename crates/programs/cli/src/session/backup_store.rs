@@ -123,8 +123,14 @@ impl BackupStore {
 
     /// Copies what is about to be replaced. It was read just before, as a rule.
     async fn back_up(&self, expect: &Expect) -> Result<()> {
-        let (Some(path), Expect::Version(version)) = (&self.backup, expect) else { return Ok(()) };
-        let known = self.memory().last.take().filter(|stored| stored.version == *version);
+        let Some(path) = &self.backup else { return Ok(()) };
+        let known = self.memory().last.take();
+        let known = match expect {
+            Expect::Absent => return Ok(()),
+            Expect::Version(version) => known.filter(|stored| stored.version == *version),
+            // Where a store takes no conditions, the manager has looked at what is stored.
+            Expect::Any => known,
+        };
         let stored = match known {
             Some(stored) => Some(stored),
             None => self.remote.store.read().await?,
@@ -175,7 +181,8 @@ impl StateStore for BackupStore {
     async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
         self.back_up(&options.expect).await?;
         let written = self.answered(Op::Write, self.remote.store.write(bytes, options)).await;
-        let refused = |error: &Error| matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::Invalid);
+        // What a service finds invalid is kept too: it may be too large for it.
+        let refused = |error: &Error| error.kind() == ErrorKind::Unsupported || bytes.is_empty();
         self.memory().unsaved = match &written {
             Err(error) if !refused(error) => Some(bytes.to_vec()),
             _ => None,

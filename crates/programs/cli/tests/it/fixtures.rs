@@ -117,13 +117,13 @@ fn upgrades_old_states_to_what_terraform_makes_of_them() {
 #[test]
 fn says_of_each_backend_where_its_state_is() {
     let Some(root) = shared_fixtures() else { return };
-    for (kind, expected) in [("http", "the backend \"http\""), ("pg", "a backend of the type \"pg\"")] {
+    for kind in ["http", "pg"] {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join(".terraform")).unwrap();
         let settings = root.join("terraform-1.11/backend-config").join(format!("{kind}.json"));
         fs::copy(settings, dir.path().join(".terraform/terraform.tfstate")).unwrap();
         let message = groundstate(&["list", text(dir.path())]).failed(3);
-        assert!(message.contains(expected), "{message}");
+        assert!(message.contains(&format!("a backend of the type {kind:?}")), "{message}");
     }
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir(dir.path().join(".terraform")).unwrap();

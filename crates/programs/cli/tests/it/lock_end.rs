@@ -17,7 +17,8 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_groundstate");
 
 /// Every kind of place in the network.
 fn all_places() -> Vec<Work> {
-    everywhere().into_iter().chain([Work::new(TestBackend::azurerm_here())]).collect()
+    let more = [TestBackend::azurerm_here(), TestBackend::http_here()].map(Work::new);
+    everywhere().into_iter().chain(more).collect()
 }
 
 /// Starts the command in the directory.
@@ -41,6 +42,7 @@ fn ended(child: Child) -> Run {
 fn requests(work: &Work) -> [(&'static str, &'static str, u64); 2] {
     match (work.place.kind(), work.place.settings().get("use_lockfile").is_some()) {
         ("gcs", _) => [("PUT", "*.tflock", 1), ("DELETE", "*.tflock", 1)],
+        ("http", _) => [("LOCK", "*", 1), ("UNLOCK", "*", 1)],
         ("azurerm", _) => [("PUT", "*?*comp=lease*", 1), ("PUT", "*?*comp=lease*", 2)],
         (_, true) => [("PUT", "*.tflock", 1), ("DELETE", "*.tflock", 1)],
         // A table has one address for everything.
@@ -213,6 +215,7 @@ fn a_second_signal_ends_the_wait_and_names_what_may_be_left() {
         assert!(begin.elapsed() < Duration::from_secs(12), "{:?}", begin.elapsed());
         let lock = match work.place.kind() {
             "azurerm" => "the lease on ",
+            "http" => "the lock of ",
             _ if method == "POST" => "the row ",
             _ => ".tflock",
         };
@@ -226,11 +229,15 @@ fn a_signal_during_a_write_is_told_by_what_is_stored() {
     for work in all_places() {
         work.push(&["one"]);
         let server = work.place.server().unwrap();
-        let path = if work.place.kind() == "azurerm" { "*app.tfstate?" } else { "*.tfstate" };
-        server.fault(Fault::delay_answer(Duration::from_millis(1500)).on("PUT", path).nth(1));
-        let seen = server.count("PUT", path);
+        let (method, path) = match work.place.kind() {
+            "azurerm" => ("PUT", "*app.tfstate?"),
+            "http" => ("POST", "*"),
+            _ => ("PUT", "*.tfstate"),
+        };
+        server.fault(Fault::delay_answer(Duration::from_millis(1500)).on(method, path).nth(1));
+        let seen = server.count(method, path);
         let child = start(&work, &["mv", ".", "a.one", "a.two"]);
-        until("the state is written", || server.count("PUT", path) > seen);
+        until("the state is written", || server.count(method, path) > seen);
         signal(&child, "TERM");
         let run = ended(child);
         assert_eq!(run.code, 0, "what was asked for is done: {}", run.stderr);

@@ -40,6 +40,7 @@ mod pulumi_changes;
 mod readme;
 mod recover;
 mod remote;
+mod remote_http;
 mod remote_workspaces;
 mod replace;
 mod schemas;

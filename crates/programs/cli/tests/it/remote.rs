@@ -93,9 +93,13 @@ impl Work {
     }
 
     /// The same place as an address.
-    fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         let settings = self.place.settings();
         let text = |name: &str| settings.get(name).and_then(Value::as_str).expect("it is a text").to_owned();
+        if self.place.kind() == "http" {
+            // The lock is where the state is.
+            return text("address");
+        }
         let (base, own) = match self.place.kind() {
             "gcs" => (format!("gs://{}/{}", text("bucket"), text("prefix")), ["bucket", "prefix"]),
             _ => (format!("s3://{}/{}", text("bucket"), text("key")), ["bucket", "key"]),
@@ -125,7 +129,12 @@ fn wait_until(child: &mut Child, mut happens: impl FnMut() -> bool) {
     }
 }
 
-/// A directory for each kind of place.
+/// A directory for each kind of place that has one state and a lock.
+pub(crate) fn all_places() -> Vec<Work> {
+    everywhere().into_iter().chain([Work::new(TestBackend::http_here())]).collect()
+}
+
+/// A directory for each kind of place with workspaces and objects.
 pub(crate) fn everywhere() -> Vec<Work> {
     let s3 = [S3Locks::File, S3Locks::Table, S3Locks::Both].map(TestBackend::s3_here);
     s3.into_iter().chain([TestBackend::gcs_here()]).map(Work::new).collect()
@@ -133,7 +142,7 @@ pub(crate) fn everywhere() -> Vec<Work> {
 
 #[test]
 fn an_initialised_directory_just_works() {
-    for work in everywhere() {
+    for work in all_places() {
         let nothing = work.run(&["list", "."]).failed(3);
         assert!(nothing.contains("no state is stored in "), "{nothing}");
         work.push(&["one", "two"]);
@@ -151,7 +160,7 @@ fn an_initialised_directory_just_works() {
 
 #[test]
 fn changes_are_made_under_the_lock_and_leave_a_copy() {
-    for work in everywhere() {
+    for work in all_places() {
         work.push(&["one", "two"]);
         let before = work.stored().unwrap();
         let run = work.run(&["mv", ".", "a.one", "a.three"]);
@@ -176,7 +185,7 @@ fn changes_are_made_under_the_lock_and_leave_a_copy() {
 
 #[test]
 fn a_lock_is_shown_with_its_process_and_freed() {
-    for work in everywhere() {
+    for work in all_places() {
         work.push(&["one"]);
         let program = env!("CARGO_BIN_EXE_groundstate");
         let inside = work.run(&["lock", ".", "--", program, "locks", ".", "--json"]).clean();
@@ -205,7 +214,7 @@ fn a_lock_is_shown_with_its_process_and_freed() {
 
 #[test]
 fn a_lock_of_a_process_that_was_killed_is_found_to_be_stale() {
-    for work in everywhere() {
+    for work in all_places() {
         work.push(&["one"]);
         work.leave_stale_lock();
         let shown = work.run(&["locks", "."]).clean();

@@ -131,12 +131,27 @@ fn is_harmless(kind: &str, path: &str) -> bool {
         "skip_table_creation",
         "table_name",
     ];
+    // Which authorities count, and whether any does, is no more harmless than an address.
+    const HTTP: &[&str] = &[
+        "client_certificate_pem",
+        "client_private_key_pem",
+        "headers",
+        "lock_method",
+        "password",
+        "retry_max",
+        "retry_wait_max",
+        "retry_wait_min",
+        "unlock_method",
+        "update_method",
+        "username",
+    ];
     let options = match kind {
         "local" => &["path", "workspace_dir"][..],
         "s3" => S3,
         "gcs" => GCS,
         "azurerm" => AZURERM,
         "pg" => PG,
+        "http" => HTTP,
         // What nothing here opens decides nothing.
         _ => return false,
     };

@@ -3,6 +3,8 @@
 #[cfg(all(feature = "azurerm", feature = "gcs", feature = "s3"))]
 mod clouds;
 mod directories;
+#[cfg(feature = "http")]
+mod http;
 #[cfg(feature = "pg")]
 mod pg;
 mod registry;

@@ -154,9 +154,10 @@ async fn a_release_whose_answer_got_lost_is_one() {
         let server = HttpStateServer::start_blocking();
         let (store, other) = (client(&server), client(&server));
         let grant = store.lock(&info("7")).await.unwrap();
+        store.write(&state(1), &WriteOptions::any()).await.unwrap();
         server.fault(loss.clone().on("UNLOCK", "*").nth(1));
         store.unlock(&grant.id).await.unwrap();
-        assert_eq!(sent(&server), ["LOCK", "UNLOCK", "UNLOCK"]);
+        assert_eq!(sent(&server), ["LOCK", "POST?ID=7", "UNLOCK", "UNLOCK"]);
         // Another client has the lock by the second attempt.
         let grant = store.lock(&info("8")).await.unwrap();
         server.clear_faults();

@@ -124,15 +124,35 @@ async fn a_lock_that_was_broken_is_noticed_by_the_write_and_by_the_release() {
 }
 
 #[tokio::test]
+async fn a_lock_that_was_broken_before_anything_was_written_is_noticed_by_the_release() {
+    for now in [None, Some(ALICE)] {
+        let server = HttpStateServer::start_blocking();
+        let store = client(&server);
+        let grant = store.lock(&info("7")).await.unwrap();
+        server.set_lock(PATH, now);
+        let lost = store.unlock(&grant.id).await.unwrap_err();
+        assert_eq!(lost.kind(), ErrorKind::LockLost, "{lost}");
+        assert_eq!(server.lock_of(PATH).as_deref(), now);
+        // A server that does not say who holds the lock is asked for the release alone.
+        let store = client(&server);
+        server.set_lock(PATH, None);
+        let grant = store.lock(&info("8")).await.unwrap();
+        server.hide_holders_behind("locked");
+        store.unlock(&grant.id).await.unwrap();
+    }
+}
+
+#[tokio::test]
 async fn a_release_that_is_answered_with_another_2xx_is_one() {
     for status in [201, 202, 204] {
         let server = HttpStateServer::start_blocking();
         let store = client(&server);
         let grant = store.lock(&info("7")).await.unwrap();
+        store.write(&state(1), &WriteOptions::any()).await.unwrap();
         server.fault(Fault::after_commit(status, "done").on("UNLOCK", "*"));
         store.unlock(&grant.id).await.unwrap();
-        store.write(&state(1), &WriteOptions::any()).await.unwrap();
-        assert_eq!(sent(&server), ["LOCK", "UNLOCK", "POST"]);
+        store.write(&state(2), &WriteOptions::any()).await.unwrap();
+        assert_eq!(sent(&server), ["LOCK", "POST?ID=7", "UNLOCK", "POST"]);
     }
 }
 

@@ -14,15 +14,17 @@ async fn verb_and_body_go_along_with_307_and_308() {
     for status in [307, 308] {
         let server = HttpStateServer::start_blocking();
         let store = client(&server);
-        server.fault(Fault::instead(moved(status, "/moved")).on("*", PATH));
+        for method in ["LOCK", "UNLOCK"] {
+            server.fault(Fault::instead(moved(status, "/moved")).on(method, PATH));
+        }
         server.fault(Fault::instead(moved(status, "/moved?ID=7")).on("POST", PATH));
         let grant = store.lock(&info("7")).await.unwrap();
+        store.write(&state(1), &WriteOptions::any()).await.unwrap();
         store.unlock(&grant.id).await.unwrap();
-        assert_eq!(sent(&server), ["LOCK", "LOCK", "UNLOCK", "UNLOCK"]);
+        assert_eq!(sent(&server), ["LOCK", "LOCK", "POST?ID=7", "POST?ID=7", "UNLOCK", "UNLOCK"]);
         let requests = server.requests();
         assert_eq!((requests[0].path.as_str(), requests[1].path.as_str()), (PATH, "/moved"));
         assert_eq!(requests[0].body, requests[1].body);
-        store.write(&state(1), &WriteOptions::any()).await.unwrap();
         assert_eq!(server.state("/moved").unwrap(), state(1));
     }
 }

@@ -23,10 +23,11 @@ async fn a_lock_and_its_release_are_terraforms_byte_for_byte() {
         ..info("")
     };
     let grant = store.lock(&info).await.unwrap();
+    store.write(&state(1), &WriteOptions::any()).await.unwrap();
     store.unlock(&grant.id).await.unwrap();
     let requests = server.requests();
-    assert_eq!(sent(&server), ["LOCK", "UNLOCK"]);
-    for request in &requests {
+    assert_eq!(sent(&server), ["LOCK", "POST?ID=d80b1ecd-9086-3145-7665-2913283f1c2c", "UNLOCK"]);
+    for request in [&requests[0], &requests[2]] {
         assert_eq!(std::str::from_utf8(&request.body), Ok(RECORDED));
         assert_eq!(request.header("content-md5"), Some(RECORDED_MD5));
         assert_eq!(request.header("content-type"), Some("application/json"));

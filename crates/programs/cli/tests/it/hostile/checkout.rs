@@ -218,6 +218,38 @@ fn tokens_of_google_go_to_google_or_where_the_user_says() {
 }
 
 #[test]
+fn passwords_go_to_the_server_that_the_user_names() {
+    let server = recorder();
+    let address = format!("{}/state", server.endpoint());
+    let config = json!({"address": address, "lock_address": address, "unlock_address": address});
+    let basic = [("TF_HTTP_USERNAME", "ana"), ("TF_HTTP_PASSWORD", SECRET)];
+    Checkout::recorded("http", &config).is_silent(&server, &basic);
+    Checkout::initialised("http", &config).is_silent(&server, &basic);
+    // The address is the user's, and where the lock is taken is not.
+    let evil = recorder();
+    let mut split = config.clone();
+    split["lock_address"] = evil.endpoint().into();
+    split["unlock_address"] = evil.endpoint().into();
+    let named = [&basic[..], &[("TF_HTTP_ADDRESS", address.as_str())]].concat();
+    Checkout::initialised("http", &split).is_silent(&server, &named);
+    assert!(evil.requests().is_empty());
+    // A directory does not say that any certificate will do for the user's password.
+    let mut unchecked = config.clone();
+    unchecked["skip_cert_verification"] = true.into();
+    Checkout::initialised("http", &unchecked).is_silent(&server, &named);
+    for variable in
+        [("TF_HTTP_ADDRESS", address.as_str()), ("GROUNDSTATE_HTTP_TRUSTED_SERVERS", &server.endpoint())]
+    {
+        server.clear_requests();
+        let directory = Checkout::initialised("http", &config);
+        let nothing = directory.run(&["list", "."], &[&basic[..], &[variable]].concat()).failed(3);
+        assert!(nothing.contains("no state is stored"), "{nothing}");
+        // ana:hunter2
+        assert!(server.saw("Basic YW5hOmh1bnRlcjI="), "{:?}", server.requests());
+    }
+}
+
+#[test]
 fn options_that_no_product_has_do_not_come_from_a_directory() {
     let server = recorder();
     let azure = json!({"storage_account_name": "acme", "container_name": "c", "key": "k"});
@@ -353,7 +385,7 @@ fn a_backend_that_is_not_built_in_is_named_with_those_that_are() {
     ] {
         let error = directory.run(args, &[]).failed(3);
         assert!(
-            error.contains("\"consul\"") && error.contains("azurerm, gcs, local, pg, s3"),
+            error.contains("\"consul\"") && error.contains("azurerm, gcs, http, local, pg, s3"),
             "{args:?}: {error}"
         );
         assert!(error.contains("state pull > FILE") && !error.contains(SECRET), "{args:?}: {error}");

@@ -1,5 +1,6 @@
 //! The real terraform, the real pulumi and the command on the same states, in each of their back ends.
 
+mod http;
 mod places;
 mod postgres;
 #[cfg(unix)]

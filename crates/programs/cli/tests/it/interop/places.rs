@@ -29,3 +29,7 @@ pub(super) fn azurerm() -> Option<TestBackend> {
 pub(super) fn pg() -> Option<TestBackend> {
     terraform_takes_part().then(TestBackend::pg).flatten()
 }
+
+pub(super) fn http() -> Option<TestBackend> {
+    terraform_takes_part().then(TestBackend::http_here)
+}

@@ -26,13 +26,13 @@ macro_rules! scenarios {
 
 scenarios! {
     terraform_excludes_terraform: local s3_lockfile s3_dynamodb s3_both gcs azurerm;
-    terraform_blocks_us: local s3_lockfile s3_dynamodb s3_both gcs azurerm;
-    we_block_terraform: local s3_lockfile s3_dynamodb s3_both gcs azurerm;
+    terraform_blocks_us: local s3_lockfile s3_dynamodb s3_both gcs azurerm http;
+    we_block_terraform: local s3_lockfile s3_dynamodb s3_both gcs azurerm http;
     terraform_frees_our_lock: s3_lockfile s3_dynamodb s3_both gcs azurerm;
     we_free_terraforms_lock: s3_lockfile s3_dynamodb s3_both gcs azurerm;
-    terraform_goes_on_after_our_changes: local s3_lockfile s3_dynamodb s3_both gcs azurerm pg;
+    terraform_goes_on_after_our_changes: local s3_lockfile s3_dynamodb s3_both gcs azurerm http pg;
     workspaces_are_seen_both_ways: local s3_lockfile s3_dynamodb s3_both gcs azurerm pg;
-    migration_keeps_lineage_and_serial: local s3_lockfile s3_dynamodb s3_both gcs azurerm pg;
+    migration_keeps_lineage_and_serial: local s3_lockfile s3_dynamodb s3_both gcs azurerm http pg;
 }
 
 /// The configuration after the moves and removals of the tests.
@@ -65,7 +65,7 @@ impl<'a> Colleague<'a> {
 }
 
 /// The id by which our command knows the holder of the lock.
-fn id_of_holder(dir: &Workdir) -> String {
+pub(super) fn id_of_holder(dir: &Workdir) -> String {
     let locks = dir.groundstate(&["locks", ".", "--json"]).succeeds();
     let locks: serde_json::Value = serde_json::from_str(&locks).unwrap();
     locks["locks"][0]["holder"]["id"].as_str().unwrap_or_else(|| panic!("no holder in {locks}")).to_owned()
@@ -203,7 +203,7 @@ fn migration_keeps_lineage_and_serial(place: &TestBackend) {
 }
 
 /// An id of the right form that no lock has.
-const NO_LOCK: &str = "00000000-0000-0000-0000-000000000000";
+pub(super) const NO_LOCK: &str = "00000000-0000-0000-0000-000000000000";
 
 fn terraform_frees_our_lock(place: &TestBackend) {
     let first = Workdir::applied(place);
