@@ -117,9 +117,10 @@ impl Entry {
     pub fn parse(line: &str) -> Result<Self, InvalidLine> {
         let rest = after_format(line)?;
         let sealed = unseal(line).ok_or_else(|| InvalidLine::form("it does not end with its hashes"))?;
-        let body = &sealed.body[line.len() - rest.len()..];
+        // A line without members ends before the comma behind its format.
+        let body = sealed.body.get(line.len() - rest.len()..);
         let (sequence, body) = body
-            .strip_prefix("\"seq\":")
+            .and_then(|body| body.strip_prefix("\"seq\":"))
             .and_then(|rest| rest.split_once(','))
             .ok_or_else(|| InvalidLine::form("it has no number"))?;
         let sequence = whole_number(sequence).ok_or_else(|| InvalidLine::form("its number is not one"))?;
@@ -216,6 +217,8 @@ pub(crate) mod tests {
         let sealed = |json: &str| crate::seal::seal(json, Hash::START).0;
         let json = record(3).to_json();
         for (text, why) in [
+            (sealed("{\"v\":1}"), "no number"),
+            (sealed("{\"v\":1,\"seq\":7}"), "no number"),
             (sealed("{\"v\":1,\"seq\":7,\"x\":1}"), "unknown field"),
             (sealed(&format!("{{\"v\":1,\"seq\":7, {}", &json[1..])), "canonically"),
         ] {
