@@ -51,7 +51,7 @@ pub fn main_with(registry: Registry) -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return refuse(&error, &words),
     };
-    log::start(cli.verbose, cli.log_format);
+    log::start(cli.verbose, cli.log_format, cli.command.is_server());
     if let Some(workspace) = cli.workspace {
         Environment::choose(workspace);
     }

@@ -16,6 +16,8 @@ use super::places::{
     HistoryArgs, MigrateArgs, MigrateLockArgs, RepairDigestArgs, RollbackArgs, WorkspacesArgs, workspace_name,
 };
 use super::pulumi::{CryptArgs, DependencyGraphArgs, PendingArgs, RepairArgs, RmArgs};
+#[cfg(feature = "server")]
+use super::serve::ServeArgs;
 use super::stacks::StacksArgs;
 
 const EXIT_CODES: &str = "\
@@ -295,6 +297,18 @@ pub(crate) enum Command {
     /// Of a Pulumi stack, restores any copy of its state, also over a state that is damaged. The replaced state is `.bak`
     /// then. A stack that was removed comes back.
     Rollback(RollbackArgs),
+    /// Runs the state server
+    ///
+    /// Serves the `http` backend of Terraform and OpenTofu: states with all their versions, locks that survive a restart, tokens,
+    /// roles, an audit log.
+    ///
+    /// It listens on this machine only, unless it has TLS and asks clients who they are. `docs/deployment.md` has every option, and
+    /// what belongs to a server: systemd, reverse proxies, backup, metrics. `-v` shows each request.
+    ///
+    /// SIGTERM and SIGINT let the requests that have begun finish, and a second one ends the server at once. SIGHUP reads
+    /// the configuration and the certificates again.
+    #[cfg(feature = "server")]
+    Serve(ServeArgs),
     /// Prints this help, or that of a command
     Help(HelpArgs),
     /// Prints the version, and the formats it reads and writes
@@ -303,6 +317,16 @@ pub(crate) enum Command {
     Completions(CompletionsArgs),
     /// Prints the manual page
     Man,
+}
+
+impl Command {
+    /// Whether it runs until it is told to stop.
+    pub(crate) fn is_server(&self) -> bool {
+        #[cfg(feature = "server")]
+        return matches!(self, Self::Serve(_));
+        #[cfg(not(feature = "server"))]
+        false
+    }
 }
 
 /// How operations on stores are shown.

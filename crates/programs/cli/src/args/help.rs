@@ -6,8 +6,11 @@ use clap::{Command, CommandFactory};
 use super::cli::Cli;
 use super::examples::{Example, examples};
 
+/// The commands of the server, if it is built in.
+const SERVER: &[&str] = if cfg!(feature = "server") { &["serve"] } else { &[] };
+
 /// The commands under their headings, in the order of the help.
-const HEADINGS: [(&str, &[&str]); 9] = [
+const HEADINGS: [(&str, &[&str]); 10] = [
     ("Look at a state", &["list", "show", "outputs", "check", "diff", "graph"]),
     (
         "Change a state",
@@ -19,6 +22,7 @@ const HEADINGS: [(&str, &[&str]); 9] = [
     ("Go back in history", &["undo", "history", "rollback"]),
     ("Journals", &["recover", "journal"]),
     ("Pulumi only", &["stacks", "protect", "unprotect", "repair", "pending", "encrypt", "decrypt"]),
+    ("Run a server", SERVER),
     ("This command", &["help", "version", "completions", "man"]),
 ];
 
@@ -37,7 +41,7 @@ fn by_heading(command: &Command) -> String {
     let width = command.get_subcommands().map(|inner| inner.get_name().len()).max().unwrap_or(0);
     let literal = command.get_styles().get_literal();
     let mut text = String::new();
-    for (title, names) in HEADINGS {
+    for (title, names) in HEADINGS.into_iter().filter(|(_, names)| !names.is_empty()) {
         text.push_str(&heading(command.get_styles(), title));
         text.push('\n');
         for inner in names.iter().filter_map(|name| command.find_subcommand(name)) {

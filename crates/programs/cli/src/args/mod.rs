@@ -12,6 +12,8 @@ mod look;
 mod order;
 mod places;
 mod pulumi;
+#[cfg(feature = "server")]
+mod serve;
 mod stacks;
 
 pub(crate) use change::{
@@ -51,3 +53,6 @@ pub(crate) use pulumi::{
     CryptArgs, DependencyGraphArgs, DependencyGraphFormat, PendingClearArgs, PendingCommand, PendingListArgs,
     PendingResolveArgs, RepairArgs, RmArgs,
 };
+
+#[cfg(feature = "server")]
+pub(crate) use serve::{ServeArgs, ServerArgs};

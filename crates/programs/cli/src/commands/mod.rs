@@ -11,6 +11,8 @@ mod locks;
 mod man;
 mod order;
 mod reading;
+#[cfg(feature = "server")]
+mod serve;
 mod unlock;
 mod version;
 
@@ -64,6 +66,8 @@ pub(crate) fn run(command: Command) -> Result {
         Command::RepairDigest(args) => terraform::repair_digest::run(&args),
         Command::History(args) => reading::history(&args),
         Command::Rollback(args) => changing::rollback(&args),
+        #[cfg(feature = "server")]
+        Command::Serve(args) => serve::run(&args),
         Command::Help(args) => help::run(args),
         Command::Version(args) => version::run(&args),
         Command::Completions(args) => completions::run(&args),

@@ -19,6 +19,8 @@ pub(crate) mod reader;
 pub(crate) mod remote;
 pub(crate) mod run_journal;
 pub(crate) mod runtime;
+#[cfg(feature = "server")]
+pub(crate) mod server;
 pub(crate) mod source;
 pub(crate) mod stack;
 pub(crate) mod stack_history;

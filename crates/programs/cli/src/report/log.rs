@@ -15,9 +15,11 @@ use crate::report::output::escaped_json;
 /// What the targets of this project begin with. Others tell of addresses with their queries, so they are not heard.
 const OWN: &str = "groundstate";
 
-/// Shows operations from now on, if the command line asks for it. No variable of the environment does.
-pub(crate) fn start(verbose: u8, format: Option<LogFormat>) {
+/// Shows operations from now on, if the command line asks for it; a server shows warnings in any case. No variable of the
+/// environment does.
+pub(crate) fn start(verbose: u8, format: Option<LogFormat>, is_server: bool) {
     let level = match (verbose, format) {
+        (0, None) if is_server => LevelFilter::INFO,
         (0, None) => return,
         (0 | 1, _) => LevelFilter::DEBUG,
         _ => LevelFilter::TRACE,

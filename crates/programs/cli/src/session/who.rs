@@ -16,13 +16,15 @@ fn user() -> Option<String> {
     set("USERNAME")
 }
 
+/// The name of the machine, if the system tells it.
 #[cfg(unix)]
-fn host() -> Option<String> {
+pub(crate) fn host() -> Option<String> {
     nix::unistd::gethostname().ok()?.into_string().ok()
 }
 
+/// The name of the machine, if the system tells it.
 #[cfg(not(unix))]
-fn host() -> Option<String> {
+pub(crate) fn host() -> Option<String> {
     set("COMPUTERNAME")
 }
 

@@ -12,6 +12,7 @@ use super::help::{COMMANDS, help};
 use super::journal::{base, entries, fill, lines};
 use super::recover::interrupted;
 use super::remote::Work;
+use super::serve::Server;
 use super::support::{Run, groundstate, shell, workspace};
 
 /// A text that the passphrase of `stack.json` opens.
@@ -121,6 +122,7 @@ pub(crate) fn prepare(dir: &Path) {
     fs::create_dir_all(dir.join("legacy/.pulumi/stacks")).unwrap();
     put("legacy/.pulumi/stacks/dev.json", &format!("{}}}", shop.trim_end()));
     put("legacy/.pulumi/stacks/empty.json", empty);
+    put("server.toml", "store = \"server\"\n\n[limits]\nstate = \"64MiB\"\n");
     put("token.txt", "swordfish\n");
     put("ciphertext.txt", CIPHERTEXT);
     put("base.json", &base());
@@ -161,6 +163,16 @@ pub(crate) fn run_in_network(command: &str, line: &str) -> Run {
     }
 }
 
+/// Starts the server of a line on a port that is free, and stops it.
+fn serve(line: &str) -> Run {
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = shell(&format!("exec {line}"));
+    command.current_dir(dir.path()).env("GROUNDSTATE_LISTEN", "127.0.0.1:0");
+    let server = Server::started(command);
+    server.signal("TERM");
+    server.ended()
+}
+
 #[test]
 fn every_example_of_the_help_does_what_it_says() {
     let mut wrong = Vec::new();
@@ -174,6 +186,8 @@ fn every_example_of_the_help_does_what_it_says() {
                     run_in_network(command, &line)
                 }
                 "recover" => run_in(interrupted().dir.path(), &line),
+                // Without its last words it runs until it is told to stop.
+                "serve" if !line.ends_with("--check") => serve(&line),
                 _ => {
                     let dir = tempfile::tempdir().unwrap();
                     prepare(dir.path());

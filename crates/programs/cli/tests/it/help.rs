@@ -67,6 +67,7 @@ pub(crate) const COMMANDS: &[&str] = &[
     "repair-digest",
     "history",
     "rollback",
+    "serve",
     "help",
     "version",
     "completions",

@@ -44,6 +44,10 @@ mod remote_http;
 mod remote_workspaces;
 mod replace;
 mod schemas;
+#[cfg(feature = "server")]
+mod serve;
+#[cfg(feature = "server")]
+mod serve_terraform;
 mod show;
 mod sources;
 mod stack_history;

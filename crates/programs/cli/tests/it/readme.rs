@@ -4,7 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Stdio;
 
+use super::serve::Server;
 use super::support::{Run, shell, workspace};
+use super::terraform::{printed, terraform};
 
 /// Runs the command from its sources. Without its package Cargo would unite the features that all members ask for, and build
 /// the clients of the clouds after all.
@@ -43,11 +45,39 @@ fn is_expected(line: &str, code: i32) -> bool {
         || code == 1 && (line.contains(" check") || line.contains(" diff ") || line.contains(" repair "))
 }
 
+/// What the README has as the address of a server.
+const ADDRESS: &str = "127.0.0.1:4778";
+
+/// Starts a server as the line does, on a port that is free, and compares what it says. It runs until it is dropped. If terraform is
+/// there, the block that the server prints is pasted as it is, but for the names.
+fn serve(line: &str, folder: &Path, expected: Option<&str>) -> Server {
+    let mut command = shell(&format!("exec {line}"));
+    command.current_dir(folder).env("GROUNDSTATE_LISTEN", "127.0.0.1:0");
+    let server = Server::started(command);
+    assert_eq!(Some(server.said.replace(server.address(), ADDRESS).trim_end()), expected, "{line}");
+    let dir = tempfile::tempdir().unwrap();
+    let (_, block) = server.said.split_once("\n\n").unwrap();
+    let resource = "resource \"terraform_data\" \"a\" { input = \"one\" }\n";
+    fs::write(dir.path().join("main.tf"), format!("{block}{resource}")).unwrap();
+    if terraform(dir.path(), &["version"]).is_some() {
+        printed(dir.path(), &["init", "-no-color", "-input=false"]);
+        printed(dir.path(), &["apply", "-auto-approve", "-no-color"]);
+        assert_eq!(printed(dir.path(), &["state", "list"]), "terraform_data.a\n");
+    }
+    server
+}
+
 /// Runs the lines one after the other, as a shell does that stays where `cd` leads it.
 fn run_all(readme: &str, root: &Path) -> usize {
     let mut folder = root.to_owned();
     let mut ran = 0;
+    let mut servers = Vec::new();
     for (line, expected) in commands(readme) {
+        if let Some((_, arguments)) = line.split_once("--features server --bin groundstate -- ") {
+            servers.push(serve(&format!("groundstate {arguments}"), &folder, expected.as_deref()));
+            ran += 1;
+            continue;
+        }
         if let Some(install) = line.strip_prefix("cargo install --path ") {
             // Building takes minutes; the package is there, with the program and the lock file.
             let (package, rest) = install.split_once(' ').unwrap();

@@ -66,6 +66,10 @@ fn without_settings(command: &mut Command) {
         "COLUMNS",
         "PULUMI_CONFIG_PASSPHRASE",
         "PULUMI_CONFIG_PASSPHRASE_FILE",
+        "GROUNDSTATE_CONFIG",
+        "GROUNDSTATE_LISTEN",
+        "GROUNDSTATE_STORE",
+        "NOTIFY_SOCKET",
     ] {
         command.env_remove(name);
     }

@@ -237,7 +237,8 @@ impl Config {
         let Some(address) = self.open_addresses().next() else { return Ok(()) };
         let message =
             format!("{address} can be reached from other machines, and clients are not asked who they are");
-        let hint = "make a token with `groundstate token create NAME --role admin`; or listen on 127.0.0.1";
+        let hint = "add an `[[auth.issuer]]` or an `[[auth.certificate]]` to the configuration, as docs/deployment.md shows; or \
+                    listen on 127.0.0.1";
         Err(ConfigError::of(Problem::new(self.origin("listen"), message).hint(hint)))
     }
 

@@ -1,5 +1,7 @@
 //! Two examples for each command. A test runs every one of them.
 
+#[cfg(feature = "server")]
+mod server;
 mod stacks;
 
 /// An example of a command.
@@ -20,7 +22,10 @@ pub(super) type Examples = (&'static str, [Example; 2]);
 
 /// The examples of each command.
 pub(super) fn examples() -> impl Iterator<Item = &'static Examples> {
-    EXAMPLES.iter().chain(stacks::EXAMPLES)
+    let examples = EXAMPLES.iter().chain(stacks::EXAMPLES);
+    #[cfg(feature = "server")]
+    let examples = examples.chain(server::EXAMPLES);
+    examples
 }
 
 const EXAMPLES: &[Examples] = &[

@@ -1,0 +1,57 @@
+//! What the server says when it has started: where it is, and what to write into a configuration of Terraform.
+
+use std::io::Write;
+use std::net::{IpAddr, SocketAddr};
+
+use groundstate_common::one_line;
+use groundstate_server::config::Config;
+use groundstate_server::edge::Server;
+
+use crate::report::error::Result;
+use crate::report::output::Output;
+
+/// Prints it on standard output.
+pub(super) fn print(config: &Config, server: &Server, asks_clients: bool) -> Result<()> {
+    let mut out = Output::stdout();
+    let scheme = if config.tls.is_some() { "https" } else { "http" };
+    let urls: Vec<String> =
+        server.addresses().into_iter().map(|address| format!("{scheme}://{}", reached(address))).collect();
+    out.line(&format!("listening on {}", urls.join(", ")))?;
+    if let Some(address) = server.metrics_address() {
+        out.line(&format!("metrics on http://{address}/metrics"))?;
+    }
+    out.line(&format!("keeping everything in {}", one_line(&config.store.to_string())))?;
+    out.line(match (asks_clients, config.insecure_no_authentication) {
+        (true, _) => "asking clients for a token, or a certificate",
+        (false, true) => "letting everything in that reaches an address, without credentials",
+        (false, false) => "letting in clients of this machine, without credentials",
+    })?;
+    let base = config.public_url.as_ref().map(ToString::to_string).or_else(|| urls.first().cloned());
+    out.write_all(block(&base.unwrap_or_default(), asks_clients).as_bytes())?;
+    out.finish()?;
+    Ok(())
+}
+
+/// The address as a client of this machine writes it.
+fn reached(address: SocketAddr) -> SocketAddr {
+    match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => SocketAddr::new([127, 0, 0, 1].into(), address.port()),
+        IpAddr::V6(ip) if ip.is_unspecified() => {
+            SocketAddr::new(std::net::Ipv6Addr::LOCALHOST.into(), address.port())
+        }
+        _ => address,
+    }
+}
+
+/// The block to paste.
+fn block(base: &str, asks_clients: bool) -> String {
+    let url = format!("{base}/tf/PROJECT/STATE");
+    let mut text = format!(
+        "\nterraform {{\n  backend \"http\" {{\n    address        = \"{url}\"\n    lock_address   = \"{url}\"\n    \
+         unlock_address = \"{url}\"\n  }}\n}}\n"
+    );
+    if asks_clients {
+        text.push_str("\nand in the environment: TF_HTTP_USERNAME=token TF_HTTP_PASSWORD=TOKEN\n");
+    }
+    text
+}
