@@ -6,7 +6,7 @@ use std::process::Command;
 
 use super::definition::{self, Table};
 use super::running::{make, write};
-use crate::outcome::{Failure, Outcome, status};
+use crate::outcome::{Failure, Outcome, status, stdout};
 
 /// A program described by a file in `xtask/programs`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +30,8 @@ enum Source {
     Crate(String),
     /// See [`GoModule`].
     Go(GoModule),
+    /// A package of Debian, for programs that no package registry of a language has.
+    Debian(String),
 }
 
 /// A Go module, and how a program is built from it.
@@ -78,16 +80,21 @@ fn source(table: &mut Table) -> Result<Source, String> {
     let flags = definition::word(table, "flags")?;
     let cargo = definition::words(table, "cargo")?;
     let go = definition::words(table, "go")?;
-    match (cargo.as_deref(), go.as_deref()) {
-        (Some([name]), None) if require.is_empty() && replace.is_empty() && flags.is_none() => {
+    let debian = definition::word(table, "debian")?;
+    match (cargo.as_deref(), go.as_deref(), debian) {
+        (None, None, Some(package)) if require.is_empty() && replace.is_empty() && flags.is_none() => {
+            Ok(Source::Debian(package))
+        }
+        (Some([name]), None, None) if require.is_empty() && replace.is_empty() && flags.is_none() => {
             Ok(Source::Crate(name.clone()))
         }
-        (None, Some([module, package])) => {
+        (None, Some([module, package]), None) => {
             let (module, package) = (module.clone(), package.clone());
             Ok(Source::Go(GoModule { module, package, require, replace, flags }))
         }
         _ => {
-            Err("[install] takes either `cargo` with a crate, or `go` with a module and a package".to_owned())
+            let kinds = "`cargo` with a crate, `go` with a module and a package, or `debian` with a package";
+            Err(format!("[install] takes either {kinds}"))
         }
     }
 }
@@ -100,21 +107,24 @@ impl Program {
 
     /// The folder with the executable, once it is built.
     pub(crate) fn found(&self, cache: &Path) -> Option<PathBuf> {
+        if let Source::Debian(_) = self.source {
+            return folder_on_path(&self.binary);
+        }
         let folder = self.folder(cache).join("bin");
         folder.join(&self.binary).is_file().then_some(folder)
     }
 
     /// Why it cannot be built on this machine, if so.
     fn lacks(&self) -> Option<String> {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let found =
-            |program: &&String| std::env::split_paths(&path).any(|folder| folder.join(program).is_file());
-        let lacking = self.needs.iter().find(|program| !found(program))?;
+        let lacking = self.needs.iter().find(|program| folder_on_path(program).is_none())?;
         Some(format!("there is no `{lacking}` here"))
     }
 
     /// Builds it beside its folder and renames it into place, so that an interrupted build leaves nothing to find.
     fn build(&self, cache: &Path) -> Outcome {
+        if let Source::Debian(package) = &self.source {
+            return install_package(package);
+        }
         let building = cache.join(format!("building-{}-{}", self.name, std::process::id()));
         let bin = building.join("bin");
         make(&bin)?;
@@ -174,8 +184,28 @@ impl Program {
                 }
                 status(command.arg(&go.package))
             }
+            Source::Debian(package) => install_package(package),
         }
     }
+}
+
+/// The folder of the path that has a program.
+fn folder_on_path(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).find(|folder| folder.join(program).is_file())
+}
+
+/// Installs a package for the whole machine, which only root may do.
+fn install_package(package: &str) -> Outcome {
+    if stdout(Command::new("id").arg("-u"))?.trim() != "0" {
+        let why = format!("only root installs it; run `apt-get install {package}`");
+        return Err(Failure::Missing(why));
+    }
+    let apt = |args: &[&str]| {
+        status(Command::new("apt-get").arg("-qq").args(args).env("DEBIAN_FRONTEND", "noninteractive"))
+    };
+    apt(&["update"])?;
+    apt(&["install", "--yes", "--no-install-recommends", package])
 }
 
 impl GoModule {
@@ -259,10 +289,24 @@ mod tests {
     }
 
     #[test]
+    fn a_package_of_debian_is_found_on_the_path_in_any_version() {
+        let text = "version = \"any\"\nbinary = \"sh\"\n[install]\ndebian = \"dash\"\n";
+        let program = parse("x", text).unwrap();
+        assert_eq!(program.source, Source::Debian("dash".to_owned()));
+        assert!(program.found(Path::new("no-cache")).unwrap().join("sh").is_file());
+        let program = parse("x", &text.replace("\"sh\"", "\"no-such-program\"")).unwrap();
+        assert_eq!(program.found(Path::new("no-cache")), None);
+    }
+
+    #[test]
     fn what_a_file_gets_wrong_is_named() {
         for (text, expected) in [
             ("version = \"1\"\n", "there is no table [install]"),
             ("[install]\ncargo = [\"a\"]\n", "there is no `version`"),
+            (
+                "version = \"1\"\n[install]\ncargo = [\"a\"]\ndebian = \"a\"\n",
+                "[install] takes either",
+            ),
             ("version = \"1\"\n[install]\ncargo = [\"a\", \"b\"]\n", "[install] takes either"),
             ("version = \"1\"\n[install]\ncargo = [\"a\"]\nflags = \"x\"\n", "[install] takes either"),
             ("version = \"1\"\n[install]\ncargo = [\"a\"]\nrequire = [\"x\"]\n", "[install] takes either"),
@@ -277,7 +321,7 @@ mod tests {
     #[test]
     fn the_files_of_all_programs_can_be_read() {
         let names: Vec<String> = all().unwrap().into_iter().map(|program| program.name).collect();
-        let expected = ["cargo-deny", "cargo-fuzz", "pulumi", "pulumi-language-yaml", "tofu"];
+        let expected = ["cargo-deny", "cargo-fuzz", "chromium", "pulumi", "pulumi-language-yaml", "tofu"];
         assert!(expected.iter().all(|name| names.contains(&(*name).to_owned())), "{names:?}");
     }
 

@@ -20,6 +20,7 @@
 //!
 //! [`TestBackend`] is a fresh place for states in such a server, or in one of others, with the settings of a `backend` block. [`PulumiPlace`] is
 //! one for stacks of Pulumi, and [`PulumiProject`] runs the real pulumi there. [`PgBouncer`] stands between clients and a PostgreSQL server.
+//! [`Browser`] is a real Chromium for pages.
 //!
 //! # What it does not do
 //!
@@ -28,6 +29,7 @@
 
 mod azure;
 mod backend;
+mod browser;
 mod certificate;
 mod digest;
 mod dynamodb;
@@ -49,6 +51,7 @@ mod xml;
 
 pub use azure::AzureServer;
 pub use backend::{S3Locks, TestBackend, is_required, server_of_peer, terraform_takes_part};
+pub use browser::{Browser, Page};
 pub use certificate::{Authority, Certificate};
 pub use fault::Fault;
 pub use gcs::GcsServer;

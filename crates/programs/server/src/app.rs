@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::middleware::from_fn;
 use axum::routing::any;
 use groundstate_audit::AuditLog;
 use groundstate_blobs::{BlobStore, Context, Retry, RetryPolicy};
@@ -18,7 +19,7 @@ use crate::limits::Limits;
 use crate::names::{ProjectName, StatePath};
 use crate::policy::Policies;
 use crate::problem::{Problem, ProblemType};
-use crate::{api, terraform};
+use crate::{api, page, terraform};
 
 /// What the keys of the audit log begin with, in the container that has everything else too.
 pub const AUDIT_PREFIX: &str = "audit/";
@@ -166,13 +167,14 @@ impl fmt::Debug for App {
     }
 }
 
-/// The service: Terraform's protocol and the JSON API, without sockets, credentials and limits of connections.
+/// The service: Terraform's protocol, the JSON API and the page for browsers, without sockets, credentials and limits of connections.
 ///
 /// Layers around it insert extensions into requests: an [`auth::Principal`](crate::auth::Principal), without which nothing is
 /// served, and an [`Origin`](crate::Origin) for logs.
 pub fn router(app: App) -> Router {
     let states = any(terraform::serve);
-    Router::new().merge(api::routes()).route("/tf/{*state}", states).fallback(no_such_route).with_state(app)
+    let service = Router::new().merge(api::routes()).merge(page::routes()).route("/tf/{*state}", states);
+    service.fallback(no_such_route).layer(from_fn(page::refuse_cross_site)).with_state(app)
 }
 
 async fn no_such_route(uri: Uri) -> Problem {

@@ -1,4 +1,4 @@
-//! The state server: Terraform's HTTP protocol, a JSON API, history, locks, roles.
+//! The state server: Terraform's HTTP protocol, a JSON API, a page for browsers, history, locks, roles.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -32,6 +32,7 @@ mod headers;
 mod limits;
 mod maintenance;
 mod names;
+mod page;
 mod policy;
 mod problem;
 mod store_problem;

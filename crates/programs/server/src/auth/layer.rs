@@ -10,7 +10,7 @@ use groundstate_audit::{AuditLog, Event, Outcome};
 use tracing::{Span, debug};
 
 use super::authenticator::{Authenticator, Peer, Refusal};
-use crate::{Origin, Problem, ProblemType};
+use crate::{Origin, Problem, ProblemType, page};
 
 /// The certificate that a client gave and its listener has verified; listeners insert it as an extension.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +36,7 @@ struct Guard {
 }
 
 /// The router behind authentication: each request gets its [`Principal`](super::Principal) as an extension, or is answered with 401.
+/// The files of the page are served without one.
 ///
 /// The address of the client is that of the extension [`Origin`]. Refusals become entries of the audit log.
 pub fn require(router: Router, authenticator: Authenticator, audit: Option<AuditLog>) -> Router {
@@ -43,6 +44,10 @@ pub fn require(router: Router, authenticator: Authenticator, audit: Option<Audit
 }
 
 async fn check(State(guard): State<Guard>, mut request: Request, next: Next) -> Response {
+    // Where a user signs in; it has no secrets, and touches no state.
+    if page::is_public(request.uri().path()) {
+        return next.run(request).await;
+    }
     let origin = request.extensions().get::<Origin>().cloned().unwrap_or_default();
     let certificate = request.extensions().get::<ClientCertificate>().cloned();
     let peer = Peer::new(origin.remote, certificate.as_ref().map(ClientCertificate::der));

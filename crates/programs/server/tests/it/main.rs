@@ -5,6 +5,7 @@
 mod api;
 mod audit;
 mod auth;
+mod browser;
 mod config;
 mod conformance;
 mod description;
@@ -14,6 +15,7 @@ mod listening;
 mod maintenance;
 mod memory;
 mod nodes;
+mod page;
 mod protocol;
 mod routing;
 mod sockets;

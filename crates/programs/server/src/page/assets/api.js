@@ -1,0 +1,80 @@
+// Requests to the JSON API. The token is kept for this tab only, and only ever sent as a header.
+
+import { parseJson } from "./text.js";
+
+const KEY = "groundstate.token";
+
+/** What the server refused, or that it did not answer. */
+export class Problem extends Error {
+  constructor(status, title, detail, type) {
+    super(detail || title);
+    this.status = status;
+    this.title = title;
+    this.type = type;
+  }
+}
+
+export const session = {
+  get token() {
+    return sessionStorage.getItem(KEY);
+  },
+  signIn(token) {
+    sessionStorage.setItem(KEY, token);
+  },
+  signOut() {
+    sessionStorage.removeItem(KEY);
+  },
+};
+
+/** Sends a request. `query` may have members without a value, which are left out. */
+async function send(path, { query = {}, method = "GET", body, signal } = {}) {
+  const url = new URL(path, location.origin);
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== null && value !== "") url.searchParams.set(name, value);
+  }
+  const headers = {};
+  if (session.token) headers.authorization = `Bearer ${session.token}`;
+  if (body !== undefined) headers["content-type"] = "application/json";
+  let response;
+  try {
+    // Without credentials of the browser: no dialog of the browser asks for a password, and no other site can lend any.
+    response = await fetch(url, { method, headers, signal, body: body && JSON.stringify(body), credentials: "omit", cache: "no-store", redirect: "error" });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Problem(0, "the server does not answer", "check the connection, and try again", "");
+  }
+  if (response.ok) return response;
+  throw await problemOf(response);
+}
+
+async function problemOf(response) {
+  const text = await response.text();
+  try {
+    const { title, detail, type } = JSON.parse(text);
+    return new Problem(response.status, title, detail, type);
+  } catch {
+    return new Problem(response.status, `the server answered with status ${response.status}`, "", "");
+  }
+}
+
+export async function get(path, query, signal) {
+  const response = await send(path, { query, signal });
+  return parseJson(await response.text());
+}
+
+export async function post(path, body) {
+  const response = await send(path, { method: "POST", body });
+  const text = await response.text();
+  return text ? parseJson(text) : null;
+}
+
+/** A picture as an object that the page can show; it has to be revoked. */
+export async function picture(path, query, signal) {
+  const response = await send(path, { query, signal });
+  return URL.createObjectURL(new Blob([await response.text()], { type: "image/svg+xml" }));
+}
+
+/** The path of a state in the API. */
+export function statePath({ project, state, workspace }) {
+  return `/api/v1/states/${[project, state, workspace].map(encodeURIComponent).join("/")}`;
+}

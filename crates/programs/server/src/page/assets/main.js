@@ -1,0 +1,146 @@
+// Which page is shown, and who is signed in.
+
+import { Problem, session } from "./api.js";
+import { problemText } from "./dialogs.js";
+import { announce, h } from "./dom.js";
+import { diffView, versionsView } from "./history.js";
+import { graphView, outputsView, overviewView, resourcesView } from "./state.js";
+import { locksView, statesView } from "./states.js";
+
+const STATE_VIEWS = { "": overviewView, resources: resourcesView, outputs: outputsView, versions: versionsView, diff: diffView, graph: graphView };
+
+const main = document.getElementById("main");
+const button = document.getElementById("session");
+let current = new AbortController();
+
+/** What the address says: the view, its state, its query. None if it says nothing that is known. */
+function route() {
+  const [path, query = ""] = location.hash.replace(/^#/, "").split("?", 2);
+  let parts;
+  try {
+    parts = path.split("/").filter(Boolean).map(decodeURIComponent);
+  } catch {
+    return null;
+  }
+  const found = { query: new URLSearchParams(query), path };
+  if (parts.length === 0) return { ...found, view: statesView };
+  if (parts.length === 1 && parts[0] === "locks") return { ...found, view: locksView };
+  const [first, project, state, workspace, tab = "", ...rest] = parts;
+  if (first !== "states" || !workspace || rest.length > 0 || !Object.hasOwn(STATE_VIEWS, tab)) return null;
+  return { ...found, view: STATE_VIEWS[tab], state: { project, state, workspace } };
+}
+
+/** Shows the page of the address. */
+async function show({ focus = true } = {}) {
+  current.abort();
+  current = new AbortController();
+  const { signal } = current;
+  for (const dialog of document.querySelectorAll("dialog")) dialog.close();
+  button.hidden = false;
+  button.textContent = session.token ? "Sign out" : "Sign in";
+  const found = route();
+  if (!found) return put({ title: "Not found", content: [h("h1", { tabindex: "-1" }, "Not found"), h("p", {}, "There is no such page. ", h("a", { href: "#/" }, "States"))] }, focus);
+  main.setAttribute("aria-busy", "true");
+  const fail = (error) => {
+    if (!signal.aborted) put(error.status === 401 ? signInPage(error) : problemPage(error), true);
+  };
+  const setQuery = (members) => {
+    const query = new URLSearchParams(Object.entries(members).filter(([, value]) => value !== ""));
+    history.replaceState(null, "", `#${found.path}${query.size ? `?${query}` : ""}`);
+  };
+  try {
+    const page = await found.view({ ...found, signal, setQuery, fail, navigate, reload: show });
+    if (!signal.aborted) put(page, focus);
+  } catch (error) {
+    if (error.name !== "AbortError") fail(error);
+  }
+  return undefined;
+}
+
+function navigate(address) {
+  location.hash = address;
+}
+
+function put({ title, section, content }, focus) {
+  document.title = `${title} · groundstate`;
+  for (const link of document.querySelectorAll("[data-section]")) {
+    if (link.dataset.section === section) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  const nodes = content.flat(Infinity).filter(Boolean);
+  main.replaceChildren(...nodes);
+  main.removeAttribute("aria-busy");
+  if (!focus) return;
+  scrollTo(0, 0);
+  (main.querySelector("[autofocus]") ?? main.querySelector("h1"))?.focus();
+}
+
+function problemPage(error) {
+  if (!(error instanceof Problem)) console.error(error);
+  const again = h("button", { type: "button", onclick: () => show() }, "Try again");
+  return {
+    title: "Problem",
+    content: [h("h1", { tabindex: "-1" }, "That did not work"), h("p", { class: "problem", role: "alert" }, problemText(error)), h("p", { class: "tools" }, again, h("a", { href: "#/" }, "States"))],
+  };
+}
+
+function signInPage(error) {
+  const field = h("input", { id: "token", type: "password", required: true, autocomplete: "off", spellcheck: "false", autofocus: true, "aria-describedby": "token-note" });
+  const wrong = session.token && h("p", { class: "problem", role: "alert" }, problemText(error));
+  const submit = (event) => {
+    event.preventDefault();
+    const token = field.value.trim();
+    field.setCustomValidity(/^[\x21-\x7e]+$/.test(token) ? "" : "a token has letters, digits and signs only");
+    if (!event.target.reportValidity()) return;
+    session.signIn(token);
+    show();
+  };
+  field.addEventListener("input", () => field.setCustomValidity(""));
+  return {
+    title: "Sign in",
+    content: [
+      h("h1", { tabindex: "-1" }, "Sign in"),
+      wrong,
+      h(
+        "form",
+        { class: "sign-in", onsubmit: submit, novalidate: true },
+        h("label", { for: "token" }, "Token"),
+        field,
+        h("p", { id: "token-note", class: "quiet" }, "It stays in this tab until the tab is closed or you sign out."),
+        h("button", { type: "submit", class: "primary" }, "Sign in"),
+      ),
+    ],
+  };
+}
+
+button.addEventListener("click", () => {
+  if (!session.token) {
+    current.abort();
+    put(signInPage(new Problem(401, "", "", "")), true);
+    return;
+  }
+  session.signOut();
+  main.replaceChildren();
+  show();
+  announce("signed out");
+});
+
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  main.focus();
+});
+
+// A slash goes to the search field, as long as no field has the focus.
+document.addEventListener("keydown", (event) => {
+  const target = event.target;
+  const isField = target instanceof HTMLElement && (target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName));
+  if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || isField || document.querySelector("dialog[open]")) return;
+  const field = document.querySelector("[data-search]");
+  if (!field) return;
+  event.preventDefault();
+  field.focus();
+  field.select();
+});
+
+addEventListener("hashchange", () => show());
+show({ focus: false });

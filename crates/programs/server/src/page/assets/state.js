@@ -1,0 +1,225 @@
+// One state: summary and lock, resources, outputs, the picture.
+
+import { get, picture, post, statePath } from "./api.js";
+import { confirmWithReason } from "./dialogs.js";
+import { announce, chip, code, h, pre, row, table, time } from "./dom.js";
+import { lockChip, searchField, stateLink, stateName } from "./states.js";
+import { count, duration, exact, size, visible, writeJson } from "./text.js";
+
+const TABS = [
+  ["", "Overview"],
+  ["resources", "Resources"],
+  ["outputs", "Outputs"],
+  ["versions", "Versions"],
+  ["graph", "Dependencies"],
+];
+
+/** A page of a state: where it is, its other pages, its content. */
+export function frame(state, tab, content, title) {
+  const links = TABS.map(([name, label]) => h("a", { href: stateLink(state, name), "aria-current": name === tab && "page" }, label));
+  const project = `#/?project=${encodeURIComponent(state.project)}`;
+  return {
+    title: `${title ?? TABS.find(([name]) => name === tab)?.[1]} · ${visible(stateName(state))}`,
+    section: "states",
+    content: [
+      h("nav", { class: "crumbs", "aria-label": "Place" }, h("a", { href: "#/" }, "States"), " / ", h("a", { href: project }, state.project)),
+      h("h1", { tabindex: "-1" }, code(stateName(state))),
+      h("nav", { class: "tabs", "aria-label": "Pages of the state" }, links),
+      content,
+    ],
+  };
+}
+
+/** Facts with their names; those without a value are left out. */
+export function facts(pairs) {
+  const told = pairs.filter(([, value]) => value !== null && value !== undefined && value !== false && value !== "");
+  return h("dl", { class: "facts" }, told.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
+}
+
+export async function overviewView({ state, signal, reload }) {
+  const item = await get(statePath(state), {}, signal);
+  const address = new URL(item.url, location.origin).href;
+  const content = [
+    h("section", { "aria-labelledby": "summary" }, h("h2", { id: "summary" }, "Summary"), summary(item), h("h3", {}, "Address of the backend"), pre(`address = ${JSON.stringify(address)}`, "Address of the backend")),
+    h("section", { "aria-labelledby": "lock" }, h("h2", { id: "lock" }, "Lock"), lockPanel(state, item.lock, reload)),
+  ];
+  return frame(state, "", h("div", { class: "columns" }, content));
+}
+
+function summary(item) {
+  const version = item.version;
+  if (!version) {
+    const why = item.last_version === 0 ? "It was locked, and never written." : "It was deleted. Its versions stay, and a rollback brings one of them back.";
+    return h("p", {}, chip("bad", item.last_version === 0 ? "never written" : "deleted"), " ", why);
+  }
+  return [
+    facts([
+      ["Serial", version.serial !== undefined && code(exact(version.serial))],
+      ["Lineage", version.lineage && code(version.lineage)],
+      ["Version", [code(exact(version.number)), version.rolled_back_to !== undefined && ` (content of version ${version.rolled_back_to})`]],
+      ["Resources", version.resources !== undefined && count(version.resources)],
+      ["Outputs", version.outputs !== undefined && count(version.outputs)],
+      ["Written", [time(version.time), ` by ${version.by}`]],
+      ["Terraform", version.terraform_version],
+      ["Size", size(version.size)],
+      ["SHA-256", code(version.sha256, { class: "long" })],
+      ["Encryption", version.encrypted && "OpenTofu has encrypted it; its resources and outputs cannot be read here"],
+    ]),
+    version.remarks?.length > 0 && h("ul", { class: "remarks" }, version.remarks.map((remark) => h("li", {}, chip("warn", "odd"), " ", remark))),
+  ];
+}
+
+function lockPanel(state, lock, reload) {
+  if (!lock) return h("p", {}, lockChip(null), " No client holds the lock.");
+  return [
+    h("p", {}, lockChip(lock)),
+    facts([
+      ["Id", code(lock.id, { class: "long" })],
+      ["Holder", lock.who],
+      ["For", lock.operation],
+      ["Taken", [time(lock.taken), ` by ${lock.by}`]],
+      ["Ends", lock.expires && time(lock.expires)],
+      ["Program", lock.program_version],
+      ["Says", lock.info],
+      ["Fencing token", exact(lock.token)],
+    ]),
+    h("button", { type: "button", class: "danger", onclick: () => breakLock(state, lock, reload) }, "Break the lock …"),
+  ];
+}
+
+async function breakLock(state, lock, reload) {
+  const done = await confirmWithReason({
+    title: "Break the lock?",
+    facts: [
+      h("p", {}, "The lock ", code(lock.id), " of ", code(stateName(state)), " ends now."),
+      h("p", {}, `It is held by ${lock.who || lock.by} for ${duration(lock.age_seconds)}${lock.operation ? ` (${lock.operation})` : ""}. `, "If that process still runs, its next write is refused, and what it changes is not recorded in the state."),
+    ],
+    why: "The holder and the audit log get it.",
+    action: "Break the lock",
+    run: (reason) => post(`${statePath(state)}/lock/break`, { id: lock.id, reason }),
+  });
+  if (!done) return;
+  await reload();
+  announce("the lock is broken");
+}
+
+const PAGE = 250;
+const RESOURCE_COLUMNS = ["Address", "Type", "Mode"];
+
+export async function resourcesView({ state, query, setQuery, signal, fail }) {
+  const filter = { search: query.get("search") ?? "", offset: Math.max(0, Number.parseInt(query.get("offset") ?? "0", 10) || 0) };
+  const list = h("div", {});
+  let run = new AbortController();
+  signal.addEventListener("abort", () => run.abort());
+
+  const read = (mine) => get(`${statePath(state)}/resources`, { ...filter, limit: PAGE }, mine);
+  const load = async () => {
+    run.abort();
+    run = new AbortController();
+    const mine = run.signal;
+    list.setAttribute("aria-busy", "true");
+    try {
+      const page = await read(mine);
+      if (!mine.aborted) show(page);
+    } catch (error) {
+      if (error.name !== "AbortError") fail(error);
+    }
+  };
+  const turn = (offset) => {
+    filter.offset = offset;
+    setQuery({ ...filter, offset: offset || "" });
+    return load();
+  };
+  const show = ({ total, resources }) => {
+    const rows = resources.map((item) => row(RESOURCE_COLUMNS, [code(item.address), code(item.type), item.mode]));
+    const first = resources.length ? filter.offset + 1 : 0;
+    const last = filter.offset + resources.length;
+    const range = total === 0 ? (filter.search ? "no address has this text" : "the state has no resources") : `${count(first)} to ${count(last)} of ${count(total)} instances`;
+    const end = Math.max(0, Math.floor((total - 1) / PAGE) * PAGE);
+    const go = (label, offset, enabled) => h("button", { type: "button", disabled: !enabled, onclick: () => turn(offset) }, label);
+    const pager = h(
+      "nav",
+      { class: "more", "aria-label": "Pages of resources" },
+      h("span", { role: "status" }, range),
+      go("First", 0, filter.offset > 0),
+      go("Previous", Math.max(0, filter.offset - PAGE), filter.offset > 0),
+      go("Next", filter.offset + PAGE, last < total),
+      go("Last", end, last < total),
+    );
+    list.replaceChildren(pager, rows.length > 0 ? table("Resources", RESOURCE_COLUMNS, rows) : "");
+    list.setAttribute("aria-busy", "false");
+  };
+
+  const field = searchField("Search addresses", filter.search, (text) => {
+    filter.search = text;
+    turn(0);
+  });
+  show(await read(signal));
+  return frame(state, "resources", [h("form", { class: "tools", role: "search", onsubmit: (event) => event.preventDefault() }, field), list]);
+}
+
+export async function outputsView({ state, signal }) {
+  const { version, outputs } = await get(`${statePath(state)}/outputs`, {}, signal);
+  const columns = ["Name", "Type", "Value"];
+  const rows = outputs.map((output) => row(columns, [[code(output.name), output.deprecated && [" ", chip("warn", "deprecated"), ` ${output.deprecated}`]], code(typeof output.type === "string" ? output.type : writeJson(output.type)), valueCell(state, output)]));
+  const secrets = outputs.filter((output) => output.sensitive).length;
+  return frame(state, "outputs", [
+    h("p", { class: "quiet" }, `${count(outputs.length)} outputs of version ${version}. `, secrets > 0 && `${count(secrets)} of them are secret: the audit log has each look at one.`),
+    outputs.length > 0 && table("Outputs", columns, rows),
+  ]);
+}
+
+function valueCell(state, output) {
+  if (!output.sensitive) return value(output);
+  const cell = h("div", { class: "secret" });
+  const problem = h("span", { class: "problem", role: "alert", hidden: true });
+  const hide = () => {
+    const button = h("button", { type: "button", "aria-label": `Reveal ${visible(output.name)}`, onclick: reveal }, "Reveal");
+    cell.replaceChildren(chip("quiet", "hidden"), button, problem);
+    return button;
+  };
+  async function reveal(event) {
+    event.target.disabled = true;
+    try {
+      const told = await get(`${statePath(state)}/outputs/${encodeURIComponent(output.name)}`, { reveal: true });
+      const button = h("button", { type: "button", "aria-label": `Hide ${visible(output.name)}`, onclick: () => hide().focus() }, "Hide");
+      cell.replaceChildren(value(told), button);
+      button.focus();
+    } catch (error) {
+      event.target.disabled = false;
+      problem.textContent = visible(error.message);
+      problem.hidden = false;
+    }
+  }
+  hide();
+  return cell;
+}
+
+function value(output) {
+  if (output.value === undefined) return "–";
+  const text = writeJson(output.value);
+  return text.includes("\n") ? pre(text, `Value of ${visible(output.name)}`) : code(text);
+}
+
+export async function graphView({ state, signal }) {
+  const url = await picture(`${statePath(state)}/graph.svg`, {}, signal);
+  signal.addEventListener("abort", () => URL.revokeObjectURL(url));
+  const name = visible(stateName(state));
+  const image = h("img", { src: url, alt: `Dependencies of the resources of ${name}. The page of resources lists them as text.` });
+  const region = h("div", { class: "picture", role: "region", "aria-label": "Picture", tabindex: "0" }, image);
+  const whole = h("button", {
+    type: "button",
+    "aria-pressed": "true",
+    onclick: () => {
+      const fits = whole.getAttribute("aria-pressed") !== "true";
+      whole.setAttribute("aria-pressed", String(fits));
+      region.classList.toggle("full", !fits);
+    },
+  }, "Fit the width");
+  const file = `${[state.project, state.state, state.workspace].join("-")}.svg`;
+  return frame(state, "graph", [
+    h("p", { class: "quiet" }, "Arrows lead from what needs something to what it needs."),
+    h("div", { class: "tools" }, whole, h("a", { href: url, download: file }, "Download the SVG")),
+    region,
+  ]);
+}
