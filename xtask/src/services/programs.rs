@@ -303,10 +303,7 @@ mod tests {
         for (text, expected) in [
             ("version = \"1\"\n", "there is no table [install]"),
             ("[install]\ncargo = [\"a\"]\n", "there is no `version`"),
-            (
-                "version = \"1\"\n[install]\ncargo = [\"a\"]\ndebian = \"a\"\n",
-                "[install] takes either",
-            ),
+            ("version = \"1\"\n[install]\ncargo = [\"a\"]\ndebian = \"a\"\n", "[install] takes either"),
             ("version = \"1\"\n[install]\ncargo = [\"a\", \"b\"]\n", "[install] takes either"),
             ("version = \"1\"\n[install]\ncargo = [\"a\"]\nflags = \"x\"\n", "[install] takes either"),
             ("version = \"1\"\n[install]\ncargo = [\"a\"]\nrequire = [\"x\"]\n", "[install] takes either"),

@@ -262,10 +262,7 @@ impl StateStore for StackStore {
     async fn lock(&self, info: &LockInfo) -> Result<LockGrant> {
         const OP: Op = Op::Lock;
         let stack = self.backend.stack(OP).await?;
-        let (user, host) = info.who.split_once('@').unwrap_or((&info.who, ""));
-        let process =
-            Holder { pid: std::process::id(), user: user.to_owned(), host: host.to_owned(), started: None };
-        match stack.lock(&process, &LockOptions::default()).await {
+        match stack.lock(&this_process(&info.who), &LockOptions::default()).await {
             Ok(lock) => {
                 let mut grant = LockGrant::new(id_of(lock.key().as_str()));
                 grant.expires = lock.expires();
@@ -362,6 +359,12 @@ pub(crate) async fn missing(stack: &Stack) -> String {
 
 pub(crate) fn warn(warnings: &[Warning]) {
     warn_once(&warnings.iter().map(ToString::to_string).collect::<Vec<_>>());
+}
+
+/// This process, which runs for `user@host`, as a holder of locks.
+pub(crate) fn this_process(who: &str) -> Holder {
+    let (user, host) = who.split_once('@').unwrap_or((who, ""));
+    Holder { pid: std::process::id(), user: user.to_owned(), host: host.to_owned(), started: None }
 }
 
 /// The id of a lock: the name of its object without the ending.

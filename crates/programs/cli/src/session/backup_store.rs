@@ -4,7 +4,6 @@
 use std::fmt;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::pin::pin;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use async_trait::async_trait;
@@ -105,20 +104,10 @@ impl BackupStore {
     async fn answered<T>(&self, op: Op, answer: impl Future<Output = Result<T>>) -> Result<T> {
         self.memory().sent = true;
         let Some(interrupts) = self.interrupts.get() else { return answer.await };
-        let (mut answer, what) = (pin!(answer), format!("{self} was being changed"));
-        tokio::select! {
-            biased;
-            answer = &mut answer => return answer,
-            _ = interrupts.wait() => {}
-        }
-        tokio::select! {
-            biased;
-            answer = &mut answer => answer,
-            () = interrupts.last_wait(&what) => {
-                let why = "a signal ended the wait for the answer, so it may have happened, or may still happen";
-                Err(Error::new(ErrorKind::Ambiguous, op, self).because(why))
-            }
-        }
+        interrupts.answer(&format!("{self} was being changed"), answer).await.unwrap_or_else(|| {
+            let why = "a signal ended the wait for the answer, so it may have happened, or may still happen";
+            Err(Error::new(ErrorKind::Ambiguous, op, self).because(why))
+        })
     }
 
     /// Copies what is about to be replaced. It was read just before, as a rule.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 use std::time::Duration;
@@ -79,8 +80,24 @@ impl Interrupts {
         }
     }
 
+    /// The answer to a request that changes something. After a signal it is waited for a while longer, since it tells what
+    /// is stored; nothing if that ends without one.
+    pub(crate) async fn answer<T>(&self, what: &str, request: impl Future<Output = T>) -> Option<T> {
+        let mut request = pin!(request);
+        tokio::select! {
+            biased;
+            answer = &mut request => return Some(answer),
+            _ = self.wait() => {}
+        }
+        tokio::select! {
+            biased;
+            answer = &mut request => Some(answer),
+            () = self.last_wait(what) => None,
+        }
+    }
+
     /// How long an answer that is on its way is still waited for after a signal; a second signal ends that.
-    pub(crate) async fn last_wait(&self, what: &str) {
+    async fn last_wait(&self, what: &str) {
         let say = async {
             tokio::time::sleep(SILENT_WAIT).await;
             let note =

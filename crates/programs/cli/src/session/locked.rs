@@ -1,7 +1,6 @@
 //! A piece of work on a state, under its lock.
 
 use std::panic::resume_unwind;
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -108,17 +107,7 @@ async fn taken(
 ) -> Result<LockGuard> {
     let abandoned = Arc::new(AbandonedLocks::new());
     let what = format!("the lock of {} was being taken", opened.name);
-    let answer = {
-        let mut acquiring = pin!(acquire(opened, args, info, interrupts, &abandoned));
-        tokio::select! {
-            biased;
-            answer = &mut acquiring => Some(answer),
-            _ = interrupts.wait() => tokio::select! {
-                answer = &mut acquiring => Some(answer),
-                () = interrupts.last_wait(&what) => None,
-            },
-        }
-    };
+    let answer = interrupts.answer(&what, acquire(opened, args, info, interrupts, &abandoned)).await;
     let interrupted = interrupts.check();
     let failure = match (answer, interrupted) {
         (Some(Ok(guard)), Ok(())) => return Ok(guard),

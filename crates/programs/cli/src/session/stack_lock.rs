@@ -1,7 +1,6 @@
 //! Work on a whole Pulumi stack, under its lock.
 
 use std::panic::resume_unwind;
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -9,6 +8,7 @@ use groundstate_pulumi_diy::{Error, ErrorKind, HeldLock, Holder, LockOptions, St
 use groundstate_statemgr::{LOCK_WAITS, catch_panic};
 
 use crate::input::found_stack::FoundStack;
+use crate::input::stack_store::this_process;
 use crate::report::error::{Failure, Result};
 use crate::report::messages::Messages;
 use crate::session::interrupt::Interrupts;
@@ -61,10 +61,7 @@ async fn take(
     timeout: Duration,
     interrupts: &Interrupts,
 ) -> Result<HeldLock> {
-    let who = who();
-    let (user, host) = who.split_once('@').unwrap_or((&who, ""));
-    let holder =
-        Holder { pid: std::process::id(), user: user.to_owned(), host: host.to_owned(), started: None };
+    let holder = this_process(&who());
     let started = Instant::now();
     let (mut waits, mut is_told) = (LOCK_WAITS, false);
     loop {
@@ -102,15 +99,7 @@ async fn take(
 async fn asked(stack: &Stack, holder: &Holder, interrupts: &Interrupts) -> Option<Result<HeldLock, Error>> {
     let options = LockOptions::default();
     let what = format!("the lock of {stack} was being taken");
-    let mut taking = pin!(stack.lock(holder, &options));
-    tokio::select! {
-        biased;
-        answer = &mut taking => Some(answer),
-        _ = interrupts.wait() => tokio::select! {
-            answer = &mut taking => Some(answer),
-            () = interrupts.last_wait(&what) => None,
-        },
-    }
+    interrupts.answer(&what, stack.lock(holder, &options)).await
 }
 
 /// What may be left of a request for the lock that has no answer, and how to free it.

@@ -69,7 +69,7 @@ fn a_lock_that_another_process_broke_under_a_command_is_no_success() {
         // Another process has locked meanwhile: there is no advice to break its lock, and it stays.
         let script = format!(
             "{PROGRAM} unlock . --force; {PROGRAM} lock . -- sleep 60 & \
-             while ! {PROGRAM} locks . | grep -q ': locked'; do sleep 0.1; done"
+             while ! {PROGRAM} locks . | grep -q ': locked'; do kill -0 $! || exit 9; sleep 0.1; done"
         );
         let mut child = start(&work, &["lock", ".", "--", "sh", "-c", &script]);
         let code = child.wait().unwrap().code();

@@ -309,18 +309,21 @@ async fn end(shared: &Shared) -> Ended {
         shared.tasks.below(1).await;
     };
     let forced = || Ended::Abandoned(shared.tasks.number());
+    // Connections that were told to end at once do not count as answered.
     tokio::select! {
+        biased;
+        () = shared.control.reached(Stage::Ending) => return forced(),
         finished = timeout(limit, all) => if finished.is_ok() {
             return Ended::Finished;
         },
-        () = shared.control.reached(Stage::Ending) => return forced(),
     }
     shared.control.close();
     tokio::select! {
+        biased;
+        () = shared.control.reached(Stage::Ending) => forced(),
         finished = timeout(limit, shared.tasks.below(1)) => match finished {
             Ok(()) => Ended::Cut,
             Err(_) => forced(),
         },
-        () = shared.control.reached(Stage::Ending) => forced(),
     }
 }

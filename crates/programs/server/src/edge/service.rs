@@ -12,6 +12,7 @@ use groundstate_audit::{AuditLog, Event, Location, Outcome};
 use groundstate_blobs::{BlobStore, Context, RetryPolicy};
 use groundstate_common::Clock;
 use thiserror::Error;
+use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
@@ -45,13 +46,16 @@ pub enum ServiceError {
     Authentication(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// The service of a configuration. Old versions are removed, and entries of the audit log recorded, while it is there.
+/// The service of a configuration. Entries of the audit log are recorded while it is there, and old versions removed once it has
+/// started.
 #[derive(Clone)]
 pub struct Service {
     router: Router,
     authenticator: Authenticator,
     audit: AuditLog,
     maintenance: AbortHandle,
+    /// A server that is refused its start removes nothing.
+    started: Arc<Notify>,
     limits: LiveLimits,
     metrics: Metrics,
     store: Arc<dyn BlobStore>,
@@ -85,7 +89,13 @@ impl Service {
         parts.limits = config.requests.clone();
         let app = App::open(parts).map_err(ServiceError::States)?;
         let maintenance = Maintenance::new(app.clone(), config.maintenance);
-        let maintenance = tokio::spawn(async move { maintenance.run().await }).abort_handle();
+        let started = Arc::new(Notify::new());
+        let start = Arc::clone(&started);
+        let maintenance = tokio::spawn(async move {
+            start.notified().await;
+            maintenance.run().await;
+        })
+        .abort_handle();
         let mut routes = router(app);
         if config.metrics.is_none() {
             let metrics = metrics.clone();
@@ -100,7 +110,7 @@ impl Service {
                 .map_err(|error| ServiceError::Authentication(error.into()))?;
         let router = require(routes, authenticator.clone(), Some(audit.clone()));
         let (metrics, context) = (metrics.clone(), context.clone());
-        Ok(Self { router, authenticator, audit, maintenance, limits, metrics, store, context })
+        Ok(Self { router, authenticator, audit, maintenance, started, limits, metrics, store, context })
     }
 
     /// Whether there is any way by which a client can say who it is.
@@ -121,14 +131,16 @@ impl Service {
         parts
     }
 
-    /// Records that the server has started.
+    /// Records that the server has started. Old versions are removed from then on.
     ///
     /// # Errors
     ///
     /// When the audit log does not take the entry: a server whose audit log does not work changes nothing.
     pub async fn record_start(&self) -> Result<(), ServiceError> {
         let event = Event::new("server", "server.start", "server", Outcome::Done);
-        self.audit.record(event).await.map_err(ServiceError::Audit)
+        self.audit.record(event).await.map_err(ServiceError::Audit)?;
+        self.started.notify_one();
+        Ok(())
     }
 
     /// Records that the server ends, and waits for the entries before that one; not for long, if the store does not answer.

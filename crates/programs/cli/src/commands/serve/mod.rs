@@ -99,7 +99,7 @@ async fn serve(args: &ServeArgs, config: Config) -> Result {
     match ended {
         Ended::Finished => Ok(Outcome::Clean),
         Ended::Abandoned(requests) => {
-            let message = format!("ended while {requests} requests were being worked on");
+            let message = format!("told to end at once, while {requests} requests were being worked on");
             let hint = "whether their writes are stored is not known to their clients; each is stored whole or not at all";
             Err(Failure::new(Kind::Signal(signal), message).hint(hint))
         }

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use groundstate_pulumi_diy::{
-    Backend, Holder, LegacyStack, LockOptions, StackRef, Upgrade, UpgradeOptions, UpgradedStack,
+    Backend, LegacyStack, LockOptions, StackRef, Upgrade, UpgradeOptions, UpgradedStack,
 };
 use groundstate_pulumi_snapshot::ProjectName;
 
@@ -13,6 +13,7 @@ use crate::input::found_stack::stack_failure;
 use crate::input::remote::warn_once;
 use crate::input::runtime::runtime;
 use crate::input::stack::{self, FoundBackend};
+use crate::input::stack_store::this_process;
 use crate::report::error::{Failure, Kind, Outcome, Result, chain};
 use crate::report::json::Json;
 use crate::report::messages::Messages;
@@ -76,16 +77,12 @@ async fn upgrade(
         confirm(loss, interrupts).await?;
     }
     interrupts.check()?;
-    let who = who();
-    let (user, host) = who.split_once('@').unwrap_or((&who, ""));
-    let holder =
-        Holder { pid: std::process::id(), user: user.to_owned(), host: host.to_owned(), started: None };
     let locks = LockOptions::default().timeout(args.wait.lock_timeout);
     let before = |_: &StackRef| match interrupts.check() {
         Ok(()) => ControlFlow::Continue(()),
         Err(_) => ControlFlow::Break(()),
     };
-    let upgraded = plan.carry_out(&holder, &locks, before).await.map_err(failed)?;
+    let upgraded = plan.carry_out(&this_process(&who()), &locks, before).await.map_err(failed)?;
     Ok(upgraded.stacks.into_iter().map(|(stack, outcome)| done(stack, outcome)).collect())
 }
 
