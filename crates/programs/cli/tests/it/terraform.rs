@@ -105,14 +105,19 @@ impl Product {
         Self { name: "tofu", program: program.unwrap_or_else(|| "tofu".into()) }
     }
 
-    /// Runs it in a directory; nothing if it is not there and not required.
-    pub(crate) fn run(&self, dir: &Path, args: &[&str]) -> Option<Output> {
+    /// A command line in a directory.
+    pub(crate) fn command(&self, dir: &Path, args: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command.args(args).current_dir(dir).env("CHECKPOINT_DISABLE", "1").env("TF_IN_AUTOMATION", "1");
         for name in ["TF_DATA_DIR", "TF_WORKSPACE", "TF_CLI_ARGS", "TF_CLI_CONFIG_FILE"] {
             command.env_remove(name);
         }
-        match command.output() {
+        command
+    }
+
+    /// Runs it in a directory; nothing if it is not there and not required.
+    pub(crate) fn run(&self, dir: &Path, args: &[&str]) -> Option<Output> {
+        match self.command(dir, args).output() {
             Ok(output) => Some(output),
             Err(_) => {
                 let required = std::env::var("GROUNDSTATE_REQUIRE").unwrap_or_default();
