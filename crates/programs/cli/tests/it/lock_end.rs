@@ -68,12 +68,13 @@ fn a_lock_that_another_process_broke_under_a_command_is_no_success() {
         assert!(failed.code == 7 && failed.stderr.contains("was lost"), "{}", failed.stderr);
         // Another process has locked meanwhile: there is no advice to break its lock, and it stays.
         let script = format!(
-            "{PROGRAM} unlock . --force; {PROGRAM} lock . -- sleep 60 & \
+            "{PROGRAM} unlock . --force; {PROGRAM} lock . -- sleep 60 2>second & \
              while ! {PROGRAM} locks . | grep -q ': locked'; do kill -0 $! || exit 9; sleep 0.1; done"
         );
         let mut child = start(&work, &["lock", ".", "--", "sh", "-c", &script]);
         let code = child.wait().unwrap().code();
-        assert_eq!(code, Some(10));
+        let second = fs::read_to_string(work.path().join("second")).unwrap_or_default();
+        assert_eq!(code, Some(10), "{second}");
         assert_eq!(work.place.locks().len(), work.place.locks_of_a_holder());
     }
 }
