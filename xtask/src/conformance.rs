@@ -12,14 +12,17 @@ const TABLE: &str = "docs/conformance.md";
 /// Runs one of the commands of the usage text.
 pub(crate) fn run(args: &[String]) -> Outcome {
     let usage = || {
-        let message = "say `conformance list`, `run --store NAME`, `report [--check]` or `new NAME`";
+        let message =
+            "say `conformance list`, `run --store NAME`, `run --url URL`, `report [--check]` or `new NAME`";
         Failure::Usage(message.to_owned())
     };
     let (command, args) = args.split_first().ok_or_else(usage)?;
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     match (command.as_str(), args.as_slice()) {
         ("list", []) => example(&["list"]),
-        ("run", args) if args.contains(&"--store") => example(&[&["run"], args].concat()),
+        ("run", args) if ["--store", "--url", "--help"].iter().any(|way| args.contains(way)) => {
+            example(&[&["run"], args].concat())
+        }
         ("report", []) => example(&["report", TABLE]),
         ("report", ["--check"]) => example(&["report", TABLE, "--check"]),
         ("new", args) => scaffold::run(args),

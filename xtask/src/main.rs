@@ -31,6 +31,9 @@ usage: cargo xtask COMMAND
   conformance list       name the cases of the stores' contract, and the stores of the workspace
   conformance run --store NAME [--case NAME|CLAUSE] [--conditions NAME,...] [--seed NUMBER] [--json]
                          run the cases on a store
+  conformance run --url URL [--case NAME|CLAUSE] [--lock-method VERB]... [--header NAME=VALUE]... [--json]
+                         try a server of Terraform's HTTP protocol, below an address that may be written to; `run --help`
+                         says more
   conformance report [--check]
                          run them on all stores and write the table in docs/conformance.md, or compare it
   conformance new NAME [--to FOLDER [--path]]

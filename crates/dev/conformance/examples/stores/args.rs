@@ -2,17 +2,24 @@
 
 use groundstate_conformance::{CASES, Conditions, Settings};
 
-const USAGE: &str = "\
+use crate::protocol::Trial;
+
+pub(crate) const USAGE: &str = "\
 usage: list
        run --store NAME [--case NAME|CLAUSE] [--conditions NAME,...] [--seed NUMBER] [--json]
+       run --url URL ...: say `run --help`
        report FILE [--check]";
 
 /// What to do.
 pub(crate) enum Command {
+    /// Say what the commands take.
+    Help,
     /// Name the cases and the stores.
     List,
     /// Run the suite on one store.
     Run { store: String, settings: Settings, json: bool },
+    /// Run the suite of servers on one.
+    Try(Box<Trial>),
     /// Run it on all and write the table, or compare it.
     Report { file: String, check: bool },
 }
@@ -22,7 +29,11 @@ pub(crate) fn parse(args: &[String], stores: &[&str]) -> Result<Command, String>
     let (command, args) = args.split_first().ok_or_else(|| format!("no command\n\n{USAGE}"))?;
     match (command.as_str(), args) {
         ("list", []) => Ok(Command::List),
-        ("run", args) => parse_run(args, stores),
+        ("run", [help]) if help == "--help" => Ok(Command::Help),
+        ("run", args) => match Trial::parse(args) {
+            Some(trial) => trial.map(|trial| Command::Try(Box::new(trial))),
+            None => parse_run(args, stores),
+        },
         ("report", [file]) => Ok(Command::Report { file: file.clone(), check: false }),
         ("report", [file, flag]) if flag == "--check" => {
             Ok(Command::Report { file: file.clone(), check: true })

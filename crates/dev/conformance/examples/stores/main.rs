@@ -4,6 +4,7 @@
 mod args;
 mod clouds;
 mod files;
+mod protocol;
 mod table;
 
 use std::process::ExitCode;
@@ -47,6 +48,10 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let names: Vec<&str> = all_stores().iter().map(|(name, _)| *name).collect();
     match parse(&args, &names) {
+        Ok(Command::Help) => {
+            println!("{}\n\n{}", args::USAGE, protocol::USAGE);
+            ExitCode::SUCCESS
+        }
         Ok(Command::List) => list(),
         Ok(Command::Run { store, settings, json }) => {
             let Some((_, harness)) = all_stores().into_iter().find(|(name, _)| *name == store) else {
@@ -56,6 +61,7 @@ fn main() -> ExitCode {
             println!("{}", if json { report.to_json() } else { report.to_string() });
             if report.is_success() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
         }
+        Ok(Command::Try(trial)) => trial.run(),
         Ok(Command::Report { file, check }) => table::write(&stores(), &file, check),
         Err(message) => {
             eprintln!("{message}");
@@ -68,6 +74,8 @@ fn list() -> ExitCode {
     for case in CASES {
         println!("{:<2} {:<50} needs {}", case.code, case.name, case.needs);
     }
+    println!("\nservers of Terraform's HTTP protocol:");
+    protocol::list();
     println!("\nstores: {}", all_stores().iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", "));
     ExitCode::SUCCESS
 }

@@ -62,13 +62,16 @@ pub(super) async fn repeated_unlock(cx: &Cx) -> Step {
     cx.send(cx.unlock(&lock)).await?.is(&[200], "the same release again").map(drop)
 }
 
-/// What a release by force has done: the lock is free after 200, and held after 4xx.
+/// What a release by force has done: the lock is free after 200, and held after a refusal.
 async fn forced(cx: &Cx, outgoing: Outgoing<'_>, what: &str) -> Step {
     let reply = cx.send(outgoing).await?;
     match reply.status {
         200 => cx.is_free(&format!("after {what}, answered with 200")).await,
-        400..=499 => cx.is_held(&format!("after {what}, answered with {}", reply.status)).await,
-        _ => Err(failed(format!("{what} is answered with 200 or 4xx"), reply.shown())),
+        400..=599 => {
+            cx.is_held(&format!("after {what}, answered with {}", reply.status)).await?;
+            cx.send(cx.unlock(&document("holder"))).await?.succeeds("the holder's release").map(drop)
+        }
+        _ => Err(failed(format!("{what} is answered with 200 or refused"), reply.shown())),
     }
 }
 

@@ -8,10 +8,12 @@ const OF_NOTHING: &str = "1B2M2Y8AsgTpgAmY7PhCfg==";
 
 pub(super) async fn digests(cx: &Cx) -> Step {
     let (stored, damaged) = (state(1), state(2));
-    cx.send(cx.upload(&stored, None)).await?.succeeds("an upload")?;
-    let upload = Outgoing { digest: Some(OF_NOTHING), ..cx.upload(&damaged, None) };
+    let (writer, reply) = cx.first_upload(&stored, false).await?;
+    reply.succeeds("an upload")?;
+    let upload = Outgoing { digest: Some(OF_NOTHING), ..cx.upload(&damaged, writer.id().as_deref()) };
     cx.send(upload).await?.refuses("an upload whose `Content-MD5` is that of other bytes")?;
-    cx.reads(Some(&stored), "after a damaged upload").await
+    cx.reads(Some(&stored), "after a damaged upload").await?;
+    cx.end(writer).await
 }
 
 pub(super) async fn no_id(cx: &Cx) -> Step {
@@ -59,9 +61,26 @@ pub(super) async fn lost_locks(cx: &Cx) -> Step {
     cx.reads(Some(&stored), "after an upload with the id of a lock that is released").await
 }
 
+pub(super) async fn decisions(cx: &Cx) -> Step {
+    let (lock, other, stored) = (document("holder"), document("other"), state(1));
+    cx.send(cx.lock(&lock)).await?.succeeds("a lock that is free")?;
+    let foreign = id_of("other");
+    for (outgoing, what) in [
+        (cx.upload(&stored, Some(&foreign)), "an upload under another id"),
+        (cx.unlock(&other), "a release under another id"),
+        (Outgoing { chunked: true, ..cx.unlock(b"") }, "a release without a body"),
+    ] {
+        let reply = cx.send(outgoing).await?;
+        ensure(reply.status < 500, format!("{what} is answered by a decision, not with 5xx"), || {
+            reply.shown()
+        })?;
+    }
+    cx.send(cx.unlock(&lock)).await.map(drop)
+}
+
 pub(super) async fn methods(cx: &Cx) -> Step {
     let (stored, other) = (state(1), state(2));
-    cx.send(cx.upload(&stored, None)).await?.succeeds("an upload")?;
+    cx.store(&stored).await?;
     for method in ["FROBNICATE", "lock"] {
         let reply = cx.send(Outgoing { method, ..cx.upload(&other, None) }).await?;
         let expected = format!("{method}, which the protocol does not have, is answered with 4xx or 501");

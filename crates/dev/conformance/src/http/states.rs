@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use md5::{Digest, Md5};
 
-use super::wire::{Cx, Outgoing, document, id_of, state};
+use super::wire::{Cx, document, id_of, state};
 use crate::failure::{Step, ensure, not_applicable};
 
 pub(super) async fn no_redirects(cx: &Cx) -> Step {
@@ -26,9 +26,13 @@ pub(super) async fn absent(cx: &Cx) -> Step {
 }
 
 pub(super) async fn come_back(cx: &Cx) -> Step {
+    let (writer, reply) = cx.first_upload(&state(1), false).await?;
+    reply.succeeds("an upload")?;
     for serial in 1..=3 {
         let bytes = state(serial);
-        cx.send(cx.upload(&bytes, None)).await?.succeeds("an upload")?;
+        if serial > 1 {
+            cx.send(cx.upload(&bytes, writer.id().as_deref())).await?.succeeds("an upload")?;
+        }
         cx.reads(Some(&bytes), "after an upload").await?;
         let reply = cx.send(cx.state("GET")).await?;
         if let Some(digest) = reply.header("content-md5") {
@@ -36,12 +40,12 @@ pub(super) async fn come_back(cx: &Cx) -> Step {
             ensure(digest == BASE64_STANDARD.encode(Md5::digest(&bytes)), expected, || digest.to_owned())?;
         }
     }
-    Ok(())
+    cx.end(writer).await
 }
 
 pub(super) async fn apart(cx: &Cx) -> Step {
     let (other, bytes) = (cx.other(), state(1));
-    cx.send(cx.upload(&bytes, None)).await?.succeeds("an upload")?;
+    cx.store(&bytes).await?;
     other.reads(None, "of another state").await?;
     let lock = document("apart");
     cx.send(cx.lock(&lock)).await?.succeeds("a lock that is free")?;
@@ -50,18 +54,19 @@ pub(super) async fn apart(cx: &Cx) -> Step {
 }
 
 pub(super) async fn uploads(cx: &Cx) -> Step {
-    for serial in [1, 2] {
-        let bytes = state(serial);
-        cx.send(cx.upload(&bytes, None)).await?.is(&[200, 201, 204], "an upload")?;
-    }
-    Ok(())
+    let (writer, reply) = cx.first_upload(&state(1), false).await?;
+    reply.is(&[200, 201, 204], "an upload")?;
+    let (second, id) = (state(2), writer.id());
+    cx.send(cx.upload(&second, id.as_deref())).await?.is(&[200, 201, 204], "an upload")?;
+    cx.end(writer).await
 }
 
 pub(super) async fn chunked(cx: &Cx) -> Step {
     let bytes = state(1);
-    let upload = Outgoing { chunked: true, ..cx.upload(&bytes, None) };
-    cx.send(upload).await?.succeeds("an upload in chunks")?;
-    cx.reads(Some(&bytes), "after an upload in chunks").await
+    let (writer, reply) = cx.first_upload(&bytes, true).await?;
+    reply.succeeds("an upload in chunks")?;
+    cx.reads(Some(&bytes), "after an upload in chunks").await?;
+    cx.end(writer).await
 }
 
 pub(super) async fn repeated(cx: &Cx) -> Step {
@@ -76,9 +81,12 @@ pub(super) async fn repeated(cx: &Cx) -> Step {
 
 pub(super) async fn delete(cx: &Cx) -> Step {
     let bytes = state(1);
-    cx.send(cx.upload(&bytes, None)).await?.succeeds("an upload")?;
-    let reply = cx.send(cx.state("DELETE")).await?;
-    if matches!(reply.status, 405 | 501) {
+    let (writer, reply) = cx.first_upload(&bytes, false).await?;
+    reply.succeeds("an upload")?;
+    // A server that takes no upload without a lock removes nothing without it either.
+    let reply = cx.send(cx.under(writer.id().as_deref(), "DELETE")).await?;
+    cx.end(writer).await?;
+    if matches!(reply.status, 403 | 405 | 501) {
         return not_applicable("the server does not delete, which no command of Terraform asks for");
     }
     reply.is(&[200], "a deletion")?;

@@ -1,7 +1,7 @@
 //! Requests by hand, and what is expected of their answers.
 
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use base64::Engine;
@@ -33,8 +33,36 @@ pub(super) fn runtime() -> io::Result<Runtime> {
 pub(super) struct Cx {
     server: HttpServer,
     state: String,
+    /// One for a case: its connections are served by the case's runtime.
+    client: Arc<Result<Client, String>>,
     pub(super) trace: Arc<Trace>,
+    made: Arc<Mutex<Made>>,
 }
+
+/// What a case leaves at the server unless it is removed.
+#[derive(Debug, Default)]
+struct Made {
+    /// The addresses to which something was uploaded, and no others.
+    states: Vec<String>,
+    /// The address of each lock that was asked for, and the document.
+    locks: Vec<(String, Vec<u8>)>,
+}
+
+/// Under which lock a case uploads; under none where the server lets that be.
+#[derive(Debug)]
+pub(super) struct Writer {
+    lock: Option<Vec<u8>>,
+}
+
+impl Writer {
+    /// What `?ID=` of an upload has.
+    pub(super) fn id(&self) -> Option<String> {
+        self.lock.as_ref().map(|_| id_of(WRITER))
+    }
+}
+
+/// The name of the lock under which a case uploads.
+const WRITER: &str = "writer";
 
 /// A request.
 #[derive(Clone, Debug)]
@@ -85,9 +113,9 @@ impl Reply {
         Ok(self)
     }
 
-    /// It is a decision of the server: 5xx is asked for again, and 3xx leads elsewhere.
+    /// It is no success. That it is a decision of the server, and so one of 4xx, is another case.
     pub(super) fn refuses(self, what: &str) -> Step<Self> {
-        ensure((400..500).contains(&self.status), format!("{what} is refused with 4xx"), || self.shown())?;
+        ensure((400..600).contains(&self.status), format!("{what} is refused"), || self.shown())?;
         Ok(self)
     }
 }
@@ -95,13 +123,80 @@ impl Reply {
 impl Cx {
     pub(super) fn new(server: HttpServer) -> Self {
         let state = server.fresh_state();
-        Self { server, state, trace: Arc::default() }
+        // A suite that is run by hand, at a server of the user's choice.
+        let client = Client::new(ClientOptions::new().allow_plain_http(true)).map_err(|error| chain(&error));
+        let made = Arc::default();
+        Self { server, state, client: Arc::new(client), trace: Arc::default(), made }
     }
 
     /// The same server with another state.
     pub(super) fn other(&self) -> Self {
         let state = self.server.fresh_state();
-        Self { server: self.server.clone(), state, trace: Arc::clone(&self.trace) }
+        let (client, trace, made) =
+            (Arc::clone(&self.client), Arc::clone(&self.trace), Arc::clone(&self.made));
+        Self { server: self.server.clone(), state, client, trace, made }
+    }
+
+    /// Whether the suite may write here; an error says why not. A server that answers every address with one state would lose it.
+    pub(super) async fn may_write(&self) -> Result<(), String> {
+        match self.exchange(&self.state("GET")).await {
+            Err(error) => Err(format!("the server does not answer: {error}")),
+            Ok(reply) if matches!(reply.status, 401 | 403) => {
+                Err(format!("the server does not accept the credentials: {}", reply.shown()))
+            }
+            Ok(reply) if reply.status == 200 && !reply.body.is_empty() => Err(format!(
+                "GET of a state that no run has stored gives {} bytes, so an upload could replace another state",
+                reply.body.len()
+            )),
+            Ok(_) => Ok(()),
+        }
+    }
+
+    /// The first upload of a case, under a lock if the server takes none without: the answer, and how the case goes on to upload.
+    pub(super) async fn first_upload(&self, body: &[u8], chunked: bool) -> Step<(Writer, Reply)> {
+        let reply = self.send(Outgoing { chunked, ..self.upload(body, None) }).await?;
+        // Some servers have 5xx for it.
+        if !(400..600).contains(&reply.status) {
+            return Ok((Writer { lock: None }, reply));
+        }
+        let lock = document(WRITER);
+        self.send(self.lock(&lock)).await?.succeeds("a lock, since no upload is taken without one,")?;
+        let reply = self.send(Outgoing { chunked, ..self.upload(body, Some(&id_of(WRITER))) }).await?;
+        Ok((Writer { lock: Some(lock) }, reply))
+    }
+
+    /// Stores a state, under a lock if it has to be.
+    pub(super) async fn store(&self, body: &[u8]) -> Step {
+        let (writer, reply) = self.first_upload(body, false).await?;
+        reply.succeeds("an upload")?;
+        self.end(writer).await
+    }
+
+    /// Ends the lock under which the case has uploaded.
+    pub(super) async fn end(&self, writer: Writer) -> Step {
+        match writer.lock {
+            None => Ok(()),
+            Some(lock) => self.send(self.unlock(&lock)).await?.succeeds("the writer's release").map(drop),
+        }
+    }
+
+    /// Removes what the case has left, as far as the server lets it be removed.
+    pub(super) async fn tidy(&self, has_failed: bool) {
+        let made = std::mem::take(&mut *self.made.lock().unwrap_or_else(PoisonError::into_inner));
+        // A case that has passed holds no lock any more.
+        let locks = if has_failed { made.locks } else { Vec::new() };
+        for (url, document) in &locks {
+            let method = &self.server.unlock_method;
+            let outgoing = Outgoing { method, url: url.clone(), body: Some(document), ..self.state("") };
+            if self.exchange(&outgoing).await.is_err() {
+                return;
+            }
+        }
+        for url in made.states {
+            if self.exchange(&Outgoing { url, ..self.state("DELETE") }).await.is_err() {
+                return;
+            }
+        }
     }
 
     /// A request for the state, without a body.
@@ -111,12 +206,17 @@ impl Cx {
 
     /// An upload, under the lock of this id.
     pub(super) fn upload<'a>(&'a self, body: &'a [u8], id: Option<&str>) -> Outgoing<'a> {
+        Outgoing { body: Some(body), ..self.under(id, &self.server.update_method) }
+    }
+
+    /// A request for the state, under the lock of this id.
+    pub(super) fn under<'a>(&self, id: Option<&str>, method: &'a str) -> Outgoing<'a> {
         let url = match id {
             None => self.state.clone(),
             // Parameters are sorted, as the original programs have them.
             Some(id) => with_parameter(&self.state, "ID", id),
         };
-        Outgoing { url, body: Some(body), ..self.state(&self.server.update_method) }
+        Outgoing { url, ..self.state(method) }
     }
 
     fn of_lock<'a>(&self, method: &'a str, body: &'a [u8]) -> Outgoing<'a> {
@@ -134,7 +234,8 @@ impl Cx {
     }
 
     pub(super) async fn send(&self, outgoing: Outgoing<'_>) -> Step<Reply> {
-        let line = format!("{}{}", outgoing.method, outgoing.url.split_once('?').map_or("", |_| " ?…"));
+        self.remember(&outgoing);
+        let line = format!("{}{}", outgoing.method, if has_id(&outgoing.url) { " ?ID=…" } else { "" });
         let outcome = self.exchange(&outgoing).await;
         let answer = match &outcome {
             Ok(reply) => reply.status.to_string(),
@@ -143,6 +244,18 @@ impl Cx {
         let size = outgoing.body.map_or_else(String::new, |body| format!(" {} bytes", body.len()));
         self.trace.push(format!("{line}{size} -> {answer}"));
         outcome.map_err(|error| failed(format!("{} is answered", outgoing.method), error))
+    }
+
+    /// Notes what a request may leave at the server.
+    fn remember(&self, outgoing: &Outgoing<'_>) {
+        let Some(body) = outgoing.body else { return };
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = self.server.lock_of(&self.state);
+        if (outgoing.method, &outgoing.url) == (&self.server.lock_method, &lock) {
+            made.locks.push((lock, body.to_vec()));
+        } else if outgoing.method != self.server.unlock_method && !made.states.contains(&self.state) {
+            made.states.push(self.state.clone());
+        }
     }
 
     async fn exchange(&self, outgoing: &Outgoing<'_>) -> Result<Reply, String> {
@@ -157,9 +270,7 @@ impl Cx {
             headers.insert(CONTENT_MD5, digest.map_err(|error| error.to_string())?);
             request = request.body(Bytes::copy_from_slice(body));
         }
-        // A suite that is run by hand, at a server of the user's choice.
-        let client =
-            Client::new(ClientOptions::new().allow_plain_http(true)).map_err(|error| chain(&error))?;
+        let client = self.client.as_ref().as_ref().map_err(Clone::clone)?;
         let answer = client.send(request.headers(headers)).await.map_err(|error| chain(&error))?;
         let (parts, body) = answer.into_parts();
         let body = read_whole(body).await.map_err(|error| chain(&error))?;
@@ -229,6 +340,11 @@ pub(super) fn id_of(name: &str) -> String {
 /// A state of this serial.
 pub(super) fn state(serial: u64) -> Vec<u8> {
     crate::cx::document(serial, 0)
+}
+
+/// Whether an upload names a lock.
+fn has_id(url: &str) -> bool {
+    url.split_once('?').is_some_and(|(_, query)| query.split('&').any(|pair| pair.starts_with("ID=")))
 }
 
 fn with_parameter(url: &str, name: &str, value: &str) -> String {

@@ -50,7 +50,7 @@ fn each_flaw_is_found_by_the_clause_that_names_it() {
         (Flaw::ReleasesWith204, "P12"),
         (Flaw::ReleasesAnyId, "P13"),
         (Flaw::RefusesRepeatedReleases, "P14"),
-        (Flaw::FailsOnEmptyReleases, "P15"),
+        (Flaw::FailsOnEmptyReleases, "P21"),
         (Flaw::IgnoresEmptyReleases, "P15"),
         (Flaw::AcceptsWritesUnderAnyLock, "P16"),
         (Flaw::AcceptsWritesWithLostLocks, "P17"),
@@ -61,7 +61,7 @@ fn each_flaw_is_found_by_the_clause_that_names_it() {
     ] {
         let server = HttpStateServer::start_flawed(flaw);
         let report = run(&at(&server), None);
-        let found = report.most_basic().map(|clause| clause.code);
+        let found = report.most_basic().map(|first| first.clause.code);
         assert_eq!(found, Some(code), "{flaw:?}: {report}");
     }
 }
@@ -71,7 +71,7 @@ fn a_failure_says_what_was_expected_and_which_requests_led_to_it() {
     let server = HttpStateServer::start_flawed(HttpFlaw::ReleasesAnyId);
     let report = run(&at(&server), Some("P13"));
     let text = report.to_string();
-    for part in ["P13 unlock_needs_the_id is broken", "refused with 4xx", "LOCK", "UNLOCK", "next step"] {
+    for part in ["P13 unlock_needs_the_id is broken", "is refused", "rule:", "LOCK", "UNLOCK"] {
         assert!(text.contains(part), "{part}: {text}");
     }
     let json: serde_json::Value = serde_json::from_str(&report.to_json()).unwrap();
@@ -86,10 +86,62 @@ fn a_server_that_forbids_unlocking_without_an_id_is_careful_too() {
 }
 
 #[test]
+fn a_server_that_takes_no_change_without_a_lock_is_careful_too() {
+    let server = HttpStateServer::start_blocking();
+    server.require_lock_for_changes();
+    let report = run(&at(&server), None);
+    assert!(report.is_success(), "{report}");
+    assert_eq!(report.counts().not_applicable, 0, "{report}");
+}
+
+#[test]
+fn a_run_changes_only_states_of_its_own_and_removes_them() {
+    let server = HttpStateServer::start_blocking();
+    run(&at(&server), None);
+    let mut paths: Vec<String> = server.requests().iter().map(|request| request.path.clone()).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    for path in paths {
+        assert!(path.starts_with("/states/conformance-"), "{path}");
+        assert_eq!((server.state(&path), server.lock_of(&path)), (None, None), "{path}");
+    }
+    // What a failed case leaves is removed as well.
+    let flawed = HttpStateServer::start_flawed(HttpFlaw::HidesTheHolder);
+    assert!(!run(&at(&flawed), Some("P9")).is_success());
+    let paths: Vec<String> = flawed.requests().iter().map(|request| request.path.clone()).collect();
+    assert!(paths.iter().all(|path| flawed.lock_of(path).is_none()), "{paths:?}");
+}
+
+#[test]
+fn a_server_that_has_one_state_for_all_addresses_keeps_it() {
+    let server = HttpStateServer::start_flawed(HttpFlaw::HasOneState);
+    server.put_state("", r#"{"version":4}"#);
+    let report = run(&at(&server), Some("P3"));
+    assert!(!report.is_reliable(), "{report}");
+    assert_eq!(report.most_basic().map(|first| first.clause.code), Some("P2"), "{report}");
+    assert!(report.to_string().contains("nothing was sent: "), "{report}");
+    assert!(server.requests().iter().all(|request| request.method == "GET"), "{report}");
+}
+
+#[test]
+fn what_should_be_is_told_apart_from_what_must_be() {
+    for (flaw, is_reliable) in [
+        (HttpFlaw::IgnoresDigests, true),
+        (HttpFlaw::RefusesTheHolder, true),
+        (HttpFlaw::ReleasesAnyId, false),
+    ] {
+        let server = HttpStateServer::start_flawed(flaw);
+        let report = run(&at(&server), None);
+        assert!(!report.is_success(), "{flaw:?}: {report}");
+        assert_eq!(report.is_reliable(), is_reliable, "{flaw:?}: {report}");
+    }
+}
+
+#[test]
 fn no_server_and_no_case_are_no_success() {
     let gone = HttpStateServer::start_blocking().endpoint();
     let report = run(&HttpServer::new(gone), Some("P2"));
     assert!(!report.is_success(), "{report}");
-    assert_eq!(report.most_basic(), HTTP_CLAUSES.get(1).copied());
+    assert_eq!(report.most_basic(), HTTP_CLAUSES.get(1).copied(), "{report}");
     assert!(!run(&HttpServer::new("http://127.0.0.1:1"), Some("no_such_case")).is_success());
 }

@@ -80,6 +80,7 @@ fn write(place: &mut Place, rules: &Rules, request: &Request, body: &Bytes) -> A
 /// The refusal of a change that does not come from the holder of the lock.
 fn check_lock(place: &Place, rules: &Rules, request: &Request) -> Option<Answer> {
     match (request.parameter("ID"), place.holder()) {
+        (None, None) if rules.needs_lock => Some(Answer::new(428).text("locking required")),
         (None, None) => None,
         (Some(_), None) if rules.has(Flaw::AcceptsWritesWithLostLocks) => None,
         (Some(_), None) => Some(Answer::new(409).json(&serde_json::json!({ "error": "the lock was lost" }))),

@@ -97,6 +97,11 @@ impl HttpStateServer {
         self.face.rules.lock().denies_empty_unlock = true;
     }
 
+    /// Refuses uploads and deletions without the lock with 428, as servers do that want each change locked.
+    pub fn require_lock_for_changes(&self) {
+        self.face.rules.lock().needs_lock = true;
+    }
+
     /// What is stored at a path.
     pub fn state(&self, path: &str) -> Option<Bytes> {
         self.face.states.lock().place(path).state.clone()

@@ -12,6 +12,8 @@ pub(super) struct Rules {
     pub(super) held: Option<u16>,
     /// What is sent in place of the holder's document.
     pub(super) holder_text: Option<String>,
+    /// Whether changes without the lock are refused.
+    pub(super) needs_lock: bool,
     pub(super) denies_empty_unlock: bool,
     pub(super) flaw: Option<HttpFlaw>,
 }
