@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use groundstate_common::Timestamp;
 use groundstate_statemgr::{Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Op, Result};
-use tracing::{Instrument, debug};
+use tracing::{Instrument, warn};
 
 use crate::exchange::Outgoing;
 use crate::failure::Unanswered;
@@ -115,7 +115,14 @@ impl HttpStore {
             Some(_) if id.is_empty() => {
                 Err(Error::new(ErrorKind::Invalid, op, self).because("the lock has an id, name it"))
             }
-            Some(_) => self.shared.release(op, id, &only_id(id), false).await,
+            Some(holder) => match self.shared.release(op, id, &only_id(id), false).await {
+                // Some servers compare the whole document, which is the holder's to send.
+                Err(error) if error.kind() == ErrorKind::Invalid && holder.documented => {
+                    let whole = self.shared.release(op, id, &document(&holder.info), false).await;
+                    whole.map_err(|_| error)
+                }
+                released => released,
+            },
         }
     }
 
@@ -200,9 +207,10 @@ impl Shared {
                 Ok(reply) => match (meaning(Call::Unlock, reply.status), holder_in(&reply.body)) {
                     (Meaning::Done, _) => return Ok(()),
                     (Meaning::DoneOddly, _) => {
-                        debug!(
-                            status = reply.status,
-                            "the lock is released, by a status that terraform takes for a failure"
+                        warn!(
+                            "{} is released, but {verb} was answered with {}: terraform takes no status but 200, and fails there",
+                            self.lock_name(),
+                            reply.status
                         );
                         return Ok(());
                     }

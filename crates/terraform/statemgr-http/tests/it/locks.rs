@@ -62,6 +62,22 @@ async fn a_release_by_force_sends_what_opentofu_sends() {
 }
 
 #[tokio::test]
+async fn a_server_that_compares_whole_documents_gets_the_holders() {
+    let id = LockId::new("11111111-2222-3333-4444-555555555555");
+    let server = HttpStateServer::start_blocking();
+    server.set_lock(PATH, Some(ALICE));
+    server.fault(Fault::instead(Answer::new(400)).on("UNLOCK", "*").times(1));
+    client(&server).force_unlock(&id).await.unwrap();
+    let released = server.requests().pop().unwrap();
+    assert_eq!((std::str::from_utf8(&released.body).unwrap(), server.lock_of(PATH)), (ALICE, None));
+    // One that refuses both says so once.
+    server.set_lock(PATH, Some(ALICE));
+    server.fault(Fault::instead(Answer::new(400)).on("UNLOCK", "*"));
+    let refused = client(&server).force_unlock(&id).await.unwrap_err();
+    assert_eq!((refused.kind(), server.lock_of(PATH).as_deref()), (ErrorKind::Invalid, Some(ALICE)));
+}
+
+#[tokio::test]
 async fn a_server_that_compares_no_ids_frees_no_other_lock_for_this_client() {
     let server = HttpStateServer::start_flawed(HttpFlaw::ReleasesAnyId);
     server.set_lock(PATH, Some(ALICE));
