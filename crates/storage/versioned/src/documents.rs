@@ -63,9 +63,14 @@ pub struct SweepReport {
     pub failed: Vec<(Name, Error)>,
 }
 
-struct Names {
-    documents: Vec<Document>,
-    next: Option<PageToken>,
+/// A part of a list of names, in the order of their bytes.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct NamePage {
+    /// The names.
+    pub names: Vec<Name>,
+    /// Where the list goes on, if it does. A page may be empty and yet not the last.
+    pub next: Option<PageToken>,
 }
 
 /// Which documents are listed.
@@ -146,6 +151,21 @@ impl Documents {
         .await
     }
 
+    /// Lists the names of documents and reads none of them: one request for each page. Documents without a present version are listed
+    /// whatever [`ListFilter::absent`] is.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub async fn names(&self, filter: &ListFilter) -> Result<NamePage> {
+        traced::run_on_all(Op::List, self, &filter.prefix, async {
+            let page = self.name_page(filter).await?;
+            traced::count(page.names.len());
+            Ok(page)
+        })
+        .await
+    }
+
     /// Sweeps all documents, one after the other, as [`Document::sweep`] does. One that cannot be swept does not end it.
     ///
     /// # Errors
@@ -155,12 +175,12 @@ impl Documents {
         traced::run_on_all(Op::Sweep, self, "", async {
             let (mut report, mut page) = (SweepReport::default(), None);
             loop {
-                let listed = self.names(&ListFilter::default().page(page)).await?;
-                for document in listed.documents {
+                let listed = self.name_page(&ListFilter::default().page(page)).await?;
+                for name in listed.names {
                     report.documents += 1;
-                    match document.sweep(options).await {
+                    match self.document(&name).sweep(options).await {
                         Ok(swept) => report.swept += swept,
-                        Err(error) => report.failed.push((document.name().clone(), error)),
+                        Err(error) => report.failed.push((name, error)),
                     }
                 }
                 page = listed.next;
@@ -174,26 +194,25 @@ impl Documents {
     }
 
     async fn listing(&self, filter: &ListFilter) -> Result<DocumentPage> {
-        let Names { documents, next } = self.names(filter).await?;
-        let heads = stream::iter(documents).map(|document| async move {
-            let head = document.load(Op::List).await?.head;
-            Ok(Listed { name: document.name().clone(), head })
+        let NamePage { names, next } = self.name_page(filter).await?;
+        let heads = stream::iter(names).map(|name| async move {
+            let head = self.document(&name).load(Op::List).await?.head;
+            Ok(Listed { name, head })
         });
         let mut documents: Vec<Listed> = heads.buffered(PARALLEL).try_collect().await?;
         documents.retain(|listed| filter.absent || listed.head.current().is_some());
         Ok(DocumentPage { documents, next })
     }
 
-    /// The documents that have a head.
-    async fn names(&self, filter: &ListFilter) -> Result<Names> {
+    /// The names of the documents that have a head.
+    async fn name_page(&self, filter: &ListFilter) -> Result<NamePage> {
         let root = self.shared.settings.prefix();
         let mut options = ListOptions::default().page(filter.page.clone());
         options.limit = filter.limit.map(|limit| limit.max(1));
         let listed = self.shared.store.list(&layout::heads(root, &filter.prefix), &options).await;
         let listed = listed.map_err(|error| Error::of_store(Op::List, self, error))?;
-        let names = listed.blobs.iter().filter_map(|blob| layout::name_of_head(root, &blob.name));
-        let documents = names.map(|name| self.document(&name)).collect();
-        Ok(Names { documents, next: listed.next })
+        let names = listed.blobs.iter().filter_map(|blob| layout::name_of_head(root, &blob.name)).collect();
+        Ok(NamePage { names, next: listed.next })
     }
 }
 

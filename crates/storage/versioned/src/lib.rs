@@ -87,7 +87,7 @@ pub use groundstate_common as common;
 pub use content::Content;
 pub use digest::{Md5, Sha256};
 pub use document::Document;
-pub use documents::{DocumentPage, Documents, ListFilter, Listed, SweepReport};
+pub use documents::{DocumentPage, Documents, ListFilter, Listed, NamePage, SweepReport};
 pub use error::{BoxError, Error, ErrorKind, Result};
 pub use head::Head;
 pub use history::VersionPage;

@@ -109,11 +109,21 @@ pub(super) struct LockList {
 )]
 pub(super) async fn projects(State(app): State<App>, caller: Caller) -> Result<Json<ProjectList>, Refusal> {
     let mut projects = BTreeSet::new();
-    let mut listing = Listing::new(&app, &caller, &StateFilter::default())?;
-    while let Some(states) = listing.next(app.limits().page).await? {
-        projects.extend(states.into_iter().map(|(path, _)| path.project().to_string()));
+    let mut filter = ListFilter::prefix(app.prefix(None));
+    loop {
+        // Names suffice: no state is read, however many there are.
+        let page = app.documents().names(&filter).await?;
+        let states = page.names.iter().filter_map(|name| app.path_of(name));
+        let readable = states.filter(|path| may_read(&caller, path));
+        projects.extend(readable.map(|path| path.project().to_string()));
+        let Some(next) = page.next else { break };
+        filter = filter.page(Some(next));
     }
     Ok(Json(ProjectList { projects: projects.into_iter().collect() }))
+}
+
+fn may_read(caller: &Caller, path: &StatePath) -> bool {
+    caller.principal.may(Role::Read, path.project().as_str(), &path.in_project())
 }
 
 /// States with their present versions and locks.
@@ -208,9 +218,8 @@ impl<'a> Listing<'a> {
         self.filter.page = page.next;
         let states = page.documents.into_iter().filter_map(|listed| {
             let path = self.app.path_of(&listed.name)?;
-            let may = self.caller.principal.may(Role::Read, path.project().as_str(), &path.in_project());
             let matches = self.search.is_empty() || path.to_string().to_lowercase().contains(&self.search);
-            (may && matches).then_some((path, listed.head))
+            (may_read(self.caller, &path) && matches).then_some((path, listed.head))
         });
         Ok(Some(states.collect()))
     }

@@ -1,8 +1,11 @@
 //! Versions and lists.
 
-use groundstate_versioned::{ErrorKind, ListFilter, NewLock, Note, WriteOptions};
+use std::sync::Arc;
 
-use crate::support::{bench, text, write, written};
+use groundstate_conformance::FaultyBlobs;
+use groundstate_versioned::{ErrorKind, ListFilter, NewLock, Note, Settings, WriteOptions};
+
+use crate::support::{bench, open, text, write, written};
 
 #[tokio::test]
 async fn the_history_has_every_accepted_write_the_newest_first_in_pages() {
@@ -73,4 +76,27 @@ async fn lists_are_in_the_order_of_names_and_leave_out_what_is_absent() {
     assert_eq!(names(ListFilter::prefix("a ")).await, ["a b"]);
     let all = names(ListFilter::default().with_absent()).await;
     assert_eq!(all, ["a", "a b", "a-b", "a/B", "a/b", "b", "deleted", "locked", "é"]);
+}
+
+#[tokio::test]
+async fn names_are_listed_without_a_read_of_any_document() {
+    let bench = bench();
+    for name in ["a/1", "a/2", "a/3", "b/1"] {
+        write(&bench.document(name), "x").await;
+    }
+    bench.document("a/locked").lock(&NewLock::new("l")).await.unwrap();
+    bench.document("a/2").delete(&WriteOptions::default()).await.unwrap();
+    let blobs = FaultyBlobs::new(bench.blobs.clone());
+    let documents = open(Arc::new(blobs.clone()), &bench.clock, Settings::default());
+
+    let mut filter = ListFilter::prefix("a/").limit(3);
+    let mut names = Vec::new();
+    loop {
+        let page = documents.names(&filter).await.unwrap();
+        names.extend(page.names.iter().map(ToString::to_string));
+        let Some(next) = page.next else { break };
+        filter = filter.page(Some(next));
+    }
+    assert_eq!(names, ["a/1", "a/2", "a/3", "a/locked"]);
+    assert_eq!(blobs.calls(), ["list"; 2]);
 }
