@@ -31,7 +31,7 @@
 //! - [`Transfer`]: a move from one state to another, in two steps between which nothing is lost.
 //! - [`merge_errored`]: what an apply could not store, merged into what is stored.
 //! - [`verify`] and its [`Rule`]s: everything that is wrong, unusual or dangerous in a state file.
-//! - [`diff()`]: what differs in meaning between two states.
+//! - [`diff()`]: what differs in meaning between two states; [`members`]: one object, with its secrets marked.
 //!
 //! # How dependencies follow a move
 //!
@@ -77,7 +77,9 @@ pub use groundstate_common::Severity;
 pub use groundstate_statefile as statefile;
 pub use groundstate_statefile::states;
 
-pub use diff::{ChangeKind, Diff, DiffValue, Entry, FieldChange, Subject, diff};
+pub use diff::{
+    ChangeKind, Diff, DiffValue, Entry, FieldChange, Member, Subject, SubjectNames, diff, members,
+};
 pub use editor::Editor;
 pub use error::{MoveError, RemoveError, ReplaceProviderError, TaintError, WriteError};
 pub use merge::{BaseUsed, Conflict, Dangling, MergeBase, MergeError, Merged, merge_errored};

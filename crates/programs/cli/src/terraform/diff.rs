@@ -1,6 +1,6 @@
 //! `groundstate diff`: what differs in meaning between two states.
 
-use groundstate_state_edit::{ChangeKind, Diff, DiffValue, Entry, FieldChange, Subject};
+use groundstate_state_edit::{ChangeKind, Diff, DiffValue, Entry, FieldChange, SubjectNames};
 
 use crate::input::terraform::{TerraformState, load};
 use crate::report::differences::{Difference, Field, Kind};
@@ -22,24 +22,8 @@ pub(crate) fn differences(diff: &Diff, reveal: bool) -> Vec<Difference> {
 }
 
 fn difference(entry: &Entry, reveal: bool) -> Difference {
-    let kind = match &entry.subject {
-        Subject::Document => "document",
-        Subject::Output(_) => "output",
-        Subject::Resource(_) => "resource",
-        Subject::Instance(_) => "instance",
-        Subject::Current(_) => "object",
-        Subject::Deposed(..) => "deposed_object",
-        _ => "check",
-    };
-    let members: Vec<(&'static str, String)> = match &entry.subject {
-        Subject::Document => Vec::new(),
-        Subject::Output(name) => vec![("name", name.to_string())],
-        Subject::Deposed(address, key) => {
-            vec![("address", address.to_string()), ("deposed_key", key.as_str().to_owned())]
-        }
-        Subject::Check { address, .. } => vec![("address", address.clone())],
-        other => vec![("address", other.to_string())],
-    };
+    let SubjectNames { kind, name, address, deposed_key, .. } = entry.subject.names();
+    let members = [("name", name), ("address", address), ("deposed_key", deposed_key)];
     let sign = match entry.kind {
         ChangeKind::Added => Kind::Added,
         ChangeKind::Removed => Kind::Removed,
@@ -48,7 +32,7 @@ fn difference(entry: &Entry, reveal: bool) -> Difference {
     Difference {
         subject: entry.subject.to_string(),
         kind,
-        members: members.into_iter().map(|(name, text)| (name, json::string(&text))).collect(),
+        members: members.into_iter().filter_map(|(name, text)| Some((name, json::string(&text?)))).collect(),
         sign,
         fields: entry.fields.iter().map(|change| field(change, reveal)).collect(),
     }

@@ -1,6 +1,6 @@
 //! What differs in meaning between two versions of a state.
 
-use groundstate_state_edit::{ChangeKind, Diff, DiffValue, Entry, FieldChange, Subject};
+use groundstate_state_edit::{ChangeKind, Diff, DiffValue, Entry, FieldChange, SubjectNames};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
@@ -151,18 +151,7 @@ impl DiffItem {
 
 impl Change {
     fn new(entry: &Entry, reveal: bool) -> Self {
-        let (kind, name, address, deposed_key) = match &entry.subject {
-            Subject::Document => ("document", None, None, None),
-            Subject::Output(name) => ("output", Some(name.to_string()), None, None),
-            Subject::Resource(address) => ("resource", None, Some(address.to_string()), None),
-            Subject::Instance(address) => ("instance", None, Some(address.to_string()), None),
-            Subject::Current(address) => ("object", None, Some(address.to_string()), None),
-            Subject::Deposed(address, key) => {
-                ("deposed_object", None, Some(address.to_string()), Some(key.as_str().to_owned()))
-            }
-            Subject::Check { address, .. } => ("check", None, Some(address.clone()), None),
-            other => ("other", None, Some(other.to_string()), None),
-        };
+        let SubjectNames { kind, name, address, deposed_key, .. } = entry.subject.names();
         let fields = entry.fields.iter().map(|change| Field::new(change, reveal)).collect();
         Self { kind, name, address, deposed_key, change: entry.kind.to_string(), fields }
     }

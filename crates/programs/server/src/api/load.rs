@@ -39,6 +39,10 @@ impl Opened {
             Some(number) => Ok(self.document.version(number).await?),
             None => match self.head.current() {
                 Some(version) => Ok(version.clone()),
+                None if self.head.number() > 0 => {
+                    let detail = format!("{} was deleted; its history has what it was", access.path);
+                    Err(Problem::new(ProblemType::NotFound, detail).into())
+                }
                 None => Err(super::state::never_written(&access.path).into()),
             },
         }

@@ -12,6 +12,7 @@ mod load;
 mod locks;
 mod openapi;
 mod outputs;
+mod resource;
 mod resources;
 mod rollback;
 mod state;
@@ -40,6 +41,7 @@ pub(crate) fn routes() -> Router<App> {
         .routes(routes!(lists::locks))
         .routes(routes!(state::summary, state::delete))
         .routes(routes!(resources::resources))
+        .routes(routes!(resource::resource))
         .routes(routes!(outputs::outputs))
         .routes(routes!(outputs::output))
         .routes(routes!(versions::versions))

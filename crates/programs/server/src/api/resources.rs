@@ -107,7 +107,7 @@ async fn read(access: &Access, number: Option<u64>) -> Result<(u64, Vec<AbsResou
 }
 
 impl ResourceItem {
-    fn new(address: &AbsResourceInstance) -> Self {
+    pub(super) fn new(address: &AbsResourceInstance) -> Self {
         let resource = &address.resource.resource;
         let module = address.module();
         Self {

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use groundstate_common::one_line;
-use groundstate_statefile::{DecodeOptions, Document, EncodeOptions, decode, encode};
+use groundstate_state_edit::OpenState;
 use groundstate_states::Serial;
 use groundstate_versioned::{Content, Head, Step, Version, VersionOptions};
 use serde::Deserialize;
@@ -203,17 +203,10 @@ fn as_it_is(body: &Rollback, why: &str) -> Result<Returned, Refusal> {
 
 /// The content with another serial and every other byte as it is; an older format is written as the current one.
 fn with_serial(number: u64, bytes: &Bytes, serial: Serial) -> Result<Bytes, Problem> {
-    let written = match Document::open(bytes.to_vec()) {
-        Ok(document) => document.edit().serial(serial).to_vec(),
-        Err(_) => {
-            let mut file =
-                decode(bytes, &DecodeOptions::default()).map_err(|error| unreadable(number, &error))?;
-            file.serial = serial;
-            encode(&file, &EncodeOptions::default())
-        }
-    };
-    written.map(Bytes::from).map_err(|error| {
+    let state = OpenState::open(bytes.to_vec()).map_err(|error| unreadable(number, &error))?;
+    let rewrite = state.editor().rewrite(serial).map_err(|error| {
         let detail = format!("version {number} cannot be written with another serial: {error}");
         Problem::new(ProblemType::Unreadable, detail)
-    })
+    })?;
+    Ok(Bytes::from(rewrite.into_text(state)))
 }

@@ -1,7 +1,11 @@
 //! The JSON API: states, resources, outputs, history, locks.
 
+use std::sync::Arc;
+
+use groundstate_conformance::FaultyBlobs;
 use groundstate_server::Policies;
 use groundstate_server::auth::{Grant, Pattern, Principal, PrincipalKind, Role};
+use groundstate_server::blobs::MemoryBlobs;
 use serde_json::{Value, json};
 
 use crate::support::{Client, Server, URL, lock_document, state, state_of};
@@ -78,6 +82,7 @@ async fn what_was_never_written_is_404_everywhere() {
         "/outputs",
         "/outputs/a",
         "/resources",
+        "/resource?address=a.b",
         "/versions",
         "/versions/1",
         "/versions/1/content",
@@ -138,6 +143,52 @@ async fn resources_are_listed_searched_and_paged() {
     assert_eq!(get(&client, "/resources?version=1").await["version"], 1);
     client.get(&format!("{API}/resources?limit=x")).await.is(400);
     client.get(&format!("{API}/resources?unknown=1")).await.is(400);
+}
+
+#[tokio::test]
+async fn a_resource_is_shown_with_its_members_and_hides_secrets() {
+    let (server, client) = with_history().await;
+    let web = "/resource?address=module.app.vm.web%5B0%5D";
+    let found = get(&client, web).await;
+    let expected = json!({
+        "version": 2,
+        "resource": {"address": "module.app.vm.web[0]", "module": "module.app", "mode": "managed", "type": "vm", "name": "web"},
+        "provider": "provider[\"registry.terraform.io/acme/x\"]",
+        "objects": [{"status": "ready", "schema_version": 0, "create_before_destroy": false, "members": [
+            {"path": "attributes.id", "sensitive": false, "value": "v-0"},
+            {"path": "attributes.key", "sensitive": true},
+            {"path": "attributes.size", "sensitive": false, "value": "large"},
+            {"path": "dependencies", "sensitive": false, "value": ["net.main"]},
+        ]}],
+    });
+    assert_eq!(found, expected);
+    let shown = get(&client, &format!("{web}&reveal=true&version=1")).await;
+    assert_eq!(
+        (&shown["version"], &shown["objects"][0]["members"][1]["value"]),
+        (&json!(1), &json!("small"))
+    );
+    for (query, status) in [
+        ("address=vm.web", 404),
+        ("address=module.app.vm.web%5B2%5D", 404),
+        ("address=module.app.vm.web%5B0%5D&version=9", 404),
+        ("address=%3Cscript%3E", 400),
+        ("address=", 400),
+        ("version=1", 400),
+    ] {
+        client.get(&format!("{API}/resource?{query}")).await.is(status);
+    }
+    server.client(Role::Outputs).get(&format!("{API}{web}")).await.is(403);
+}
+
+#[tokio::test]
+async fn a_deleted_state_is_told_from_one_that_never_was() {
+    let (_, client) = with_history().await;
+    client.call("DELETE", API, "").await.is(204);
+    for rest in ["/outputs", "/resources", "/resource?address=net.main", "/graph.svg"] {
+        let answer = client.get(&format!("{API}{rest}")).await.is(404);
+        assert!(answer.text().contains("shop/network was deleted"), "{}", answer.text());
+    }
+    assert_eq!(get(&client, "/resources?version=2").await["total"], 3);
 }
 
 #[tokio::test]
@@ -359,6 +410,19 @@ async fn states_are_listed_by_page_by_project_and_by_search() {
     for query in ["project=..", "limit=-1", "deleted=maybe", "other=1"] {
         client.get(&format!("/api/v1/states?{query}")).await.is(400);
     }
+}
+
+#[tokio::test]
+async fn projects_are_listed_by_names_alone() {
+    let blobs = FaultyBlobs::new(MemoryBlobs::new("states"));
+    let client = Server::on(Arc::new(blobs.clone()), Policies::default()).admin();
+    for at in 0..20 {
+        client.call("POST", &format!("/tf/shop-{}/state-{at}", at % 3), state(1)).await.is(200);
+    }
+    blobs.calls();
+    let projects = client.get("/api/v1/projects").await.is(200).json();
+    assert_eq!(projects, json!({"projects": ["shop-0", "shop-1", "shop-2"]}));
+    assert_eq!(blobs.calls(), ["list"], "no state is read");
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use groundstate_states::addr::{AbsResource, AbsResourceInstance, CheckableKind};
-use groundstate_states::{DeposedKey, RawJson, State};
+use groundstate_states::{DeposedKey, ObjectSrc, RawJson, State};
 
 use groundstate_statefile::File;
 
@@ -56,6 +56,20 @@ pub enum Subject {
     },
 }
 
+/// What names a subject in documents for programs: the words are stable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SubjectNames {
+    /// `document`, `output`, `resource`, `instance`, `object`, `deposed_object` or `check`.
+    pub kind: &'static str,
+    /// The name of an output.
+    pub name: Option<String>,
+    /// The address, which documents and outputs do not have.
+    pub address: Option<String>,
+    /// The key of a deposed object.
+    pub deposed_key: Option<String>,
+}
+
 /// On which side something is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -80,6 +94,16 @@ pub struct FieldChange {
     pub after: Option<DiffValue>,
 }
 
+/// One member of an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Member {
+    /// Path of the member, for example `attributes.tags`.
+    pub path: String,
+    /// Its value.
+    pub value: DiffValue,
+}
+
 /// A value as compact JSON. `Debug` shows sizes only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DiffValue {
@@ -98,6 +122,26 @@ impl Diff {
     /// How many entries there are of this kind.
     pub fn count(&self, kind: ChangeKind) -> usize {
         self.entries.iter().filter(|entry| entry.kind == kind).count()
+    }
+}
+
+impl Subject {
+    /// What names it in documents for programs.
+    pub fn names(&self) -> SubjectNames {
+        let of = |kind| SubjectNames { kind, name: None, address: None, deposed_key: None };
+        let at = |kind, address: String| SubjectNames { address: Some(address), ..of(kind) };
+        match self {
+            Self::Document => of("document"),
+            Self::Output(name) => SubjectNames { name: Some(name.to_string()), ..of("output") },
+            Self::Resource(address) => at("resource", address.to_string()),
+            Self::Instance(address) => at("instance", address.to_string()),
+            Self::Current(address) => at("object", address.to_string()),
+            Self::Deposed(address, key) => {
+                let deposed_key = Some(key.as_str().to_owned());
+                SubjectNames { deposed_key, ..at("deposed_object", address.to_string()) }
+            }
+            Self::Check { address, .. } => at("check", address.clone()),
+        }
     }
 }
 
@@ -159,6 +203,15 @@ pub fn diff(a: &File, b: &File) -> Diff {
     parts::resources(&a.state, &alike(a, b), &mut entries);
     parts::checks(&a.state, &b.state, &mut entries);
     Diff { entries }
+}
+
+/// The attributes of an object, one by one, and its other members that have a value: dependencies, identity, private data, members that
+/// are not understood. Status, schema version and flags are not among them.
+///
+/// As in a [`Diff`], an attribute is sensitive as a whole if a path leads into it, and private data always is.
+pub fn members(object: &ObjectSrc) -> Vec<Member> {
+    let added = parts::members(object).into_iter();
+    added.filter_map(|field| Some(Member { path: field.path, value: field.after? })).collect()
 }
 
 /// The second state with its providers as the product of the first completes them: two that leave the registry out are

@@ -13,7 +13,7 @@ use groundstate_states::{
 
 use super::fields::{Fields, list_of, string};
 use super::tree::Secret;
-use super::{ChangeKind, Entry, Subject};
+use super::{ChangeKind, Entry, FieldChange, Subject};
 use groundstate_json::push_json_string;
 use groundstate_statefile::{File, sensitive_paths_json, sorted_checks, type_json, value_json};
 
@@ -174,6 +174,27 @@ fn status(object: &ObjectSrc) -> &'static str {
         ObjectStatus::Tainted => "tainted",
         ObjectStatus::Planned => "planned",
     }
+}
+
+/// What an object has that one without attributes does not have.
+pub(super) fn members(object: &ObjectSrc) -> Vec<FieldChange> {
+    let attributes = match &object.attributes {
+        Attributes::Json(_) => Attributes::Json(RawJson::from_validated("{}")),
+        Attributes::Flat(_) => Attributes::Flat(BTreeMap::new()),
+    };
+    let bare = ObjectSrc {
+        attributes,
+        private: Arc::default(),
+        dependencies: Vec::new(),
+        depends_on: Vec::new(),
+        identity: None,
+        identity_schema_version: None,
+        extra: Extra::new(),
+        ..object.clone()
+    };
+    let mut fields = Fields::default();
+    object_fields(&bare, object, &mut fields);
+    fields.0
 }
 
 fn object_fields(a: &ObjectSrc, b: &ObjectSrc, fields: &mut Fields) {

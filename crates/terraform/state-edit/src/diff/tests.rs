@@ -495,3 +495,40 @@ proptest! {
         prop_assert_eq!(forth, back);
     }
 }
+
+/// The members of the current object of `test.r`: path, text if it may be shown.
+fn described(object: Json) -> Vec<(String, Option<String>)> {
+    let file = file(&instances(json!([object])));
+    let (_, instance) = file.state.resource_instances().next().expect("an instance");
+    let current = instance.current.as_deref().expect("an object");
+    members(current)
+        .into_iter()
+        .map(|member| (member.path.clone(), member.value.plain().map(str::to_owned)))
+        .collect()
+}
+
+#[test]
+fn the_members_of_an_object_are_its_attributes_and_what_else_has_a_value() {
+    let secret = json!([[{"type": "get_attr", "value": "key"}], [{"type": "get_attr", "value": "tags"}, {"type": "index", "value": {"value": "a", "type": "string"}}]]);
+    let extra = json!({"sensitive_attributes": secret, "private": "c2VjcmV0", "dependencies": ["test.s"], "later": 1});
+    let found =
+        described(object(json!({"id": "i", "key": "k", "tags": {"a": "x", "b": "y"}, "none": null}), extra));
+    let shown = |path: &str, text: &str| (path.to_owned(), Some(text.to_owned()));
+    let hidden = |path: &str| (path.to_owned(), None);
+    assert_eq!(
+        found,
+        [
+            shown("attributes.id", "\"i\""),
+            hidden("attributes.key"),
+            shown("attributes.none", "null"),
+            hidden("attributes.tags"),
+            hidden("private"),
+            shown("dependencies", "[\"test.s\"]"),
+            hidden("later"),
+        ]
+    );
+    // A path without a step marks everything.
+    let all = described(object(json!({"id": "i"}), json!({"sensitive_attributes": [[]]})));
+    assert_eq!(all, [hidden("attributes")]);
+    assert_eq!(described(object(json!({}), json!({}))), []);
+}
