@@ -93,7 +93,7 @@ impl Page {
         self.wait_for(&format!("document.body && !document.body.innerText.includes({})", json!(text)));
     }
 
-    /// Clicks into the middle of the first element that a selector finds, once there is one.
+    /// Clicks into the middle of the first element that a selector finds, once there is one: of its first line, if it has more.
     ///
     /// # Panics
     ///
@@ -104,7 +104,7 @@ impl Page {
         self.wait_for(&format!("document.querySelector({selector})?.checkVisibility()"));
         let place = self.value(&format!(
             "(() => {{ const it = document.querySelector({selector}); it.scrollIntoView({{block: 'center'}});
-               const box = it.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; }})()"
+               const [box] = it.getClientRects(); return [box.x + box.width / 2, box.y + box.height / 2]; }})()"
         ));
         for kind in ["mousePressed", "mouseReleased"] {
             let event =

@@ -55,6 +55,7 @@ assets! {
     "/assets/dom.js" = SCRIPT "dom.js",
     "/assets/history.js" = SCRIPT "history.js",
     "/assets/main.js" = SCRIPT "main.js",
+    "/assets/resources.js" = SCRIPT "resources.js",
     "/assets/state.js" = SCRIPT "state.js",
     "/assets/states.js" = SCRIPT "states.js",
     "/assets/text.js" = SCRIPT "text.js",

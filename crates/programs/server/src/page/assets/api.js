@@ -26,6 +26,13 @@ export const session = {
   },
 };
 
+let unauthenticated = () => {};
+
+/** Says what to do when the server does not accept the token, or wants one. It gets the problem, and whether there was a token. */
+export function onUnauthenticated(act) {
+  unauthenticated = act;
+}
+
 /** Sends a request. `query` may have members without a value, which are left out. */
 async function send(path, { query = {}, method = "GET", body, signal } = {}) {
   const url = new URL(path, location.origin);
@@ -33,7 +40,8 @@ async function send(path, { query = {}, method = "GET", body, signal } = {}) {
     if (value !== undefined && value !== null && value !== "") url.searchParams.set(name, value);
   }
   const headers = {};
-  if (session.token) headers.authorization = `Bearer ${session.token}`;
+  const token = session.token;
+  if (token) headers.authorization = `Bearer ${token}`;
   if (body !== undefined) headers["content-type"] = "application/json";
   let response;
   try {
@@ -44,7 +52,13 @@ async function send(path, { query = {}, method = "GET", body, signal } = {}) {
     throw new Problem(0, "the server does not answer", "check the connection, and try again", "");
   }
   if (response.ok) return response;
-  throw await problemOf(response);
+  const problem = await problemOf(response);
+  // A late answer to an earlier token says nothing of the present one.
+  if (problem.status === 401 && token === session.token && !signal?.aborted) {
+    session.signOut();
+    unauthenticated(problem, token !== null);
+  }
+  throw problem;
 }
 
 async function problemOf(response) {

@@ -3,9 +3,12 @@
 import { Problem } from "./api.js";
 import { h } from "./dom.js";
 
+/** Answers that tell that the page shows what is not so any more. */
+const STALE = [404, 409, 412, 423];
+
 /**
  * Asks for a confirmation with a reason. `run(reason, form)` does the work; what it throws is shown, and the dialog stays.
- * Resolves to whether it was done. Escape and "Cancel" leave everything as it is.
+ * Resolves to whether it was done, and whether the page is to be read anew. Escape and "Cancel" leave everything as it is.
  */
 export function confirmWithReason({ title, facts, action, why, extra, run }) {
   const problem = h("p", { class: "problem", role: "alert", hidden: true });
@@ -25,7 +28,7 @@ export function confirmWithReason({ title, facts, action, why, extra, run }) {
   );
   const dialog = h("dialog", { "aria-labelledby": "dialog-title" }, form);
   let busy = false;
-  let done = false;
+  const outcome = { done: false, stale: false };
 
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
@@ -37,9 +40,11 @@ export function confirmWithReason({ title, facts, action, why, extra, run }) {
     problem.hidden = true;
     try {
       await run(reason.value.trim(), form);
-      done = true;
+      outcome.done = true;
+      outcome.stale = true;
       dialog.close();
     } catch (error) {
+      if (STALE.includes(error.status)) outcome.stale = true;
       problem.replaceChildren(...problemText(error));
       problem.hidden = false;
     } finally {
@@ -57,16 +62,34 @@ export function confirmWithReason({ title, facts, action, why, extra, run }) {
   return new Promise((resolve) => {
     dialog.addEventListener("close", () => {
       dialog.remove();
-      resolve(done);
+      resolve(outcome);
     });
   });
+}
+
+/** A button that does something which may fail, and the place where it says why. What `act` does may replace both. */
+export function actingButton(text, label, act) {
+  const problem = h("span", { class: "problem", role: "alert", hidden: true });
+  const button = h("button", { type: "button", "aria-label": label }, text);
+  button.addEventListener("click", async () => {
+    button.disabled = true;
+    problem.hidden = true;
+    try {
+      await act();
+    } catch (error) {
+      problem.replaceChildren(...problemText(error));
+      problem.hidden = false;
+    } finally {
+      button.disabled = false;
+    }
+  });
+  return [button, problem];
 }
 
 /** What a problem says, as nodes. A defect of the page is told as such. */
 export function problemText(error) {
   const isProblem = error instanceof Problem;
   const title = isProblem ? error.title : "there is a defect in this page";
-  const nodes = [h("strong", {}, title)];
-  if (error.message && error.message !== title) nodes.push(h("span", {}, ` ${error.message}`));
-  return nodes;
+  if (!error.message || error.message === title) return [h("strong", {}, title)];
+  return [h("strong", {}, `${title}:`), h("span", {}, ` ${error.message}`)];
 }

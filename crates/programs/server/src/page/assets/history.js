@@ -1,7 +1,7 @@
 // The history of a state: versions, what differs between two, and going back.
 
 import { get, post, statePath } from "./api.js";
-import { confirmWithReason } from "./dialogs.js";
+import { actingButton, confirmWithReason } from "./dialogs.js";
 import { announce, chip, code, h, pre, row, table, time } from "./dom.js";
 import { frame } from "./state.js";
 import { lockChip, stateLink, stateName } from "./states.js";
@@ -64,8 +64,9 @@ function versionRow(state, item, version, chosen, reload) {
     version.remarks?.map((remark) => [chip("warn", "odd"), ` ${remark}`]),
   ];
   const back = !isPresent && !version.deleted;
+  const hasEarlier = !version.deleted && version.number > item.oldest_version;
   return row(COLUMNS, [
-    code(number),
+    hasEarlier ? h("a", { href: `${stateLink(state, "diff")}?from=${version.number - 1}&to=${number}`, "aria-label": `What version ${number} changed` }, code(number)) : code(number),
     version.deleted ? "–" : h("span", { class: "pair" }, radio("from", "Compare from"), radio("to", "Compare to")),
     version.serial === undefined ? "–" : code(exact(version.serial)),
     time(version.time),
@@ -88,7 +89,7 @@ async function rollBack(state, version, reload) {
   }
   const force = h("label", { class: "check", hidden: true }, h("input", { type: "checkbox", name: "force" }), " force it: the lineage may be another, and the very bytes come back if the serial cannot be raised");
   const present = item.version;
-  const done = await confirmWithReason({
+  const { stale } = await confirmWithReason({
     title: `Roll back to version ${version.number}?`,
     facts: [
       h("p", {}, "The content of version ", code(exact(version.number)), version.serial !== undefined && [" (serial ", code(exact(version.serial)), ")"], `, which ${version.by} wrote `, time(version.time), ", becomes the newest version of ", code(stateName(state)), ". It gets a serial above all before, so that clients take it."),
@@ -110,7 +111,7 @@ async function rollBack(state, version, reload) {
       }
     },
   });
-  if (done) await reload();
+  if (stale) await reload();
 }
 
 const SIGNS = { added: ["+", "good"], removed: ["−", "bad"], changed: ["~", "warn"] };
@@ -132,27 +133,17 @@ function diffPage(state, diff) {
   const show = (shown, revealed) => {
     const { added, removed, changed } = shown.summary;
     const hidden = shown.changes.some((change) => change.fields.some((field) => field.before_sensitive || field.after_sensitive));
-    const problem = h("span", { class: "problem", role: "alert", hidden: true });
-    const reveal = h("button", { type: "button" }, revealed ? "Hide secrets" : "Reveal secrets");
-    reveal.addEventListener("click", async () => {
-      if (revealed) return show(diff, false);
-      reveal.disabled = true;
-      try {
-        show(await get(`${statePath(state)}/diff`, { from: diff.from, to: diff.to, reveal: true }), true);
-      } catch (error) {
-        reveal.disabled = false;
-        problem.textContent = visible(error.message);
-        problem.hidden = false;
-      }
-    });
+    const toggle = async () => {
+      if (revealed) show(diff, false);
+      else show(await get(`${statePath(state)}/diff`, { from: diff.from, to: diff.to, reveal: true }), true);
+      page.querySelector("button").focus();
+    };
     page.replaceChildren(
       h("h2", { id: "diff", tabindex: "-1" }, `Version ${diff.from} → version ${diff.to}`),
       h("p", { class: "tools" }, tally("added", added), tally("removed", removed), tally("changed", changed), h("a", { href: stateLink(state, "versions") }, "Choose other versions")),
-      hidden || revealed ? h("p", { class: "tools" }, reveal, h("span", { class: "quiet" }, "The audit log has each look at secrets."), problem) : "",
+      hidden || revealed ? h("p", { class: "tools" }, actingButton(revealed ? "Hide secrets" : "Reveal secrets", null, toggle), h("span", { class: "quiet" }, "The audit log has each look at secrets.")) : "",
       changesList(shown.changes),
     );
-    if (revealed) page.querySelector("button").focus();
-    return undefined;
   };
   show(diff, false);
   return page;

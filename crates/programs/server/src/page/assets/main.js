@@ -1,13 +1,17 @@
 // Which page is shown, and who is signed in.
 
-import { Problem, session } from "./api.js";
+import { Problem, onUnauthenticated, session } from "./api.js";
 import { problemText } from "./dialogs.js";
 import { announce, h } from "./dom.js";
 import { diffView, versionsView } from "./history.js";
-import { graphView, outputsView, overviewView, resourcesView } from "./state.js";
-import { locksView, statesView } from "./states.js";
+import { resourceView, resourcesView } from "./resources.js";
+import { frame, graphView, outputsView, overviewView } from "./state.js";
+import { locksView, projectsView, statesView } from "./states.js";
 
-const STATE_VIEWS = { "": overviewView, resources: resourcesView, outputs: outputsView, versions: versionsView, diff: diffView, graph: graphView };
+const VIEWS = { "": statesView, projects: projectsView, locks: locksView };
+const STATE_VIEWS = { "": overviewView, resources: resourcesView, resource: resourceView, outputs: outputsView, versions: versionsView, diff: diffView, graph: graphView };
+/** The tabs of pages that have none of their own. */
+const TABS = { resource: "resources", diff: "versions" };
 
 const main = document.getElementById("main");
 const button = document.getElementById("session");
@@ -23,11 +27,10 @@ function route() {
     return null;
   }
   const found = { query: new URLSearchParams(query), path };
-  if (parts.length === 0) return { ...found, view: statesView };
-  if (parts.length === 1 && parts[0] === "locks") return { ...found, view: locksView };
+  if (parts.length < 2 && Object.hasOwn(VIEWS, parts[0] ?? "")) return { ...found, view: VIEWS[parts[0] ?? ""] };
   const [first, project, state, workspace, tab = "", ...rest] = parts;
   if (first !== "states" || !workspace || rest.length > 0 || !Object.hasOwn(STATE_VIEWS, tab)) return null;
-  return { ...found, view: STATE_VIEWS[tab], state: { project, state, workspace } };
+  return { ...found, view: STATE_VIEWS[tab], tab: TABS[tab] ?? tab, state: { project, state, workspace } };
 }
 
 /** Shows the page of the address. */
@@ -35,14 +38,13 @@ async function show({ focus = true } = {}) {
   current.abort();
   current = new AbortController();
   const { signal } = current;
-  for (const dialog of document.querySelectorAll("dialog")) dialog.close();
-  button.hidden = false;
-  button.textContent = session.token ? "Sign out" : "Sign in";
+  closeDialogs();
+  showSession();
   const found = route();
   if (!found) return put({ title: "Not found", content: [h("h1", { tabindex: "-1" }, "Not found"), h("p", {}, "There is no such page. ", h("a", { href: "#/" }, "States"))] }, focus);
   main.setAttribute("aria-busy", "true");
   const fail = (error) => {
-    if (!signal.aborted) put(error.status === 401 ? signInPage(error) : problemPage(error), true);
+    if (!signal.aborted) put(problemPage(error, found), true);
   };
   const setQuery = (members) => {
     const query = new URLSearchParams(Object.entries(members).filter(([, value]) => value !== ""));
@@ -55,6 +57,15 @@ async function show({ focus = true } = {}) {
     if (error.name !== "AbortError") fail(error);
   }
   return undefined;
+}
+
+function closeDialogs() {
+  for (const dialog of document.querySelectorAll("dialog")) dialog.close();
+}
+
+function showSession() {
+  button.hidden = false;
+  button.textContent = session.token ? "Sign out" : "Sign in";
 }
 
 function navigate(address) {
@@ -75,18 +86,19 @@ function put({ title, section, content }, focus) {
   (main.querySelector("[autofocus]") ?? main.querySelector("h1"))?.focus();
 }
 
-function problemPage(error) {
+/** What went wrong. The other pages of a state stay in reach: one that was deleted still has its versions. */
+function problemPage(error, { state, tab }) {
   if (!(error instanceof Problem)) console.error(error);
   const again = h("button", { type: "button", onclick: () => show() }, "Try again");
-  return {
-    title: "Problem",
-    content: [h("h1", { tabindex: "-1" }, "That did not work"), h("p", { class: "problem", role: "alert" }, problemText(error)), h("p", { class: "tools" }, again, h("a", { href: "#/" }, "States"))],
-  };
+  const content = [h("p", { class: "problem", role: "alert" }, problemText(error)), h("p", { class: "tools" }, again, h("a", { href: "#/" }, "States"))];
+  if (state) return frame(state, tab, content);
+  return { title: "Problem", content: [h("h1", { tabindex: "-1" }, "That did not work"), content] };
 }
 
+/** The page that asks for a token, with what the server says of the one before. */
 function signInPage(error) {
   const field = h("input", { id: "token", type: "password", required: true, autocomplete: "off", spellcheck: "false", autofocus: true, "aria-describedby": "token-note" });
-  const wrong = session.token && h("p", { class: "problem", role: "alert" }, problemText(error));
+  const wrong = error && h("p", { class: "problem", role: "alert" }, problemText(error));
   const submit = (event) => {
     event.preventDefault();
     const token = field.value.trim();
@@ -116,13 +128,21 @@ function signInPage(error) {
 button.addEventListener("click", () => {
   if (!session.token) {
     current.abort();
-    put(signInPage(new Problem(401, "", "", "")), true);
+    put(signInPage(null), true);
     return;
   }
   session.signOut();
   main.replaceChildren();
   show();
   announce("signed out");
+});
+
+// A token that is wrong or has ended is forgotten; the address stays, so that a new one leads back to it.
+onUnauthenticated((problem, hadToken) => {
+  current.abort();
+  closeDialogs();
+  showSession();
+  put(signInPage(hadToken && problem), true);
 });
 
 document.querySelector(".skip").addEventListener("click", (event) => {

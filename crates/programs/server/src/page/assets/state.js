@@ -1,9 +1,9 @@
-// One state: summary and lock, resources, outputs, the picture.
+// One state: summary and lock, outputs, the picture.
 
 import { get, picture, post, statePath } from "./api.js";
-import { confirmWithReason } from "./dialogs.js";
+import { actingButton, confirmWithReason } from "./dialogs.js";
 import { announce, chip, code, h, pre, row, table, time } from "./dom.js";
-import { lockChip, searchField, stateLink, stateName } from "./states.js";
+import { lockChip, stateLink, stateName } from "./states.js";
 import { count, duration, exact, size, visible, writeJson } from "./text.js";
 
 const TABS = [
@@ -88,7 +88,7 @@ function lockPanel(state, lock, reload) {
 }
 
 async function breakLock(state, lock, reload) {
-  const done = await confirmWithReason({
+  const { done, stale } = await confirmWithReason({
     title: "Break the lock?",
     facts: [
       h("p", {}, "The lock ", code(lock.id), " of ", code(stateName(state)), " ends now."),
@@ -98,64 +98,8 @@ async function breakLock(state, lock, reload) {
     action: "Break the lock",
     run: (reason) => post(`${statePath(state)}/lock/break`, { id: lock.id, reason }),
   });
-  if (!done) return;
-  await reload();
-  announce("the lock is broken");
-}
-
-const PAGE = 250;
-const RESOURCE_COLUMNS = ["Address", "Type", "Mode"];
-
-export async function resourcesView({ state, query, setQuery, signal, fail }) {
-  const filter = { search: query.get("search") ?? "", offset: Math.max(0, Number.parseInt(query.get("offset") ?? "0", 10) || 0) };
-  const list = h("div", {});
-  let run = new AbortController();
-  signal.addEventListener("abort", () => run.abort());
-
-  const read = (mine) => get(`${statePath(state)}/resources`, { ...filter, limit: PAGE }, mine);
-  const load = async () => {
-    run.abort();
-    run = new AbortController();
-    const mine = run.signal;
-    list.setAttribute("aria-busy", "true");
-    try {
-      const page = await read(mine);
-      if (!mine.aborted) show(page);
-    } catch (error) {
-      if (error.name !== "AbortError") fail(error);
-    }
-  };
-  const turn = (offset) => {
-    filter.offset = offset;
-    setQuery({ ...filter, offset: offset || "" });
-    return load();
-  };
-  const show = ({ total, resources }) => {
-    const rows = resources.map((item) => row(RESOURCE_COLUMNS, [code(item.address), code(item.type), item.mode]));
-    const first = resources.length ? filter.offset + 1 : 0;
-    const last = filter.offset + resources.length;
-    const range = total === 0 ? (filter.search ? "no address has this text" : "the state has no resources") : `${count(first)} to ${count(last)} of ${count(total)} instances`;
-    const end = Math.max(0, Math.floor((total - 1) / PAGE) * PAGE);
-    const go = (label, offset, enabled) => h("button", { type: "button", disabled: !enabled, onclick: () => turn(offset) }, label);
-    const pager = h(
-      "nav",
-      { class: "more", "aria-label": "Pages of resources" },
-      h("span", { role: "status" }, range),
-      go("First", 0, filter.offset > 0),
-      go("Previous", Math.max(0, filter.offset - PAGE), filter.offset > 0),
-      go("Next", filter.offset + PAGE, last < total),
-      go("Last", end, last < total),
-    );
-    list.replaceChildren(pager, rows.length > 0 ? table("Resources", RESOURCE_COLUMNS, rows) : "");
-    list.setAttribute("aria-busy", "false");
-  };
-
-  const field = searchField("Search addresses", filter.search, (text) => {
-    filter.search = text;
-    turn(0);
-  });
-  show(await read(signal));
-  return frame(state, "resources", [h("form", { class: "tools", role: "search", onsubmit: (event) => event.preventDefault() }, field), list]);
+  if (stale) await reload();
+  if (done) announce("the lock is broken");
 }
 
 export async function outputsView({ state, signal }) {
@@ -164,41 +108,34 @@ export async function outputsView({ state, signal }) {
   const rows = outputs.map((output) => row(columns, [[code(output.name), output.deprecated && [" ", chip("warn", "deprecated"), ` ${output.deprecated}`]], code(typeof output.type === "string" ? output.type : writeJson(output.type)), valueCell(state, output)]));
   const secrets = outputs.filter((output) => output.sensitive).length;
   return frame(state, "outputs", [
-    h("p", { class: "quiet" }, `${count(outputs.length)} outputs of version ${version}. `, secrets > 0 && `${count(secrets)} of them are secret: the audit log has each look at one.`),
+    h("p", { class: "quiet" }, `${count(outputs.length)} ${outputs.length === 1 ? "output" : "outputs"} of version ${version}`, secrets > 0 && `, ${count(secrets)} secret. The audit log has each look at a secret.`),
     outputs.length > 0 && table("Outputs", columns, rows),
   ]);
 }
 
 function valueCell(state, output) {
-  if (!output.sensitive) return value(output);
+  if (!output.sensitive) return value(output.name, output.value);
   const cell = h("div", { class: "secret" });
-  const problem = h("span", { class: "problem", role: "alert", hidden: true });
   const hide = () => {
-    const button = h("button", { type: "button", "aria-label": `Reveal ${visible(output.name)}`, onclick: reveal }, "Reveal");
+    const [button, problem] = actingButton("Reveal", `Reveal ${visible(output.name)}`, reveal);
     cell.replaceChildren(chip("quiet", "hidden"), button, problem);
     return button;
   };
-  async function reveal(event) {
-    event.target.disabled = true;
-    try {
-      const told = await get(`${statePath(state)}/outputs/${encodeURIComponent(output.name)}`, { reveal: true });
-      const button = h("button", { type: "button", "aria-label": `Hide ${visible(output.name)}`, onclick: () => hide().focus() }, "Hide");
-      cell.replaceChildren(value(told), button);
-      button.focus();
-    } catch (error) {
-      event.target.disabled = false;
-      problem.textContent = visible(error.message);
-      problem.hidden = false;
-    }
-  }
+  const reveal = async () => {
+    const told = await get(`${statePath(state)}/outputs/${encodeURIComponent(output.name)}`, { reveal: true });
+    const [button] = actingButton("Hide", `Hide ${visible(output.name)}`, () => hide().focus());
+    cell.replaceChildren(value(told.name, told.value), button);
+    button.focus();
+  };
   hide();
   return cell;
 }
 
-function value(output) {
-  if (output.value === undefined) return "–";
-  const text = writeJson(output.value);
-  return text.includes("\n") ? pre(text, `Value of ${visible(output.name)}`) : code(text);
+/** A value as JSON; none is a dash. */
+export function value(name, found) {
+  if (found === undefined) return "–";
+  const text = writeJson(found);
+  return text.includes("\n") ? pre(text, `Value of ${visible(name)}`) : code(text);
 }
 
 export async function graphView({ state, signal }) {
@@ -206,20 +143,20 @@ export async function graphView({ state, signal }) {
   signal.addEventListener("abort", () => URL.revokeObjectURL(url));
   const name = visible(stateName(state));
   const image = h("img", { src: url, alt: `Dependencies of the resources of ${name}. The page of resources lists them as text.` });
-  const region = h("div", { class: "picture", role: "region", "aria-label": "Picture", tabindex: "0" }, image);
-  const whole = h("button", {
-    type: "button",
-    "aria-pressed": "true",
-    onclick: () => {
-      const fits = whole.getAttribute("aria-pressed") !== "true";
-      whole.setAttribute("aria-pressed", String(fits));
-      region.classList.toggle("full", !fits);
-    },
-  }, "Fit the width");
+  const region = h("div", { class: "picture fits", role: "region", "aria-label": "Picture", tabindex: "0" }, image);
+  const fit = h("button", { type: "button", "aria-pressed": "true", onclick: () => zoom(null) }, "Fit the width");
+  /** Shows the picture this wide, or as wide as fits. */
+  const zoom = (width) => {
+    region.classList.toggle("fits", width === null);
+    fit.setAttribute("aria-pressed", String(width === null));
+    if (width === null) image.removeAttribute("width");
+    else image.width = Math.round(Math.min(Math.max(width, 100), image.naturalWidth * 4));
+  };
+  const step = (label, text, factor) => h("button", { type: "button", "aria-label": label, onclick: () => zoom(image.clientWidth * factor) }, text);
   const file = `${[state.project, state.state, state.workspace].join("-")}.svg`;
   return frame(state, "graph", [
     h("p", { class: "quiet" }, "Arrows lead from what needs something to what it needs."),
-    h("div", { class: "tools" }, whole, h("a", { href: url, download: file }, "Download the SVG")),
+    h("div", { class: "tools" }, fit, step("Smaller", "−", 1 / 1.5), step("Larger", "+", 1.5), h("button", { type: "button", onclick: () => zoom(image.naturalWidth) }, "Full size"), h("a", { href: url, download: file }, "Download the SVG")),
     region,
   ]);
 }

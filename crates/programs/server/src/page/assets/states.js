@@ -32,7 +32,7 @@ function stateRow(item) {
     version ? time(version.time) : "–",
     version ? version.by : "–",
     version?.terraform_version ?? "–",
-    [lockChip(item.lock), !version && chip("bad", item.last_version === 0 ? "never written" : "deleted"), version?.encrypted && chip("quiet", "encrypted")],
+    [item.lock ? lockChip(item.lock) : "–", !version && chip("bad", item.last_version === 0 ? "never written" : "deleted"), version?.encrypted && chip("quiet", "encrypted")],
   ];
   return row(COLUMNS, cells);
 }
@@ -124,6 +124,28 @@ export async function statesView({ query, setQuery, signal, fail }) {
   );
   list.load();
   return { title: "States", section: "states", content: [h("h1", { tabindex: "-1" }, "States"), tools, list.node] };
+}
+
+export async function projectsView({ query, setQuery, signal }) {
+  const { projects } = await get("/api/v1/projects", {}, signal);
+  const list = h("ul", { class: "names" });
+  const told = h("p", { class: "quiet", role: "status" });
+  const show = (search) => {
+    const found = projects.filter((project) => project.toLowerCase().includes(search.toLowerCase()));
+    list.replaceChildren(...found.map((project) => h("li", {}, h("a", { href: `#/?${new URLSearchParams({ project })}` }, code(project)))));
+    told.textContent = found.length === 0 ? "no project matches" : `${count(found.length)} ${found.length === 1 ? "project" : "projects"}`;
+  };
+  const search = query.get("search") ?? "";
+  const field = searchField("Search projects", search, (text) => {
+    setQuery({ search: text });
+    show(text);
+  });
+  show(search);
+  return {
+    title: "Projects",
+    section: "projects",
+    content: [h("h1", { tabindex: "-1" }, "Projects"), h("form", { class: "tools", role: "search", onsubmit: (event) => event.preventDefault() }, field), list, told],
+  };
 }
 
 const LOCK_COLUMNS = ["State", "Holder", "For", "Held", "Taken by", "Id"];
