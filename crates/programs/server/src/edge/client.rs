@@ -8,6 +8,7 @@ use http::request::Parts;
 use http::uri::Authority;
 
 use crate::config::{Config, Network, is_loopback};
+use crate::page;
 
 /// The id of a request, which is in its log lines and in the header `X-Request-Id` of its answer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -26,7 +27,6 @@ impl RequestId {
 
 pub(super) const REQUEST_ID: &str = "x-request-id";
 const FORWARDED_FOR: &str = "x-forwarded-for";
-const FETCH_SITE: &str = "sec-fetch-site";
 
 /// The longest id that is accepted from a proxy.
 const LONGEST_ID: usize = 64;
@@ -99,7 +99,7 @@ impl Clients {
                 _ => {}
             }
         }
-        if head.headers.get(FETCH_SITE).is_some_and(|site| site == "cross-site" || site == "same-site") {
+        if page::is_cross_site(&head.method, head.uri.path(), &head.headers) {
             return Some("a page of another site sent the request");
         }
         let origin = head.headers.get(ORIGIN)?;
@@ -223,8 +223,15 @@ mod tests {
             (&[("Host", "127.0.0.1:4778"), ("Sec-Fetch-Site", "same-origin")], false),
             (&[("Host", "127.0.0.1:4778"), ("Sec-Fetch-Site", "none")], false),
         ] {
-            assert_eq!(clients.tricked(local, &head("/", headers)).is_some(), is_tricked, "{headers:?}");
+            assert_eq!(
+                clients.tricked(local, &head("/tf/a/b", headers)).is_some(),
+                is_tricked,
+                "{headers:?}"
+            );
         }
+        // A link may lead to the page, which has no secret.
+        let link = head("/", &[("Host", "127.0.0.1:4778"), ("Sec-Fetch-Site", "cross-site")]);
+        assert_eq!(clients.tricked(local, &link), None);
         let elsewhere = "192.0.2.1:443".parse().unwrap();
         assert_eq!(clients.tricked(elsewhere, &head("/", &[("Host", "any.example.com")])), None);
         assert!(

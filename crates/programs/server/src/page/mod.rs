@@ -13,7 +13,7 @@ use http::header::{
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
 use md5::{Digest as _, Md5};
 
-pub(crate) use cross_site::refuse_cross_site;
+pub(crate) use cross_site::{is_cross_site, refuse_cross_site};
 
 use crate::headers::Conditions;
 use crate::problem::{Problem, ProblemType};

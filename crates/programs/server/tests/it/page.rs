@@ -112,37 +112,3 @@ async fn a_page_of_another_site_cannot_use_the_server_with_the_rights_of_the_mac
         with_header(&client, "/api/v1/states", "sec-fetch-site", site).await.is(200);
     }
 }
-
-#[tokio::test]
-async fn a_browser_that_names_only_the_origin_of_a_page_is_held_to_it() {
-    let server = Server::new();
-    let client = server.client(Role::Admin);
-    client.lock("a").await.is(200);
-    let break_lock = |host: &str, origins: &[&str]| {
-        let mut request = Request::post("/api/v1/states/shop/network/default/lock/break")
-            .header("host", host)
-            .header("content-type", "application/json");
-        for origin in origins {
-            request = request.header("origin", *origin);
-        }
-        request.body(Body::from(r#"{"reason": "x"}"#)).unwrap()
-    };
-    for origins in [
-        &["https://example.org"][..],
-        &["null"],
-        &[""],
-        &["http://state.test:8080"],
-        &["http://state.test.example.org"],
-        &["http://state.test", "https://example.org"],
-    ] {
-        let answer = client.send(break_lock("state.test", origins)).await.is(403);
-        assert_eq!(answer.problem(), "forbidden", "{origins:?}");
-    }
-    assert_eq!(client.get("/api/v1/states/shop/network/default/lock").await.is(200).json()["id"], "a");
-    client.send(break_lock("state.test", &["http://state.test"])).await.is(204);
-    client.lock("b").await.is(200);
-    client.send(break_lock("state.test:8080", &["https://state.test:8080"])).await.is(204);
-    // Clients that are no browsers name none.
-    client.lock("c").await.is(200);
-    client.send(break_lock("state.test", &[])).await.is(204);
-}

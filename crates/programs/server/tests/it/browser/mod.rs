@@ -6,7 +6,7 @@ mod refusals;
 mod secrets;
 mod sizes;
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -18,10 +18,12 @@ use groundstate_server::auth::{
 };
 use groundstate_server::blobs::{BlobStore, Context, MemoryBlobs};
 use groundstate_server::common::{Clock, FixedClock, OsIds, SystemClock, Timestamp};
+use groundstate_server::config::Sources;
+use groundstate_server::edge::{self, Metrics, ServerParts};
 use groundstate_server::{Parts, router};
 use groundstate_testkit::{Browser, Page};
 use serde_json::{Value, json};
-use tokio::runtime::Runtime;
+use tokio::runtime::{Builder, Runtime};
 use tokio::task::block_in_place;
 
 use crate::support::{Client, Server};
@@ -76,10 +78,9 @@ impl Site {
 
         let server = Server::of(parts);
         let service = require(router(server.app.clone()), authenticator, Some(log));
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
+        let (runtime, address) = serve(0, service.clone());
         let (client, url) = (server.admin(), format!("http://{address}/"));
-        let running = Mutex::new(Some(serve(listener, service.clone())));
+        let running = Mutex::new(Some(runtime));
         Some(Self {
             browser,
             client,
@@ -103,8 +104,8 @@ impl Site {
 
     /// Starts it again at the same address.
     fn start_again(&self) {
-        let listener = TcpListener::bind(self.address).unwrap();
-        *self.running.lock().unwrap() = Some(serve(listener, self.service.clone()));
+        let (runtime, _) = serve(self.address.port(), self.service.clone());
+        *self.running.lock().unwrap() = Some(runtime);
     }
 
     /// What the audit log has of this action: who, and why.
@@ -143,15 +144,19 @@ impl Drop for Site {
     }
 }
 
-/// Serves on threads of its own, which end with the runtime.
-fn serve(listener: TcpListener, service: Router) -> Runtime {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    listener.set_nonblocking(true).unwrap();
-    runtime.spawn(async move {
-        let listener = tokio::net::TcpListener::from_std(listener).unwrap();
-        axum::serve(listener, service).await
-    });
-    runtime
+/// Serves as `groundstate serve` does, on threads of its own, which end with the runtime.
+fn serve(port: u16, service: Router) -> (Runtime, SocketAddr) {
+    let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let text = format!("store = \"memory:\"\nlisten = [\"127.0.0.1:{port}\"]\n");
+    let config = Sources::new().file("server.toml".as_ref(), &text).unwrap().build(&|_| None).unwrap();
+    let store = Arc::new(MemoryBlobs::new("states"));
+    let parts = ServerParts::new(service, store, Arc::new(OsIds), Metrics::new());
+    let inside = runtime.enter();
+    let server = edge::Server::bind(&config, parts).unwrap();
+    drop(inside);
+    let address = server.addresses()[0];
+    runtime.spawn(server.run());
+    (runtime, address)
 }
 
 async fn token(tokens: &Tokens, name: &str, role: Role, end: Option<Timestamp>) -> Token {

@@ -116,6 +116,9 @@ async fn a_page_of_another_site_reaches_nothing() {
     let port = server.address.port();
     assert_eq!(status(&with(&format!("Host: 127.0.0.1:{port}\r\n")).await), 200);
     assert_eq!(status(&with("Host: localhost\r\nOrigin: http://localhost\r\n").await), 200);
+    // A link may lead to the page.
+    let link = "GET / HTTP/1.1\r\nConnection: close\r\nHost: localhost\r\nSec-Fetch-Site: cross-site\r\n\r\n";
+    assert_eq!(status(&server.send(link).await), 200);
     for headers in [
         &format!("Host: rebound.example.com:{port}\r\n")[..],
         "Host: localhost\r\nOrigin: https://evil.example.com\r\n",
