@@ -3,7 +3,7 @@
 use axum::response::{IntoResponse, Response};
 use groundstate_audit::Outcome;
 use groundstate_common::one_line;
-use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, LINK, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -104,6 +104,7 @@ pub struct Problem {
     detail: String,
     retry_after: Option<u64>,
     allow: Option<&'static str>,
+    link: Option<HeaderValue>,
 }
 
 /// The document of a problem.
@@ -126,7 +127,7 @@ impl Problem {
     /// A problem and what is wrong here: lower case, no full stop, no values of states.
     pub fn new(kind: ProblemType, detail: impl Into<String>) -> Self {
         let detail = one_line(&detail.into()).into_owned();
-        Self { kind, detail, retry_after: None, allow: None }
+        Self { kind, detail, retry_after: None, allow: None, link: None }
     }
 
     /// Says after how many seconds the request may succeed.
@@ -140,6 +141,13 @@ impl Problem {
     #[must_use]
     pub fn with_allow(mut self, methods: &'static str) -> Self {
         self.allow = Some(methods);
+        self
+    }
+
+    /// Says where something else is, as the header `Link` does.
+    #[must_use]
+    pub(crate) fn with_link(mut self, link: Option<HeaderValue>) -> Self {
+        self.link = link;
         self
     }
 
@@ -182,6 +190,9 @@ impl IntoResponse for Problem {
         }
         if let Some(methods) = self.allow {
             headers.insert(ALLOW, HeaderValue::from_static(methods));
+        }
+        if let Some(link) = &self.link {
+            headers.insert(LINK, link.clone());
         }
         if self.kind == ProblemType::Unauthenticated {
             for challenge in CHALLENGES {

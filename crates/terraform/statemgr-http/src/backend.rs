@@ -15,6 +15,7 @@ use groundstate_statemgr::{
 use crate::address::{Endpoints, shown};
 use crate::config::{HttpConfig, OptionError};
 use crate::exchange::{Exchange, Retries};
+use crate::history::HttpHistory;
 use crate::store::{HttpStore, Shared};
 
 /// Headers that are the client's own business.
@@ -223,7 +224,7 @@ impl Backend for HttpBackend {
 
     fn history(&self, name: &WorkspaceName) -> Result<Option<Arc<dyn History>>> {
         match name.is_default() {
-            true => Ok(None),
+            true => Ok(Some(Arc::new(HttpHistory::new(Arc::clone(&self.shared))))),
             false => self.only_default(Op::Other("open"), name),
         }
     }

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use flate2::read::MultiGzDecoder;
 use groundstate_common::{Backoff, Sleeper};
 use groundstate_http_client::http::header::{
-    ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, DATE, ETAG, HeaderName, LOCATION,
+    ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, DATE, ETAG, HeaderName, LINK, LOCATION,
     RETRY_AFTER,
 };
 use groundstate_http_client::http::{HeaderMap, HeaderValue};
@@ -71,6 +71,21 @@ pub(crate) struct Reply {
 impl Reply {
     fn text(&self, name: &HeaderName) -> Option<&str> {
         self.headers.get(name)?.to_str().ok().map(str::trim)
+    }
+
+    /// Where the list of the versions of a state is, as RFC 5829 says it.
+    pub(crate) fn version_history(&self) -> Option<&str> {
+        let links = self.headers.get_all(LINK).iter().filter_map(|value| value.to_str().ok());
+        links.flat_map(|links| links.split(',')).find_map(|link| {
+            let (address, parameters) = link.trim().strip_prefix('<')?.split_once('>')?;
+            let is_history = parameters.split(';').any(|parameter| {
+                let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+                let relations = value.trim().trim_matches('"');
+                name.trim().eq_ignore_ascii_case("rel")
+                    && relations.split(' ').any(|relation| relation.eq_ignore_ascii_case("version-history"))
+            });
+            is_history.then_some(address)
+        })
     }
 
     /// The mark of what is stored.
@@ -212,7 +227,9 @@ impl Exchange {
         let (limit, deadline) = match outgoing.call {
             Call::Read => (self.state_limit, self.deadline),
             Call::Write => (SMALL_LIMIT, self.deadline),
-            Call::Delete | Call::Lock | Call::Unlock => (SMALL_LIMIT, SHORT_DEADLINE.min(self.deadline)),
+            Call::Look | Call::Delete | Call::Lock | Call::Unlock => {
+                (SMALL_LIMIT, SHORT_DEADLINE.min(self.deadline))
+            }
         };
         let answer = self.client.send(request.headers(headers).limit(limit, deadline)).await?;
         let (parts, body) = answer.into_parts();
@@ -365,6 +382,26 @@ mod tests {
             packed(b"a"),
             "the limit was the client's"
         );
+    }
+
+    #[test]
+    fn the_history_is_where_a_link_with_that_relation_leads() {
+        let found = |link: &'static str| {
+            let headers = headers(&[("link", link)]);
+            Reply { status: 200, body: Bytes::new(), headers }.version_history().map(str::to_owned)
+        };
+        for (link, expected) in [
+            ("</v>; rel=\"version-history\"", Some("/v")),
+            ("</a>; rel=next, </v>;title=x; REL=\"latest Version-History\"", Some("/v")),
+            ("</v>; rel=version-history", Some("/v")),
+            ("</v>; title=version-history", None),
+            ("</v>; rel=\"version\"", None),
+            ("</v; rel=\"version-history\"", None),
+            ("", None),
+            ("<,>;,;=", None),
+        ] {
+            assert_eq!(found(link).as_deref(), expected, "{link}");
+        }
     }
 
     #[test]

@@ -48,6 +48,7 @@ mod backend;
 mod config;
 mod exchange;
 mod failure;
+mod history;
 mod lock_body;
 mod locking;
 mod reading;

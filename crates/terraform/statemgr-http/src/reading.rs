@@ -3,10 +3,11 @@
 use groundstate_statemgr::{ErrorKind, Op, Result, Stored, Version};
 use sha2::{Digest, Sha256};
 
+use crate::address::Endpoint;
 use crate::exchange::{Outgoing, Reply};
 use crate::failure::Unanswered;
 use crate::status::{Call, Meaning, meaning};
-use crate::store::{HttpStore, Seen};
+use crate::store::{HttpStore, Seen, Shared};
 
 /// The version of a state: a digest of its bytes, since the protocol has none.
 pub(crate) fn version_of(bytes: &[u8]) -> Version {
@@ -14,39 +15,38 @@ pub(crate) fn version_of(bytes: &[u8]) -> Version {
     Version::new(&digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
 }
 
-impl HttpStore {
-    /// What is stored; zero bytes are nothing. What is seen is remembered.
-    pub(crate) async fn fetch(&self, op: Op) -> Result<Option<Stored>> {
-        let endpoint = &self.shared.endpoints.read;
-        let outgoing = Outgoing { call: Call::Read, endpoint, body: None, condition: None };
-        let context = self.context(op);
-        let mut schedule = self.shared.exchange.schedule();
+impl Shared {
+    /// The answer to a read: what is there, or that there is nothing. It is asked again while the server has no time.
+    pub(crate) async fn ask(&self, op: Op, call: Call, endpoint: &Endpoint) -> Result<(Meaning, Reply)> {
+        let outgoing = Outgoing { call, endpoint, body: None, condition: None };
+        let (context, verb) = (self.context(op), endpoint.method.as_str());
+        let mut schedule = self.exchange.schedule();
         loop {
-            let unanswered = match self.shared.exchange.send(&outgoing).await {
-                Ok(reply) => match meaning(Call::Read, reply.status) {
-                    Meaning::Done => return self.stored(op, reply),
-                    Meaning::Absent => {
-                        *self.seen() = Some(Seen::Nothing { e_tag: None });
-                        return Ok(None);
-                    }
+            let unanswered = match self.exchange.send(&outgoing).await {
+                Ok(reply) => match meaning(call, reply.status) {
+                    answer @ (Meaning::Done | Meaning::Absent) => return Ok((answer, reply)),
                     Meaning::Later => Unanswered::Later(reply),
-                    Meaning::Refused(kind) => {
-                        return Err(context.refused(kind, Call::Read, endpoint.method.as_str(), &reply));
-                    }
-                    _ => {
-                        return Err(context.refused(
-                            ErrorKind::Invalid,
-                            Call::Read,
-                            endpoint.method.as_str(),
-                            &reply,
-                        ));
-                    }
+                    Meaning::Refused(kind) => return Err(context.refused(kind, call, verb, &reply)),
+                    _ => return Err(context.refused(ErrorKind::Invalid, call, verb, &reply)),
                 },
                 Err(error) => Unanswered::Failed(error),
             };
             if !unanswered.is_passing() || !schedule.again(unanswered.retry_after()).await {
-                let (verb, url) = (endpoint.method.as_str(), &endpoint.url);
-                return Err(context.unanswered(ErrorKind::Unavailable, verb, url, unanswered, schedule.made));
+                let kind = ErrorKind::Unavailable;
+                return Err(context.unanswered(kind, verb, &endpoint.url, unanswered, schedule.made));
+            }
+        }
+    }
+}
+
+impl HttpStore {
+    /// What is stored; zero bytes are nothing. What is seen is remembered.
+    pub(crate) async fn fetch(&self, op: Op) -> Result<Option<Stored>> {
+        match self.shared.ask(op, Call::Read, &self.shared.endpoints.read).await? {
+            (Meaning::Done, reply) => self.stored(op, reply),
+            _ => {
+                *self.seen() = Some(Seen::Nothing { e_tag: None });
+                Ok(None)
             }
         }
     }

@@ -6,6 +6,8 @@ use groundstate_statemgr::ErrorKind;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Call {
     Read,
+    /// Looks what the server says of the state, without reading it.
+    Look,
     Write,
     Delete,
     Lock,
@@ -36,13 +38,13 @@ pub(crate) enum Meaning {
 /// The table. Terraform's own is narrower: it takes 200 alone for a lock, a release and a deletion, and 200, 201 and 204 for a
 /// write.
 pub(crate) fn meaning(call: Call, status: u16) -> Meaning {
-    use Call::{Delete, Lock, Read, Unlock, Write};
+    use Call::{Delete, Lock, Look, Read, Unlock, Write};
     match (call, status) {
-        (Read | Write | Delete | Lock | Unlock, 200) | (Write, 201 | 204) | (Delete, 202 | 204) => {
+        (Read | Look | Write | Delete | Lock | Unlock, 200) | (Write, 201 | 204) | (Delete, 202 | 204) => {
             Meaning::Done
         }
         (Unlock, 201..=299) => Meaning::DoneOddly,
-        (Read, 204 | 404) | (Delete | Unlock, 404 | 410) => Meaning::Absent,
+        (Read | Look, 204 | 404) | (Delete | Unlock, 404 | 410) => Meaning::Absent,
         (Write | Delete | Lock | Unlock, 423) | (Lock | Unlock, 409) => Meaning::Held,
         (Write | Delete, 409 | 412) => Meaning::Conflict,
         (_, 408 | 425 | 429 | 500 | 502..=599) => Meaning::Later,

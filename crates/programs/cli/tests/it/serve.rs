@@ -447,3 +447,26 @@ fn without_a_home_the_directory_has_to_be_named() {
     let said = run.failed(2);
     assert!(said.contains("the home directory is not known") && said.contains("--store DIRECTORY"), "{said}");
 }
+
+#[test]
+fn the_history_of_a_server_is_listed_read_and_rolled_back_to_by_the_commands_for_any_state() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Server::start(dir.path(), &[]);
+    let url = format!("{}{STATE}", server.url);
+    let nothing = groundstate(&["history", &url]);
+    assert!(nothing.failed(2).contains("keeps no history"), "there was never a state");
+    for serial in [1, 2] {
+        assert_eq!(request(&server, "POST", STATE, &document(serial, serial as usize)).status, 200);
+    }
+    let listed = groundstate(&["history", &url]).clean();
+    assert_eq!(listed.lines().count(), 2, "{listed}");
+    assert_eq!(groundstate(&["rollback", &url, "--to", "1", "--yes"]).code, 0);
+    let read = request(&server, "GET", STATE, "").body;
+    assert!(read.contains("\"value\":\"x\""), "{read}");
+    let listed = groundstate(&["history", &url]).clean();
+    assert_eq!(listed.lines().count(), 3, "{listed}");
+    // A deleted state comes back the same way.
+    assert_eq!(request(&server, "DELETE", STATE, "").status, 200);
+    assert_eq!(request(&server, "GET", STATE, "").status, 404);
+    assert!(groundstate(&["history", &url]).clean().lines().count() >= 3);
+}

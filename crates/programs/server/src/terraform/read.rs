@@ -3,7 +3,7 @@
 use axum::body::Body;
 use axum::response::Response;
 use groundstate_versioned::{ErrorKind, Version};
-use http::header::{ACCEPT_RANGES, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG};
+use http::header::{ACCEPT_RANGES, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, LINK};
 use http::request::Parts;
 use http::{HeaderValue, Method, StatusCode};
 
@@ -28,19 +28,21 @@ pub(super) async fn read(access: &Access, parts: &Parts) -> Result<Response, Ref
         let head = document.head().await?;
         let Some(version) = head.current() else {
             let detail = format!("there is no state at {}", access.path);
-            return Err(Problem::new(ProblemType::NotFound, detail).into());
+            // What was deleted has a history, by which it comes back.
+            let link = (head.number() > 0).then(|| history_link(access)).flatten();
+            return Err(Problem::new(ProblemType::NotFound, detail).with_link(link).into());
         };
         if !conditions.matches(Some(version.id.as_str())) {
             let detail = "another version is stored than the request expects";
             return Err(Problem::new(ProblemType::PreconditionFailed, detail).into());
         }
         if !conditions.none_match(Some(version.id.as_str())) {
-            return Ok(described(version, StatusCode::NOT_MODIFIED, Body::empty()));
+            return Ok(linked(access, described(version, StatusCode::NOT_MODIFIED, Body::empty())));
         }
         if parts.method == Method::HEAD {
             let mut response = described(version, StatusCode::OK, Body::empty());
             response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(version.size));
-            return Ok(response);
+            return Ok(linked(access, response));
         }
         let part = match range(&parts.headers, version.size) {
             RangeAnswer::Whole => None,
@@ -52,12 +54,28 @@ pub(super) async fn read(access: &Access, parts: &Parts) -> Result<Response, Ref
             reader => {
                 let body = download(reader?, part).await?;
                 access.note("state.read", format!("version {}", version.number));
-                return Ok(content(version, part, body));
+                return Ok(linked(access, content(version, part, body)));
             }
         }
     }
     let detail = "the state changes faster than it can be read; try again";
     Err(Problem::new(ProblemType::Unavailable, detail).with_retry_after(1).into())
+}
+
+/// An answer that says where the history is.
+fn linked(access: &Access, mut response: Response) -> Response {
+    if let Some(link) = history_link(access) {
+        response.headers_mut().insert(LINK, link);
+    }
+    response
+}
+
+/// Where the versions of a state are listed, as RFC 5829 has it: clients that know the relation need no other configuration.
+fn history_link(access: &Access) -> Option<HeaderValue> {
+    let path = &access.path;
+    let (project, state, workspace) = (path.project(), path.state(), path.workspace());
+    let link = format!("</api/v1/states/{project}/{state}/{workspace}/versions>; rel=\"version-history\"");
+    HeaderValue::try_from(link).ok()
 }
 
 fn content(version: &Version, part: Option<ByteRange>, body: Body) -> Response {

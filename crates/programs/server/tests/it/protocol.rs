@@ -44,6 +44,19 @@ async fn where_no_state_is_there_is_404() {
 }
 
 #[tokio::test]
+async fn answers_to_a_read_say_where_the_history_is_also_of_a_deleted_state() {
+    let client = Server::new().writer();
+    assert!(!client.get(URL).await.is(404).has_header("link"), "there was never anything");
+    client.post("", state(1)).await.is(200);
+    let link = "</api/v1/states/shop/network/default/versions>; rel=\"version-history\"";
+    assert_eq!(client.get(URL).await.is(200).header("link"), link);
+    assert_eq!(client.call("HEAD", URL, "").await.is(200).header("link"), link);
+    client.get("/api/v1/states/shop/network/default/versions").await.is(200);
+    client.call("DELETE", URL, "").await.is(200);
+    assert_eq!(client.get(URL).await.is(404).header("link"), link);
+}
+
+#[tokio::test]
 async fn a_body_that_is_not_what_its_digest_says_is_not_stored() {
     let client = Server::new().writer();
     for digest in [md5(b"other"), "no base64".to_owned()] {

@@ -145,6 +145,10 @@ impl Answer {
         self.json()["type"].as_str().unwrap().replace("urn:groundstate:problem:", "")
     }
 
+    pub(crate) fn has_header(&self, name: &str) -> bool {
+        self.headers.contains_key(name)
+    }
+
     pub(crate) fn header(&self, name: &str) -> &str {
         self.headers[name].to_str().unwrap()
     }

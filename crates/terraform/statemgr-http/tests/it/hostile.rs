@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use groundstate_statemgr::{ErrorKind, StateStore, WriteOptions};
+use groundstate_statemgr::{Backend, ErrorKind, HistoryId, StateStore, WorkspaceName, WriteOptions};
 use groundstate_testkit::{Answer, Fault, HttpFlaw, HttpStateServer, Recorder};
 
-use crate::support::{PATH, client, config, info, open, state};
+use crate::support::{PATH, backend, client, config, info, open, state};
 
 fn packed(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
@@ -63,6 +63,32 @@ async fn answers_without_end_are_cut_off() {
         };
         assert_eq!(error.kind(), kind, "{status}: {error}");
     }
+}
+
+#[tokio::test]
+async fn a_history_that_is_missing_elsewhere_or_in_another_form_is_refused() {
+    let other = Recorder::start(Answer::new(200).body(r#"{"versions":[]}"#));
+    let link = |address: &str| format!("<{address}>; rel=\"version-history\"");
+    let elsewhere = link(&format!("{}/v", other.endpoint()));
+    for (answer, kind, why) in [
+        (Answer::new(200), ErrorKind::Unsupported, "no history"),
+        (Answer::new(404), ErrorKind::Unsupported, "no history"),
+        (Answer::new(200).header("link", elsewhere), ErrorKind::Invalid, "at another server"),
+        (Answer::new(200).header("link", link("/v")).body("[]"), ErrorKind::Unsupported, "not known"),
+    ] {
+        let server = Recorder::start(answer);
+        let history = backend(&config(&server)).history(&WorkspaceName::default_name()).unwrap().unwrap();
+        let error = history.list().await.unwrap_err();
+        assert!(error.kind() == kind && error.to_string().contains(why), "{error}");
+    }
+    assert_eq!(other.requests().len(), 0, "no credentials leave for it");
+    // Pages that lead nowhere end.
+    let page = r#"{"versions":[{"number":1,"time":"2026-01-01T00:00:00Z","size":2}],"next_before":7}"#;
+    let server = Recorder::start(Answer::new(200).header("link", link("/v")).body(page));
+    let history = backend(&config(&server)).history(&WorkspaceName::default_name()).unwrap().unwrap();
+    assert_eq!(history.list().await.unwrap().len(), 2);
+    let id = HistoryId::new("../../secret");
+    assert_eq!(history.read(&id).await.unwrap_err().kind(), ErrorKind::NotFound);
 }
 
 #[tokio::test]
