@@ -31,6 +31,7 @@
 //! - What each status means is one table. A request that the server does not answer is repeated after 1 and 2 seconds, or as it asks; a lock that is
 //!   refused in this client's own name is its own; a write is repeated only once what is stored has been looked at.
 //! - Who holds the lock is found out by asking for it: a refusal names the holder, and what is granted is released at once.
+//! - Servers that link to their `version-history` have a history; what the list has to look like is that of `groundstate-server`.
 //! - [`holder_in`] reads the holder out of a refusal.
 //!
 //! # What is deliberately absent
