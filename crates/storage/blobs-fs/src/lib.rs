@@ -1,4 +1,4 @@
-//! Blobs as files in a directory: writes that are whole and durable, versions that never come twice, one writer at a time.
+//! Blobs as files in a directory: writes that are whole and durable, versions that never come twice, one writer of a blob at a time.
 //!
 //! ```
 //! use groundstate_blobs_fs::FileBlobs;
@@ -26,10 +26,12 @@
 //! - States, their locks and their workspaces: bytes are bytes here.
 
 mod bucket;
+mod folders;
 mod listing;
 mod locking;
 mod store;
 mod tree;
+mod writing;
 
 pub use groundstate_blobs as blobs;
 

@@ -1,9 +1,19 @@
-//! Who may write, and which time a write gets.
+//! Who may write which file, and which time a write gets.
+//!
+//! A write of a key excludes the writes of all keys that share a slot with it, in every process. It also shares the lock of the
+//! whole directory, which releases before this one took alone for each write.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use groundstate_durable::remove;
+
+use crate::tree::OWN;
+
+/// How many keys can be written at a time. A lock file for each stays in the directory, and so does what a crash left of one draft.
+const SLOTS: u64 = 256;
 
 /// File systems round times; each step is tried until the time that is kept is a new one.
 const STEPS: [Duration; 5] = [
@@ -14,31 +24,48 @@ const STEPS: [Duration; 5] = [
     Duration::from_secs(2),
 ];
 
-/// The right to write, until it is dropped. The file keeps the latest time that a write was given.
+/// The right to write a key, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Guard {
-    file: File,
-    latest: SystemTime,
+    /// Shared with all writes of this release. It holds the latest time that a release before gave to a write.
+    whole: File,
+    /// The slot's lock, held alone.
+    _slot: File,
+    folder: PathBuf,
+    number: u64,
 }
 
 impl Guard {
-    /// Waits for the right to write.
-    pub(crate) fn take(path: &Path) -> io::Result<Self> {
-        let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
-        fs2::FileExt::lock_exclusive(&file)?;
-        let mut bytes = [0; 8];
-        // A file that was never written to is as good as one of the year 1970.
-        let nanos = match file.read_exact(&mut bytes) {
-            Ok(()) => u64::from_be_bytes(bytes),
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => 0,
-            Err(error) => return Err(error),
+    /// Waits for the right to write the key.
+    pub(crate) fn take(root: &Path, key: &str) -> io::Result<Self> {
+        let whole = open(&root.join(format!("{OWN}lock")))?;
+        fs2::FileExt::lock_shared(&whole)?;
+        let (folder, number) = (root.join(format!("{OWN}writes")), slot_of(key));
+        let path = folder.join(format!("{number:02x}.lock"));
+        let slot = match open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                fs::create_dir_all(&folder)?;
+                // The draft that a release before left when it crashed.
+                remove(&root.join(format!("{OWN}new")))?;
+                open(&path)?
+            }
+            opened => opened?,
         };
-        Ok(Self { file, latest: UNIX_EPOCH + Duration::from_nanos(nanos) })
+        fs2::FileExt::lock_exclusive(&slot)?;
+        Ok(Self { whole, _slot: slot, folder, number })
+    }
+
+    /// Where the content is written before it gets its name. The next write of the slot overwrites what a crash left there.
+    pub(crate) fn draft(&self) -> PathBuf {
+        self.folder.join(format!("{:02x}.new", self.number))
     }
 
     /// Gives a file a time that no other write was given, later than `replaced` too.
     pub(crate) fn date(&mut self, file: &File, replaced: Option<SystemTime>) -> io::Result<SystemTime> {
-        let floor = replaced.map_or(self.latest, |replaced| replaced.max(self.latest));
+        let mut clock = open(&self.folder.join("clock"))?;
+        fs2::FileExt::lock_exclusive(&clock)?;
+        let latest = kept_time(&mut clock)?.max(kept_time(&mut self.whole)?);
+        let floor = replaced.map_or(latest, |replaced| replaced.max(latest));
         let mut time = file.metadata()?.modified()?;
         for step in STEPS {
             if time > floor {
@@ -50,15 +77,53 @@ impl Guard {
         if time <= floor {
             return Err(io::Error::other("the file system keeps no times"));
         }
-        self.latest = time;
-        self.file.seek(SeekFrom::Start(0))?;
-        self.file.write_all(&nanos(time).to_be_bytes())?;
+        clock.seek(SeekFrom::Start(0))?;
+        clock.write_all(&nanos(time).to_be_bytes())?;
         Ok(time)
     }
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)
+}
+
+/// The time that a file of ours holds. A file that was never written to is as good as one of the year 1970.
+fn kept_time(file: &mut File) -> io::Result<SystemTime> {
+    let mut bytes = [0; 8];
+    file.seek(SeekFrom::Start(0))?;
+    let nanos = match file.read_exact(&mut bytes) {
+        Ok(()) => u64::from_be_bytes(bytes),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => 0,
+        Err(error) => return Err(error),
+    };
+    Ok(UNIX_EPOCH + Duration::from_nanos(nanos))
+}
+
+/// The slot of a key: the hash FNV-1a, which all processes compute alike. Some file systems take upper and lower case for the same name.
+fn slot_of(key: &str) -> u64 {
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    for byte in key.to_lowercase().bytes() {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    (hash ^ (hash >> 32)) % SLOTS
 }
 
 /// Nanoseconds since 1970, as many as fit: until the year 2554.
 pub(crate) fn nanos(time: SystemTime) -> u64 {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::slot_of;
+
+    #[test]
+    fn names_that_a_file_system_may_take_for_one_share_a_slot_and_others_spread() {
+        assert_eq!(slot_of("heads/Shop!.json"), slot_of("heads/shop!.json"));
+        let slots: BTreeSet<u64> = (0..256).map(|number| slot_of(&format!("heads/{number}!.json"))).collect();
+        assert!(slots.len() > 128, "{}", slots.len());
+    }
 }

@@ -12,6 +12,7 @@ use groundstate_blobs::{
 };
 use groundstate_durable::offload;
 
+use crate::folders::create_durably;
 use crate::tree::{Naming, Tree};
 
 /// A client of a directory whose files are the blobs.
@@ -21,8 +22,8 @@ use crate::tree::{Naming, Tree};
 /// - A write goes to a file aside, is made durable, and replaces the old file in one step.
 /// - Versions are times: every write of a store is given a later one than all before, also where clocks go back. Other
 ///   programs may write too; what they write is seen as another version.
-/// - Writers exclude each other by a lock that the system frees when a process ends, on this host and, as far as the
-///   file system has it, on others.
+/// - Writers of one blob exclude each other by a lock that the system frees when a process ends, on this host and, as far as the
+///   file system has it, on others. Writers of different blobs rarely wait for each other.
 ///
 /// ```
 /// use groundstate_blobs::{BlobStore, Key, Precondition, PutOptions};
@@ -73,7 +74,7 @@ impl FileBlobs {
     }
 
     pub(crate) fn create_directory(&self) -> Result<()> {
-        std::fs::create_dir_all(&self.tree.root).map_err(|error| self.tree.failed(Op::Create, error))
+        create_durably(&self.tree.root).map_err(|error| self.tree.failed(Op::Create, error))
     }
 
     /// The directory.

@@ -1,25 +1,24 @@
-//! The files of a directory, and what can be done to one.
+//! The files of a directory: their names, what is known of them, and how they are read.
 
 use std::fmt;
-use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::PathBuf;
 
-use bytes::Bytes;
 use groundstate_blobs::{
     Blob, BlobMeta, BlobVersion, Error, ErrorKind, GetOptions, Key, Op, Precondition, Result,
 };
 use groundstate_common::Timestamp;
-use groundstate_durable::{Draft, Taken, Unpublished, remove, sync_folder};
 
 use crate::bucket::escape;
-use crate::locking::{Guard, nanos};
+use crate::folders::DurableFolders;
+use crate::locking::nanos;
 
 /// How names begin that are the store's own.
 pub(crate) const OWN: &str = ".groundstate-";
 
 /// The end of the names of files that describe others, in a bucket.
-const ATTRS: &str = ".attrs";
+pub(crate) const ATTRS: &str = ".attrs";
 
 /// How the names of files come from those of blobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +33,7 @@ pub(crate) enum Naming {
 pub(crate) struct Tree {
     pub(crate) root: PathBuf,
     pub(crate) naming: Naming,
+    pub(crate) folders: DurableFolders,
 }
 
 impl fmt::Display for Tree {
@@ -44,7 +44,7 @@ impl fmt::Display for Tree {
 
 impl Tree {
     pub(crate) fn new(root: PathBuf, naming: Naming) -> Self {
-        Self { root, naming }
+        Self { folders: DurableFolders::new(root.clone()), root, naming }
     }
 
     /// The error for a failure of the file system.
@@ -72,12 +72,12 @@ impl Tree {
         new.with_source(error)
     }
 
-    fn place(&self, key: &Key) -> String {
+    pub(crate) fn place(&self, key: &Key) -> String {
         format!("{self}/{key}")
     }
 
     /// Where the blob lies.
-    fn path(&self, op: Op, key: &Key) -> Result<PathBuf> {
+    pub(crate) fn path(&self, op: Op, key: &Key) -> Result<PathBuf> {
         let name = key.as_str();
         let is_own = name.split('/').any(|part| part.starts_with(OWN));
         let invalid = |reason| {
@@ -117,31 +117,6 @@ impl Tree {
         Ok(described)
     }
 
-    /// The file that is going to be the blob. All writes use one name, so the next write overwrites what a crash left.
-    fn draft(&self) -> io::Result<Draft> {
-        let path = self.root.join(format!("{OWN}new"));
-        match self.naming {
-            Naming::Plain => Draft::create(path),
-            Naming::Bucket => {
-                remove(&path)?;
-                let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
-                Ok(Draft::of(file, path))
-            }
-        }
-    }
-
-    /// Removes what describes the content at `path`, if anything does.
-    fn remove_attributes(&self, path: &Path) -> io::Result<()> {
-        match self.naming {
-            Naming::Plain => Ok(()),
-            Naming::Bucket => {
-                let mut attributes = path.as_os_str().to_owned();
-                attributes.push(ATTRS);
-                remove(Path::new(&attributes))
-            }
-        }
-    }
-
     /// What a missing file means: absence, if the directory is there.
     pub(crate) fn absent<T>(&self, op: Op) -> Result<Option<T>> {
         match fs::metadata(&self.root) {
@@ -165,7 +140,7 @@ impl Tree {
         }
     }
 
-    fn described(&self, op: Op, key: &Key, meta: &Metadata) -> Result<BlobMeta> {
+    pub(crate) fn described(&self, op: Op, key: &Key, meta: &Metadata) -> Result<BlobMeta> {
         self.describe(meta).map_err(|error| self.failed_at(op, self.place(key), error))
     }
 
@@ -200,65 +175,8 @@ impl Tree {
         Ok(Some(Blob::part(bytes.into(), start, meta)))
     }
 
-    pub(crate) fn write(&self, key: &Key, bytes: &Bytes, condition: &Precondition) -> Result<BlobVersion> {
-        const OP: Op = Op::Write;
-        let failed = |error| self.failed_at(OP, self.place(key), error);
-        let path = self.path(OP, key)?;
-        self.absent::<()>(OP)?;
-        let mut guard = self.guard().map_err(failed)?;
-        let stored = self.checked(OP, key, condition)?;
-        let folder = path.parent().unwrap_or(&self.root);
-        let made = fs::create_dir_all(folder);
-        if fs::metadata(&path).is_ok_and(|meta| meta.is_dir()) || made.as_ref().is_err_and(is_taken) {
-            return Err(Error::new(ErrorKind::InvalidKey, OP, self.place(key))
-                .because("a blob cannot have the name of another one and a slash behind it in a directory")
-                .next_step("choose another key"));
-        }
-        made.map_err(failed)?;
-        let draft = self.draft().map_err(failed)?;
-        draft.file().write_all(bytes).map_err(failed)?;
-        let replaced =
-            stored.is_some().then(|| fs::metadata(&path).and_then(|meta| meta.modified()).ok()).flatten();
-        guard.date(draft.file(), replaced).map_err(failed)?;
-        let meta = draft.file().metadata().map_err(failed)?;
-        self.remove_attributes(&path).map_err(failed)?;
-        draft.publish(&path, Taken::Replace).map_err(
-            |Unpublished { error, may_be_named }| match may_be_named {
-                true => Error::new(ErrorKind::Ambiguous, OP, self.place(key)).with_source(error),
-                false => failed(error),
-            },
-        )?;
-        Ok(self.described(OP, key, &meta)?.version)
-    }
-
-    pub(crate) fn remove(&self, key: &Key, condition: &Precondition) -> Result<bool> {
-        const OP: Op = Op::Delete;
-        let failed = |error| self.failed_at(OP, self.place(key), error);
-        let path = self.path(OP, key)?;
-        self.absent::<()>(OP)?;
-        let guard = self.guard().map_err(failed)?;
-        if self.meta(OP, key)?.is_none() {
-            return Ok(false);
-        }
-        self.checked(OP, key, condition)?;
-        fs::remove_file(&path).map_err(failed)?;
-        // Folders are there for their blobs; the first that has others ends the way up. In a bucket they stay.
-        let keeps = |folder: &&Path| self.naming == Naming::Bucket || fs::remove_dir(folder).is_err();
-        let folders = path.ancestors().skip(1).take_while(|folder| *folder != self.root);
-        let left = folders.into_iter().find(keeps).unwrap_or(&self.root);
-        self.remove_attributes(&path)
-            .and_then(|()| sync_folder(left))
-            .map_err(|error| Error::new(ErrorKind::Ambiguous, OP, self.place(key)).with_source(error))?;
-        drop(guard);
-        Ok(true)
-    }
-
-    fn guard(&self) -> io::Result<Guard> {
-        Guard::take(&self.root.join(format!("{OWN}lock")))
-    }
-
     /// What is stored, if the condition allows it.
-    fn checked(&self, op: Op, key: &Key, condition: &Precondition) -> Result<Option<BlobMeta>> {
+    pub(crate) fn checked(&self, op: Op, key: &Key, condition: &Precondition) -> Result<Option<BlobMeta>> {
         let stored = self.meta(op, key)?;
         if condition.is_met_by(stored.as_ref().map(|meta| &meta.version)) {
             return Ok(stored);
@@ -273,11 +191,6 @@ impl Tree {
 /// Whether the file is not there; below a file there is none either.
 pub(crate) fn is_absence(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
-}
-
-/// Whether a folder cannot be made because a file has its name.
-fn is_taken(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory)
 }
 
 #[cfg(unix)]

@@ -244,7 +244,9 @@ fn a_full_disk_leaves_the_old_content_and_no_other_file() {
     let large = vec![b'x'; 1 << 20];
     let error = block_on(store.put(&key("s.json"), large.into(), &PutOptions::default())).unwrap_err();
     let outcome = (error.kind(), error.to_string(), read(&store, "s.json"), all(&store));
-    let is_clean = !folder.path().join(".groundstate-new").exists();
+    let writes = fs::read_dir(folder.path().join(".groundstate-writes")).unwrap();
+    let is_clean =
+        writes.into_iter().all(|entry| entry.unwrap().path().extension().is_none_or(|end| end != "new"));
     drop(Command::new("umount").arg("-l").arg(folder.path()).status());
     assert_eq!(outcome.0, ErrorKind::Unavailable);
     assert!(outcome.1.ends_with("there is no room left; make room"), "{}", outcome.1);

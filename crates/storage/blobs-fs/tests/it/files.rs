@@ -1,6 +1,7 @@
 //! What the store in a directory does that the suite does not see.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
@@ -101,7 +102,78 @@ async fn what_a_crash_left_aside_is_no_blob_and_no_obstacle() -> Outcome {
     assert!(store.list("", &ListOptions::default()).await?.blobs.is_empty());
     store.put(&Key::parse("k")?, "1".into(), &PutOptions::default()).await?;
     assert!(!folder.path().join(".groundstate-new").exists());
+    let slot = |name: &str| slots(folder.path(), name);
+    let drafts = slot("lock").into_iter().map(|path| path.with_extension("new"));
+    for draft in drafts {
+        fs::write(draft, "half")?;
+    }
+    store.put(&Key::parse("k")?, "2".into(), &PutOptions::default()).await?;
+    assert!(slot("new").is_empty());
+    let page = store.list("", &ListOptions::default()).await?;
+    assert_eq!(page.blobs.iter().map(|blob| blob.name.as_str()).collect::<Vec<_>>(), ["k"]);
     store.delete(&Key::parse("k")?, &DeleteOptions::default()).await?;
+    Ok(())
+}
+
+/// The store's own files with this ending.
+fn slots(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let own = fs::read_dir(folder.join(".groundstate-writes")).unwrap().map(|entry| entry.unwrap().path());
+    own.filter(|path| path.extension().is_some_and(|end| end == ending)).collect()
+}
+
+/// A thread that writes `k`, and tells how it ended.
+fn writing(store: FileBlobs) -> (std::thread::JoinHandle<()>, mpsc::Receiver<bool>) {
+    let (teller, told) = mpsc::channel();
+    let writer = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime can be had");
+        let key = Key::parse("k").expect("it is a key");
+        let outcome = runtime.block_on(store.put(&key, "1".into(), &PutOptions::default())).is_ok();
+        teller.send(outcome).ok();
+    });
+    (writer, told)
+}
+
+#[tokio::test]
+async fn a_writer_waits_for_one_of_the_same_blob_and_not_for_others() -> Outcome {
+    let (folder, store) = store()?;
+    store.put(&Key::parse("k")?, "0".into(), &PutOptions::default()).await?;
+    let [slot] = &slots(folder.path(), "lock")[..] else { return Err("one slot was used".into()) };
+    let other = fs::File::open(slot)?;
+    fs2::FileExt::lock_exclusive(&other)?;
+    let (writer, told) = writing(store.clone());
+    assert!(told.recv_timeout(Duration::from_millis(100)).is_err());
+    // Were they to wait for it, this would not return.
+    for name in ["a", "b/c", "l"] {
+        store.put(&Key::parse(name)?, "1".into(), &PutOptions::default()).await?;
+    }
+    fs2::FileExt::unlock(&other)?;
+    assert!(told.recv_timeout(Duration::from_secs(20))?);
+    writer.join().map_err(|_| "the writer panicked")?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn folders_come_and_go_under_many_writers_and_no_blob_is_lost() -> Outcome {
+    let (folder, _) = store()?;
+    let tasks: Vec<_> = (0..8)
+        .map(|number| {
+            // Each has a client of its own, as processes have.
+            let store = FileBlobs::open(folder.path()).unwrap();
+            tokio::spawn(async move {
+                let key = Key::parse(&format!("a/b/{number}")).unwrap();
+                for _ in 0..40 {
+                    let absent = PutOptions::expecting(Precondition::Absent);
+                    store.put(&key, "1".into(), &absent).await.unwrap();
+                    assert!(store.head(&key).await.unwrap().is_some(), "{key}");
+                    assert!(store.delete(&key, &DeleteOptions::default()).await.unwrap(), "{key}");
+                }
+            })
+        })
+        .collect();
+    for task in tasks {
+        task.await?;
+    }
+    assert!(!folder.path().join("a").exists());
     Ok(())
 }
 
@@ -119,18 +191,12 @@ async fn folders_go_with_their_last_blob() -> Outcome {
 }
 
 #[test]
-fn a_writer_waits_for_one_of_another_process() -> Outcome {
+fn a_writer_waits_for_a_process_that_locks_the_whole_directory() -> Outcome {
     let (folder, store) = store()?;
     // Locks of this kind belong to open files, so another one of this process is as good as another process.
     let other = fs::File::create(folder.path().join(".groundstate-lock"))?;
     fs2::FileExt::lock_exclusive(&other)?;
-    let (teller, told) = mpsc::channel();
-    let writer = std::thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime can be had");
-        let key = Key::parse("k").expect("it is a key");
-        let outcome = runtime.block_on(store.put(&key, "1".into(), &PutOptions::default())).is_ok();
-        teller.send(outcome).ok();
-    });
+    let (writer, told) = writing(store);
     assert!(told.recv_timeout(Duration::from_millis(100)).is_err());
     fs2::FileExt::unlock(&other)?;
     assert!(told.recv_timeout(Duration::from_secs(20))?);

@@ -65,7 +65,7 @@ proptest! {
             prop_assert!(block_on(store.delete(&Key::parse(name).unwrap(), &DeleteOptions::default())).unwrap());
         }
         let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-        prop_assert!(left.iter().all(|name| name == ".groundstate-lock"), "{:?}", left);
+        prop_assert!(left.iter().all(|name| name == ".groundstate-lock" || name == ".groundstate-writes"), "{:?}", left);
     }
 }
 
