@@ -9,6 +9,7 @@ mod machine;
 mod peer;
 pub(crate) mod replay;
 mod report;
+pub(crate) mod server;
 pub(crate) mod stacks;
 pub(crate) mod state;
 pub(crate) mod steps;

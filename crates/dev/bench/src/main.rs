@@ -11,7 +11,9 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 use groundstate_bench::{Format, Recipe};
 
-use bench::{Failure, Outcome, child, deployment, hostile, journal, replay, stacks, state, steps, walk};
+use bench::{
+    Failure, Outcome, child, deployment, hostile, journal, replay, server, stacks, state, steps, walk,
+};
 
 /// Measures groundstate on large states, beside `serde_json` and Terraform.
 #[derive(Debug, Parser)]
@@ -37,6 +39,8 @@ enum Command {
     Hostile(hostile::Options),
     /// Measures stacks in Pulumi's own backends: lists, exports and updates, beside the `pulumi` on the path
     Stacks(stacks::Options),
+    /// Measures locked write cycles and memory of state servers, beside another server of the protocol
+    Server(server::Options),
     /// Writes an invented state
     Gen(Gen),
     /// Runs a program and says how long it took and how much memory it needed
@@ -80,6 +84,7 @@ fn main() -> ExitCode {
         Command::Deployment(options) => deployment::run(&options),
         Command::Replay(options) => replay::run(&options),
         Command::ReplayStep(options) => replay::run_step(&options),
+        Command::Server(options) => server::run(&options),
         Command::Stacks(options) => stacks::run(&options),
         Command::StacksStep(options) => stacks::run_step(&options),
         Command::Hostile(options) => hostile::run(&options),

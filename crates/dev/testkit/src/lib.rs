@@ -20,13 +20,14 @@
 //!
 //! [`TestBackend`] is a fresh place for states in such a server, or in one of others, with the settings of a `backend` block. [`PulumiPlace`] is
 //! one for stacks of Pulumi, and [`PulumiProject`] runs the real pulumi there. [`PgBouncer`] stands between clients and a PostgreSQL server.
-//! [`Browser`] is a real Chromium for pages.
+//! [`Browser`] is a real Chromium for pages. [`RoundRobin`] stands before several servers, and [`ask`] sends one request to any.
 //!
 //! # What it does not do
 //!
 //! Nothing is stored on disk, and nothing listens beyond the loopback. Limits of size and rate are not enforced, and
 //! permissions only as far as a test forbids something.
 
+mod asking;
 mod azure;
 mod backend;
 mod browser;
@@ -49,6 +50,7 @@ mod s3;
 mod store;
 mod xml;
 
+pub use asking::{Asked, ask, ask_into};
 pub use azure::AzureServer;
 pub use backend::{S3Locks, TestBackend, is_required, server_of_peer, terraform_takes_part};
 pub use browser::{Browser, Page};
@@ -60,7 +62,7 @@ pub use http_state::{HttpFlaw, HttpStateServer};
 pub use issuer::TestIssuer;
 pub use log::{Mark, Recorded, Traffic};
 pub use pgbouncer::PgBouncer;
-pub use proxy::{ConnectProxy, FaultProxy};
+pub use proxy::{ConnectProxy, FaultProxy, RoundRobin};
 #[cfg(unix)]
 pub use pulumi::PulumiHolds;
 pub use pulumi::{PulumiPlace, PulumiProject, pulumi_takes_part};

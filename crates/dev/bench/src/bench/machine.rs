@@ -21,6 +21,12 @@ pub(crate) fn version_of(program: &str, argument: &str) -> Option<String> {
     output.status.success().then(|| text.lines().next().unwrap_or_default().trim().to_owned())
 }
 
+/// How many processes wanted to run, on average over 1, 5 and 15 minutes.
+pub(crate) fn load() -> Option<String> {
+    let text = fs::read_to_string("/proc/loadavg").ok()?;
+    Some(text.split(' ').take(3).collect::<Vec<_>>().join(", "))
+}
+
 fn field(path: &str, name: &str) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     let line = text.lines().find(|line| line.starts_with(name))?;

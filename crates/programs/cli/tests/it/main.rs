@@ -46,6 +46,8 @@ mod replace;
 mod schemas;
 #[cfg(feature = "server")]
 mod serve;
+#[cfg(all(feature = "server", feature = "postgres"))]
+mod serve_nodes;
 #[cfg(feature = "server")]
 mod serve_terraform;
 mod show;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::support::{Run, command, groundstate};
 
 /// Longer than anything takes on a machine that is busy.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server in a process of its own; it is killed when it is dropped.
 pub(crate) struct Server {
@@ -244,7 +244,7 @@ fn an_upload_that_has_begun_is_finished_after_sigterm() {
     let dir = tempfile::tempdir().unwrap();
     let server = Server::start(dir.path(), &[]);
     let body = document(1, 100_000);
-    let mut upload = begin_upload(&server, &body);
+    let mut upload = begin_upload(&server, STATE, &body);
     server.signal("TERM");
     until("the server stops listening", || TcpStream::connect(server.address()).is_err());
     upload.write_all(&body.as_bytes()[50_000..]).unwrap();
@@ -255,12 +255,12 @@ fn an_upload_that_has_begun_is_finished_after_sigterm() {
 }
 
 /// Sends the head, waits until the server asks for the body, and sends the first 50,000 bytes of it.
-fn begin_upload(server: &Server, body: &str) -> TcpStream {
+fn begin_upload(server: &Server, path: &str, body: &str) -> TcpStream {
     const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
     let mut upload = TcpStream::connect(server.address()).unwrap();
     upload.set_read_timeout(Some(PATIENCE)).unwrap();
     let head = format!(
-        "POST {STATE} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n",
+        "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n",
         body.len()
     );
     upload.write_all(head.as_bytes()).unwrap();
@@ -276,7 +276,7 @@ fn an_upload_that_does_not_end_is_refused_as_a_whole_and_the_next_server_has_the
     let dir = tempfile::tempdir().unwrap();
     let server = Server::start(dir.path(), &["--set", "limits.shutdown_timeout=1s"]);
     assert_eq!(request(&server, "POST", STATE, &document(1, 0)).status, 200);
-    let upload = begin_upload(&server, &document(2, 100_000));
+    let upload = begin_upload(&server, STATE, &document(2, 100_000));
     server.signal("TERM");
     let run = server.ended();
     assert_eq!(run.code, 0, "{}", run.stderr);
@@ -290,7 +290,7 @@ fn an_upload_that_does_not_end_is_refused_as_a_whole_and_the_next_server_has_the
 fn a_second_signal_ends_the_server_at_once() {
     let dir = tempfile::tempdir().unwrap();
     let server = Server::start(dir.path(), &[]);
-    let upload = begin_upload(&server, &document(1, 100_000));
+    let upload = begin_upload(&server, STATE, &document(1, 100_000));
     server.signal("INT");
     until("the server stops listening", || TcpStream::connect(server.address()).is_err());
     server.signal("TERM");
@@ -341,6 +341,26 @@ fn a_server_that_is_killed_during_an_upload_has_lost_nothing_and_keeps_its_locks
         let held = request(&server, "LOCK", STATE, &lock.replace("11111111", "22222222"));
         assert_eq!((held.status, held.body.as_str()), (423, lock));
     }
+    assert_eq!(request(&server, "UNLOCK", STATE, lock).status, 200);
+}
+
+#[test]
+fn a_server_that_is_killed_while_a_body_is_sent_keeps_the_old_state_and_the_lock() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut server = Server::start(dir.path(), &[]);
+    assert_eq!(request(&server, "POST", STATE, &document(1, 0)).status, 200);
+    let lock = r#"{"ID":"11111111-0000-0000-0000-000000000000","Who":"ana@build"}"#;
+    assert_eq!(request(&server, "LOCK", STATE, lock).status, 200);
+    let under_lock = format!("{STATE}?ID=11111111-0000-0000-0000-000000000000");
+    let upload = begin_upload(&server, &under_lock, &document(2, 100_000));
+    server.child.kill().unwrap();
+    server.child.wait().unwrap();
+    drop(upload);
+    let server = Server::start(dir.path(), &[]);
+    assert_eq!(request(&server, "GET", STATE, "").body, document(1, 0));
+    let held = request(&server, "LOCK", STATE, &lock.replace("11111111", "22222222"));
+    assert_eq!((held.status, held.body.as_str()), (423, lock));
+    assert_eq!(request(&server, "POST", &under_lock, &document(2, 100_000)).status, 200);
     assert_eq!(request(&server, "UNLOCK", STATE, lock).status, 200);
 }
 

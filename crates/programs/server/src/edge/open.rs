@@ -177,7 +177,13 @@ impl OpenedStore {
     async fn check_layout(&self, place: &StorePlace) -> Result<(), OpenError> {
         let failed = |source| OpenError::Store { place: place.to_string(), source };
         let key = Key::parse(LAYOUT).map_err(failed)?;
-        let found = self.store.get(&key, &GetOptions::default()).await.map_err(failed)?;
+        let found = match self.store.get(&key, &GetOptions::default()).await {
+            // There is no table yet, and the first write creates it.
+            Err(error) if error.kind() == ErrorKind::NotFound && matches!(place, StorePlace::Postgres(_)) => {
+                None
+            }
+            found => found.map_err(failed)?,
+        };
         if found.is_none() {
             let text = format!("{{\"layout\":{VERSION}}}\n");
             let once = PutOptions::expecting(Precondition::Absent);
