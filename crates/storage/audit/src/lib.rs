@@ -82,7 +82,7 @@ pub use hash::Hash;
 pub use location::Location;
 pub use log::AuditLog;
 pub use op::Op;
-pub use reader::Reader;
+pub use reader::{Newest, Reader};
 pub use recorder::Recorder;
 pub use retention::{Removed, retain};
 pub use verification::{Finding, Report, Rule, verify};

@@ -3,6 +3,8 @@
 use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 use groundstate_statemgr::WorkspaceName;
 
+#[cfg(feature = "server")]
+use super::audit::AuditArgs;
 use super::change::{
     AddressesArgs, EditArgs, LockCommandArgs, LocksArgs, MergeErroredArgs, MvArgs, PullArgs, PushArgs,
     RecoverArgs, ReplaceProviderArgs, SalvageArgs, SplitArgs, UndoArgs, UnlockArgs,
@@ -19,17 +21,20 @@ use super::pulumi::{CryptArgs, DependencyGraphArgs, PendingArgs, RepairArgs, RmA
 #[cfg(feature = "server")]
 use super::serve::ServeArgs;
 use super::stacks::StacksArgs;
+#[cfg(feature = "server")]
+use super::token::TokenArgs;
 
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done, and nothing to report
-  1  `check` has findings of the severity of `--fail-on`, `diff` has differences, `repair` has a plan, or `salvage` lost something
+  1  `check` has findings of the severity of `--fail-on`, `diff` has differences, `repair` has a plan, `salvage` lost something, or
+     `audit` finds a damaged log
   2  the command line or a script is wrong, or asks for something impossible
   3  there is no state: a file is missing, empty or unreadable; or a file cannot be written
   4  the input is not a state file
   5  the input is a state file that cannot be used
   6  refused, because something would be lost
-  7  no such address, output or lock
+  7  no such address, output, lock or token
   8  another process holds the lock
   9  the change does not fit what is stored, or another process has changed the state meanwhile
  10  done, but the lock was lost meanwhile, or could not be released
@@ -309,6 +314,16 @@ pub(crate) enum Command {
     /// the configuration and the certificates again.
     #[cfg(feature = "server")]
     Serve(ServeArgs),
+    /// Creates, lists and revokes the tokens of a server
+    ///
+    /// Creates, lists and revokes tokens in the store of a server, while servers run or not. Each change is in the audit log.
+    #[cfg(feature = "server")]
+    Token(TokenArgs),
+    /// Shows and verifies the audit log of a server
+    ///
+    /// Shows and verifies the audit log in the store of a server, while servers run or not. Nothing is written.
+    #[cfg(feature = "server")]
+    Audit(AuditArgs),
     /// Prints this help, or that of a command
     Help(HelpArgs),
     /// Prints the version, and the formats it reads and writes

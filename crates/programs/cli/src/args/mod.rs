@@ -1,5 +1,7 @@
 //! The grammar of the command line.
 
+#[cfg(feature = "server")]
+mod audit;
 mod change;
 mod cli;
 mod examples;
@@ -15,6 +17,8 @@ mod pulumi;
 #[cfg(feature = "server")]
 mod serve;
 mod stacks;
+#[cfg(feature = "server")]
+mod token;
 
 pub(crate) use change::{
     AddressesArgs, ChangeArgs, EditArgs, LockArgs, LockCommandArgs, LocksArgs, MergeErroredArgs, MvArgs,
@@ -55,4 +59,10 @@ pub(crate) use pulumi::{
 };
 
 #[cfg(feature = "server")]
+pub(crate) use audit::{AuditCommand, AuditShowArgs, AuditVerifyArgs};
+
+#[cfg(feature = "server")]
 pub(crate) use serve::{ServeArgs, ServerArgs};
+
+#[cfg(feature = "server")]
+pub(crate) use token::{TokenCommand, TokenCreateArgs, TokenListArgs, TokenRevokeArgs};

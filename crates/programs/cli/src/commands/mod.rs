@@ -1,5 +1,7 @@
 //! From the command line to the verb: of the family of the state, or of this folder if it knows no family.
 
+#[cfg(feature = "server")]
+mod audit;
 mod changing;
 mod check;
 mod completions;
@@ -13,6 +15,8 @@ mod order;
 mod reading;
 #[cfg(feature = "server")]
 mod serve;
+#[cfg(feature = "server")]
+mod token;
 mod unlock;
 mod version;
 
@@ -68,6 +72,10 @@ pub(crate) fn run(command: Command) -> Result {
         Command::Rollback(args) => changing::rollback(&args),
         #[cfg(feature = "server")]
         Command::Serve(args) => serve::run(&args),
+        #[cfg(feature = "server")]
+        Command::Token(args) => token::run(&args.command),
+        #[cfg(feature = "server")]
+        Command::Audit(args) => audit::run(&args.command),
         Command::Help(args) => help::run(args),
         Command::Version(args) => version::run(&args),
         Command::Completions(args) => completions::run(&args),

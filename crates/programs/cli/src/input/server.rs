@@ -1,11 +1,16 @@
-//! The configuration of the server: from a file, from variables, from the command line.
+//! The configuration of the server, from a file, from variables, from the command line.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use groundstate_blobs::Context;
+use groundstate_common::{OsIds, SystemClock};
 use groundstate_server::config::{Config, ConfigError, Sources};
+use groundstate_server::edge::OpenError;
+use groundstate_statemgr::TokioSleeper;
 
 use crate::args::ServerArgs;
-use crate::report::error::{Failure, Kind, Result};
+use crate::report::error::{Failure, Kind, Result, chain};
 
 /// Says the same as `--config`.
 const FILE: &str = "GROUNDSTATE_CONFIG";
@@ -47,4 +52,26 @@ pub(crate) fn refused(error: &ConfigError) -> Failure {
         error.problems().iter().filter_map(|problem| problem.hint.as_ref()).collect();
     hints.dedup();
     hints.into_iter().fold(failure, |failure, hint| failure.hint(hint.as_str()))
+}
+
+/// The clock, the timer and the ids of servers and of their stores.
+pub(crate) fn context() -> Context {
+    Context::new(Arc::new(SystemClock), Arc::new(TokioSleeper), Arc::new(OsIds))
+}
+
+/// The failure of a store that cannot be opened.
+pub(crate) fn unusable(error: &OpenError) -> Failure {
+    let failure = Failure::new(Kind::NoState, chain(error));
+    match error {
+        OpenError::NoServer { .. } => {
+            failure.hint("name the store of the server with `--store`, or its configuration with `--config`")
+        }
+        OpenError::Directory { .. } | OpenError::ReadOnly { .. } => {
+            failure.hint("name a directory that this user can write to with `--store DIRECTORY`")
+        }
+        OpenError::NotConditional { .. } => {
+            failure.hint("use a directory, or a store that has conditional writes")
+        }
+        _ => failure,
+    }
 }

@@ -11,6 +11,8 @@ pub(crate) mod managed_state;
 pub(crate) mod pair;
 pub(crate) mod recovery;
 pub(crate) mod save;
+#[cfg(feature = "server")]
+pub(crate) mod server_store;
 pub(crate) mod stack;
 pub(crate) mod stack_lock;
 pub(crate) mod state_error;

@@ -136,6 +136,31 @@ pub(crate) fn prepare(dir: &Path) {
     }
 }
 
+/// Whether the command works on the store of a server.
+pub(crate) fn is_of_server_store(command: &str) -> bool {
+    ["token", "audit"].iter().any(|name| command.starts_with(name))
+}
+
+/// The store of a server that has a token and an audit log.
+pub(crate) fn prepare_server(dir: &Path) {
+    let put = |name: &str, text: &str| {
+        let path = dir.join("states").join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    put("groundstate/layout.json", "{\"layout\":1}\n");
+    let hash = "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae";
+    let (id, everything) = (&hash[..16], r#"[{"role":"read","project":"*","state":"*"}]"#);
+    let token = format!(
+        r#"{{"format":1,"id":"{id}","name":"ci","sha256":"{hash}","grants":{everything},"created":"2026-01-01T00:00:00Z","created_by":"user:ana@build"}}"#
+    );
+    put(&format!("auth/tokens/{id}.json"), &token);
+    put(&format!("auth/token-uses/{id}.json"), r#"{"format":1,"day":"2026-01-02"}"#);
+    let created = run_in(dir, "groundstate token create admin --role admin --store states");
+    assert_eq!(created.code, 0, "{}", created.stderr);
+    fs::write(dir.join("checkpoint.txt"), format!("0:{}\n", "0".repeat(64))).unwrap();
+}
+
 pub(crate) fn run_in(dir: &Path, line: &str) -> Run {
     let mut command = shell(line);
     command.current_dir(dir).env("PULUMI_CONFIG_PASSPHRASE", "password").stdin(Stdio::null());
@@ -191,6 +216,9 @@ fn every_example_of_the_help_does_what_it_says() {
                 _ => {
                     let dir = tempfile::tempdir().unwrap();
                     prepare(dir.path());
+                    if is_of_server_store(command) {
+                        prepare_server(dir.path());
+                    }
                     run_in(dir.path(), &line)
                 }
             };

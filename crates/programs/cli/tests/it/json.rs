@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{fs, mem};
 
-use super::examples::{examples, prepare, run_in, run_in_network};
+use super::examples::{examples, is_of_server_store, prepare, prepare_server, run_in, run_in_network};
 use super::help::{COMMANDS, help};
 use super::journal::{base, entries, lines};
 use super::recover::interrupted;
@@ -13,6 +13,8 @@ use super::support::{Run, resource, with_resources, workspace};
 
 /// Members that no run here has, and why.
 const NOT_SEEN: &[(&str, &str)] = &[
+    ("audit-show.entries[].remote", "entries of servers have it, and a test of a server looks at it"),
+    ("audit-show.entries[].request", "as above"),
     ("common.holder.expires", "only leases of Azure end by themselves"),
     ("message.notice.code", "commands with `--json` have no notice about a place in a file yet"),
     ("message.notice.place", "as above"),
@@ -70,7 +72,9 @@ impl Runs {
         for line in lines {
             let words: Vec<&str> = line.split(' ').collect();
             let command = match words[0] {
-                "order" | "pending" | "journal" | "stacks" | "workspaces" => words[..2].join(" "),
+                "audit" | "order" | "pending" | "journal" | "stacks" | "token" | "workspaces" => {
+                    words[..2].join(" ")
+                }
                 _ => words[0].to_owned(),
             };
             let run = run_in(dir, &format!("groundstate {line} --json"));
@@ -123,6 +127,9 @@ fn look_at_examples(runs: &mut Runs) {
                 _ => {
                     let dir = tempfile::tempdir().unwrap();
                     prepare(dir.path());
+                    if is_of_server_store(&command) {
+                        prepare_server(dir.path());
+                    }
                     run_in(dir.path(), &line)
                 }
             };
@@ -297,6 +304,36 @@ fn look_at_questions(runs: &mut Runs) {
     }
 }
 
+/// The store of a server.
+fn look_at_server(runs: &mut Runs) {
+    let dir = tempfile::tempdir().unwrap();
+    prepare_server(dir.path());
+    runs.lines_in(
+        dir.path(),
+        &[
+            "token create deploy --role write --project web --state prod-* --expires 90d --store states",
+            "token create deploy --role write --store states",
+            "token list --store states",
+            "token revoke ci --store states",
+            "token revoke ci --store states",
+            "token revoke nothing --store states",
+            "token revoke deploy --store states",
+            "token list --store states",
+            "audit show --store states",
+            "audit verify --store states",
+            "audit verify --store states --since 1:0000",
+            "token create first --role admin --store new-states",
+            "token list --store nowhere",
+            "token list --store memory:",
+            "token create x --role admin --store memory:",
+        ],
+    );
+    let segment = dir.path().join("states/audit/segments/00000000000000000001.jsonl");
+    let text = fs::read_to_string(&segment).unwrap();
+    fs::write(&segment, text.replace("token.revoke", "token.create").replacen("{", "", 2)).unwrap();
+    runs.lines_in(dir.path(), &["audit verify --store states", "audit show --store states"]);
+}
+
 /// What states and journals seldom have.
 fn look_at_rarities(runs: &mut Runs) {
     let dir = tempfile::tempdir().unwrap();
@@ -361,6 +398,7 @@ fn documents_and_messages_are_what_the_schemas_say() {
     look_at_changes(&mut runs);
     look_at_questions(&mut runs);
     look_at_rarities(&mut runs);
+    look_at_server(&mut runs);
     runs.finish();
     // A member that no run has may be one that is gone, and a command that was not run may print anything.
     assert_eq!(runs.commands, runs.schemas.commands());

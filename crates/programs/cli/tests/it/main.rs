@@ -49,6 +49,8 @@ mod serve;
 #[cfg(all(feature = "server", feature = "postgres"))]
 mod serve_nodes;
 #[cfg(feature = "server")]
+mod serve_auth;
+#[cfg(feature = "server")]
 mod serve_terraform;
 mod show;
 mod sources;
@@ -66,6 +68,8 @@ mod surgery;
 mod terminal;
 mod terraform;
 mod terraform_surgery;
+#[cfg(feature = "server")]
+mod token;
 mod transfer;
 mod upgrade;
 mod version;

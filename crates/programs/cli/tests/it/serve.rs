@@ -92,6 +92,7 @@ impl Drop for Server {
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
+    pub(crate) head: String,
     pub(crate) body: String,
 }
 
@@ -115,7 +116,7 @@ pub(crate) fn answer(mut stream: TcpStream) -> Answer {
     stream.read_to_string(&mut text).unwrap();
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {text:?}"));
     let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-    Answer { status, body: body.to_owned() }
+    Answer { status, head: head.to_owned(), body: body.to_owned() }
 }
 
 /// Waits until something is so.
@@ -164,7 +165,7 @@ fn a_configuration_is_checked_and_shown_without_touching_anything() {
     assert!(shown.contains("\nburst = 5 # --set\n"), "{shown}");
     assert!(!dir.path().join("states").exists());
     // What is shown is a configuration that says the same.
-    fs::write(&file, &shown.replace("DIR", dir.path().to_str().unwrap())).unwrap();
+    fs::write(&file, shown.replace("DIR", dir.path().to_str().unwrap())).unwrap();
     let again = groundstate(&["serve", "--config", file.to_str().unwrap(), "--check"]).clean();
     let values = |text: &str| {
         text.lines().map(|line| line.split(" # ").next().unwrap().to_owned()).collect::<Vec<_>>()

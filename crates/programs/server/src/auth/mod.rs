@@ -28,4 +28,6 @@ pub use pattern::Pattern;
 pub use principal::{Grant, Principal, PrincipalKind, Role};
 pub use settings::{Anonymous, AuthSettings, InvalidAuth};
 pub use token::{InvalidToken, Token, TokenId};
-pub use tokens::{NewToken, Revocation, TokenError, TokenInfo, TokenName, TokenStatus, Tokens, name_or_id};
+pub use tokens::{
+    NewToken, Revocation, RevokedToken, TokenError, TokenInfo, TokenName, TokenStatus, Tokens, name_or_id,
+};

@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use groundstate_common::shell_word;
 use groundstate_versioned::Retention;
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
@@ -237,9 +238,23 @@ impl Config {
         let Some(address) = self.open_addresses().next() else { return Ok(()) };
         let message =
             format!("{address} can be reached from other machines, and clients are not asked who they are");
-        let hint = "add an `[[auth.issuer]]` or an `[[auth.certificate]]` to the configuration, as docs/deployment.md shows; or \
-                    listen on 127.0.0.1";
+        let hint = format!("{}; or listen on 127.0.0.1", self.authentication_hint());
         Err(ConfigError::of(Problem::new(self.origin("listen"), message).hint(hint)))
+    }
+
+    /// What makes the server ask clients.
+    fn authentication_hint(&self) -> String {
+        const CREATE: &str = "groundstate token create NAME --role admin";
+        match &self.store {
+            // No command reaches the memory of another process.
+            StorePlace::Memory => {
+                "add an `[[auth.issuer]]` or an `[[auth.certificate]]` to the configuration".to_owned()
+            }
+            StorePlace::Directory(path) => {
+                format!("create a token with `{CREATE} --store {}`", shell_word(&path.to_string_lossy()))
+            }
+            _ => format!("create a token with `{CREATE}`, and the same `--store` or `--config`"),
+        }
     }
 
     fn origin(&self, name: &'static str) -> Option<Origin> {

@@ -29,6 +29,6 @@ pub use measured::Measured;
 pub use metrics::Metrics;
 pub use open::{OpenError, OpenedStore};
 pub use server::{Ended, Reloader, Server, ServerParts, StartError};
-pub use service::{AUDIT_PREFIX, Service, ServiceError};
+pub use service::{Service, ServiceError};
 pub use systemd::notify;
 pub use tls::{TlsError, key_note};

@@ -60,6 +60,14 @@ pub enum OpenError {
         /// Why.
         source: BlobError,
     },
+    /// No server has used it.
+    #[error("{place} is not the store of a server: {reason}")]
+    NoServer {
+        /// The store, without secrets.
+        place: String,
+        /// What is missing.
+        reason: String,
+    },
     /// Two writers would overwrite each other there.
     #[error("the store {place} has no conditional writes, so two writers would overwrite each other")]
     NotConditional {
@@ -93,6 +101,8 @@ pub struct OpenedStore {
     pub store: Arc<dyn BlobStore>,
     /// What should be known of it, one line each.
     pub notes: Vec<String>,
+    /// No server had used it before [`check`](Self::check).
+    pub is_new: bool,
 }
 
 impl OpenedStore {
@@ -137,7 +147,45 @@ impl OpenedStore {
         if !store.capabilities().conditional_put {
             return Err(OpenError::NotConditional { place: place.to_string() });
         }
-        Ok(Self { store, notes })
+        Ok(Self { store, notes, is_new: false })
+    }
+
+    /// Opens the store of a server. Nothing is made and nothing is written, so this is for looking at a store, also where that is all that
+    /// is permitted.
+    ///
+    /// # Errors
+    ///
+    /// When no server has used it, a newer one has changed its layout, or it does not answer.
+    pub async fn open_used(
+        place: &StorePlace,
+        context: &Context,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, OpenError> {
+        let no_server =
+            |reason: &str| OpenError::NoServer { place: place.to_string(), reason: reason.to_owned() };
+        match place {
+            StorePlace::Memory => return Err(no_server("memory is there for one process alone")),
+            // Opening would make it.
+            StorePlace::Directory(path) => match std::fs::metadata(path) {
+                Ok(found) if found.is_dir() => {}
+                Ok(_) => return Err(no_server("it is not a directory")),
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                    return Err(no_server("there is no such directory"));
+                }
+                Err(error) => return Err(no_server(&error.to_string())),
+            },
+            _ => {}
+        }
+        let opened = Self::open(place, context, variable)?;
+        match opened.layout(place).await {
+            Ok(Some(layout)) => known(place, layout)?,
+            Ok(None) => return Err(no_server(&format!("it has no {LAYOUT}"))),
+            Err(OpenError::Store { source, .. }) if source.kind() == ErrorKind::NotFound => {
+                return Err(no_server(source.message()));
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(opened)
     }
 
     /// Writes a blob, reads it and deletes it; compares the clocks; and marks the store with the version of its layout.
@@ -174,35 +222,52 @@ impl OpenedStore {
     }
 
     /// Compares the version of the layout, which the first server writes.
-    async fn check_layout(&self, place: &StorePlace) -> Result<(), OpenError> {
-        let failed = |source| OpenError::Store { place: place.to_string(), source };
-        let key = Key::parse(LAYOUT).map_err(failed)?;
-        let found = match self.store.get(&key, &GetOptions::default()).await {
-            // There is no table yet, and the first write creates it.
-            Err(error) if error.kind() == ErrorKind::NotFound && matches!(place, StorePlace::Postgres(_)) => {
+    async fn check_layout(&mut self, place: &StorePlace) -> Result<(), OpenError> {
+        let mut found = match self.layout(place).await {
+            // The first write makes the table.
+            Err(OpenError::Store { source, .. })
+                if matches!(place, StorePlace::Postgres(_)) && source.kind() == ErrorKind::NotFound =>
+            {
                 None
             }
-            found => found.map_err(failed)?,
+            found => found?,
         };
         if found.is_none() {
+            let key = layout_key(place)?;
             let text = format!("{{\"layout\":{VERSION}}}\n");
             let once = PutOptions::expecting(Precondition::Absent);
             match self.store.put(&key, text.into(), &once).await {
-                Ok(_) => return Ok(()),
+                Ok(_) => {
+                    self.is_new = true;
+                    return Ok(());
+                }
                 // Another node was quicker, and its mark is read.
                 Err(error) if error.kind() == ErrorKind::PreconditionFailed => {}
                 Err(source) => return Err(OpenError::ReadOnly { place: place.to_string(), source }),
             }
+            found = self.layout(place).await?;
         }
-        let found = match found {
-            Some(found) => Some(found),
-            None => self.store.get(&key, &GetOptions::default()).await.map_err(failed)?,
-        };
-        let mark = found.and_then(|blob| serde_json::from_slice::<Mark>(&blob.bytes).ok());
-        match mark.map(|mark| mark.layout) {
-            Some(layout) if (1..=VERSION).contains(&layout) => Ok(()),
-            layout => Err(OpenError::Layout { place: place.to_string(), layout }),
-        }
+        known(place, found.unwrap_or(None))
+    }
+
+    /// The layout that is marked in the store; none inside if the mark cannot be read.
+    async fn layout(&self, place: &StorePlace) -> Result<Option<Option<u64>>, OpenError> {
+        let failed = |source| OpenError::Store { place: place.to_string(), source };
+        let found = self.store.get(&layout_key(place)?, &GetOptions::default()).await.map_err(failed)?;
+        let mark = |bytes: &[u8]| serde_json::from_slice::<Mark>(bytes).ok().map(|mark| mark.layout);
+        Ok(found.map(|blob| mark(&blob.bytes)))
+    }
+}
+
+fn layout_key(place: &StorePlace) -> Result<Key, OpenError> {
+    Key::parse(LAYOUT).map_err(|source| OpenError::Store { place: place.to_string(), source })
+}
+
+/// Whether this server knows the layout.
+fn known(place: &StorePlace, layout: Option<u64>) -> Result<(), OpenError> {
+    match layout {
+        Some(layout) if (1..=VERSION).contains(&layout) => Ok(()),
+        layout => Err(OpenError::Layout { place: place.to_string(), layout }),
     }
 }
 

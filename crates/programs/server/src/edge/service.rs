@@ -23,10 +23,7 @@ use super::principals::limit;
 use super::server::ServerParts;
 use crate::auth::{Authenticator, Principal, Role, TokenError, Tokens, require};
 use crate::config::Config;
-use crate::{App, Maintenance, Parts, Problem, ProblemType, router};
-
-/// What the keys of the audit log begin with.
-pub const AUDIT_PREFIX: &str = "audit/";
+use crate::{AUDIT_PREFIX, App, Maintenance, Parts, Problem, ProblemType, router};
 
 /// How long the last entries of the audit log are waited for.
 const LAST_ENTRIES: Duration = Duration::from_secs(5);

@@ -44,7 +44,7 @@ impl Audited {
         let Self { app, location, recorder } = self;
         drop(app);
         recorder.await.unwrap();
-        let records = Reader::new(location).newest(1000, &|_| true).await.unwrap();
+        let records = Reader::new(location).newest(1000, &|_| true).await.unwrap().records;
         let entry = |(_, record): (Option<u64>, Record)| {
             assert_eq!(record.object, "shop/network");
             let from = (record.request.as_deref(), record.remote.as_deref());

@@ -52,7 +52,8 @@ async fn the_next_process_goes_on_after_a_kill_between_any_two_steps() -> Outcom
             let report = verified(&store).await;
             assert!(report.is_intact(), "{at}, after: {:?}", report.findings);
             assert_eq!(report.waiting, 0, "{at}");
-            let found = Reader::new(location(&store)).newest(100, &|record| record.node == "killed").await?;
+            let found =
+                Reader::new(location(&store)).newest(100, &|record| record.node == "killed").await?.records;
             let objects: Vec<_> = found.iter().map(|(_, record)| record.object.clone()).collect();
             let expected: Vec<_> = (1..=found.len()).map(|number| format!("web/state-{number}")).collect();
             assert_eq!(objects, expected, "{at}");

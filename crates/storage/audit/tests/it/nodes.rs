@@ -32,7 +32,7 @@ async fn nodes_record_at_the_same_time(store: Arc<dyn BlobStore>, nodes: u64, ea
     assert!(report.is_intact(), "{:?}", report.findings);
     let total = nodes * 4 * each;
     assert_eq!((report.entries, report.waiting), (total, 0));
-    let found = Reader::new(location(&store)).newest(usize::MAX, &|_| true).await?;
+    let found = Reader::new(location(&store)).newest(usize::MAX, &|_| true).await?.records;
     let objects: BTreeSet<_> = found.iter().map(|(_, record)| record.object.clone()).collect();
     assert_eq!((objects.len() as u64, found.len() as u64), (total, total), "each event is there, and once");
     Ok(())

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use groundstate_audit::{AuditLog, Entry, Rule, verify};
+use groundstate_audit::{AuditLog, Entry, Reader, Rule, verify};
 use groundstate_blobs::BlobStore;
 use proptest::prelude::*;
 
@@ -268,4 +268,20 @@ proptest! {
             Ok(())
         })?;
     }
+}
+
+#[tokio::test]
+async fn a_reader_counts_what_it_cannot_read() -> Outcomes {
+    let store = log().await;
+    let newest =
+        async |store: &Arc<dyn BlobStore>| Reader::new(location(store)).newest(usize::MAX, &|_| true).await;
+    let whole = newest(&store).await?;
+    assert_eq!((whole.records.len(), whole.unreadable), (15, 0));
+    edit(&store, SECOND, |lines| lines[1] = "nonsense".to_owned()).await;
+    let batch = names(&store, "audit/batches/").await.into_iter().next().ok_or("a batch")?;
+    write(&store, &batch, "nonsense\n").await;
+    let rest = newest(&store).await?;
+    assert_eq!(rest.unreadable, 2);
+    assert!(rest.records.len() < 15);
+    Ok(())
 }

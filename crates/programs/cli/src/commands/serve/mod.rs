@@ -6,22 +6,19 @@ mod signals;
 use std::io::Write;
 use std::sync::Arc;
 
-use groundstate_blobs::{BlobStore, Context};
-use groundstate_common::{OsIds, SystemClock};
+use groundstate_blobs::BlobStore;
 use groundstate_server::config::Config;
 use groundstate_server::edge::{
-    Ended, Measured, Metrics, OpenError, OpenedStore, Server, Service, ServiceError, StartError, key_note,
-    notify,
+    Ended, Measured, Metrics, OpenedStore, Server, Service, ServiceError, StartError, key_note, notify,
 };
-use groundstate_statemgr::TokioSleeper;
 use tokio::runtime::Builder;
 
 use crate::args::ServeArgs;
-use crate::input::server::{build, refused, sources, variable};
+use crate::input::server::{build, context, refused, sources, unusable, variable};
 use crate::report::error::{Failure, Kind, Outcome, Result, chain};
 use crate::report::messages::Messages;
 use crate::report::output::Output;
-use crate::session::who;
+use crate::session::server_store::node;
 
 pub(super) fn run(args: &ServeArgs) -> Result {
     let config = configuration(args)?;
@@ -66,7 +63,7 @@ fn configuration(args: &ServeArgs) -> Result<Config> {
 }
 
 async fn serve(args: &ServeArgs, config: Config) -> Result {
-    let context = Context::new(Arc::new(SystemClock), Arc::new(TokioSleeper), Arc::new(OsIds));
+    let context = context();
     let mut opened =
         OpenedStore::open(&config.store, &context, &variable).map_err(|error| unusable(&error))?;
     opened.check(&config.store, &context).await.map_err(|error| unusable(&error))?;
@@ -79,8 +76,7 @@ async fn serve(args: &ServeArgs, config: Config) -> Result {
 
     let metrics = Metrics::new();
     let store: Arc<dyn BlobStore> = Arc::new(Measured::new(opened.store, metrics.clone()));
-    let node = who::host().unwrap_or_else(|| "node".to_owned());
-    let service = Service::open(&config, store, &context, &metrics, &node);
+    let service = Service::open(&config, store, &context, &metrics, &node());
     let service = service.map_err(|error| not_started(&error))?;
     let asks_clients = service.asks_clients().await.map_err(|error| not_started(&error))?;
     config.check_authentication(asks_clients).map_err(|error| refused(&error))?;
@@ -114,19 +110,6 @@ async fn serve(args: &ServeArgs, config: Config) -> Result {
 /// Tells the service manager, if one started the server.
 fn tell_manager(state: &str) {
     notify(std::env::var_os("NOTIFY_SOCKET").as_deref(), state);
-}
-
-fn unusable(error: &OpenError) -> Failure {
-    let failure = Failure::new(Kind::NoState, chain(error));
-    match error {
-        OpenError::Directory { .. } | OpenError::ReadOnly { .. } => {
-            failure.hint("name a directory that this user can write to with `--store DIRECTORY`")
-        }
-        OpenError::NotConditional { .. } => {
-            failure.hint("use a directory, or a store that has conditional writes")
-        }
-        _ => failure,
-    }
 }
 
 fn not_started(error: &ServiceError) -> Failure {

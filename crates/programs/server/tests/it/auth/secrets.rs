@@ -88,7 +88,7 @@ async fn secrets_are_in_no_answer_no_trace_no_entry_and_no_debug_text() {
     recording.await.unwrap();
     drop(guard);
 
-    let entries = Reader::new(location(&store)).newest(1000, &|_| true).await.unwrap();
+    let entries = Reader::new(location(&store)).newest(1000, &|_| true).await.unwrap().records;
     let denied = entries.iter().filter(|(_, record)| record.outcome == Outcome::Denied).count();
     assert!(denied > 5, "{denied} refusals are in the log");
     let traces = String::from_utf8(traced.0.lock().unwrap().clone()).unwrap();

@@ -112,7 +112,7 @@ impl Site {
     async fn audited(&self, action: &str) -> Vec<(String, String)> {
         let location = Location::new(Arc::new(self.audit_blobs.inner().clone()), "audit/").unwrap();
         let records = Reader::new(location).newest(1000, &|record| record.action == action).await.unwrap();
-        records.into_iter().map(|(_, it)| (it.actor, it.reason.unwrap_or_default())).collect()
+        records.records.into_iter().map(|(_, it)| (it.actor, it.reason.unwrap_or_default())).collect()
     }
 
     /// A tab in which a token is signed in.

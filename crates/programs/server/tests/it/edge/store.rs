@@ -81,6 +81,34 @@ async fn clocks_that_are_wrong_are_noticed() {
     assert!(notes.len() == 1 && notes[0].contains("seconds apart"), "{notes:?}");
 }
 
+#[tokio::test]
+async fn looking_at_a_store_makes_nothing_and_wants_one_that_a_server_has_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let look = async |path: &std::path::Path| {
+        OpenedStore::open_used(&place(path), &context(), &|_| None).await.map_err(|error| error.to_string())
+    };
+    let (states, file) = (folder.path().join("states"), folder.path().join("file"));
+    std::fs::write(&file, "").unwrap();
+    for (path, why) in [
+        (&states, "there is no such directory"),
+        (&folder.path().to_owned(), "it has no groundstate/layout.json"),
+        (&file, "it is not a directory"),
+    ] {
+        let expected = format!("{} is not the store of a server: {why}", path.display());
+        assert_eq!(look(path).await.unwrap_err(), expected);
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    let error = OpenedStore::open_used(&StorePlace::Memory, &context(), &|_| None).await.unwrap_err();
+    assert!(matches!(error, OpenError::NoServer { .. }), "{error:?}");
+
+    let opened = check(&place(&states), &context()).await.unwrap();
+    assert!(opened.is_new && !check(&place(&states), &context()).await.unwrap().is_new);
+    look(&states).await.unwrap();
+    let key = Key::parse("groundstate/layout.json").unwrap();
+    opened.store.put(&key, "{\"layout\":2}".into(), &PutOptions::default()).await.unwrap();
+    assert!(look(&states).await.unwrap_err().contains("has the layout 2"));
+}
+
 /// The superuser may write everywhere, so the directory is one that no user can write to.
 #[cfg(target_os = "linux")]
 #[tokio::test]

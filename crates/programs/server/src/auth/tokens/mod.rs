@@ -1,215 +1,35 @@
 //! The tokens of a server: a document for each in the store that all nodes share.
 
-use std::fmt;
+mod document;
+mod error;
+mod info;
+
 use std::sync::Arc;
 
 use groundstate_blobs::{
-    BlobStore, Context, Error as BlobError, ErrorKind as BlobErrorKind, GetOptions, Key, ListOptions,
-    Precondition, PutOptions,
+    BlobStore, BlobVersion, Context, Error as BlobError, ErrorKind as BlobErrorKind, GetOptions, Key,
+    ListOptions, Precondition, PutOptions,
 };
-use groundstate_common::{InvalidId, Timestamp, string_id};
-use serde::{Deserialize, Serialize};
-use thiserror::Error;
+use groundstate_common::Timestamp;
 
-use super::principal::{Grant, Principal, PrincipalKind};
-use super::token::{Token, TokenHash, TokenId};
+pub(crate) use self::document::StoredToken;
+use self::document::{Document, FORMAT, Use, object};
+pub use self::error::TokenError;
+pub use self::info::{NewToken, Revocation, RevokedToken, TokenInfo, TokenName, TokenStatus, name_or_id};
+use super::token::{Token, TokenId};
 
 /// The folder of the documents of tokens.
 const TOKENS: &str = "auth/tokens/";
 /// The folder of the documents that say when a token was used.
 const USES: &str = "auth/token-uses/";
-/// The version of both documents.
-const FORMAT: u32 = 1;
 /// How often to revoke anew when others change the document at the same time.
 const ATTEMPTS: usize = 8;
-
-string_id! {
-    /// The name of a token: 1 to 100 letters and digits of ASCII and `-_.@`, of which the first is a letter or a digit.
-    pub struct TokenName: "token name" = check;
-}
-
-fn check(text: &str) -> Result<(), &'static str> {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.@".contains(c);
-    match text {
-        "" => Err("it is empty"),
-        long if long.len() > 100 => Err("it is longer than 100 bytes"),
-        text if !text.chars().all(is_plain) => Err("it may have letters, digits and -_.@ only"),
-        text if !text.starts_with(|c: char| c.is_ascii_alphanumeric()) => {
-            Err("it has to begin with a letter or a digit")
-        }
-        _ => Ok(()),
-    }
-}
-
-/// What is known of a token; not the token.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct TokenInfo {
-    /// The id, which is in logs too.
-    pub id: TokenId,
-    /// The name, which is that of the principal.
-    pub name: TokenName,
-    /// What it is for.
-    pub grants: Vec<Grant>,
-    /// When it was made.
-    pub created: Timestamp,
-    /// Who made it.
-    pub created_by: String,
-    /// When it ends.
-    pub expires: Option<Timestamp>,
-    /// When it was revoked, and by whom.
-    pub revoked: Option<Revocation>,
-    /// The last day on which it was used, such as `2026-03-01`, where that was asked for.
-    pub last_used: Option<String>,
-}
-
-/// The end of a token.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct Revocation {
-    /// When.
-    pub time: Timestamp,
-    /// By whom.
-    pub by: String,
-}
-
-/// Whether a token is accepted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum TokenStatus {
-    /// It is.
-    Active,
-    /// Its time is over.
-    Expired,
-    /// It was revoked.
-    Revoked,
-}
-
-/// A token that is to be made.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct NewToken {
-    /// Its name.
-    pub name: TokenName,
-    /// What it is for; at least one.
-    pub grants: Vec<Grant>,
-    /// When it ends.
-    pub expires: Option<Timestamp>,
-    /// Who makes it.
-    pub created_by: String,
-}
-
-impl NewToken {
-    /// A token that never ends.
-    pub fn new(name: TokenName, grants: Vec<Grant>, created_by: impl Into<String>) -> Self {
-        Self { name, grants, expires: None, created_by: created_by.into() }
-    }
-
-    /// Ends it.
-    #[must_use]
-    pub fn expires(mut self, time: Timestamp) -> Self {
-        self.expires = Some(time);
-        self
-    }
-}
-
-/// Why tokens cannot be made, listed, found or revoked.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum TokenError {
-    /// There is a token of this name already.
-    #[error("there is a token {name} already, with the id {id}; revoke it first, or use another name")]
-    Exists {
-        /// The name.
-        name: TokenName,
-        /// The id of the other one.
-        id: TokenId,
-    },
-    /// It would end before it begins.
-    #[error("the token would expire at {0}, which is past")]
-    Past(Timestamp),
-    /// It would be for nothing.
-    #[error("a token without a role is for nothing")]
-    NoGrant,
-    /// There is none of this name or id.
-    #[error("there is no token {0}")]
-    NotFound(String),
-    /// A document is damaged.
-    #[error("the token in {object} of {store} is damaged")]
-    Damaged {
-        /// The store, without secrets.
-        store: String,
-        /// The object.
-        object: String,
-        /// Why.
-        source: Option<serde_json::Error>,
-    },
-    /// The store fails.
-    #[error("cannot use the tokens in {store}")]
-    Store {
-        /// The store, without secrets.
-        store: String,
-        /// Why.
-        source: BlobError,
-    },
-    /// No random bits can be had.
-    #[error(transparent)]
-    Random(#[from] groundstate_common::IdSourceError),
-}
-
-/// A token as it is stored.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Document {
-    format: u32,
-    id: String,
-    name: String,
-    sha256: String,
-    grants: Vec<Grant>,
-    created: Timestamp,
-    created_by: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    expires: Option<Timestamp>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    revoked: Option<Revocation>,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Use {
-    format: u32,
-    day: String,
-}
-
-/// A token that was found: what is known of it, and its hash.
-#[derive(Clone, Debug)]
-pub(crate) struct StoredToken {
-    pub(crate) info: TokenInfo,
-    pub(crate) hash: TokenHash,
-}
 
 /// The tokens in a store. The store repeats what fails, as [`Retry`](groundstate_blobs::Retry) does.
 #[derive(Clone, Debug)]
 pub struct Tokens {
     store: Arc<dyn BlobStore>,
     context: Context,
-}
-
-impl TokenInfo {
-    /// Whether it is accepted at this time.
-    pub fn status(&self, now: Timestamp) -> TokenStatus {
-        match self.expires {
-            _ if self.revoked.is_some() => TokenStatus::Revoked,
-            Some(end) if end <= now => TokenStatus::Expired,
-            _ => TokenStatus::Active,
-        }
-    }
-
-    /// Who asks with it.
-    pub fn principal(&self) -> Principal {
-        Principal::new(&format!("token:{}", self.name), PrincipalKind::Token, self.grants.clone())
-    }
 }
 
 impl Tokens {
@@ -250,7 +70,7 @@ impl Tokens {
         };
         let name = object(&hash.id());
         self.put(&name, &document, &PutOptions::expecting(Precondition::Absent)).await?;
-        let stored = self.read(&name, &serde_json::to_vec(&document).unwrap_or_default())?;
+        let stored = self.read(&name, &document.to_bytes())?;
         Ok((token, stored.info))
     }
 
@@ -283,39 +103,62 @@ impl Tokens {
     /// Revokes the active token of this name, or any of this id. Nodes that have seen it accept it for at most
     /// [`STALENESS`](super::STALENESS) longer.
     ///
+    /// By its id a token is revoked also while documents of other tokens are damaged.
+    ///
     /// # Errors
     ///
-    /// If there is none, or the store fails.
-    pub async fn revoke(&self, name_or_id: &str, by: &str) -> Result<TokenInfo, TokenError> {
+    /// If there is none, if two that are active have the name, or if the store fails.
+    pub async fn revoke(&self, name_or_id: &str, by: &str) -> Result<RevokedToken, TokenError> {
         let now = self.context.clock.now();
-        let tokens = self.list().await?;
-        let of_id = tokens.iter().find(|info| info.id.as_str() == name_or_id);
-        let of_name = || {
-            let mut named: Vec<&TokenInfo> =
-                tokens.iter().filter(|info| info.name.as_str() == name_or_id).collect();
-            // One that is accepted before those that are not.
-            named.sort_by_key(|info| info.status(now) != TokenStatus::Active);
-            named.first().copied()
+        let of_id = match TokenId::parse(name_or_id) {
+            Some(id) => self.find(&id).await?.map(|stored| stored.info.id),
+            None => None,
         };
-        let found = of_id.or_else(of_name).ok_or_else(|| TokenError::NotFound(name_or_id.to_owned()))?;
-        let name = object(&found.id);
+        let id = match of_id {
+            Some(id) => id,
+            None => self.named(name_or_id, now).await?,
+        };
+        let (name, own) = (object(&id), Revocation { time: now, by: by.to_owned() });
         for _ in 0..ATTEMPTS {
-            let Some((bytes, version)) = self.get(&name).await? else { break };
+            let Some((bytes, version)) = self.get(&name).await? else {
+                return Err(TokenError::NotFound(name_or_id.to_owned()));
+            };
             let mut document = self.parse(&name, &bytes)?;
+            let was_revoked = document.revoked.as_ref().is_some_and(|known| *known != own);
             if document.revoked.is_some() {
-                return Ok(self.read(&name, &bytes)?.info);
+                return Ok(RevokedToken { info: self.read(&name, &bytes)?.info, was_revoked });
             }
-            document.revoked = Some(Revocation { time: now, by: by.to_owned() });
+            document.revoked = Some(own.clone());
             match self.put(&name, &document, &PutOptions::expecting(Precondition::Version(version))).await {
                 Ok(()) => {
-                    return Ok(self.read(&name, &serde_json::to_vec(&document).unwrap_or_default())?.info);
+                    let info = self.read(&name, &document.to_bytes())?.info;
+                    return Ok(RevokedToken { info, was_revoked });
                 }
                 Err(TokenError::Store { source, .. })
                     if source.kind() == BlobErrorKind::PreconditionFailed => {}
                 Err(error) => return Err(error),
             }
         }
-        Err(TokenError::NotFound(name_or_id.to_owned()))
+        Err(TokenError::Contended(id))
+    }
+
+    /// The id of the token that this name means: one that is active before those that are not, and the newest of these.
+    async fn named(&self, name: &str, now: Timestamp) -> Result<TokenId, TokenError> {
+        let tokens = self.list().await?;
+        let named = || tokens.iter().filter(|info| info.name.as_str() == name);
+        let active: Vec<&TokenInfo> =
+            named().filter(|info| info.status(now) == TokenStatus::Active).collect();
+        match active.as_slice() {
+            [] => {
+                let newest = named().next_back().map(|info| info.id.clone());
+                newest.ok_or_else(|| TokenError::NotFound(name.to_owned()))
+            }
+            [only] => Ok(only.id.clone()),
+            several => {
+                let ids = several.iter().map(|info| info.id.clone()).collect();
+                Err(TokenError::SeveralNamed { name: name.to_owned(), ids })
+            }
+        }
     }
 
     /// The stored token of this id.
@@ -355,42 +198,19 @@ impl Tokens {
         }
     }
 
-    async fn get(&self, name: &str) -> Result<Option<(Vec<u8>, groundstate_blobs::BlobVersion)>, TokenError> {
+    async fn get(&self, name: &str) -> Result<Option<(Vec<u8>, BlobVersion)>, TokenError> {
         let key = self.key(name)?;
         let blob = self.store.get(&key, &GetOptions::default()).await.map_err(|error| self.failed(error))?;
         Ok(blob.map(|blob| (blob.bytes.to_vec(), blob.meta.version)))
     }
 
     async fn put(&self, name: &str, document: &Document, options: &PutOptions) -> Result<(), TokenError> {
-        let mut bytes = serde_json::to_vec_pretty(document).unwrap_or_default();
-        bytes.push(b'\n');
         let key = self.key(name)?;
-        self.store.put(&key, bytes.into(), options).await.map(drop).map_err(|error| self.failed(error))
-    }
-
-    fn parse(&self, name: &str, bytes: &[u8]) -> Result<Document, TokenError> {
-        serde_json::from_slice(bytes).map_err(|error| self.damaged(name, Some(error)))
-    }
-
-    fn read(&self, name: &str, bytes: &[u8]) -> Result<StoredToken, TokenError> {
-        let Document { format, id, name: token_name, sha256, grants, created, created_by, expires, revoked } =
-            self.parse(name, bytes)?;
-        let hash =
-            TokenHash::parse(&sha256).filter(|hash| hash.id().as_str() == id && object(&hash.id()) == name);
-        let (Some(hash), Ok(token_name), FORMAT) = (hash, TokenName::parse(&token_name), format) else {
-            return Err(self.damaged(name, None));
-        };
-        let info = TokenInfo {
-            id: hash.id(),
-            name: token_name,
-            grants,
-            created,
-            created_by,
-            expires,
-            revoked,
-            last_used: None,
-        };
-        Ok(StoredToken { info, hash })
+        self.store
+            .put(&key, document.to_bytes().into(), options)
+            .await
+            .map(drop)
+            .map_err(|error| self.failed(error))
     }
 
     fn key(&self, name: &str) -> Result<Key, TokenError> {
@@ -401,35 +221,16 @@ impl Tokens {
         TokenError::Store { store: self.store.to_string(), source }
     }
 
+    fn parse(&self, name: &str, bytes: &[u8]) -> Result<Document, TokenError> {
+        serde_json::from_slice(bytes).map_err(|error| self.damaged(name, Some(error)))
+    }
+
+    fn read(&self, name: &str, bytes: &[u8]) -> Result<StoredToken, TokenError> {
+        self.parse(name, bytes)?.into_token(name).ok_or_else(|| self.damaged(name, None))
+    }
+
     fn damaged(&self, name: &str, source: Option<serde_json::Error>) -> TokenError {
         TokenError::Damaged { store: self.store.to_string(), object: name.to_owned(), source }
-    }
-}
-
-/// The name of the document of a token.
-fn object(id: &TokenId) -> String {
-    format!("{TOKENS}{id}.json")
-}
-
-impl fmt::Display for TokenStatus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Active => "active",
-            Self::Expired => "expired",
-            Self::Revoked => "revoked",
-        })
-    }
-}
-
-/// Reads what a person types for a token: its name or its id.
-///
-/// # Errors
-///
-/// If it can be neither.
-pub fn name_or_id(text: &str) -> Result<String, InvalidId> {
-    match TokenId::parse(text) {
-        Some(_) => Ok(text.to_owned()),
-        None => TokenName::parse(text).map(|name| name.to_string()),
     }
 }
 
@@ -488,17 +289,18 @@ mod tests {
         let (_, second) = tokens.create(new("ci")).await.unwrap();
         let now = clock_in(&clock, 0);
         // By name, the one that is accepted.
-        assert_eq!(tokens.revoke("ci", "user:bob").await.unwrap().id, second.id);
+        let revoked = tokens.revoke("ci", "user:bob").await.unwrap();
+        assert_eq!((revoked.info.id, revoked.was_revoked), (second.id.clone(), false));
         let statuses: Vec<TokenStatus> =
             tokens.list().await.unwrap().iter().map(|info| info.status(now)).collect();
         assert_eq!(statuses, [TokenStatus::Expired, TokenStatus::Revoked]);
         // Again, it stays as it was.
         clock.advance(Duration::from_secs(60));
-        let again = tokens.revoke(second.id.as_str(), "user:eve").await.unwrap();
-        assert_eq!(
-            again.revoked.map(|revoked| (revoked.time, revoked.by)),
-            Some((now, "user:bob".to_owned()))
-        );
+        for means in [second.id.as_str(), "ci"] {
+            let again = tokens.revoke(means, "user:eve").await.unwrap();
+            let first = again.info.revoked.map(|revoked| (revoked.time, revoked.by));
+            assert_eq!((first, again.was_revoked), (Some((now, "user:bob".to_owned())), true));
+        }
         assert!(tokens.is_any().await.unwrap());
     }
 
@@ -549,9 +351,37 @@ mod tests {
         }
     }
 
+    #[tokio::test]
+    async fn by_its_id_a_token_is_revoked_while_another_is_damaged() {
+        let Setup { store, tokens, .. } = setup();
+        let (_, good) = tokens.create(new("good")).await.unwrap();
+        let (_, bad) = tokens.create(new("bad")).await.unwrap();
+        let key = Key::parse(&format!("auth/tokens/{}.json", bad.id)).unwrap();
+        store.put(&key, "{}".into(), &PutOptions::default()).await.unwrap();
+        assert!(matches!(tokens.revoke("good", "x").await, Err(TokenError::Damaged { .. })));
+        assert!(!tokens.revoke(good.id.as_str(), "x").await.unwrap().was_revoked);
+    }
+
+    #[tokio::test]
+    async fn a_name_that_two_active_tokens_have_revokes_neither() {
+        let Setup { tokens, .. } = setup();
+        let other = setup();
+        let (_, first) = tokens.create(new("ci")).await.unwrap();
+        // As two processes at the same time do: none has seen the token of the other.
+        let (_, second) = other.tokens.create(new("ci")).await.unwrap();
+        let key = Key::parse(&format!("auth/tokens/{}.json", second.id)).unwrap();
+        let blob = other.store.get(&key, &GetOptions::default()).await.unwrap().unwrap();
+        tokens.store.put(&key, blob.bytes, &PutOptions::default()).await.unwrap();
+        let error = tokens.revoke("ci", "x").await.unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains(first.id.as_str()) && text.contains(second.id.as_str()), "{text}");
+        tokens.revoke(second.id.as_str(), "x").await.unwrap();
+        assert_eq!(tokens.revoke("ci", "x").await.unwrap().info.id, first.id);
+    }
+
     #[test]
     fn names_that_would_be_mistaken_are_refused() {
-        for name in ["", "-a", "a b", "a/b", "a\nb", "ü", &"a".repeat(101)] {
+        for name in ["", "-a", "a b", "a/b", "a\nb", "ü", "0123456789abcdef", &"a".repeat(101)] {
             assert!(TokenName::parse(name).is_err(), "{name}");
         }
         assert!(TokenName::parse("ana@example.com").is_ok());
