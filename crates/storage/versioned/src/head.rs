@@ -222,7 +222,7 @@ impl Head {
     }
 
     /// What contradicts itself.
-    fn problem(&self) -> Option<&'static str> {
+    pub(crate) fn problem(&self) -> Option<&'static str> {
         let number = self.number();
         if self.revision == 0 || self.revision == u64::MAX || self.token == u64::MAX || number >= LAST_NUMBER
         {

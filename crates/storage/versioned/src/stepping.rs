@@ -165,6 +165,10 @@ impl Document {
     /// Tries once to put another head in place of this one.
     pub(crate) async fn attempt(&self, op: Op, stored: &Stored, step: &Step) -> Result<Attempted> {
         let mut attempt = self.prepare(op, &stored.head, step).await?;
+        // What could not be read again is not written.
+        if let Some(problem) = attempt.stepped.head.problem() {
+            return Err(Error::new(ErrorKind::Corrupt, op, self.place()).because(problem));
+        }
         let bytes = attempt.stepped.head.write(self.name()).map_err(|error| self.unwritable(op, error))?;
         let condition = PutOptions::expecting(Precondition::of(stored.version.as_ref()));
         let key = self.key(op, self.layout().head())?;

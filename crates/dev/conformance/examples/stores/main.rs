@@ -33,10 +33,11 @@ fn stores() -> Vec<(&'static str, Arc<dyn Harness>)> {
     ]
 }
 
-/// Those too whose servers are not of the test kit, where variables say that they are there. The report has none of these, so that it is the
-/// same on every machine.
+/// Those too that the report does not have: a server of the HTTP protocol, whose results depend on the server, and those whose servers are not of
+/// the test kit, where variables say that they are there, so that the report is the same on every machine.
 fn all_stores() -> Vec<(&'static str, Arc<dyn Harness>)> {
     let mut stores = stores();
+    stores.push(("http", Arc::new(CloudHarness::new("HTTP", TestBackend::http_here))));
     if std::env::var_os("GROUNDSTATE_PG").is_some() {
         let make = || TestBackend::pg().expect("the variable says where the server is");
         stores.push(("pg", Arc::new(CloudHarness::new("PostgreSQL", make))));

@@ -46,10 +46,10 @@ mod replace;
 mod schemas;
 #[cfg(feature = "server")]
 mod serve;
-#[cfg(all(feature = "server", feature = "postgres"))]
-mod serve_nodes;
 #[cfg(feature = "server")]
 mod serve_auth;
+#[cfg(all(feature = "server", feature = "postgres"))]
+mod serve_nodes;
 #[cfg(feature = "server")]
 mod serve_terraform;
 mod show;

@@ -99,6 +99,20 @@ fn answers_that_get_lost_change_nothing_for_the_user() {
 }
 
 #[test]
+fn a_release_that_terraform_takes_for_a_failure_is_warned_of() {
+    let work = work();
+    work.push(&["one", "two"]);
+    let server = work.place.server().unwrap();
+    server.fault(Fault::after_commit(204, "").on("UNLOCK", "*"));
+    let run = work.run(&["rm", ".", "a.one"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let warnings: Vec<&str> = run.stderr.lines().filter(|line| line.starts_with("warning: ")).collect();
+    assert_eq!(warnings.len(), 1, "{}", run.stderr);
+    assert!(warnings[0].contains("is released, but UNLOCK was answered with 204"), "{}", run.stderr);
+    assert_eq!(work.place.locks().len(), 0);
+}
+
+#[test]
 fn a_server_that_does_not_lock_says_so_before_anything_is_written() {
     let work = work();
     work.push(&["one"]);

@@ -1,41 +1,114 @@
-//! The conformance suite of state stores: through this project's client, over connections that fail, against this server.
+//! The conformance suites: that of state stores through this project's client, over connections that fail, against servers on every kind of
+//! store, and that of the protocol.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use groundstate_conformance::http::{HttpServer, run};
 use groundstate_conformance::{Address, BoxFuture, Disturbance, Harness, TestStore};
 use groundstate_server::auth::Role;
-use groundstate_server::common::{OsIds, SystemClock};
+use groundstate_server::blobs::Context;
+use groundstate_server::common::{IdSource, OsIds, SystemClock};
+use groundstate_server::config::StorePlace;
+use groundstate_server::edge::OpenedStore;
 use groundstate_server::{Check, Policies};
 use groundstate_statemgr::{Result, StateStore, TokioSleeper};
 use groundstate_statemgr_http::{HttpBackend, HttpConfig};
-use groundstate_testkit::{Fault, FaultProxy};
+use groundstate_testkit::{Fault, FaultProxy, S3Locks, TestBackend, server_of_peer};
+use serde_json::Value;
 use tokio::runtime::Runtime;
 
 use crate::listening::Listening;
 use crate::support::Server;
 
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().expect("threads can be started"));
-/// The server, behind a proxy that makes the faults. The suite stores bytes that are no states.
-static PROXY: LazyLock<(Listening, FaultProxy)> = LazyLock::new(|| {
-    let mut policies = Policies::default();
-    policies.content = Check::Off;
-    policies.check = Check::Off;
-    let listening = Listening::start(&Server::with(policies), Role::Write);
-    let proxy = FaultProxy::in_front_of(&listening.endpoint());
-    (listening, proxy)
+static MEMORY: LazyLock<Option<Behind>> = LazyLock::new(|| Some(Behind::new(StorePlace::Memory)));
+static DIRECTORY: LazyLock<Option<Behind>> = LazyLock::new(|| {
+    let folder = tempfile::tempdir().expect("a directory can be made");
+    Some(Behind::new(StorePlace::Directory(folder.keep())))
 });
+static S3: LazyLock<Option<Behind>> = LazyLock::new(|| {
+    // A server of others, or that of the test kit, which says so.
+    let bucket = TestBackend::s3(S3Locks::File);
+    let settings = bucket.direct_settings();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let url = format!(
+        "s3://{}/server?region=us-east-1&use_path_style=true&access_key=a&secret_key=b&endpoint={}",
+        text(&settings["bucket"]),
+        text(&settings["endpoints"]["s3"])
+    );
+    let place = StorePlace::parse(&url).expect("it is the URL of a bucket");
+    Some(Behind { bucket: Some(bucket), ..Behind::new(place) })
+});
+static POSTGRES: LazyLock<Option<Behind>> = LazyLock::new(|| {
+    let server = server_of_peer("postgres", "GROUNDSTATE_PG")?;
+    let number = OsIds.number().expect("the system has randomness");
+    let url = format!("{server}&table=server_{number:x}");
+    Some(Behind::new(StorePlace::parse(&url).expect("it is the URL of a database")))
+});
+
+/// A server on a store, behind a proxy that makes the faults.
+struct Behind {
+    listening: Listening,
+    proxy: FaultProxy,
+    #[expect(dead_code, reason = "the bucket is there as long as its server")]
+    bucket: Option<TestBackend>,
+}
+
+impl Behind {
+    /// Opens the store as the program does. The suite stores bytes that are no states.
+    fn new(place: StorePlace) -> Self {
+        let context = Context::new(Arc::new(SystemClock), Arc::new(TokioSleeper), Arc::new(OsIds));
+        let open = async move {
+            let mut opened = OpenedStore::open(&place, &context, &|_| None)?;
+            opened.check(&place, &context).await.map(|()| opened.store)
+        };
+        // The suite may wait for this on its runtime, which does not nest.
+        let opened = std::thread::spawn(|| RUNTIME.block_on(open)).join().expect("the store is opened");
+        let mut policies = Policies::default();
+        policies.content = Check::Off;
+        policies.check = Check::Off;
+        let server = Server::on(opened.expect("the store can be used"), policies);
+        let listening = Listening::start(&server, Role::Write);
+        let proxy = FaultProxy::in_front_of(&listening.endpoint());
+        Self { listening, proxy, bucket: None }
+    }
+}
 /// Counts the states.
 static STATES: AtomicU64 = AtomicU64::new(0);
 
-/// The ways in which a state is opened.
+/// The stores of servers, and the ways in which a state is opened there.
 #[derive(Clone, Copy)]
 enum Way {
-    Locked,
+    Memory,
     /// Writes have conditions.
     Conditional,
+    Directory,
+    S3,
+    Postgres,
+}
+
+impl Way {
+    fn behind(self) -> Option<&'static Behind> {
+        match self {
+            Self::Memory | Self::Conditional => &*MEMORY,
+            Self::Directory => &*DIRECTORY,
+            Self::S3 => &*S3,
+            Self::Postgres => &*POSTGRES,
+        }
+        .as_ref()
+    }
+
+    fn server(self) -> &'static Behind {
+        self.behind().expect("a suite without its service does not run")
+    }
+
+    /// If its service is there.
+    fn available(self) -> Option<Self> {
+        self.behind().map(|_| self)
+    }
 }
 
 fn open(way: Way, address: &str) -> Arc<dyn StateStore> {
@@ -51,8 +124,11 @@ fn open(way: Way, address: &str) -> Arc<dyn StateStore> {
 impl Harness for Way {
     fn name(&self) -> String {
         match self {
-            Self::Locked => "server",
-            Self::Conditional => "server, conditions",
+            Self::Memory => "server, memory",
+            Self::Conditional => "server, memory, conditions",
+            Self::Directory => "server, directory",
+            Self::S3 => "server, S3",
+            Self::Postgres => "server, PostgreSQL",
         }
         .to_owned()
     }
@@ -78,7 +154,7 @@ struct AtServer {
 
 impl AtServer {
     fn address(&self) -> String {
-        format!("{}{}", PROXY.1.endpoint(), self.path)
+        format!("{}{}", self.way.server().proxy.endpoint(), self.path)
     }
 }
 
@@ -97,7 +173,9 @@ impl TestStore for AtServer {
             "PUT {} HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
             self.path
         );
-        let answer = tokio::task::spawn_blocking(move || PROXY.0.raw(request.as_bytes())).await;
+        let way = self.way;
+        let answer =
+            tokio::task::spawn_blocking(move || way.server().listening.raw(request.as_bytes())).await;
         Ok(answer.is_ok_and(|answer| answer.starts_with("HTTP/1.1 200 ")))
     }
 
@@ -106,15 +184,43 @@ impl TestStore for AtServer {
             Disturbance::RefuseRequest => Fault::unavailable(0),
             _ => Fault::drop_after_commit(),
         };
-        PROXY.1.fault(fault.on("*", &format!("{}*", self.path)).times(1));
+        self.way.server().proxy.fault(fault.on("*", &format!("{}*", self.path)).times(1));
         Ok(true)
     }
 }
 
-mod locked {
-    groundstate_conformance::suite!(super::Way::Locked);
+mod memory {
+    groundstate_conformance::suite!(super::Way::Memory);
 }
 
 mod conditional {
     groundstate_conformance::suite!(super::Way::Conditional);
+}
+
+mod directory {
+    groundstate_conformance::suite!(super::Way::Directory);
+}
+
+mod s3 {
+    groundstate_conformance::suite!(optional super::Way::S3.available(); calm, errors, stops);
+}
+
+mod postgres {
+    groundstate_conformance::suite!(optional super::Way::Postgres.available(); calm, errors, stops);
+}
+
+/// The protocol itself, by requests that are sent by hand, where Terraform's own clients see no more than the outcome.
+#[test]
+fn every_clause_of_the_protocol_is_kept_on_every_store() {
+    for way in [Way::Memory, Way::Directory, Way::S3, Way::Postgres] {
+        let Some(behind) = way.behind() else { continue };
+        let server = HttpServer::new(format!("{}/tf/protocol", behind.listening.endpoint()));
+        let report = run(&server, None);
+        assert!(report.is_success(), "{}: {report}", way.name());
+        assert_eq!(report.counts().not_applicable, 0, "{}: {report}", way.name());
+    }
+    // Clients keep what an address has behind its path.
+    let address = format!("{}/tf/protocol/{{state}}?x=1&y=%20", Way::Memory.server().listening.endpoint());
+    let report = run(&HttpServer::new(address), None);
+    assert!(report.is_success(), "{report}");
 }

@@ -9,6 +9,7 @@
 mod chaos;
 mod faults;
 mod formats;
+mod fuzzed;
 mod history;
 mod hooked;
 mod kills;
