@@ -13,6 +13,8 @@ const WITHOUT: &[(&str, &str)] = &[
     ("encrypt", "it prints a ciphertext"),
     ("decrypt", "it prints a value"),
     ("lock", "its output is that of the command that it runs"),
+    #[cfg(feature = "server")]
+    ("serve", "it prints where it listens, and a block for a configuration"),
     ("help", "it prints text for people"),
     ("completions", "it prints a script for a shell"),
     ("man", "it prints a manual page"),

@@ -63,7 +63,7 @@ fn says_what_is_missing_and_what_to_name_instead() {
     error: no-such.tfstate does not exist
     help: name a state file, a directory, or `-` for standard input
     ");
-    let message = groundstate(&["list", "https://example.com/state"]).failed(3);
+    let message = groundstate(&["list", "ftp://example.com/state"]).failed(3);
     assert!(message.contains("fetch the state and pass it on with `-`"), "{message}");
     let dir = tempfile::tempdir().unwrap();
     let message = groundstate(&["list", dir.path().to_str().unwrap()]).failed(3);

@@ -54,7 +54,7 @@ impl fmt::Display for Kind {
 #[derive(Debug)]
 pub(super) enum Place {
     Directory(TempDir),
-    Server(Kind, TestBackend),
+    Server(Kind, Box<TestBackend>),
 }
 
 impl Place {
@@ -66,9 +66,9 @@ impl Place {
                 let failed = |source| Failure::Write { path: std::env::temp_dir(), source };
                 Ok(Some(Self::Directory(made.map_err(failed)?)))
             }
-            Kind::Postgres => Ok(TestBackend::pg().map(|place| Self::Server(kind, place))),
+            Kind::Postgres => Ok(TestBackend::pg().map(|place| Self::Server(kind, Box::new(place)))),
             Kind::S3 => Ok(server_of_peer("moto", "GROUNDSTATE_S3_ENDPOINT")
-                .map(|_| Self::Server(kind, TestBackend::s3(S3Locks::File)))),
+                .map(|_| Self::Server(kind, Box::new(TestBackend::s3(S3Locks::File))))),
         }
     }
 
