@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use groundstate_statemgr::{ErrorKind, Exclusion, LockGrant, LockId, LockInfo, Sleeper};
+use groundstate_statemgr::{Error, ErrorKind, Exclusion, LockGrant, LockHolder, LockId, LockInfo, Sleeper};
 
 use crate::cx::{Client, Cx, put, read, reads_nothing, reads_the_same};
 use crate::executor::{ThreadSleeper, abandon_after, run_aside};
@@ -200,11 +200,16 @@ pub(super) async fn told_apart(cx: &Cx) -> Step {
 
 pub(super) async fn dropped(cx: &Cx) -> Step {
     let b = cx.open().await?;
+    let mut given_up = Vec::new();
     for waits in 1..=MOST_WAITS {
         let a = cx.open().await?;
         let info = cx.info(&format!("dropped{waits}"));
         match abandon_after(a.lock(&info), waits).await {
-            None => settles(cx, &a, &b, &info).await?,
+            None => {
+                given_up.push(info);
+                settles(cx, &a, &b, &given_up).await?;
+            }
+            Some(Err(error)) if late(&error, &given_up).is_some() => release_late(cx, &b, &error).await?,
             Some(outcome) => {
                 let grant = outcome.succeeds("a lock that is free")?;
                 a.unlock(&grant.id).await.succeeds("the release")?;
@@ -213,40 +218,70 @@ pub(super) async fn dropped(cx: &Cx) -> Step {
         }
     }
     for disturbance in [Disturbance::RefuseRequest, Disturbance::LoseAnswer] {
+        let grant = take_unless_late(cx, &b, "before", &given_up).await?;
+        b.unlock(&grant.id).await.succeeds("the release")?;
         disturbed(cx, &b, disturbance).await?;
     }
-    let grant = take(cx, &b, "after").await?;
+    let grant = take_unless_late(cx, &b, "after", &given_up).await?;
     b.unlock(&grant.id).await.succeeds("the release")
 }
 
-/// The lock that was given up is held under the id of its document, or it is free. Afterwards it is free.
-async fn settles(cx: &Cx, a: &Client, b: &Client, info: &LockInfo) -> Step {
-    let error = match b.lock(&cx.info("probe")).await {
-        Ok(grant) => return b.unlock(&grant.id).await.succeeds("the release of B"),
-        Err(error) if error.kind() == ErrorKind::Locked => error,
-        Err(error) => {
-            let expected = "a lock after another was given up succeeds or is refused with `Locked`";
-            return fail(expected, describe(&error));
-        }
-    };
-    if let Some(holder) = error.holder() {
-        let same = holder.info.id == info.id;
-        ensure(same, format!("the holder is the one that gave up, {:?}", info.id.as_str()), || {
-            format!("{:?}", holder.info.id.as_str())
-        })?;
+/// The holder that stands in the way, if its request was given up: it was on its way, and has arrived since.
+fn late<'e>(error: &'e Error, given_up: &[LockInfo]) -> Option<&'e LockHolder> {
+    error.holder().filter(|holder| given_up.iter().any(|info| info.id == holder.info.id))
+}
+
+/// Releases the lock of a request that arrived after it was given up.
+async fn release_late(cx: &Cx, b: &Client, error: &Error) -> Step {
+    let Some(holder) = error.holder() else { return Ok(()) };
+    match cx.capabilities.force_unlock {
+        true => b.force_unlock(&holder.id).await.succeeds("a release by force of a lock that was given up"),
+        false => b.unlock(&holder.id).await.succeeds("the release of a lock that was given up"),
     }
-    let id = error.holder().map_or(&info.id, |holder| &holder.id);
-    match a.unlock(id).await {
-        Ok(()) => {}
-        Err(_) if cx.capabilities.force_unlock => {
-            b.force_unlock(id).await.succeeds("a release by force of a lock that was given up")?;
-        }
-        Err(error) => {
-            let expected = "the id of the document releases a lock that was given up";
-            return fail(expected, describe(&error));
+}
+
+/// Takes the lock. Each request that was given up may arrive late, once.
+async fn take_unless_late(cx: &Cx, b: &Client, who: &str, given_up: &[LockInfo]) -> Step<LockGrant> {
+    for _ in given_up {
+        match b.lock(&cx.info(who)).await {
+            Err(error) if late(&error, given_up).is_some() => release_late(cx, b, &error).await?,
+            outcome => return outcome.succeeds("a lock that is free"),
         }
     }
-    let grant = take(cx, b, "settled").await?;
+    take(cx, b, who).await
+}
+
+/// The lock that was given up is held under the id of its document, or it is free. Afterwards it is free. The last is the one that was
+/// given up just now; one before it may arrive late.
+async fn settles(cx: &Cx, a: &Client, b: &Client, given_up: &[LockInfo]) -> Step {
+    for info in given_up.iter().rev() {
+        let error = match b.lock(&cx.info("probe")).await {
+            Ok(grant) => return b.unlock(&grant.id).await.succeeds("the release of B"),
+            Err(error) if error.kind() == ErrorKind::Locked => error,
+            Err(error) => {
+                let expected = "a lock after another was given up succeeds or is refused with `Locked`";
+                return fail(expected, describe(&error));
+            }
+        };
+        if let Some(holder) = error.holder() {
+            let known = late(&error, given_up).is_some();
+            ensure(known, format!("the holder is one that gave up, such as {:?}", info.id.as_str()), || {
+                format!("{:?}", holder.info.id.as_str())
+            })?;
+        }
+        let id = error.holder().map_or(&info.id, |holder| &holder.id);
+        match a.unlock(id).await {
+            Ok(()) => {}
+            Err(_) if cx.capabilities.force_unlock => {
+                b.force_unlock(id).await.succeeds("a release by force of a lock that was given up")?;
+            }
+            Err(error) => {
+                let expected = "the id of the document releases a lock that was given up";
+                return fail(expected, describe(&error));
+            }
+        }
+    }
+    let grant = take_unless_late(cx, b, "settled", given_up).await?;
     b.unlock(&grant.id).await.succeeds("the release of B")
 }
 
@@ -259,7 +294,9 @@ async fn disturbed(cx: &Cx, b: &Client, disturbance: Disturbance) -> Step {
     let info = cx.info("disturbed");
     match a.lock(&info).await {
         Ok(grant) => a.unlock(&grant.id).await.succeeds("the release"),
-        Err(error) if error.kind() == ErrorKind::Ambiguous => settles(cx, &a, b, &info).await,
+        Err(error) if error.kind() == ErrorKind::Ambiguous => {
+            settles(cx, &a, b, std::slice::from_ref(&info)).await
+        }
         Err(error) => match b.lock(&cx.info("probe")).await {
             Ok(grant) => b.unlock(&grant.id).await.succeeds("the release of B"),
             Err(held) => {

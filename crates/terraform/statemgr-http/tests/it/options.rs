@@ -87,7 +87,8 @@ async fn there_is_one_workspace() {
         error.kind() == ErrorKind::Unsupported && error.to_string().contains("address of its own"),
         "{error}"
     );
-    assert!(backend.history(&WorkspaceName::default_name()).unwrap().is_none());
+    assert!(backend.history(&WorkspaceName::default_name()).unwrap().is_some(), "the server says whether");
+    assert!(backend.history(&dev).is_err());
     let store = backend.store(&WorkspaceName::default_name()).unwrap();
     for text in [store.to_string(), backend.to_string(), store.lock_name(), format!("{store:?} {backend:?}")]
     {
