@@ -57,6 +57,25 @@ async fn answers_to_a_read_say_where_the_history_is_also_of_a_deleted_state() {
 }
 
 #[tokio::test]
+async fn nothing_is_redirected_whatever_the_url_looks_like() {
+    let client = Server::new().writer();
+    client.post("", state(1)).await.is(200);
+    for url in [
+        "/tf/shop/network/",
+        "/tf//shop/network",
+        "/tf/shop",
+        "/tf",
+        "/TF/shop/network",
+        "/tf/shop/network?x=1",
+    ] {
+        for method in ["GET", "POST", "LOCK", "UNLOCK", "DELETE"] {
+            let answer = client.call(method, url, "").await;
+            assert!(!answer.status.is_redirection(), "{method} {url}: {}", answer.status);
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_body_that_is_not_what_its_digest_says_is_not_stored() {
     let client = Server::new().writer();
     for digest in [md5(b"other"), "no base64".to_owned()] {
