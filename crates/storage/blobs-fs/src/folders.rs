@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use groundstate_durable::sync_folder;
+use groundstate_durable::{parent, sync_folder};
 
 /// How many folders are remembered; an upload has one of its own.
 const REMEMBERED: usize = 4096;
@@ -56,9 +56,11 @@ impl DurableFolders {
 
 /// Creates a folder with all above it, and makes the new names durable.
 pub(crate) fn create_durably(folder: &Path) -> io::Result<()> {
-    let missing: Vec<&Path> = folder.ancestors().take_while(|folder| !folder.exists()).collect();
+    // Above the first name of a relative path is the working directory, which the path has no name for.
+    let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
+    let missing: Vec<&Path> = folder.ancestors().take_while(is_missing).collect();
     fs::create_dir_all(folder)?;
-    missing.iter().rev().filter_map(|folder| folder.parent()).try_for_each(sync_folder)
+    missing.iter().rev().map(|folder| parent(folder)).try_for_each(sync_folder)
 }
 
 #[cfg(unix)]
@@ -72,4 +74,24 @@ fn identity(meta: &Metadata) -> Option<Identity> {
 #[cfg(not(unix))]
 fn identity(_: &Metadata) -> Option<Identity> {
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::create_durably;
+
+    #[test]
+    fn folders_are_made_by_absolute_paths_and_below_the_working_directory() {
+        let place = tempfile::tempdir_in(".").unwrap();
+        let name = Path::new(place.path().file_name().unwrap());
+        fs::remove_dir(name).unwrap();
+        for folder in [name.to_owned(), name.join("a/b"), place.path().join("c")] {
+            create_durably(&folder).unwrap();
+            create_durably(&folder).unwrap();
+            assert!(folder.is_dir(), "{}", folder.display());
+        }
+    }
 }

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use groundstate_common::Timestamp;
 use groundstate_http_client::http::Method;
 use groundstate_statemgr::states::{Lineage, Serial};
-use groundstate_statemgr::{Error, ErrorKind, History, HistoryEntry, HistoryId, Op, Result, Stored, Version};
+use groundstate_statemgr::{Error, ErrorKind, History, HistoryEntry, HistoryId, Op, Result, Stored};
 use serde::Deserialize;
 
 use crate::address::Endpoint;
@@ -18,8 +18,8 @@ use crate::store::Shared;
 
 /// Versions that are asked for at once.
 const PAGE: &str = "1000";
-/// Versions that are listed at most: no server keeps a client busy for ever.
-const MOST: usize = 1_000_000;
+/// Pages that are asked for at most, for a million versions: no server keeps a client busy for ever.
+const MOST_PAGES: usize = 1000;
 
 /// What a server keeps of a state, found by the link `version-history` in its answers.
 pub(crate) struct HttpHistory {
@@ -110,7 +110,7 @@ impl History for HttpHistory {
         const OP: Op = Op::ListHistory;
         let place = self.place(OP).await?;
         let (mut entries, mut before) = (Vec::new(), None::<u64>);
-        loop {
+        for _ in 0..MOST_PAGES {
             let mut endpoint = place.clone();
             endpoint.url.query_pairs_mut().append_pair("limit", PAGE);
             if let Some(before) = before {
@@ -122,12 +122,18 @@ impl History for HttpHistory {
             for item in page.versions.iter().filter(|item| !item.deleted) {
                 entries.push(self.entry(OP, item)?);
             }
-            // Pages lead downwards, or a server could keep its client for ever.
-            match page.next_before.filter(|next| before.is_none_or(|before| *next < before)) {
-                Some(next) if entries.len() < MOST => before = Some(next),
-                _ => return Ok(entries),
+            // Pages lead downwards.
+            before = page.next_before.filter(|next| before.is_none_or(|before| *next < before));
+            if before.is_none() {
+                return Ok(entries);
             }
         }
+        // A list of which the rest is missing would look like the whole.
+        Err(self.error(
+            OP,
+            ErrorKind::Unsupported,
+            format!("its list of versions has more than {MOST_PAGES} pages"),
+        ))
     }
 
     async fn read(&self, id: &HistoryId) -> Result<Stored> {
@@ -139,7 +145,7 @@ impl History for HttpHistory {
         endpoint.url.set_path(&path);
         match self.shared.ask(OP, Call::Read, &endpoint).await? {
             (Meaning::Done, reply) => {
-                let version: Version = version_of(&reply.body);
+                let version = version_of(&reply.body);
                 Ok(Stored::new(reply.body.into(), version))
             }
             _ => Err(missing()),

@@ -92,6 +92,22 @@ async fn a_history_that_is_missing_elsewhere_or_in_another_form_is_refused() {
 }
 
 #[tokio::test]
+async fn a_history_of_empty_pages_without_end_is_given_up() {
+    let server = Recorder::answering(|request| {
+        let before = request
+            .query()
+            .find(|(name, _)| name == "before")
+            .and_then(|(_, number)| number.parse::<u64>().ok());
+        let next = before.map_or(u64::MAX, |before| before - 1);
+        let page = format!(r#"{{"versions":[],"next_before":{next}}}"#);
+        Answer::new(200).header("link", r#"</v>; rel="version-history""#).body(page)
+    });
+    let history = backend(&config(&server)).history(&WorkspaceName::default_name()).unwrap().unwrap();
+    let error = history.list().await.unwrap_err();
+    assert!(error.kind() == ErrorKind::Unsupported && error.to_string().contains("1000 pages"), "{error}");
+}
+
+#[tokio::test]
 async fn an_answer_in_drops_ends_with_the_time() {
     let server = Recorder::start(Answer::new(200).body("x").dripping(Duration::from_millis(50)));
     let mut config = config(&server);
