@@ -1,4 +1,4 @@
-//! Clocks, id sources, text on one line and the identifier macro of the groundstate crates.
+//! Clocks, id sources, randomness, text on one line and the identifier macro of the groundstate crates.
 //!
 //! Time and randomness are arguments here: pure crates take a [`Clock`] and an [`IdSource`], programs hand them the
 //! machine's, tests hand them fixed ones.
@@ -36,11 +36,12 @@
 //! # Features
 //!
 //! - `serde` (off by default): [`Severity`] as its word, [`Timestamp`] as its text.
-//! - `os` (off by default): `SystemClock` and `OsIds`, the implementations that ask the operating system. Without it
+//! - `os` (off by default): `SystemClock`, `OsIds` and `OsEntropy`, the implementations that ask the operating system. Without it
 //!   the crate builds for targets that have neither a clock nor a random generator.
 
 mod backoff;
 mod clock;
+mod entropy;
 mod failure;
 mod ids;
 mod in_turn;
@@ -58,13 +59,14 @@ mod timestamp;
 
 pub use backoff::Backoff;
 pub use clock::{Clock, FixedClock};
+pub use entropy::{Entropy, EntropyError};
 pub use failure::ThreadFailure;
 pub use ids::{IdSource, IdSourceError, SequenceIds, uuid_text};
 pub use in_turn::in_turn;
 pub use newtype::InvalidId;
 pub use origin::Origin;
 #[cfg(feature = "os")]
-pub use os::{OsIds, SystemClock};
+pub use os::{OsEntropy, OsIds, SystemClock};
 pub use severity::Severity;
 pub use sleeper::Sleeper;
 pub use text::{hex, is_hidden, one_line, push_escaped, shell_command, shell_word, shortened};

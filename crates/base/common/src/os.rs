@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::{Clock, IdSource, IdSourceError, Timestamp};
+use crate::{Clock, Entropy, EntropyError, IdSource, IdSourceError, Timestamp};
 
 /// The machine's clock.
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,6 +38,16 @@ pub struct OsIds;
 impl IdSource for OsIds {
     fn fill(&self, bytes: &mut [u8]) -> Result<(), IdSourceError> {
         getrandom::fill(bytes).map_err(|error| IdSourceError::new(error.to_string()))
+    }
+}
+
+/// The operating system's random generator, for keys, salts and nonces.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OsEntropy;
+
+impl Entropy for OsEntropy {
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), EntropyError> {
+        getrandom::fill(bytes).map_err(|error| EntropyError::new(error.to_string()))
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use thiserror::Error;
 
-use crate::entropy::EntropyError;
+use groundstate_common::EntropyError;
 
 /// A cause of any type.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;

@@ -53,12 +53,9 @@ mod base64;
 mod batch;
 mod cache;
 mod crypter;
-mod entropy;
 mod error;
 mod inspect;
 mod manager;
-#[cfg(feature = "os")]
-mod os;
 pub mod passphrase;
 mod provider;
 mod sensitive;
@@ -70,17 +67,19 @@ pub use self::base64::decode as decode_base64;
 pub use batch::{BATCH, BatchError, DecryptBatch, EncryptBatch};
 pub use cache::{CachedCrypter, SecretCache, SecretId};
 pub use crypter::{Crypter, Decrypter, Encrypter, each};
-pub use entropy::{Entropy, EntropyError};
 pub use error::{BoxError, CryptError, Operation, Part};
 pub use inspect::{inspect_ciphertext, inspect_provider};
 pub use manager::{CachePolicy, Manager};
-#[cfg(feature = "os")]
-pub use os::OsEntropy;
 pub use provider::{Base64Provider, BlindingProvider, DefaultProvider, Provider, ProviderError};
 pub use sensitive::{Ciphertext, Key, Passphrase, Plaintext, REDACTED};
 pub use simple::{Base64Crypter, BlindingCrypter, ErrorCrypter, NopCrypter, PanicCrypter};
 pub use state::{SecretsProviders, SecretsProvidersError};
 pub use symmetric::SymmetricCrypter;
+
+// Where randomness comes from.
+#[cfg(feature = "os")]
+pub use groundstate_common::OsEntropy;
+pub use groundstate_common::{Entropy, EntropyError};
 
 /// Compiles the examples of the README.
 #[cfg(doctest)]

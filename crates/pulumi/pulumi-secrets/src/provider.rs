@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use thiserror::Error;
 
-use crate::entropy::Entropy;
 use crate::error::BoxError;
 use crate::manager::{CachePolicy, Manager};
 use crate::passphrase::{self, PassphraseSource, Salt, UnlockError};
 use crate::simple::BlindingCrypter;
 use crate::state::SecretsProviders;
 use crate::symmetric::SymmetricCrypter;
+use groundstate_common::Entropy;
 
 /// Opens managers by type and state. It is asked once, when a deployment is first loaded.
 pub trait Provider: fmt::Debug + Send + Sync {

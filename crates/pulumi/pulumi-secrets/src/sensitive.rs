@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use zeroize::Zeroizing;
 
-use crate::entropy::{Entropy, EntropyError};
+use groundstate_common::{Entropy, EntropyError};
 
 /// What stands in the place of a secret wherever one is shown.
 pub const REDACTED: &str = "[secret]";

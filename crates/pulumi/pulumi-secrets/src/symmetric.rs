@@ -9,10 +9,10 @@ use base64::Engine;
 
 use crate::base64::{ENGINE, decode};
 use crate::crypter::{Decrypter, Encrypter, each};
-use crate::entropy::Entropy;
 use crate::error::{CryptError, Part};
 use crate::sensitive::{Ciphertext, Key, Plaintext};
 use crate::simple::plaintext;
+use groundstate_common::Entropy;
 
 const VERSION: &str = "v1";
 const NONCE_LENGTH: usize = 12;

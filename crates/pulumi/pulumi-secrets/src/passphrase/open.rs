@@ -7,12 +7,12 @@ use thiserror::Error;
 use super::TYPE;
 use super::salt::{Salt, SaltError};
 use super::source::{PassphraseRequest, PassphraseSource, PassphraseSourceError, Purpose};
-use crate::entropy::Entropy;
 use crate::error::CryptError;
 use crate::manager::Manager;
 use crate::sensitive::Passphrase;
 use crate::state::{SecretsProviders, SecretsProvidersError, members};
 use crate::symmetric::SymmetricCrypter;
+use groundstate_common::Entropy;
 
 /// Why a passphrase manager refuses when it was opened with a wrong passphrase; the original's text.
 const LOCKED: &str = "incorrect passphrase, please set PULUMI_CONFIG_PASSPHRASE to the correct passphrase or set \

@@ -11,10 +11,10 @@ use thiserror::Error;
 
 use crate::base64::{ENGINE, decode};
 use crate::crypter::{Decrypter, Encrypter};
-use crate::entropy::Entropy;
 use crate::error::CryptError;
 use crate::sensitive::{Ciphertext, Key, Passphrase, Plaintext};
 use crate::symmetric::{Sealed, SymmetricCrypter};
+use groundstate_common::Entropy;
 
 /// How often PBKDF2 hashes, so that trying passphrases takes its time.
 pub const ITERATIONS: u32 = 1_000_000;
