@@ -1,0 +1,6 @@
+key_provider "external" "e" {
+  command = ["a", <<-EOT
+    b
+  EOT
+  ]
+}
