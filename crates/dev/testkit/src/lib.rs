@@ -14,7 +14,8 @@
 //! ```
 //!
 //! [`S3Server`] is Amazon S3, and DynamoDB at the same address; [`GcsServer`] is Google Cloud Storage,
-//! [`AzureServer`] is Azure Blob Storage, [`HttpStateServer`] is a backend of Terraform's type `http`. All have what [`Server`] has: requests, traffic, faults. [`FaultProxy`]
+//! [`AzureServer`] is Azure Blob Storage, [`HttpStateServer`] is a backend of Terraform's type `http`,
+//! [`GoogleKmsServer`] and [`KeyVaultServer`] are key services. All have what [`Server`] has: requests, traffic, faults. [`FaultProxy`]
 //! puts the same in front of any other server; [`Recorder`] only records, [`TestIssuer`] issues tokens. [`ConnectProxy`] and [`Authority`] are for clients that insist on a
 //! service's own address.
 //!
@@ -39,6 +40,7 @@ mod gcs;
 mod http;
 mod http_state;
 mod issuer;
+mod keys;
 mod log;
 mod pattern;
 mod pgbouncer;
@@ -60,6 +62,7 @@ pub use gcs::GcsServer;
 pub use http::{Answer, Request, Server};
 pub use http_state::{HttpFlaw, HttpStateServer};
 pub use issuer::TestIssuer;
+pub use keys::{GoogleKmsServer, KeyVaultServer};
 pub use log::{Mark, Recorded, Traffic};
 pub use pgbouncer::PgBouncer;
 pub use proxy::{ConnectProxy, FaultProxy, RoundRobin};

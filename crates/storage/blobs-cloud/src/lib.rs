@@ -22,6 +22,7 @@
 //!   `groundstate-blobs`, which is here as [`blobs`].
 //! - `S3Settings`, `GcsSettings` and `AzureSettings` have the options and variables of Terraform's backends, under their names.
 //! - [`BlobUrl`] opens any of them, a directory or memory by an address.
+//! - `AwsIdentity`, `GcpIdentity` and `AzureIdentity` send requests to services that keep no blobs, with the same credentials.
 //! - A store tries each request once: put [`Retry`](blobs::Retry) around it. [`BlobUrl`] does.
 //!
 //! # What is deliberately absent
@@ -62,13 +63,13 @@ pub use groundstate_blobs as blobs;
 #[cfg(feature = "object-store")]
 pub use adapter::ObjectStoreBlobs;
 #[cfg(feature = "azure")]
-pub use azure::{AzureBlobs, AzureSettings};
+pub use azure::{AzureBlobs, AzureIdentity, AzureIdentitySettings, AzureSettings};
 #[cfg(feature = "_cloud")]
 pub use cloud::Reply;
 #[cfg(feature = "gcp")]
-pub use gcs::{GcsBlobs, GcsSettings};
+pub use gcs::{GcpIdentity, GcpSettings, GcsBlobs, GcsSettings};
 #[cfg(feature = "aws")]
-pub use s3::{S3Blobs, S3Settings};
+pub use s3::{AwsIdentity, AwsSettings, S3Blobs, S3Settings};
 pub use url::BlobUrl;
 
 /// Compiles the examples of the README.

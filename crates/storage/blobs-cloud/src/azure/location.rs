@@ -27,14 +27,19 @@ pub(super) struct AzureCloud {
 pub(super) struct Location {
     account: String,
     container: String,
-    /// Where the cloud's addresses are asked for, unless they are known.
-    metadata: Option<Url>,
-    login: Option<String>,
-    cloud: OnceLock<AzureCloud>,
+    finder: CloudFinder,
     /// The resource of the account, if the management service knows its address.
     lookup: Option<Lookup>,
     /// The address of the container, without a slash at its end.
     base: OnceLock<String>,
+}
+
+/// How the services of a cloud are found.
+pub(super) struct CloudFinder {
+    /// Where the cloud's addresses are asked for, unless they are known.
+    metadata: Option<Url>,
+    login: Option<String>,
+    cloud: OnceLock<AzureCloud>,
 }
 
 struct Lookup {
@@ -116,13 +121,9 @@ fn is_protected(url: &Url) -> bool {
     url.scheme() == "https" || is_loopback(url)
 }
 
-impl Location {
-    pub(super) fn new(values: &Values, account: &str, container: &str) -> Result<Self> {
-        let (cloud, base) = (OnceLock::new(), OnceLock::new());
-        if let Some(text) = values.text("endpoint") {
-            let url = endpoint(values, "endpoint", text)?;
-            base.get_or_init(|| at(url.as_str(), container));
-        }
+impl CloudFinder {
+    pub(super) fn new(values: &Values) -> Result<Self> {
+        let cloud = OnceLock::new();
         let service = |name| {
             let check = |text: &str| {
                 let url = address(&with_scheme(text)).map_err(|why| values.invalid(name, why))?;
@@ -137,19 +138,7 @@ impl Location {
         if metadata.is_none() {
             cloud.get_or_init(|| known.with_login(login.clone()));
         }
-        let lookup = (base.get().is_none() && values.flag("lookup_blob_endpoint")?)
-            .then(|| Lookup::new(values, account))
-            .transpose()?;
-        if let (None, Some(cloud)) = (&lookup, cloud.get()) {
-            base.get_or_init(|| at(&cloud.account(account), container));
-        }
-        let (account, container) = (account.to_owned(), container.to_owned());
-        Ok(Self { account, container, metadata, login, cloud, lookup, base })
-    }
-
-    /// The address of the container, if nothing has to be asked for it.
-    pub(super) fn known(&self) -> Option<&str> {
-        self.base.get().map(String::as_str)
+        Ok(Self { metadata, login, cloud })
     }
 
     /// The services of the cloud.
@@ -167,6 +156,35 @@ impl Location {
         let cloud = AzureCloud::described(&endpoints)
             .ok_or_else(|| wrong().because("its answer has no addresses that can be used"))?;
         Ok(self.cloud.get_or_init(|| cloud.with_login(self.login.clone())))
+    }
+}
+
+impl Location {
+    pub(super) fn new(values: &Values, account: &str, container: &str) -> Result<Self> {
+        let base = OnceLock::new();
+        if let Some(text) = values.text("endpoint") {
+            let url = endpoint(values, "endpoint", text)?;
+            base.get_or_init(|| at(url.as_str(), container));
+        }
+        let finder = CloudFinder::new(values)?;
+        let lookup = (base.get().is_none() && values.flag("lookup_blob_endpoint")?)
+            .then(|| Lookup::new(values, account))
+            .transpose()?;
+        if let (None, Some(cloud)) = (&lookup, finder.cloud.get()) {
+            base.get_or_init(|| at(&cloud.account(account), container));
+        }
+        let (account, container) = (account.to_owned(), container.to_owned());
+        Ok(Self { account, container, finder, lookup, base })
+    }
+
+    /// The address of the container, if nothing has to be asked for it.
+    pub(super) fn known(&self) -> Option<&str> {
+        self.base.get().map(String::as_str)
+    }
+
+    /// The services of the cloud.
+    pub(super) async fn cloud(&self, wire: &Wire) -> Result<&AzureCloud> {
+        self.finder.cloud(wire).await
     }
 
     /// The address of the container, without a slash at its end.

@@ -1,5 +1,6 @@
 //! Azure Blob Storage.
 
+mod client;
 mod config;
 mod credentials;
 mod error;
@@ -23,7 +24,8 @@ use crate::cloud::{HttpOptions, Transport, Wire, no_client};
 use identity::Credentials;
 use location::Location;
 
-pub use config::AzureSettings;
+pub use client::AzureIdentity;
+pub use config::{AzureIdentitySettings, AzureSettings};
 
 /// A client of a container of Azure Blob Storage. Each operation is one attempt: wrap it in [`Retry`](groundstate_blobs::Retry).
 ///

@@ -32,7 +32,13 @@ pub(crate) struct Request {
     pub(crate) digest: Option<Vec<u8>>,
     /// What is asked for, which limits the answer.
     pub(crate) expected: Expected,
+    /// Its body or its answer is a secret, whatever the headers say.
+    is_confidential: bool,
 }
+
+/// The mark of requests whose body or answer is a secret.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Confidential;
 
 /// What a service answered, whatever it means.
 #[derive(Clone, Debug)]
@@ -55,7 +61,15 @@ impl Request {
             #[cfg(feature = "aws")]
             digest: None,
             expected: Expected::Small,
+            is_confidential: false,
         }
+    }
+
+    /// A request of a caller's own whose body or answer is a secret.
+    pub(crate) fn confidential(request: http::Request<Bytes>) -> Self {
+        let (parts, body) = request.into_parts();
+        let request = Self::new(parts.method, parts.uri.to_string()).body(body);
+        Self { headers: parts.headers, is_confidential: true, ..request }
     }
 
     /// Says what is asked for; lists, errors and the like without it.
@@ -85,7 +99,7 @@ impl Request {
 
     /// The same for the client and for signers, which want to know the length.
     pub(crate) fn build(self) -> Result<HttpRequest> {
-        let Self { method, url, headers, body, expected, .. } = self;
+        let Self { method, url, headers, body, expected, is_confidential, .. } = self;
         let has_body = matches!(method, Method::PUT | Method::POST);
         let length = body.len();
         // Signer and client parse it again, and panic if they cannot.
@@ -99,6 +113,9 @@ impl Request {
             .map_err(|error| unsendable("address", error))?;
         *request.headers_mut() = headers;
         request.extensions_mut().insert(expected);
+        if is_confidential {
+            request.extensions_mut().insert(Confidential);
+        }
         if has_body {
             request.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(length));
         }

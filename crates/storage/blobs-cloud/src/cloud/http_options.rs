@@ -127,7 +127,7 @@ impl HttpOptions {
     /// What a user should know of these options, one line each; `endpoints` are the addresses of the services.
     pub(crate) fn warnings(&self, endpoints: &[&str]) -> Vec<String> {
         let mut warnings = Vec::new();
-        let option = |name: &str| format!("the option `{name}` of the {} store", self.store);
+        let option = |name: &str| format!("the option `{name}` of the {}", self.store);
         if self.insecure {
             let insecure = option("insecure");
             warnings.push(format!("{insecure} is set: certificates are not checked, so any host on the way can read and change the state"));

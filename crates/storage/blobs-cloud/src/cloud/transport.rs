@@ -7,6 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::address;
+use super::exchange::Confidential;
 use super::http_options::{Expected, HttpOptions, SMALL_LIMIT};
 use super::secrets::carries_secret;
 use crate::settings::Values;
@@ -114,7 +115,8 @@ impl Transport {
         if bytes.len() as u64 > SMALL_LIMIT {
             deadline = self.0.options.deadline;
         }
-        let reveals = carries_secret(&url, &parts.headers);
+        let is_confidential = parts.extensions.get::<Confidential>().is_some();
+        let reveals = is_confidential || carries_secret(&url, &parts.headers);
         let request = Request::new(parts.method, url).headers(parts.headers).body(bytes);
         let reply = self.0.client.send(request.limit(limit, deadline).reveals(reveals)).await;
         let (parts, body) = reply.map_err(failed)?.into_parts();

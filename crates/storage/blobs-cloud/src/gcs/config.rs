@@ -5,19 +5,38 @@ use crate::settings::{
     user,
 };
 
-pub(super) static TABLE: &[Setting] = &[
+/// A table of these rows, and of those by which every client of Google finds its credentials and its way.
+macro_rules! with_identity {
+    ($($own:expr,)*) => {
+        &[
+            $($own,)*
+            secret("credentials", &["GOOGLE_BACKEND_CREDENTIALS", "GOOGLE_CREDENTIALS"]),
+            secret("access_token", &["GOOGLE_OAUTH_ACCESS_TOKEN"]),
+            // Not one of Terraform's, but where Google's own libraries look.
+            user(text("application_credentials", &["GOOGLE_APPLICATION_CREDENTIALS"])),
+            text(
+                "impersonate_service_account",
+                &["GOOGLE_BACKEND_IMPERSONATE_SERVICE_ACCOUNT", "GOOGLE_IMPERSONATE_SERVICE_ACCOUNT"],
+            ),
+            text("impersonate_service_account_delegates", &[]),
+            // An option of Terraform's provider, not of its backend.
+            user(text("iam_credentials_custom_endpoint", &["GOOGLE_IAM_CREDENTIALS_CUSTOM_ENDPOINT"])),
+            // Where the credentials of `gcloud` and of machines are looked for.
+            user(text("home", &["HOME", "USERPROFILE"])),
+            user(text("cloudsdk_config", &["CLOUDSDK_CONFIG"])),
+            user(text("metadata_host", &["GCE_METADATA_HOST"])),
+            // For servers that ask for no credentials.
+            user(flag("anonymous", &[])),
+            user(number("max_retries", &[])),
+            // Not the original's either: what may leave, how long a request may take, how much may arrive.
+            ALLOW_PLAIN_HTTP,
+            REQUEST_TIMEOUT,
+        ]
+    };
+}
+
+pub(super) static TABLE: &[Setting] = with_identity![
     text("bucket", &[]),
-    secret("credentials", &["GOOGLE_BACKEND_CREDENTIALS", "GOOGLE_CREDENTIALS"]),
-    secret("access_token", &["GOOGLE_OAUTH_ACCESS_TOKEN"]),
-    // Not one of Terraform's, but where Google's own libraries look.
-    user(text("application_credentials", &["GOOGLE_APPLICATION_CREDENTIALS"])),
-    text(
-        "impersonate_service_account",
-        &["GOOGLE_BACKEND_IMPERSONATE_SERVICE_ACCOUNT", "GOOGLE_IMPERSONATE_SERVICE_ACCOUNT"],
-    ),
-    text("impersonate_service_account_delegates", &[]),
-    // An option of Terraform's provider, not of its backend.
-    user(text("iam_credentials_custom_endpoint", &["GOOGLE_IAM_CREDENTIALS_CUSTOM_ENDPOINT"])),
     secret("encryption_key", &["GOOGLE_ENCRYPTION_KEY"]),
     text("kms_encryption_key", &["GOOGLE_KMS_ENCRYPTION_KEY"]),
     text(
@@ -26,17 +45,14 @@ pub(super) static TABLE: &[Setting] = &[
     ),
     text("universe_domain", &["GOOGLE_BACKEND_UNIVERSE_DOMAIN"]),
     user(alias("endpoint", "storage_custom_endpoint")),
-    // Where the credentials of `gcloud` and of machines are looked for.
-    user(text("home", &["HOME", "USERPROFILE"])),
-    user(text("cloudsdk_config", &["CLOUDSDK_CONFIG"])),
-    user(text("metadata_host", &["GCE_METADATA_HOST"])),
-    // For servers that ask for no credentials.
-    user(flag("anonymous", &[])),
-    user(number("max_retries", &[])),
-    // Not the original's either: what may leave, how long a request may take, how much may arrive.
-    ALLOW_PLAIN_HTTP,
-    REQUEST_TIMEOUT,
     MAX_STATE_SIZE,
+];
+
+/// The table of clients of services of Google that keep no blobs.
+static SERVICES: &[Setting] = with_identity![
+    // Answers of this service are keys, so its address is the user's to say.
+    user(text("kms_custom_endpoint", &["GOOGLE_KMS_CUSTOM_ENDPOINT"])),
+    user(text("universe_domain", &["GOOGLE_CLOUD_UNIVERSE_DOMAIN"])),
 ];
 
 settings! {
@@ -54,5 +70,20 @@ settings! {
     /// assert_eq!(format!("{settings:?}"), r#"GcsSettings { access_token: "(secret)", bucket: "states" }"#);
     /// # Ok::<(), groundstate_blobs::Error>(())
     /// ```
-    GcsSettings, "gcs", TABLE
+    GcsSettings, "gcs store", TABLE
+}
+
+settings! {
+    /// Who a client is to Google: what [`GcsSettings`] has without the bucket.
+    ///
+    /// Beside that there are `kms_custom_endpoint`, the address of the key management service, and `universe_domain`.
+    ///
+    /// ```
+    /// use groundstate_blobs_cloud::GcpSettings;
+    ///
+    /// let settings = GcpSettings::new().with("access_token", "hidden")?;
+    /// assert_eq!(format!("{settings:?}"), r#"GcpSettings { access_token: "(secret)" }"#);
+    /// # Ok::<(), groundstate_blobs::Error>(())
+    /// ```
+    GcpSettings, "Google Cloud client", SERVICES
 }

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use groundstate_blobs::{Error, Op, Result};
 use object_store::gcp::GoogleCloudStorageBuilder;
 
-use super::GcsSettings;
 use super::identity::{Identity, Source};
 use super::workload::Workload;
 use crate::cloud::{Transport, address, token};
@@ -23,8 +22,13 @@ const GCLOUD_FILE: &str = "application_default_credentials.json";
 const METADATA: &str = "metadata.google.internal";
 
 /// A token, credentials, or what Google's tools and machines keep; and the account to stand in for, if one is named.
-pub(super) fn identity(settings: &GcsSettings, bucket: &str, transport: &Transport) -> Result<Identity> {
-    Identity::new(source(&settings.0, bucket, transport)?, &settings.0)
+pub(super) fn identity(
+    values: &Values,
+    bucket: &str,
+    transport: &Transport,
+    scope: &'static str,
+) -> Result<Identity> {
+    Identity::new(source(values, bucket, transport)?, values, scope)
 }
 
 fn source(values: &Values, bucket: &str, transport: &Transport) -> Result<Source> {
@@ -114,6 +118,7 @@ mod tests {
     use super::identity;
     use crate::cloud::{HttpOptions, Transport};
     use crate::gcs::GcsSettings;
+    use crate::gcs::identity::CLOUD_SCOPE;
 
     #[test]
     fn credentials_that_cannot_be_used_are_refused_without_being_shown() {
@@ -127,7 +132,7 @@ mod tests {
         ] {
             let settings = GcsSettings::new().with("credentials", text).unwrap();
             let transport = Transport::new(HttpOptions::of(&settings.0).unwrap()).unwrap();
-            let error = identity(&settings, "b", &transport).err().unwrap().to_string();
+            let error = identity(&settings.0, "b", &transport, CLOUD_SCOPE).err().unwrap().to_string();
             assert!(error.contains(says) && !error.contains("hush"), "{error}");
         }
     }

@@ -20,7 +20,7 @@ const TOKEN_SERVICE: &str = "https://oauth2.googleapis.com/token";
 /// What tokens are for that get other tokens.
 pub(super) const CLOUD_SCOPE: &str = "https://www.googleapis.com/auth/cloud-platform";
 /// What the original asks for when it stands in for an account.
-const STORAGE_SCOPE: &str = "https://www.googleapis.com/auth/devstorage.read_write";
+pub(super) const STORAGE_SCOPE: &str = "https://www.googleapis.com/auth/devstorage.read_write";
 /// How long a token lives that stands in for an account.
 const LIFETIME: Duration = Duration::from_secs(3600);
 
@@ -70,9 +70,9 @@ struct Generated {
 }
 
 impl Identity {
-    pub(super) fn new(source: Source, values: &Values) -> Result<Self> {
+    pub(super) fn new(source: Source, values: &Values, scope: &'static str) -> Result<Self> {
         let account = values.text("impersonate_service_account");
-        let impersonation = account.map(|account| Impersonation::new(values, account)).transpose()?;
+        let impersonation = account.map(|account| Impersonation::new(values, account, scope)).transpose()?;
         Ok(Self { source, impersonation, cache: TokenCache::default() })
     }
 
@@ -145,7 +145,7 @@ impl User {
 
 impl Impersonation {
     /// The account that the settings name, and those that stand between.
-    fn new(values: &Values, account: &str) -> Result<Self> {
+    fn new(values: &Values, account: &str, scope: &'static str) -> Result<Self> {
         const NAME: &str = "impersonate_service_account";
         let name = |option, text: &str| {
             let text = text.trim();
@@ -173,7 +173,7 @@ impl Impersonation {
             }
         };
         let url = format!("{service}/projects/-/serviceAccounts/{account}:generateAccessToken");
-        Ok(Self { url, delegates, scope: STORAGE_SCOPE })
+        Ok(Self { url, delegates, scope })
     }
 
     /// The account whose address the credentials of a workload name.

@@ -1,5 +1,6 @@
 //! Google Cloud Storage.
 
+mod client;
 mod config;
 mod credentials;
 mod error;
@@ -19,8 +20,9 @@ use url::Url;
 
 use crate::cloud::{HttpOptions, Transport, Wire, encode, endpoint, no_client};
 
-pub use config::GcsSettings;
-use identity::Identity;
+pub use client::GcpIdentity;
+pub use config::{GcpSettings, GcsSettings};
+use identity::{Identity, STORAGE_SCOPE};
 use keys::Keys;
 
 /// A client of a bucket of Google Cloud Storage. Each operation is one attempt: wrap it in [`Retry`](groundstate_blobs::Retry).
@@ -55,7 +57,7 @@ impl GcsBlobs {
         let transport = Transport::new(HttpOptions::of(values)?)
             .map_err(|error| no_client(values, "storage_custom_endpoint", error))?;
         let hint = "check the network, and the option `storage_custom_endpoint` or the variable GOOGLE_BACKEND_STORAGE_CUSTOM_ENDPOINT";
-        let identity = credentials::identity(settings, bucket, &transport)?;
+        let identity = credentials::identity(values, bucket, &transport, STORAGE_SCOPE)?;
         let keys = Keys::new(settings)?;
         if identity.has_token() || keys.has_secret() {
             is_trusted(settings, &service)?;

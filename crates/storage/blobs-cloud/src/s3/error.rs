@@ -20,7 +20,7 @@ fn permission(op: Op) -> &'static str {
 }
 
 pub(super) fn classify(failure: &Failure, op: Op, place: &BucketAddress, effect: Effect) -> Meaning {
-    let elsewhere = failure.region.as_deref().filter(|region| *region != place.region);
+    let elsewhere = failure.region.as_deref().filter(|region| *region != place.services.region);
     match (failure.code.as_str(), failure.status) {
         ("NoSuchBucket", _) => Meaning::no_container("bucket", &place.bucket, "bucket"),
         ("RequestTimeTooSkewed" | "RequestExpired", _) => Meaning::clock_skew(failure.date.as_deref()),
@@ -77,7 +77,7 @@ pub(super) fn classify(failure: &Failure, op: Op, place: &BucketAddress, effect:
 }
 
 fn wrong_region(place: &BucketAddress, region: Option<&str>) -> Meaning {
-    let why = format!("the bucket {} is not in the region {}", place.bucket, place.region);
+    let why = format!("the bucket {} is not in the region {}", place.bucket, place.services.region);
     let step = match region {
         Some(region) => format!("set the option `region` or the variable AWS_REGION to {region}"),
         None => "set the option `region` or the variable AWS_REGION to the bucket's".to_owned(),

@@ -5,6 +5,7 @@ mod config;
 mod credentials;
 mod error;
 mod headers;
+mod identity;
 mod ini;
 mod profile;
 mod signed;
@@ -17,11 +18,13 @@ use groundstate_blobs::{BlobCapabilities, Context, Result, RetryPolicy};
 use groundstate_common::Origin;
 
 use crate::cloud::{HttpOptions, Proxies, Transport, Wire, no_client, only_to_own};
+use crate::settings::Values;
 
 use address::BucketAddress;
-pub use config::S3Settings;
+pub use config::{AwsSettings, S3Settings};
 use credentials::Credentials;
 use headers::ObjectHeaders;
+pub use identity::AwsIdentity;
 use profile::SharedConfig;
 
 /// The domains of AWS, which may see more than signatures.
@@ -50,19 +53,19 @@ impl S3Blobs {
     ///
     /// `Invalid` and `Unsupported` for settings that are invalid or cannot be honoured, naming the option and the variable.
     pub fn open(settings: &S3Settings, context: &Context) -> Result<Self> {
-        let config = SharedConfig::read(settings)?;
-        let settings = &config.complete(settings)?;
+        let config = SharedConfig::read(&settings.0)?;
+        let settings = &S3Settings(config.complete(&settings.0)?);
         let values = &settings.0;
         if values.flag("encrypt")? && values.origin("sse_customer_key").is_some_and(Origin::is_user) {
             let key = "the key of `sse_customer_key`";
             only_to_own(values, "endpoints.s3", OWN_DOMAINS, key, "AWS_ENDPOINT_URL_S3")?;
         }
         let place = BucketAddress::new(settings)?;
-        let transport = transport(settings)?;
+        let transport = transport(values)?;
         let warnings = transport.warnings(&place.addresses());
         let wire = Wire::new(transport, values.unreachable_hint("endpoints.s3"));
         let dynamodb = wire.with_hint(values.unreachable_hint("endpoints.dynamodb"));
-        let credentials = credentials::provider(settings, &config, &place, &wire, context)?;
+        let credentials = credentials::provider(values, &config, &place.services, &wire, context)?;
         let mut can = BlobCapabilities::all();
         can.conditional_put = is_on(settings, "conditional_write")?;
         can.conditional_delete = is_on(settings, "conditional_delete")?;
@@ -98,7 +101,7 @@ impl S3Blobs {
 
     /// The region that requests are signed for.
     pub fn region(&self) -> &str {
-        &self.place.region
+        &self.place.services.region
     }
 }
 
@@ -123,8 +126,7 @@ fn is_on(settings: &S3Settings, name: &'static str) -> Result<bool> {
     }
 }
 
-fn transport(settings: &S3Settings) -> Result<Transport> {
-    let values = &settings.0;
+fn transport(values: &Values) -> Result<Transport> {
     let mut options = HttpOptions::of(values)?.insecure(values.flag("insecure")?);
     if let Some(path) = values.text("custom_ca_bundle") {
         let unreadable = |error: Box<dyn std::error::Error + Send + Sync>| {

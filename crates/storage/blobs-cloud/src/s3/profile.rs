@@ -9,9 +9,9 @@ use groundstate_blobs::{Error, ErrorKind, Op, Result};
 use groundstate_common::{Origin, shell_word};
 use object_store::aws::AwsCredential;
 
-use super::S3Settings;
 use super::ini::{Property, sections};
 use crate::cloud::token;
+use crate::settings::Values;
 
 /// Files of profiles are small; this much is read of one.
 const LONGEST_FILE: u64 = 4 << 20;
@@ -41,15 +41,14 @@ pub(super) struct Profile {
 
 impl SharedConfig {
     /// Reads the files. Only a profile that is asked for has to be there.
-    pub(super) fn read(settings: &S3Settings) -> Result<Self> {
-        let values = &settings.0;
+    pub(super) fn read(values: &Values) -> Result<Self> {
         let wanted = values.text("profile");
         let mut config = Self { name: wanted.unwrap_or("default").to_owned(), ..Self::default() };
         // What stands in the file of credentials counts before what stands in the other, and later files before earlier ones.
         for (option, file) in [("shared_config_files", "config"), ("shared_credentials_files", "credentials")]
         {
             let is_foreign = values.origin(option).is_some_and(|origin| !origin.is_user());
-            for path in paths(settings, option, file) {
+            for path in paths(values, option, file) {
                 let text = match read(&path, values.text(option).is_some(), is_foreign) {
                     Ok(Some(text)) => text,
                     Ok(None) => continue,
@@ -69,10 +68,10 @@ impl SharedConfig {
     }
 
     /// The settings, with what the profile has where neither an option nor a variable says it.
-    pub(super) fn complete(&self, settings: &S3Settings) -> Result<S3Settings> {
-        let (mut settings, profile) = (settings.clone(), self.selected());
+    pub(super) fn complete(&self, values: &Values) -> Result<Values> {
+        let (mut values, profile) = (values.clone(), self.selected());
         let files = ["shared_config_files", "shared_credentials_files"];
-        let origins = files.into_iter().filter_map(|option| settings.0.origin(option));
+        let origins = files.into_iter().filter_map(|option| values.origin(option));
         let origin = origins.min().unwrap_or(Origin::Environment);
         for (option, property) in [
             ("region", "region"),
@@ -85,31 +84,32 @@ impl SharedConfig {
             ("ignore_configured_endpoint_urls", "ignore_configured_endpoint_urls"),
         ] {
             if let Some(text) = profile.text(property) {
-                settings.0.or_set(option, text, origin)?;
+                values.or_set(option, text, origin)?;
             }
         }
-        if settings.0.flag("ignore_configured_endpoint_urls")? {
-            return Ok(settings);
+        if values.flag("ignore_configured_endpoint_urls")? {
+            return Ok(values);
         }
-        let of_all = settings.0.text("endpoint_url").map(str::to_owned);
+        let of_all = values.text("endpoint_url").map(str::to_owned);
         for (option, service) in [
             ("endpoints.s3", "s3"),
             ("endpoints.dynamodb", "dynamodb"),
+            ("endpoints.kms", "kms"),
             ("endpoints.sts", "sts"),
             ("endpoints.sso", "sso"),
         ] {
-            if settings.0.text(option).is_some() {
+            if values.text(option).is_some() {
                 continue;
             }
             let (url, origin) = match &of_all {
-                Some(url) => (Some(url.clone()), settings.0.origin("endpoint_url").unwrap_or(origin)),
+                Some(url) => (Some(url.clone()), values.origin("endpoint_url").unwrap_or(origin)),
                 None => (self.endpoint(service)?, origin),
             };
             if let Some(url) = url {
-                settings.0.or_set(option, &url, origin)?;
+                values.or_set(option, &url, origin)?;
             }
         }
-        Ok(settings)
+        Ok(values)
     }
 
     fn take(&mut self, text: &str, is_config: bool, is_foreign: bool) {
@@ -256,8 +256,7 @@ pub(super) fn only_regular(path: &Path) -> io::Result<()> {
     }
 }
 
-fn paths(settings: &S3Settings, option: &'static str, file: &str) -> Vec<PathBuf> {
-    let values = &settings.0;
+fn paths(values: &Values, option: &'static str, file: &str) -> Vec<PathBuf> {
     let home = values.text("home").map(Path::new);
     let Some(paths) = values.text(option) else {
         return home.map(|home| home.join(".aws").join(file)).into_iter().collect();
@@ -287,7 +286,8 @@ fn read(path: &Path, is_named: bool, is_foreign: bool) -> io::Result<Option<Stri
 
 #[cfg(test)]
 mod tests {
-    use super::{S3Settings, SharedConfig};
+    use super::SharedConfig;
+    use crate::s3::S3Settings;
     use groundstate_blobs::ErrorKind;
 
     fn read(profile: &str) -> groundstate_blobs::Result<SharedConfig> {
@@ -301,7 +301,7 @@ mod tests {
         std::fs::write(home.path().join(".aws/config"), config).unwrap();
         let settings =
             S3Settings::new().with("home", home.path().to_str().unwrap())?.with("profile", profile)?;
-        SharedConfig::read(&settings)
+        SharedConfig::read(&settings.0)
     }
 
     #[test]

@@ -3,15 +3,14 @@
 use async_trait::async_trait;
 use bytes::Bytes;
 use groundstate_blobs::{
-    Blob, BlobCapabilities, BlobMeta, BlobStore, BlobVersion, DeleteOptions, Error, ErrorKind, GetOptions,
-    Key, Leases, ListOptions, Op, Page, Precondition, PutOptions, Result, Role,
+    Blob, BlobCapabilities, BlobMeta, BlobStore, BlobVersion, DeleteOptions, Error, GetOptions, Key, Leases,
+    ListOptions, Op, Page, Precondition, PutOptions, Result, Role,
 };
 use http::Method;
-use object_store::aws::AwsAuthorizer;
 
 use super::S3Blobs;
-use super::credentials::NO_CREDENTIALS;
 use super::error::classify;
+use super::identity::sign;
 use crate::cloud::{Cloud, Dialect, Effect, Failure, Meaning, PAGE, Reply, Request, list_page, list_query};
 
 impl S3Blobs {
@@ -23,16 +22,7 @@ impl S3Blobs {
         service: &str,
         request: Request,
     ) -> Result<object_store::client::HttpRequest> {
-        let credential = self.credentials.get().await.map_err(|error| {
-            let failed = Error::new(error.kind(), op, place).because("no credentials can be had");
-            failed.next_step(error.step().unwrap_or(NO_CREDENTIALS).to_owned()).with_source(error)
-        })?;
-        let digest = request.digest.clone();
-        let mut request = request.build()?;
-        AwsAuthorizer::new(&credential, service, &self.place.region)
-            .try_authorize(&mut request, digest.as_deref())
-            .map_err(|error| Error::new(ErrorKind::Internal, op, place).with_source(error))?;
-        Ok(request)
+        sign(&self.credentials, &self.place.services.region, (op, place), service, request).await
     }
 
     /// Refuses a condition if the settings say that the server knows none.

@@ -280,7 +280,7 @@ impl Values {
     }
 
     fn error(&self, kind: ErrorKind, name: &str) -> Error {
-        Error::new(kind, Op::Use, format_args!("the option `{name}` of the {} store", self.store))
+        Error::new(kind, Op::Use, format_args!("the option `{name}` of the {}", self.store))
     }
 
     pub(crate) fn debug(&self, name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {

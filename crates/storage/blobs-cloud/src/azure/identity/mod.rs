@@ -72,11 +72,23 @@ impl Identity {
 
     /// A token for the service that calls itself so.
     pub(super) async fn token(&self, wire: &Wire, cloud: &AzureCloud, resource: &str) -> Result<Token> {
+        self.token_of(wire, cloud, resource, None).await
+    }
+
+    /// The same of the tenant that the service asks for.
+    pub(super) async fn token_of(
+        &self,
+        wire: &Wire,
+        cloud: &AzureCloud,
+        resource: &str,
+        asked: Option<&str>,
+    ) -> Result<Token> {
         let scope = format!("{}/.default", resource.trim_end_matches('/'));
         match &self.source {
             Source::Machine(machine) => machine.token(wire, resource).await,
-            Source::Cli { tenant } => cli::token(tenant.as_deref(), &scope),
+            Source::Cli { tenant } => cli::token(asked.or(tenant.as_deref()), &scope),
             Source::Application { tenant, client, proof } => {
+                let tenant = asked.unwrap_or(tenant);
                 let url = format!("{}/{tenant}/oauth2/v2.0/token", cloud.login);
                 let mut pairs = vec![
                     ("client_id", client.as_str()),

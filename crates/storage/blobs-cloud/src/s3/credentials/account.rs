@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::OP;
 use super::sts::{Form, Sts, items};
-use crate::s3::S3Settings;
+use crate::settings::Values;
 
 /// The options `allowed_account_ids` and `forbidden_account_ids`.
 #[derive(Debug)]
@@ -30,8 +30,7 @@ struct Identity {
 
 impl Accounts {
     /// `None` if every account is as good.
-    pub(super) fn of(settings: &S3Settings, sts: &Sts) -> Result<Option<Self>> {
-        let values = &settings.0;
+    pub(super) fn of(values: &Values, sts: &Sts) -> Result<Option<Self>> {
         let list = |name: &'static str| {
             let ids: Vec<String> = items(values.text(name)).map(str::to_owned).collect();
             let is_id = |id: &String| id.len() == 12 && id.bytes().all(|byte| byte.is_ascii_digit());

@@ -16,9 +16,9 @@ use super::sts::{Limits, Sts};
 use super::web_identity::{Token, WebIdentity};
 use super::{Accounts, Credentials, Keys, NO_CREDENTIALS};
 use crate::cloud::{Wire, only_to_own, token};
-use crate::s3::address::BucketAddress;
+use crate::s3::OWN_DOMAINS;
+use crate::s3::address::ServiceAddress;
 use crate::s3::profile::{Profile, SharedConfig, only_regular};
-use crate::s3::{OWN_DOMAINS, S3Settings};
 use crate::settings::Values;
 
 /// Chains of profiles that are longer than this do not end.
@@ -26,32 +26,23 @@ const LONGEST_CHAIN: usize = 16;
 
 /// Credentials by the options, the variables and the profile; then of the role, if one is to be assumed.
 pub(in crate::s3) fn provider(
-    settings: &S3Settings,
+    values: &Values,
     config: &SharedConfig,
-    place: &BucketAddress,
+    place: &ServiceAddress,
     wire: &Wire,
     context: &Context,
 ) -> Result<Credentials> {
-    let sts = Sts::new(settings, place, wire);
-    let chain = Chain {
-        settings,
-        values: &settings.0,
-        config,
-        sts: &sts,
-        wire,
-        clock: &context.clock,
-        sso: place.sso.as_deref(),
-    };
+    let sts = Sts::new(values, place, wire);
+    let chain = Chain { values, config, sts: &sts, wire, clock: &context.clock, sso: place.sso.as_deref() };
     let mut credentials = chain.base()?;
-    if settings.0.text("assume_role.role_arn").is_some() {
-        let role = AssumedRole::of_options(settings, credentials, sts.clone())?;
+    if values.text("assume_role.role_arn").is_some() {
+        let role = AssumedRole::of_options(values, credentials, sts.clone())?;
         credentials = Credentials::new(role, &context.clock);
     }
-    Ok(credentials.in_accounts(Accounts::of(settings, &sts)?))
+    Ok(credentials.in_accounts(Accounts::of(values, &sts)?))
 }
 
 struct Chain<'a> {
-    settings: &'a S3Settings,
     values: &'a Values,
     config: &'a SharedConfig,
     sts: &'a Sts,
@@ -196,7 +187,7 @@ impl Chain<'_> {
             "EcsContainer" => {
                 let missing =
                     || profile.wrong("`credential_source` is EcsContainer, and no variable says where it is");
-                Ok(self.of(Container::of(self.settings, self.wire)?.ok_or_else(missing)?))
+                Ok(self.of(Container::of(self.values, self.wire)?.ok_or_else(missing)?))
             }
             _ => Err(profile
                 .wrong("`credential_source` is none of Environment, Ec2InstanceMetadata and EcsContainer")),
@@ -217,7 +208,7 @@ impl Chain<'_> {
         if let Some(command) = profile.process()? {
             return Ok(self.of(Process::new(&profile.name, command)));
         }
-        match Container::of(self.settings, self.wire)? {
+        match Container::of(self.values, self.wire)? {
             Some(container) => Ok(self.of(container)),
             None => self.machine(),
         }
@@ -229,6 +220,6 @@ impl Chain<'_> {
             let why = "there are no credentials, and the metadata of the machine is not to be asked";
             return Err(self.values.invalid("access_key", why).next_step(NO_CREDENTIALS));
         }
-        Ok(self.of(Machine::of(self.settings, self.wire)?))
+        Ok(self.of(Machine::of(self.values, self.wire)?))
     }
 }

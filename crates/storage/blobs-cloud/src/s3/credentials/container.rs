@@ -12,7 +12,7 @@ use url::{Host, Url};
 
 use super::{Fetched, OP, Source, fetched, token_file, unreadable};
 use crate::cloud::{Effect, Failure, Request, Wire, address, header_text, is_loopback};
-use crate::s3::S3Settings;
+use crate::settings::Values;
 
 /// Where ECS and EKS answer, by plain http.
 const ECS: Ipv4Addr = Ipv4Addr::new(169, 254, 170, 2);
@@ -43,8 +43,7 @@ pub(super) struct Document {
 
 impl Container {
     /// `None` if no variable names a place to ask.
-    pub(super) fn of(settings: &S3Settings, wire: &Wire) -> Result<Option<Self>> {
-        let values = &settings.0;
+    pub(super) fn of(values: &Values, wire: &Wire) -> Result<Option<Self>> {
         let relative = values.text("container_credentials_relative_uri");
         let full = values.text("container_credentials_full_uri");
         let (name, url) = match (relative, full) {

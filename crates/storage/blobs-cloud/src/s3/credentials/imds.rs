@@ -7,7 +7,7 @@ use http::Method;
 use super::container::document;
 use super::{Fetched, NO_CREDENTIALS, OP, Source, unreadable};
 use crate::cloud::{Effect, Expected, Failure, Reply, Request, Wire, address, encode, token};
-use crate::s3::S3Settings;
+use crate::settings::Values;
 
 const FROM: &str = "credentials of the machine's role";
 const ROLES: &str = "latest/meta-data/iam/security-credentials/";
@@ -20,9 +20,8 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    pub(super) fn of(settings: &S3Settings, wire: &Wire) -> Result<Self> {
+    pub(super) fn of(values: &Values, wire: &Wire) -> Result<Self> {
         const NAME: &str = "ec2_metadata_service_endpoint";
-        let values = &settings.0;
         let mode = values.text("ec2_metadata_service_endpoint_mode").unwrap_or("IPv4");
         let standard = match mode.to_ascii_lowercase().as_str() {
             "ipv4" => "http://169.254.169.254",

@@ -5,8 +5,8 @@ use groundstate_blobs::Result;
 
 use super::sts::{Form, Limits, Sts, items};
 use super::{Credentials, Fetched, Source};
-use crate::s3::S3Settings;
 use crate::s3::profile::Profile;
+use crate::settings::Values;
 
 /// What sessions are called that have no name.
 const SESSION: &str = "groundstate";
@@ -21,8 +21,7 @@ pub(super) struct AssumedRole {
 
 impl AssumedRole {
     /// The role of the options `assume_role`.
-    pub(super) fn of_options(settings: &S3Settings, base: Credentials, sts: Sts) -> Result<Self> {
-        let values = &settings.0;
+    pub(super) fn of_options(values: &Values, base: Credentials, sts: Sts) -> Result<Self> {
         let role = values.needed("assume_role.role_arn")?;
         let limits = Limits {
             duration: "assume_role.duration",

@@ -11,8 +11,7 @@ use serde::de::DeserializeOwned;
 
 use super::{Fetched, OP, fetched, unreadable};
 use crate::cloud::{Effect, Failure, Request, Wire, query};
-use crate::s3::S3Settings;
-use crate::s3::address::BucketAddress;
+use crate::s3::address::ServiceAddress;
 use crate::settings::Values;
 
 /// A client of the service.
@@ -100,9 +99,9 @@ struct Keys {
 }
 
 impl Sts {
-    pub(super) fn new(settings: &S3Settings, place: &BucketAddress, wire: &Wire) -> Self {
-        let region = settings.0.text("sts_region").unwrap_or(&place.region).to_owned();
-        let wire = wire.with_hint(settings.0.unreachable_hint("endpoints.sts"));
+    pub(super) fn new(values: &Values, place: &ServiceAddress, wire: &Wire) -> Self {
+        let region = values.text("sts_region").unwrap_or(&place.region).to_owned();
+        let wire = wire.with_hint(values.unreachable_hint("endpoints.sts"));
         Self { wire, url: format!("{}/", place.sts), region }
     }
 

@@ -1,0 +1,54 @@
+//! Repeating what failed for a while, a bounded number of times and in bounded time.
+
+use std::future::Future;
+use std::time::Duration;
+
+use groundstate_common::Backoff;
+use tracing::debug;
+
+use crate::context::KeyContext;
+use crate::error::Result;
+
+/// How often a service is asked unless the settings say otherwise.
+pub(crate) const ATTEMPTS: u32 = 5;
+/// The waits between attempts.
+const WAITS: Backoff = Backoff::new(Duration::from_millis(400), Duration::from_secs(8));
+/// After waits of this length together there is no further attempt.
+const LONGEST: Duration = Duration::from_secs(30);
+/// The longest wait that a service may ask for. If it asks for more, there is no further attempt.
+const LONGEST_ASKED: Duration = Duration::from_secs(60);
+
+/// Repeats an attempt whose error is transient. The error of the last attempt is the outcome.
+pub(crate) async fn retried<T, F>(
+    context: &KeyContext,
+    attempts: u32,
+    mut attempt: impl FnMut() -> F + Send,
+) -> Result<T>
+where
+    F: Future<Output = Result<T>> + Send,
+{
+    let (mut waits, mut waited) = (WAITS, Duration::ZERO);
+    let mut number = 1;
+    loop {
+        let error = match attempt().await {
+            Err(error) if error.kind().is_transient() && number < attempts.max(1) => error,
+            outcome => return outcome,
+        };
+        let asked = error.retry_after().unwrap_or_default();
+        let wait = jittered(context, waits.wait()).max(asked);
+        if asked > LONGEST_ASKED || waited > LONGEST {
+            return Err(error);
+        }
+        number += 1;
+        waited += wait;
+        debug!(attempt = number, delay = wait.as_secs_f64(), kind = ?error.kind(), "waiting before another attempt");
+        context.sleeper.sleep(wait).await;
+    }
+}
+
+/// From half of the wait to all of it, so that clients that failed together do not return together.
+fn jittered(context: &KeyContext, wait: Duration) -> Duration {
+    let share = context.ids.number().unwrap_or(u32::MAX);
+    let half = wait / 2;
+    half + half.mul_f64(f64::from(share) / f64::from(u32::MAX))
+}
