@@ -202,10 +202,10 @@ pub(crate) struct StateHead {
 }
 
 impl StateHead {
-    /// Reads a JSON object, or the byte that is wrong.
-    pub(crate) fn read(text: &[u8]) -> Result<Self, usize> {
+    /// Reads a JSON object.
+    pub(crate) fn read(text: &[u8]) -> Result<Self, Stop> {
         let mut members = Members::default();
-        read(text, &mut members).map_err(|stop| stop.offset)?;
+        read(text, &mut members)?;
         let lineage = members.lineage.map(|text| text.decode().into_owned()).unwrap_or_default();
         let has_writer = members.writer.is_some_and(|text| !text.raw.is_empty());
         Ok(Self { serial: members.serial.map(str::to_owned), lineage, has_writer })

@@ -202,12 +202,6 @@ pub enum OpenError {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SealError {
-    /// The text to encrypt is not a state.
-    #[error("byte {} is wrong: this is not a state in JSON, so it is not encrypted", .at + 1)]
-    NotState {
-        /// The byte; the first is 0.
-        at: usize,
-    },
     /// There is no key.
     #[error("no key from {provider}")]
     Key {

@@ -40,6 +40,16 @@ fn a_state_without_serial_and_lineage_has_null_and_nothing_outside() {
 }
 
 #[test]
+fn what_is_no_json_object_comes_back_byte_for_byte() {
+    let chain = two("method = method.aes_gcm.new");
+    for bytes in [&b"\0\xff"[..], b"[1]", b"it's \"quoted\""] {
+        let stored = seal(&chain, bytes);
+        assert!(stored.starts_with(br#"{"serial":null,"lineage":"","meta""#));
+        assert_eq!(open(&chain, &stored).unwrap().plaintext.expose(), bytes);
+    }
+}
+
+#[test]
 fn names_of_members_are_read_in_any_case_and_unknown_ones_ignored() {
     let text = br#"{"x":[{}],"SERIAL":3,"Lineage":"l","Meta":{"k":"e30="},"Encrypted_Data":"AA\nAA","ENCRYPTION_VERSION":"v0"}"#;
     let envelope = Envelope::parse(text).unwrap().unwrap();
