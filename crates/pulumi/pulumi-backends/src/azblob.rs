@@ -65,12 +65,17 @@ fn credentials(url: &BackendUrl, variable: Lookup<'_>) -> Result<Vec<(&'static s
             url.wrong("the connection string in AZURE_STORAGE_CONNECTION_STRING has neither an account with its key nor a signature")
         });
     }
+    Ok(identity(variable))
+}
+
+/// Who the client is without a key of an account: an application, a workload, or the machine; otherwise `az` is asked.
+pub(crate) fn identity(variable: Lookup<'_>) -> Vec<(&'static str, String)> {
     let named = |pairs: &[(&'static str, &str)]| -> Vec<_> {
         pairs.iter().filter_map(|(option, name)| Some((*option, variable(name)?))).collect()
     };
     let ids = [("tenant_id", "AZURE_TENANT_ID"), ("client_id", "AZURE_CLIENT_ID")];
     let yes = |name| (name, "true".to_owned());
-    Ok(if variable("AZURE_CLIENT_SECRET").is_some() {
+    if variable("AZURE_CLIENT_SECRET").is_some() {
         named(&[ids[0], ids[1], ("client_secret", "AZURE_CLIENT_SECRET")])
     } else if variable("AZURE_CLIENT_CERTIFICATE_PATH").is_some() {
         named(&[
@@ -85,7 +90,7 @@ fn credentials(url: &BackendUrl, variable: Lookup<'_>) -> Result<Vec<(&'static s
         vec![yes("use_msi")]
     } else {
         Vec::new()
-    })
+    }
 }
 
 /// What a connection string says, with `endpoint` for the address of its account.

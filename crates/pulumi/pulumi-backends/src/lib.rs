@@ -18,6 +18,7 @@
 //! - [`Project`] is the `Pulumi.yaml` of a directory or of one above it.
 //! - [`BackendChoice::of_directory`] finds the URL as the `pulumi` command does: variable, project file, stored login.
 //! - [`selected_stack`] reads which stack is selected there.
+//! - [`CloudSecrets`] opens the managers of stacks whose data key a key service has wrapped, and makes new ones.
 //! - [`PulumiHome`] is the folder `~/.pulumi`, of which only the login and the selection are read.
 //!
 //! # What is deliberately absent
@@ -28,7 +29,8 @@
 //!
 //! # Features
 //!
-//! One for each cloud, and one for databases, all off by default: `s3`, `gcs`, `azblob`, `postgres`.
+//! One for each cloud, with its buckets and its keys, one for transit engines, and one for databases, all off by default: `s3`,
+//! `gcs`, `azblob`, `hashivault`, `postgres`.
 
 #[cfg(feature = "azblob")]
 mod azblob;
@@ -44,6 +46,7 @@ mod project;
 mod query;
 #[cfg(feature = "s3")]
 mod s3;
+mod secrets;
 mod small_file;
 mod url;
 mod yaml;
@@ -52,12 +55,17 @@ pub use choice::{BackendChoice, UrlSource};
 pub use home::{PulumiHome, selected_stack};
 pub use open::{OpenContext, OpenedStore};
 pub use project::Project;
+pub use secrets::{CloudSecrets, CloudSecretsError, KeyUrl, KeyUrlError};
 pub use url::BackendUrl;
 
 /// The contract of blob stores, whose error is this crate's too.
 pub use groundstate_blobs as blobs;
+/// What a program hands to key services, and why they refuse.
+pub use groundstate_key_services as key_services;
 /// Names of stacks, and what an open store holds.
 pub use groundstate_pulumi_diy as pulumi_diy;
+/// Managers, and the state that they are opened from.
+pub use groundstate_pulumi_secrets as pulumi_secrets;
 
 /// Compiles the examples of the README.
 #[cfg(doctest)]

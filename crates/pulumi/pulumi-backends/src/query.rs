@@ -51,7 +51,6 @@ pub(crate) fn decode(text: &str) -> Option<String> {
 }
 
 /// A boolean as Go's `strconv.ParseBool` reads it.
-#[cfg(any(feature = "azblob", feature = "gcs", feature = "s3"))]
 pub(crate) fn flag(text: &str) -> Option<bool> {
     match text {
         "1" | "t" | "T" | "TRUE" | "true" | "True" => Some(true),

@@ -36,14 +36,15 @@
 //!
 //! Nothing here waits. A service that has to be waited for is asked outside, for whole batches: its answers go into a
 //! [`CachedCrypter`] before decoding, and into [`SecretCache`] before encoding. A service that keeps one data key is
-//! asked for that key, and a [`SymmetricCrypter`] does the rest. [`DefaultProvider::with_provider`] adds it under its type.
+//! asked for that key, and a [`SymmetricCrypter`] does the rest: [`cloud`] has the managers of Pulumi that do so.
+//! [`DefaultProvider::with_provider`] adds any other under its type.
 //!
 //! # What is deliberately absent
 //!
 //! - The environment, files, terminals: [`passphrase::PassphraseSource`] is how programs pass on what they find there.
 //! - Randomness: [`Entropy`] is passed in. The feature `os` has the operating system's.
 //! - Property values and their JSON: a secret is a text here.
-//! - Key services. Their types are refused by name, and their state is kept.
+//! - Calls of key services. Without them their types are refused by name, and their state is kept.
 //!
 //! # Features
 //!
@@ -52,6 +53,7 @@
 mod base64;
 mod batch;
 mod cache;
+pub mod cloud;
 mod crypter;
 mod error;
 mod inspect;

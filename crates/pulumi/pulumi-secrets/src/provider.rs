@@ -37,10 +37,11 @@ pub enum ProviderError {
         /// The types that are known, in words.
         known: String,
     },
-    /// The type is known, and managers of it cannot be opened yet.
+    /// The type is known, and its managers cannot be opened here: a service keeps the key.
     #[error(
-        "constructing secrets manager of type {kind:?}: it is not supported yet; the state of the manager is kept as it \
-         is: work without decrypted values, or change the secrets provider of the stack to \"passphrase\" with pulumi"
+        "constructing secrets manager of type {kind:?}: its key is not at hand; the state of the manager is kept as it \
+         is: work without decrypted values, or encrypt anew by `pulumi stack export --show-secrets` and \
+         `pulumi stack import`"
     )]
     NotSupportedYet {
         /// The type.

@@ -56,6 +56,7 @@
 //!
 //! - [`KeyRing`] gets the keys that `groundstate-encryption` asks for, and keeps them while it lives. A [`KeyService`] adds types of key
 //!   providers, [`Programs`] those of the type `external`.
+//! - `KeyServices` gets keys of the types `aws_kms`, `gcp_kms`, `azure_vault` and `openbao`, behind the features of this crate.
 //! - [`EncryptedStore`] puts an [`Encryption`] around any state store. It keeps the contract of stores.
 //!
 //! # What is deliberately absent
@@ -63,22 +64,33 @@
 //! - Programs run only if [`KeyRing::programs`] allows it: a configuration from a directory may be a stranger's.
 //! - The environment and files: configurations are the caller's to read.
 //!
+//! # Features
+//!
+//! All are off by default: `aws` (`aws_kms`), `gcp` (`gcp_kms`), `azure` (`azure_vault`) and `vault` (`openbao`).
+//!
 //! # Runtime
 //!
-//! Programs need tokio with its timer and I/O. Keys of passphrases are derived on threads of their own, and need no runtime.
+//! Programs and services need tokio with its timer and I/O. Keys of passphrases are derived on threads of their own, and need no runtime.
 
 mod keyring;
 mod program;
+#[cfg(feature = "_service")]
+mod service;
 mod store;
 
 pub use keyring::{KeyRing, KeyService};
 pub use program::Programs;
+#[cfg(feature = "_service")]
+pub use service::KeyServices;
 pub use store::{EncryptedStore, Encryption, ReadOutcome};
 
 /// Where randomness comes from.
 pub use groundstate_common as common;
 /// Envelopes, chains, configuration.
 pub use groundstate_encryption as encryption;
+/// What key services need of a program, and why they refuse.
+#[cfg(feature = "_service")]
+pub use groundstate_key_services as key_services;
 /// The contract of stores.
 pub use groundstate_statemgr as statemgr;
 

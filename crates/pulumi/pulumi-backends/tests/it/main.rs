@@ -8,5 +8,6 @@ mod interrupted;
 mod kills;
 mod real;
 mod rows;
+mod secrets;
 mod stores;
 mod support;

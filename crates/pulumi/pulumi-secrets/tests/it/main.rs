@@ -8,6 +8,7 @@
 
 mod batch;
 mod cached;
+mod cloud;
 mod fuzzed;
 mod passphrase;
 mod properties;

@@ -37,7 +37,7 @@ fn types_of_key_services_are_refused_by_name_and_their_state_is_kept() {
         let providers = parse(&text);
         let error = provider.of_type(&providers).unwrap_err();
         assert!(matches!(error, ProviderError::NotSupportedYet { .. }), "{error:?}");
-        let start = format!("constructing secrets manager of type \"{kind}\": it is not supported yet");
+        let start = format!("constructing secrets manager of type \"{kind}\": its key is not at hand");
         assert!(error.to_string().starts_with(&start), "{error}");
         assert_eq!(providers.as_json(), text);
     }

@@ -5,5 +5,6 @@
 mod conformance;
 #[cfg(unix)]
 mod programs;
+mod services;
 mod stores;
 mod support;

@@ -1,0 +1,205 @@
+//! Data keys of stacks that the real pulumi shares: by AWS KMS in moto, and by a transit engine in a real OpenBao.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use groundstate_common::{FixedClock, IdSource, OsEntropy, OsIds, Timestamp};
+use groundstate_pulumi_backends::key_services::blobs_cloud::{AwsIdentity, AwsSettings};
+use groundstate_pulumi_backends::key_services::{self, ErrorKind, KeyContext};
+use groundstate_pulumi_backends::pulumi_secrets::cloud::CloudState;
+use groundstate_pulumi_backends::pulumi_secrets::{Ciphertext, Plaintext, SecretsProviders};
+use groundstate_pulumi_backends::{CloudSecrets, CloudSecretsError};
+use groundstate_testkit::{
+    Answer, Fault, FaultProxy, PulumiPlace, PulumiProject, ask, pulumi_takes_part, server_of_peer,
+};
+use serde_json::{Value, json};
+
+const PROGRAM: &str = "outputs:\n  y: { \"fn::secret\": \"swordfish<&>\" }\n";
+
+/// A key service, the URL of a key there, and the variables by which it is found.
+struct Place {
+    proxy: FaultProxy,
+    url: String,
+    variables: Vec<(&'static str, String)>,
+}
+
+fn context() -> KeyContext {
+    let clock = Arc::new(FixedClock::new(Timestamp::UNIX_EPOCH));
+    let sleeper = Arc::<FixedClock>::clone(&clock);
+    KeyContext::new(clock, sleeper, Arc::new(OsIds), Arc::new(OsEntropy))
+}
+
+impl Place {
+    /// A new key in moto.
+    async fn aws() -> Option<Self> {
+        let proxy = FaultProxy::in_front_of(&server_of_peer("moto", "GROUNDSTATE_KMS_ENDPOINT")?);
+        let endpoint = proxy.endpoint();
+        let mut settings = AwsSettings::new();
+        for (name, value) in [
+            ("region", "us-east-1"),
+            ("access_key", "a"),
+            ("secret_key", "b"),
+            ("endpoints.kms", endpoint.as_str()),
+        ] {
+            settings.set(name, value).unwrap();
+        }
+        let context = context();
+        let blobs = groundstate_blobs::Context::new(context.clock, context.sleeper, context.ids);
+        let request = http::Request::post(format!("{endpoint}/"))
+            .header("content-type", "application/x-amz-json-1.1")
+            .header("x-amz-target", "TrentService.CreateKey");
+        let identity = AwsIdentity::open(&settings, &blobs).unwrap();
+        let reply = identity.send("kms", "moto", request.body("{}".into()).unwrap()).await.unwrap();
+        let created: Value = serde_json::from_slice(&reply.body).unwrap();
+        let id = created["KeyMetadata"]["KeyId"].as_str().unwrap();
+        let url = format!("awskms://{id}?context_team=a%26b&region=us-east-1");
+        let variables = [
+            ("AWS_ACCESS_KEY_ID", "a"),
+            ("AWS_SECRET_ACCESS_KEY", "b"),
+            ("AWS_EC2_METADATA_DISABLED", "true"),
+            ("AWS_ENDPOINT_URL_KMS", &endpoint),
+        ];
+        let variables = variables.map(|(name, value)| (name, value.to_owned())).to_vec();
+        Some(Self { proxy, url, variables })
+    }
+
+    /// A new key in a mount of its own.
+    fn openbao() -> Option<Self> {
+        let proxy = FaultProxy::in_front_of(&server_of_peer("openbao", "GROUNDSTATE_OPENBAO")?);
+        let mount = format!("pulumi-{:x}", OsIds.number().unwrap());
+        let write = |path: &str, body: Value| {
+            let (address, body) = (proxy.address().to_string(), body.to_string());
+            let path = format!("/v1/{path}");
+            let asked =
+                ask(&address, "POST", &path, &["X-Vault-Token: groundstate"], body.as_bytes()).unwrap();
+            assert!(asked.status < 300, "{path}: {}", asked.status);
+        };
+        write(&format!("sys/mounts/{mount}"), json!({ "type": "transit" }));
+        write(&format!("{mount}/keys/stacks"), json!({}));
+        let variables = vec![("VAULT_ADDR", proxy.endpoint()), ("VAULT_TOKEN", "groundstate".to_owned())];
+        Some(Self { url: format!("hashivault://stacks?engine={mount}"), proxy, variables })
+    }
+
+    fn secrets(&self) -> CloudSecrets {
+        let variables: HashMap<String, String> =
+            self.variables.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+        CloudSecrets::new(context(), move |name| variables.get(name).cloned())
+    }
+
+    fn unwraps(&self) -> usize {
+        let is_unwrap = |request: &groundstate_testkit::Recorded| {
+            request.path.contains("/decrypt/")
+                || request.header("x-amz-target") == Some("TrentService.Decrypt")
+        };
+        self.proxy.requests().iter().filter(|request| is_unwrap(request)).count()
+    }
+}
+
+/// The first ciphertext in a deployment.
+fn ciphertext(value: &mut Value) -> Option<&mut Value> {
+    match value {
+        Value::Object(members) => members.iter_mut().find_map(|(name, value)| match name.as_str() {
+            "ciphertext" => Some(value),
+            _ => ciphertext(value),
+        }),
+        Value::Array(items) => items.iter_mut().find_map(ciphertext),
+        _ => None,
+    }
+}
+
+async fn both_open_what_the_other_has_sealed(place: &Place) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut project = PulumiProject::new(&PulumiPlace::folder(folder.path()));
+    place.variables.iter().for_each(|(name, value)| project.set(name, value));
+    project.program(PROGRAM);
+    project.pulumi(&["stack", "init", "dev", "--secrets-provider", &place.url]).succeeds();
+    project.up("dev");
+    let mut export = project.exported("dev");
+    let providers = SecretsProviders::parse(&export["deployment"]["secrets_providers"].to_string()).unwrap();
+    let secrets = place.secrets();
+    place.proxy.clear_requests();
+    let manager = secrets.open(&providers).await.unwrap();
+    let sealed = ciphertext(&mut export["deployment"]).unwrap();
+    let plain = manager.decrypter().decrypt(&Ciphertext::new(sealed.as_str().unwrap())).unwrap();
+    assert_eq!(plain.expose(), "\"swordfish\\u003c\\u0026\\u003e\"");
+    secrets.open(&providers).await.unwrap();
+    assert_eq!(place.unwraps(), 1, "a data key is unwrapped once");
+
+    // What we seal pulumi opens: under its data key in the state, and under one of ours in the configuration.
+    let changed = manager.encrypter().encrypt(&Plaintext::new("\"trout\"")).unwrap();
+    *sealed = changed.as_str().into();
+    project.write("stack.json", &export.to_string());
+    project.pulumi(&["stack", "import", "--stack", "dev", "--file", "stack.json"]).succeeds();
+    let shown = project.pulumi(&["stack", "output", "y", "--show-secrets", "--stack", "dev"]).succeeds();
+    assert_eq!(shown.trim(), "trout");
+    let (state, manager, notes) = secrets.create(&place.url).await.unwrap();
+    assert_eq!((state.url(), notes), (place.url.as_str(), Vec::new()));
+    let sealed = manager.encrypter().encrypt(&Plaintext::new("perch")).unwrap();
+    let configuration = format!(
+        "secretsprovider: {}\nencryptedkey: {}\nconfig:\n  shop:fish:\n    secure: {}\n",
+        place.url,
+        state.encrypted_key_text(),
+        sealed.as_str()
+    );
+    project.write("Pulumi.dev.yaml", &configuration);
+    assert_eq!(project.pulumi(&["config", "get", "fish", "--stack", "dev"]).succeeds().trim(), "perch");
+}
+
+#[tokio::test]
+async fn data_keys_of_aws_are_shared_with_pulumi() {
+    let Some(place) = Place::aws().await else { return };
+    if pulumi_takes_part() {
+        both_open_what_the_other_has_sealed(&place).await;
+    }
+}
+
+#[tokio::test]
+async fn data_keys_of_transit_engines_are_shared_with_pulumi() {
+    let Some(place) = Place::openbao() else { return };
+    if pulumi_takes_part() {
+        both_open_what_the_other_has_sealed(&place).await;
+    }
+}
+
+#[tokio::test]
+async fn refusals_keep_their_kind_and_show_no_secret() {
+    let Some(place) = Place::openbao() else { return };
+    let (state, _, _) = place.secrets().create(&place.url).await.unwrap();
+    let kind = |error: &CloudSecretsError| match error {
+        CloudSecretsError::Service(error) => Some(error.kind()),
+        _ => None,
+    };
+    for (answer, expected) in [
+        (Answer::new(403).body(r#"{"errors":["permission denied"]}"#), ErrorKind::Denied),
+        (Answer::new(503).body(r#"{"errors":["Vault is sealed"]}"#), ErrorKind::Unavailable),
+        // A success without a body, as mounts of other kinds answer.
+        (Answer::new(204), ErrorKind::Unsupported),
+    ] {
+        place.proxy.fault(Fault::instead(answer));
+        let error = place.secrets().open(&state.providers()).await.unwrap_err();
+        assert_eq!(kind(&error), Some(expected), "{error:?}");
+        assert!(!format!("{error:?}").contains("groundstate\""), "{error:?}");
+        place.proxy.clear_faults();
+    }
+    let short = r#"{"data":{"plaintext":"AAAAAAAAAAAAAAAAAAAAAA=="}}"#;
+    place.proxy.fault(Fault::instead(Answer::new(200).body(short)));
+    let error = place.secrets().open(&state.providers()).await.unwrap_err();
+    let source = std::error::Error::source(&error).unwrap().to_string();
+    assert!(source.contains("16 bytes instead of 32"), "{source}");
+    place.proxy.clear_faults();
+    // Another mount has another key, and a missing one is not made.
+    let other = CloudState::new(place.url.replace("stacks?", "none?"), state.encrypted_key());
+    let error = place.secrets().open(&other.providers()).await.unwrap_err();
+    assert_eq!(kind(&error), Some(ErrorKind::KeyGone), "{error:?}");
+    let error = place.secrets().create(other.url()).await.unwrap_err();
+    assert_eq!(kind(&error), Some(ErrorKind::NotFound), "{error:?}");
+}
+
+#[tokio::test]
+async fn without_an_address_no_engine_is_asked() {
+    let secrets = CloudSecrets::new(context(), |_| None);
+    let error = secrets.create("hashivault://k").await.unwrap_err();
+    let CloudSecretsError::Service(error) = error else { panic!("{error:?}") };
+    let text = key_services::Error::to_string(&error);
+    assert!(text.contains("neither VAULT_SERVER_URL nor VAULT_ADDR environment variables are set"), "{text}");
+}
