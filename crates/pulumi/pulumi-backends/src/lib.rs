@@ -19,6 +19,7 @@
 //! - [`BackendChoice::of_directory`] finds the URL as the `pulumi` command does: variable, project file, stored login.
 //! - [`selected_stack`] reads which stack is selected there.
 //! - [`CloudSecrets`] opens the managers of stacks whose data key a key service has wrapped, and makes new ones.
+//! - [`StackConfig`] is the configuration file of a stack, whose encrypted values and key it changes in place.
 //! - [`PulumiHome`] is the folder `~/.pulumi`, of which only the login and the selection are read.
 //!
 //! # What is deliberately absent
@@ -48,6 +49,7 @@ mod query;
 mod s3;
 mod secrets;
 mod small_file;
+mod stack_config;
 mod url;
 mod yaml;
 
@@ -56,6 +58,7 @@ pub use home::{PulumiHome, selected_stack};
 pub use open::{OpenContext, OpenedStore};
 pub use project::Project;
 pub use secrets::{CloudSecrets, CloudSecretsError, KeyUrl, KeyUrlError};
+pub use stack_config::{StackConfig, StackConfigError, StackKey};
 pub use url::BackendUrl;
 
 /// The contract of blob stores, whose error is this crate's too.

@@ -1,14 +1,20 @@
-//! Opening the secrets of a deployment, for those who ask to see them and have the passphrase.
+//! Opening the secrets of a deployment, for those who ask to see them and have the passphrase, or the rights in a key service.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use groundstate_common::{OsIds, SystemClock};
+use groundstate_pulumi_backends::key_services::KeyContext;
+use groundstate_pulumi_backends::{CloudSecrets, CloudSecretsError};
 use groundstate_pulumi_deployment::{
     DeploymentFile, SecretsError, open_snapshot, rewrite_sealed_references, sealed_values, secrets_providers,
 };
+use groundstate_pulumi_secrets::cloud;
 use groundstate_pulumi_secrets::passphrase::GivenPassphrase;
 use groundstate_pulumi_secrets::{DefaultProvider, ErrorCrypter, Manager, OsEntropy, Provider};
 use groundstate_pulumi_snapshot::{Properties, Resource, Snapshot, Urn};
+use groundstate_statemgr::TokioSleeper;
+use tokio::runtime::Builder;
 
 use super::passphrase;
 use crate::report::error::chain;
@@ -69,11 +75,43 @@ pub(super) fn manager_by(
     let Some(provider) = named else { return Ok(None) };
     let unusable = |error: &dyn std::error::Error| Failure::new(Kind::Unusable, chain(error));
     let providers = secrets_providers(provider).map_err(|error| unusable(&error))?;
+    if providers.kind() == cloud::TYPE {
+        return by_key_service(async |secrets| secrets.open(&providers).await).map(Some);
+    }
     let mut default = DefaultProvider::new(Arc::new(passphrase), Arc::new(OsEntropy));
     if let Some(stack) = stack {
         default = default.for_stack(stack);
     }
     default.of_type(&providers).map(Some).map_err(|error| unusable(&error))
+}
+
+/// The key services of stacks, with the data keys that they have unwrapped so far.
+fn key_services() -> &'static CloudSecrets {
+    static SERVICES: OnceLock<CloudSecrets> = OnceLock::new();
+    SERVICES.get_or_init(|| {
+        let (clock, sleeper) = (Arc::new(SystemClock), Arc::new(TokioSleeper));
+        let context = KeyContext::new(clock, sleeper, Arc::new(OsIds), Arc::new(OsEntropy));
+        CloudSecrets::new(context, |name| std::env::var(name).ok())
+    })
+}
+
+/// Asks a key service, on a thread of its own: a verb may be waiting for its store meanwhile.
+fn by_key_service<T: Send>(
+    ask: impl AsyncFnOnce(&CloudSecrets) -> Result<T, CloudSecretsError> + Send,
+) -> Result<T> {
+    let failed = |error: &dyn std::error::Error| Failure::new(Kind::Unusable, chain(error));
+    let answer = std::thread::scope(|scope| {
+        let asked = scope.spawn(|| {
+            let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
+            Ok::<_, std::io::Error>(runtime.block_on(ask(key_services())))
+        });
+        asked.join()
+    });
+    match answer {
+        Ok(Ok(answer)) => answer.map_err(|error| failed(&error)),
+        Ok(Err(error)) => Err(failed(&error)),
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
 }
 
 /// Lets references inside of encrypted secrets follow the resources that have new names, if there is a passphrase that opens

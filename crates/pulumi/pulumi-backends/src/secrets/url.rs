@@ -234,7 +234,11 @@ impl Parts<'_> {
         let wrong =
             || self.wrong("write it as azurekeyvault://NAME.vault.azure.net/keys/KEY or …/keys/KEY/VERSION");
         // What is before it may be a path, as Pulumi has it.
-        let (before, after) = self.path.rsplit_once("/keys/").ok_or_else(wrong)?;
+        let is_host = [".vault.", ".managedhsm."].iter().any(|part| self.host.contains(part));
+        let (before, after) = match is_host {
+            true => ("", self.path.strip_prefix("/keys/").ok_or_else(wrong)?),
+            false => self.path.rsplit_once("/keys/").ok_or_else(wrong)?,
+        };
         let place = format!("{}{before}", self.host);
         let is_vault = place.contains(".vault.") || place.contains(".managedhsm.");
         let (key, version) = match after.split_once('/') {

@@ -8,7 +8,7 @@ use groundstate_pulumi_backends::key_services::blobs_cloud::{AwsIdentity, AwsSet
 use groundstate_pulumi_backends::key_services::{self, ErrorKind, KeyContext};
 use groundstate_pulumi_backends::pulumi_secrets::cloud::CloudState;
 use groundstate_pulumi_backends::pulumi_secrets::{Ciphertext, Plaintext, SecretsProviders};
-use groundstate_pulumi_backends::{CloudSecrets, CloudSecretsError};
+use groundstate_pulumi_backends::{CloudSecrets, CloudSecretsError, StackConfig, StackKey};
 use groundstate_testkit::{
     Answer, Fault, FaultProxy, PulumiPlace, PulumiProject, ask, pulumi_takes_part, server_of_peer,
 };
@@ -158,6 +158,44 @@ async fn data_keys_of_transit_engines_are_shared_with_pulumi() {
     let Some(place) = Place::openbao() else { return };
     if pulumi_takes_part() {
         both_open_what_the_other_has_sealed(&place).await;
+    }
+}
+
+/// The configuration of a stack gets another key and all values encrypted anew, and pulumi goes on.
+#[tokio::test]
+async fn pulumi_reads_a_configuration_whose_key_was_changed() {
+    let (Some(aws), Some(openbao)) = (Place::aws().await, Place::openbao()) else { return };
+    if !pulumi_takes_part() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut project = PulumiProject::new(&PulumiPlace::folder(folder.path()));
+    aws.variables.iter().chain(&openbao.variables).for_each(|(name, value)| project.set(name, value));
+    project.program("");
+    project.pulumi(&["stack", "init", "dev", "--secrets-provider", &aws.url]).succeeds();
+    project.pulumi(&["config", "set", "fish", "perch", "--secret", "--stack", "dev"]).succeeds();
+    project
+        .pulumi(&["config", "set", "--path", "all[0].name", "trout", "--secret", "--stack", "dev"])
+        .succeeds();
+    project.pulumi(&["config", "set", "plain", "carp # fish", "--stack", "dev"]).succeeds();
+    let path = project.path().join("Pulumi.dev.yaml");
+    let mut places = [&aws, &openbao];
+    for _ in 0..2 {
+        let [from, to] = places;
+        let config = StackConfig::parse(&std::fs::read_to_string(&path).unwrap()).unwrap();
+        assert_eq!((config.secrets_provider(), config.ciphertexts().count()), (Some(from.url.as_str()), 2));
+        let state = CloudState::of_texts(&from.url, config.encrypted_key().unwrap()).unwrap();
+        let old = from.secrets().open(&state.providers()).await.unwrap();
+        let (state, new, _) = to.secrets().create(&to.url).await.unwrap();
+        std::fs::write(&path, config.changed(StackKey::Cloud(&state), &old, &new).unwrap()).unwrap();
+        for (arguments, value) in [
+            (&["config", "get", "fish", "--stack", "dev"][..], "perch"),
+            (&["config", "get", "--path", "all[0].name", "--stack", "dev"], "trout"),
+            (&["config", "get", "plain", "--stack", "dev"], "carp # fish"),
+        ] {
+            assert_eq!(project.pulumi(arguments).succeeds().trim(), value, "{}", to.url);
+        }
+        places.reverse();
     }
 }
 

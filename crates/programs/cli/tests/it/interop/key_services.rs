@@ -1,0 +1,109 @@
+//! The real pulumi and the command on stacks whose data key a key service has wrapped.
+
+use std::process::Stdio;
+
+use groundstate_testkit::{PulumiPlace, PulumiProject, Ran, ask, pulumi_takes_part, server_of_peer};
+use serde_json::{Value, json};
+
+use crate::support;
+
+const PROGRAM: &str = "outputs:\n  y: { \"fn::secret\": \"swordfish\" }\n";
+
+/// The URL of a key, and the variables by which its service is found.
+type Service = (String, Vec<(&'static str, String)>);
+
+fn posted(endpoint: &str, path: &str, headers: &[&str], body: &Value) -> Value {
+    let address = endpoint.trim_start_matches("http://");
+    let asked = ask(address, "POST", path, headers, body.to_string().as_bytes()).unwrap();
+    assert!(asked.status < 300, "{path}: {}", asked.status);
+    serde_json::from_slice(&asked.body).unwrap_or_default()
+}
+
+/// A new key in moto.
+fn aws() -> Option<Service> {
+    let endpoint = server_of_peer("moto", "GROUNDSTATE_KMS_ENDPOINT")?;
+    let headers = [
+        "X-Amz-Target: TrentService.CreateKey",
+        "Content-Type: application/x-amz-json-1.1",
+        "Authorization: AWS4-HMAC-SHA256 Credential=a/20260101/us-east-1/kms/aws4_request, SignedHeaders=host, Signature=0",
+    ];
+    let created = posted(&endpoint, "/", &headers, &json!({}));
+    let id = created["KeyMetadata"]["KeyId"].as_str().unwrap();
+    let variables = [
+        ("AWS_ACCESS_KEY_ID", "a"),
+        ("AWS_SECRET_ACCESS_KEY", "b"),
+        ("AWS_EC2_METADATA_DISABLED", "true"),
+        ("AWS_ENDPOINT_URL_KMS", &endpoint),
+    ];
+    let variables = variables.map(|(name, value)| (name, value.to_owned())).to_vec();
+    Some((format!("awskms://{id}?region=us-east-1"), variables))
+}
+
+/// A new key in a real OpenBao.
+fn openbao() -> Option<Service> {
+    let endpoint = server_of_peer("openbao", "GROUNDSTATE_OPENBAO")?;
+    let mount = format!("cli-{}", std::process::id());
+    let root = ["X-Vault-Token: groundstate"];
+    posted(&endpoint, &format!("/v1/sys/mounts/{mount}"), &root, &json!({ "type": "transit" }));
+    posted(&endpoint, &format!("/v1/{mount}/keys/stacks"), &root, &json!({}));
+    let variables = vec![("VAULT_ADDR", endpoint), ("VAULT_TOKEN", "groundstate".to_owned())];
+    Some((format!("hashivault://stacks?engine={mount}"), variables))
+}
+
+/// Runs the command in the project of pulumi, with this on its standard input.
+fn ours(project: &PulumiProject, args: &[&str], input: &str) -> Ran {
+    let path = project.path().join("input");
+    std::fs::write(&path, input).unwrap();
+    let mut command = project.prepared(support::command(&[]), args);
+    command.stdin(Stdio::from(std::fs::File::open(path).unwrap()));
+    Ran::of("groundstate", args, command.output().unwrap())
+}
+
+fn secrets_are_shown_and_single_values_encrypted((url, variables): &Service) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut project = PulumiProject::new(&PulumiPlace::folder(folder.path()));
+    variables.iter().for_each(|(name, value)| project.set(name, value));
+    project.program(PROGRAM);
+    project.pulumi(&["stack", "init", "dev", "--secrets-provider", url]).succeeds();
+    project.up("dev");
+    project.pulumi(&["stack", "export", "--stack", "dev", "--file", "stack.json"]).succeeds();
+    let hidden = ours(&project, &["outputs", "stack.json", "y"], "");
+    assert!(!hidden.stdout.contains("swordfish"), "{hidden}");
+    let shown = ours(&project, &["outputs", "stack.json", "y", "--show-secrets"], "").succeeds();
+    assert!(shown.contains("swordfish"), "{shown}");
+    let sealed = ours(&project, &["encrypt", "stack.json"], "\"trout\"").succeeds();
+    assert_eq!(ours(&project, &["decrypt", "stack.json"], &sealed).succeeds(), "\"trout\"");
+    // What was encrypted pulumi takes for its own.
+    let mut export: Value = project.exported("dev");
+    let text = export.to_string();
+    let start = text.find("\"ciphertext\":\"").unwrap() + "\"ciphertext\":\"".len();
+    let old = text[start..].split('"').next().unwrap();
+    export = serde_json::from_str(&text.replace(old, sealed.trim())).unwrap();
+    project.write("stack.json", &export.to_string());
+    project.pulumi(&["stack", "import", "--stack", "dev", "--file", "stack.json"]).succeeds();
+    let output = project.pulumi(&["stack", "output", "y", "--show-secrets", "--stack", "dev"]).succeeds();
+    assert_eq!(output.trim(), "trout");
+
+    // Without the service, the state is still listed, and the reason is said.
+    for (name, _) in variables.iter().filter(|(name, _)| name.contains("ADDR") || name.contains("ENDPOINT")) {
+        project.set(name, "http://127.0.0.1:1");
+    }
+    ours(&project, &["list", "stack.json"], "").succeeds();
+    let refused = ours(&project, &["outputs", "stack.json", "y", "--show-secrets"], "").fails();
+    assert!(refused.contains("the data key of the stack is not at hand"), "{refused}");
+    assert!(!refused.contains("groundstate\"") && !refused.contains("trout"), "{refused}");
+}
+
+#[test]
+fn secrets_behind_a_key_of_aws_are_shown() {
+    if let Some(service) = aws().filter(|_| pulumi_takes_part()) {
+        secrets_are_shown_and_single_values_encrypted(&service);
+    }
+}
+
+#[test]
+fn secrets_behind_a_transit_engine_are_shown() {
+    if let Some(service) = openbao().filter(|_| pulumi_takes_part()) {
+        secrets_are_shown_and_single_values_encrypted(&service);
+    }
+}
