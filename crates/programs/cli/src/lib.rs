@@ -58,6 +58,9 @@ pub fn main_with(registry: Registry) -> ExitCode {
     if let Some(stack) = cli.stack {
         Environment::choose_stack(stack);
     }
+    if let Some(path) = cli.encryption {
+        input::encryption::choose(path);
+    }
     if cli.trust_directory {
         Environment::trust_directories();
     }

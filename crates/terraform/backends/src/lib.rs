@@ -79,7 +79,9 @@ pub use registry::{Context, Factory, Location, Opened, Registry};
 pub use s3::S3Factory;
 pub use settings::Settings;
 pub use url::PlaceUrl;
-pub use workdir::{Disagreement, Purpose, Variables, WorkingDirectory};
+pub use workdir::{
+    ConfigurationFile, ConfigurationFiles, Disagreement, Purpose, Variables, WorkingDirectory,
+};
 
 /// Clocks, ids and what waits.
 pub use groundstate_common as common;

@@ -61,6 +61,14 @@ impl KeyRing {
         self
     }
 
+    /// The same services and programs, without the keys that are known.
+    #[must_use]
+    pub fn without_keys(&self) -> Self {
+        let Self { entropy, services, programs, .. } = self;
+        let (entropy, services, programs) = (Arc::clone(entropy), services.clone(), programs.clone());
+        Self { entropy, services, programs, known: Mutex::default() }
+    }
+
     /// Decrypts what is stored.
     ///
     /// # Errors

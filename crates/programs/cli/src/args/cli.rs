@@ -9,6 +9,7 @@ use super::change::{
     AddressesArgs, EditArgs, LockCommandArgs, LocksArgs, MergeErroredArgs, MvArgs, PullArgs, PushArgs,
     RecoverArgs, ReplaceProviderArgs, SalvageArgs, SplitArgs, UndoArgs, UnlockArgs,
 };
+use super::encryption::EncryptionArgs;
 use super::journal::JournalArgs;
 use super::look::{
     CheckArgs, CompletionsArgs, DiffArgs, HelpArgs, ListArgs, OutputsArgs, ShowArgs, UpgradeArgs, VersionArgs,
@@ -57,9 +58,13 @@ pub(crate) struct Cli {
     /// Uses this stack of a project of Pulumi instead of the selected one
     #[arg(long, global = true, value_name = "STACK")]
     pub(crate) stack: Option<String>,
-    /// Accepts the backend that `.terraform` records even if the configuration does not confirm it
+    /// Accepts the backend that `.terraform` records even if the configuration does not confirm it, and programs and key services that the
+    /// directory names for its encryption
     #[arg(long, global = true)]
     pub(crate) trust_directory: bool,
+    /// Encrypts and decrypts states as this file says: the inside of an `encryption` block of OpenTofu, or a file with such a block
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) encryption: Option<std::path::PathBuf>,
     /// Shows each operation on a store on standard error; twice, each request as well
     #[arg(short, long, global = true, action = ArgAction::Count)]
     pub(crate) verbose: u8,
@@ -272,6 +277,11 @@ pub(crate) enum Command {
     /// Each copy is read back and compared, and a receipt is written after it. If the command is interrupted, the same
     /// command continues and skips what has arrived. FROM stays as it is.
     Migrate(MigrateArgs),
+    /// Shows which states are encrypted, and encrypts, decrypts and rotates them
+    ///
+    /// Shows which states OpenTofu's encryption has encrypted, encrypts them, decrypts them, and gives them new keys. The configuration is
+    /// that of the directory, changed by `TF_ENCRYPTION`, and that by `--encryption FILE`.
+    Encryption(EncryptionArgs),
     /// Moves state locks in S3 from a DynamoDB table to objects
     ///
     /// Takes both locks of each state, checks that the digest in the table matches the state, removes the digest, and releases

@@ -17,7 +17,7 @@ const HEADINGS: [(&str, &[&str]); 10] = [
         &["mv", "split", "rm", "replace-provider", "taint", "untaint", "edit", "upgrade", "salvage"],
     ),
     ("Order operations", &["order"]),
-    ("Move and store states", &["pull", "push", "merge-errored", "migrate", "workspaces"]),
+    ("Move and store states", &["pull", "push", "merge-errored", "migrate", "workspaces", "encryption"]),
     ("Lock states", &["lock", "unlock", "locks", "migrate-lock", "repair-digest"]),
     ("Go back in history", &["undo", "history", "rollback"]),
     ("Journals", &["recover", "journal"]),

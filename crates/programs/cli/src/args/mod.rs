@@ -4,6 +4,7 @@
 mod audit;
 mod change;
 mod cli;
+mod encryption;
 mod examples;
 mod habits;
 mod help;
@@ -27,6 +28,8 @@ pub(crate) use change::{
 };
 
 pub(crate) use cli::{Cli, Command, LogFormat};
+
+pub(crate) use encryption::{EncryptionChangeArgs, EncryptionCommand, EncryptionStatusArgs, StatesArg};
 
 pub(crate) use habits::{Habit, answer, is_address};
 

@@ -14,7 +14,7 @@ use crate::session::locked::{hold, lock_info};
 use crate::session::managed_state::ManagedState;
 
 pub(super) fn run(args: &LockCommandArgs) -> Result {
-    let opened = ManagedState::open(StateLocation::at(&args.state)?, Backup::None, true)?;
+    let opened = ManagedState::open_raw(StateLocation::at(&args.state)?, Backup::None, true)?;
     let mut info = lock_info(&opened, "lock")?;
     let program = args.command.first().cloned().unwrap_or_default();
     // Arguments may hold secrets; the name of the program does not.

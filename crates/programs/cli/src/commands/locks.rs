@@ -57,7 +57,7 @@ fn look(state: &Path) -> Result<Looked> {
     if let Some(found) = FoundStack::meant(state)? {
         return runtime()?.block_on(look_at_stack(&found));
     }
-    let opened = ManagedState::open(StateLocation::to_read(state)?, Backup::None, true)?;
+    let opened = ManagedState::open_raw(StateLocation::to_read(state)?, Backup::None, true)?;
     let holder = unlocked(&opened, async |manager| Ok(manager.lock_holder().await?))?;
     Ok(Looked { name: opened.name, holder, others: Vec::new() })
 }

@@ -66,6 +66,7 @@ pub(crate) fn run(command: Command) -> Result {
         Command::Stacks(args) => pulumi::stacks::run(&args.command),
         Command::Workspaces(args) => terraform::workspaces::run(&args.command),
         Command::Migrate(args) => terraform::migrate::run(&args),
+        Command::Encryption(args) => terraform::encryption::run(&args.command),
         Command::MigrateLock(args) => terraform::migrate_lock::run(&args),
         Command::RepairDigest(args) => terraform::repair_digest::run(&args),
         Command::History(args) => reading::history(&args),

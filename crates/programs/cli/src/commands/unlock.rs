@@ -28,7 +28,7 @@ pub(super) fn run(args: &UnlockArgs) -> Result {
     {
         return free_stack(args, &found);
     }
-    let opened = ManagedState::open(StateLocation::existing(&args.state)?, Backup::None, true)?;
+    let opened = ManagedState::open_raw(StateLocation::existing(&args.state)?, Backup::None, true)?;
     let released = unlocked(&opened, async |manager| release(manager, args, &opened).await)?;
     let name = &opened.name;
     let mut out = Output::stdout();

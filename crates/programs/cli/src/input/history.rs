@@ -33,7 +33,7 @@ impl StateHistory {
     pub(crate) fn of_located(located: &Located) -> Result<Self> {
         let remote = match located {
             Located::Remote(remote) => remote,
-            Located::File(path) => return Err(nothing(&path.display().to_string())),
+            Located::File(path, _) => return Err(nothing(&path.display().to_string())),
         };
         let history = remote.backend().history(&remote.place.workspace).map_err(|error| refused(&error))?;
         match history {

@@ -28,7 +28,7 @@ pub(crate) fn locate(argument: &Path, must_exist: bool, purpose: Purpose) -> Res
         let (place, workspace) = (argument.display().to_string(), workspace.to_string());
         return Err(BackendsError::NoWorkspaces { place, workspace }.into());
     }
-    Ok(Located::File(argument.to_owned()))
+    Ok(Located::File(argument.to_owned(), None))
 }
 
 /// The same for an argument beside the place that the command is about: `--workspace` does not mean it.
@@ -37,7 +37,7 @@ pub(crate) fn locate_beside(argument: &Path) -> Result<Located> {
         let environment = Environment::of_process().without_workspace();
         return of_place(argument, &environment, true, Purpose::Read);
     }
-    Ok(Located::File(argument.to_owned()))
+    Ok(Located::File(argument.to_owned(), None))
 }
 
 /// Whether an argument names a directory or a backend, and not a file.
@@ -63,7 +63,8 @@ fn of_place(
     let registry = Environment::registry();
     let place = registry.place(url, environment.chosen(), &environment.context(purpose))?;
     if place.settings.kind() == "local" {
-        return Ok(Located::File(local_path(&place.settings, &place.workspace, Path::new(""))?));
+        let path = local_path(&place.settings, &place.workspace, Path::new(""))?;
+        return Ok(Located::File(path, None));
     }
     Ok(Located::Remote(Box::new(Remote::new(place, url)?)))
 }

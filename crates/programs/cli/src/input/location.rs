@@ -60,7 +60,7 @@ impl StateLocation {
             .hint("name the state's file or directory"));
         }
         match locate(argument, must_exist, purpose)? {
-            Located::File(path) => Self::file(path),
+            Located::File(path, directory) => Self::in_directory(path, directory),
             Located::Remote(remote) => Ok(Self::of_remote(*remote, argument)),
         }
     }
@@ -87,8 +87,19 @@ impl StateLocation {
         }
     }
 
+    /// The state in this file, which belongs to a working directory.
+    pub(crate) fn in_directory(path: PathBuf, directory: Option<PathBuf>) -> Result<Self> {
+        let found = Self::file(path.clone())?;
+        Ok(Self { at: Located::File(path, directory), ..found })
+    }
+
     fn of_path(path: PathBuf, exists: bool) -> Self {
-        Self { name: path.display().to_string(), argument: path.clone(), at: Located::File(path), exists }
+        Self {
+            name: path.display().to_string(),
+            argument: path.clone(),
+            at: Located::File(path, None),
+            exists,
+        }
     }
 
     /// The state as messages name it.
@@ -99,7 +110,7 @@ impl StateLocation {
     /// The path of the state, or that of its copies, with this behind its name.
     pub(crate) fn with_suffix(&self, suffix: &str) -> PathBuf {
         match &self.at {
-            Located::File(path) => with_suffix(path, suffix),
+            Located::File(path, _) => with_suffix(path, suffix),
             Located::Remote(remote) => with_suffix(&remote.copy(), suffix),
         }
     }
@@ -112,7 +123,7 @@ impl StateLocation {
     /// The place, if the state is not in a file.
     pub(crate) fn remote(&self) -> Option<&Remote> {
         match &self.at {
-            Located::File(_) => None,
+            Located::File(..) => None,
             Located::Remote(remote) => Some(remote),
         }
     }
@@ -131,7 +142,7 @@ impl StateLocation {
     pub(crate) fn store(&self, backup: Backup) -> Result<Arc<dyn StateStore>> {
         match &self.at {
             // Versions are digests here, and every write expects one: tokens would add nothing but a file.
-            Located::File(path) => {
+            Located::File(path, _) => {
                 let options = FsOptions::new().backup(backup).fencing(false);
                 let store = FsStore::with_options(path, options, Arc::new(SystemClock));
                 Ok(Arc::new(store.map_err(|error| Failure::new(Kind::Usage, error.to_string()))?))

@@ -2,6 +2,7 @@
 
 pub(crate) mod backend;
 pub(crate) mod condensed;
+pub(crate) mod encryption;
 pub(crate) mod environment;
 pub(crate) mod family;
 pub(crate) mod foreign;

@@ -14,8 +14,8 @@ use crate::report::messages::Messages;
 /// What an argument stands for.
 #[derive(Clone, Debug)]
 pub(crate) enum Located {
-    /// A file, or a path at which there is none.
-    File(PathBuf),
+    /// A file, or a path at which there is none, and the working directory that named it.
+    File(PathBuf, Option<PathBuf>),
     Remote(Box<Remote>),
 }
 

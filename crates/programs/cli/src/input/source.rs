@@ -6,6 +6,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use groundstate_backends::Purpose;
+use groundstate_encryption_providers::Encryption;
 use groundstate_pulumi_deployment::{DeploymentFile, Element};
 use groundstate_statefile::{Listing, ScanError};
 use groundstate_statemgr_fs::Backup;
@@ -13,6 +14,7 @@ use groundstate_states::OutputValue;
 
 use crate::input::backend::refused;
 use crate::input::condensed::{clip, condensed};
+use crate::input::encryption;
 use crate::input::family::{Family, is_packed, may_be_state};
 use crate::input::history::StateHistory;
 use crate::input::listing;
@@ -53,6 +55,8 @@ enum Content {
     Text(Vec<u8>),
     /// What was compressed: the file if there is one, the bytes in it, and what they say.
     Packed { path: Option<PathBuf>, stored: Vec<u8>, text: Vec<u8> },
+    /// What was encrypted: the file if there is one, and the state in it.
+    Encrypted { path: Option<PathBuf>, text: Vec<u8> },
 }
 
 /// A file of so many bytes is read as a whole, however few of them hold the outputs, and by one thread.
@@ -85,23 +89,25 @@ impl Source {
     fn of_stdin() -> Result<Self> {
         let text = read_all(io::stdin().lock(), Extent::Unknown)
             .map_err(|error| Failure::new(Kind::NoState, format!("cannot read standard input: {error}")))?;
-        Self::of_bytes("<stdin>".to_owned(), None, text)
+        Self::of_bytes("<stdin>".to_owned(), None, text)?.decrypted(|| encryption::of_folder(None))
     }
 
     /// What an argument has led to. Pipes, and what is not in a file, are read here.
     pub(crate) fn of_located(located: &Located) -> Result<Self> {
         let path = match located {
-            Located::File(path) => path,
-            Located::Remote(remote) => return Self::of_remote(remote),
+            Located::File(path, _) => path,
+            Located::Remote(remote) => {
+                return Self::of_remote(remote)?.decrypted(|| encryption::of_located(located));
+            }
         };
         let name = path.display().to_string();
         let (file, metadata) = paths::open(path).map_err(|error| not_found(path, &error))?;
         if metadata.is_file() {
             warn_beside(path)?;
-            return Self::of_file(name, path.clone());
+            return Self::of_file(name, path.clone())?.decrypted(|| encryption::of_located(located));
         }
         let text = read_all(file, Extent::Unknown).map_err(|error| Failure::unreadable(path, &error))?;
-        Self::of_bytes(name, None, text)
+        Self::of_bytes(name, None, text)?.decrypted(|| encryption::of_folder(None))
     }
 
     /// A snapshot in the history of a state.
@@ -109,7 +115,47 @@ impl Source {
         let history = StateHistory::open(argument)?;
         let entry = history.find(snapshot)?;
         let name = format!("{} at {}", history.name, entry.id);
-        Self::of_bytes(name, None, history.read(&entry.id)?)
+        let located = locate(argument, false, Purpose::Read)?;
+        let source = Self::of_bytes(name, None, history.read(&entry.id)?)?;
+        source.decrypted(|| encryption::of_located(&located))
+    }
+
+    /// The same with the state in the place of the envelope that OpenTofu has encrypted it into. The configuration is asked for only
+    /// if it is one.
+    fn decrypted(self, encryption: impl FnOnce() -> Result<Option<Encryption>>) -> Result<Self> {
+        if self.family != Some(Family::Terraform) || !self.may_be_encrypted()? {
+            return Ok(self);
+        }
+        let stored = self.text()?;
+        if !encryption::is_envelope(&stored) {
+            return Ok(self);
+        }
+        let text = encryption::decrypted(&self.name, &stored, encryption()?.as_ref())?;
+        let path = match &self.place {
+            Content::File(path) => Some(path.clone()),
+            Content::Packed { path, .. } | Content::Encrypted { path, .. } => path.clone(),
+            Content::Text(_) => None,
+        };
+        let family = Family::sniff(&text);
+        Ok(Self { name: self.name, family, place: Content::Encrypted { path, text } })
+    }
+
+    /// Whether a beginning has what envelopes begin with. Only a state with a member of such a name is read in vain.
+    fn may_be_encrypted(&self) -> Result<bool> {
+        let begin: Cow<'_, [u8]> = match &self.place {
+            Content::File(path) => {
+                let mut begin = Vec::new();
+                let read =
+                    paths::open(path).and_then(|(file, _)| file.take(FIRST as u64).read_to_end(&mut begin));
+                read.map_err(|error| Failure::unreadable(path, &error))?;
+                Cow::Owned(begin)
+            }
+            Content::Text(text) | Content::Packed { text, .. } | Content::Encrypted { text, .. } => {
+                Cow::Borrowed(&text[..text.len().min(FIRST)])
+            }
+        };
+        let has = |word: &[u8]| memchr::memmem::find(&begin, word).is_some();
+        Ok(has(b"\"encrypted_data\"") || has(b"\"encryption_version\"") || begin.starts_with(MARK))
     }
 
     /// A state that is not in a file; it is read here.
@@ -160,7 +206,7 @@ impl Source {
                 }
                 listing
             }
-            Content::Text(text) | Content::Packed { text, .. } => {
+            Content::Text(text) | Content::Packed { text, .. } | Content::Encrypted { text, .. } => {
                 groundstate_statefile::list(&**text, with_ids)
             }
         };
@@ -186,7 +232,9 @@ impl Source {
                 }
                 outputs
             }
-            Content::Text(text) | Content::Packed { text, .. } => outputs_of_text(text, name),
+            Content::Text(text) | Content::Packed { text, .. } | Content::Encrypted { text, .. } => {
+                outputs_of_text(text, name)
+            }
         };
         outputs.map_err(|error| self.scan_failure(error))
     }
@@ -195,7 +243,9 @@ impl Source {
     pub(crate) fn text(&self) -> Result<Cow<'_, [u8]>> {
         match &self.place {
             Content::File(path) => Ok(Cow::Owned(read_file(path)?)),
-            Content::Text(text) | Content::Packed { text, .. } => Ok(Cow::Borrowed(text)),
+            Content::Text(text) | Content::Packed { text, .. } | Content::Encrypted { text, .. } => {
+                Ok(Cow::Borrowed(text))
+            }
         }
     }
 
@@ -204,7 +254,9 @@ impl Source {
     pub(crate) fn condensed(&self, threads: usize) -> Result<Option<(DeploymentFile, Original<'_>)>> {
         let (whole, path) = match &self.place {
             Content::File(path) => (Whole::File(path, Open::at(path)?), path.as_path()),
-            Content::Text(text) | Content::Packed { text, .. } => (Whole::Text(text), Path::new(&self.name)),
+            Content::Text(text) | Content::Packed { text, .. } | Content::Encrypted { text, .. } => {
+                (Whole::Text(text), Path::new(&self.name))
+            }
         };
         let condensed =
             condensed(whole.input(), threads).map_err(|error| Failure::unreadable(path, &error))?;
@@ -216,7 +268,9 @@ impl Source {
     pub(crate) fn threads(&self) -> usize {
         let length = match &self.place {
             Content::File(path) => fs::metadata(path).map_or(0, |file| file.len()),
-            Content::Text(text) | Content::Packed { text, .. } => text.len() as u64,
+            Content::Text(text) | Content::Packed { text, .. } | Content::Encrypted { text, .. } => {
+                text.len() as u64
+            }
         };
         if length < SMALL { 1 } else { threads() }
     }
@@ -224,7 +278,9 @@ impl Source {
     /// Whether this is what `path` leads to.
     pub(crate) fn is_in(&self, path: &Path) -> bool {
         match &self.place {
-            Content::File(own) | Content::Packed { path: Some(own), .. } => is_same_file(own, path),
+            Content::File(own)
+            | Content::Packed { path: Some(own), .. }
+            | Content::Encrypted { path: Some(own), .. } => is_same_file(own, path),
             _ => false,
         }
     }

@@ -140,7 +140,7 @@ pub(crate) fn stored_by_pulumi(argument: &Path, command: &str) -> Result<StateLo
 /// The family of the file at a location, if there is one and its content tells. What cannot be read is judged later.
 pub(crate) fn family_of(location: &StateLocation) -> Option<Family> {
     let path = match location.located() {
-        Located::File(path) => path,
+        Located::File(path, _) => path,
         Located::Remote(remote) => return remote.is_stack().then_some(Family::Pulumi),
     };
     let source = location.exists().then(|| Source::of_file(location.name().to_owned(), path.clone()));

@@ -7,6 +7,7 @@ use groundstate_common::shell_command;
 use groundstate_statefile::{Code, DecodeOptions, Dialect, Document, File, ReadError, decode};
 use groundstate_states::addr::AbsResource;
 
+use crate::input::encryption;
 use crate::input::family::Family;
 use crate::input::foreign;
 use crate::input::packed;
@@ -97,6 +98,9 @@ pub(crate) fn load_resource(source: &TerraformState, address: &AbsResource) -> R
 
 /// Explains why a text cannot be read.
 pub(crate) fn failure(error: &ReadError, name: &str, text: &[u8]) -> Failure {
+    if encryption::is_envelope(text) {
+        return encryption::no_configuration(name);
+    }
     if let Some(failure) = packed::damage(text, name) {
         return failure;
     }

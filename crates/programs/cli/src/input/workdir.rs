@@ -31,7 +31,7 @@ pub(crate) fn locate(
     let workspace = environment.chosen().cloned().map_or_else(|| work.workspace(), Ok)?;
     let file = local_path(settings, &workspace, directory)?;
     if !must_exist || file.exists() {
-        Ok(Located::File(file))
+        Ok(Located::File(file, Some(directory.to_owned())))
     } else {
         Err(missing(directory, settings, &workspace, &file))
     }
@@ -83,7 +83,7 @@ mod tests {
 
     fn state_file(directory: &Path, environment: &Environment) -> Result<PathBuf> {
         match locate(directory, environment, true, Purpose::Change)? {
-            Located::File(path) => Ok(path),
+            Located::File(path, _) => Ok(path),
             Located::Remote(remote) => Err(Failure::new(Kind::Usage, remote.name)),
         }
     }

@@ -290,8 +290,14 @@ mod tests {
         let options = ManagerOptions::default();
         let manager = Manager::new(Arc::new(place.open()), Arc::new(SystemClock), Arc::new(OsIds), options);
         let (name, argument) = ("prod".to_owned(), PathBuf::from("prod"));
-        let opened =
-            ManagedState { name, argument, manager: Arc::new(manager), backup_store: None, changes: None };
+        let opened = ManagedState {
+            name,
+            argument,
+            manager: Arc::new(manager),
+            backup_store: None,
+            changes: None,
+            encryption: None,
+        };
         let args = LockArgs::default();
         let holder = || runtime().unwrap().block_on(async { place.open().lock_holder().await.unwrap() });
         let info = lock_info(&opened, "test").unwrap();

@@ -6,14 +6,18 @@ use std::sync::Arc;
 
 use groundstate_backends::local_path;
 use groundstate_common::{OsIds, SystemClock};
+use groundstate_encryption_providers::{EncryptedStore, Encryption};
 use groundstate_statemgr::{Manager, ManagerOptions, StateStore, WorkspaceName};
 use groundstate_statemgr_fs::Backup;
 use groundstate_statemgr_wal::journal_folder;
 
+use crate::input::encryption;
+use crate::input::family::Family;
 use crate::input::foreign;
 use crate::input::location::{StateLocation, with_suffix};
 use crate::input::packed::PackedStore;
 use crate::input::remote::{Located, Remote};
+use crate::input::state::family_of;
 use crate::report::error::Result;
 use crate::session::backup_store::BackupStore;
 use crate::session::who::who;
@@ -30,13 +34,26 @@ pub(crate) struct ManagedState {
     pub(crate) backup_store: Option<Arc<BackupStore>>,
     /// Where a run may have left a journal of its changes.
     pub(crate) changes: Option<PathBuf>,
+    /// How the state is encrypted, if the manager decrypts it.
+    pub(crate) encryption: Option<Encryption>,
 }
 
 impl ManagedState {
-    /// Opens a state. Nothing is read, locked or written yet. Where the state is compressed, it is read and written as
-    /// if it were not.
+    /// Opens a state. Nothing is locked or written yet. Where the state is compressed or encrypted, it is read and written as
+    /// if it were not; the configuration of its place says how it is encrypted.
     pub(crate) fn open(location: StateLocation, backup: Backup, locking: bool) -> Result<Self> {
-        Self::open_with(location, backup, locking, |store| Arc::new(PackedStore::new(store)))
+        if family_of(&location) == Some(Family::Pulumi) {
+            return Self::open_with(location, backup, locking, |store| Arc::new(PackedStore::new(store)));
+        }
+        let encryption = encryption::of_located(location.located())?;
+        let opened = Self::open_with(location, backup, locking, |store| {
+            let store = Arc::new(PackedStore::new(store));
+            match encryption.clone() {
+                Some(encryption) => Arc::new(EncryptedStore::<Arc<dyn StateStore>>::new(store, encryption)),
+                None => store,
+            }
+        })?;
+        Ok(Self { encryption, ..opened })
     }
 
     /// The same for what handles the very bytes that are stored.
@@ -52,7 +69,7 @@ impl ManagedState {
     ) -> Result<Self> {
         let (name, argument) = (location.name().to_owned(), location.argument().to_owned());
         let (store, backup_store, changes): (Arc<dyn StateStore>, _, _) = match location.located() {
-            Located::File(path) => {
+            Located::File(path, _) => {
                 foreign::refuse_backend_record(&name, path)?;
                 (location.store(backup)?, None, Some(journal_folder(path)))
             }
@@ -63,7 +80,7 @@ impl ManagedState {
         };
         let options = ManagerOptions::default().who(who()).locking(locking);
         let manager = Manager::new(wrap(store), Arc::new(SystemClock), Arc::new(OsIds), options);
-        Ok(Self { name, argument, manager: Arc::new(manager), backup_store, changes })
+        Ok(Self { name, argument, manager: Arc::new(manager), backup_store, changes, encryption: None })
     }
 
     /// A workspace of a back end that is open already.
@@ -88,7 +105,8 @@ impl ManagedState {
         };
         let options = ManagerOptions::default().who(who()).locking(locking);
         let manager = Manager::new(store, Arc::new(SystemClock), Arc::new(OsIds), options);
-        Ok(Self { name, argument: argument.to_owned(), manager: Arc::new(manager), backup_store, changes })
+        let manager = Arc::new(manager);
+        Ok(Self { name, argument: argument.to_owned(), manager, backup_store, changes, encryption: None })
     }
 
     /// What names it in a command that is shown.

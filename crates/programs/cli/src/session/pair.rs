@@ -25,7 +25,19 @@ pub(crate) fn pair(from: StateLocation, other: StateLocation, args: &ChangeArgs)
     // The file that `--backup` names is for the first of the two.
     let unnamed = args.backup.clone().filter(|path| path == Path::new("-"));
     let others = ChangeArgs { backup: unnamed, ..args.clone() };
-    Ok((side(from, args)?, side(other, &others)?))
+    let (source, dest) = (side(from, args)?, side(other, &others)?);
+    let stays_encrypted = |side: &Side| {
+        let encryption = side.opened.encryption.as_ref();
+        encryption.is_some_and(|encryption| !encryption.chain().primary().is_unencrypted())
+    };
+    if stays_encrypted(&source) && !stays_encrypted(&dest) {
+        let (from, to) = (&source.opened.name, &dest.opened.name);
+        let message = format!("{from} is encrypted, and what moves to {to} would be plain text");
+        let failure = Failure::new(Kind::Loss, message);
+        return Err(failure
+            .hint("`--encryption FILE` or TF_ENCRYPTION says how both are encrypted; nothing was written"));
+    }
+    Ok((source, dest))
 }
 
 /// A failure of the second write, after the first one was done.

@@ -5,9 +5,10 @@ use std::path::Path;
 use groundstate_common::{shell_command, shortened};
 use groundstate_state_edit::{MoveError, RemoveError, ReplaceProviderError, ScriptFault, TaintError};
 use groundstate_statefile::{EncodeError, ReadError};
-use groundstate_statemgr::{Error, ErrorKind, LockHolder, LockId};
+use groundstate_statemgr::{Error, ErrorKind, LockHolder, LockId, Op};
 
 use crate::input::backend::kind_of;
+use crate::input::encryption;
 use crate::input::source::Source;
 use crate::input::terraform;
 use crate::report::error::chain;
@@ -68,6 +69,9 @@ pub(crate) fn explain(error: &Error, opened: &ManagedState) -> Failure {
             failure.hint(format!("wait with `--lock-timeout 5m`; `{}` shows who has it", command("locks")))
         }
         ErrorKind::LockLost => failure.hint("nothing more was written; look at the state first"),
+        ErrorKind::Denied if matches!(error.op(), Op::Other("decrypt" | "encrypt")) => {
+            Failure { kind: Kind::Unusable, ..failure }.hint(encryption::STATUS)
+        }
         ErrorKind::Denied if opened.backup_store.is_none() && !error.op().is_read() => failure
             .hint("the directory has to be writable as well: lock, journal and backup are beside the state"),
         ErrorKind::Ambiguous if opened.backup_store.is_none() => {
@@ -123,8 +127,8 @@ fn unreadable(read: &ReadError, error: &Error, path: &Path) -> Failure {
     let text = Source::find(path).and_then(|source| Ok((source.text()?.into_owned(), source)));
     match text {
         Ok((text, source)) => terraform::failure(read, &source.name, &text),
-        // It is compressed, and damaged.
-        Err(failure) if failure.kind == Kind::NotState => failure,
+        // It is compressed, and damaged; or encrypted, without a key.
+        Err(failure) if matches!(failure.kind, Kind::NotState | Kind::Unusable) => failure,
         Err(_) => Failure::new(Kind::Unusable, chain(error)),
     }
 }

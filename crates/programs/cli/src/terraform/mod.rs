@@ -3,6 +3,7 @@
 pub(crate) mod change;
 pub(crate) mod check;
 pub(crate) mod diff;
+pub(crate) mod encryption;
 pub(crate) mod graph;
 pub(crate) mod history;
 pub(crate) mod list;

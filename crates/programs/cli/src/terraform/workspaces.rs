@@ -10,6 +10,7 @@ use groundstate_states::Lineage;
 
 use crate::args::{WorkspacesCommand, WorkspacesDeleteArgs, WorkspacesListArgs, WorkspacesNewArgs};
 use crate::input::backend::{backend, refused};
+use crate::input::encryption;
 use crate::input::head::Head;
 use crate::input::runtime::runtime;
 use crate::report::error::chain;
@@ -59,10 +60,15 @@ fn list(args: &WorkspacesListArgs) -> Result {
 
 fn new(args: &WorkspacesNewArgs) -> Result {
     let place = open(&args.at.place, Purpose::Change)?;
-    let writer = writer(&place)?;
+    let encryption = encryption::of_folder(place.directory.as_deref())?;
+    let writer = writer(&place, encryption.is_some())?;
     let lineage = OsIds.uuid().map_err(|error| Failure::new(Kind::NoState, chain(&error)))?;
     let state = empty_state(Dialect::Terraform, Lineage::new(&lineage), Some(writer))
         .map_err(|error| refused(&error))?;
+    let state = match &encryption {
+        Some(encryption) => encryption::encrypted(&place.opened.backend.to_string(), &state, encryption)?,
+        None => state,
+    };
     // What workspaces are made with is the operation that Terraform names so.
     let options = CreateWorkspace::new(lock_document("init")?, state);
     let WorkspacesNewArgs { name, .. } = args;
@@ -76,30 +82,31 @@ fn new(args: &WorkspacesNewArgs) -> Result {
 
 /// The release to name as the writer of a new state: that of another workspace, since OpenTofu takes a document without
 /// one for encrypted.
-fn writer(place: &Location) -> Result<WriterVersion> {
+fn writer(place: &Location, encrypts: bool) -> Result<WriterVersion> {
     let known = match place.settings.kind() {
         // Workspaces in files begin without a state.
         "local" => None,
-        _ => runtime()?.block_on(known_writer(place))?,
+        _ => runtime()?.block_on(known_writer(place, encrypts))?,
     };
     let parsed =
         WriterVersion::parse(known.as_deref().unwrap_or(OLDEST)).or_else(|_| WriterVersion::parse(OLDEST));
     parsed.map_err(|error| Failure::new(Kind::Unusable, error.to_string()))
 }
 
-/// What other workspaces say of their writers, unless they are encrypted: a state in plain text is none of their kind.
-async fn known_writer(place: &Location) -> Result<Option<String>> {
+/// What other workspaces say of their writers. Where they are encrypted, a state in plain text is none of their kind.
+async fn known_writer(place: &Location, encrypts: bool) -> Result<Option<String>> {
     let refuse = |error| refused(&error);
     let mut known = None;
     for name in place.opened.backend.list().await.map_err(refuse)?.iter().take(MAX_READ) {
         let stored = place.opened.backend.store(name).map_err(refuse)?.read().await.map_err(refuse)?;
         let Some(head) = stored.and_then(|stored| Head::read(&stored.bytes)) else { continue };
-        if head.is_encrypted {
+        if head.is_encrypted && !encrypts {
             let message = format!(
                 "the workspace {name} of {} is encrypted by OpenTofu, and a new one would not be",
                 place.opened.backend
             );
-            return Err(Failure::new(Kind::Usage, message).hint("make it with `tofu workspace new`"));
+            return Err(Failure::new(Kind::Usage, message)
+                .hint("`--encryption FILE` or TF_ENCRYPTION says how it is encrypted; or make it with `tofu workspace new`"));
         }
         known = known.or(Some(head.writer).filter(|writer| !writer.is_empty()));
     }

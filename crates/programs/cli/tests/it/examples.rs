@@ -15,6 +15,24 @@ use super::remote::Work;
 use super::serve::Server;
 use super::support::{Run, groundstate, shell, workspace};
 
+/// A configuration that encrypts, and reads states in the clear.
+const ENCRYPTION: &str = r#"
+key_provider "pbkdf2" "main" {
+  passphrase = "correct-horse-battery"
+  iterations = 200000
+}
+method "aes_gcm" "main" {
+  keys = key_provider.pbkdf2.main
+}
+method "unencrypted" "plain" {}
+state {
+  method = method.aes_gcm.main
+  fallback {
+    method = method.unencrypted.plain
+  }
+}
+"#;
+
 /// A text that the passphrase of `stack.json` opens.
 const CIPHERTEXT: &str = "v1:F+6ZduKKd8G0/V7L:PGMFeIzwobWRKmEAzUdaQHqC5mMRIQ==\n";
 
@@ -82,6 +100,8 @@ pub(crate) fn prepare(dir: &Path) {
     put("new.tfstate", &at(88, "777788889999"));
     put("errored.tfstate", &at(88, "777788889999"));
     put("damaged.tfstate", &state[..state.len() / 2]);
+    put("encryption.hcl", ENCRYPTION);
+    put("states.txt", "# states\n.\nolder.tfstate\n");
     put("plan.json", &fixture("plans/replace.json"));
     put("moves.txt", "mv random_id.suffix random_id.name\nrm module.store\n");
     for (workspace, text) in [("empty", ""), ("old", state.as_str())] {

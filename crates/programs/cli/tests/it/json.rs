@@ -16,6 +16,7 @@ const NOT_SEEN: &[(&str, &str)] = &[
     ("audit-show.entries[].remote", "entries of servers have it, and a test of a server looks at it"),
     ("audit-show.entries[].request", "as above"),
     ("common.holder.expires", "only leases of Azure end by themselves"),
+    ("encryption-status.states[].key", "key services have it"),
     ("message.notice.code", "commands with `--json` have no notice about a place in a file yet"),
     ("message.notice.place", "as above"),
     ("order.dropped[].from", "a plan in which edges of providers close a cycle"),
@@ -72,9 +73,8 @@ impl Runs {
         for line in lines {
             let words: Vec<&str> = line.split(' ').collect();
             let command = match words[0] {
-                "audit" | "order" | "pending" | "journal" | "stacks" | "token" | "workspaces" => {
-                    words[..2].join(" ")
-                }
+                "audit" | "encryption" | "order" | "pending" | "journal" | "stacks" | "token"
+                | "workspaces" => words[..2].join(" "),
                 _ => words[0].to_owned(),
             };
             let run = run_in(dir, &format!("groundstate {line} --json"));
@@ -275,6 +275,16 @@ fn look_at_questions(runs: &mut Runs) {
         "migrate older.tfstate terraform.tfstate --dry-run",
         "migrate new.tfstate terraform.tfstate --dry-run",
         "migrate . new --all-workspaces --dry-run",
+        "encryption status . --encryption encryption.hcl",
+        "encryption encrypt . --encryption encryption.hcl",
+        "encryption status .",
+        "encryption status . missing.tfstate stack.json --encryption encryption.hcl",
+        "encryption status . --encryption states.txt",
+        "encryption encrypt . --encryption encryption.hcl",
+        "encryption rotate . older.tfstate --encryption encryption.hcl",
+        "encryption decrypt .",
+        "encryption decrypt . --encryption encryption.hcl --dry-run",
+        "encryption decrypt . --encryption encryption.hcl",
         "recover .",
         "unlock . --force",
         "journal inspect base.json journal.jsonl",

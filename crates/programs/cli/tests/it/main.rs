@@ -12,6 +12,7 @@ mod compressed;
 mod consent;
 mod diagnostics;
 mod diff;
+mod encryption;
 mod examples;
 mod fixtures;
 mod foreign;

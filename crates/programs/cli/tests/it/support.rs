@@ -60,6 +60,7 @@ pub(crate) fn shell(line: &str) -> Command {
 fn without_settings(command: &mut Command) {
     for name in [
         "TF_DATA_DIR",
+        "TF_ENCRYPTION",
         "TF_WORKSPACE",
         "NO_COLOR",
         "CLICOLOR_FORCE",

@@ -1,6 +1,7 @@
 //! The `backend` or `cloud` block of a configuration.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -43,25 +44,14 @@ struct Source {
 /// [`BackendsError::Read`] and [`BackendsError::SmallFile`]; [`BackendsError::Configuration`] for what cannot be parsed and for more
 /// than one block.
 pub(super) fn read(directory: &Path) -> Result<Blocks, BackendsError> {
-    let Some(files) = SmallFiles::within(&checkout(directory))? else { return Ok(Blocks::default()) };
-    let failed = |source| BackendsError::Read { path: directory.to_owned(), source };
     let mut sources = Vec::new();
-    for entry in fs::read_dir(directory).map_err(failed)? {
-        let name = entry.map_err(failed)?.file_name();
-        let Some(name) = name.to_str() else { continue };
-        let Some((stem, is_opentofu, is_json)) = parts(name) else { continue };
-        let path = directory.join(name);
-        if path.is_dir() {
-            continue;
-        }
-        let Some(text) = files.text(&path, SETTINGS)? else { continue };
+    for (path, (stem, is_opentofu, is_json), text) in files(directory, parts)? {
         let blocks = if is_json { of_json(&text) } else { of_hcl(&text) };
         let blocks = blocks
             .map_err(|line| BackendsError::Configuration { path: path.clone(), why: unparsed(line) })?;
         let is_override = stem == "override" || stem.ends_with("_override");
         sources.push(Source { path, stem, is_opentofu, is_override, blocks });
     }
-    sources.sort_by(|one, other| one.path.cmp(&other.path));
     let shadowing: BTreeSet<String> =
         sources.iter().filter(|source| source.is_opentofu).map(|source| source.stem.clone()).collect();
     let of_terraform = effective(sources.iter().filter(|source| !source.is_opentofu))?;
@@ -71,6 +61,87 @@ pub(super) fn read(directory: &Path) -> Result<Blocks, BackendsError> {
     let other = of_opentofu.filter(|block| !blocks.contains(block)).cloned();
     blocks.extend(other);
     Ok(Blocks(blocks))
+}
+
+/// The regular files of a directory whose names `wanted` takes, with what it says of the name, and their text, by name.
+fn files<T>(
+    directory: &Path,
+    wanted: impl Fn(&str) -> Option<T>,
+) -> Result<Vec<(PathBuf, T, String)>, BackendsError> {
+    let Some(files) = SmallFiles::within(&checkout(directory))? else { return Ok(Vec::new()) };
+    let failed = |source| BackendsError::Read { path: directory.to_owned(), source };
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory).map_err(failed)? {
+        let name = entry.map_err(failed)?.file_name();
+        let Some(name) = name.to_str() else { continue };
+        let Some(said) = wanted(name) else { continue };
+        let path = directory.join(name);
+        if path.is_dir() {
+            continue;
+        }
+        let Some(text) = files.text(&path, SETTINGS)? else { continue };
+        found.push((path, said, text));
+    }
+    found.sort_by(|(one, ..), (other, ..)| one.cmp(other));
+    Ok(found)
+}
+
+/// A file of a directory's configuration.
+#[derive(Clone)]
+pub struct ConfigurationFile {
+    /// Its path.
+    pub path: PathBuf,
+    /// Its text, which may hold secrets.
+    pub text: String,
+}
+
+impl fmt::Debug for ConfigurationFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ConfigurationFile").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+/// The files of a directory that OpenTofu reads.
+#[derive(Clone, Debug, Default)]
+pub struct ConfigurationFiles {
+    /// The configuration, by name.
+    pub sources: Vec<ConfigurationFile>,
+    /// Values of variables that are read without being named, in the order in which they count.
+    pub variables: Vec<ConfigurationFile>,
+}
+
+impl ConfigurationFiles {
+    /// Reads the files of a directory, and none of its modules.
+    ///
+    /// # Errors
+    ///
+    /// [`BackendsError::Read`] and [`BackendsError::SmallFile`].
+    pub fn read(directory: &Path) -> Result<Self, BackendsError> {
+        let found = files(directory, parts)?;
+        let shadowing: BTreeSet<String> = found
+            .iter()
+            .filter(|(_, (_, is_opentofu, _), _)| *is_opentofu)
+            .map(|(_, (stem, ..), _)| stem.clone())
+            .collect();
+        let counts = |stem: &str, is_opentofu| is_opentofu || !shadowing.contains(stem);
+        let sources = found.into_iter().filter(|(_, (stem, is_opentofu, _), _)| counts(stem, *is_opentofu));
+        let sources = sources.map(|(path, _, text)| ConfigurationFile { path, text }).collect();
+        let mut variables = files(directory, variables_rank)?;
+        variables.sort_by(|(one, rank, _), (other, other_rank, _)| (rank, one).cmp(&(other_rank, other)));
+        let variables =
+            variables.into_iter().map(|(path, _, text)| ConfigurationFile { path, text }).collect();
+        Ok(Self { sources, variables })
+    }
+}
+
+/// Where a file of variables comes in the order in which they count; nothing for other files.
+fn variables_rank(name: &str) -> Option<u8> {
+    match name {
+        "terraform.tfvars" => Some(0),
+        "terraform.tfvars.json" => Some(1),
+        _ if name.ends_with(".auto.tfvars") || name.ends_with(".auto.tfvars.json") => Some(2),
+        _ => None,
+    }
 }
 
 /// What is left of a name without its ending, whether only OpenTofu reads it, and whether it is JSON.

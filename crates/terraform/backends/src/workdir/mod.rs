@@ -19,6 +19,7 @@ use configuration::Blocks;
 use files::{SELECTION, SETTINGS, SmallFiles};
 
 pub use agreement::Disagreement;
+pub use configuration::{ConfigurationFile, ConfigurationFiles};
 
 /// Variables of the environment, by their names. Programs fill it; `Debug` shows none of the values.
 #[derive(Clone, Default)]

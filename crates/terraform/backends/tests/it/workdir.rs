@@ -1,6 +1,6 @@
 //! What `init` and `workspace select` leave behind.
 
-use groundstate_backends::{BackendsError, Variables, WorkingDirectory};
+use groundstate_backends::{BackendsError, ConfigurationFiles, Variables, WorkingDirectory};
 use serde_json::json;
 
 use crate::support::{context, directory, name};
@@ -113,4 +113,32 @@ fn refuses_what_init_does_not_write_without_showing_it() {
         assert!(matches!(error, BackendsError::WorkingDirectory { .. }), "{text}");
         assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
     }
+}
+
+#[test]
+fn the_files_that_opentofu_reads_come_by_name_and_its_own_before_those_of_terraform() {
+    let folder = directory(&[
+        ("b.tf", "of terraform"),
+        ("b.tofu", "of opentofu"),
+        ("a.tf.json", "{}"),
+        (".hidden.tf", ""),
+        ("a.tf~", ""),
+        ("child/main.tf", ""),
+        ("readme.md", ""),
+        ("z.auto.tfvars", ""),
+        ("a.auto.tfvars.json", "{}"),
+        ("terraform.tfvars", ""),
+        ("prod.tfvars", ""),
+    ]);
+    let files = ConfigurationFiles::read(folder.path()).unwrap();
+    let names = |files: &[groundstate_backends::ConfigurationFile]| -> Vec<String> {
+        let name = |file: &groundstate_backends::ConfigurationFile| {
+            file.path.file_name().unwrap().to_str().unwrap().to_owned()
+        };
+        files.iter().map(name).collect()
+    };
+    assert_eq!(names(&files.sources), ["a.tf.json", "b.tofu"]);
+    assert_eq!(names(&files.variables), ["terraform.tfvars", "a.auto.tfvars.json", "z.auto.tfvars"]);
+    assert!(!format!("{files:?}").contains("of opentofu"));
+    assert!(ConfigurationFiles::read(&folder.path().join("nowhere")).unwrap().sources.is_empty());
 }

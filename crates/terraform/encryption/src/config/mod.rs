@@ -101,4 +101,11 @@ impl Configuration {
         };
         Self::of_body(body).map(Some)
     }
+
+    /// A key provider or a method that runs a program or asks a service, and where it stands: none for keys of passphrases.
+    pub fn reaches_out(&self) -> Option<(&str, &Place)> {
+        let providers = self.providers.iter().filter(|provider| provider.kind != "pbkdf2");
+        let methods = self.methods.iter().filter(|method| method.kind == "external");
+        providers.chain(methods).map(|block| (block.options.owner.as_str(), &block.options.place)).next()
+    }
 }

@@ -480,6 +480,65 @@ const EXAMPLES: &[Examples] = &[
         ],
     ),
     (
+        "encryption",
+        [
+            example("Show whether the state in this directory is encrypted", "groundstate encryption status"),
+            example(
+                "Encrypt states that a fallback opens with the primary method",
+                "groundstate encryption rotate . --encryption encryption.hcl",
+            ),
+        ],
+    ),
+    (
+        "encryption status",
+        [
+            example("Look at the state in this directory", "groundstate encryption status"),
+            example(
+                "Look at all states of a list, as JSON",
+                "groundstate encryption status --list states.txt --json",
+            ),
+        ],
+    ),
+    (
+        "encryption encrypt",
+        [
+            example(
+                "Encrypt a state as a file says",
+                "groundstate encryption encrypt . --encryption encryption.hcl",
+            ),
+            example(
+                "Show which workspaces would be encrypted",
+                "groundstate encryption encrypt . --all-workspaces --dry-run --encryption encryption.hcl",
+            ),
+        ],
+    ),
+    (
+        "encryption decrypt",
+        [
+            example(
+                "Write a state in the clear again",
+                "groundstate encryption decrypt . --encryption encryption.hcl",
+            ),
+            example(
+                "Show which states of a list would be decrypted",
+                "groundstate encryption decrypt --list states.txt --dry-run --encryption encryption.hcl",
+            ),
+        ],
+    ),
+    (
+        "encryption rotate",
+        [
+            example(
+                "Encrypt all states of a list with the primary method",
+                "groundstate encryption rotate --list states.txt --encryption encryption.hcl",
+            ),
+            example(
+                "Give a state a new key in any case",
+                "groundstate encryption rotate . --renew --encryption encryption.hcl",
+            ),
+        ],
+    ),
+    (
         "migrate-lock",
         [
             example("Show what would be done", "groundstate migrate-lock . --dry-run"),

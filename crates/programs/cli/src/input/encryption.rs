@@ -1,0 +1,199 @@
+//! Which configuration of OpenTofu encrypts the states of a place, and which keys there are.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use groundstate_backends::{ConfigurationFile, ConfigurationFiles};
+use groundstate_common::{OsEntropy, OsIds, SystemClock};
+use groundstate_encryption::{
+    Chain, Configuration, ConfigurationError, Envelope, EnvelopeLayout, Scope, SourceFile, Sources, Target,
+    Value, read_variables,
+};
+use groundstate_encryption_providers::key_services::KeyContext;
+use groundstate_encryption_providers::{Encryption, KeyRing, KeyServices, Programs};
+use groundstate_statemgr::TokioSleeper;
+
+use crate::input::environment::Environment;
+use crate::input::remote::Located;
+use crate::input::runtime::runtime;
+use crate::report::error::{Failure, Kind, Result, chain as chain_of};
+use crate::report::messages::Messages;
+
+/// What `--encryption` names; it holds for the whole run.
+static CHOSEN: OnceLock<PathBuf> = OnceLock::new();
+
+/// Keys of this run, by the folder in which programs run.
+static RINGS: Mutex<BTreeMap<PathBuf, Arc<KeyRing>>> = Mutex::new(BTreeMap::new());
+
+const VARIABLE: &str = "TF_ENCRYPTION";
+
+/// How large a file that `--encryption` names may be.
+const LARGEST: u64 = 1 << 20;
+
+/// Has the configuration in this file count in this run.
+pub(crate) fn choose(path: PathBuf) {
+    // Set once; later calls are ignored.
+    CHOSEN.get_or_init(|| path);
+}
+
+/// How the states of a place are encrypted; nothing if no configuration says so.
+pub(crate) fn of_located(located: &Located) -> Result<Option<Encryption>> {
+    let (folder, layout) = match located {
+        Located::File(file, directory) => {
+            (Some(directory.clone().unwrap_or_else(|| folder_of(file))), EnvelopeLayout::Indented)
+        }
+        Located::Remote(remote) => (remote.place.directory.clone(), EnvelopeLayout::Compact),
+    };
+    Ok(of_folder(folder.as_deref())?.map(|encryption| encryption.layout(layout)))
+}
+
+/// The same for states that belong to a folder, or to none.
+pub(crate) fn of_folder(folder: Option<&Path>) -> Result<Option<Encryption>> {
+    let Some(chain) = chain(folder)? else { return Ok(None) };
+    let folder = folder.filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut rings = RINGS.lock().unwrap_or_else(PoisonError::into_inner);
+    let ring = rings.entry(folder.to_owned()).or_insert_with(|| {
+        let keys = KeyRing::new(Arc::new(OsEntropy)).service(Arc::new(services()));
+        Arc::new(keys.programs(Programs::new().folder(folder)))
+    });
+    Ok(Some(Encryption::new(chain, Arc::clone(ring))))
+}
+
+/// The key services that this program was built with.
+fn services() -> KeyServices {
+    let (clock, sleeper) = (Arc::new(SystemClock), Arc::new(TokioSleeper));
+    let context = KeyContext::new(clock, sleeper, Arc::new(OsIds), Arc::new(OsEntropy));
+    KeyServices::new(context, |name| std::env::var(name).ok())
+}
+
+/// Whether a text is an envelope. What is damaged is told by its reader.
+pub(crate) fn is_envelope(text: &[u8]) -> bool {
+    Envelope::parse(text).is_ok_and(|envelope| envelope.is_some())
+}
+
+/// The state in an envelope.
+pub(crate) fn decrypted(name: &str, text: &[u8], encryption: Option<&Encryption>) -> Result<Vec<u8>> {
+    let Some(encryption) = encryption else { return Err(no_configuration(name)) };
+    let opened = runtime()?.block_on(encryption.keys().open(encryption.chain(), text));
+    let opened = opened.map_err(|error| {
+        let failure = Failure::new(Kind::Unusable, format!("cannot decrypt {name}: {error}"));
+        failure.hint(STATUS)
+    })?;
+    if opened.is_weak {
+        Messages::stderr().warning(&format!(
+            "{name}: its passphrase is hashed fewer than 200000 times; `groundstate encryption rotate` makes a new key"
+        ));
+    }
+    Ok(opened.plaintext.into_bytes())
+}
+
+/// The envelope of a new state.
+pub(crate) fn encrypted(name: &str, state: &[u8], encryption: &Encryption) -> Result<Vec<u8>> {
+    let sealed = encryption.keys().seal(encryption.chain(), state, encryption.envelope_layout());
+    runtime()?
+        .block_on(sealed)
+        .map_err(|error| Failure::new(Kind::Unusable, format!("cannot encrypt {name}: {}", chain_of(&error))))
+}
+
+/// What tells more about an encrypted state.
+pub(crate) const STATUS: &str =
+    "`groundstate encryption status` shows which key providers it was encrypted with";
+
+/// The same keys in another ring, which asks for them anew.
+pub(crate) fn with_new_keys(encryption: &Encryption) -> Encryption {
+    let ring = encryption.keys().without_keys();
+    Encryption::new(encryption.chain().clone(), Arc::new(ring)).layout(encryption.envelope_layout())
+}
+
+/// The failure for an encrypted state without keys.
+pub(crate) fn no_configuration(name: &str) -> Failure {
+    let message = format!("{name} is encrypted by OpenTofu, and no configuration says with which keys");
+    Failure::new(Kind::Unusable, message)
+        .hint("name its directory, or give the `encryption` block in TF_ENCRYPTION or in a file with `--encryption FILE`")
+        .hint(STATUS)
+}
+
+/// The folder whose configuration a file belongs to: for the state of a workspace, that above the folder of all workspaces.
+fn folder_of(file: &Path) -> PathBuf {
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let above = folder.parent().filter(|above| above.ends_with("terraform.tfstate.d"));
+    above.and_then(Path::parent).unwrap_or(folder).to_owned()
+}
+
+/// What the directory says, changed by the environment, and that by the file of the command line.
+fn chain(folder: Option<&Path>) -> Result<Option<Chain>> {
+    let environment = Environment::of_process();
+    let given = environment
+        .variables
+        .iter()
+        .filter_map(|(name, value)| Some((name.strip_prefix("TF_VAR_")?.to_owned(), Value::text(value))));
+    let scope = given.fold(Scope::new(), |scope, (name, value)| scope.variable(name, value));
+    let (own, scope) = match folder {
+        Some(folder) => of_directory(folder, scope, environment.trusts)?,
+        None => (None, scope),
+    };
+    let variable = environment.variables.get(VARIABLE).unwrap_or_default();
+    let variable = Configuration::parse(VARIABLE, variable, &scope).map_err(unusable)?;
+    let chosen = CHOSEN.get().map(|path| of_file(path, &scope)).transpose()?.flatten();
+    let parts = [own, variable, chosen].into_iter().flatten();
+    let Some(configuration) = parts.reduce(Configuration::merged) else { return Ok(None) };
+    configuration.chain(&Target::State).map_err(unusable)
+}
+
+/// The configuration of a directory, and the variables that it knows.
+fn of_directory(folder: &Path, scope: Scope, is_trusted: bool) -> Result<(Option<Configuration>, Scope)> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    if !folder.is_dir() {
+        return Ok((None, scope));
+    }
+    let ConfigurationFiles { sources, variables } = ConfigurationFiles::read(folder)?;
+    let has_block = Sources(&named(&sources, &names(&sources))).mention_encryption();
+    // Other blocks of a directory matter only for what its own block, or the user's, refers to.
+    if !has_block && CHOSEN.get().is_none() && std::env::var_os(VARIABLE).is_none() {
+        return Ok((None, scope));
+    }
+    let names_of_variables = names(&variables);
+    let files = named(&variables, &names_of_variables);
+    let scope = files.iter().try_fold(scope, |scope, file| read_variables(*file, scope)).map_err(unusable)?;
+    let names_of_sources = names(&sources);
+    let files = named(&sources, &names_of_sources);
+    let scope = Sources(&files).scope(scope).map_err(unusable)?;
+    let own = Sources(&files).configuration(&scope).map_err(unusable)?;
+    if let Some((address, place)) = own.as_ref().filter(|_| !is_trusted).and_then(Configuration::reaches_out)
+    {
+        let message = format!("{place}: {address} runs a program or asks a service that the directory names");
+        return Err(Failure::new(Kind::Usage, message)
+            .hint("`--trust-directory` accepts it; use it for your own directories only"));
+    }
+    Ok((own, scope))
+}
+
+fn names(files: &[ConfigurationFile]) -> Vec<String> {
+    files.iter().map(|file| file.path.display().to_string()).collect()
+}
+
+fn named<'a>(files: &'a [ConfigurationFile], names: &'a [String]) -> Vec<SourceFile<'a>> {
+    files.iter().zip(names).map(|(file, name)| SourceFile { name, text: &file.text }).collect()
+}
+
+/// The configuration in a file that the user names: the inside of an `encryption` block, or a file with such a block.
+fn of_file(path: &Path, scope: &Scope) -> Result<Option<Configuration>> {
+    let size = fs::metadata(path).map_err(|error| Failure::unreadable(path, &error))?.len();
+    if size > LARGEST {
+        let message = format!("{} is larger than {LARGEST} bytes, so it is no configuration", path.display());
+        return Err(Failure::new(Kind::Usage, message));
+    }
+    let text = fs::read_to_string(path).map_err(|error| Failure::unreadable(path, &error))?;
+    let name = path.display().to_string();
+    let file = [SourceFile { name: &name, text: &text }];
+    match Sources(&file).configuration(scope) {
+        Ok(Some(configuration)) => Ok(Some(configuration)),
+        _ => Configuration::parse(&name, &text, scope).map_err(unusable),
+    }
+}
+
+fn unusable(error: ConfigurationError) -> Failure {
+    Failure::new(Kind::Usage, format!("the encryption cannot be set up: {error}"))
+}

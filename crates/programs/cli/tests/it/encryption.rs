@@ -1,0 +1,453 @@
+//! States that OpenTofu encrypts: read and written with its keys, and left alone without them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::support::{Run, command, groundstate, resource, state, with_resources};
+use super::terraform::Product;
+
+/// What no file may have, besides the state in the clear.
+const SECRET: &str = "sentinel-of-the-plaintext";
+
+const RESOURCES: &str = r#"
+variable "secret" {
+  sensitive = true
+}
+
+resource "terraform_data" "one" {
+  input = var.secret
+}
+
+output "secret" {
+  value     = terraform_data.one.output
+  sensitive = true
+}
+"#;
+
+/// A key provider with a passphrase of its name, and a method of that name.
+fn passphrase(name: &str) -> String {
+    format!(
+        r#"
+    key_provider "pbkdf2" "{name}" {{
+      passphrase = "{}"
+      iterations = 200000
+    }}
+    method "aes_gcm" "{name}" {{
+      keys = key_provider.pbkdf2.{name}
+    }}
+"#,
+        name.repeat(16)
+    )
+}
+
+/// The inside of an `encryption` block: these parts, and the methods of states.
+fn block(parts: &[&str], methods: &[&str]) -> String {
+    let (begin, end) = methods
+        .split_first()
+        .map(|(first, rest)| {
+            let fallbacks: String =
+                rest.iter().map(|method| format!("fallback {{\nmethod = method.{method}\n")).collect();
+            (format!("state {{\nmethod = method.{first}\n{fallbacks}"), "}\n".repeat(rest.len() + 1))
+        })
+        .unwrap();
+    format!("{}\n{begin}{end}", parts.concat())
+}
+
+const PLAIN: &str = "method \"unencrypted\" \"plain\" {}\n";
+
+/// A directory whose configuration has this in its `encryption` block.
+struct Dir(tempfile::TempDir);
+
+impl Dir {
+    fn new(encryption: &str) -> Self {
+        let dir = Self(tempfile::tempdir().unwrap());
+        dir.encrypt(encryption);
+        dir
+    }
+
+    fn encrypt(&self, encryption: &str) {
+        let text = format!("{RESOURCES}\nterraform {{\nencryption {{\n{encryption}\n}}\n}}\n");
+        fs::write(self.path().join("main.tf"), text).unwrap();
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn shown(&self) -> &str {
+        self.path().to_str().unwrap()
+    }
+
+    fn state(&self) -> PathBuf {
+        self.path().join("terraform.tfstate")
+    }
+
+    fn stored(&self) -> String {
+        fs::read_to_string(self.state()).unwrap()
+    }
+
+    /// The command on this directory.
+    fn run(&self, args: &[&str]) -> Run {
+        Run::of(command(args).stdin(Stdio::null()).output().unwrap())
+    }
+
+    /// Applies the configuration; false if there is no tofu.
+    fn applied(&self) -> bool {
+        let tofu = Product::tofu();
+        if tofu.run(self.path(), &["version"]).is_none() {
+            return false;
+        }
+        self.tofu(&["init", "-no-color"]);
+        self.tofu(&["apply", "-auto-approve", "-no-color"]);
+        true
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Product::tofu().command(self.path(), args);
+        command.env("TF_VAR_secret", SECRET);
+        command
+    }
+
+    /// What tofu prints.
+    #[track_caller]
+    fn tofu(&self, args: &[&str]) -> String {
+        let output = self.command(args).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Asserts that no file below the directory has the plaintext.
+    #[track_caller]
+    fn has_no_plaintext(&self) {
+        let mut folders = vec![self.path().to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(&folder).unwrap().flatten() {
+                let path = entry.path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else {
+                    let bytes = fs::read(&path).unwrap();
+                    let text = String::from_utf8_lossy(&bytes);
+                    assert!(!text.contains(SECRET), "{} has the plaintext", path.display());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_state_that_tofu_encrypted_is_read_and_changed_and_tofu_reads_it_again() {
+    let dir = Dir::new(&block(&[&passphrase("a")], &["aes_gcm.a"]));
+    if !dir.applied() {
+        return;
+    }
+    assert!(dir.stored().contains("\"encryption_version\": \"v0\""));
+    assert_eq!(dir.run(&["list", dir.shown()]).clean(), "terraform_data.one\n");
+    let file = dir.state();
+    assert_eq!(dir.run(&["list", file.to_str().unwrap()]).clean(), "terraform_data.one\n");
+    assert_eq!(dir.run(&["outputs", dir.shown(), "secret"]).clean().trim(), format!("\"{SECRET}\""));
+    assert!(dir.run(&["show", dir.shown()]).clean().contains("terraform_data.one"));
+    assert!(dir.run(&["pull", dir.shown()]).clean().contains(SECRET));
+    let before = dir.stored();
+    dir.run(&["mv", dir.shown(), "terraform_data.one", "terraform_data.two"]).clean();
+    assert_ne!(dir.stored(), before);
+    assert_eq!(fs::read_to_string(dir.path().join("terraform.tfstate.backup")).unwrap(), before);
+    assert_eq!(dir.tofu(&["state", "list"]), "terraform_data.two\n");
+    assert!(dir.stored().ends_with("\"encryption_version\": \"v0\"\n}\n"), "{}", dir.stored());
+    dir.run(&["undo", dir.shown()]).clean();
+    assert_eq!(dir.tofu(&["state", "list"]), "terraform_data.one\n");
+    assert_eq!(dir.tofu(&["output", "-raw", "secret"]), SECRET);
+    dir.tofu(&["plan", "-detailed-exitcode", "-no-color"]);
+    dir.has_no_plaintext();
+}
+
+#[test]
+fn roll_out_rotation_and_roll_back_go_on_where_tofu_stopped() {
+    let (a, b) = (passphrase("a"), passphrase("b"));
+    let dir = Dir::new(&block(&[PLAIN, &a], &["unencrypted.plain"]));
+    if !dir.applied() {
+        return;
+    }
+    assert!(dir.stored().contains(SECRET));
+    let taint = |dir: &Dir| {
+        dir.run(&["taint", dir.shown(), "terraform_data.one", "--backup", "-"]).clean();
+        dir.run(&["untaint", dir.shown(), "terraform_data.one", "--backup", "-"]).clean();
+    };
+    // Roll out: what is in the clear is encrypted by the next write.
+    dir.encrypt(&block(&[PLAIN, &a], &["aes_gcm.a", "unencrypted.plain"]));
+    taint(&dir);
+    assert!(dir.stored().contains("key_provider.pbkdf2.a") && !dir.stored().contains(SECRET));
+    dir.encrypt(&block(&[&a], &["aes_gcm.a"]));
+    assert_eq!(dir.tofu(&["output", "-raw", "secret"]), SECRET);
+    // Rotation: the old key opens, the new one encrypts.
+    dir.encrypt(&block(&[&b, &a], &["aes_gcm.b", "aes_gcm.a"]));
+    taint(&dir);
+    assert!(
+        dir.stored().contains("key_provider.pbkdf2.b") && !dir.stored().contains("key_provider.pbkdf2.a")
+    );
+    dir.encrypt(&block(&[&b], &["aes_gcm.b"]));
+    assert_eq!(dir.tofu(&["output", "-raw", "secret"]), SECRET);
+    // Roll back.
+    dir.encrypt(&block(&[PLAIN, &b], &["unencrypted.plain", "aes_gcm.b"]));
+    taint(&dir);
+    assert!(dir.stored().contains(SECRET));
+    dir.encrypt("");
+    assert_eq!(dir.tofu(&["output", "-raw", "secret"]), SECRET);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_program_that_gives_keys_is_run_for_trusted_directories_only() {
+    let script = r#"
+echo '{"magic":"OpenTofu-External-Key-Provider","version":1}'
+input=$(cat)
+case "$input" in
+  null) old='' ;;
+  *) old=',"decryption_key":"AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="' ;;
+esac
+echo '{"keys":{"encryption_key":"AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="'"$old"'},"meta":{"external_data":{"id":"k"}}}'
+"#;
+    let program = r#"
+    key_provider "external" "a" {
+      command = ["sh", "key.sh"]
+    }
+    method "aes_gcm" "a" {
+      keys = key_provider.external.a
+    }
+"#;
+    let dir = Dir::new(&block(&[program], &["aes_gcm.a"]));
+    fs::write(dir.path().join("key.sh"), script).unwrap();
+    if !dir.applied() {
+        return;
+    }
+    let refused = dir.run(&["list", dir.shown()]).failed(2);
+    assert!(refused.contains("key_provider.external.a runs a program or asks a service"), "{refused}");
+    assert!(refused.contains("--trust-directory"), "{refused}");
+    let trusted = |args: &[&str]| dir.run(&[args, &["--trust-directory"]].concat()).clean();
+    assert_eq!(trusted(&["list", dir.shown()]), "terraform_data.one\n");
+    trusted(&["mv", dir.shown(), "terraform_data.one", "terraform_data.two"]);
+    assert_eq!(dir.tofu(&["state", "list"]), "terraform_data.two\n");
+    dir.has_no_plaintext();
+}
+
+/// A state in the clear, and a file with a configuration that encrypts it.
+fn with_file(methods: &[&str]) -> (super::support::TempState, String) {
+    let instance = format!(r#"{{"schema_version": 0, "attributes": {{"x": "{SECRET}"}}}}"#);
+    let file = state(with_resources(&resource("a", "b", &instance)));
+    let path = file.dir.path().join("encryption.hcl").to_str().unwrap().to_owned();
+    fs::write(&path, block(&[PLAIN, &passphrase("a")], methods)).unwrap();
+    (file, path)
+}
+
+#[test]
+fn a_file_and_the_environment_say_how_a_state_is_encrypted() {
+    let (file, keys) = with_file(&["aes_gcm.a", "unencrypted.plain"]);
+    groundstate(&["taint", &file.path, "a.b", "--backup", "-", "--encryption", &keys]).clean();
+    let stored = fs::read_to_string(&file.path).unwrap();
+    assert!(!stored.contains(SECRET) && stored.contains("key_provider.pbkdf2.a"), "{stored}");
+    assert_eq!(groundstate(&["list", &file.path, "--encryption", &keys]).clean(), "a.b\n");
+    let environment = fs::read_to_string(&keys).unwrap();
+    let listed = command(&["list", &file.path]).env("TF_ENCRYPTION", environment).output().unwrap();
+    assert_eq!(String::from_utf8(listed.stdout).unwrap(), "a.b\n");
+    // Without keys every command says what is missing, and changes nothing.
+    for args in
+        [&["list", &*file.path][..], &["show", &file.path], &["check", &file.path], &["pull", &file.path]]
+    {
+        let run = groundstate(args);
+        assert_ne!(run.code, 0, "{args:?}");
+        assert!(run.stderr.contains("is encrypted by OpenTofu"), "{args:?}: {}", run.stderr);
+        assert!(run.stderr.contains("--encryption FILE"), "{args:?}: {}", run.stderr);
+    }
+    let refused = groundstate(&["mv", &file.path, "a.b", "a.c"]);
+    assert_ne!(refused.code, 0);
+    assert!(refused.stderr.contains("is encrypted by OpenTofu"), "{}", refused.stderr);
+    assert_eq!(fs::read_to_string(&file.path).unwrap(), stored);
+}
+
+#[test]
+fn wrong_keys_and_damage_change_nothing() {
+    let (file, keys) = with_file(&["aes_gcm.a", "unencrypted.plain"]);
+    groundstate(&["taint", &file.path, "a.b", "--backup", "-", "--encryption", &keys]).clean();
+    let stored = fs::read_to_string(&file.path).unwrap();
+    let other = file.dir.path().join("other.hcl").to_str().unwrap().to_owned();
+    fs::write(
+        &other,
+        block(&[&passphrase("b").replace("\"b\"", "\"a\"").replace("pbkdf2.b", "pbkdf2.a")], &["aes_gcm.a"]),
+    )
+    .unwrap();
+    let refused = groundstate(&["list", &file.path, "--encryption", &other]).failed(5);
+    assert!(refused.contains("message authentication failed"), "{refused}");
+    let refused = groundstate(&["untaint", &file.path, "a.b", "--encryption", &other]);
+    assert_ne!(refused.code, 0);
+    assert_eq!(fs::read_to_string(&file.path).unwrap(), stored);
+    let damaged = stored.replacen("\"serial\": ", "\"serial\": 9", 1);
+    fs::write(&file.path, &damaged).unwrap();
+    let refused = groundstate(&["list", &file.path, "--encryption", &keys]).failed(5);
+    assert!(refused.contains("serial field mismatch"), "{refused}");
+    let refused = groundstate(&["untaint", &file.path, "a.b", "--encryption", &keys]);
+    assert_ne!(refused.code, 0);
+    assert_eq!(fs::read_to_string(&file.path).unwrap(), damaged);
+}
+
+#[test]
+fn resources_of_an_encrypted_state_do_not_move_into_the_clear() {
+    let (file, keys) = with_file(&["aes_gcm.a", "unencrypted.plain"]);
+    groundstate(&["taint", &file.path, "a.b", "--backup", "-", "--encryption", &keys]).clean();
+    let configured = file.dir.path().join("main.tf");
+    fs::write(
+        &configured,
+        format!("terraform {{\nencryption {{\n{}\n}}\n}}\n", fs::read_to_string(&keys).unwrap()),
+    )
+    .unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let other = elsewhere.path().join("other.tfstate").to_str().unwrap().to_owned();
+    let refused = groundstate(&["mv", &file.path, "a.b", "--to", &other]).failed(6);
+    assert!(refused.contains("is encrypted, and what moves to"), "{refused}");
+    assert!(!fs::exists(&other).unwrap());
+    groundstate(&["mv", &file.path, "a.b", "--to", &other, "--encryption", &keys]).clean();
+    let moved = fs::read_to_string(&other).unwrap();
+    assert!(moved.contains("encrypted_data") && !moved.contains(SECRET), "{moved}");
+}
+
+#[test]
+fn a_migration_passes_the_envelope_on_untouched() {
+    let (file, keys) = with_file(&["aes_gcm.a", "unencrypted.plain"]);
+    groundstate(&["taint", &file.path, "a.b", "--backup", "-", "--encryption", &keys]).clean();
+    let to = file.dir.path().join("copy.tfstate").to_str().unwrap().to_owned();
+    let receipt = file.dir.path().join("receipt.json").to_str().unwrap().to_owned();
+    let run = groundstate(&["migrate", &file.path, &to, "--receipt", &receipt]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert_eq!(fs::read(&to).unwrap(), fs::read(&file.path).unwrap());
+}
+
+#[test]
+fn what_a_configuration_does_not_say_in_literals_is_named_with_its_line() {
+    let dir = Dir::new(
+        "key_provider \"pbkdf2\" \"a\" {\n  passphrase = file(\"secret\")\n}\nmethod \"aes_gcm\" \"a\" {\n  keys = key_provider.pbkdf2.a\n}\nstate {\n  method = method.aes_gcm.a\n}",
+    );
+    fs::write(dir.state(), with_resources(&resource("a", "b", "{}"))).unwrap();
+    // A state in the clear is read without the configuration, and written only with it.
+    assert_eq!(dir.run(&["list", dir.shown()]).clean(), "a.b\n");
+    let refused = dir.run(&["mv", dir.shown(), "a.b", "a.c"]).failed(2);
+    assert!(refused.contains("main.tf, line 18: option `passphrase` of key_provider.pbkdf2.a"), "{refused}");
+    assert!(refused.contains("the function `file` is not evaluated here"), "{refused}");
+}
+
+/// The members of the first state that a command prints as JSON.
+fn first(run: Run) -> serde_json::Value {
+    let document: serde_json::Value = serde_json::from_str(&run.clean()).unwrap();
+    document["states"][0].clone()
+}
+
+#[test]
+fn status_shows_what_the_keys_tell_and_what_nothing_authenticates() {
+    let (file, keys) = with_file(&["aes_gcm.a", "unencrypted.plain"]);
+    let status =
+        |keys: &[&str]| first(groundstate(&[&["encryption", "status", &file.path, "--json"], keys].concat()));
+    let plain = status(&["--encryption", &keys]);
+    assert_eq!((&plain["status"], &plain["migrates"]), (&"plain".into(), &true.into()));
+    groundstate(&["encryption", "encrypt", &file.path, "--encryption", &keys]).clean();
+    let known = status(&["--encryption", &keys]);
+    assert_eq!((&known["method"], &known["authenticated"]), (&"method.aes_gcm.a".into(), &true.into()));
+    assert_eq!((&known["migrates"], &known["serial"]), (&false.into(), &1.into()));
+    let unknown = status(&[]);
+    assert_eq!((&unknown["status"], &unknown["authenticated"]), (&"encrypted".into(), &false.into()));
+    assert_eq!(unknown["metadata_keys"], serde_json::json!(["key_provider.pbkdf2.a"]));
+    let text = groundstate(&["encryption", "status", &file.path]).clean();
+    assert!(text.contains("encrypted  key_provider.pbkdf2.a (not authenticated)  serial 1"), "{text}");
+}
+
+#[test]
+fn states_are_encrypted_rotated_and_decrypted_and_a_second_run_changes_nothing() {
+    let (file, keys) = with_file(&["aes_gcm.a", "unencrypted.plain"]);
+    let plain = fs::read_to_string(&file.path).unwrap();
+    let run = |verb: &str, more: &[&str]| {
+        let args = [&["encryption", verb, &file.path, "--encryption", &keys], more].concat();
+        file.mask(&groundstate(&args).clean())
+    };
+    assert_eq!(run("encrypt", &["--dry-run"]), "FILE: would be encrypted\n");
+    assert_eq!(fs::read_to_string(&file.path).unwrap(), plain);
+    assert_eq!(run("encrypt", &[]), "FILE: encrypted\n");
+    let first = fs::read_to_string(&file.path).unwrap();
+    assert!(first.contains("key_provider.pbkdf2.a") && !first.contains(SECRET));
+    assert_eq!(run("encrypt", &[]), "FILE: unchanged\n");
+    // A new key provider: what the old one encrypted is rotated once.
+    fs::write(
+        &keys,
+        block(&[PLAIN, &passphrase("a"), &passphrase("b")], &["aes_gcm.b", "aes_gcm.a", "unencrypted.plain"]),
+    )
+    .unwrap();
+    assert_eq!(run("rotate", &[]), "FILE: rotated\n");
+    let second = fs::read_to_string(&file.path).unwrap();
+    assert!(second.contains("key_provider.pbkdf2.b") && !second.contains("key_provider.pbkdf2.a"));
+    assert_eq!(run("rotate", &[]), "FILE: unchanged\n");
+    assert_eq!(run("rotate", &["--renew"]), "FILE: rotated\n");
+    assert_ne!(fs::read_to_string(&file.path).unwrap(), second);
+    assert_eq!(run("decrypt", &[]), "FILE: decrypted\n");
+    assert_eq!(fs::read_to_string(&file.path).unwrap(), plain);
+    assert!(!fs::exists(format!("{}.backup", file.path)).unwrap(), "no copy is kept");
+}
+
+/// Why a command has failed with code 2, whatever it printed of other states.
+#[track_caller]
+fn refusal(args: &[&str]) -> String {
+    let run = groundstate(args);
+    assert_eq!(run.code, 2, "{}{}", run.stdout, run.stderr);
+    run.stderr
+}
+
+#[test]
+fn verbs_refuse_what_opentofu_could_not_read_afterwards() {
+    let (file, keys) = with_file(&["aes_gcm.a"]);
+    let before = fs::read_to_string(&file.path).unwrap();
+    groundstate(&["encryption", "encrypt", &file.path, "--encryption", &keys]).clean();
+    let refused = refusal(&["encryption", "decrypt", &file.path, "--encryption", &keys]);
+    assert!(refused.contains("add a `fallback` with a method of the type `unencrypted`"), "{refused}");
+    fs::write(&keys, block(&[PLAIN, &passphrase("a")], &["unencrypted.plain", "aes_gcm.a"])).unwrap();
+    let refused = refusal(&["encryption", "rotate", &file.path, "--encryption", &keys]);
+    assert!(refused.contains("leaves states in the clear"), "{refused}");
+    groundstate(&["encryption", "decrypt", &file.path, "--encryption", &keys]).clean();
+    assert_eq!(fs::read_to_string(&file.path).unwrap(), before);
+    let refused = refusal(&["encryption", "encrypt", &file.path]);
+    assert!(refused.contains("no configuration says how"), "{refused}");
+}
+
+#[test]
+fn all_workspaces_and_lists_are_converted_and_one_failure_stops_no_other() {
+    let (file, keys) = with_file(&["aes_gcm.a", "unencrypted.plain"]);
+    let folder = file.dir.path();
+    fs::create_dir_all(folder.join("terraform.tfstate.d/dev")).unwrap();
+    let dev = folder.join("terraform.tfstate.d/dev/terraform.tfstate");
+    fs::copy(&file.path, &dev).unwrap();
+    let shown = folder.to_str().unwrap();
+    let run =
+        groundstate(&["encryption", "encrypt", shown, "--all-workspaces", "--encryption", &keys]).clean();
+    assert_eq!(run.lines().count(), 2, "{run}");
+    for path in [Path::new(&file.path), &dev] {
+        assert!(fs::read_to_string(path).unwrap().contains("encrypted_data"), "{}", path.display());
+    }
+    let list = folder.join("list.txt").to_str().unwrap().to_owned();
+    fs::write(&list, format!("# all\n{}\n/nowhere/at.tfstate\n{}\n", file.path, dev.display())).unwrap();
+    let run = groundstate(&["encryption", "decrypt", "--list", &list, "--encryption", &keys]);
+    assert_eq!((run.code, run.stdout.lines().count()), (3, 2), "{}{}", run.stdout, run.stderr);
+    assert!(run.stderr.contains("/nowhere/at.tfstate"), "{}", run.stderr);
+    assert!(!fs::read_to_string(&dev).unwrap().contains("encrypted_data"));
+}
+
+#[test]
+fn tofu_reads_what_the_verbs_wrote() {
+    let dir = Dir::new(&block(&[PLAIN, &passphrase("a")], &["unencrypted.plain", "aes_gcm.a"]));
+    if !dir.applied() {
+        return;
+    }
+    dir.encrypt(&block(&[PLAIN, &passphrase("a")], &["aes_gcm.a", "unencrypted.plain"]));
+    dir.run(&["encryption", "encrypt", dir.shown()]).clean();
+    dir.encrypt(&block(&[&passphrase("a")], &["aes_gcm.a"]));
+    assert_eq!(dir.tofu(&["output", "-raw", "secret"]), SECRET);
+    dir.encrypt(&block(&[&passphrase("b"), &passphrase("a")], &["aes_gcm.b", "aes_gcm.a"]));
+    dir.run(&["encryption", "rotate", dir.shown()]).clean();
+    dir.encrypt(&block(&[&passphrase("b")], &["aes_gcm.b"]));
+    assert_eq!(dir.tofu(&["output", "-raw", "secret"]), SECRET);
+    dir.has_no_plaintext();
+}
