@@ -10,6 +10,7 @@ use crate::context::KeyContext;
 use crate::error::Result;
 
 /// How often a service is asked unless the settings say otherwise.
+#[cfg(feature = "_cloud")]
 pub(crate) const ATTEMPTS: u32 = 5;
 /// The waits between attempts.
 const WAITS: Backoff = Backoff::new(Duration::from_millis(400), Duration::from_secs(8));

@@ -4,11 +4,17 @@ use std::sync::Arc;
 
 use groundstate_key_services::{ErrorKind, KeyContext, KeyService, Op};
 
-use super::url::{KeyUrl, Kind};
+use super::url::KeyUrl;
+#[cfg(any(feature = "s3", feature = "azblob", feature = "gcs", feature = "hashivault"))]
+use super::url::Kind;
 use super::{CloudSecretsError, Variables};
 
 type Service = Arc<dyn KeyService>;
 
+#[cfg_attr(
+    not(any(feature = "s3", feature = "azblob", feature = "gcs", feature = "hashivault")),
+    expect(unused_variables, reason = "no service is built in")
+)]
 pub(super) fn open(
     url: &KeyUrl,
     variables: &Variables,
@@ -34,6 +40,7 @@ pub(super) fn open(
 }
 
 /// A variable that is set to something.
+#[cfg(any(feature = "s3", feature = "azblob", feature = "gcs", feature = "hashivault"))]
 fn given(variables: &Variables, name: &str) -> Option<String> {
     variables(name).filter(|text| !text.is_empty())
 }

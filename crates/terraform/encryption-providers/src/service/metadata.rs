@@ -58,6 +58,7 @@ impl Stored {
 }
 
 /// A text as JSON.
+#[cfg(any(feature = "azure", feature = "vault"))]
 pub(super) fn quoted(text: &str) -> Value {
     Value::from(text)
 }

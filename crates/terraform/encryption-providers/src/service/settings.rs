@@ -1,6 +1,8 @@
 //! Options of a configuration as settings of a client.
 
-use groundstate_encryption::{BoxError, ConfigurationError, Options, Value};
+use groundstate_encryption::Options;
+#[cfg(any(feature = "aws", feature = "azure", feature = "gcp"))]
+use groundstate_encryption::{BoxError, Value};
 
 /// Sets one option of a client.
 #[cfg(any(feature = "aws", feature = "azure", feature = "gcp"))]
@@ -61,7 +63,10 @@ fn text(value: &Value) -> Option<&str> {
 
 /// An option that is base64, with the text as it stands.
 #[cfg(any(feature = "gcp", feature = "vault"))]
-pub(super) fn base64(options: &Options, name: &str) -> Result<Option<(String, Vec<u8>)>, ConfigurationError> {
+pub(super) fn base64(
+    options: &Options,
+    name: &str,
+) -> Result<Option<(String, Vec<u8>)>, groundstate_encryption::ConfigurationError> {
     use base64::Engine;
     let Some(text) = options.text(name)? else { return Ok(None) };
     let wrong = |_| options.wrong(name, "it is not base64 with padding");
