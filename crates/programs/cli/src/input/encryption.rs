@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread;
 
 use groundstate_backends::{ConfigurationFile, ConfigurationFiles};
 use groundstate_common::{OsEntropy, OsIds, SystemClock};
@@ -14,6 +16,7 @@ use groundstate_encryption::{
 use groundstate_encryption_providers::key_services::KeyContext;
 use groundstate_encryption_providers::{Encryption, KeyRing, KeyServices, Programs};
 use groundstate_statemgr::TokioSleeper;
+use tokio::runtime::{Builder, Handle};
 
 use crate::input::environment::Environment;
 use crate::input::remote::Located;
@@ -76,7 +79,7 @@ pub(crate) fn is_envelope(text: &[u8]) -> bool {
 /// The state in an envelope.
 pub(crate) fn decrypted(name: &str, text: &[u8], encryption: Option<&Encryption>) -> Result<Vec<u8>> {
     let Some(encryption) = encryption else { return Err(no_configuration(name)) };
-    let opened = runtime()?.block_on(encryption.keys().open(encryption.chain(), text));
+    let opened = waited(encryption.keys().open(encryption.chain(), text))?;
     let opened = opened.map_err(|error| {
         let failure = Failure::new(Kind::Unusable, format!("cannot decrypt {name}: {error}"));
         failure.hint(STATUS)
@@ -95,6 +98,23 @@ pub(crate) fn encrypted(name: &str, state: &[u8], encryption: &Encryption) -> Re
     runtime()?
         .block_on(sealed)
         .map_err(|error| Failure::new(Kind::Unusable, format!("cannot encrypt {name}: {}", chain_of(&error))))
+}
+
+/// The outcome of what waits for a service or a program: on a thread of its own where a verb is waiting for its store meanwhile.
+fn waited<T: Send>(work: impl Future<Output = T> + Send) -> Result<T> {
+    if Handle::try_current().is_err() {
+        return Ok(runtime()?.block_on(work));
+    }
+    let done = thread::scope(|scope| {
+        let run = || Ok(Builder::new_current_thread().enable_io().enable_time().build()?.block_on(work));
+        scope.spawn(run).join()
+    });
+    match done {
+        Ok(done) => done.map_err(|error: std::io::Error| {
+            Failure::new(Kind::NoState, format!("the command cannot wait for a key: {error}"))
+        }),
+        Err(panic) => resume_unwind(panic),
+    }
 }
 
 /// What tells more about an encrypted state.

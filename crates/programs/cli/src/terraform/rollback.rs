@@ -6,6 +6,7 @@ use groundstate_statefile::{DecodeOptions, decode};
 
 use super::replace::{Replacement, replace};
 use crate::args::RollbackArgs;
+use crate::input::encryption;
 use crate::input::history::StateHistory;
 use crate::input::location::StateLocation;
 use crate::input::terraform;
@@ -17,6 +18,10 @@ pub(crate) fn run(args: &RollbackArgs, found: StateLocation) -> Result {
     let entry = history.find(&args.to)?;
     let bytes = history.read(&entry.id)?;
     let name = format!("{} at {}", history.name, entry.id);
+    let bytes = match encryption::is_envelope(&bytes) {
+        true => encryption::decrypted(&name, &bytes, encryption::of_located(found.located())?.as_ref())?,
+        false => bytes,
+    };
     let mut snapshot = decode(&bytes, &DecodeOptions::default())
         .map_err(|error| terraform::failure(&error, &name, &bytes))?;
     // A serial that was seen once must not come again, not even one that was rolled back before.

@@ -4,6 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use groundstate_testkit::{S3Locks, TestBackend};
+
+use super::remote::Work;
 use super::support::{Run, command, groundstate, resource, state, with_resources};
 use super::terraform::Product;
 
@@ -450,4 +453,29 @@ fn tofu_reads_what_the_verbs_wrote() {
     dir.encrypt(&block(&[&passphrase("b")], &["aes_gcm.b"]));
     assert_eq!(dir.tofu(&["output", "-raw", "secret"]), SECRET);
     dir.has_no_plaintext();
+}
+
+#[test]
+fn a_rollback_in_a_bucket_goes_back_to_an_encrypted_snapshot() {
+    let keys = tempfile::tempdir().unwrap();
+    let keys = keys.path().join("encryption.hcl");
+    fs::create_dir_all(keys.parent().unwrap()).unwrap();
+    fs::write(&keys, block(&[PLAIN, &passphrase("a")], &["aes_gcm.a", "unencrypted.plain"])).unwrap();
+    let keys = keys.to_str().unwrap();
+    let work = Work::new(TestBackend::s3_here(S3Locks::Table)).keeping_history();
+    work.push(&["one", "two"]);
+    let run = |args: &[&str]| {
+        let run = work.run(&[args, &["--encryption", keys]].concat());
+        assert_eq!(run.code, 0, "{args:?}: {}", run.stderr);
+        run.stdout
+    };
+    run(&["mv", ".", "a.one", "a.three"]);
+    run(&["rm", ".", "a.three"]);
+    let history: serde_json::Value = serde_json::from_str(&run(&["history", ".", "--json"])).unwrap();
+    let id = history["snapshots"][1]["id"].as_str().unwrap();
+    let unknown = work.run(&["rollback", ".", "--to", id]);
+    assert!(unknown.stderr.contains("is encrypted by OpenTofu"), "{}", unknown.stderr);
+    run(&["rollback", ".", "--to", id, "--yes"]);
+    assert_eq!(run(&["list", "."]), "a.three\na.two\n");
+    assert!(work.run(&["list", "."]).stderr.contains("is encrypted by OpenTofu"));
 }
