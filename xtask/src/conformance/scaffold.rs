@@ -167,15 +167,16 @@ mod tests {
     fn cargo(folder: &Path, args: &[&str]) -> String {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut command = Command::new(cargo);
-        command.args(args).current_dir(folder).env("CARGO_TARGET_DIR", target().unwrap());
+        command.current_dir(folder).env("CARGO_TARGET_DIR", target().unwrap());
         // The linter of the workspace, if it compiles the tests there.
         command.env_remove("RUSTC_WORKSPACE_WRAPPER");
-        // What was built for the workspace is used again, so it is asked for in the same form.
+        // What was built for the workspace is used again, so it is asked for in the same form. These options come first: what
+        // follows `--` is the program's.
         command.args(["--config", "profile.dev.package.\"*\".opt-level=1"]);
         for package in packages().unwrap() {
             command.arg("--config").arg(format!("profile.dev.package.{}.opt-level=0", package.name));
         }
-        let output = command.output().unwrap();
+        let output = command.args(args).output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{text}");
         text.into_owned()
