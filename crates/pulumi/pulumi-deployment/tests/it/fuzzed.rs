@@ -1,57 +1,31 @@
 //! The properties of the fuzz targets, for the inputs of their corpus, for other fixtures, and for what remains of them
 //! when a file ends early.
 
-use std::fs;
-use std::path::Path;
-
-use crate::shared::files;
+use self::replay::replay;
 use crate::support::FIXTURES;
 
 #[path = "../../fuzz/properties.rs"]
 mod properties;
+#[path = "../../../../../tests/replay.rs"]
+mod replay;
 
-type Property = fn(&[u8]);
+const PACKAGE: &str = env!("CARGO_MANIFEST_DIR");
 
-const PROPERTIES: [(&str, Property); 2] =
-    [("deployment_decode_any", properties::decode_any), ("deployment_properties", properties::properties)];
-
-/// All files below a folder must have all properties, whole and cut off after every so many bytes.
-fn replay(folder: &str, cut_every: usize) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
-    let paths = files(&folder, &has_name);
-    assert!(!paths.is_empty(), "there is nothing in {}", folder.display());
-    for path in paths {
-        let input = fs::read(&path).expect("fixtures can be read");
-        for (name, property) in PROPERTIES {
-            // The names are shown when the property fails.
-            println!("{name}: {}", path.display());
-            property(&input);
-            (0..input.len()).step_by(cut_every).for_each(|end| property(&input[..end]));
-        }
-    }
-}
-
-/// Whether the file has a given name; what the fuzzer collects has none, and is no part of the corpus.
-fn has_name(file: &str) -> bool {
-    file.contains('.')
-}
-
-#[test]
-fn every_target_has_a_corpus() {
-    for (name, _) in PROPERTIES {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(name);
-        assert!(!files(&folder, &has_name).is_empty(), "{name}");
-    }
+fn all(input: &[u8]) {
+    properties::decode_any(input);
+    properties::properties(input);
 }
 
 #[test]
 fn the_corpus_has_all_properties_wherever_it_is_cut() {
-    replay("fuzz/corpus", 1);
+    for target in ["deployment_decode_any", "deployment_properties"] {
+        replay(PACKAGE, &format!("fuzz/corpus/{target}"), 1, all);
+    }
 }
 
 #[test]
 fn fixtures_have_all_properties_wherever_they_are_cut() {
-    replay(&format!("{FIXTURES}/upgrade"), 7);
-    replay(&format!("{FIXTURES}/reject"), 7);
-    replay(&format!("{FIXTURES}/states"), 97);
+    replay(PACKAGE, &format!("{FIXTURES}/upgrade"), 7, all);
+    replay(PACKAGE, &format!("{FIXTURES}/reject"), 7, all);
+    replay(PACKAGE, &format!("{FIXTURES}/states"), 97, all);
 }

@@ -1,22 +1,22 @@
-//! The properties of the fuzz target, for the inputs of its corpus and for what remains of them when they are cut.
+//! The property of the fuzz target, for the inputs of its corpus and for every beginning of them.
 
-use std::fs;
-use std::path::Path;
+use self::replay::replay;
 
 #[path = "../../fuzz/properties.rs"]
 mod properties;
+#[path = "../../../../../tests/replay.rs"]
+mod replay;
+
+const PACKAGE: &str = env!("CARGO_MANIFEST_DIR");
 
 #[test]
-fn the_corpus_has_the_properties_wherever_it_is_cut() {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/lock_body");
-    let mut count = 0;
-    for entry in fs::read_dir(corpus).unwrap() {
-        let body = fs::read(entry.unwrap().path()).unwrap();
-        for end in 0..=body.len() {
-            properties::lock_body(&body[..end]);
-            properties::lock_body(&body[end..]);
-        }
-        count += 1;
-    }
-    assert!(count >= 10, "{count}");
+fn the_corpus_has_the_property_wherever_it_is_cut() {
+    replay(PACKAGE, "fuzz/corpus/lock_body", 1, |body| properties::lock_body(body));
+}
+
+#[test]
+fn what_follows_a_cut_has_the_property() {
+    replay(PACKAGE, "fuzz/corpus/lock_body", usize::MAX, |body| {
+        (0..body.len()).for_each(|start| properties::lock_body(&body[start..]));
+    });
 }
