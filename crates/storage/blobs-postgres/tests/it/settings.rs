@@ -56,23 +56,6 @@ fn what_cannot_be_used_is_refused_with_the_reason() {
     }
 }
 
-#[cfg(unix)]
-#[test]
-fn a_password_file_that_others_may_read_is_named() {
-    use std::os::unix::fs::PermissionsExt;
-
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("pass");
-    fs::write(&file, "*:*:*:*:s3cret\n").unwrap();
-    let url = format!("postgres://u@h/d?passfile={}", file.display());
-    let open = || PostgresBlobs::open(&PostgresSettings::from_url(&url, &|_| None).unwrap());
-    fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
-    let error = open().unwrap_err().to_string();
-    assert!(error.contains("others may read it; run `chmod 600 ") && !error.contains("s3cret"), "{error}");
-    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
-    assert!(open().is_ok());
-}
-
 #[tokio::test]
 async fn passwords_are_in_no_text() {
     let folder = tempfile::tempdir().unwrap();
