@@ -60,6 +60,26 @@ pub struct Figure {
 }
 
 impl Figure {
+    /// A thing that exists, or that is named and missing, with its whole name as the title.
+    #[must_use]
+    pub fn existing(title: &str, (kind, name): (&str, &str), is_missing: bool) -> Self {
+        let (class, fill, line, action) = match is_missing {
+            true => ("missing", "#ffebe9", "#cf222e", "missing"),
+            false => ("resource", "#ffffff", "#818b98", ""),
+        };
+        Self {
+            title: vec![title.to_owned()],
+            kind: kind.to_owned(),
+            name: name.to_owned(),
+            count: 1,
+            remark: None,
+            action: action.to_owned(),
+            style: NodeStyle { class, fill, line, dashed: is_missing },
+            shape: Shape::Rounded,
+            group: None,
+        }
+    }
+
     fn label(&self) -> String {
         let name = shortened(&self.name);
         if self.count > 1 { format!("{name} ×{}", self.count) } else { name }

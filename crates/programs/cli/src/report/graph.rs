@@ -3,13 +3,9 @@
 use std::fmt::Write;
 
 use groundstate_schedule::WaitGraph;
-use groundstate_schedule::drawing::{Arrow, Figure, NodeStyle, Picture, Shape, dot_text, mermaid_text};
+use groundstate_schedule::drawing::{Arrow, Figure, MAX_GROUP_DEPTH, Picture, dot_text, mermaid_text};
 
 use crate::report::json::Json;
-
-/// Groups inside each other that are drawn; what lies deeper is drawn in the last of them. Each has its whole name, so that
-/// many more would take a multiple of the memory of what is drawn.
-pub(crate) const MAX_DEPTH: usize = 12;
 
 /// A graph to be drawn.
 #[derive(Debug, Default)]
@@ -117,32 +113,20 @@ impl Drawing {
         let mut place: Vec<Option<usize>> = Vec::with_capacity(self.groups.len());
         for (group, depth) in self.groups.iter().zip(&depths) {
             let outer = group.outer.and_then(|outer| place.get(outer).copied().flatten());
-            place.push(if *depth > MAX_DEPTH { outer } else { Some(groups.len()) });
-            if *depth <= MAX_DEPTH {
+            place.push(if *depth > MAX_GROUP_DEPTH { outer } else { Some(groups.len()) });
+            if *depth <= MAX_GROUP_DEPTH {
                 groups.push((group.name.clone(), outer));
             }
         }
         let figure = |node: &Node| {
-            let (class, fill, line, action) = match node.missing {
-                true => ("missing", "#ffebe9", "#cf222e", "missing"),
-                false => ("resource", "#ffffff", "#818b98", ""),
-            };
-            let (kind, name) = match node.label.as_slice() {
+            let short = match node.label.as_slice() {
                 [one] => one.rsplit_once('.').unwrap_or(("", one)),
                 [kind, name, ..] => (kind.as_str(), name.as_str()),
                 [] => ("", node.name.as_str()),
             };
-            Figure {
-                title: vec![node.name.clone()],
-                kind: kind.to_owned(),
-                name: name.to_owned(),
-                count: 1,
-                remark: node.remark.map(str::to_owned),
-                action: action.to_owned(),
-                style: NodeStyle { class, fill, line, dashed: node.missing },
-                shape: Shape::Rounded,
-                group: node.group.and_then(|group| place.get(group).copied().flatten()),
-            }
+            let group = node.group.and_then(|group| place.get(group).copied().flatten());
+            let figure = Figure::existing(&node.name, short, node.missing);
+            Figure { remark: node.remark.map(str::to_owned), group, ..figure }
         };
         let mut notes = vec!["arrows lead from what needs something to what it needs".to_owned()];
         if self.drawn().iter().any(|edge| edge.line == Line::Dashed) {
@@ -221,7 +205,7 @@ impl Drawing {
         // What lies too deep is drawn in the last group around it that is not; that one comes before it.
         let mut drawn_in: Vec<usize> = Vec::with_capacity(self.groups.len());
         for (index, group) in self.groups.iter().enumerate() {
-            let is_deep = depths.get(index).is_some_and(|depth| *depth > MAX_DEPTH);
+            let is_deep = depths.get(index).is_some_and(|depth| *depth > MAX_GROUP_DEPTH);
             let outer = group.outer.filter(|_| is_deep).and_then(|outer| drawn_in.get(outer).copied());
             drawn_in.push(outer.unwrap_or(index));
         }
@@ -249,8 +233,8 @@ impl Drawing {
         while let Some(step) = steps.pop() {
             let (Step::Open(group) | Step::Close(group)) = step;
             let depth = depths.get(group).copied().unwrap_or(0);
-            let drawn = depth <= MAX_DEPTH;
-            let margin = "  ".repeat(depth.min(MAX_DEPTH) + 1);
+            let drawn = depth <= MAX_GROUP_DEPTH;
+            let margin = "  ".repeat(depth.min(MAX_GROUP_DEPTH) + 1);
             if let Step::Close(_) = step {
                 if drawn {
                     let _written = writeln!(text, "{margin}{close}");
@@ -290,7 +274,7 @@ impl Node {
 
 #[cfg(test)]
 mod tests {
-    use super::{Drawing, Edge, Group, Line, MAX_DEPTH, Node};
+    use super::{Drawing, Edge, Group, Line, MAX_GROUP_DEPTH, Node};
 
     fn node(name: &str, group: Option<usize>) -> Node {
         Node {
@@ -316,10 +300,10 @@ mod tests {
         let nodes = vec![node("in", Some(9_999)), node("out", None)];
         let drawing = Drawing { nodes, groups: (0..10_000).map(group).collect(), edges: Vec::new() };
         let text = drawing.dot(true);
-        assert_eq!(text.matches("subgraph").count(), MAX_DEPTH + 1);
+        assert_eq!(text.matches("subgraph").count(), MAX_GROUP_DEPTH + 1);
         assert_eq!(text.matches('{').count(), text.matches('}').count());
         assert!(text.contains("[label=\"in\"]"));
-        assert_eq!(drawing.mermaid().matches("end\n").count(), MAX_DEPTH + 1);
+        assert_eq!(drawing.mermaid().matches("end\n").count(), MAX_GROUP_DEPTH + 1);
     }
 
     #[test]

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use groundstate_schedule::drawing::MAX_GROUP_DEPTH;
 use groundstate_states::State;
 use groundstate_states::addr::{ConfigResource, Module};
 
 use crate::input::terraform::{TerraformState, load};
 use crate::report::error::Result;
-use crate::report::graph::{Drawing, Edge, Group, Line, MAX_DEPTH, Node};
+use crate::report::graph::{Drawing, Edge, Group, Line, Node};
 
 /// Who needs whom in a state.
 pub(crate) fn graph(state: &TerraformState) -> Result<Drawing> {
@@ -37,7 +38,7 @@ fn of_state(state: &State) -> Drawing {
             name: name.to_string(),
             label: vec![name.resource.to_string()],
             group: group(&name.module, &mut groups, &mut drawing.groups),
-            within: (name.module.steps().len() > MAX_DEPTH + 1).then(|| name.module.to_string()),
+            within: (name.module.steps().len() > MAX_GROUP_DEPTH + 1).then(|| name.module.to_string()),
             remark: None,
             missing: !needs.contains_key(*name),
         };
@@ -57,7 +58,7 @@ fn of_state(state: &State) -> Drawing {
 fn group(module: &Module, known: &mut BTreeMap<String, usize>, groups: &mut Vec<Group>) -> Option<usize> {
     let mut outer = None;
     let mut name = String::new();
-    for step in module.steps().iter().take(MAX_DEPTH + 1) {
+    for step in module.steps().iter().take(MAX_GROUP_DEPTH + 1) {
         name.push_str(if name.is_empty() { "module." } else { ".module." });
         name.push_str(step);
         let index = known.get(&name).copied().unwrap_or_else(|| {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use axum::response::Response;
 use groundstate_schedule::WaitGraph;
-use groundstate_schedule::drawing::{Arrow, Figure, Frame, MAX_GROUP_DEPTH, NodeStyle, Picture, Shape};
+use groundstate_schedule::drawing::{Arrow, Figure, Frame, MAX_GROUP_DEPTH, Picture};
 use groundstate_states::State;
 use groundstate_states::addr::{ConfigResource, Module};
 use http::HeaderValue;
@@ -84,8 +84,13 @@ fn picture(needs: &Needs) -> Picture {
     let names: Vec<&ConfigResource> = needs.keys().chain(missing).collect();
     let positions: BTreeMap<&ConfigResource, u32> = (0..).zip(&names).map(|(at, name)| (*name, at)).collect();
     let mut groups = Groups::default();
-    let figures =
-        names.iter().map(|name| figure(name, !needs.contains_key(*name), groups.of(&name.module))).collect();
+    let figure = |name: &&ConfigResource| {
+        let text = name.resource.to_string();
+        let short = text.rsplit_once('.').unwrap_or(("", &text));
+        let figure = Figure::existing(&name.to_string(), short, !needs.contains_key(*name));
+        Figure { group: groups.of(&name.module), ..figure }
+    };
+    let figures = names.iter().map(figure).collect();
     let edges = needs.iter().flat_map(|(from, needed)| needed.iter().map(move |to| (from, to)));
     let edges = edges.filter_map(|(from, to)| Some((*positions.get(from)?, *positions.get(to)?, ())));
     let graph = WaitGraph::new(names.len(), names.len(), edges.collect());
@@ -94,26 +99,6 @@ fn picture(needs: &Needs) -> Picture {
     let arrows = reduced.edges().map(arrow).collect();
     let notes = vec!["arrows lead from what needs something to what it needs".to_owned()];
     Picture { figures, groups: groups.frames, arrows, points: 0, notes }
-}
-
-fn figure(name: &ConfigResource, is_missing: bool, group: Option<usize>) -> Figure {
-    let (class, fill, line, action) = match is_missing {
-        true => ("missing", "#ffebe9", "#cf222e", "missing"),
-        false => ("resource", "#ffffff", "#818b98", ""),
-    };
-    let text = name.resource.to_string();
-    let (kind, short) = text.rsplit_once('.').unwrap_or(("", &text));
-    Figure {
-        title: vec![name.to_string()],
-        kind: kind.to_owned(),
-        name: short.to_owned(),
-        count: 1,
-        remark: None,
-        action: action.to_owned(),
-        style: NodeStyle { class, fill, line, dashed: is_missing },
-        shape: Shape::Rounded,
-        group,
-    }
 }
 
 /// Modules as groups; those that lie too deep are drawn as a part of the one around them.
