@@ -23,7 +23,7 @@ use crate::report::error::{Failure, Kind, Result};
 use crate::report::json::Json;
 use crate::report::output::Output;
 use crate::report::text::count;
-use crate::report::value::{Hcl, quoted};
+use groundstate_values::{Hcl, quoted};
 
 /// Shows the whole snapshot, or the resources that an argument stands for.
 pub(crate) fn show(args: &ShowArgs, source: &PulumiState) -> Result {

@@ -4,7 +4,7 @@ use groundstate_json::{Tape, push_json_string_as};
 use groundstate_pulumi_deployment::{Escapes, encode_value};
 use groundstate_pulumi_snapshot::{Archive, ArchiveContent, Asset, PropertyMap, PropertyValue};
 
-use crate::report::value::{Hcl, Marks};
+use groundstate_values::{Hcl, Marks};
 
 /// What becomes of secrets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

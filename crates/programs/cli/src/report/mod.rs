@@ -21,4 +21,3 @@ pub(crate) mod sarif;
 pub(crate) mod svg;
 pub(crate) mod text;
 pub(crate) mod tokens;
-pub(crate) mod value;

@@ -18,7 +18,7 @@ use crate::report::json::Json;
 use crate::report::messages::Messages;
 use crate::report::output::Output;
 use crate::report::text::{did_you_mean, similar};
-use crate::report::value::{Hcl, Marks, concrete};
+use groundstate_values::{Hcl, Marks, concrete};
 
 type Named = (String, OutputValue);
 
@@ -129,7 +129,7 @@ fn raw(name: &str, value: &Value) -> Result<String> {
 fn json_of(output: &OutputValue) -> String {
     // The reader has checked that the value conforms to its type.
     let text = value_json(output).unwrap_or_else(|| "null".to_owned());
-    crate::report::value::values(&Tape::new(&text), &Marks::default())
+    groundstate_values::values(&Tape::new(&text), &Marks::default())
 }
 
 fn pretty(output: &OutputValue) -> String {

@@ -11,7 +11,7 @@ use super::terraform::{printed, terraform};
 /// Runs the command from its sources. Without its package Cargo would unite the features that all members ask for, and build
 /// the clients of the clouds after all.
 const RUN_FROM_SOURCE: &str =
-    "cargo run --release -p groundstate-cli --no-default-features --bin groundstate -- ";
+    "cargo run --profile look -p groundstate-cli --no-default-features --bin groundstate -- ";
 
 /// The lines of all blocks that show a terminal: a command, and what it prints if the block says so.
 fn commands(readme: &str) -> Vec<(String, Option<String>)> {

@@ -12,7 +12,7 @@ use super::view::{Shown, View, attributes, marks};
 use crate::input::threads::threads;
 use crate::report::error::{Failure, Kind, Result};
 use crate::report::json::Json;
-use crate::report::value::{Marks, concrete, sensitive_values, values};
+use groundstate_values::{Marks, concrete, sensitive_values, values};
 
 /// The version of the document's form.
 pub(super) const FORMAT: &str = "1.0";

@@ -13,7 +13,7 @@ use groundstate_states::{Generation, ObjectStatus};
 use super::view::{Shown, View, attributes, marks};
 use crate::report::output::Output;
 use crate::report::text::count;
-use crate::report::value::{Hcl, Marks, quoted};
+use groundstate_values::{Hcl, Marks, quoted};
 
 /// Prints what the view shows.
 pub(super) fn print(view: &View<'_>, name: &str, out: &mut Output) -> io::Result<()> {

@@ -6,8 +6,8 @@ use groundstate_states::addr::{AbsResourceInstance, ModuleInstance, Target};
 use groundstate_states::{Attributes, Generation, ObjectSrc, Resource, ResourceInstance};
 
 use crate::report::json::Json;
-use crate::report::value::Marks;
 use crate::terraform::select;
+use groundstate_values::Marks;
 
 /// What is shown of a state.
 #[derive(Debug)]

@@ -2,8 +2,8 @@
 
 use groundstate_json::{Kind, Tape};
 
-use super::Marks;
-use super::dynamic::unwrapped;
+use crate::Marks;
+use crate::dynamic::unwrapped;
 
 /// One step of the walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

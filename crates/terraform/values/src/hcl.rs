@@ -4,8 +4,8 @@ use groundstate_common::{is_hidden, push_escaped};
 
 use groundstate_json::{Kind, Tape};
 
-use super::dynamic::unwrapped;
-use super::{Event, Events, Marks};
+use crate::dynamic::unwrapped;
+use crate::{Event, Events, Marks};
 
 const INDENT: &str = "    ";
 
@@ -20,7 +20,7 @@ const END: &str = "EOT";
 
 /// Prints values over several lines.
 #[derive(Debug)]
-pub(crate) struct Hcl<'a> {
+pub struct Hcl<'a> {
     tape: &'a Tape<'a>,
     marks: &'a Marks,
     out: String,
@@ -41,7 +41,7 @@ struct Frame {
 
 impl<'a> Hcl<'a> {
     /// The members of an object as the lines of a block that is indented by `level`.
-    pub(crate) fn block(tape: &'a Tape<'a>, marks: &'a Marks, level: usize) -> String {
+    pub fn block(tape: &'a Tape<'a>, marks: &'a Marks, level: usize) -> String {
         let whole = tape.root().is_some_and(|root| marks.contains(unwrapped(tape, root)));
         let object = tape.root().is_some_and(|root| tape.kind(unwrapped(tape, root)) == Kind::Object);
         if whole || !object {
@@ -53,7 +53,7 @@ impl<'a> Hcl<'a> {
     }
 
     /// A value whose first line stands behind something else; without a line break at the end.
-    pub(crate) fn value(tape: &'a Tape<'a>, marks: &'a Marks, level: usize) -> String {
+    pub fn value(tape: &'a Tape<'a>, marks: &'a Marks, level: usize) -> String {
         let mut out = Self::print(tape, marks, level, false);
         out.truncate(out.trim_end_matches('\n').len());
         out
@@ -179,7 +179,7 @@ impl<'a> Hcl<'a> {
 }
 
 /// A string in quotes, on one line and without anything that steers a terminal.
-pub(crate) fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
     for c in text.chars() {
@@ -197,7 +197,7 @@ pub(crate) fn quoted(text: &str) -> String {
 mod tests {
     use groundstate_states::{AttributePath, PathStep};
 
-    use super::{Hcl, Marks, quoted};
+    use crate::{Hcl, Marks, quoted};
     use groundstate_json::Tape;
 
     fn block(text: &str, sensitive: &[&str]) -> String {

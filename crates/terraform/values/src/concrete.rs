@@ -6,7 +6,7 @@ use std::sync::Arc;
 use groundstate_states::{ObjectType, Type, Value};
 
 /// A type without `dynamic`, as far as the value tells what stands there. The original tools print types so.
-pub(crate) fn concrete(ty: &Type, value: &Value) -> Type {
+pub fn concrete(ty: &Type, value: &Value) -> Type {
     // Types nest no deeper than the reader allows, which is little.
     match (ty, value) {
         (Type::Dynamic, Value::Dynamic(typed)) => concrete(&typed.0, &typed.1),

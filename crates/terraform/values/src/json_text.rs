@@ -1,10 +1,10 @@
 //! Values as `show -json` has them.
 
-use super::{Event, Events, Marks};
+use crate::{Event, Events, Marks};
 use groundstate_json::{Kind, Tape};
 
 /// The value without wrappers. Hidden values are null.
-pub(crate) fn values(tape: &Tape<'_>, marks: &Marks) -> String {
+pub fn values(tape: &Tape<'_>, marks: &Marks) -> String {
     let mut out = String::new();
     let Some(root) = tape.root() else { return "null".to_owned() };
     for (name, event) in Events::new(tape, marks, root) {
@@ -25,7 +25,7 @@ pub(crate) fn values(tape: &Tape<'_>, marks: &Marks) -> String {
 /// Where the value is sensitive: `true` at these places, inside the containers that lead there.
 ///
 /// Arrays keep their length, with `false` for what is not sensitive; objects leave such members out.
-pub(crate) fn sensitive_values(tape: &Tape<'_>, marks: &Marks) -> String {
+pub fn sensitive_values(tape: &Tape<'_>, marks: &Marks) -> String {
     let mut out = String::new();
     let Some(root) = tape.root() else { return "false".to_owned() };
     for (name, event) in Events::new(tape, marks, root) {
@@ -69,7 +69,7 @@ fn closing(kind: Kind) -> char {
 mod tests {
     use groundstate_states::{AttributePath, PathStep};
 
-    use super::{Marks, sensitive_values, values};
+    use crate::{Marks, sensitive_values, values};
     use groundstate_json::Tape;
 
     /// Both documents of a value whose attributes of these names are sensitive.

@@ -6,19 +6,19 @@ use groundstate_states::{AttributePath, PathStep, PathStepKind, Value};
 
 use groundstate_json::{Kind, Tape};
 
-use super::dynamic::unwrapped;
+use crate::dynamic::unwrapped;
 
 /// The tokens of the values that are sensitive as a whole.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Marks(BTreeSet<usize>);
+pub struct Marks(BTreeSet<usize>);
 
 impl Marks {
     /// No marks: nothing is hidden.
-    pub(crate) const NONE: &'static Self = &Self(BTreeSet::new());
+    pub const NONE: &'static Self = &Self(BTreeSet::new());
 
     /// Follows the paths into a value. A path that leads nowhere marks nothing; one that cannot be followed any
     /// further marks the value it has come to.
-    pub(crate) fn new(tape: &Tape<'_>, paths: &[AttributePath]) -> Self {
+    pub fn new(tape: &Tape<'_>, paths: &[AttributePath]) -> Self {
         let Some(root) = tape.root() else { return Self::default() };
         let mut marks = Self::default();
         let mut places = Places { tape, members: HashMap::new(), elements: HashMap::new() };
@@ -29,7 +29,7 @@ impl Marks {
     /// Follows the paths into flat attributes, where names such as `list.0.name` say what is inside what.
     ///
     /// Elements of sets have names that no path knows, so everything inside the attribute of a path is marked.
-    pub(crate) fn flat(tape: &Tape<'_>, paths: &[AttributePath]) -> Self {
+    pub fn flat(tape: &Tape<'_>, paths: &[AttributePath]) -> Self {
         let Some(root) = tape.root() else { return Self::default() };
         let mut attributes = BTreeSet::new();
         let mut all = false;
@@ -46,7 +46,7 @@ impl Marks {
     }
 
     /// Marks every value whose text is this one.
-    pub(crate) fn of_text(tape: &Tape<'_>, text: &str) -> Self {
+    pub fn of_text(tape: &Tape<'_>, text: &str) -> Self {
         let end = tape.root().map_or(0, |root| tape.next(root));
         Self((0..end).filter(|token| tape.text(*token) == text).collect())
     }
@@ -64,7 +64,8 @@ impl Marks {
         }
     }
 
-    pub(crate) fn contains(&self, token: usize) -> bool {
+    /// Whether the value at this token is sensitive as a whole.
+    pub fn contains(&self, token: usize) -> bool {
         self.0.contains(&token)
     }
 }
@@ -130,7 +131,7 @@ fn composed(name: &str) -> Value {
 mod tests {
     use groundstate_states::{AttributePath, Number, PathStep, Type, Value};
 
-    use super::Marks;
+    use crate::Marks;
     use groundstate_json::Tape;
 
     /// The texts of what is marked.
