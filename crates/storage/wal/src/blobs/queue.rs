@@ -127,3 +127,25 @@ impl Drop for Ticket<'_> {
         inner.waiting.retain(|(number, _)| *number != self.number);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{GROUP_BYTES, Queue};
+    use crate::Record;
+
+    /// The batches of each object, where each record takes four bytes beside its own.
+    fn groups(lengths: &[usize]) -> Vec<usize> {
+        let queue = Queue::default();
+        let batches: Vec<[Record; 1]> = lengths.iter().map(|len| [Record::new(vec![0; *len])]).collect();
+        let _tickets: Vec<_> = batches.iter().map(|batch| queue.enter(batch)).collect();
+        std::iter::from_fn(|| Some(queue.take_group().len()).filter(|len| *len > 0)).collect()
+    }
+
+    #[test]
+    fn batches_share_an_object_up_to_its_limit_and_no_further() {
+        let half = GROUP_BYTES / 2 - 4;
+        assert_eq!(groups(&[half, half, half]), [2, 1]);
+        assert_eq!(groups(&[half, half + 1, half]), [1, 1, 1]);
+        assert_eq!(groups(&[3 * half, 7, 7]), [1, 2], "one that is longer has an object of its own");
+    }
+}
