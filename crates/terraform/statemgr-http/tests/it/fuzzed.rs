@@ -11,7 +11,7 @@ const PACKAGE: &str = env!("CARGO_MANIFEST_DIR");
 
 #[test]
 fn the_corpus_has_the_property_wherever_it_is_cut() {
-    replay(PACKAGE, "fuzz/corpus/lock_body", 1, |body| properties::lock_body(body));
+    replay(PACKAGE, "fuzz/corpus/lock_body", 1, properties::lock_body);
 }
 
 #[test]
