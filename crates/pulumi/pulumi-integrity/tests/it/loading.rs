@@ -100,6 +100,18 @@ fn each_kind_of_value_has_a_code_and_a_place() {
 }
 
 #[test]
+fn values_beyond_those_that_are_named_are_counted_and_removed_too() {
+    let bad: Vec<String> = (0..500).map(|at| format!(r#""k{at}":{{"{SIG}":"foobar"}}"#)).collect();
+    let plan = repair(&with_inputs(&format!("{{{},\"kept\":1}}", bad.join(","))), &RepairOptions::default());
+    let texts: Vec<String> = plan.steps.iter().map(|step| step.action.to_string()).collect();
+    let (last, named) = texts.split_last().unwrap();
+    assert!(!named.is_empty() && named.iter().all(|text| text.starts_with("remove the value inputs.k")));
+    let more = 500 - named.len();
+    assert_eq!(*last, format!("remove {more} more values of inputs that cannot be loaded"));
+    assert_eq!(plan.result().resources[1].inputs.as_raw().unwrap().as_str(), r#"{"kept":1}"#);
+}
+
+#[test]
 fn all_members_that_hold_values_are_read_and_mended() {
     let bad = format!(r#"{{"{SIG}":"foobar"}}"#);
     let mut made = snapshot(&["a"]);

@@ -395,3 +395,13 @@ fn the_rules_that_an_order_rests_on_and_those_of_values_are_told_from_others() {
     assert!(of_values.iter().all(|rule| told(rule) == (false, true)));
     assert!(of_neither.iter().all(|rule| told(rule) == (false, false)));
 }
+
+#[test]
+fn what_is_missing_is_told_from_the_resource_itself() {
+    for (text, words) in
+        [("a(x)", "is not there"), ("a(a)", "is the resource itself"), ("a(^x)", "is not there")]
+    {
+        let report = verify(&snapshot(&[text]), &VerifyOptions::default());
+        assert!(report.findings.iter().any(|finding| finding.message.ends_with(words)), "{text}: {report:?}");
+    }
+}
