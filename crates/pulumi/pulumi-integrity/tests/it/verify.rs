@@ -405,3 +405,16 @@ fn what_is_missing_is_told_from_the_resource_itself() {
         assert!(report.findings.iter().any(|finding| finding.message.ends_with(words)), "{text}: {report:?}");
     }
 }
+
+#[test]
+fn an_operation_that_cannot_be_loaded_is_named_by_its_urn_if_it_has_one() {
+    for (name, expected) in [(urn("p"), Some(urn("p"))), (Urn::default(), None)] {
+        let mut pending = resource("p");
+        (pending.urn, pending.resource_type) = (name, "".into());
+        let mut made = snapshot(&["a"]);
+        made.pending_operations = vec![Operation::new(pending, OperationType::Creating)];
+        let report = check(&made);
+        let named: Vec<_> = report.of_rule(Rule::PendingUnreadable).map(|finding| &finding.urn).collect();
+        assert_eq!(named, [&expected]);
+    }
+}
