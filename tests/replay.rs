@@ -2,20 +2,20 @@
 //! targets include this file.
 
 use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 /// The property must hold for every file below `folder` of the package at `package`, whole and cut after each `step` bytes.
-#[expect(clippy::print_stdout, reason = "the name is shown when the property fails")]
 pub(crate) fn replay(package: &str, folder: &str, step: usize, property: impl Fn(&[u8])) {
     let folder = Path::new(package).join(folder);
     let mut found = named(&folder);
     found.sort();
     assert!(!found.is_empty(), "there is nothing in {}", folder.display());
     for path in found {
-        println!("{}", path.display());
         let input = fs::read(&path).expect("inputs can be read");
-        property(&input);
-        (0..input.len()).step_by(step).for_each(|end| property(&input[..end]));
+        let ends = (0..input.len()).step_by(step).chain([input.len()]);
+        let all = AssertUnwindSafe(|| ends.for_each(|end| property(&input[..end])));
+        assert!(catch_unwind(all).is_ok(), "the property does not hold for {}", path.display());
     }
 }
 

@@ -8,14 +8,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 
 use groundstate_backends::{ConfigurationFile, ConfigurationFiles};
-use groundstate_common::{OsEntropy, OsIds, SystemClock};
+use groundstate_common::OsEntropy;
 use groundstate_encryption::{
     Chain, Configuration, ConfigurationError, Envelope, EnvelopeLayout, Scope, SourceFile, Sources, Target,
     Value, read_variables,
 };
-use groundstate_encryption_providers::key_services::KeyContext;
-use groundstate_encryption_providers::{Encryption, KeyRing, KeyServices, Programs};
-use groundstate_statemgr::TokioSleeper;
+use groundstate_encryption_providers::{Encryption, KeyRing, Programs};
 use tokio::runtime::{Builder, Handle};
 
 use crate::input::environment::Environment;
@@ -58,17 +56,27 @@ pub(crate) fn of_folder(folder: Option<&Path>) -> Result<Option<Encryption>> {
     let folder = folder.filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut rings = RINGS.lock().unwrap_or_else(PoisonError::into_inner);
     let ring = rings.entry(folder.to_owned()).or_insert_with(|| {
-        let keys = KeyRing::new(Arc::new(OsEntropy)).service(Arc::new(services()));
-        Arc::new(keys.programs(Programs::new().folder(folder)))
+        Arc::new(with_services(KeyRing::new(Arc::new(OsEntropy))).programs(Programs::new().folder(folder)))
     });
     Ok(Some(Encryption::new(chain, Arc::clone(ring))))
 }
 
-/// The key services that this program was built with.
-fn services() -> KeyServices {
+/// Keys from the services that this program was built with, too.
+#[cfg(any(feature = "azurerm", feature = "gcs", feature = "s3", feature = "vault"))]
+fn with_services(keys: KeyRing) -> KeyRing {
+    use groundstate_common::{OsIds, SystemClock};
+    use groundstate_encryption_providers::KeyServices;
+    use groundstate_encryption_providers::key_services::KeyContext;
+    use groundstate_statemgr::TokioSleeper;
+
     let (clock, sleeper) = (Arc::new(SystemClock), Arc::new(TokioSleeper));
     let context = KeyContext::new(clock, sleeper, Arc::new(OsIds), Arc::new(OsEntropy));
-    KeyServices::new(context, |name| std::env::var(name).ok())
+    keys.service(Arc::new(KeyServices::new(context, |name| std::env::var(name).ok())))
+}
+
+#[cfg(not(any(feature = "azurerm", feature = "gcs", feature = "s3", feature = "vault")))]
+fn with_services(keys: KeyRing) -> KeyRing {
+    keys
 }
 
 /// Whether a text is an envelope. What is damaged is told by its reader.
