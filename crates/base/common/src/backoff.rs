@@ -31,6 +31,21 @@ impl Backoff {
     }
 }
 
+/// From half of a wait to all of it, as a random `number` says, so that clients that failed together do not return together.
+///
+/// ```
+/// use std::time::Duration;
+/// use groundstate_common::jittered;
+///
+/// let wait = Duration::from_secs(4);
+/// assert_eq!(jittered(wait, 0), Duration::from_secs(2));
+/// assert_eq!(jittered(wait, u32::MAX), wait);
+/// ```
+pub fn jittered(wait: Duration, number: u32) -> Duration {
+    let half = wait / 2;
+    half + half.mul_f64(f64::from(number) / f64::from(u32::MAX))
+}
+
 impl Iterator for Backoff {
     type Item = Duration;
 

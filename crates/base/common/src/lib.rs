@@ -57,7 +57,7 @@ mod sleeper;
 mod text;
 mod timestamp;
 
-pub use backoff::Backoff;
+pub use backoff::{Backoff, jittered};
 pub use clock::{Clock, FixedClock};
 pub use entropy::{Entropy, EntropyError};
 pub use failure::ThreadFailure;

@@ -62,7 +62,7 @@ pub use gcs::GcsServer;
 pub use http::{Answer, Request, Server};
 pub use http_state::{HttpFlaw, HttpStateServer};
 pub use issuer::TestIssuer;
-pub use keys::{GoogleKmsServer, KeyVaultServer};
+pub use keys::{GoogleKmsServer, KeyVaultServer, new_kms_key, new_transit_key, write_to_openbao};
 pub use log::{Mark, Recorded, Traffic};
 pub use pgbouncer::PgBouncer;
 pub use proxy::{ConnectProxy, FaultProxy, RoundRobin};

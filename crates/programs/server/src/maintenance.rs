@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use groundstate_audit::{Event, Outcome};
-use groundstate_common::{IdSource, Sleeper};
+use groundstate_common::{IdSource, Sleeper, jittered};
 use groundstate_versioned::{
     Document, Error, LockOutcome, Name, NewLock, Retention, SweepOptions, SweepReport,
 };
@@ -68,7 +68,7 @@ impl Maintenance {
             // Nodes that start together do not look together for ever.
             let share = self.ids.number().unwrap_or(u32::MAX);
             let wait = self.options.interval / LOOKS;
-            self.sleeper.sleep(wait / 2 + (wait / 2).mul_f64(f64::from(share) / f64::from(u32::MAX))).await;
+            self.sleeper.sleep(jittered(wait, share)).await;
         }
     }
 

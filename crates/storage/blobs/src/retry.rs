@@ -5,7 +5,7 @@ use std::iter::Take;
 use std::time::Duration;
 
 use bytes::Bytes;
-use groundstate_common::Backoff;
+use groundstate_common::{Backoff, jittered};
 use tracing::{Span, debug};
 
 use crate::blob::Blob;
@@ -124,7 +124,7 @@ impl Attempts<'_> {
         let Some(delay) = self.waits.next() else { return false };
         // Without a random number everybody waits the same time, which is all that is lost.
         let share = self.context.ids.number().unwrap_or(u32::MAX);
-        let jitter = (delay / 2).mul_f64(f64::from(share) / f64::from(u32::MAX));
+        let jitter = jittered(delay, share) - delay / 2;
         // Many may have been told the same time, so the random part comes on top.
         let delay = asked.max(delay / 2) + jitter;
         self.made += 1;

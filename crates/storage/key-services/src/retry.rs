@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::time::Duration;
 
-use groundstate_common::Backoff;
+use groundstate_common::{Backoff, jittered};
 use tracing::debug;
 
 use crate::context::KeyContext;
@@ -36,7 +36,8 @@ where
             outcome => return outcome,
         };
         let asked = error.retry_after().unwrap_or_default();
-        let wait = jittered(context, waits.wait()).max(asked);
+        // Without a random number all clients wait the same time, which is all that is lost.
+        let wait = jittered(waits.wait(), context.ids.number().unwrap_or(u32::MAX)).max(asked);
         if asked > LONGEST_ASKED || waited > LONGEST {
             return Err(error);
         }
@@ -45,11 +46,4 @@ where
         debug!(attempt = number, delay = wait.as_secs_f64(), kind = ?error.kind(), "waiting before another attempt");
         context.sleeper.sleep(wait).await;
     }
-}
-
-/// From half of the wait to all of it, so that clients that failed together do not return together.
-fn jittered(context: &KeyContext, wait: Duration) -> Duration {
-    let share = context.ids.number().unwrap_or(u32::MAX);
-    let half = wait / 2;
-    half + half.mul_f64(f64::from(share) / f64::from(u32::MAX))
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use groundstate_blobs::{Blob, DeleteOptions, ErrorKind as BlobKind, Key, Precondition, PutOptions};
-use groundstate_common::Backoff;
+use groundstate_common::{Backoff, jittered};
 use tracing::debug;
 
 use crate::document::{Document, Stored};
@@ -223,7 +223,6 @@ impl Document {
     async fn pause(&self, wait: Duration) {
         // Without a random number all clients wait the same time, which is all that is lost.
         let share = self.context().ids.number().unwrap_or(u32::MAX);
-        let jitter = (wait / 2).mul_f64(f64::from(share) / f64::from(u32::MAX));
-        self.context().sleeper.sleep(wait / 2 + jitter).await;
+        self.context().sleeper.sleep(jittered(wait, share)).await;
     }
 }

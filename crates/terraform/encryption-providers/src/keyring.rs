@@ -10,7 +10,7 @@ use groundstate_encryption::{
     BoxError, Chain, EnvelopeLayout, KeyError, KeyRequest, OpenError, Opened, Plaintext, ProgramRequest,
     ProvidedKey, SealError, Step,
 };
-use groundstate_statemgr::{Error, ErrorKind, Op};
+use groundstate_statemgr::{Error, Op};
 use tokio::sync::Mutex;
 
 use crate::program::Programs;
@@ -142,15 +142,9 @@ async fn derived(request: KeyRequest, entropy: Arc<dyn Entropy>) -> Result<Provi
     let target = request.provider().id().to_string();
     let derive = move || {
         let unsupported = || KeyError::Unsupported { kind: request.provider().id().kind().to_owned() };
-        let key = request.derive(&entropy).ok_or_else(unsupported).and_then(|key| key);
-        key.map_err(|error| Error::new(ErrorKind::Invalid, OP, request.provider().id()).with_source(error))
+        Ok(request.derive(&entropy).ok_or_else(unsupported).and_then(|key| key))
     };
-    let key = offload::<_, Error>(OP, &target, derive).await;
-    key.map_err(|error| match std::error::Error::source(&error).map(ToString::to_string) {
-        // The error of the thread says no more than its cause.
-        Some(cause) => cause.into(),
-        None => error.into(),
-    })
+    Ok(offload::<_, Error>(OP, &target, derive).await??)
 }
 
 const OP: Op = Op::Other("derive the key of");

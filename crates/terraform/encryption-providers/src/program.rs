@@ -86,18 +86,13 @@ impl Programs {
         let mut child = started.spawn().map_err(|error| failed(Why::Start(error.to_string())))?;
         let talk = talk(&mut child, input, is_method, limit);
         let outcome = tokio::time::timeout(self.patience, talk).await;
-        let printed = match outcome {
-            Ok(Ok(printed)) => printed,
-            Ok(Err(why)) => {
+        match outcome.unwrap_or(Err(Why::Time(self.patience))) {
+            Ok(printed) => Ok(printed),
+            Err(why) => {
                 drop(child.kill().await);
-                return Err(failed(why).into());
+                Err(failed(why).into())
             }
-            Err(_) => {
-                drop(child.kill().await);
-                return Err(failed(Why::Time(self.patience)).into());
-            }
-        };
-        Ok(printed)
+        }
     }
 }
 

@@ -32,7 +32,7 @@ pub fn key_input(key_use: &KeyUse) -> Result<Vec<u8>, ExternalError> {
 pub fn key_output(key_use: &KeyUse, printed: &[u8]) -> Result<ProvidedKey, ExternalError> {
     let body = after_header(printed, KEY_MAGIC)?;
     let mut keys = KeyOutput::default();
-    keys.read(body).map_err(|wrong| wrong.at(body))?;
+    keys.read(body)?;
     match key_use {
         KeyUse::Encrypt => {
             let key = keys.encryption.ok_or(ExternalError::NoEncryptionKey)?;
@@ -76,7 +76,7 @@ pub fn method_output(printed: &[u8]) -> Result<Plaintext, ExternalError> {
         }
         Ok(())
     };
-    object(body, read).map_err(|wrong| wrong.at(body))?;
+    object(body, read)?;
     payload.map(|bytes| Plaintext::new(bytes.to_vec())).ok_or(ExternalError::NoPayload)
 }
 
@@ -148,12 +148,12 @@ enum Wrong {
     Base64(&'static str),
 }
 
-impl Wrong {
-    fn at(self, _: &[u8]) -> ExternalError {
-        match self {
-            Self::Stop(stop) => ExternalError::Json { at: stop.offset + 1 },
-            Self::Member(name) => ExternalError::Member { name },
-            Self::Base64(name) => ExternalError::Base64 { name },
+impl From<Wrong> for ExternalError {
+    fn from(wrong: Wrong) -> Self {
+        match wrong {
+            Wrong::Stop(stop) => Self::Json { at: stop.offset + 1 },
+            Wrong::Member(name) => Self::Member { name },
+            Wrong::Base64(name) => Self::Base64 { name },
         }
     }
 }

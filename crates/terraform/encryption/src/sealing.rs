@@ -43,11 +43,6 @@ impl<'a> Sealing<'a> {
         if self.method.is_unencrypted() {
             return Ok(Step::Done(self.plaintext.to_vec()));
         }
-        let head = match self.content {
-            Content::Plan => None,
-            // Formats are checked above stores: what is not a JSON object has neither serial nor lineage.
-            Content::State => Some(StateHead::read(self.plaintext).unwrap_or_default()),
-        };
         match self.keys.next(None) {
             Some(Ok(request)) => return Ok(Step::Key(request)),
             Some(Err(source)) => return Err(self.no_key(source.into())),
@@ -66,6 +61,11 @@ impl<'a> Sealing<'a> {
                 return Ok(Step::Program(ProgramRequest { method, command, key, payload }));
             }
             (Cipher::Unencrypted, None) => return Ok(Step::Done(self.plaintext.to_vec())),
+        };
+        let head = match self.content {
+            Content::Plan => None,
+            // Formats are checked above stores: what is not a JSON object has neither serial nor lineage.
+            Content::State => Some(StateHead::read(self.plaintext).unwrap_or_default()),
         };
         Ok(Step::Done(write(head.as_ref(), &self.keys.metadata, &data, self.layout).into_bytes()))
     }

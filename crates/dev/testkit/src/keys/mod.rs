@@ -1,9 +1,11 @@
-//! Key services that no emulator stands in for: Google Cloud KMS and Azure Key Vault.
+//! Key services: stand-ins where there is no emulator (Google Cloud KMS, Azure Key Vault), and new keys in the peers.
 
 mod google;
+mod peers;
 mod vault;
 
 pub use google::GoogleKmsServer;
+pub use peers::{new_kms_key, new_transit_key, write_to_openbao};
 pub use vault::KeyVaultServer;
 
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};

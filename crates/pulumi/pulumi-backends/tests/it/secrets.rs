@@ -3,16 +3,16 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use groundstate_common::{FixedClock, IdSource, OsEntropy, OsIds, Timestamp};
-use groundstate_pulumi_backends::key_services::blobs_cloud::{AwsIdentity, AwsSettings};
+use groundstate_common::{FixedClock, OsEntropy, OsIds, Timestamp};
 use groundstate_pulumi_backends::key_services::{self, ErrorKind, KeyContext};
 use groundstate_pulumi_backends::pulumi_secrets::cloud::CloudState;
 use groundstate_pulumi_backends::pulumi_secrets::{Ciphertext, Plaintext, SecretsProviders};
 use groundstate_pulumi_backends::{CloudSecrets, CloudSecretsError, StackConfig, StackKey};
 use groundstate_testkit::{
-    Answer, Fault, FaultProxy, PulumiPlace, PulumiProject, ask, pulumi_takes_part, server_of_peer,
+    Answer, Fault, FaultProxy, PulumiPlace, PulumiProject, new_kms_key, new_transit_key, pulumi_takes_part,
+    server_of_peer,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
 const PROGRAM: &str = "outputs:\n  y: { \"fn::secret\": \"swordfish<&>\" }\n";
 
@@ -31,27 +31,10 @@ fn context() -> KeyContext {
 
 impl Place {
     /// A new key in moto.
-    async fn aws() -> Option<Self> {
+    fn aws() -> Option<Self> {
         let proxy = FaultProxy::in_front_of(&server_of_peer("moto", "GROUNDSTATE_KMS_ENDPOINT")?);
         let endpoint = proxy.endpoint();
-        let mut settings = AwsSettings::new();
-        for (name, value) in [
-            ("region", "us-east-1"),
-            ("access_key", "a"),
-            ("secret_key", "b"),
-            ("endpoints.kms", endpoint.as_str()),
-        ] {
-            settings.set(name, value).unwrap();
-        }
-        let context = context();
-        let blobs = groundstate_blobs::Context::new(context.clock, context.sleeper, context.ids);
-        let request = http::Request::post(format!("{endpoint}/"))
-            .header("content-type", "application/x-amz-json-1.1")
-            .header("x-amz-target", "TrentService.CreateKey");
-        let identity = AwsIdentity::open(&settings, &blobs).unwrap();
-        let reply = identity.send("kms", "moto", request.body("{}".into()).unwrap()).await.unwrap();
-        let created: Value = serde_json::from_slice(&reply.body).unwrap();
-        let id = created["KeyMetadata"]["KeyId"].as_str().unwrap();
+        let id = new_kms_key(&proxy.address().to_string());
         let url = format!("awskms://{id}?context_team=a%26b&region=us-east-1");
         let variables = [
             ("AWS_ACCESS_KEY_ID", "a"),
@@ -66,16 +49,7 @@ impl Place {
     /// A new key in a mount of its own.
     fn openbao() -> Option<Self> {
         let proxy = FaultProxy::in_front_of(&server_of_peer("openbao", "GROUNDSTATE_OPENBAO")?);
-        let mount = format!("pulumi-{:x}", OsIds.number().unwrap());
-        let write = |path: &str, body: Value| {
-            let (address, body) = (proxy.address().to_string(), body.to_string());
-            let path = format!("/v1/{path}");
-            let asked =
-                ask(&address, "POST", &path, &["X-Vault-Token: groundstate"], body.as_bytes()).unwrap();
-            assert!(asked.status < 300, "{path}: {}", asked.status);
-        };
-        write(&format!("sys/mounts/{mount}"), json!({ "type": "transit" }));
-        write(&format!("{mount}/keys/stacks"), json!({}));
+        let mount = new_transit_key(&proxy.address().to_string(), "stacks");
         let variables = vec![("VAULT_ADDR", proxy.endpoint()), ("VAULT_TOKEN", "groundstate".to_owned())];
         Some(Self { url: format!("hashivault://stacks?engine={mount}"), proxy, variables })
     }
@@ -147,7 +121,7 @@ async fn both_open_what_the_other_has_sealed(place: &Place) {
 
 #[tokio::test]
 async fn data_keys_of_aws_are_shared_with_pulumi() {
-    let Some(place) = Place::aws().await else { return };
+    let Some(place) = Place::aws() else { return };
     if pulumi_takes_part() {
         both_open_what_the_other_has_sealed(&place).await;
     }
@@ -164,7 +138,7 @@ async fn data_keys_of_transit_engines_are_shared_with_pulumi() {
 /// The configuration of a stack gets another key and all values encrypted anew, and pulumi goes on.
 #[tokio::test]
 async fn pulumi_reads_a_configuration_whose_key_was_changed() {
-    let (Some(aws), Some(openbao)) = (Place::aws().await, Place::openbao()) else { return };
+    let (Some(aws), Some(openbao)) = (Place::aws(), Place::openbao()) else { return };
     if !pulumi_takes_part() {
         return;
     }

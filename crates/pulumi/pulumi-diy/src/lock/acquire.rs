@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use groundstate_blobs::{BlobStore, DeleteOptions, Key, Precondition, PutOptions, Role};
-use groundstate_common::{Backoff, Clock, IdSource, Sleeper};
+use groundstate_common::{Backoff, Clock, IdSource, Sleeper, jittered};
 
 use super::found::{FoundLock, LockConflict};
 use super::held::HeldLock;
@@ -48,7 +48,7 @@ impl Stack {
     fn jittered(&self, wait: Duration) -> Result<Duration> {
         let number = self.backend().context().ids.number();
         let number = number.map_err(|error| self.failed(ErrorKind::Internal, Op::Lock).with_source(error))?;
-        Ok(wait / 2 + (wait / 2).mul_f64(f64::from(number) / f64::from(u32::MAX)))
+        Ok(jittered(wait, number))
     }
 
     async fn lock_once(&self, holder: &Holder, options: &LockOptions) -> Result<HeldLock> {

@@ -30,13 +30,7 @@ impl TransitEngine {
     }
 
     pub(crate) fn write(&self, path: &str, body: &Value) -> Value {
-        let address = self.proxy.address().to_string();
-        let path = format!("/v1/{path}");
-        let asked =
-            groundstate_testkit::ask(&address, "POST", &path, &[AS_ROOT], body.to_string().as_bytes());
-        let asked = asked.expect("the server answers");
-        assert!(asked.status < 300, "{path}: {} {}", asked.status, String::from_utf8_lossy(&asked.body));
-        serde_json::from_slice(&asked.body).unwrap_or_default()
+        groundstate_testkit::write_to_openbao(&self.proxy.address().to_string(), path, body)
     }
 
     /// A key that is there.

@@ -7,15 +7,15 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use groundstate_encryption_providers::common::{FixedClock, IdSource, OsEntropy, OsIds, Timestamp};
+use groundstate_encryption_providers::common::{FixedClock, OsEntropy, OsIds, Timestamp};
 use groundstate_encryption_providers::encryption::{Chain, EnvelopeLayout, OpenError};
 use groundstate_encryption_providers::key_services::KeyContext;
 use groundstate_encryption_providers::{KeyRing, KeyServices};
 use groundstate_testkit::{
-    Answer, Fault, FaultProxy, GoogleKmsServer, KeyVaultServer, Ran, Recorded, ask, is_required,
-    server_of_peer,
+    Answer, Fault, FaultProxy, GoogleKmsServer, KeyVaultServer, Ran, Recorded, is_required, new_kms_key,
+    new_transit_key, server_of_peer,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::support::{STATE, chain};
 
@@ -51,14 +51,7 @@ impl Place {
     /// A new key in moto.
     fn aws() -> Option<Self> {
         let proxy = FaultProxy::in_front_of(&server_of_peer("moto", "GROUNDSTATE_KMS_ENDPOINT")?);
-        let headers = [
-            "X-Amz-Target: TrentService.CreateKey",
-            "Content-Type: application/x-amz-json-1.1",
-            "Authorization: AWS4-HMAC-SHA256 Credential=a/20260101/us-east-1/kms/aws4_request, SignedHeaders=host, Signature=0",
-        ];
-        let asked = ask(&proxy.address().to_string(), "POST", "/", &headers, b"{}").unwrap();
-        let created: Value = serde_json::from_slice(&asked.body).unwrap();
-        let id = created["KeyMetadata"]["KeyId"].as_str().unwrap();
+        let id = new_kms_key(&proxy.address().to_string());
         let options = format!("kms_key_id = \"{id}\"\nkey_spec = \"AES_256\"\nregion = \"us-east-1\"");
         let endpoint = proxy.endpoint();
         let variables = [
@@ -75,16 +68,7 @@ impl Place {
     /// A new key in a mount of its own.
     fn openbao() -> Option<Self> {
         let proxy = FaultProxy::in_front_of(&server_of_peer("openbao", "GROUNDSTATE_OPENBAO")?);
-        let mount = format!("tofu-{:x}", OsIds.number().unwrap());
-        for (path, body) in [
-            (format!("/v1/sys/mounts/{mount}"), json!({ "type": "transit" })),
-            (format!("/v1/{mount}/keys/states"), json!({})),
-        ] {
-            let (address, body) = (proxy.address().to_string(), body.to_string());
-            let asked =
-                ask(&address, "POST", &path, &["X-Vault-Token: groundstate"], body.as_bytes()).unwrap();
-            assert!(asked.status < 300, "{path}: {}", asked.status);
-        }
+        let mount = new_transit_key(&proxy.address().to_string(), "states");
         let options = format!("key_name = \"states\"\ntransit_engine_path = \"/{mount}\"");
         let variables = vec![("BAO_ADDR", proxy.endpoint()), ("BAO_TOKEN", "groundstate".to_owned())];
         Some(Self { proxy, options, kind: "openbao", variables })

@@ -6,7 +6,7 @@ use groundstate_encryption_providers::Encryption;
 use groundstate_statemgr::{Expect, Manager, Stored, WriteOptions};
 use groundstate_statemgr_fs::Backup;
 
-use super::places::{arguments, states};
+use super::places;
 use crate::args::EncryptionChangeArgs;
 use crate::input::encryption;
 use crate::input::family::{Family, is_packed};
@@ -58,22 +58,17 @@ struct Done {
 pub(super) fn run(args: &EncryptionChangeArgs, goal: Goal) -> Result {
     let mut outcome = Outcome::Clean;
     let mut done = Vec::new();
-    for argument in arguments(&args.states)? {
-        let found = states(&argument, args.states.all_workspaces, Purpose::Change);
-        let each = |location: StateLocation| convert(location, args, goal);
-        for each in found.map_or_else(|failure| vec![Err(failure)], |all| all.into_iter().map(each).collect())
-        {
-            match each {
-                Ok(each) => done.push(each),
-                Err(failure) if matches!(failure.kind, Kind::Signal(_)) => {
-                    report(args, &done)?;
-                    return Err(failure.hint("the same command goes on from here"));
-                }
-                // The others are converted nevertheless; the same command tries this one again.
-                Err(failure) => {
-                    Messages::stderr().failure(&failure);
-                    outcome = outcome.and(failure.kind);
-                }
+    for location in places::each(&args.states, Purpose::Change)? {
+        match location.and_then(|location| convert(location, args, goal)) {
+            Ok(each) => done.push(each),
+            Err(failure) if matches!(failure.kind, Kind::Signal(_)) => {
+                report(args, &done)?;
+                return Err(failure.hint("the same command goes on from here"));
+            }
+            // The others are converted nevertheless; the same command tries this one again.
+            Err(failure) => {
+                Messages::stderr().failure(&failure);
+                outcome = outcome.and(failure.kind);
             }
         }
     }

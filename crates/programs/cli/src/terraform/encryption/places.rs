@@ -14,8 +14,22 @@ use crate::input::remote::Remote;
 use crate::input::runtime::runtime;
 use crate::report::error::{Failure, Result};
 
+/// The states that the command line and its list name, found one argument after the other.
+pub(super) fn each(
+    args: &StatesArg,
+    purpose: Purpose,
+) -> Result<impl Iterator<Item = Result<StateLocation>>> {
+    let all_workspaces = args.all_workspaces;
+    Ok(arguments(args)?.into_iter().flat_map(move |argument| {
+        match states(&argument, all_workspaces, purpose) {
+            Ok(found) => found.into_iter().map(Ok).collect(),
+            Err(failure) => vec![Err(failure)],
+        }
+    }))
+}
+
 /// What the command line names, and what the list adds; the present directory if that is nothing.
-pub(super) fn arguments(args: &StatesArg) -> Result<Vec<PathBuf>> {
+fn arguments(args: &StatesArg) -> Result<Vec<PathBuf>> {
     let mut arguments = args.states.clone();
     if let Some(path) = &args.list {
         let text = match is_standard(path) {
@@ -32,7 +46,7 @@ pub(super) fn arguments(args: &StatesArg) -> Result<Vec<PathBuf>> {
 }
 
 /// The states of an argument: one, or those of all its workspaces.
-pub(super) fn states(argument: &Path, all: bool, purpose: Purpose) -> Result<Vec<StateLocation>> {
+fn states(argument: &Path, all: bool, purpose: Purpose) -> Result<Vec<StateLocation>> {
     if !all {
         let found = match purpose {
             Purpose::Read => StateLocation::to_read(argument)?,

@@ -5,7 +5,7 @@ use groundstate_encryption::{Chain, Envelope, Opened, Options, Status};
 use groundstate_encryption_providers::Encryption;
 use groundstate_statemgr_fs::Backup;
 
-use super::places::{arguments, states};
+use super::places;
 use crate::args::EncryptionStatusArgs;
 use crate::input::encryption;
 use crate::input::family::{Family, is_packed};
@@ -42,18 +42,13 @@ struct Found {
 pub(super) fn run(args: &EncryptionStatusArgs) -> Result {
     let mut outcome = Outcome::Clean;
     let mut found = Vec::new();
-    for argument in arguments(&args.states)? {
-        let looked = states(&argument, args.states.all_workspaces, Purpose::Read);
-        for each in
-            looked.map_or_else(|failure| vec![Err(failure)], |all| all.into_iter().map(look).collect())
-        {
-            match each {
-                Ok(each) => found.push(each),
-                // One state that is not there is no reason not to look at the others.
-                Err(failure) => {
-                    Messages::stderr().failure(&failure);
-                    outcome = outcome.and(failure.kind);
-                }
+    for location in places::each(&args.states, Purpose::Read)? {
+        match location.and_then(look) {
+            Ok(each) => found.push(each),
+            // One state that is not there is no reason not to look at the others.
+            Err(failure) => {
+                Messages::stderr().failure(&failure);
+                outcome = outcome.and(failure.kind);
             }
         }
     }

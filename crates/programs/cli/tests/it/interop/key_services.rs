@@ -2,8 +2,10 @@
 
 use std::process::Stdio;
 
-use groundstate_testkit::{PulumiPlace, PulumiProject, Ran, ask, pulumi_takes_part, server_of_peer};
-use serde_json::{Value, json};
+use groundstate_testkit::{
+    PulumiPlace, PulumiProject, Ran, new_kms_key, new_transit_key, pulumi_takes_part, server_of_peer,
+};
+use serde_json::Value;
 
 use crate::support;
 
@@ -12,23 +14,10 @@ const PROGRAM: &str = "outputs:\n  y: { \"fn::secret\": \"swordfish\" }\n";
 /// The URL of a key, and the variables by which its service is found.
 type Service = (String, Vec<(&'static str, String)>);
 
-fn posted(endpoint: &str, path: &str, headers: &[&str], body: &Value) -> Value {
-    let address = endpoint.trim_start_matches("http://");
-    let asked = ask(address, "POST", path, headers, body.to_string().as_bytes()).unwrap();
-    assert!(asked.status < 300, "{path}: {}", asked.status);
-    serde_json::from_slice(&asked.body).unwrap_or_default()
-}
-
 /// A new key in moto.
 fn aws() -> Option<Service> {
     let endpoint = server_of_peer("moto", "GROUNDSTATE_KMS_ENDPOINT")?;
-    let headers = [
-        "X-Amz-Target: TrentService.CreateKey",
-        "Content-Type: application/x-amz-json-1.1",
-        "Authorization: AWS4-HMAC-SHA256 Credential=a/20260101/us-east-1/kms/aws4_request, SignedHeaders=host, Signature=0",
-    ];
-    let created = posted(&endpoint, "/", &headers, &json!({}));
-    let id = created["KeyMetadata"]["KeyId"].as_str().unwrap();
+    let id = new_kms_key(endpoint.trim_start_matches("http://"));
     let variables = [
         ("AWS_ACCESS_KEY_ID", "a"),
         ("AWS_SECRET_ACCESS_KEY", "b"),
@@ -42,10 +31,7 @@ fn aws() -> Option<Service> {
 /// A new key in a real OpenBao.
 fn openbao() -> Option<Service> {
     let endpoint = server_of_peer("openbao", "GROUNDSTATE_OPENBAO")?;
-    let mount = format!("cli-{}", std::process::id());
-    let root = ["X-Vault-Token: groundstate"];
-    posted(&endpoint, &format!("/v1/sys/mounts/{mount}"), &root, &json!({ "type": "transit" }));
-    posted(&endpoint, &format!("/v1/{mount}/keys/stacks"), &root, &json!({}));
+    let mount = new_transit_key(endpoint.trim_start_matches("http://"), "stacks");
     let variables = vec![("VAULT_ADDR", endpoint), ("VAULT_TOKEN", "groundstate".to_owned())];
     Some((format!("hashivault://stacks?engine={mount}"), variables))
 }
