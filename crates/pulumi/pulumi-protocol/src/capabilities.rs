@@ -1,0 +1,91 @@
+//! What a service can do beyond the oldest protocol.
+
+use serde::{Deserialize, Serialize};
+
+use crate::JsonText;
+use crate::lenient::or_default;
+
+/// The answer of `GET /api/capabilities`. A service without any may answer 404.
+///
+/// Journaling is not among them: it is agreed on when an update starts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Capabilities {
+    /// The capabilities. The CLI ignores names that it does not know.
+    #[serde(default, deserialize_with = "or_default")]
+    pub capabilities: Vec<Capability>,
+}
+
+/// One capability.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Capability {
+    /// The name.
+    #[serde(default, deserialize_with = "or_default")]
+    pub capability: String,
+    /// The version, for capabilities that have several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<u64>,
+    /// The options, whose members depend on the name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub configuration: Option<JsonText>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct DeltaConfiguration {
+    checkpoint_cutoff_size_bytes: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SchemaConfiguration {
+    version: u64,
+}
+
+impl Capability {
+    /// Many values are encrypted by one call.
+    pub const BATCH_ENCRYPT: &str = "batch-encrypt";
+    /// The newest version of deployments that is stored. Without it the CLI rewrites version 4 to 3 and drops its features.
+    pub const DEPLOYMENT_SCHEMA_VERSION: &str = "deployment-schema-version";
+    /// Checkpoints are uploaded as differences.
+    pub const DELTA_CHECKPOINTS: &str = "delta-checkpoint-uploads-v2";
+}
+
+impl Capabilities {
+    /// What a server of this project offers. With `delta_cutoff`, checkpoints of at least so many bytes are uploaded as differences
+    /// when the CLI does not journal; those lose pending operations, a defect of the CLI, and are best left off.
+    pub fn served(delta_cutoff: Option<u64>) -> Self {
+        let named = |name: &str| Capability { capability: name.to_owned(), ..Capability::default() };
+        let configured = |name: &str, version, configuration: String| Capability {
+            version: Some(version),
+            // Only digits vary.
+            configuration: JsonText::parse(configuration).ok(),
+            ..named(name)
+        };
+        let mut capabilities = vec![
+            named(Capability::BATCH_ENCRYPT),
+            configured(Capability::DEPLOYMENT_SCHEMA_VERSION, 1, r#"{"version":4}"#.to_owned()),
+        ];
+        capabilities.extend(delta_cutoff.map(|bytes| {
+            let configuration = format!(r#"{{"checkpointCutoffSizeBytes":{bytes}}}"#);
+            configured(Capability::DELTA_CHECKPOINTS, 2, configuration)
+        }));
+        Self { capabilities }
+    }
+
+    /// The capability of this name.
+    pub fn get(&self, name: &str) -> Option<&Capability> {
+        self.capabilities.iter().find(|capability| capability.capability == name)
+    }
+
+    /// The newest version of deployments that the service stores, if it says so.
+    pub fn deployment_schema_version(&self) -> Option<u64> {
+        let configuration = self.get(Capability::DEPLOYMENT_SCHEMA_VERSION)?.configuration.as_ref()?;
+        configuration.read::<SchemaConfiguration>().ok().map(|configuration| configuration.version)
+    }
+
+    /// From how many bytes on the service takes differences of checkpoints, if it does.
+    pub fn delta_cutoff(&self) -> Option<u64> {
+        let configuration = self.get(Capability::DELTA_CHECKPOINTS)?.configuration.as_ref()?;
+        let configuration = configuration.read::<DeltaConfiguration>().ok()?;
+        Some(configuration.checkpoint_cutoff_size_bytes)
+    }
+}
