@@ -29,6 +29,9 @@ pub enum DocumentError {
         /// The byte within the line, from 1.
         column: usize,
     },
+    /// The document is another value than an object.
+    #[error("the document is not a JSON object")]
+    NoObject,
     /// A value that cannot be written.
     #[error("the document cannot be written as JSON")]
     Unwritable,
@@ -46,13 +49,15 @@ impl DocumentError {
 
 /// Reads a document of this crate from the text of a request or an answer.
 ///
-/// Unknown members are ignored, `null` means what an absent member means. A repeated member is an error.
+/// Documents are objects. Unknown members are ignored, `null` means what an absent member means. A repeated member is an error.
 ///
 /// # Errors
 ///
 /// Text that is not JSON, and values of another type.
 pub fn decode<T: DeserializeOwned>(text: &[u8]) -> Result<T, DocumentError> {
-    serde_json::from_slice(text).map_err(|error| DocumentError::reading(&error))
+    let document = serde_json::from_slice(text).map_err(|error| DocumentError::reading(&error))?;
+    // The values of the members in an array would be taken for the members of an object.
+    if text.trim_ascii_start().starts_with(b"{") { Ok(document) } else { Err(DocumentError::NoObject) }
 }
 
 /// Writes a document of this crate as compact JSON.
@@ -110,11 +115,11 @@ impl JsonText {
         self.as_str().starts_with('{')
     }
 
-    /// Reads the value as a document of its own.
+    /// Reads the value, an object, as a document of its own.
     ///
     /// # Errors
     ///
-    /// [`DocumentError::Shape`], with positions within this text.
+    /// [`DocumentError::Shape`], with positions within this text, and [`DocumentError::NoObject`].
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, DocumentError> {
         decode(self.as_bytes())
     }

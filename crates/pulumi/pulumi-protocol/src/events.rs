@@ -75,10 +75,6 @@ impl EngineEvent {
     ///
     /// Text that is not an object, or whose numbers are none.
     pub fn new(text: JsonText) -> Result<Self, DocumentError> {
-        // An array of two numbers would be read as a head, too.
-        if !text.is_object() {
-            return Err(DocumentError::Shape { line: 1, column: 1 });
-        }
         let Head { sequence, timestamp } = text.read()?;
         Ok(Self { sequence, timestamp, text })
     }

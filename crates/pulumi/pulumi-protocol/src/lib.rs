@@ -1,4 +1,4 @@
-//! Documents of Pulumi's service protocol, for servers and for clients: requests, answers, paths, names, deltas.
+//! Documents of the Pulumi service protocol, for servers and for clients: requests, answers, paths, names, deltas.
 //!
 //! ```
 //! use groundstate_pulumi_protocol::{
