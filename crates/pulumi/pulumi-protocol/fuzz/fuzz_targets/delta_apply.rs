@@ -1,6 +1,7 @@
 //! See the function of the same name in `properties.rs`.
 #![no_main]
 
+#[expect(dead_code, reason = "each target calls one of the properties")]
 #[path = "../properties.rs"]
 mod properties;
 
