@@ -2,6 +2,7 @@
 
 pub(crate) mod child;
 pub(crate) mod deployment;
+pub(crate) mod encryption;
 mod figures;
 pub(crate) mod hostile;
 pub(crate) mod journal;

@@ -12,7 +12,8 @@ use clap::{Args, Parser, Subcommand};
 use groundstate_bench::{Format, Recipe};
 
 use bench::{
-    Failure, Outcome, child, deployment, hostile, journal, replay, server, stacks, state, steps, walk,
+    Failure, Outcome, child, deployment, encryption, hostile, journal, replay, server, stacks, state, steps,
+    walk,
 };
 
 /// Measures groundstate on large states, beside `serde_json` and Terraform.
@@ -37,6 +38,8 @@ enum Command {
     Replay(replay::Options),
     /// Measures how time and memory grow with inputs made to be expensive; exit code 1 says that a limit was missed
     Hostile(hostile::Options),
+    /// Measures encrypting and decrypting a state, beside the cipher alone, and the status of many states
+    Encryption(encryption::Options),
     /// Measures stacks in Pulumi's own backends: lists, exports and updates, beside the `pulumi` on the path
     Stacks(stacks::Options),
     /// Measures locked write cycles and memory of state servers, beside another server of the protocol
@@ -55,6 +58,9 @@ enum Command {
     /// Does one thing with a stack inside this process
     #[command(hide = true)]
     StacksStep(stacks::StepOptions),
+    /// Does one thing with an envelope inside this process
+    #[command(hide = true)]
+    EncryptionStep(encryption::StepOptions),
     /// Does one thing with a journal inside this process
     #[command(hide = true)]
     ReplayStep(replay::StepOptions),
@@ -84,6 +90,8 @@ fn main() -> ExitCode {
         Command::Deployment(options) => deployment::run(&options),
         Command::Replay(options) => replay::run(&options),
         Command::ReplayStep(options) => replay::run_step(&options),
+        Command::Encryption(options) => encryption::run(&options),
+        Command::EncryptionStep(options) => encryption::run_step(&options),
         Command::Server(options) => server::run(&options),
         Command::Stacks(options) => stacks::run(&options),
         Command::StacksStep(options) => stacks::run_step(&options),

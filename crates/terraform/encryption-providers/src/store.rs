@@ -122,7 +122,8 @@ impl<S: StateStore> StateStore for EncryptedStore<S> {
         })?;
         let (status, method, is_weak) = (opened.status, opened.method, opened.is_weak);
         self.remember(Some(ReadOutcome { status, method, is_weak }));
-        Ok(Some(Stored::new(opened.plaintext.into_bytes(), stored.version)))
+        let plaintext = opened.plaintext.into_bytes();
+        Ok(Some(Stored::new(plaintext, stored.version).written_at(stored.modified)))
     }
 
     async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {

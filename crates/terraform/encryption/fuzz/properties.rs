@@ -1,5 +1,6 @@
 //! What must hold for any input: the fuzz targets call it, and so do ordinary tests with the corpora.
 
+use base64::Engine;
 use groundstate_encryption::common::{Entropy, EntropyError};
 use groundstate_encryption::external::{key_input, key_output, method_output};
 use groundstate_encryption::{
@@ -77,6 +78,81 @@ pub(crate) fn envelope_open(data: &[u8]) {
     let decrypt = KeyUse::Decrypt(data.to_vec());
     drop((key_input(&decrypt), key_output(&decrypt, data)));
     drop((key_output(&KeyUse::Encrypt, data), method_output(data)));
+}
+
+/// Metadata of key providers are read or refused, and in bounded time: they stand in an envelope that nothing else of is wrong.
+pub(crate) fn metadata_open(data: &[u8]) {
+    let text = r#"
+        key_provider "pbkdf2" "p" { passphrase = "correct-horse-battery" }
+        key_provider "pbkdf2" "c" { chain = key_provider.external.e }
+        key_provider "external" "e" { command = ["e"] }
+        method "aes_gcm" "p" { keys = key_provider.pbkdf2.p }
+        method "aes_gcm" "c" { keys = key_provider.pbkdf2.c }
+        method "aes_gcm" "e" { keys = key_provider.external.e }
+        state {
+          method = method.aes_gcm.p
+          fallback {
+            method = method.aes_gcm.c
+            fallback { method = method.aes_gcm.e }
+          }
+        }
+    "#;
+    let configuration = Configuration::parse("TF_ENCRYPTION", text, &Scope::new());
+    let configuration = configuration.expect("it is well formed").expect("it is not blank");
+    let chain =
+        configuration.chain(&Target::State).expect("all blocks are there").expect("there is a state block");
+    let metadata = base64::prelude::BASE64_STANDARD.encode(data);
+    let stored =
+        ["pbkdf2.p", "pbkdf2.c", "external.e"].map(|id| format!(r#""key_provider.{id}":"{metadata}""#));
+    let envelope = format!(
+        r#"{{"serial":1,"lineage":"l","meta":{{{}}},"encrypted_data":"{}","encryption_version":"v0"}}"#,
+        stored.join(","),
+        "A".repeat(64)
+    );
+    let parsed = Envelope::parse(envelope.as_bytes()).expect("it is well formed").expect("it has a version");
+    if let Some(version) = parsed.key_version("key_provider.external.e") {
+        assert!(!version.is_empty());
+    }
+    // No key that metadata lead to has encrypted zeroes.
+    assert!(chain.open(envelope.as_bytes(), &mut Derived).is_err());
+    // What is written of metadata that are kept leads a program to the same.
+    if let Ok(input) = key_input(&KeyUse::Decrypt(data.to_vec())) {
+        assert_eq!(key_input(&KeyUse::Decrypt(input.clone())).as_deref(), Ok(&*input));
+    }
+}
+
+/// Keys as the metadata ask for, as far as they ask for so little work that a fuzzer can wait for it.
+struct Derived;
+
+/// How many iterations are derived here; those of honest metadata are some thousand times as many.
+const FEW: u64 = 1000;
+
+impl KeySource for Derived {
+    fn key(&mut self, request: &KeyRequest) -> Result<ProvidedKey, BoxError> {
+        let KeyUse::Decrypt(stored) = request.key_use() else {
+            return Err("nothing is encrypted here".into());
+        };
+        if request.provider().id().kind() == "external" {
+            drop(key_input(request.key_use())?);
+            return Ok(ProvidedKey::new(Key::new(vec![1; 32])));
+        }
+        let digits = |byte: &u8| byte.is_ascii_digit();
+        let numbers =
+            stored.split(|byte| !digits(byte)).filter_map(|digits| std::str::from_utf8(digits).ok());
+        let most = numbers
+            .filter(|digits| !digits.is_empty())
+            .map(|digits| digits.parse().unwrap_or(u64::MAX))
+            .max();
+        // Beyond what is allowed at all, refusing has to be quick.
+        if most.is_some_and(|most| (FEW..=10_000_000).contains(&most)) {
+            return Err("that takes too long for a fuzzer".into());
+        }
+        request.derive(&Constant).ok_or("it is no passphrase")?.map_err(BoxError::from)
+    }
+
+    fn run(&mut self, _: &ProgramRequest) -> Result<Plaintext, BoxError> {
+        Err("no programs".into())
+    }
 }
 
 /// Configurations are read or refused, and merging one with itself changes no chain.

@@ -45,6 +45,7 @@ pub struct Envelope<'a> {
     metadata: Metadata,
     data: Cow<'a, str>,
     version: String,
+    is_of_state: bool,
 }
 
 impl<'a> Envelope<'a> {
@@ -76,7 +77,8 @@ impl<'a> Envelope<'a> {
             None => return Err(EnvelopeError::NoData),
         };
         let lineage = members.lineage.map(|text| text.decode().into_owned()).unwrap_or_default();
-        Ok(Some(Self { serial: members.serial.map(str::to_owned), lineage, metadata, data, version }))
+        let (serial, is_of_state) = (members.serial.map(str::to_owned), members.has_head);
+        Ok(Some(Self { serial, lineage, metadata, data, version, is_of_state }))
     }
 
     /// The serial, as digits; nothing in plans, and where the state has none. Not authenticated.
@@ -87,6 +89,17 @@ impl<'a> Envelope<'a> {
     /// The lineage; empty in plans, and where the state has none. Not authenticated.
     pub fn lineage(&self) -> &str {
         &self.lineage
+    }
+
+    /// Whether it has members of a state, a serial or a lineage; plans have neither. Not authenticated.
+    pub fn is_of_state(&self) -> bool {
+        self.is_of_state
+    }
+
+    /// The version of the key at its service that has wrapped the key of this envelope, where its provider stores that: Azure
+    /// Key Vault and transit engines do. Not authenticated.
+    pub fn key_version(&self, metadata_key: &str) -> Option<String> {
+        key_version(self.metadata.get(metadata_key)?)
     }
 
     /// What the key providers have stored, by metadata key. Not authenticated.
@@ -154,6 +167,8 @@ struct Members<'a> {
     data: Option<Str<'a>>,
     version: Option<Str<'a>>,
     writer: Option<Str<'a>>,
+    /// There is a serial or a lineage, whatever it says.
+    has_head: bool,
 }
 
 fn read<'a>(text: &'a [u8], members: &mut Members<'a>) -> Result<(), Stop> {
@@ -164,6 +179,7 @@ fn read<'a>(text: &'a [u8], members: &mut Members<'a>) -> Result<(), Stop> {
     while let Some(name) = cursor.member(&mut first)? {
         let name = name.decode();
         let is = |member: &str| name.eq_ignore_ascii_case(member);
+        members.has_head |= is("serial") || is("lineage");
         match cursor.kind()? {
             Kind::Number if is("serial") => members.serial = Some(cursor.number()?),
             Kind::String if is("lineage") => members.lineage = Some(cursor.string()?),
@@ -190,6 +206,34 @@ fn metadata<'a>(cursor: &mut Cursor<'a>, found: &mut Vec<(Str<'a>, Option<Str<'a
         }
     }
     Ok(())
+}
+
+/// The member `key_version` of a key vault, or what stands in front of a ciphertext of a transit engine: `vault:v1:`.
+fn key_version(stored: &[u8]) -> Option<String> {
+    let mut cursor = Cursor::new(stored);
+    let (mut version, mut first) = (None, true);
+    if cursor.kind().ok()? != Kind::Object {
+        return None;
+    }
+    cursor.open(b'{').ok()?;
+    while let Some(name) = cursor.member(&mut first).ok()? {
+        match (&*name.decode(), cursor.kind().ok()?) {
+            ("key_version", Kind::String) => version = Some(cursor.string().ok()?.decode().into_owned()),
+            ("ciphertext", Kind::String) => {
+                let text = base64::decode(&cursor.string().ok()?.decode()).unwrap_or_default();
+                let mut parts = std::str::from_utf8(&text).unwrap_or_default().splitn(3, ':');
+                let is_number =
+                    |text: &str| text.strip_prefix('v').is_some_and(|rest| rest.parse::<u64>().is_ok());
+                if let (Some("vault"), Some(number), Some(_)) = (parts.next(), parts.next(), parts.next())
+                    && is_number(number)
+                {
+                    version = version.or_else(|| Some(number.to_owned()));
+                }
+            }
+            _ => cursor.skip().ok()?,
+        }
+    }
+    version.filter(|version| !version.is_empty())
 }
 
 /// What a state in the clear says of itself.

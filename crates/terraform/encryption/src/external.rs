@@ -19,8 +19,13 @@ const METHOD_MAGIC: &str = "OpenTofu-External-Encryption-Method";
 pub fn key_input(key_use: &KeyUse) -> Result<Vec<u8>, ExternalError> {
     let KeyUse::Decrypt(stored) = key_use else { return Ok(b"null".to_vec()) };
     let mut cursor = Cursor::new(stored);
-    let data = external_data(&mut cursor).ok().flatten().ok_or(ExternalError::Metadata)?;
-    cursor.end().map_err(|_| ExternalError::Metadata)?;
+    let data = match external_data(&mut cursor) {
+        Ok(data) => data.ok_or(ExternalError::Metadata)?,
+        Err(Wrong::Stop(stop)) => return Err(ExternalError::Stored { at: stop.offset + 1 }),
+        Err(Wrong::Unkept { at }) => return Err(ExternalError::Stored { at }),
+        Err(_) => return Err(ExternalError::Metadata),
+    };
+    cursor.end().map_err(|stop| ExternalError::Stored { at: stop.offset + 1 })?;
     Ok(format!(r#"{{"external_data":{}}}"#, data.as_str()).into_bytes())
 }
 
@@ -128,6 +133,12 @@ pub enum ExternalError {
         /// Its name.
         name: &'static str,
     },
+    /// The stored metadata are damaged.
+    #[error("the stored metadata are not a JSON object with `external_data`: byte {at} is wrong")]
+    Stored {
+        /// The byte; the first is 1.
+        at: usize,
+    },
     /// The stored metadata were not written by an external provider.
     #[error("the stored metadata were not written by a provider of the type `external`")]
     Metadata,
@@ -146,12 +157,14 @@ enum Wrong {
     Stop(Stop),
     Member(String),
     Base64(&'static str),
+    Unkept { at: usize },
 }
 
 impl From<Wrong> for ExternalError {
     fn from(wrong: Wrong) -> Self {
         match wrong {
             Wrong::Stop(stop) => Self::Json { at: stop.offset + 1 },
+            Wrong::Unkept { at } => Self::Json { at },
             Wrong::Member(name) => Self::Member { name },
             Wrong::Base64(name) => Self::Base64 { name },
         }
@@ -243,13 +256,22 @@ fn external_data(cursor: &mut Cursor<'_>) -> Result<Option<RawJson>, Wrong> {
     let mut data = None;
     members(cursor, &mut |cursor, name| match (name, cursor.kind()?) {
         ("external_data", Kind::Object) => {
-            data = RawJson::parse(&String::from_utf8_lossy(cursor.raw()?)).ok();
+            data = Some(kept(cursor)?);
             Ok(())
         }
         ("external_data", Kind::Null) => Ok(cursor.null()?),
         (other, _) => Err(Wrong::Member(other.to_owned())),
     })?;
     Ok(data)
+}
+
+/// A value whose every byte counts: what is stored in place of it would lead to another key, or to none.
+fn kept(cursor: &mut Cursor<'_>) -> Result<RawJson, Wrong> {
+    let raw = cursor.raw()?;
+    let begin = cursor.offset() - raw.len();
+    let wrong = |offset| Wrong::Unkept { at: begin + offset + 1 };
+    let text = std::str::from_utf8(raw).map_err(|error| wrong(error.valid_up_to()))?;
+    RawJson::parse(text).map_err(|error| wrong(error.offset))
 }
 
 /// The bytes of a text in base64; nothing for null.

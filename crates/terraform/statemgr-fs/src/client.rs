@@ -95,10 +95,11 @@ impl Client {
         let found = snapshot::read(place, handle, || self.try_recover(place))
             .map_err(|error| failed(Op::Read, place, error))?;
         let Some(found) = found else { return Ok(None) };
+        let modified = found.stamp.and_then(|stamp| stamp.modified());
         if let Some(stamp) = found.stamp.filter(|_| source.is_none()) {
             self.remember_since(epoch, stamp, &found.digest);
         }
-        Ok(Some(Stored::new(found.bytes, version(&found.digest))))
+        Ok(Some(Stored::new(found.bytes, version(&found.digest)).written_at(modified)))
     }
 
     /// Where reads come from, if that is not the place of the store.

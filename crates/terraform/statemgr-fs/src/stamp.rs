@@ -4,7 +4,9 @@ use std::fs::{File, Metadata};
 use std::io;
 use std::path::Path;
 use std::thread::sleep;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use groundstate_common::Timestamp;
 
 /// Which file it is, and when and how long it was last written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +28,12 @@ impl Stamp {
 
     pub(crate) fn len(&self) -> u64 {
         self.len
+    }
+
+    /// When it was last written.
+    pub(crate) fn modified(&self) -> Option<Timestamp> {
+        let since = self.modified?.duration_since(UNIX_EPOCH).ok()?;
+        Timestamp::from_unix(i64::try_from(since.as_secs()).ok()?, since.subsec_nanos()).ok()
     }
 }
 

@@ -243,7 +243,10 @@ impl StateStore for ObjectStateStore {
 impl ObjectStateStore {
     /// What is stored, once the digest agrees with it.
     async fn read_current(&self) -> Result<Option<Stored>> {
-        let stored = |blob: Blob| Stored::new(blob.bytes.to_vec(), Version::new(&blob.version().to_string()));
+        let stored = |blob: Blob| {
+            let version = Version::new(&blob.version().to_string());
+            Stored::new(blob.bytes.to_vec(), version).written_at(blob.meta.last_modified)
+        };
         let Some(digests) = &self.digests else { return Ok(self.get(Op::Read).await?.map(stored)) };
         let wait = digests.wait();
         loop {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use groundstate_common::Timestamp;
 
 use crate::capabilities::Capabilities;
 use crate::error::Result;
@@ -180,20 +181,29 @@ pub struct Stored {
     pub bytes: Vec<u8>,
     /// Which write they come from.
     pub version: Version,
+    /// When they were written, if the place says.
+    pub modified: Option<Timestamp>,
 }
 
 impl Stored {
     /// Bytes and their version.
     pub fn new(bytes: Vec<u8>, version: Version) -> Self {
-        Self { bytes, version }
+        Self { bytes, version, modified: None }
+    }
+
+    /// With the time at which they were written, as far as the place says.
+    #[must_use]
+    pub fn written_at(self, modified: Option<Timestamp>) -> Self {
+        Self { modified, ..self }
     }
 }
 
 impl fmt::Debug for Stored {
     /// Shows the size only: states hold secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { bytes, version } = self;
-        f.debug_struct("Stored").field("bytes", &bytes.len()).field("version", version).finish()
+        let Self { bytes, version, modified } = self;
+        let mut shown = f.debug_struct("Stored");
+        shown.field("bytes", &bytes.len()).field("version", version).field("modified", modified).finish()
     }
 }
 

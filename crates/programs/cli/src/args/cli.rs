@@ -94,14 +94,17 @@ pub(crate) enum Command {
     ///
     /// Values that the state marks as sensitive are hidden. No provider schema is at hand, so attributes that only a
     /// schema marks as sensitive are shown. `--show-secrets` shows Pulumi secrets; the passphrase comes from
-    /// `PULUMI_CONFIG_PASSPHRASE`, from the file that `PULUMI_CONFIG_PASSPHRASE_FILE` names, or from a prompt on the terminal.
+    /// `PULUMI_CONFIG_PASSPHRASE`, from the file that `PULUMI_CONFIG_PASSPHRASE_FILE` names, or from a prompt on the terminal, and keys of
+    /// services come with the credentials of their clouds.
+    ///
+    /// A state that OpenTofu has encrypted is decrypted with the keys that its directory, `TF_ENCRYPTION` or `--encryption FILE` names.
     Show(ShowArgs),
     /// Prints output values
     ///
     /// Prints the outputs of the root module, or of the Pulumi stack.
     ///
     /// The list of all outputs hides sensitive values; an output asked for by name, and JSON, show them. Pulumi secrets are
-    /// hidden everywhere without `--show-secrets`, which needs the passphrase as `show` does.
+    /// hidden everywhere without `--show-secrets`, which needs the keys as `show` does.
     Outputs(OutputsArgs),
     /// Rewrites a state of any version in the current format
     ///

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use groundstate_encryption::Target;
 
 use super::change::LockArgs;
 
@@ -34,7 +35,10 @@ pub(crate) enum EncryptionCommand {
     ///
     /// Writes encrypted states in the clear, each under its lock. The configuration has to have a method of the type `unencrypted`, without which
     /// OpenTofu could not read them.
-    Decrypt(EncryptionChangeArgs),
+    ///
+    /// With `--target` it decrypts a plan, or a state of another configuration, into another file, and changes nothing in its place. The keys of
+    /// a plan are those of its folder, and those of another configuration's state are those of the present directory.
+    Decrypt(EncryptionDecryptArgs),
     /// Encrypts states anew that the primary method has not encrypted
     ///
     /// Encrypts states with the primary method that a fallback has encrypted, or that are in the clear, each under its lock. What is written is
@@ -77,6 +81,27 @@ pub(crate) struct EncryptionChangeArgs {
     pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) lock: LockArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EncryptionDecryptArgs {
+    #[command(flatten)]
+    pub(crate) change: EncryptionChangeArgs,
+    /// Takes STATE for what this block encrypts: `plan`, or `remote_state_data_sources.NAME` for a state that the data source
+    /// `terraform_remote_state.NAME` reads
+    #[arg(long, value_name = "BLOCK", value_parser = target, requires = "output", conflicts_with_all = ["all_workspaces", "list", "json", "dry_run"])]
+    pub(crate) target: Option<Target>,
+    /// Writes what `--target` names into this file, or to standard output with `-`
+    #[arg(long, short, value_name = "FILE", requires = "target")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+fn target(text: &str) -> Result<Target, String> {
+    match text.strip_prefix("remote_state_data_sources.") {
+        Some(name) if !name.is_empty() => Ok(Target::RemoteState(name.to_owned())),
+        _ if text == "plan" => Ok(Target::Plan),
+        _ => Err("it has to be `plan` or `remote_state_data_sources.NAME`".to_owned()),
+    }
 }
 
 #[derive(Debug, Args)]

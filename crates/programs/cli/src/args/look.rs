@@ -43,7 +43,7 @@ pub(crate) struct ShowArgs {
     /// Prints JSON, for Terraform in the form of `terraform show -json`
     #[arg(long)]
     pub(crate) json: bool,
-    /// Shows sensitive values; Pulumi secrets need the passphrase of the stack
+    /// Shows sensitive values; Pulumi secrets need the passphrase or the key service of the stack
     #[arg(long, visible_alias = "show-secrets")]
     pub(crate) reveal: bool,
 }
@@ -61,7 +61,7 @@ pub(crate) struct OutputsArgs {
     /// Prints a string, number or bool without quotes and line break
     #[arg(long, requires = "name")]
     pub(crate) raw: bool,
-    /// Shows sensitive values; Pulumi secrets need the passphrase of the stack
+    /// Shows sensitive values; Pulumi secrets need the passphrase or the key service of the stack
     #[arg(long, visible_alias = "show-secrets")]
     pub(crate) reveal: bool,
 }
@@ -157,7 +157,7 @@ pub(crate) struct DiffArgs {
     /// Prints JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// Shows sensitive values; Pulumi secrets need the passphrase of the stack
+    /// Shows sensitive values; Pulumi secrets need the passphrase or the key service of the stack
     #[arg(long, visible_alias = "show-secrets")]
     pub(crate) reveal: bool,
 }

@@ -29,7 +29,9 @@ pub(crate) use change::{
 
 pub(crate) use cli::{Cli, Command, LogFormat};
 
-pub(crate) use encryption::{EncryptionChangeArgs, EncryptionCommand, EncryptionStatusArgs, StatesArg};
+pub(crate) use encryption::{
+    EncryptionChangeArgs, EncryptionCommand, EncryptionDecryptArgs, EncryptionStatusArgs, StatesArg,
+};
 
 pub(crate) use habits::{Habit, answer, is_address};
 

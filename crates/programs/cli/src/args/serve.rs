@@ -40,8 +40,8 @@ pub(crate) struct ServeArgs {
 /// What every command on a server and its store takes.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ServerArgs {
-    /// Where the server keeps everything: a directory, `s3://BUCKET/PREFIX`, `gs://BUCKET`, `azblob://CONTAINER` or `memory:`
-    /// [default: ~/.local/share/groundstate]
+    /// Where the server keeps everything: a directory, `s3://BUCKET/PREFIX`, `gs://BUCKET`, `azblob://CONTAINER`,
+    /// `postgres://HOST/DATABASE` or `memory:` [default: ~/.local/share/groundstate]
     #[arg(long, value_name = "STORE")]
     pub(crate) store: Option<String>,
     /// Reads the options of the server from this file

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use groundstate_common::{Clock, SystemClock, Timestamp, shortened};
+use groundstate_common::shortened;
 use groundstate_statemgr::{LockHolder, LockInfo, Locker};
 use groundstate_statemgr_fs::Backup;
 
@@ -15,7 +15,7 @@ use crate::report::error::{Outcome, Result};
 use crate::report::json::Json;
 use crate::report::messages::Messages;
 use crate::report::output::Output;
-use crate::report::text::count;
+use crate::report::text::{age, count};
 use crate::session::locked::unlocked;
 use crate::session::managed_state::ManagedState;
 
@@ -111,17 +111,6 @@ fn holder_lines(holder: &LockHolder) -> Vec<String> {
         lines.extend(value.map(|value| format!("    {:<9}{value}", format!("{label}:"))));
     }
     lines
-}
-
-/// How long ago, in words.
-fn age(created: Timestamp) -> String {
-    let seconds = SystemClock.now().duration_since(created).unwrap_or_default().as_secs();
-    match seconds {
-        0..=119 => format!("{seconds} seconds"),
-        120..=7_199 => format!("{} minutes", seconds / 60),
-        7_200..=172_799 => format!("{} hours", seconds / 3_600),
-        _ => format!("{} days", seconds / 86_400),
-    }
 }
 
 fn json(looked: &[Looked]) -> String {

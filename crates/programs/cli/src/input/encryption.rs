@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 
+use async_trait::async_trait;
 use groundstate_backends::{ConfigurationFile, ConfigurationFiles};
-use groundstate_common::OsEntropy;
+use groundstate_common::{Entropy, OsEntropy, shell_command};
 use groundstate_encryption::{
-    Chain, Configuration, ConfigurationError, Envelope, EnvelopeLayout, Scope, SourceFile, Sources, Target,
-    Value, read_variables,
+    BoxError, Configuration, ConfigurationError, Envelope, EnvelopeLayout, KeyRequest, OpenError, Opened,
+    ProvidedKey, Scope, SourceFile, Sources, Target, Value, read_variables,
 };
-use groundstate_encryption_providers::{Encryption, KeyRing, Programs};
+use groundstate_encryption_providers::{Encryption, KeyRing, KeyService, Programs};
 use tokio::runtime::{Builder, Handle};
 
 use crate::input::environment::Environment;
@@ -41,18 +42,23 @@ pub(crate) fn choose(path: PathBuf) {
 
 /// How the states of a place are encrypted; nothing if no configuration says so.
 pub(crate) fn of_located(located: &Located) -> Result<Option<Encryption>> {
-    let (folder, layout) = match located {
-        Located::File(file, directory) => {
-            (Some(directory.clone().unwrap_or_else(|| folder_of(file))), EnvelopeLayout::Indented)
-        }
-        Located::Remote(remote) => (remote.place.directory.clone(), EnvelopeLayout::Compact),
+    let layout = match located {
+        Located::File(..) => EnvelopeLayout::Indented,
+        Located::Remote(_) => EnvelopeLayout::Compact,
     };
-    Ok(of_folder(folder.as_deref())?.map(|encryption| encryption.layout(layout)))
+    Ok(of_folder(folder_of(located).as_deref())?.map(|encryption| encryption.layout(layout)))
 }
 
 /// The same for states that belong to a folder, or to none.
 pub(crate) fn of_folder(folder: Option<&Path>) -> Result<Option<Encryption>> {
-    let Some(chain) = chain(folder)? else { return Ok(None) };
+    of_target(folder, &Target::State)
+}
+
+/// The same for what is not the state of the configuration itself.
+pub(crate) fn of_target(folder: Option<&Path>, target: &Target) -> Result<Option<Encryption>> {
+    let trusts = Environment::of_process().trusts;
+    let Some(configuration) = configuration(folder, trusts)? else { return Ok(None) };
+    let Some(chain) = configuration.chain(target).map_err(unusable)? else { return Ok(None) };
     let folder = folder.filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut rings = RINGS.lock().unwrap_or_else(PoisonError::into_inner);
     let ring = rings.entry(folder.to_owned()).or_insert_with(|| {
@@ -71,12 +77,84 @@ fn with_services(keys: KeyRing) -> KeyRing {
 
     let (clock, sleeper) = (Arc::new(SystemClock), Arc::new(TokioSleeper));
     let context = KeyContext::new(clock, sleeper, Arc::new(OsIds), Arc::new(OsEntropy));
-    keys.service(Arc::new(KeyServices::new(context, |name| std::env::var(name).ok())))
+    let services = KeyServices::new(context, |name| std::env::var(name).ok());
+    keys.service(Arc::new(services)).service(Arc::new(NotBuiltIn))
 }
 
 #[cfg(not(any(feature = "azurerm", feature = "gcs", feature = "s3", feature = "vault")))]
 fn with_services(keys: KeyRing) -> KeyRing {
-    keys
+    keys.service(Arc::new(NotBuiltIn))
+}
+
+/// Stands in for the services that this program was built without, to say with which feature it has them.
+#[derive(Debug)]
+struct NotBuiltIn;
+
+#[async_trait]
+impl KeyService for NotBuiltIn {
+    fn handles(&self, kind: &str) -> bool {
+        feature_of(kind).is_some()
+    }
+
+    async fn key(&self, request: &KeyRequest, _: &dyn Entropy) -> Result<ProvidedKey, BoxError> {
+        Err(not_built_in(request.provider().id().kind()).into())
+    }
+}
+
+fn not_built_in(kind: &str) -> String {
+    let feature = feature_of(kind).unwrap_or_default();
+    format!(
+        "this groundstate was built without key providers of the type `{kind}`; \
+         `cargo install groundstate-cli --features {feature}` builds one with them"
+    )
+}
+
+/// The feature of this program that a type of key providers needs.
+fn feature_of(kind: &str) -> Option<&'static str> {
+    const FEATURES: [(&str, &str); 4] =
+        [("aws_kms", "s3"), ("gcp_kms", "gcs"), ("azure_vault", "azurerm"), ("openbao", "vault")];
+    FEATURES.iter().find(|(known, _)| *known == kind).map(|(_, feature)| *feature)
+}
+
+/// Whether a state in the clear may be read at a place: no configuration has a chain for states without a method of the type
+/// `unencrypted`.
+///
+/// That needs no keys and runs nothing, so directories are not asked for trust. One whose files cannot be read says nothing,
+/// unless the user's own configuration changes it.
+pub(crate) fn accepts_plain(located: &Located) -> Result<bool> {
+    match configuration(folder_of(located).as_deref(), true) {
+        Ok(configuration) => Ok(configuration.is_none_or(|known| known.accepts_plain(&Target::State))),
+        Err(_) if CHOSEN.get().is_none() && std::env::var_os(VARIABLE).is_none() => Ok(true),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// What is wrong with a state in the clear where only encrypted ones are accepted.
+pub(crate) const IN_THE_CLEAR: &str =
+    "it is stored in the clear, and the configuration accepts encrypted states only";
+
+/// The failure for a state in the clear where only encrypted ones are accepted.
+pub(crate) fn in_the_clear(name: &str, located: &Located) -> Failure {
+    let argument = match located {
+        Located::File(path, _) => path.display().to_string(),
+        Located::Remote(remote) => remote.argument.clone(),
+    };
+    let encrypt = shell_command("groundstate encryption encrypt", &[&argument]);
+    Failure::new(Kind::Unusable, format!("{name} cannot be trusted: {IN_THE_CLEAR}"))
+        .hint(format!("`{encrypt}` encrypts it, if it is the state that it should be"))
+        .hint("a `fallback` with a method of the type `unencrypted` accepts it until the next write")
+}
+
+/// Whether a text is a plan that OpenTofu has encrypted.
+pub(crate) fn is_plan(text: &[u8]) -> bool {
+    matches!(Envelope::parse(text), Ok(Some(envelope)) if !envelope.is_of_state())
+}
+
+/// The failure for an encrypted plan in the place of a state.
+pub(crate) fn plan(name: &str) -> Failure {
+    let decrypt = shell_command("groundstate encryption decrypt", &[name]);
+    Failure::new(Kind::NotState, format!("{name} is a plan that OpenTofu has encrypted, and no state"))
+        .hint(format!("`{decrypt} --target plan --output FILE` decrypts it"))
 }
 
 /// Whether a text is an envelope. What is damaged is told by its reader.
@@ -86,9 +164,11 @@ pub(crate) fn is_envelope(text: &[u8]) -> bool {
 
 /// The state in an envelope.
 pub(crate) fn decrypted(name: &str, text: &[u8], encryption: Option<&Encryption>) -> Result<Vec<u8>> {
+    if is_plan(text) {
+        return Err(plan(name));
+    }
     let Some(encryption) = encryption else { return Err(no_configuration(name)) };
-    let opened = waited(encryption.keys().open(encryption.chain(), text))?;
-    let opened = opened.map_err(|error| {
+    let opened = opened(encryption, text)?.map_err(|error| {
         let failure = Failure::new(Kind::Unusable, format!("cannot decrypt {name}: {error}"));
         failure.hint(STATUS)
     })?;
@@ -98,6 +178,11 @@ pub(crate) fn decrypted(name: &str, text: &[u8], encryption: Option<&Encryption>
         ));
     }
     Ok(opened.plaintext.into_bytes())
+}
+
+/// What the keys show of a text, whatever it is of.
+pub(crate) fn opened(encryption: &Encryption, text: &[u8]) -> Result<std::result::Result<Opened, OpenError>> {
+    waited(encryption.keys().open(encryption.chain(), text))
 }
 
 /// The envelope of a new state.
@@ -143,15 +228,23 @@ pub(crate) fn no_configuration(name: &str) -> Failure {
         .hint(STATUS)
 }
 
-/// The folder whose configuration a file belongs to: for the state of a workspace, that above the folder of all workspaces.
-fn folder_of(file: &Path) -> PathBuf {
+/// The folder whose configuration a place belongs to, if there is one.
+fn folder_of(located: &Located) -> Option<PathBuf> {
+    match located {
+        Located::File(file, directory) => Some(directory.clone().unwrap_or_else(|| folder_of_file(file))),
+        Located::Remote(remote) => remote.place.directory.clone(),
+    }
+}
+
+/// The same for a file: for the state of a workspace, that above the folder of all workspaces.
+fn folder_of_file(file: &Path) -> PathBuf {
     let folder = file.parent().unwrap_or(Path::new(""));
     let above = folder.parent().filter(|above| above.ends_with("terraform.tfstate.d"));
     above.and_then(Path::parent).unwrap_or(folder).to_owned()
 }
 
 /// What the directory says, changed by the environment, and that by the file of the command line.
-fn chain(folder: Option<&Path>) -> Result<Option<Chain>> {
+fn configuration(folder: Option<&Path>, trusts: bool) -> Result<Option<Configuration>> {
     let environment = Environment::of_process();
     let given = environment
         .variables
@@ -159,15 +252,14 @@ fn chain(folder: Option<&Path>) -> Result<Option<Chain>> {
         .filter_map(|(name, value)| Some((name.strip_prefix("TF_VAR_")?.to_owned(), Value::text(value))));
     let scope = given.fold(Scope::new(), |scope, (name, value)| scope.variable(name, value));
     let (own, scope) = match folder {
-        Some(folder) => of_directory(folder, scope, environment.trusts)?,
+        Some(folder) => of_directory(folder, scope, trusts)?,
         None => (None, scope),
     };
     let variable = environment.variables.get(VARIABLE).unwrap_or_default();
     let variable = Configuration::parse(VARIABLE, variable, &scope).map_err(unusable)?;
     let chosen = CHOSEN.get().map(|path| of_file(path, &scope)).transpose()?.flatten();
     let parts = [own, variable, chosen].into_iter().flatten();
-    let Some(configuration) = parts.reduce(Configuration::merged) else { return Ok(None) };
-    configuration.chain(&Target::State).map_err(unusable)
+    Ok(parts.reduce(Configuration::merged))
 }
 
 /// The configuration of a directory, and the variables that it knows.
@@ -224,4 +316,16 @@ fn of_file(path: &Path, scope: &Scope) -> Result<Option<Configuration>> {
 
 fn unusable(error: ConfigurationError) -> Failure {
     Failure::new(Kind::Usage, format!("the encryption cannot be set up: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{feature_of, not_built_in};
+
+    #[test]
+    fn what_was_left_out_is_named_with_its_feature() {
+        let text = not_built_in("aws_kms");
+        assert!(text.contains("`aws_kms`") && text.contains("--features s3"), "{text}");
+        assert_eq!((feature_of("openbao"), feature_of("gpg")), (Some("vault"), None));
+    }
 }

@@ -111,7 +111,7 @@ impl StateStore for PackedStore {
         match stored {
             // What is damaged goes on as it is: no reader takes it for a state, and it can still be replaced by force.
             Some(stored) if packed => Ok(Some(match unpack(&stored.bytes) {
-                Ok(text) => Stored::new(text, stored.version),
+                Ok(text) => Stored::new(text, stored.version).written_at(stored.modified),
                 Err(_) => stored,
             })),
             stored => Ok(stored),

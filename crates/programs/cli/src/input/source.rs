@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use groundstate_backends::Purpose;
 use groundstate_encryption_providers::Encryption;
 use groundstate_pulumi_deployment::{DeploymentFile, Element};
-use groundstate_statefile::{Listing, ScanError};
+use groundstate_statefile::{DecodeOptions, Listing, ScanError, decode};
 use groundstate_statemgr_fs::Backup;
 use groundstate_states::OutputValue;
 
@@ -77,11 +77,12 @@ impl Source {
         }
     }
 
-    /// The same for an argument beside the place that the command is about: `--workspace` does not mean it.
+    /// The same for an argument beside the place that the command is about: `--workspace` does not mean it, and neither does the
+    /// configuration demand that it is encrypted.
     pub(crate) fn beside(argument: &Path) -> Result<Self> {
         match is_standard(argument) {
             true => Self::of_stdin(),
-            false => Self::of_located(&locate_beside(argument)?),
+            false => Self::at(&locate_beside(argument)?),
         }
     }
 
@@ -92,8 +93,26 @@ impl Source {
         Self::of_bytes("<stdin>".to_owned(), None, text)?.decrypted(|| encryption::of_folder(None))
     }
 
-    /// What an argument has led to. Pipes, and what is not in a file, are read here.
+    /// What an argument has led to. A state in the clear is refused where the configuration accepts encrypted ones only.
     pub(crate) fn of_located(located: &Located) -> Result<Self> {
+        let source = Self::at(located)?;
+        let is_pipe = matches!(located, Located::File(path, _) if !path.is_file());
+        let is_encrypted = matches!(source.place, Content::Encrypted { .. });
+        if is_pipe || is_encrypted || source.family == Some(Family::Pulumi) {
+            return Ok(source);
+        }
+        if encryption::accepts_plain(located)? {
+            return Ok(source);
+        }
+        match decode(&source.text()?, &DecodeOptions::default()) {
+            Ok(_) => Err(encryption::in_the_clear(&source.name, located)),
+            // What is no state gets an error of its own.
+            Err(_) => Ok(source),
+        }
+    }
+
+    /// What a place holds. Pipes, and what is not in a file, are read here.
+    fn at(located: &Located) -> Result<Self> {
         let path = match located {
             Located::File(path, _) => path,
             Located::Remote(remote) => {

@@ -98,6 +98,9 @@ pub(crate) fn load_resource(source: &TerraformState, address: &AbsResource) -> R
 
 /// Explains why a text cannot be read.
 pub(crate) fn failure(error: &ReadError, name: &str, text: &[u8]) -> Failure {
+    if encryption::is_plan(text) {
+        return encryption::plan(name);
+    }
     if encryption::is_envelope(text) {
         return encryption::no_configuration(name);
     }

@@ -13,7 +13,7 @@ use crate::report::error::{Failure, Kind, Outcome, Result, chain};
 use crate::report::json::Json;
 use crate::report::messages::Messages;
 use crate::report::output::Output;
-use crate::report::text::count;
+use crate::report::text::{columns, count};
 use crate::session::stack::ManagedStack;
 
 /// How many updates a page has.
@@ -193,20 +193,4 @@ fn seconds(seconds: i64) -> Option<Timestamp> {
 
 fn time(time: Option<Timestamp>) -> String {
     time.map_or_else(|| "?".to_owned(), |time| time.to_string())
-}
-
-/// Lines in which the cells of a column have one width.
-fn columns<const N: usize>(rows: &[[String; N]]) -> Vec<String> {
-    let mut widths = [0; N];
-    for row in rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
-        }
-    }
-    let line = |row: &[String; N]| {
-        let cells = row.iter().zip(widths).filter(|(_, width)| *width > 0);
-        let cells: Vec<String> = cells.map(|(cell, width)| format!("{cell:width$}")).collect();
-        cells.join("  ").trim_end().to_owned()
-    };
-    rows.iter().map(line).collect()
 }

@@ -1,6 +1,6 @@
 //! Words of messages: numbers of things, and lines that are not too long.
 
-use groundstate_common::{is_hidden, one_line, shell_word, shortened};
+use groundstate_common::{Clock, SystemClock, Timestamp, is_hidden, one_line, shell_word, shortened};
 
 /// Characters of one line of a message, at most: names and lock documents may have any length.
 const MAX_MESSAGE: usize = 4000;
@@ -27,6 +27,33 @@ pub(crate) fn size(bytes: u64) -> String {
     }
     let name = UNITS.get(unit).copied().unwrap_or_default();
     format!("{}.{} {name}", tenths / 10, tenths % 10)
+}
+
+/// How long ago, in words.
+pub(crate) fn age(created: Timestamp) -> String {
+    let seconds = SystemClock.now().duration_since(created).unwrap_or_default().as_secs();
+    match seconds {
+        0..=119 => format!("{seconds} seconds"),
+        120..=7_199 => format!("{} minutes", seconds / 60),
+        7_200..=172_799 => format!("{} hours", seconds / 3_600),
+        _ => format!("{} days", seconds / 86_400),
+    }
+}
+
+/// Lines in which the cells of a column have one width.
+pub(crate) fn columns<const N: usize>(rows: &[[String; N]]) -> Vec<String> {
+    let mut widths = [0; N];
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let line = |row: &[String; N]| {
+        let cells = row.iter().zip(widths).filter(|(_, width)| *width > 0);
+        let cells: Vec<String> = cells.map(|(cell, width)| format!("{cell:width$}")).collect();
+        cells.join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
 }
 
 /// What a message says, on one line that is not too long to be read.

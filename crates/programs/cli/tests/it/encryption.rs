@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use groundstate_common::Timestamp;
 use groundstate_testkit::{S3Locks, TestBackend};
 
 use super::remote::Work;
@@ -11,9 +12,9 @@ use super::support::{Run, command, groundstate, resource, state, with_resources}
 use super::terraform::Product;
 
 /// What no file may have, besides the state in the clear.
-const SECRET: &str = "sentinel-of-the-plaintext";
+pub(crate) const SECRET: &str = "sentinel-of-the-plaintext";
 
-const RESOURCES: &str = r#"
+pub(crate) const RESOURCES: &str = r#"
 variable "secret" {
   sensitive = true
 }
@@ -29,7 +30,7 @@ output "secret" {
 "#;
 
 /// A key provider with a passphrase of its name, and a method of that name.
-fn passphrase(name: &str) -> String {
+pub(crate) fn passphrase(name: &str) -> String {
     format!(
         r#"
     key_provider "pbkdf2" "{name}" {{
@@ -45,7 +46,7 @@ fn passphrase(name: &str) -> String {
 }
 
 /// The inside of an `encryption` block: these parts, and the methods of states.
-fn block(parts: &[&str], methods: &[&str]) -> String {
+pub(crate) fn block(parts: &[&str], methods: &[&str]) -> String {
     let (begin, end) = methods
         .split_first()
         .map(|(first, rest)| {
@@ -57,28 +58,28 @@ fn block(parts: &[&str], methods: &[&str]) -> String {
     format!("{}\n{begin}{end}", parts.concat())
 }
 
-const PLAIN: &str = "method \"unencrypted\" \"plain\" {}\n";
+pub(crate) const PLAIN: &str = "method \"unencrypted\" \"plain\" {}\n";
 
 /// A directory whose configuration has this in its `encryption` block.
-struct Dir(tempfile::TempDir);
+pub(crate) struct Dir(tempfile::TempDir);
 
 impl Dir {
-    fn new(encryption: &str) -> Self {
+    pub(crate) fn new(encryption: &str) -> Self {
         let dir = Self(tempfile::tempdir().unwrap());
         dir.encrypt(encryption);
         dir
     }
 
-    fn encrypt(&self, encryption: &str) {
+    pub(crate) fn encrypt(&self, encryption: &str) {
         let text = format!("{RESOURCES}\nterraform {{\nencryption {{\n{encryption}\n}}\n}}\n");
         fs::write(self.path().join("main.tf"), text).unwrap();
     }
 
-    fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.0.path()
     }
 
-    fn shown(&self) -> &str {
+    pub(crate) fn shown(&self) -> &str {
         self.path().to_str().unwrap()
     }
 
@@ -86,17 +87,17 @@ impl Dir {
         self.path().join("terraform.tfstate")
     }
 
-    fn stored(&self) -> String {
+    pub(crate) fn stored(&self) -> String {
         fs::read_to_string(self.state()).unwrap()
     }
 
     /// The command on this directory.
-    fn run(&self, args: &[&str]) -> Run {
+    pub(crate) fn run(&self, args: &[&str]) -> Run {
         Run::of(command(args).stdin(Stdio::null()).output().unwrap())
     }
 
     /// Applies the configuration; false if there is no tofu.
-    fn applied(&self) -> bool {
+    pub(crate) fn applied(&self) -> bool {
         let tofu = Product::tofu();
         if tofu.run(self.path(), &["version"]).is_none() {
             return false;
@@ -106,7 +107,7 @@ impl Dir {
         true
     }
 
-    fn command(&self, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Product::tofu().command(self.path(), args);
         command.env("TF_VAR_secret", SECRET);
         command
@@ -114,7 +115,7 @@ impl Dir {
 
     /// What tofu prints.
     #[track_caller]
-    fn tofu(&self, args: &[&str]) -> String {
+    pub(crate) fn tofu(&self, args: &[&str]) -> String {
         let output = self.command(args).output().unwrap();
         assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
@@ -235,7 +236,7 @@ echo '{"keys":{"encryption_key":"AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="'"
 }
 
 /// A state in the clear, and a file with a configuration that encrypts it.
-fn with_file(methods: &[&str]) -> (super::support::TempState, String) {
+pub(crate) fn with_file(methods: &[&str]) -> (super::support::TempState, String) {
     let instance = format!(r#"{{"schema_version": 0, "attributes": {{"x": "{SECRET}"}}}}"#);
     let file = state(with_resources(&resource("a", "b", &instance)));
     let path = file.dir.path().join("encryption.hcl").to_str().unwrap().to_owned();
@@ -330,8 +331,9 @@ fn what_a_configuration_does_not_say_in_literals_is_named_with_its_line() {
         "key_provider \"pbkdf2\" \"a\" {\n  passphrase = file(\"secret\")\n}\nmethod \"aes_gcm\" \"a\" {\n  keys = key_provider.pbkdf2.a\n}\nstate {\n  method = method.aes_gcm.a\n}",
     );
     fs::write(dir.state(), with_resources(&resource("a", "b", "{}"))).unwrap();
-    // A state in the clear is read without the configuration, and written only with it.
-    assert_eq!(dir.run(&["list", dir.shown()]).clean(), "a.b\n");
+    // The names of methods alone tell that a state in the clear is refused.
+    let refused = dir.run(&["list", dir.shown()]).failed(5);
+    assert!(refused.contains("it is stored in the clear"), "{refused}");
     let refused = dir.run(&["mv", dir.shown(), "a.b", "a.c"]).failed(2);
     assert!(refused.contains("main.tf, line 18: option `passphrase` of key_provider.pbkdf2.a"), "{refused}");
     assert!(refused.contains("the function `file` is not evaluated here"), "{refused}");
@@ -350,15 +352,79 @@ fn status_shows_what_the_keys_tell_and_what_nothing_authenticates() {
         |keys: &[&str]| first(groundstate(&[&["encryption", "status", &file.path, "--json"], keys].concat()));
     let plain = status(&["--encryption", &keys]);
     assert_eq!((&plain["status"], &plain["migrates"]), (&"plain".into(), &true.into()));
+    assert_eq!((&plain["fallback"], &plain["error"]), (&true.into(), &serde_json::Value::Null));
     groundstate(&["encryption", "encrypt", &file.path, "--encryption", &keys]).clean();
     let known = status(&["--encryption", &keys]);
     assert_eq!((&known["method"], &known["authenticated"]), (&"method.aes_gcm.a".into(), &true.into()));
     assert_eq!((&known["migrates"], &known["serial"]), (&false.into(), &1.into()));
+    let modified = fs::metadata(&file.path).unwrap().modified().unwrap();
+    let seconds = modified.duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
+    let seconds = Timestamp::from_unix(seconds.try_into().unwrap(), 0).unwrap().to_string();
+    assert!(known["modified"].as_str().unwrap().starts_with(seconds.trim_end_matches('Z')), "{known}");
     let unknown = status(&[]);
     assert_eq!((&unknown["status"], &unknown["authenticated"]), (&"encrypted".into(), &false.into()));
     assert_eq!(unknown["metadata_keys"], serde_json::json!(["key_provider.pbkdf2.a"]));
     let text = groundstate(&["encryption", "status", &file.path]).clean();
-    assert!(text.contains("encrypted  key_provider.pbkdf2.a (not authenticated)  serial 1"), "{text}");
+    assert!(
+        text.contains("encrypted  key_provider.pbkdf2.a (not authenticated)  serial 1  written "),
+        "{text}"
+    );
+    // Another primary method: the fallback that opens it is named as one.
+    let (a, b) = (passphrase("a"), passphrase("b"));
+    fs::write(&keys, block(&[&a, &b], &["aes_gcm.b", "aes_gcm.a"])).unwrap();
+    let known = status(&["--encryption", &keys]);
+    assert_eq!((&known["method"], &known["fallback"]), (&"method.aes_gcm.a".into(), &true.into()));
+    let text = groundstate(&["encryption", "status", &file.path, "--encryption", &keys]).clean();
+    assert!(text.contains("opened by a fallback; the next write encrypts it"), "{text}");
+}
+
+#[test]
+fn a_state_in_the_clear_is_refused_where_only_encrypted_ones_are_accepted() {
+    let a = passphrase("a");
+    let dir = Dir::new(&block(&[PLAIN, &a], &["unencrypted.plain", "aes_gcm.a"]));
+    let plain = with_resources(&resource("terraform_data", "one", "{}"));
+    fs::write(dir.state(), &plain).unwrap();
+    assert_eq!(dir.run(&["list", dir.shown()]).clean(), "terraform_data.one\n");
+    dir.encrypt(&block(&[&a], &["aes_gcm.a"]));
+    let file = dir.state().to_str().unwrap().to_owned();
+    for args in [
+        &["list", dir.shown()][..],
+        &["list", &file],
+        &["show", dir.shown()],
+        &["outputs", dir.shown()],
+        &["check", dir.shown()],
+        &["graph", dir.shown()],
+        &["diff", dir.shown(), &file],
+        &["pull", dir.shown()],
+        &["mv", dir.shown(), "terraform_data.one", "terraform_data.two"],
+    ] {
+        let run = dir.run(args);
+        assert_eq!(run.code, 5, "{args:?}: {}{}", run.stdout, run.stderr);
+        assert!(run.stderr.contains("stored in the clear"), "{args:?}: {}", run.stderr);
+        assert_eq!(run.stdout, "", "{args:?}");
+    }
+    let refused = dir.run(&["list", dir.shown()]).failed(5);
+    assert!(refused.contains(&format!("`groundstate encryption encrypt {file}`")), "{refused}");
+    let status = first(dir.run(&["encryption", "status", dir.shown(), "--json"]));
+    assert_eq!((&status["status"], &status["fallback"]), (&"plain".into(), &false.into()));
+    assert!(status["error"].as_str().unwrap().contains("stored in the clear"), "{status}");
+    // tofu refuses it too.
+    let tofu = Product::tofu();
+    if tofu.run(dir.path(), &["version"]).is_some() {
+        let refused = dir.command(&["init", "-no-color"]).output().unwrap();
+        let message = String::from_utf8_lossy(&refused.stderr);
+        assert!(message.contains("unencrypted payload without unencrypted method"), "{message}");
+    }
+    // What comes from a pipe or is pushed is not the state of a place.
+    let mut piped = command(&["list", "-"]);
+    piped.current_dir(dir.path()).stdin(fs::File::open(dir.state()).unwrap());
+    assert_eq!(Run::of(piped.output().unwrap()).clean(), "terraform_data.one\n");
+    let copy = dir.path().join("copy.json").to_str().unwrap().to_owned();
+    fs::write(&copy, &plain).unwrap();
+    dir.run(&["encryption", "encrypt", dir.shown()]).clean();
+    assert_eq!(dir.run(&["list", dir.shown()]).clean(), "terraform_data.one\n");
+    dir.run(&["push", dir.shown(), &copy]).clean();
+    assert!(dir.stored().contains("encrypted_data"));
 }
 
 #[test]
@@ -394,7 +460,7 @@ fn states_are_encrypted_rotated_and_decrypted_and_a_second_run_changes_nothing()
 
 /// Why a command has failed with code 2, whatever it printed of other states.
 #[track_caller]
-fn refusal(args: &[&str]) -> String {
+pub(crate) fn refusal(args: &[&str]) -> String {
     let run = groundstate(args);
     assert_eq!(run.code, 2, "{}{}", run.stdout, run.stderr);
     run.stderr

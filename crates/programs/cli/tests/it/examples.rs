@@ -31,7 +31,13 @@ state {
     method = method.unencrypted.plain
   }
 }
+plan {
+  method = method.aes_gcm.main
+}
 "#;
+
+/// An empty plan archive, encrypted as the block `plan` of [`ENCRYPTION`] says.
+const PLAN: &str = r#"{"meta":{"key_provider.pbkdf2.main":"eyJzYWx0IjoiQUFFQ0F3UUZCZ2NJQ1FvTERBME9EeEFSRWhNVUZSWVhHQmthR3h3ZEhoOD0iLCJpdGVyYXRpb25zIjoyMDAwMDAsImhhc2hfZnVuY3Rpb24iOiJzaGE1MTIiLCJrZXlfbGVuZ3RoIjozMn0="},"encrypted_data":"AAECAwQFBgcICQoL4iuiQqyaKMkA7R7cGhoKvvV+QEien91CPjxNlHXlACuV/PDb1Rs=","encryption_version":"v0"}"#;
 
 /// A text that the passphrase of `stack.json` opens.
 const CIPHERTEXT: &str = "v1:F+6ZduKKd8G0/V7L:PGMFeIzwobWRKmEAzUdaQHqC5mMRIQ==\n";
@@ -101,6 +107,7 @@ pub(crate) fn prepare(dir: &Path) {
     put("errored.tfstate", &at(88, "777788889999"));
     put("damaged.tfstate", &state[..state.len() / 2]);
     put("encryption.hcl", ENCRYPTION);
+    put("tfplan", PLAN);
     put("states.txt", "# states\n.\nolder.tfstate\n");
     put("plan.json", &fixture("plans/replace.json"));
     put("moves.txt", "mv random_id.suffix random_id.name\nrm module.store\n");

@@ -17,6 +17,7 @@ const NOT_SEEN: &[(&str, &str)] = &[
     ("audit-show.entries[].request", "as above"),
     ("common.holder.expires", "only leases of Azure end by themselves"),
     ("encryption-status.states[].key", "key services have it"),
+    ("encryption-status.states[].key_version", "as above"),
     ("message.notice.code", "commands with `--json` have no notice about a place in a file yet"),
     ("message.notice.place", "as above"),
     ("order.dropped[].from", "a plan in which edges of providers close a cycle"),

@@ -13,6 +13,7 @@ mod consent;
 mod diagnostics;
 mod diff;
 mod encryption;
+mod encryption_targets;
 mod examples;
 mod fixtures;
 mod foreign;

@@ -21,21 +21,35 @@ impl Configuration {
     ///
     /// When a method or a key provider that the target needs is not declared, or has options that cannot be used.
     pub fn chain(&self, target: &Target) -> Result<Option<Chain>, ConfigurationError> {
-        let (block, content) = match target {
-            Target::State => (self.state.as_ref(), Content::State),
-            Target::Plan => (self.plan.as_ref(), Content::Plan),
-            Target::RemoteState(name) => {
-                let named = self.remote.iter().find(|(known, _)| known == name).map(|(_, block)| block);
-                (named.or(self.remote_default.as_ref()), Content::State)
-            }
-        };
-        let Some(block) = block else { return Ok(None) };
+        let Some(block) = self.block(target) else { return Ok(None) };
+        let content = if *target == Target::Plan { Content::Plan } else { Content::State };
         let Some(primary) = &block.method else {
             return Err(ConfigurationError::structure(block.place.clone(), "the target has no method"));
         };
         let primary = self.method(block, primary)?;
         let fallbacks = block.fallbacks.iter().flatten().map(|reference| self.method(block, reference));
         Ok(Some(Chain { content, primary, fallbacks: fallbacks.collect::<Result<_, _>>()? }))
+    }
+
+    /// Whether what is in the clear is accepted: a method of the type `unencrypted` stands in the chain, or there is none.
+    ///
+    /// It looks at the names of methods alone, so it needs no options, no variables and no trust in who wrote them.
+    pub fn accepts_plain(&self, target: &Target) -> bool {
+        let Some(block) = self.block(target) else { return true };
+        let references = block.method.iter().chain(block.fallbacks.iter().flatten());
+        !block.enforced
+            && references.into_iter().any(|method| method.address.starts_with("method.unencrypted."))
+    }
+
+    fn block(&self, target: &Target) -> Option<&TargetBlock> {
+        match target {
+            Target::State => self.state.as_ref(),
+            Target::Plan => self.plan.as_ref(),
+            Target::RemoteState(name) => {
+                let named = self.remote.iter().find(|(known, _)| known == name).map(|(_, block)| block);
+                named.or(self.remote_default.as_ref())
+            }
+        }
     }
 
     fn method(&self, block: &TargetBlock, reference: &MethodRef) -> Result<Method, ConfigurationError> {

@@ -301,3 +301,21 @@ fn deep_and_wide_configurations_end_in_errors() {
     let fallbacks = format!("{}{}", "fallback {\n".repeat(60), "}\n".repeat(60));
     assert!(parse(&format!("state {{\n{fallbacks}}}")).is_err());
 }
+
+#[test]
+fn what_accepts_plaintext_is_known_without_options() {
+    let accepts = |state: &str| {
+        let text = format!(
+            "method \"aes_gcm\" \"m\" {{\nkeys = file(\"x\")\n}}\nmethod \"unencrypted\" \"u\" {{}}\n{state}"
+        );
+        parse(&text).unwrap().unwrap().accepts_plain(&Target::State)
+    };
+    assert!(accepts(""));
+    assert!(accepts("state {\nmethod = method.unencrypted.u\n}"));
+    let strict = "state {\nmethod = method.aes_gcm.m\n}";
+    assert!(!accepts(strict));
+    let fallback = "state {\nmethod = method.aes_gcm.m\nfallback {\nmethod = method.unencrypted.u\n}\n}";
+    assert!(accepts(fallback));
+    assert!(!accepts(&fallback.replace("fallback {", "enforced = true\nfallback {")));
+    assert!(accepts(&strict.replace("state", "plan")));
+}

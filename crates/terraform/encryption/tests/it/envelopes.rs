@@ -1,5 +1,7 @@
 //! What is readable of an envelope, and how it is written.
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD as BASE64;
 use groundstate_encryption::{Envelope, EnvelopeError, EnvelopeLayout, OpenError, PassphraseKeys, Target};
 
 use crate::support::{Counting, STATE, configuration, open, seal, two};
@@ -107,4 +109,32 @@ fn plans_have_neither_serial_nor_lineage_and_begin_with_pk_in_the_clear() {
     assert_eq!(open(&chain, plan).unwrap().plaintext.expose(), plan);
     assert!(matches!(open(&chain, b"no plan"), Err(OpenError::NotPlan)));
     assert!(matches!(open(&chain, STATE), Err(OpenError::NotPlan)));
+}
+
+#[test]
+fn the_version_of_a_key_is_what_its_service_has_stored() {
+    let version = |metadata: &str| {
+        let metadata = BASE64.encode(metadata);
+        let text =
+            format!(r#"{{"meta":{{"k":"{metadata}"}},"encrypted_data":"","encryption_version":"v0"}}"#);
+        Envelope::parse(text.as_bytes()).unwrap().unwrap().key_version("k")
+    };
+    let transit = |text: &str| version(&format!(r#"{{"ciphertext":"{}"}}"#, BASE64.encode(text)));
+    assert_eq!(transit("vault:v12:abc").as_deref(), Some("v12"));
+    for other in ["vault:12:abc", "vault:v12", "vault:vx:abc", "v12", "\u{1b}vault:v1:"] {
+        assert_eq!(transit(other), None, "{other}");
+    }
+    assert_eq!(version(r#"{"ciphertext":"AAEC","iv":null,"key_version":"0f0e"}"#).as_deref(), Some("0f0e"));
+    for none in [r#"{"ciphertext_blob":"AAEC"}"#, r#"{"key_version":""}"#, "[]", "{", ""] {
+        assert_eq!(version(none), None, "{none}");
+    }
+}
+
+#[test]
+fn envelopes_of_plans_have_neither_serial_nor_lineage() {
+    let is_of_state = |text: &str| Envelope::parse(text.as_bytes()).unwrap().unwrap().is_of_state();
+    assert!(!is_of_state(r#"{"meta":{},"encrypted_data":"","encryption_version":"v0"}"#));
+    assert!(is_of_state(
+        r#"{"serial":null,"lineage":"","meta":{},"encrypted_data":"","encryption_version":"v0"}"#
+    ));
 }

@@ -15,9 +15,34 @@ fn programs_read_null_first_and_their_own_data_later() {
     assert_eq!(key_input(&KeyUse::Encrypt).unwrap(), b"null");
     let stored = decrypt(r#" {"external_data": {"salt": "s", "n": 1.50}} "#);
     assert_eq!(key_input(&stored).unwrap(), br#"{"external_data":{"salt":"s","n":1.50}}"#);
-    for damaged in ["", "null", "{}", r#"{"external_data":null}"#, r#"{"external_data":{},"x":1}"#] {
+    for (damaged, at) in
+        [("", 1), ("null", 1), (r#"{"external_data":{"#, 19), ("{\"external_data\":{}} x", 22)]
+    {
+        assert_eq!(key_input(&decrypt(damaged)), Err(ExternalError::Stored { at }), "{damaged}");
+    }
+    for damaged in ["{}", r#"{"external_data":null}"#, r#"{"external_data":{},"x":1}"#] {
         assert_eq!(key_input(&decrypt(damaged)), Err(ExternalError::Metadata), "{damaged}");
     }
+}
+
+#[test]
+fn metadata_that_cannot_be_kept_as_they_are_are_refused_with_the_byte() {
+    let body = b"{\"keys\":{\"encryption_key\":\"AAEC\"},\"meta\":{\"external_data\": {\"a\":\"\xff\"}}}";
+    let printed = [HEADER.as_bytes(), body].concat();
+    let at = body.iter().position(|byte| *byte == 0xff).unwrap() + 1;
+    assert_eq!(key_output(&KeyUse::Encrypt, &printed), Err(ExternalError::Json { at }));
+    let stored = KeyUse::Decrypt(b"{\"external_data\":{\"a\":\"\xff\"}}".to_vec());
+    assert_eq!(key_input(&stored), Err(ExternalError::Stored { at: 24 }));
+    // As deep as it may be, and one level more.
+    let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+    let printed = |levels| {
+        let data = nested(levels);
+        format!(r#"{HEADER}{{"keys":{{"encryption_key":"AAEC"}},"meta":{{"external_data":{{"a":{data}}}}}}}"#)
+    };
+    let kept = key_output(&KeyUse::Encrypt, printed(9_997).as_bytes()).unwrap();
+    assert_eq!(kept.metadata().unwrap().len(), r#"{"external_data":{"a":}}"#.len() + 2 * 9_997);
+    let refused = key_output(&KeyUse::Encrypt, printed(9_998).as_bytes());
+    assert!(matches!(refused, Err(ExternalError::Json { .. })), "{refused:?}");
 }
 
 #[test]

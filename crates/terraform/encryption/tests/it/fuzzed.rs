@@ -24,6 +24,13 @@ fn envelopes_have_all_properties_wherever_they_are_cut() {
 }
 
 #[test]
+fn metadata_have_all_properties_wherever_they_are_cut() {
+    for input in corpus("metadata_open") {
+        (0..=input.len()).for_each(|end| properties::metadata_open(&input[..end]));
+    }
+}
+
+#[test]
 fn configurations_have_all_properties_wherever_they_are_cut() {
     for input in corpus("configuration_read") {
         (0..=input.len()).for_each(|end| properties::configuration_read(&input[..end]));

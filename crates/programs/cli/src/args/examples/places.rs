@@ -103,8 +103,8 @@ pub(super) const EXAMPLES: &[Examples] = &[
                 "groundstate encryption decrypt . --encryption encryption.hcl",
             ),
             example(
-                "Show which states of a list would be decrypted",
-                "groundstate encryption decrypt --list states.txt --dry-run --encryption encryption.hcl",
+                "Decrypt a plan for `tofu show`",
+                "groundstate encryption decrypt tfplan --target plan -o plain.tfplan --encryption encryption.hcl",
             ),
         ],
     ),

@@ -1,5 +1,7 @@
 //! `groundstate encryption encrypt|decrypt|rotate`: states in another form, with the same content.
 
+use std::fs;
+
 use groundstate_backends::Purpose;
 use groundstate_encryption::{Envelope, Method, Status};
 use groundstate_encryption_providers::Encryption;
@@ -12,6 +14,7 @@ use crate::input::encryption;
 use crate::input::family::{Family, is_packed};
 use crate::input::location::StateLocation;
 use crate::input::packed;
+use crate::input::remote::Located;
 use crate::report::error::{Failure, Kind, Outcome, Result, chain};
 use crate::report::json::Json;
 use crate::report::messages::Messages;
@@ -104,7 +107,12 @@ fn convert(location: StateLocation, args: &EncryptionChangeArgs, goal: Goal) -> 
         Failure::new(Kind::Usage, format!("no configuration says how {name} is encrypted"))
             .hint("name its directory, or give the `encryption` block in TF_ENCRYPTION or in a file with `--encryption FILE`")
     })?;
-    refuse(&name, &known, goal)?;
+    refuse(&name, &known, goal).map_err(|failure| match location.located() {
+        Located::File(path, _) if fs::read(path).is_ok_and(|text| encryption::is_plan(&text)) => {
+            encryption::plan(&name)
+        }
+        _ => failure,
+    })?;
     let opened = ManagedState::open_raw(location, Backup::None, !args.lock.no_lock)?;
     let outcome = match args.dry_run {
         true => unlocked(&opened, async |manager| change(manager, &name, &known, goal, None).await)?,
@@ -182,6 +190,9 @@ async fn converted(name: &str, text: &[u8], known: &Encryption, goal: Goal) -> R
     }
     let unusable = |message: String| Failure::new(Kind::Unusable, message);
     let envelope = Envelope::parse(text).map_err(|error| unusable(format!("{name}: {error}")))?;
+    if encryption::is_plan(text) {
+        return Err(encryption::plan(name));
+    }
     match (goal, envelope.is_some()) {
         (Goal::Encrypted, true) | (Goal::Plain, false) => return Ok(None),
         (Goal::Encrypted, false) => return sealed(name, text, known).await.map(Some),

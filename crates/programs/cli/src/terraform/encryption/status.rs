@@ -1,7 +1,8 @@
 //! `groundstate encryption status`: which states are encrypted, with which keys.
 
 use groundstate_backends::Purpose;
-use groundstate_encryption::{Chain, Envelope, Opened, Options, Status};
+use groundstate_common::Timestamp;
+use groundstate_encryption::{Chain, Envelope, KeyProvider, Method, Opened, Options, Status};
 use groundstate_encryption_providers::Encryption;
 use groundstate_statemgr_fs::Backup;
 
@@ -12,11 +13,11 @@ use crate::input::family::{Family, is_packed};
 use crate::input::head::Head;
 use crate::input::location::StateLocation;
 use crate::input::packed;
-use crate::input::runtime::runtime;
 use crate::report::error::{Failure, Kind, Outcome, Result};
 use crate::report::json::Json;
 use crate::report::messages::Messages;
 use crate::report::output::Output;
+use crate::report::text::{age, columns};
 use crate::session::locked::unlocked;
 use crate::session::managed_state::ManagedState;
 
@@ -33,9 +34,15 @@ struct Found {
     method: Option<String>,
     key_provider: Option<String>,
     key: Option<String>,
+    /// The version of that key, where the provider stores it.
+    key_version: Option<String>,
+    /// A fallback opens it, and not the primary method.
+    by_fallback: Option<bool>,
+    /// When it was last written, if its place says.
+    modified: Option<Timestamp>,
     /// The next write changes how it is encrypted.
     migrates: Option<bool>,
-    /// Why it could not be decrypted, although there is a configuration.
+    /// Why other commands refuse it, although there is a configuration.
     error: Option<String>,
 }
 
@@ -56,8 +63,8 @@ pub(super) fn run(args: &EncryptionStatusArgs) -> Result {
     if args.states.json {
         out.json(&Json::document(|json| json.objects("states", &found, members)))?;
     } else {
-        let width = found.iter().map(|each| each.state.chars().count()).max().unwrap_or_default();
-        found.iter().try_for_each(|each| out.line(&line(each, width)))?;
+        let rows: Vec<_> = found.iter().map(row).collect();
+        columns(&rows).iter().try_for_each(|line| out.line(line))?;
     }
     out.finish()?;
     Ok(outcome)
@@ -76,12 +83,19 @@ fn look(location: StateLocation) -> Result<Found> {
         method: None,
         key_provider: None,
         key: None,
+        key_version: None,
+        by_fallback: None,
+        modified: None,
         migrates: None,
         error: None,
     };
     let Some(stored) = stored else { return Ok(found) };
+    found.modified = stored.modified;
     let text = match is_packed(&stored.bytes) {
-        true => packed::unpack(&stored.bytes).unwrap_or(stored.bytes),
+        true => packed::unpack(&stored.bytes).map_err(|error| {
+            let message = format!("{} is compressed by gzip and cannot be unpacked: {error}", found.state);
+            Failure::new(Kind::NotState, message)
+        })?,
         false => stored.bytes,
     };
     if Family::sniff(&text) == Some(Family::Pulumi) {
@@ -94,29 +108,49 @@ fn look(location: StateLocation) -> Result<Found> {
     let Some(envelope) = envelope else {
         let head = Head::read(&text).unwrap_or_default();
         (found.status, found.serial, found.lineage) = ("plain", Some(head.serial.to_string()), head.lineage);
-        found.migrates = configured.ok().flatten().map(|known| !known.chain().primary().is_unencrypted());
+        match configured {
+            Ok(Some(known)) => plain(&mut found, known.chain()),
+            Ok(None) => {}
+            Err(failure) => found.error = Some(failure.message),
+        }
         return Ok(found);
     };
+    if !envelope.is_of_state() {
+        return Err(encryption::plan(&found.state));
+    }
     found.status = "encrypted";
     found.serial = envelope.serial().map(str::to_owned);
     found.lineage = envelope.lineage().to_owned();
     found.providers = envelope.metadata().keys().cloned().collect();
     match configured {
         Ok(None) => {}
-        Ok(Some(known)) => decrypt(&mut found, &known, &text)?,
+        Ok(Some(known)) => decrypt(&mut found, &known, &text, &envelope)?,
         Err(failure) => found.error = Some(failure.message),
     }
     Ok(found)
 }
 
+/// Adds what a configuration says of a state in the clear.
+fn plain(found: &mut Found, chain: &Chain) {
+    if !chain.methods().any(Method::is_unencrypted) {
+        found.error = Some(encryption::IN_THE_CLEAR.to_owned());
+    }
+    let is_primary = chain.primary().is_unencrypted();
+    (found.migrates, found.by_fallback) = (Some(!is_primary), Some(!is_primary && found.error.is_none()));
+}
+
 /// Adds what only the keys tell.
-fn decrypt(found: &mut Found, known: &Encryption, text: &[u8]) -> Result<()> {
-    match runtime()?.block_on(known.keys().open(known.chain(), text)) {
+fn decrypt(found: &mut Found, known: &Encryption, text: &[u8], envelope: &Envelope<'_>) -> Result<()> {
+    match encryption::opened(known, text)? {
         Ok(Opened { status, method, key_provider, .. }) => {
             found.migrates = Some(status == Status::Migration);
+            found.by_fallback = method.as_ref().map(|method| method != known.chain().primary().id());
             found.method = method.map(|method| method.to_string());
+            let is_it = |known: &&KeyProvider| Some(known.id()) == key_provider.as_ref();
+            let provider = known.chain().methods().filter_map(Method::key_provider).find(is_it);
+            found.key = provider.and_then(KeyProvider::options).and_then(key);
+            found.key_version = provider.and_then(|provider| envelope.key_version(provider.metadata_key()));
             found.key_provider = key_provider.map(|provider| provider.to_string());
-            found.key = found.key_provider.as_deref().and_then(|provider| key(known.chain(), provider));
         }
         Err(error) => found.error = Some(error.to_string()),
     }
@@ -124,10 +158,7 @@ fn decrypt(found: &mut Found, known: &Encryption, text: &[u8]) -> Result<()> {
 }
 
 /// What names the key of a service, by the option of its key provider.
-fn key(chain: &Chain, provider: &str) -> Option<String> {
-    let is_it = |known: &&groundstate_encryption::KeyProvider| known.id().to_string() == provider;
-    let options: &Options =
-        chain.methods().filter_map(|method| method.key_provider()).find(is_it)?.options()?;
+fn key(options: &Options) -> Option<String> {
     let names = ["kms_key_id", "kms_encryption_key", "vault_key_name", "key_name"];
     names.into_iter().find_map(|name| options.text(name).ok().flatten().map(|text| text.to_string()))
 }
@@ -149,6 +180,8 @@ fn members(json: &mut Json, found: &Found) {
         ("method", &found.method),
         ("key_provider", &found.key_provider),
         ("key", &found.key),
+        ("key_version", &found.key_version),
+        ("modified", &found.modified.map(|time| time.to_string())),
         ("error", &found.error),
     ];
     for (name, text) in texts {
@@ -156,24 +189,34 @@ fn members(json: &mut Json, found: &Found) {
             json.text(name, text);
         }
     }
-    if let Some(migrates) = found.migrates {
-        json.raw("migrates", migrates);
+    for (name, flag) in [("fallback", found.by_fallback), ("migrates", found.migrates)] {
+        if let Some(flag) = flag {
+            json.raw(name, flag);
+        }
     }
 }
 
-fn line(found: &Found, width: usize) -> String {
-    let mut text = format!("{:width$}  {}", found.state, found.status);
+/// The cells of a state: its name, its status, what encrypts it, its serial, its age, and what is to be known besides.
+fn row(found: &Found) -> [String; 6] {
+    let mut how = String::new();
     if let Some(method) = &found.method {
-        text.push_str(&format!("  {method}"));
-        text.extend(found.key_provider.iter().map(|provider| format!(" with {provider}")));
-        text.extend(found.key.iter().map(|key| format!(" ({key})")));
+        how.push_str(method);
+        how.extend(found.key_provider.iter().map(|provider| format!(" with {provider}")));
+        let version = found.key_version.iter().map(|version| format!("version {version}"));
+        let key: Vec<String> = found.key.iter().cloned().chain(version).collect();
+        how.extend((!key.is_empty()).then(|| format!(" ({})", key.join(", "))));
     } else if found.status == "encrypted" {
-        text.push_str(&format!("  {} (not authenticated)", found.providers.join(", ")));
+        how = format!("{} (not authenticated)", found.providers.join(", "));
     }
-    text.extend(found.serial.iter().map(|serial| format!("  serial {serial}")));
-    if found.migrates == Some(true) {
-        text.push_str("  the next write encrypts it with the primary method");
+    let mut notes = Vec::new();
+    if found.by_fallback == Some(true) {
+        notes.push("opened by a fallback".to_owned());
     }
-    text.extend(found.error.iter().map(|error| format!("  {error}")));
-    text
+    if found.migrates == Some(true) && found.error.is_none() {
+        notes.push("the next write encrypts it with the primary method".to_owned());
+    }
+    notes.extend(found.error.iter().cloned());
+    let serial = found.serial.as_ref().map(|serial| format!("serial {serial}")).unwrap_or_default();
+    let age = found.modified.map(|time| format!("written {} ago", age(time))).unwrap_or_default();
+    [found.state.clone(), found.status.to_owned(), how, serial, age, notes.join("; ")]
 }
