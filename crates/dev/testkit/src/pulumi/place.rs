@@ -37,6 +37,11 @@ impl PulumiPlace {
         Self::new("file", format!("file://{}", folder.display()), &[], None)
     }
 
+    /// A service at this URL, whose users have tokens.
+    pub fn service(url: &str, token: &str) -> Self {
+        Self::new("service", url.to_owned(), &[("PULUMI_ACCESS_TOKEN", token)], None)
+    }
+
     /// A prefix of a bucket in S3.
     pub fn s3() -> Self {
         Self::s3_in(TestBackend::s3(S3Locks::File))

@@ -1,0 +1,160 @@
+//! Checkpoints of an update whose client sends no journal: whole ones, and differences to the one before.
+
+use bytes::{BufMut as _, Bytes, BytesMut};
+use groundstate_blobs::{BlobVersion, GetOptions, Precondition, PutOptions};
+use groundstate_common::hex;
+use groundstate_json::RawJson;
+use groundstate_pulumi_protocol::{Edit, apply_delta};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::deployment;
+use crate::error::{Error, ErrorKind, Result};
+use crate::op::Op;
+use crate::update::{LeaseToken, Update};
+
+const OP: Op = Op::Save;
+
+/// A checkpoint that a client sends.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum CheckpointUpload<'a> {
+    /// The deployment, around which the service writes the envelope.
+    Whole {
+        /// The version of the deployment.
+        version: u64,
+        /// Its features.
+        features: &'a [String],
+        /// The deployment, whose bytes stay.
+        deployment: &'a RawJson,
+    },
+    /// The whole text, envelope and all, whose bytes stay.
+    Verbatim {
+        /// The number of the save, from 1.
+        sequence: u64,
+        /// The text.
+        text: &'a [u8],
+    },
+    /// What changes of the text before.
+    Delta {
+        /// The number of the save, from 1.
+        sequence: u64,
+        /// The changes.
+        edits: &'a [Edit],
+        /// The SHA-256 of the result in lower-case hexadecimal.
+        sha256: &'a str,
+    },
+}
+
+/// The last checkpoint of an update.
+pub(crate) struct StoredCheckpoint {
+    header: Header,
+    pub(crate) text: Bytes,
+    version: BlobVersion,
+}
+
+/// The line in front of the text of a checkpoint.
+#[derive(Debug, Serialize, Deserialize)]
+struct Header {
+    sequence: u64,
+    sha256: String,
+}
+
+impl Update {
+    /// Stores a checkpoint. When this returns, it is durable, and will count however the update ends. Sent again, it changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// `Conflict` for a difference that does not fit what is stored, upon which clients send the whole; `Invalid` for what is no
+    /// deployment, `LeaseLost`, and those of the store.
+    pub async fn save(&self, token: &LeaseToken, upload: CheckpointUpload<'_>) -> Result<()> {
+        self.leased(OP, token).await?;
+        let stored = self.checkpoint(OP).await?;
+        if let Some((header, text)) = self.next(stored.as_ref(), upload)? {
+            let mut bytes = BytesMut::new();
+            let line = serde_json::to_vec(&header)
+                .map_err(|error| self.stack.error(ErrorKind::Internal, OP).with_source(error))?;
+            bytes.put_slice(&line);
+            bytes.put_u8(b'\n');
+            bytes.put_slice(&text);
+            let expected =
+                stored.map_or(Precondition::Absent, |stored| Precondition::Version(stored.version));
+            self.put_bytes(OP, "checkpoint", bytes.freeze(), &PutOptions::expecting(expected)).await?;
+        }
+        // A node that ended the update in between may not have seen it.
+        self.leased(OP, token).await.map(drop)
+    }
+
+    /// The checkpoint that comes next; none if it is stored already, or was overtaken.
+    fn next(
+        &self,
+        stored: Option<&StoredCheckpoint>,
+        upload: CheckpointUpload<'_>,
+    ) -> Result<Option<(Header, Bytes)>> {
+        let last = stored.map_or(0, |stored| stored.header.sequence);
+        let conflict = |why: String| self.stack.error(ErrorKind::Conflict, OP).because(why);
+        let (sequence, text) = match upload {
+            CheckpointUpload::Whole { version, features, deployment } => {
+                (last, deployment::assemble(version, features, deployment))
+            }
+            // Others came after it.
+            CheckpointUpload::Verbatim { sequence, .. } if sequence < last => return Ok(None),
+            CheckpointUpload::Verbatim { sequence, text } => (sequence, Bytes::copy_from_slice(text)),
+            CheckpointUpload::Delta { sequence, sha256, .. } if sequence == last => {
+                return match stored.is_some_and(|stored| stored.header.sha256 == sha256) {
+                    true => Ok(None),
+                    false => Err(conflict(format!("save {sequence} is stored with another content"))),
+                };
+            }
+            CheckpointUpload::Delta { sequence, .. } if sequence != last + 1 => {
+                return Err(conflict(format!(
+                    "the last save is {last}, and the difference is for {sequence}"
+                )));
+            }
+            CheckpointUpload::Delta { sequence, edits, sha256 } => {
+                let old = stored.map(|stored| &stored.text[..]).unwrap_or_default();
+                let limit = self.stack.stacks.options().state_bytes;
+                let text = apply_delta(old, edits, limit).map_err(|error| conflict(error.to_string()))?;
+                if hex(&Sha256::digest(&text)) != sha256 {
+                    return Err(conflict(
+                        "the result does not have the hash that was sent with it".to_owned(),
+                    ));
+                }
+                (sequence, text.into())
+            }
+        };
+        let text = self.as_export(text)?;
+        let sha256 = hex(&Sha256::digest(&text));
+        if stored.is_some_and(|stored| stored.header.sequence == sequence && stored.header.sha256 == sha256) {
+            return Ok(None);
+        }
+        Ok(Some((Header { sequence, sha256 }, text)))
+    }
+
+    /// Checks that a text is an export, whose bytes stay: later differences are to exactly them.
+    fn as_export(&self, text: Bytes) -> Result<Bytes> {
+        deployment::normal(OP, self.stack.path(), &text)?;
+        Ok(text)
+    }
+
+    pub(crate) async fn checkpoint(&self, op: Op) -> Result<Option<StoredCheckpoint>> {
+        let stacks = &self.stack.stacks;
+        let key = stacks.blob_key(op, self.stack.path(), &self.key_text("checkpoint"))?;
+        let blob = stacks.blobs().get(&key, &GetOptions::default()).await;
+        let Some(blob) = blob.map_err(|error| Error::of_blobs(op, self.stack.path(), error))? else {
+            return Ok(None);
+        };
+        let damaged = || {
+            let failure = self.stack.error(ErrorKind::Corrupt, op);
+            failure.because(format!("the checkpoint of the update {} is damaged", self.id))
+        };
+        let end = blob.bytes.iter().position(|byte| *byte == b'\n').ok_or_else(damaged)?;
+        let header: Header =
+            serde_json::from_slice(&blob.bytes[..end]).map_err(|error| damaged().with_source(error))?;
+        let text = blob.bytes.slice(end + 1..);
+        if hex(&Sha256::digest(&text)) != header.sha256 {
+            return Err(damaged());
+        }
+        Ok(Some(StoredCheckpoint { header, text, version: blob.version().clone() }))
+    }
+}

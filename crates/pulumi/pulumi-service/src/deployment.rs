@@ -1,0 +1,105 @@
+//! States as they are stored: exports whose deployments keep their bytes, and what is counted in them.
+
+use std::fmt;
+
+use bytes::Bytes;
+use groundstate_json::RawJson;
+use groundstate_pulumi_deployment::{DecodeOptions, DeploymentFile, EncodeOptions, Envelope, decode, encode};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::op::Op;
+use crate::stacks::raw;
+
+/// The export of a stack that has never been updated.
+pub(crate) const EMPTY: &[u8] = br#"{"version":3,"deployment":{"manifest":{"time":"0001-01-01T00:00:00Z","magic":"","version":""},"metadata":{}}}"#;
+
+/// An export, compact around its deployment, whose bytes stay.
+pub(crate) fn normal(op: Op, place: impl fmt::Display, text: &[u8]) -> Result<Bytes> {
+    let raw = raw(op, &place, text)?;
+    let wrong = |why: String| Error::new(ErrorKind::Invalid, op, &place).because(why);
+    if !(1..=4).contains(&raw.version) {
+        return Err(wrong(format!("deployments have the versions 1 to 4, and this one has {}", raw.version)));
+    }
+    match &raw.deployment {
+        Some(inner) if inner.as_str().trim_start().starts_with('{') => {
+            Ok(assemble(raw.version.unsigned_abs(), &raw.features, inner))
+        }
+        _ => Err(wrong("the export has no deployment".to_owned())),
+    }
+}
+
+/// What is counted in a state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) resources: u64,
+    pub(crate) pending: u64,
+    /// Whether there is anything but a lone root stack.
+    pub(crate) in_use: bool,
+}
+
+impl Counts {
+    /// Counts without building what is counted.
+    pub(crate) fn of(op: Op, place: impl fmt::Display, text: &[u8]) -> Result<Self> {
+        #[derive(Deserialize)]
+        struct Export {
+            deployment: Option<Deployment>,
+        }
+        #[derive(Deserialize)]
+        struct Deployment {
+            #[serde(default)]
+            resources: Option<Vec<Resource>>,
+            #[serde(default)]
+            pending_operations: Option<Vec<IgnoredAny>>,
+        }
+        #[derive(Deserialize)]
+        struct Resource {
+            #[serde(default, rename = "type")]
+            kind: Option<String>,
+        }
+        let export: Export = serde_json::from_slice(text).map_err(|error| {
+            let failure = Error::new(ErrorKind::Invalid, op, place);
+            failure.because(format!("the state is no deployment: {error}"))
+        })?;
+        let Some(deployment) = export.deployment else { return Ok(Self::default()) };
+        let resources = deployment.resources.unwrap_or_default();
+        let is_lone_root =
+            matches!(&resources[..], [only] if only.kind.as_deref() == Some("pulumi:pulumi:Stack"));
+        Ok(Self {
+            resources: resources.len() as u64,
+            pending: deployment.pending_operations.map_or(0, |pending| pending.len() as u64),
+            in_use: !resources.is_empty() && !is_lone_root,
+        })
+    }
+}
+
+/// Reads a stored state.
+pub(crate) fn read(op: Op, place: impl fmt::Display, text: &[u8]) -> Result<DeploymentFile> {
+    decode(text, &DecodeOptions::default()).map_err(|error| {
+        Error::new(ErrorKind::Corrupt, op, place).because("the state cannot be read").with_source(error)
+    })
+}
+
+/// Writes a state as it is stored.
+pub(crate) fn write(op: Op, place: impl fmt::Display, mut file: DeploymentFile) -> Result<Bytes> {
+    file.envelope = Envelope::Deployment;
+    let text = encode(&file, &EncodeOptions::default()).map_err(|error| {
+        Error::new(ErrorKind::Internal, op, place).because("the state cannot be written").with_source(error)
+    })?;
+    Ok(text.into())
+}
+
+/// A checkpoint upload as an export: the version, the features and the deployment as it was sent.
+pub(crate) fn assemble(version: u64, features: &[String], deployment: &RawJson) -> Bytes {
+    let mut text = format!("{{\"version\":{version}");
+    if !features.is_empty() {
+        let names: Vec<String> =
+            features.iter().map(|name| serde_json::Value::from(name.as_str()).to_string()).collect();
+        text.push_str(&format!(",\"features\":[{}]", names.join(",")));
+    }
+    text.push_str(",\"deployment\":");
+    text.push_str(deployment.as_str());
+    text.push('}');
+    text.into()
+}

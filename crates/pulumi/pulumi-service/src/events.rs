@@ -1,0 +1,135 @@
+//! The events of an update: stored as they come, in any order and any number of times, read in the order of their numbers.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use futures_util::stream::{self, StreamExt, TryStreamExt};
+use groundstate_blobs::{GetOptions, ListOptions, PutOptions};
+use groundstate_json::RawJson;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::op::Op;
+use crate::update::{LeaseToken, Update};
+
+const OP: Op = Op::Events;
+/// How many batches are read at a time.
+const PARALLEL: usize = 8;
+
+/// An event of an engine, as its client sent it.
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// Its number in the update, from 0.
+    pub sequence: u64,
+    /// Its JSON.
+    pub text: RawJson,
+}
+
+/// A part of the events of an update.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct EventPage {
+    /// The events, in the order of their numbers.
+    pub events: Vec<Event>,
+    /// From which number on there may be more.
+    pub next: Option<u64>,
+}
+
+/// What is kept of a summary: what an update changed.
+#[derive(Debug, Serialize, Deserialize)]
+struct Summary {
+    changes: BTreeMap<String, u64>,
+}
+
+impl Update {
+    /// Stores events. Those of a batch that is sent again are stored once.
+    ///
+    /// # Errors
+    ///
+    /// `LeaseLost`, and those of the store.
+    pub async fn store_events(
+        &self,
+        token: &LeaseToken,
+        events: &[Event],
+        changes: Option<&BTreeMap<String, u64>>,
+    ) -> Result<()> {
+        self.check(token).await?;
+        let first = events.iter().map(|event| event.sequence).min();
+        let last = events.iter().map(|event| event.sequence).max();
+        let (Some(first), Some(last)) = (first, last) else { return Ok(()) };
+        let mut text = String::new();
+        for event in events {
+            // A line for each: what is compact has no line breaks.
+            text.push_str(&format!("{}\t{}\n", event.sequence, event.text.as_str()));
+        }
+        let what = format!("events/{first:016}-{last:016}");
+        self.put_bytes(OP, &what, Bytes::from(text), &PutOptions::default()).await?;
+        if let Some(changes) = changes {
+            let summary = Summary { changes: changes.clone() };
+            self.put(OP, "summary", &summary, &PutOptions::default()).await?;
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn summary(&self, op: Op) -> Result<Option<BTreeMap<String, u64>>> {
+        Ok(self.get::<Summary>(op, "summary").await?.map(|(summary, _)| summary.changes))
+    }
+
+    /// Reads events from a number on, at most about `limit` of them.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub async fn events(&self, from: u64, limit: usize) -> Result<EventPage> {
+        let stacks = &self.stack.stacks;
+        let failed = |error| Error::of_blobs(OP, self.stack.path(), error);
+        let (mut names, mut page) = (Vec::new(), None);
+        loop {
+            let listed =
+                stacks.blobs().list(&self.key_text("events/"), &ListOptions::default().page(page)).await;
+            let listed = listed.map_err(failed)?;
+            names.extend(listed.blobs.into_iter().map(|blob| blob.name));
+            page = listed.next;
+            if page.is_none() {
+                break;
+            }
+        }
+        let last = |name: &str| name.rsplit_once('-').and_then(|(_, last)| last.parse::<u64>().ok());
+        names.retain(|name| last(name).is_some_and(|last| last >= from));
+        let reads = stream::iter(names).map(|name| async move {
+            let key = stacks.blob_key(OP, self.stack.path(), &name)?;
+            let blob = stacks.blobs().get(&key, &GetOptions::default()).await.map_err(failed)?;
+            Ok::<_, Error>(blob.map(|blob| blob.bytes).unwrap_or_default())
+        });
+        let mut reads = reads.buffered(PARALLEL);
+        let mut events = BTreeMap::new();
+        let mut is_whole = true;
+        while let Some(batch) = reads.try_next().await? {
+            for line in batch.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+                let event = self.event(line)?;
+                if event.sequence >= from {
+                    events.entry(event.sequence).or_insert(event);
+                }
+            }
+            if events.len() > limit {
+                is_whole = false;
+                break;
+            }
+        }
+        // Batches overlap only where clients number wrongly; what is behind the limit is read again for the next page.
+        let events: Vec<Event> = events.into_values().take(limit.max(1)).collect();
+        let next = events.last().filter(|_| !is_whole).map(|event| event.sequence + 1);
+        Ok(EventPage { events, next })
+    }
+
+    fn event(&self, line: &[u8]) -> Result<Event> {
+        let read = || {
+            let (sequence, text) = std::str::from_utf8(line).ok()?.split_once('\t')?;
+            Some(Event { sequence: sequence.parse().ok()?, text: RawJson::parse_as_written(text).ok()? })
+        };
+        read().ok_or_else(|| {
+            let failure = self.stack.error(ErrorKind::Corrupt, OP);
+            failure.because(format!("the events of the update {} are damaged", self.id))
+        })
+    }
+}

@@ -1,0 +1,276 @@
+//! The journal of an update: entries are durable when they are acknowledged, in any order, any number of times.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use groundstate_blobs::{DeleteOptions, ListOptions};
+use groundstate_pulumi_journal::{DecodeOptions, Entry, EntryKind, Target, decode_entry};
+use groundstate_wal::blobs::BlobJournal;
+use groundstate_wal::{
+    Cursor, ErrorKind as WalKind, JournalStore, JournalWriter, OpenOptions, Record, read_all, replay,
+};
+use sha2::{Digest as _, Sha256};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::op::Op;
+use crate::record::VersionNote;
+use crate::stack::Stack;
+use crate::update::{LeaseToken, Update};
+
+const OP: Op = Op::Save;
+/// How often a writer is opened again because another node wrote in between.
+const ATTEMPTS: usize = 4;
+
+/// What is known of a journal that is being written.
+#[derive(Default)]
+pub(crate) struct Tail {
+    writer: Option<Arc<dyn JournalWriter>>,
+    /// How far the journal was read or written.
+    end: Option<Cursor>,
+    known: Known,
+}
+
+/// What entries have told so far, as far as others may refer to it.
+#[derive(Clone, Default)]
+struct Known {
+    entries: HashMap<u64, [u8; 32]>,
+    /// Operations that recorded a resource.
+    recorded: HashSet<u64>,
+    /// How many resources the largest base has.
+    resources: u64,
+    /// Whether the base was rebuilt, so that it has what was recorded before.
+    is_rebuilt: bool,
+}
+
+impl Stack {
+    fn journal_store(&self, op: Op, update: &str) -> Result<BlobJournal> {
+        let (blobs, ids) = (Arc::clone(self.stacks.blobs()), Arc::clone(&self.stacks.context().ids));
+        let prefix = format!("{}/{update}/journal/", self.id());
+        BlobJournal::new(blobs, &prefix, ids).map_err(|error| Error::of_journal(op, self.path(), error))
+    }
+}
+
+impl Update {
+    /// Stores entries, each the JSON of one. Those that are stored already are passed over. When this returns, all are durable, and
+    /// will count however the update ends.
+    ///
+    /// # Errors
+    ///
+    /// `Invalid` if one of them is no entry or speaks of what is not there; `Conflict` if another entry has its number. Nothing of the batch is
+    /// stored then. `LeaseLost`, and those of the store.
+    pub async fn append(&self, token: &LeaseToken, entries: &[&[u8]]) -> Result<()> {
+        let leased = self.leased(OP, token).await?;
+        if leased.running.journal.is_none() {
+            return Err(self.invalid("it was started without a journal"));
+        }
+        let decoded = entries.iter().map(|text| self.decode(text)).collect::<Result<Vec<Entry>>>()?;
+        let tail = self.stack.stacks.live().tail(&self.id);
+        let mut tail = tail.lock().await;
+        for _ in 0..ATTEMPTS {
+            self.catch_up(&mut tail).await?;
+            let (records, known) = self.fresh(&tail.known, &decoded, entries)?;
+            if records.is_empty() {
+                break;
+            }
+            let Some(writer) = tail.writer.clone() else { continue };
+            match writer.append(&records).await {
+                Ok(_) => {
+                    (tail.known, tail.end) = (known, writer.position());
+                    break;
+                }
+                // Another node wrote meanwhile: its entries are read first.
+                Err(error)
+                    if matches!(error.kind(), WalKind::Fenced | WalKind::Closed | WalKind::Ambiguous) =>
+                {
+                    tail.writer = None;
+                }
+                Err(error) => {
+                    tail.writer = None;
+                    return Err(Error::of_journal(OP, self.stack.path(), error));
+                }
+            }
+        }
+        if !decoded.iter().all(|entry| tail.known.entries.contains_key(&entry.sequence.get())) {
+            let failure = self.stack.error(ErrorKind::Unavailable, OP);
+            return Err(failure.because("other nodes write the journal all the time"));
+        }
+        // A node that ended the update in between may not have seen these: only now is it certain that they count.
+        self.leased(OP, token).await.map(drop)
+    }
+
+    fn invalid(&self, why: impl Into<String>) -> Error {
+        self.stack.error(ErrorKind::Invalid, OP).because(why)
+    }
+
+    fn decode(&self, text: &[u8]) -> Result<Entry> {
+        let entry = decode_entry(text, &DecodeOptions::default())
+            .map_err(|error| self.invalid(format!("an entry of the journal: {error}")))?;
+        if let EntryKind::Unknown(kind) = entry.kind {
+            return Err(
+                self.invalid(format!("entry {} has the kind {kind}, which is not known", entry.sequence))
+            );
+        }
+        Ok(entry)
+    }
+
+    /// Becomes the writer, and reads what others wrote.
+    async fn catch_up(&self, tail: &mut Tail) -> Result<()> {
+        if tail.writer.is_some() {
+            return Ok(());
+        }
+        let failed = |error| Error::of_journal(OP, self.stack.path(), error);
+        let store = self.stack.journal_store(OP, &self.id)?;
+        let writer = store.open(&OpenOptions::new(&self.id).take_over(true)).await.map_err(failed)?;
+        let head = store.head().await.map_err(failed)?;
+        if head.is_none() {
+            writer.begin(&Record::from(&b"{}"[..])).await.map_err(failed)?;
+        }
+        if tail.end.is_none() {
+            let head = self.stack.head(OP).await?;
+            let base = VersionNote::of(self.stack.current(OP, &head)?);
+            tail.known = Known { resources: base.resources, ..Known::default() };
+        }
+        if let Some(from) = tail.end.or_else(|| head.map(|head| head.start())) {
+            let mut records = Vec::new();
+            let mut keep = |_, record: Record| {
+                records.push(record);
+                Ok(())
+            };
+            replay(&store, from, &mut keep).await.map_err(failed)?;
+            for record in &records {
+                let entry =
+                    self.decode(record.as_bytes()).map_err(|error| self.damaged(OP).with_source(error))?;
+                tail.known.add(&entry, record.as_bytes());
+            }
+        }
+        tail.end = writer.position();
+        tail.writer = Some(writer);
+        Ok(())
+    }
+
+    fn damaged(&self, op: Op) -> Error {
+        let failure = self.stack.error(ErrorKind::Corrupt, op);
+        failure.because(format!("the journal of the update {} is damaged", self.id))
+    }
+
+    /// The entries of a batch that are new, and what is known with them.
+    fn fresh(&self, known: &Known, entries: &[Entry], texts: &[&[u8]]) -> Result<(Vec<Record>, Known)> {
+        let (mut with, mut records) = (known.clone(), Vec::new());
+        let mut new = Vec::new();
+        for (entry, text) in entries.iter().zip(texts) {
+            match with.entries.get(&entry.sequence.get()) {
+                Some(stored) if *stored == digest(text) => {}
+                Some(_) => {
+                    let failure = self.stack.error(ErrorKind::Conflict, OP);
+                    return Err(failure.because(format!("another entry has the number {}", entry.sequence)));
+                }
+                None => {
+                    with.add(entry, text);
+                    records.push(Record::from(*text));
+                    new.push(entry);
+                }
+            }
+        }
+        // Entries of a batch may refer to each other in any order.
+        for entry in new {
+            for target in entry.targets() {
+                if !with.has(target) {
+                    let what = match target {
+                        Target::Old(index) => {
+                            format!("resource {index} of the state that the update began with")
+                        }
+                        Target::New(operation) => format!("what operation {operation} recorded"),
+                    };
+                    return Err(self
+                        .invalid(format!("entry {} speaks of {what}, which is not there", entry.sequence)));
+                }
+            }
+        }
+        Ok((records, with))
+    }
+
+    /// Whether entries may have been stored.
+    pub(crate) async fn journal_is_begun(&self, op: Op) -> Result<bool> {
+        let store = self.stack.journal_store(op, &self.id)?;
+        let head = store.head().await.map_err(|error| Error::of_journal(op, self.stack.path(), error))?;
+        Ok(head.is_some())
+    }
+
+    /// All entries that are stored.
+    pub(crate) async fn entries(&self, op: Op) -> Result<Vec<Entry>> {
+        let store = self.stack.journal_store(op, &self.id)?;
+        let contents =
+            read_all(&store).await.map_err(|error| Error::of_journal(op, self.stack.path(), error))?;
+        let records = contents.map(|contents| contents.records).unwrap_or_default();
+        let entries = records.iter().map(|record| decode_entry(record.as_bytes(), &DecodeOptions::default()));
+        entries.collect::<Result<_, _>>().map_err(|error| self.damaged(op).with_source(error))
+    }
+
+    /// The text of every entry that is stored, in the order in which they were.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub async fn journal(&self) -> Result<Vec<Record>> {
+        let store = self.stack.journal_store(Op::Read, &self.id)?;
+        let contents = read_all(&store).await;
+        let contents = contents.map_err(|error| Error::of_journal(Op::Read, self.stack.path(), error))?;
+        Ok(contents.map(|contents| contents.records).unwrap_or_default())
+    }
+
+    /// Removes entries and checkpoints of an update whose successor succeeded. What is left does no harm.
+    pub(crate) async fn forget_entries(&self, op: Op) {
+        let blobs = self.stack.stacks.blobs();
+        for what in ["journal/", "checkpoint"] {
+            let prefix = self.key_text(what);
+            let mut page = None;
+            loop {
+                let Ok(listed) = blobs.list(&prefix, &ListOptions::default().page(page)).await else { break };
+                for blob in listed.blobs {
+                    let Ok(key) = self.stack.stacks.blob_key(op, self.stack.path(), &blob.name) else {
+                        continue;
+                    };
+                    if let Err(error) = blobs.delete(&key, &DeleteOptions::default()).await {
+                        tracing::debug!(error = %error, "what an update left is not removed yet");
+                    }
+                }
+                page = listed.next;
+                if page.is_none() {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+impl Known {
+    fn add(&mut self, entry: &Entry, text: &[u8]) {
+        self.entries.insert(entry.sequence.get(), digest(text));
+        if entry.state.is_some() && entry.kind.ends_operation() {
+            self.recorded.insert(entry.operation_id.get());
+        }
+        match entry.kind {
+            EntryKind::Write => {
+                let resources =
+                    entry.new_snapshot.as_ref().map_or(0, |snapshot| snapshot.resources.len() as u64);
+                self.resources = self.resources.max(resources);
+            }
+            EntryKind::RebuiltBaseState => self.is_rebuilt = true,
+            _ => {}
+        }
+    }
+
+    fn has(&self, target: Target) -> bool {
+        match target {
+            Target::New(operation) => self.recorded.contains(&operation.get()),
+            Target::Old(index) => {
+                let recorded = if self.is_rebuilt { self.recorded.len() as u64 } else { 0 };
+                index < self.resources + recorded
+            }
+        }
+    }
+}
+
+fn digest(text: &[u8]) -> [u8; 32] {
+    Sha256::digest(text).into()
+}

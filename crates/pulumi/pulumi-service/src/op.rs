@@ -1,0 +1,42 @@
+//! The operations on stacks, as errors name them.
+
+groundstate_common::worded! {
+    /// What was attempted when an [`Error`](crate::Error) happened.
+    ///
+    /// Callers decide by the variant; `Display` gives the words that stand in front of the stack: "cannot WORDS STACK".
+    pub enum Op => as_str {
+        /// Opening the stacks of a store.
+        Open = "open",
+        /// Listing stacks.
+        List = "list",
+        /// Reading a stack, its versions or its updates.
+        Read = "read",
+        /// Making a stack.
+        Create = "create",
+        /// Removing a stack.
+        Remove = "remove",
+        /// Giving a stack another name.
+        Rename = "rename",
+        /// Changing the tags of a stack.
+        Tag = "tag",
+        /// Replacing the state of a stack by another.
+        Import = "import into",
+        /// Beginning an update.
+        Update = "update",
+        /// Renewing the lease of an update.
+        Renew = "renew the lease of an update of",
+        /// Storing what an update did.
+        Save = "save an update of",
+        /// Ending an update.
+        Complete = "complete an update of",
+        /// Ending an update that another client runs.
+        Cancel = "cancel an update of",
+        /// Storing or reading the events of an update.
+        Events = "store events of",
+        /// Encrypting a secret.
+        Encrypt = "encrypt a secret of",
+        /// Decrypting a secret.
+        Decrypt = "decrypt a secret of",
+        ..Other
+    }
+}

@@ -1,0 +1,372 @@
+//! One stack: what is true of it, its state, its versions, its tags.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use bytes::Bytes;
+use groundstate_common::Timestamp;
+use groundstate_versioned::{Document, Expect, Head, Lock, Reader, Step, Version};
+
+use crate::deployment::{self, Counts};
+use crate::error::{Error, ErrorKind, Result};
+use crate::op::Op;
+use crate::path::StackPath;
+use crate::record::{Holder, Running, StackRecord, UpdateResult, VersionNote};
+use crate::stacks::{Stacks, write_json};
+
+/// How often tags are written when others are faster.
+const ATTEMPTS: usize = 8;
+
+/// A client of one stack. What it is called and tagged is as of when it was opened.
+#[derive(Clone)]
+pub struct Stack {
+    pub(crate) stacks: Stacks,
+    id: String,
+    record: StackRecord,
+    number: u64,
+    versions: Document,
+}
+
+/// The update that a stack has now.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct CurrentUpdate {
+    /// Its id.
+    pub id: String,
+    /// What it is.
+    pub kind: String,
+    /// Who started it.
+    pub author: String,
+    /// When.
+    pub started: Timestamp,
+}
+
+/// What is true of a stack now.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct StackState {
+    /// The number of the last version, 0 for a stack that has never been updated.
+    pub version: u64,
+    /// What is kept with it.
+    pub note: VersionNote,
+    /// The update that runs.
+    pub current: Option<CurrentUpdate>,
+    /// The id of the last update that was no preview, running or ended.
+    pub last_update: Option<String>,
+}
+
+/// A version of a stack.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct StackVersion {
+    /// Its number; the state that a stack begins with has 0.
+    pub number: u64,
+    /// Who made it.
+    pub by: String,
+    /// What is kept with it.
+    pub note: VersionNote,
+}
+
+/// A part of the history of a stack, the newest version first.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct StackVersions {
+    /// The versions.
+    pub versions: Vec<StackVersion>,
+    /// Before which number it goes on, if it does.
+    pub next: Option<u64>,
+}
+
+impl Stack {
+    pub(crate) fn new(stacks: Stacks, id: String, record: StackRecord, number: u64) -> Self {
+        let versions = stacks.versions(&id);
+        Self { stacks, id, record, number, versions }
+    }
+
+    /// Its id, which no other stack has, nor ever had.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Its name.
+    pub fn path(&self) -> &StackPath {
+        &self.record.path
+    }
+
+    /// Its tags.
+    pub fn tags(&self) -> &BTreeMap<String, String> {
+        &self.record.tags
+    }
+
+    /// When it was made.
+    pub fn created(&self) -> Timestamp {
+        self.record.created
+    }
+
+    pub(crate) fn record(&self) -> &StackRecord {
+        &self.record
+    }
+
+    pub(crate) fn versions_document(&self) -> &Document {
+        &self.versions
+    }
+
+    pub(crate) fn error(&self, kind: ErrorKind, op: Op) -> Error {
+        Error::new(kind, op, self.path())
+    }
+
+    pub(crate) fn failed(&self, op: Op, error: groundstate_versioned::Error) -> Error {
+        Error::of_document(op, self.path(), error)
+    }
+
+    /// The head, whatever holds the lock.
+    pub(crate) async fn head(&self, op: Op) -> Result<Head> {
+        self.versions.head().await.map_err(|error| self.failed(op, error))
+    }
+
+    /// The update that runs by this head: its lease is not over.
+    pub(crate) fn running(&self, head: &Head) -> Option<Running> {
+        match holder(head.lock()?)? {
+            Holder::Update(running) => Some(running),
+            Holder::Settle(_) | Holder::Rename { .. } => None,
+        }
+    }
+
+    /// A head under no lock that is over: what its holder did not finish is finished first.
+    pub(crate) async fn settled(&self, op: Op) -> Result<Head> {
+        let head = self.head(op).await?;
+        if head.recorded_lock().is_none() || head.lock().is_some() {
+            return Ok(head);
+        }
+        self.settle(op).await
+    }
+
+    /// What is true of it now.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub async fn state(&self) -> Result<StackState> {
+        const OP: Op = Op::Read;
+        let head = self.settled(OP).await?;
+        let version = self.current(OP, &head)?;
+        let note = VersionNote::of(version);
+        let current = self.running(&head);
+        let last_update = current.as_ref().map(|running| running.update.clone());
+        let last_update = match last_update {
+            Some(update) => Some(update),
+            None => self.last_update(&note, version.number).await?,
+        };
+        let current = current.map(|running| CurrentUpdate {
+            id: running.update,
+            kind: running.kind,
+            author: running.author,
+            started: running.started,
+        });
+        Ok(StackState { version: number(version), note, current, last_update })
+    }
+
+    /// The update that made the newest version that an update made. Renames and imports in between are passed over.
+    async fn last_update(&self, note: &VersionNote, number: u64) -> Result<Option<String>> {
+        /// Behind so many others the last update is not looked for.
+        const FAR: usize = 100;
+        if note.update.is_some() || number <= 1 {
+            return Ok(note.update.clone());
+        }
+        let page = self.versions.versions(None, FAR).await;
+        let page = page.map_err(|error| self.failed(Op::Read, error))?;
+        Ok(page.versions.iter().find_map(|version| VersionNote::of(version).update))
+    }
+
+    pub(crate) fn current<'h>(&self, op: Op, head: &'h Head) -> Result<&'h Version> {
+        head.current().ok_or_else(|| {
+            let error = self.error(ErrorKind::NotFound, op);
+            error.because(format!("there is no stack {}", self.path()))
+        })
+    }
+
+    /// The state: that of the last version, which is what an update that runs began with.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub async fn export(&self) -> Result<Reader> {
+        const OP: Op = Op::Read;
+        self.settled(OP).await?;
+        let reader = self.versions.read().await.map_err(|error| self.failed(OP, error))?;
+        reader.ok_or_else(|| self.error(ErrorKind::NotFound, OP))
+    }
+
+    /// The state of a version.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound`, and those of the store.
+    pub async fn export_version(&self, version: u64) -> Result<Reader> {
+        const OP: Op = Op::Read;
+        let found = self.version_of(OP, version).await?;
+        self.versions.open(&found).await.map_err(|error| self.failed(OP, error))
+    }
+
+    async fn version_of(&self, op: Op, version: u64) -> Result<Version> {
+        let missing = || self.error(ErrorKind::NotFound, op).because(format!("it has no version {version}"));
+        let stored = version.checked_add(1).ok_or_else(missing)?;
+        let before = stored.checked_add(1).ok_or_else(missing)?;
+        let page = self.versions.versions(Some(before), 1).await;
+        let mut versions = page.map_err(|error| self.failed(op, error))?.versions;
+        versions.retain(|found| found.number == stored && !found.deleted);
+        versions.pop().ok_or_else(missing)
+    }
+
+    /// What is known of a version.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound`, and those of the store.
+    pub async fn version(&self, version: u64) -> Result<StackVersion> {
+        Ok(listed(&self.version_of(Op::Read, version).await?))
+    }
+
+    /// Lists versions, the newest first: those with numbers below `before`, at most `limit` of them. That with which the stack
+    /// begins is none.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub async fn versions(&self, before: Option<u64>, limit: usize) -> Result<StackVersions> {
+        const OP: Op = Op::Read;
+        self.settled(OP).await?;
+        let before = before.map(|before| before.saturating_add(1));
+        let page = self.versions.versions(before, limit).await.map_err(|error| self.failed(OP, error))?;
+        let versions = page.versions.iter().filter(|version| version.number > 1 && !version.deleted);
+        let next = page.next.filter(|next| *next > 2).map(|next| next - 1);
+        Ok(StackVersions { versions: versions.map(listed).collect(), next })
+    }
+
+    /// Replaces the state. It becomes a version of its own.
+    ///
+    /// # Errors
+    ///
+    /// `Invalid` for what is no export, `Running`, and those of the store.
+    pub async fn import(&self, state: &[u8], by: &str) -> Result<StackVersion> {
+        const OP: Op = Op::Import;
+        let state = deployment::normal(OP, self.path(), state)?;
+        let counts = Counts::of(OP, self.path(), &state)?;
+        self.settled(OP).await?;
+        let update = self.stacks.new_id(OP, self.path())?;
+        let now = self.stacks.now();
+        let mut note = VersionNote::new("import", UpdateResult::Succeeded, now, now).counted(&counts);
+        note.update = Some(update);
+        self.write(OP, state, &note, by).await
+    }
+
+    /// Writes a version while no lock is in force.
+    pub(crate) async fn write(
+        &self,
+        op: Op,
+        state: Bytes,
+        note: &VersionNote,
+        by: &str,
+    ) -> Result<StackVersion> {
+        let content = self.versions.content(state).await.map_err(|error| self.failed(op, error))?;
+        let options = note.options(op, self.path(), by)?;
+        let decide = |head: &Head| {
+            self.check_free(op, head)?;
+            Ok::<_, Error>(Step::write(content.clone(), options.clone()))
+        };
+        let stepped = self.versions.step(decide).await.map_err(|error| self.failed(op, error))??;
+        Ok(listed(self.current(op, &stepped.head)?))
+    }
+
+    /// Refuses a change while an update runs, and of a stack that is gone.
+    pub(crate) fn check_free(&self, op: Op, head: &Head) -> Result<()> {
+        self.current(op, head)?;
+        if head.recorded_lock().is_some() {
+            return Err(self.is_running(op));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn is_running(&self, op: Op) -> Error {
+        let error = self.error(ErrorKind::Running, op);
+        error.next_step("wait until it has ended, or cancel it with `pulumi cancel`")
+    }
+
+    /// Replaces all tags. The last writer wins.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub async fn set_tags(&self, tags: &BTreeMap<String, String>, by: &str) -> Result<()> {
+        if self.record.tags == *tags {
+            return Ok(());
+        }
+        self.change_record(Op::Tag, by, |record| record.tags.clone_from(tags)).await.map(drop)
+    }
+
+    /// Changes what is kept beside the versions. Gives the stack with it.
+    pub(crate) async fn change_record(
+        &self,
+        op: Op,
+        by: &str,
+        change: impl Fn(&mut StackRecord) + Send,
+    ) -> Result<Self> {
+        let mut stack = self.clone();
+        for _ in 0..ATTEMPTS {
+            change(&mut stack.record);
+            let document = self.stacks.record(&self.id);
+            let expect = Expect::Number(stack.number);
+            let written = write_json(op, self.path(), &document, &stack.record, by, expect).await?;
+            if let Some(number) = written {
+                stack.number = number;
+                return Ok(stack);
+            }
+            let again = self.stacks.by_id(op, &self.id).await?;
+            stack = again.ok_or_else(|| self.error(ErrorKind::NotFound, op))?;
+        }
+        Err(self.error(ErrorKind::Unavailable, op).because("other clients change it all the time"))
+    }
+
+    /// Removes the stack. Its history stays in the store, and its name is free.
+    ///
+    /// # Errors
+    ///
+    /// `HasResources` unless forced, `Running`, and those of the store.
+    pub async fn remove(&self, force: bool, by: &str) -> Result<()> {
+        const OP: Op = Op::Remove;
+        self.settled(OP).await?;
+        let decide = |head: &Head| {
+            self.check_free(OP, head)?;
+            let note = VersionNote::of(self.current(OP, head)?);
+            if note.in_use && !force {
+                return Err(self.error(ErrorKind::HasResources, OP));
+            }
+            Ok(Step::delete(groundstate_versioned::VersionOptions::default().by(by)))
+        };
+        self.versions.step(decide).await.map_err(|error| self.failed(OP, error))??;
+        let options = groundstate_versioned::WriteOptions::default().by(by);
+        let deleted = self.stacks.record(&self.id).delete(&options).await;
+        deleted.map_err(|error| self.failed(OP, error))?;
+        self.stacks.let_go(OP, self.path(), &self.id, by).await
+    }
+}
+
+/// The number of a version as clients know it: the state that a stack begins with is not counted.
+pub(crate) fn number(version: &Version) -> u64 {
+    version.number.saturating_sub(1)
+}
+
+fn listed(version: &Version) -> StackVersion {
+    StackVersion { number: number(version), by: version.by.clone(), note: VersionNote::of(version) }
+}
+
+/// What holds a lock.
+pub(crate) fn holder(lock: &Lock) -> Option<Holder> {
+    serde_json::from_slice(&lock.document).ok()
+}
+
+impl fmt::Debug for Stack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stack").field("path", &self.record.path).field("id", &self.id).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,590 @@
+//! All stacks of a service.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::stream::{self, StreamExt, TryStreamExt};
+use groundstate_blobs::{BlobStore, Context, Key, PageToken, Prefixed};
+use groundstate_common::{Clock as _, IdSource as _, Timestamp};
+use groundstate_pulumi_deployment::RawDeployment;
+use groundstate_versioned::{
+    Document, Documents, Expect, ListFilter, Name, VersionOptions, WriteOptions, WriteOutcome,
+};
+
+use crate::deployment::{self, Counts};
+use crate::error::{Error, ErrorKind, Result};
+use crate::keys::ServiceKey;
+use crate::live::Live;
+use crate::op::Op;
+use crate::path::{NAMES, StackPath};
+use crate::record::{NameRecord, StackRecord, UpdateResult, VersionNote};
+use crate::stack::Stack;
+
+/// What the keys of what belongs to updates begin with.
+pub(crate) const UPDATES: &str = "pulumi/updates/";
+/// What the names of the documents of stacks begin with.
+const STACKS: &str = "pulumi/stacks/";
+/// What the names of the documents begin with that have what is kept of stacks beside their versions.
+const RECORDS: &str = "pulumi/records/";
+/// How many stacks of a list are read at a time.
+const PARALLEL: usize = 8;
+/// How often a change is tried that others are faster with.
+const ATTEMPTS: usize = 8;
+
+/// How the service works.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Options {
+    /// How long a lease lasts after it was granted or renewed. Pulumi's CLI expects 300 seconds and renews at half of that.
+    pub lease: Duration,
+    /// The largest state in bytes, decompressed.
+    pub state_bytes: usize,
+}
+
+impl Default for Options {
+    /// Leases of 300 seconds, states of 512 MiB.
+    fn default() -> Self {
+        Self { lease: Duration::from_secs(300), state_bytes: 512 << 20 }
+    }
+}
+
+/// The stacks in one container. Clones share it, and any number of processes use one container at a time.
+#[derive(Clone)]
+pub struct Stacks(Arc<Inner>);
+
+struct Inner {
+    documents: Documents,
+    blobs: Arc<dyn BlobStore>,
+    context: Context,
+    key: Option<Arc<dyn ServiceKey>>,
+    options: Options,
+    live: Live,
+}
+
+/// A stack in a list.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ListedStack {
+    /// Its name.
+    pub path: StackPath,
+    /// Its id, which no other stack has, nor ever had.
+    pub id: String,
+    /// Its tags.
+    pub tags: BTreeMap<String, String>,
+    /// When its last version was written; none for a stack that has never been updated.
+    pub updated: Option<Timestamp>,
+    /// Whether an update runs.
+    pub running: bool,
+    /// How many resources it has.
+    pub resources: u64,
+}
+
+/// A page of a list of stacks, in the order of their names.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct StackPage {
+    /// The stacks.
+    pub stacks: Vec<ListedStack>,
+    /// Where the list goes on, if it does.
+    pub next: Option<PageToken>,
+}
+
+/// How a stack begins.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct NewStack {
+    /// Its tags.
+    pub tags: BTreeMap<String, String>,
+    /// The state it begins with, as an export; none for an empty one.
+    pub state: Option<Bytes>,
+}
+
+impl NewStack {
+    /// Sets its tags.
+    #[must_use]
+    pub fn tags(mut self, tags: BTreeMap<String, String>) -> Self {
+        self.tags = tags;
+        self
+    }
+
+    /// Sets the state it begins with, as an export.
+    #[must_use]
+    pub fn state(mut self, state: impl Into<Bytes>) -> Self {
+        self.state = Some(state.into());
+        self
+    }
+}
+
+impl Stacks {
+    /// The stacks in a container, of which the documents are one part and what belongs to updates another.
+    pub fn new(documents: Documents, blobs: Arc<dyn BlobStore>, context: Context) -> Self {
+        let (key, options, live) = (None, Options::default(), Live::default());
+        Self(Arc::new(Inner {
+            documents,
+            blobs: Prefixed::wrap(blobs, UPDATES.to_owned()),
+            context,
+            key,
+            options,
+            live,
+        }))
+    }
+
+    /// Wraps the data keys of stacks by this key. Without one, secrets cannot be encrypted by the service.
+    #[must_use]
+    pub fn with_key(self, key: Arc<dyn ServiceKey>) -> Self {
+        self.changed(|inner| inner.key = Some(key))
+    }
+
+    /// Sets how it works.
+    #[must_use]
+    pub fn with_options(self, options: Options) -> Self {
+        self.changed(|inner| inner.options = options)
+    }
+
+    fn changed(self, change: impl FnOnce(&mut Inner)) -> Self {
+        let Inner { documents, blobs, context, key, options, .. } = &*self.0;
+        let (documents, blobs, context) = (documents.clone(), Arc::clone(blobs), context.clone());
+        let (key, options, live) = (key.clone(), options.clone(), Live::default());
+        let mut inner = Inner { documents, blobs, context, key, options, live };
+        change(&mut inner);
+        Self(Arc::new(inner))
+    }
+
+    /// How it works.
+    pub fn options(&self) -> &Options {
+        &self.0.options
+    }
+
+    pub(crate) fn blobs(&self) -> &Arc<dyn BlobStore> {
+        &self.0.blobs
+    }
+
+    pub(crate) fn context(&self) -> &Context {
+        &self.0.context
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.0.context.clock.now()
+    }
+
+    pub(crate) fn key(&self) -> Option<&Arc<dyn ServiceKey>> {
+        self.0.key.as_ref()
+    }
+
+    pub(crate) fn live(&self) -> &Live {
+        &self.0.live
+    }
+
+    pub(crate) fn new_id(&self, op: Op, place: impl fmt::Display) -> Result<String> {
+        self.0.context.ids.uuid().map_err(|error| {
+            Error::new(ErrorKind::Internal, op, place).because("there is no random id").with_source(error)
+        })
+    }
+
+    pub(crate) fn versions(&self, id: &str) -> Document {
+        self.document(STACKS, id)
+    }
+
+    pub(crate) fn record(&self, id: &str) -> Document {
+        self.document(RECORDS, id)
+    }
+
+    fn document(&self, folder: &str, id: &str) -> Document {
+        // Ids are UUIDs that this crate makes; what is stored in their place by others is refused where it is read.
+        let name = Name::parse(&format!("{folder}{id}"));
+        self.0.documents.document(&name.unwrap_or_else(|_| no_stack()))
+    }
+
+    fn name(&self, path: &StackPath) -> Document {
+        self.0.documents.document(&path.document())
+    }
+
+    /// The stack of a name.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound`, and those of the store.
+    pub async fn stack(&self, path: &StackPath) -> Result<Stack> {
+        self.stack_for(Op::Read, path).await
+    }
+
+    pub(crate) async fn stack_for(&self, op: Op, path: &StackPath) -> Result<Stack> {
+        match self.find(op, path).await? {
+            Some(stack) if stack.path() == path => Ok(stack),
+            _ => Err(Error::new(ErrorKind::NotFound, op, path).because(format!("there is no stack {path}"))),
+        }
+    }
+
+    /// The stack that has a name or had it: states keep the old name of a stack for its secrets.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound`, and those of the store.
+    pub async fn stack_of_any_name(&self, path: &StackPath) -> Result<Stack> {
+        let found = self.find(Op::Read, path).await?;
+        found.ok_or_else(|| {
+            Error::new(ErrorKind::NotFound, Op::Read, path).because(format!("there is no stack {path}"))
+        })
+    }
+
+    /// The stack that the document of a name leads to, whatever it is called now.
+    async fn find(&self, op: Op, path: &StackPath) -> Result<Option<Stack>> {
+        let Some((name, _)) = read_json::<NameRecord>(op, path, &self.name(path)).await? else {
+            return Ok(None);
+        };
+        self.by_id(op, &name.stack).await
+    }
+
+    /// The stack of an id; none if there is none any more.
+    pub(crate) async fn by_id(&self, op: Op, id: &str) -> Result<Option<Stack>> {
+        let Some((record, number)) = read_json::<StackRecord>(op, id, &self.record(id)).await? else {
+            return Ok(None);
+        };
+        Ok(Some(Stack::new(self.clone(), id.to_owned(), record, number)))
+    }
+
+    /// Makes a stack.
+    ///
+    /// # Errors
+    ///
+    /// `Exists`, `Invalid` for a state that is no export, and those of the store.
+    pub async fn create(&self, path: &StackPath, by: &str, new: NewStack) -> Result<Stack> {
+        const OP: Op = Op::Create;
+        let exists =
+            || Error::new(ErrorKind::Exists, OP, path).because(format!("stack {path} already exists"));
+        // Before anything is stored, for the usual case.
+        if self.find(OP, path).await?.is_some_and(|stack| stack.path() == path) {
+            return Err(exists());
+        }
+        let state = match &new.state {
+            Some(state) => deployment::normal(OP, path, state)?,
+            None => Bytes::from_static(deployment::EMPTY),
+        };
+        let id = self.new_id(OP, path)?;
+        let counts = Counts::of(OP, path, &state)?;
+        let now = self.now();
+        let note = VersionNote::new("create", UpdateResult::Succeeded, now, now).counted(&counts);
+        let versions = self.versions(&id);
+        let content = versions.content(state).await.map_err(|error| Error::of_document(OP, path, error))?;
+        let options = WriteOptions::default().by(by).note(note.to_note(OP, path)?).expect(Expect::Absent);
+        versions.write(&content, &options).await.map_err(|error| Error::of_document(OP, path, error))?;
+        let record = StackRecord { path: path.clone(), tags: new.tags, created: now, key: None };
+        let number = write_json(OP, path, &self.record(&id), &record, by, Expect::Absent).await?;
+        if self.claim(OP, path, &id, by).await? {
+            return Ok(Stack::new(self.clone(), id, record, number.unwrap_or(1)));
+        }
+        // Another client was faster. What was stored for this stack leads nowhere.
+        for document in [versions, self.record(&id)] {
+            let deleted = document.delete(&WriteOptions::default().by(by)).await;
+            deleted.map_err(|error| Error::of_document(OP, path, error))?;
+        }
+        Err(exists())
+    }
+
+    /// Makes a name lead to a stack, unless it is the name of another one. Tells whether it does.
+    pub(crate) async fn claim(&self, op: Op, path: &StackPath, id: &str, by: &str) -> Result<bool> {
+        let document = self.name(path);
+        for _ in 0..ATTEMPTS {
+            let stored = read_json::<NameRecord>(op, path, &document).await?;
+            let expect = match stored {
+                Some((name, _)) if name.stack == id => return Ok(true),
+                Some((name, number)) => match self.by_id(op, &name.stack).await? {
+                    Some(other) if other.path() == path || other.is_to_be_called(op, path).await? => {
+                        return Ok(false);
+                    }
+                    // It was the name of a stack that is gone or has another name.
+                    _ => Expect::Number(number),
+                },
+                None => Expect::Absent,
+            };
+            let record = NameRecord { stack: id.to_owned() };
+            if write_json(op, path, &document, &record, by, expect).await?.is_some() {
+                return Ok(true);
+            }
+        }
+        Err(Error::new(ErrorKind::Unavailable, op, path).because("other clients change it all the time"))
+    }
+
+    /// Lets a name go that leads to this stack.
+    pub(crate) async fn let_go(&self, op: Op, path: &StackPath, id: &str, by: &str) -> Result<()> {
+        let document = self.name(path);
+        let Some((name, number)) = read_json::<NameRecord>(op, path, &document).await? else { return Ok(()) };
+        if name.stack == id {
+            let options = WriteOptions::default().by(by).expect(Expect::Number(number));
+            document.delete(&options).await.map_err(|error| Error::of_document(op, path, error))?;
+        }
+        Ok(())
+    }
+
+    /// Lists stacks, of one owner or of one project, in the order of their names.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub async fn list(&self, filter: &StackFilter) -> Result<StackPage> {
+        const OP: Op = Op::List;
+        let prefix = filter.prefix();
+        let mut names = ListFilter::prefix(&prefix).page(filter.page.clone());
+        if let Some(limit) = filter.limit {
+            names = names.limit(limit);
+        }
+        let page = self.0.documents.names(&names).await;
+        let page = page.map_err(|error| Error::of_document(OP, "stacks", error))?;
+        let paths = page.names.iter().filter_map(StackPath::of_document);
+        let stacks = stream::iter(paths).map(|path| self.listed(path));
+        let stacks: Vec<Option<ListedStack>> = stacks.buffered(PARALLEL).try_collect().await?;
+        let stacks = stacks.into_iter().flatten().filter(|stack| filter.has(stack)).collect();
+        Ok(StackPage { stacks, next: page.next })
+    }
+
+    async fn listed(&self, path: StackPath) -> Result<Option<ListedStack>> {
+        const OP: Op = Op::List;
+        let Some(stack) = self.find(OP, &path).await? else { return Ok(None) };
+        // A former name is none in a list.
+        if *stack.path() != path {
+            return Ok(None);
+        }
+        let head = stack.head(OP).await?;
+        let Some(version) = head.current() else { return Ok(None) };
+        let note = VersionNote::of(version);
+        Ok(Some(ListedStack {
+            path,
+            id: stack.id().to_owned(),
+            tags: stack.tags().clone(),
+            updated: (version.number > 1).then_some(version.time),
+            running: stack.running(&head).is_some(),
+            resources: note.resources,
+        }))
+    }
+
+    /// The projects of an owner that have stacks.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub async fn has_project(&self, owner: &str, project: &str) -> Result<bool> {
+        let mut page = None;
+        loop {
+            let filter = StackFilter::default().owner(owner).project(project).page(page);
+            let found = self.list(&filter).await?;
+            if !found.stacks.is_empty() {
+                return Ok(true);
+            }
+            page = found.next;
+            if page.is_none() {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Ends updates whose leases are over, of all stacks. Gives how many.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store when it is listed. A stack that fails does not end it; it is logged.
+    pub async fn settle_all(&self) -> Result<usize> {
+        const OP: Op = Op::Complete;
+        let (mut settled, mut page) = (0, None);
+        loop {
+            let listed = self.0.documents.list(&ListFilter::prefix(STACKS).page(page)).await;
+            let listed = listed.map_err(|error| Error::of_document(OP, "stacks", error))?;
+            for document in listed.documents {
+                let is_over =
+                    document.head.recorded_lock().is_some_and(|lock| !lock.is_in_force(document.head.time()));
+                let Some(id) = document.name.as_str().strip_prefix(STACKS).filter(|_| is_over) else {
+                    continue;
+                };
+                let result = async {
+                    let Some(stack) = self.by_id(OP, id).await? else { return Ok(false) };
+                    stack.settle(OP).await.map(|_| true)
+                };
+                match result.await {
+                    Ok(true) => settled += 1,
+                    Ok(false) => {}
+                    Err(error) => {
+                        tracing::warn!(error = %error, stack = id, "an update whose lease is over is not ended yet")
+                    }
+                }
+            }
+            page = listed.next;
+            if page.is_none() {
+                return Ok(settled);
+            }
+        }
+    }
+
+    /// The key of a blob that belongs to an update.
+    pub(crate) fn blob_key(&self, op: Op, place: impl fmt::Display, text: &str) -> Result<Key> {
+        Key::parse(text).map_err(|error| Error::of_blobs(op, place, error))
+    }
+}
+
+/// A name that no document has that this crate writes.
+fn no_stack() -> Name {
+    Name::parse("pulumi/none").expect("it has no control characters, dots and empty segments")
+}
+
+/// Which stacks are listed.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct StackFilter {
+    /// Those of this owner.
+    pub owner: Option<String>,
+    /// Those of this project.
+    pub project: Option<String>,
+    /// Those with this tag, and this value of it if there is one.
+    pub tag: Option<(String, Option<String>)>,
+    /// Where to go on, from the page before.
+    pub page: Option<PageToken>,
+    /// How many names are looked at for a page at most.
+    pub limit: Option<usize>,
+}
+
+impl StackFilter {
+    /// Lists stacks of an owner.
+    #[must_use]
+    pub fn owner(mut self, owner: impl Into<String>) -> Self {
+        self.owner = Some(owner.into());
+        self
+    }
+
+    /// Lists stacks of a project.
+    #[must_use]
+    pub fn project(mut self, project: impl Into<String>) -> Self {
+        self.project = Some(project.into());
+        self
+    }
+
+    /// Lists stacks with a tag.
+    #[must_use]
+    pub fn tag(mut self, name: impl Into<String>, value: Option<String>) -> Self {
+        self.tag = Some((name.into(), value));
+        self
+    }
+
+    /// Goes on behind a page.
+    #[must_use]
+    pub fn page(mut self, page: Option<PageToken>) -> Self {
+        self.page = page;
+        self
+    }
+
+    /// Looks at so many names at most.
+    #[must_use]
+    pub fn limit(mut self, limit: usize) -> Self {
+        self.limit = Some(limit);
+        self
+    }
+
+    fn prefix(&self) -> String {
+        match (&self.owner, &self.project) {
+            (Some(owner), Some(project)) => format!("{NAMES}{owner}/{project}/"),
+            (Some(owner), None) => format!("{NAMES}{owner}/"),
+            _ => NAMES.to_owned(),
+        }
+    }
+
+    fn has(&self, stack: &ListedStack) -> bool {
+        let is_tagged = self.tag.as_ref().is_none_or(|(name, value)| {
+            stack.tags.get(name).is_some_and(|found| value.as_ref().is_none_or(|value| value == found))
+        });
+        is_tagged && self.project.as_ref().is_none_or(|project| project == stack.path.project())
+    }
+}
+
+/// The JSON of a small document, and the number of its version.
+pub(crate) async fn read_json<T: serde::de::DeserializeOwned>(
+    op: Op,
+    place: impl fmt::Display,
+    document: &Document,
+) -> Result<Option<(T, u64)>> {
+    /// No document of this kind is longer.
+    const LONGEST: usize = 1 << 20;
+    let reader = document.read().await.map_err(|error| Error::of_document(op, &place, error))?;
+    let Some(reader) = reader else { return Ok(None) };
+    let number = reader.version().number;
+    let bytes = reader.collect(LONGEST).await.map_err(|error| Error::of_document(op, &place, error))?;
+    let value = serde_json::from_slice(&bytes).map_err(|error| {
+        let failure = Error::new(ErrorKind::Corrupt, op, &place).because(format!("{document} is damaged"));
+        failure.next_step("restore it from a backup of the store").with_source(error)
+    })?;
+    Ok(Some((value, number)))
+}
+
+/// Stores a small document as JSON, if the version is the expected one. Gives the number of the new version, none if it was another one.
+pub(crate) async fn write_json(
+    op: Op,
+    place: impl fmt::Display,
+    document: &Document,
+    value: &impl serde::Serialize,
+    by: &str,
+    expect: Expect,
+) -> Result<Option<u64>> {
+    let text = serde_json::to_vec(value)
+        .map_err(|error| Error::new(ErrorKind::Internal, op, &place).with_source(error))?;
+    let written = async {
+        let content = document.content(text).await?;
+        document.write(&content, &WriteOptions::default().by(by).expect(expect)).await
+    };
+    match written.await.map_err(|error| Error::of_document(op, &place, error))? {
+        WriteOutcome::Written(version) => Ok(Some(version.number)),
+        WriteOutcome::Unchanged(version) => Ok(version.map(|version| version.number)),
+        _ => Ok(None),
+    }
+}
+
+impl VersionNote {
+    /// A note.
+    pub(crate) fn new(kind: &str, result: UpdateResult, started: Timestamp, ended: Timestamp) -> Self {
+        Self {
+            update: None,
+            kind: kind.to_owned(),
+            result,
+            started,
+            ended,
+            resources: 0,
+            in_use: false,
+            pending: 0,
+            changes: BTreeMap::new(),
+            reason: None,
+            origin: None,
+        }
+    }
+
+    pub(crate) fn counted(mut self, counts: &Counts) -> Self {
+        (self.resources, self.in_use, self.pending) = (counts.resources, counts.in_use, counts.pending);
+        self
+    }
+
+    /// The note of a version. Versions without one, or with one of a later release, have counts of zero.
+    pub(crate) fn of(version: &groundstate_versioned::Version) -> Self {
+        let note = version.note.as_ref().and_then(|note| serde_json::from_str(note.as_str()).ok());
+        note.unwrap_or_else(|| Self::new("update", UpdateResult::Succeeded, version.time, version.time))
+    }
+
+    pub(crate) fn to_note(&self, op: Op, place: impl fmt::Display) -> Result<groundstate_versioned::Note> {
+        let text = serde_json::to_string(self)
+            .map_err(|error| Error::new(ErrorKind::Internal, op, &place).with_source(error))?;
+        groundstate_versioned::Note::parse(&text).map_err(|error| Error::of_document(op, place, error))
+    }
+
+    pub(crate) fn options(&self, op: Op, place: impl fmt::Display, by: &str) -> Result<VersionOptions> {
+        Ok(VersionOptions::default().by(by).note(self.to_note(op, place)?))
+    }
+}
+
+impl fmt::Debug for Stacks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stacks").field("documents", &self.0.documents.to_string()).finish_non_exhaustive()
+    }
+}
+
+/// Checks that a text is an export. Its bytes inside stay.
+pub(crate) fn raw(op: Op, place: impl fmt::Display, text: &[u8]) -> Result<RawDeployment> {
+    RawDeployment::read(text).map_err(|error| {
+        Error::new(ErrorKind::Invalid, op, place).because(format!("the state is no deployment: {error}"))
+    })
+}

@@ -1,0 +1,10 @@
+//! Tests of the stacks of a service.
+
+#![expect(clippy::unwrap_used, reason = "helpers outside of test functions fail the test they serve")]
+
+mod checkpoints;
+mod journals;
+mod leases;
+mod secrets;
+mod stacks;
+mod support;
