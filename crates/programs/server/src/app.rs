@@ -5,11 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::middleware::from_fn;
+use axum::extract::Request;
+use axum::middleware::{Next, from_fn};
 use axum::routing::any;
 use groundstate_audit::AuditLog;
 use groundstate_blobs::{BlobStore, Context, Retry, RetryPolicy};
 use groundstate_common::{OsIds, SystemClock};
+use groundstate_pulumi_service::{Options, ServiceKey, Stacks};
 use groundstate_statemgr::TokioSleeper;
 use groundstate_versioned::{Document, Documents, Error, Name, Settings};
 use http::Uri;
@@ -19,7 +21,7 @@ use crate::limits::Limits;
 use crate::names::{ProjectName, StatePath};
 use crate::policy::Policies;
 use crate::problem::{Problem, ProblemType};
-use crate::{api, page, terraform};
+use crate::{api, page, pulumi, terraform};
 
 /// What the keys of the audit log begin with, in the container that has everything else too.
 pub const AUDIT_PREFIX: &str = "audit/";
@@ -49,6 +51,8 @@ pub struct Parts {
     pub policies: Policies,
     /// How much a request may cost.
     pub limits: Limits,
+    /// What wraps the keys by which secrets of Pulumi stacks are encrypted; without it the service encrypts none.
+    pub secrets_key: Option<Arc<dyn ServiceKey>>,
 }
 
 impl Parts {
@@ -63,6 +67,7 @@ impl Parts {
             retries: RetryPolicy::default(),
             policies: Policies::default(),
             limits: Limits::default(),
+            secrets_key: None,
         }
     }
 }
@@ -73,6 +78,7 @@ pub struct App(Arc<Inner>);
 
 struct Inner {
     documents: Documents,
+    stacks: Stacks,
     context: Context,
     audit: Option<AuditLog>,
     policies: Policies,
@@ -88,11 +94,27 @@ impl App {
     ///
     /// `Unsupported` for a container without conditional writes.
     pub fn open(parts: Parts) -> Result<Self, Error> {
-        let retry = Retry::new(parts.blobs, parts.retries, parts.context.clone());
-        let documents = Documents::open(Arc::new(retry), parts.context.clone(), parts.settings.root(ROOT))?;
+        let retry: Arc<dyn BlobStore> =
+            Arc::new(Retry::new(parts.blobs, parts.retries, parts.context.clone()));
+        let documents =
+            Documents::open(Arc::clone(&retry), parts.context.clone(), parts.settings.root(ROOT))?;
+        let mut options = Options::default();
+        options.state_bytes = usize::try_from(parts.limits.state_bytes).unwrap_or(usize::MAX);
+        let mut stacks = Stacks::new(documents.clone(), retry, parts.context.clone()).with_options(options);
+        if let Some(key) = parts.secrets_key {
+            stacks = stacks.with_key(key);
+        }
         let (audit, policies, limits) = (parts.audit, parts.policies, parts.limits);
         let analyses = Arc::new(Semaphore::new(limits.analyses.max(1)));
-        Ok(Self(Arc::new(Inner { documents, context: parts.context, audit, policies, limits, analyses })))
+        Ok(Self(Arc::new(Inner {
+            documents,
+            stacks,
+            context: parts.context,
+            audit,
+            policies,
+            limits,
+            analyses,
+        })))
     }
 
     /// What is refused.
@@ -118,6 +140,11 @@ impl App {
     /// Every document.
     pub(crate) fn documents(&self) -> &Documents {
         &self.0.documents
+    }
+
+    /// The stacks of Pulumi.
+    pub(crate) fn stacks(&self) -> &Stacks {
+        &self.0.stacks
     }
 
     /// The document of a state.
@@ -173,8 +200,21 @@ impl fmt::Debug for App {
 /// served, and an [`Origin`](crate::Origin) for logs.
 pub fn router(app: App) -> Router {
     let states = any(terraform::serve);
-    let service = Router::new().merge(api::routes()).merge(page::routes()).route("/tf/{*state}", states);
-    service.fallback(no_such_route).layer(from_fn(page::refuse_cross_site)).with_state(app)
+    let service = Router::new()
+        .merge(api::routes())
+        .merge(page::routes())
+        .merge(pulumi::routes())
+        .route("/tf/{*state}", states);
+    let service = service.fallback(no_such_route).layer(from_fn(page::refuse_cross_site)).with_state(app);
+    with_codes(service)
+}
+
+/// The service with the errors of the Pulumi service protocol as its clients read them, also those that layers around it answer with.
+pub(crate) fn with_codes(service: Router) -> Router {
+    service.layer(from_fn(async |request: Request, next: Next| {
+        let path = request.uri().path().to_owned();
+        pulumi::with_codes(&path, next.run(request).await)
+    }))
 }
 
 async fn no_such_route(uri: Uri) -> Problem {

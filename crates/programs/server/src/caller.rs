@@ -67,7 +67,7 @@ impl Caller {
     }
 
     /// Records what it did. What is done is done, so a log that fails does not fail the request.
-    async fn record(&self, app: &App, action: &'static str, object: &str, reason: String) {
+    pub(crate) async fn record(&self, app: &App, action: &'static str, object: &str, reason: String) {
         let Some(audit) = app.audit() else { return };
         if let Err(error) = audit.record(self.event(action, object, Outcome::Done, reason)).await {
             warn!(error = %error, action, "an entry of the audit log is not durable yet");
@@ -75,14 +75,21 @@ impl Caller {
     }
 
     /// Records what it read or what was refused, without waiting for the log.
-    fn note(&self, app: &App, action: &'static str, object: &str, outcome: Outcome, reason: String) {
+    pub(crate) fn note(
+        &self,
+        app: &App,
+        action: &'static str,
+        object: &str,
+        outcome: Outcome,
+        reason: String,
+    ) {
         if let Some(audit) = app.audit() {
             audit.note(self.event(action, object, outcome, reason));
         }
     }
 
     /// Records that it is about to see a secret, before it does.
-    async fn record_first(
+    pub(crate) async fn record_first(
         &self,
         app: &App,
         action: &'static str,
@@ -93,6 +100,20 @@ impl Caller {
         audit.record(self.event(action, object, Outcome::Done, reason)).await.map_err(|error| {
             warn!(error = %error, action, "the audit log does not take an entry, so nothing is shown");
             let detail = "the audit log does not take the entry, so nothing is shown; try again";
+            Problem::new(ProblemType::Unavailable, detail).with_retry_after(2)
+        })
+    }
+
+    /// Whether a change can be recorded: a server whose audit log does not work makes none.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot.
+    pub(crate) fn check_audit(&self, app: &App) -> Result<(), Problem> {
+        let Some(audit) = app.audit() else { return Ok(()) };
+        audit.check().map_err(|error| {
+            warn!(error = %error, "the audit log does not work, so nothing is changed");
+            let detail = "the audit log does not work, so nothing is changed; try again";
             Problem::new(ProblemType::Unavailable, detail).with_retry_after(2)
         })
     }
@@ -139,12 +160,7 @@ impl Access {
     ///
     /// If it cannot.
     pub(crate) fn check_audit(&self) -> Result<(), Problem> {
-        let Some(audit) = self.app.audit() else { return Ok(()) };
-        audit.check().map_err(|error| {
-            warn!(error = %error, "the audit log does not work, so nothing is changed");
-            let detail = "the audit log does not work, so nothing is changed; try again";
-            Problem::new(ProblemType::Unavailable, detail).with_retry_after(2)
-        })
+        self.caller.check_audit(&self.app)
     }
 
     /// The document of the state.

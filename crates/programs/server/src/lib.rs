@@ -35,6 +35,8 @@ mod names;
 mod page;
 mod policy;
 mod problem;
+mod pulumi;
+mod secrets_key;
 mod store_problem;
 mod terraform;
 
@@ -45,6 +47,7 @@ pub use maintenance::{Maintenance, MaintenanceOptions};
 pub use names::{InvalidTarget, ProjectName, StateName, StatePath};
 pub use policy::{Check, ForceUnlock, Policies};
 pub use problem::{Problem, ProblemType};
+pub use secrets_key::SecretsKeyError;
 
 /// The audit log.
 pub use groundstate_audit as audit;
@@ -52,6 +55,8 @@ pub use groundstate_audit as audit;
 pub use groundstate_blobs as blobs;
 /// Clocks and ids.
 pub use groundstate_common as common;
+/// The stacks of Pulumi.
+pub use groundstate_pulumi_service as pulumi_service;
 /// What states are kept as.
 pub use groundstate_versioned as versioned;
 

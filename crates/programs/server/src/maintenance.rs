@@ -16,6 +16,10 @@ use crate::app::App;
 const LEASE: &str = "maintenance/sweep";
 /// How many times in an interval a node looks whether it is its turn.
 const LOOKS: u32 = 4;
+/// The document whose lock says which node ends updates whose clients have gone.
+const SETTLING: &str = "maintenance/settle";
+/// How often it does so. A request for such a stack does not wait for that.
+const SETTLE: Duration = Duration::from_secs(120);
 
 /// When to sweep, and what is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +76,34 @@ impl Maintenance {
         }
     }
 
+    /// Ends updates of Pulumi stacks whose leases are over, until it is dropped.
+    pub async fn settle(&self) {
+        loop {
+            let share = self.ids.number().unwrap_or(u32::MAX);
+            self.sleeper.sleep(jittered(SETTLE, share)).await;
+            if let Err(error) = self.take_settling_turn().await {
+                warn!(error = %error, "updates whose clients have gone cannot be ended, trying again later");
+            }
+        }
+    }
+
+    /// Ends them if it is this node's turn, and says how many; none if another node has done it in this interval.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub async fn take_settling_turn(&self) -> Result<Option<usize>, groundstate_pulumi_service::Error> {
+        let name = Name::parse(SETTLING).expect("it is made of letters and a slash");
+        match self.take(&self.app.documents().document(&name), SETTLE).await {
+            Ok(true) => self.app.stacks().settle_all().await.map(Some),
+            Ok(false) => Ok(None),
+            Err(error) => {
+                warn!(error = %error, "whose turn it is to end updates cannot be found out");
+                Ok(None)
+            }
+        }
+    }
+
     /// Sweeps if it is this node's turn, and says what was removed; nothing if another node has swept in this interval.
     ///
     /// # Errors
@@ -80,7 +112,7 @@ impl Maintenance {
     pub async fn take_turn(&self) -> Result<Option<SweepReport>, Error> {
         let name = Name::parse(LEASE).expect("it is made of letters and a slash");
         let lease = self.app.documents().document(&name);
-        if !self.take(&lease).await? {
+        if !self.take(&lease, self.options.interval).await? {
             return Ok(None);
         }
         let options = SweepOptions::default().retention(self.options.retention).grace(self.options.grace);
@@ -90,9 +122,9 @@ impl Maintenance {
     }
 
     /// Takes the lock for this interval; not if it is taken.
-    async fn take(&self, lease: &Document) -> Result<bool, Error> {
+    async fn take(&self, lease: &Document, interval: Duration) -> Result<bool, Error> {
         let id = self.ids.uuid().unwrap_or_else(|_| "a node without random numbers".to_owned());
-        let lock = NewLock::new(id).lease(Some(self.options.interval)).by("maintenance");
+        let lock = NewLock::new(id).lease(Some(interval)).by("maintenance");
         Ok(matches!(lease.lock(&lock).await?, LockOutcome::Locked(_)))
     }
 

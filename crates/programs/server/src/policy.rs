@@ -53,6 +53,9 @@ pub struct Policies {
     /// works longer loses its lock, and its writes are refused.
     #[serde(with = "seconds")]
     pub lock_ttl: Option<Duration>,
+    /// From which size on, in bytes, Pulumi's CLI may send differences of checkpoints where it sends no journal; none, which is the
+    /// default, means never: its differences leave pending operations out.
+    pub pulumi_deltas_from: Option<u64>,
 }
 
 impl Default for Policies {
@@ -66,6 +69,7 @@ impl Default for Policies {
             check: Check::Warn,
             content: Check::Enforce,
             lock_ttl: None,
+            pulumi_deltas_from: None,
         }
     }
 }

@@ -134,6 +134,14 @@ impl Authenticator {
             Ok(Some(Credentials::Token(token))) => self.token(&token, peer, now).await,
             Ok(Some(Credentials::Jwt(jwt))) => self.jwt(&jwt, peer, now).await,
             Ok(None) => return self.without_credentials(headers, peer).await,
+            Ok(Some(Credentials::Any)) => match self.without_credentials(headers, peer).await {
+                Err(Refusal::Missing) => {
+                    let unknown =
+                        "the access token is none of this server; make one with `groundstate serve token`";
+                    self.wait(peer, now).and(Err(Refusal::invalid(unknown.to_owned())))
+                }
+                other => other,
+            },
             Err(error) => self.wait(peer, now).and(Err(Refusal::invalid(error.to_string()))),
         };
         if let (Err(Refusal::Invalid { .. }), Some(address)) = (&outcome, peer.address) {

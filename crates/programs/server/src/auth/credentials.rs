@@ -16,6 +16,9 @@ const LONGEST: usize = 16 << 10;
 pub(crate) enum Credentials {
     /// A token of this server.
     Token(Token),
+    /// What Pulumi's CLI sends as its access token, and is none of this server. It cannot do without one, also where no
+    /// credentials are needed.
+    Any,
     /// A JSON Web Token, of which nothing is checked yet.
     Jwt(String),
 }
@@ -52,8 +55,9 @@ impl Credentials {
         }
         let text = value.to_str().map_err(|_| Malformed::Scheme)?;
         let (scheme, rest) = text.split_once(' ').ok_or(Malformed::Scheme)?;
-        let secret = match scheme.to_ascii_lowercase().as_str() {
-            "bearer" => rest.trim().to_owned(),
+        let scheme = scheme.to_ascii_lowercase();
+        let secret = match scheme.as_str() {
+            "bearer" | "token" => rest.trim().to_owned(),
             "basic" => password(rest.trim()).ok_or(Malformed::Basic)?,
             _ => return Err(Malformed::Scheme),
         };
@@ -66,7 +70,10 @@ impl Credentials {
         if parts.len() == 3 && parts.iter().all(|part| !part.is_empty() && part.bytes().all(is_inside)) {
             return Ok(Some(Self::Jwt(secret)));
         }
-        Err(Malformed::Unknown)
+        match scheme.as_str() {
+            "token" if !secret.is_empty() => Ok(Some(Self::Any)),
+            _ => Err(Malformed::Unknown),
+        }
     }
 }
 
@@ -81,6 +88,7 @@ impl fmt::Debug for Credentials {
         f.write_str(match self {
             Self::Token(_) => "Token(gs_…)",
             Self::Jwt(_) => "Jwt(…)",
+            Self::Any => "Any",
         })
     }
 }

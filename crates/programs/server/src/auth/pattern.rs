@@ -53,6 +53,11 @@ impl Pattern {
         &self.0
     }
 
+    /// The name that it matches, if that is the only one.
+    pub fn literal(&self) -> Option<&str> {
+        (!self.as_str().contains('*')).then(|| self.as_str())
+    }
+
     /// Whether every name matches.
     pub fn is_any(&self) -> bool {
         self.0.bytes().all(|byte| byte == b'*')

@@ -79,6 +79,8 @@ pub struct Config {
     pub maintenance: MaintenanceOptions,
     /// Where metrics are, if not at the listeners.
     pub metrics: Option<MetricsListener>,
+    /// The file with the key of the secrets of Pulumi stacks.
+    pub secrets_key_file: Option<PathBuf>,
     /// Addresses other than the loopback may go without TLS.
     pub insecure_plain_http: bool,
     /// Addresses other than the loopback may go without authentication.
@@ -199,6 +201,7 @@ impl Config {
             auth: auth(&mut reader),
             maintenance: maintenance(&reader),
             metrics: metrics(&mut reader),
+            secrets_key_file: reader.path("pulumi.secrets_key_file").map(|(path, _)| path),
             insecure_plain_http: reader.switch("insecure_plain_http"),
             insecure_no_authentication: reader.switch("insecure_no_authentication"),
             layers: layers.clone(),
@@ -403,6 +406,7 @@ fn policies(reader: &mut Reader<'_>) -> Policies {
     policies.check = reader.word("policy.check", policies.check);
     policies.content = reader.word("policy.content", policies.content);
     policies.lock_ttl = reader.time("policy.lock_ttl");
+    policies.pulumi_deltas_from = reader.amount("pulumi.deltas_from");
     policies
 }
 

@@ -217,6 +217,21 @@ pub(crate) const OPTIONS: &[Spec] = &[
         "How long a lock lasts. The protocol cannot renew a lock: a run that takes longer loses it, and its writes are refused.",
     ),
     fixed(
+        "pulumi.secrets_key_file",
+        Kind::Path,
+        None,
+        "A file with 32 bytes in base64, which encrypt the keys of the secrets of Pulumi stacks; make it with \
+         `openssl rand -base64 32`. Without it, a server whose states lie in a directory makes `secrets.key` there, and any other one \
+         encrypts no secrets of stacks. Without the file the secrets cannot be read, so keep a copy.",
+    ),
+    fixed(
+        "pulumi.deltas_from",
+        Kind::SizeOrOff(0, 1 << 30),
+        Some("off"),
+        "From which size of a state on Pulumi's CLI may send differences of checkpoints, where its journal is switched off. Its \
+         differences leave pending operations out.",
+    ),
+    fixed(
         "retention.versions",
         Kind::CountOrOff(1, 1_000_000),
         Some("off"),

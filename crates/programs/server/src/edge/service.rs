@@ -21,8 +21,10 @@ use super::limits::LiveLimits;
 use super::metrics::Metrics;
 use super::principals::limit;
 use super::server::ServerParts;
+use crate::app::with_codes;
 use crate::auth::{Authenticator, Principal, Role, TokenError, Tokens, require};
 use crate::config::Config;
+use crate::secrets_key::{SecretsKeyError, secrets_key};
 use crate::{AUDIT_PREFIX, App, Maintenance, Parts, Problem, ProblemType, router};
 
 /// How long the last entries of the audit log are waited for.
@@ -38,6 +40,9 @@ pub enum ServiceError {
     /// The store cannot keep states.
     #[error("cannot open the states")]
     States(#[source] groundstate_versioned::Error),
+    /// There is no key for the secrets of stacks.
+    #[error("cannot encrypt secrets of Pulumi stacks")]
+    SecretsKey(#[from] SecretsKeyError),
     /// Clients cannot be asked who they are.
     #[error("cannot find out who clients are")]
     Authentication(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -84,13 +89,14 @@ impl Service {
         parts.retries = RetryPolicy::default().attempts(1);
         parts.policies = config.policies.clone();
         parts.limits = config.requests.clone();
+        parts.secrets_key = secrets_key(config)?;
         let app = App::open(parts).map_err(ServiceError::States)?;
         let maintenance = Maintenance::new(app.clone(), config.maintenance);
         let started = Arc::new(Notify::new());
         let start = Arc::clone(&started);
         let maintenance = tokio::spawn(async move {
             start.notified().await;
-            maintenance.run().await;
+            tokio::join!(maintenance.run(), maintenance.settle());
         })
         .abort_handle();
         let mut routes = router(app);
@@ -105,7 +111,7 @@ impl Service {
         let authenticator =
             Authenticator::new(Tokens::new(Arc::clone(&store), context.clone()), &config.auth, clock)
                 .map_err(|error| ServiceError::Authentication(error.into()))?;
-        let router = require(routes, authenticator.clone(), Some(audit.clone()));
+        let router = with_codes(require(routes, authenticator.clone(), Some(audit.clone())));
         let (metrics, context) = (metrics.clone(), context.clone());
         Ok(Self { router, authenticator, audit, maintenance, started, limits, metrics, store, context })
     }

@@ -17,6 +17,7 @@ mod memory;
 mod nodes;
 mod page;
 mod protocol;
+mod pulumi;
 mod routing;
 mod sockets;
 mod support;

@@ -9,7 +9,9 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use bytes::Bytes;
 use groundstate_server::auth::{Grant, Principal, PrincipalKind, Role};
 use groundstate_server::blobs::{BlobStore, Context, MemoryBlobs};
-use groundstate_server::common::{FixedClock, SequenceIds};
+use groundstate_server::common::{FixedClock, OsEntropy, SequenceIds};
+use groundstate_server::pulumi_service::LocalKey;
+use groundstate_server::pulumi_service::pulumi_secrets::Key;
 use groundstate_server::{App, Parts, Policies, router};
 use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::BodyExt;
@@ -51,6 +53,8 @@ impl Server {
     /// A node on a container that others may use too.
     pub(crate) fn on(blobs: Arc<dyn BlobStore>, policies: Policies) -> Self {
         let mut parts = Parts::new(blobs);
+        let key = LocalKey::new(&Key::new([7; Key::LENGTH]), Arc::new(OsEntropy));
+        parts.secrets_key = Some(Arc::new(key));
         parts.policies = policies;
         Self::of(parts)
     }

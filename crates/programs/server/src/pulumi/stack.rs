@@ -1,0 +1,126 @@
+//! One stack: read, renamed, tagged, exported, imported into, removed.
+
+use std::collections::BTreeMap;
+
+use axum::body::Body;
+use axum::response::Response;
+use groundstate_pulumi_service::StackPath;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::access::{Client, problem};
+use super::answer::{done, json, typed};
+use super::body::Incoming;
+use super::route::Path;
+use super::stacks::check_tags;
+use crate::auth::Role;
+use crate::problem::{Problem, ProblemType};
+
+/// `GET /api/stacks/{owner}/{project}/{stack}`.
+pub(super) async fn get(client: &Client, path: &Path) -> Result<Response, Problem> {
+    let access = client.stack("stack.read", Role::Read, path).await?;
+    let state = access.stack.state().await.map_err(|error| problem(&error))?;
+    let name = access.stack.path();
+    let mut answer = json!({
+        "id": access.stack.id(), "orgName": name.owner(), "projectName": name.project(), "stackName": name.stack(),
+        "activeUpdate": state.last_update.unwrap_or_default(),
+        "tags": access.stack.tags(), "version": state.version,
+    });
+    if let Some(current) = state.current {
+        answer["currentOperation"] =
+            json!({"kind": current.kind, "author": current.author, "started": current.started.seconds()});
+    }
+    json(&answer)
+}
+
+/// `DELETE /api/stacks/{owner}/{project}/{stack}`.
+pub(super) async fn delete(client: &Client, path: &Path, query: Option<&str>) -> Result<Response, Problem> {
+    const ACTION: &str = "stack.delete";
+    let access = client.stack(ACTION, Role::Write, path).await?;
+    let force = url::form_urlencoded::parse(query.unwrap_or_default().as_bytes())
+        .any(|(name, value)| name == "force" && value == "true");
+    let removed = access.stack.remove(force, client.name()).await;
+    removed.map_err(|error| access.refused(ACTION, &error))?;
+    access.record(ACTION, if force { "forced".to_owned() } else { String::new() }).await;
+    Ok(done())
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct RenameRequest {
+    new_name: String,
+    new_project: String,
+}
+
+/// `POST …/rename`.
+pub(super) async fn rename(
+    client: &Client,
+    path: &Path,
+    incoming: Incoming<'_>,
+) -> Result<Response, Problem> {
+    const ACTION: &str = "stack.rename";
+    let access = client.stack(ACTION, Role::Write, path).await?;
+    let asked: RenameRequest = incoming.small().await?;
+    let old = access.stack.path();
+    let part = |asked: String, old: &str| if asked.is_empty() { old.to_owned() } else { asked };
+    let (project, stack) = (part(asked.new_project, old.project()), part(asked.new_name, old.stack()));
+    let to = StackPath::new(old.owner(), project, stack)
+        .map_err(|error| Problem::new(ProblemType::InvalidName, format!("Bad Request: {error}")))?;
+    client.check(ACTION, Role::Write, &to)?;
+    access.stack.rename(&to, client.name()).await.map_err(|error| access.refused(ACTION, &error))?;
+    access.record(ACTION, format!("to {to}")).await;
+    Ok(done())
+}
+
+/// `PATCH …/tags`.
+pub(super) async fn tags(client: &Client, path: &Path, incoming: Incoming<'_>) -> Result<Response, Problem> {
+    const ACTION: &str = "stack.tag";
+    let access = client.stack(ACTION, Role::Write, path).await?;
+    let tags: BTreeMap<String, String> = incoming.small().await?;
+    check_tags(&tags)?;
+    access.stack.set_tags(&tags, client.name()).await.map_err(|error| access.refused(ACTION, &error))?;
+    access.record(ACTION, format!("{} tags", tags.len())).await;
+    Ok(done())
+}
+
+/// `GET …/export` and `GET …/export/{version}`.
+pub(super) async fn export(client: &Client, path: &Path, version: Option<u64>) -> Result<Response, Problem> {
+    const ACTION: &str = "stack.export";
+    let access = client.stack(ACTION, Role::Read, path).await?;
+    let reader = match version {
+        Some(version) => access.stack.export_version(version).await,
+        None => access.stack.export().await,
+    };
+    let reader = reader.map_err(|error| problem(&error))?;
+    let number = reader.version().number.saturating_sub(1);
+    access.client.caller.note(
+        &client.app,
+        ACTION,
+        &format!("stack {}", access.stack.path()),
+        groundstate_audit::Outcome::Done,
+        format!("version {number}"),
+    );
+    let parts = futures_util::stream::try_unfold(reader, async |mut reader| {
+        let part = reader.next_part().await;
+        part.map(|part| part.map(|part| (part, reader))).map_err(|error| {
+            tracing::error!(error = %error, "a state that is being sent cannot be read");
+            std::io::Error::other("the state cannot be read")
+        })
+    });
+    Ok(typed(Body::from_stream(parts)))
+}
+
+/// `POST …/import`.
+pub(super) async fn import(
+    client: &Client,
+    path: &Path,
+    incoming: Incoming<'_>,
+) -> Result<Response, Problem> {
+    const ACTION: &str = "stack.import";
+    let access = client.stack(ACTION, Role::Write, path).await?;
+    let state = incoming.state().await?;
+    let version = access.stack.import(&state, client.name()).await;
+    let version = version.map_err(|error| access.refused(ACTION, &error))?;
+    access.record(ACTION, format!("version {}", version.number)).await;
+    json(&json!({"updateId": version.note.update}))
+}

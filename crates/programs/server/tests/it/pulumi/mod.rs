@@ -1,0 +1,3 @@
+//! Pulumi's service protocol.
+
+mod real;
