@@ -21,7 +21,7 @@ use super::child::{Cost, measure, tell};
 use super::{Failure, Outcome, machine, median, state};
 
 /// Bytes of an instance of an invented state, about.
-const INSTANCE: usize = 1500;
+const INSTANCE: usize = 2280;
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
