@@ -19,6 +19,7 @@ pub struct Project {
     path: PathBuf,
     name: ProjectName,
     backend: Option<String>,
+    stack_config_dir: Option<String>,
 }
 
 impl Project {
@@ -44,12 +45,13 @@ impl Project {
         let text = small_file::text(path)?.ok_or_else(|| wrong("it is gone".to_owned()))?;
         let is_json = path.extension().is_some_and(|extension| extension == "json");
         let found = if is_json { of_json(&text) } else { yaml::read(text.trim_start_matches('\u{feff}')) };
-        let ProjectText { name, backend } = found.map_err(wrong)?;
+        let ProjectText { name, backend, stack_config_dir } = found.map_err(wrong)?;
         let name =
             name.filter(|name| !name.is_empty()).ok_or_else(|| wrong("it has no `name`".to_owned()))?;
         let name = ProjectName::parse(&name)
             .map_err(|error: InvalidId| wrong(format!("its name is not that of a project: {error}")))?;
-        Ok(Self { path: path.to_owned(), name, backend: backend.filter(|url| !url.is_empty()) })
+        let backend = backend.filter(|url| !url.is_empty());
+        Ok(Self { path: path.to_owned(), name, backend, stack_config_dir })
     }
 
     /// The project file.
@@ -65,6 +67,19 @@ impl Project {
     /// The name of the project.
     pub fn name(&self) -> &ProjectName {
         &self.name
+    }
+
+    /// The folder of the configurations of its stacks.
+    pub fn stack_config_folder(&self) -> PathBuf {
+        self.stack_config_dir
+            .as_deref()
+            .map_or_else(|| self.folder().to_owned(), |dir| self.folder().join(dir))
+    }
+
+    /// The configuration of one of its stacks, by the name of the stack alone, whether there is such a file or not.
+    pub fn stack_config(&self, stack: &str) -> PathBuf {
+        let ending = self.path.extension().and_then(|ending| ending.to_str()).unwrap_or("yaml");
+        self.stack_config_folder().join(format!("Pulumi.{stack}.{ending}"))
     }
 
     /// The backend URL in the project file. It may have secrets in it.
@@ -84,6 +99,8 @@ impl std::fmt::Debug for Project {
 struct ProjectJson {
     name: Option<String>,
     backend: Option<BackendJson>,
+    #[serde(rename = "stackConfigDir")]
+    stack_config_dir: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -95,5 +112,6 @@ fn of_json(text: &str) -> Result<ProjectText, String> {
     // The words of the parser may have parts of the content.
     let project: ProjectJson = serde_json::from_str(text)
         .map_err(|error| format!("it is not JSON of a project at line {}", error.line()))?;
-    Ok(ProjectText { name: project.name, backend: project.backend.and_then(|backend| backend.url) })
+    let backend = project.backend.and_then(|backend| backend.url);
+    Ok(ProjectText { name: project.name, backend, stack_config_dir: project.stack_config_dir })
 }

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use groundstate_pulumi_secrets::cloud::CloudState;
-use groundstate_pulumi_secrets::{Ciphertext, CryptError, Manager};
+use groundstate_pulumi_secrets::passphrase::{self, Salt};
+use groundstate_pulumi_secrets::{Ciphertext, CryptError, Manager, SecretsProviders};
 use saphyr_parser::{Event, Parser, ScalarStyle};
 use thiserror::Error;
 
@@ -14,7 +15,7 @@ const MEMBERS: [&str; 3] = ["secretsprovider", "encryptedkey", "encryptionsalt"]
 
 /// Why a configuration file cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("the configuration of the stack cannot be changed: {0}")]
+#[error("the configuration of the stack cannot be used: {0}")]
 pub struct StackConfigError(String);
 
 /// The configuration of a stack, as it is written: all that is not changed keeps its bytes, comments too.
@@ -99,6 +100,30 @@ impl StackConfig {
     fn member(&self, index: usize) -> Option<&str> {
         let (_, _, value) = self.members.get(index)?.as_ref()?;
         Some(value.as_str()).filter(|value| !value.is_empty())
+    }
+
+    /// The state of the manager that the configuration names, if it names one: that of a URL with its wrapped key, else that of a
+    /// salt.
+    ///
+    /// # Errors
+    ///
+    /// When the salt or the wrapped key is malformed.
+    pub fn providers(&self) -> Result<Option<SecretsProviders>, StackConfigError> {
+        let wrong = |error: &dyn std::error::Error| StackConfigError(error.to_string());
+        match self.secrets_provider().filter(|name| !matches!(*name, passphrase::TYPE | "default")) {
+            Some(url) => match self.encrypted_key() {
+                Some(key) => {
+                    CloudState::of_texts(url, key).map(|state| Some(state.providers())).map_err(|e| wrong(&e))
+                }
+                None => Ok(None),
+            },
+            None => match self.encryption_salt() {
+                Some(text) => {
+                    Salt::parse(text).map(|salt| Some(passphrase::providers(&salt))).map_err(|e| wrong(&e))
+                }
+                None => Ok(None),
+            },
+        }
     }
 
     /// The encrypted values, in the order of the file.

@@ -10,6 +10,8 @@ const DEEPEST: usize = 200;
 pub(crate) struct ProjectText {
     pub(crate) name: Option<String>,
     pub(crate) backend: Option<String>,
+    /// Where the configurations of stacks are.
+    pub(crate) stack_config_dir: Option<String>,
 }
 
 /// Reads YAML event by event, so that aliases cost nothing.
@@ -60,6 +62,7 @@ impl<'t> Reader<'t> {
             match key.as_deref() {
                 Some("name") => found.name = self.text("name")?,
                 Some("backend") => found.backend = self.backend()?,
+                Some("stackConfigDir") => found.stack_config_dir = self.text("stackConfigDir")?,
                 _ => {
                     let event = self.next()?;
                     self.skip(&event)?;
@@ -97,7 +100,7 @@ impl<'t> Reader<'t> {
             }
             Event::Scalar(text, ..) => {
                 let text = text.into_owned();
-                let is_read = matches!(text.as_str(), "name" | "backend" | "url");
+                let is_read = matches!(text.as_str(), "name" | "backend" | "url" | "stackConfigDir");
                 if is_read && seen.contains(&text) {
                     return Err(format!("it has the member `{text}` twice"));
                 }

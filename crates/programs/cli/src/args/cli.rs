@@ -18,7 +18,9 @@ use super::order::OrderArgs;
 use super::places::{
     HistoryArgs, MigrateArgs, MigrateLockArgs, RepairDigestArgs, RollbackArgs, WorkspacesArgs, workspace_name,
 };
-use super::pulumi::{CryptArgs, DependencyGraphArgs, PendingArgs, RepairArgs, RmArgs};
+use super::pulumi::{
+    ChangeSecretsProviderArgs, CryptArgs, DependencyGraphArgs, PendingArgs, RepairArgs, RmArgs,
+};
 #[cfg(feature = "server")]
 use super::serve::ServeArgs;
 use super::stacks::StacksArgs;
@@ -58,8 +60,8 @@ pub(crate) struct Cli {
     /// Uses this stack of a project of Pulumi instead of the selected one
     #[arg(long, global = true, value_name = "STACK")]
     pub(crate) stack: Option<String>,
-    /// Accepts the backend that `.terraform` records even if the configuration does not confirm it, and programs and key services that the
-    /// directory names for its encryption
+    /// Accepts the backend that `.terraform` records even if the configuration does not confirm it, programs and key services that the
+    /// directory names for its encryption, and addresses and credentials that only a Pulumi state names for its key service
     #[arg(long, global = true)]
     pub(crate) trust_directory: bool,
     /// Encrypts and decrypts states as this file says: the inside of an `encryption` block of OpenTofu, or a file with such a block
@@ -199,6 +201,18 @@ pub(crate) enum Command {
     ///
     /// Decrypts the ciphertext on standard input, and prints the value without a line break.
     Decrypt(CryptArgs),
+    /// Encrypts a Pulumi stack and its configuration with another secrets provider
+    ///
+    /// Encrypts all secrets of a stack with a new key, those of its state and those of its configuration file `Pulumi.STACK.yaml`.
+    /// PROVIDER is `passphrase`, or the URL of a key: `awskms://`, `azurekeyvault://`, `gcpkms://`, `hashivault://`. The same provider
+    /// again renews the data key, or asks for a new passphrase.
+    ///
+    /// Everything is decrypted before anything is encrypted, and what is written is opened once more with the new key. The state is written first,
+    /// then the configuration; if the command is killed in between, `pulumi` still reads both, and the same command once more ends the change.
+    ///
+    /// The old passphrase comes from where `pulumi` has it. A new one in place of another comes from `--new-passphrase-file`, a prompt, or a
+    /// line of standard input.
+    ChangeSecretsProvider(ChangeSecretsProviderArgs),
     /// Makes many changes from a script, under one lock and in one write
     ///
     /// Makes all changes of a script or, if one is refused, none. They are made under one lock and written at once.

@@ -21,7 +21,19 @@ const HEADINGS: [(&str, &[&str]); 10] = [
     ("Lock states", &["lock", "unlock", "locks", "migrate-lock", "repair-digest"]),
     ("Go back in history", &["undo", "history", "rollback"]),
     ("Journals", &["recover", "journal"]),
-    ("Pulumi only", &["stacks", "protect", "unprotect", "repair", "pending", "encrypt", "decrypt"]),
+    (
+        "Pulumi only",
+        &[
+            "stacks",
+            "protect",
+            "unprotect",
+            "repair",
+            "pending",
+            "encrypt",
+            "decrypt",
+            "change-secrets-provider",
+        ],
+    ),
     ("Run a server", SERVER),
     ("This command", &["help", "version", "completions", "man"]),
 ];

@@ -59,8 +59,8 @@ pub(crate) use stacks::{
 };
 
 pub(crate) use pulumi::{
-    CryptArgs, DependencyGraphArgs, DependencyGraphFormat, PendingClearArgs, PendingCommand, PendingListArgs,
-    PendingResolveArgs, RepairArgs, RmArgs,
+    ChangeSecretsProviderArgs, CryptArgs, DependencyGraphArgs, DependencyGraphFormat, PendingClearArgs,
+    PendingCommand, PendingListArgs, PendingResolveArgs, RepairArgs, RmArgs,
 };
 
 #[cfg(feature = "server")]

@@ -74,6 +74,23 @@ pub(crate) struct CryptArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct ChangeSecretsProviderArgs {
+    #[command(flatten)]
+    pub(crate) place: PlaceArg,
+    /// The new provider: `passphrase`, or the URL of a key such as `awskms://alias/NAME?region=REGION`
+    #[arg(value_name = "PROVIDER")]
+    pub(crate) provider: String,
+    /// The configuration of the stack; that of the project directory if missing
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config_file: Option<PathBuf>,
+    /// Takes the new passphrase from this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) new_passphrase_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) change: ChangeArgs,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct DependencyGraphArgs {
     #[command(flatten)]
     pub(crate) state: StateArg,

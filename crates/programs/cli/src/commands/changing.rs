@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use groundstate_pulumi_integrity::Flag;
 
 use crate::args::{
-    AddressesArgs, EditArgs, MergeErroredArgs, MvArgs, PendingCommand, PushArgs, RecoverArgs,
-    ReplaceProviderArgs, RmArgs, RollbackArgs, SplitArgs, StackMoveArgs, UndoArgs,
+    AddressesArgs, ChangeSecretsProviderArgs, EditArgs, MergeErroredArgs, MvArgs, PendingCommand, PushArgs,
+    RecoverArgs, ReplaceProviderArgs, RmArgs, RollbackArgs, SplitArgs, StackMoveArgs, UndoArgs,
 };
 use crate::input::family::Family;
 use crate::input::location::StateLocation;
@@ -115,6 +115,10 @@ pub(super) fn pending(command: &PendingCommand) -> Result {
             pulumi::resolve(args, stored_by_pulumi(&args.place.state, "pending resolve")?)
         }
     }
+}
+
+pub(super) fn change_secrets_provider(args: &ChangeSecretsProviderArgs) -> Result {
+    pulumi::change_secrets_provider(args, stored_by_pulumi(&args.place.state, "change-secrets-provider")?)
 }
 
 pub(super) fn rollback(args: &RollbackArgs) -> Result {

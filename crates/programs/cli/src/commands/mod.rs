@@ -53,6 +53,7 @@ pub(crate) fn run(command: Command) -> Result {
         Command::Journal(args) => journal::run(&args.command),
         Command::Encrypt(args) => pulumi::encrypt(&args),
         Command::Decrypt(args) => pulumi::decrypt(&args),
+        Command::ChangeSecretsProvider(args) => changing::change_secrets_provider(&args),
         Command::Edit(args) => changing::edit(&args),
         Command::Undo(args) => changing::undo(&args),
         Command::Pull(args) => reading::pull(&args),

@@ -24,6 +24,7 @@ pub(crate) mod runtime;
 pub(crate) mod server;
 pub(crate) mod source;
 pub(crate) mod stack;
+pub(crate) mod stack_config;
 pub(crate) mod stack_history;
 pub(crate) mod stack_store;
 pub(crate) mod state;

@@ -15,6 +15,7 @@ use groundstate_statemgr::{TokioSleeper, WorkspaceName};
 use crate::input::environment::Environment;
 use crate::input::found_stack::FoundStack;
 use crate::input::remote::Remote;
+use crate::input::stack_config;
 use crate::input::stack_store::{StackBackend, StackPlace};
 use crate::report::error::{Failure, Kind, Result};
 
@@ -113,6 +114,7 @@ pub(crate) fn of_directory(directory: &Path, environment: &Environment) -> Resul
 /// The same, for commands on the stack as a whole.
 pub(crate) fn found_in_directory(directory: &Path, environment: &Environment) -> Result<FoundStack> {
     let (choice, project, variable) = choose(directory, environment)?;
+    project.iter().for_each(stack_config::remember);
     let home = PulumiHome::of(&variable);
     let stack = match environment.stack() {
         Some(stack) => stack.to_owned(),

@@ -101,6 +101,11 @@ impl StackBackend {
         Self { is_named, ..self }
     }
 
+    /// The name of the stack alone, without its organization and project.
+    pub(crate) fn stack_name(&self) -> &str {
+        self.place.stack.rsplit('/').next().unwrap_or(&self.place.stack)
+    }
+
     /// The name of the stack, if the command line has it.
     pub(crate) fn name_given(&self) -> Option<&str> {
         self.is_named.then_some(self.place.stack.as_str())

@@ -119,7 +119,7 @@ impl<'f> Keys<'f> {
         let missing = |stack: Stack<'_>| {
             let values = count(sealed, "encrypted value");
             let message = format!("{} names no secrets provider, and {values} would move", stack.name);
-            let hint = "`pulumi stack change-secrets-provider` in its project gives it one";
+            let hint = "`groundstate change-secrets-provider` gives it one";
             Failure::new(Kind::Unusable, message).hint(hint)
         };
         for stack in [self.source, self.dest] {

@@ -24,7 +24,8 @@ mod unreadable;
 mod upgrade;
 
 pub(crate) use change::{
-    clear, flag, list_pending, mv, mv_to, push, repair, resolve, rm, rollback, split, undo, undo_stack,
+    change_secrets_provider, clear, flag, list_pending, mv, mv_to, push, repair, resolve, rm, rollback,
+    split, undo, undo_stack,
 };
 pub(crate) use check::check;
 pub(crate) use crypt::{decrypt, encrypt};

@@ -1,8 +1,14 @@
 //! The passphrase of a stack: from the environment, a file, or a prompt.
 
+use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
-use groundstate_pulumi_secrets::passphrase::GivenPassphrase;
+use groundstate_pulumi_secrets::Passphrase;
+use groundstate_pulumi_secrets::passphrase::{
+    Answer, GivenPassphrase, PassphraseRequest, PassphraseSource, PassphraseSourceError, Purpose, choose,
+};
+
+use crate::report::error::{Failure, Kind, Result, chain};
 
 /// Passphrases as Pulumi finds them: a variable, a file, a question.
 pub(super) fn source() -> GivenPassphrase {
@@ -22,6 +28,50 @@ pub(super) fn given() -> GivenPassphrase {
         source = source.with_file(move || Ok(crate::input::paths::read(&path)?));
     }
     source
+}
+
+/// The passphrase of a new salt: from this file, or as Pulumi finds it. To replace another one it is asked for, or it is a line of
+/// standard input.
+pub(super) fn new(file: Option<&Path>, purpose: Purpose) -> Result<Passphrase> {
+    if let Some(path) = file {
+        let contents = crate::input::paths::read(path).map_err(|error| Failure::unreadable(path, &error))?;
+        return Ok(Passphrase::from_file_contents(contents));
+    }
+    let asked = match purpose {
+        Purpose::Rotate => rotated(),
+        _ => source(),
+    };
+    choose(purpose, &asked).map_err(|error| {
+        let failure = Failure::new(Kind::Usage, format!("there is no new passphrase: {}", chain(&error)));
+        failure.hint("`--new-passphrase-file FILE` names the file with the new passphrase")
+    })
+}
+
+fn rotated() -> GivenPassphrase {
+    #[cfg(unix)]
+    if terminal::is_there() {
+        return GivenPassphrase::new().with_prompt(terminal::Prompt);
+    }
+    GivenPassphrase::new().with_prompt(Line)
+}
+
+/// A line of standard input, as Pulumi takes a new passphrase where no terminal is.
+#[derive(Debug)]
+struct Line;
+
+impl PassphraseSource for Line {
+    fn passphrase(&self, _: &PassphraseRequest<'_>) -> Result<Answer, PassphraseSourceError> {
+        let mut line = Vec::new();
+        let read = std::io::stdin().lock().read_until(b'\n', &mut line);
+        while line.last().is_some_and(|byte| matches!(byte, b'\n' | b'\r')) {
+            line.pop();
+        }
+        match read {
+            Ok(0) => Err(PassphraseSourceError::Prompt("standard input has no line".into())),
+            Ok(_) => Ok(Answer { passphrase: Passphrase::new(line), interactive: false }),
+            Err(error) => Err(PassphraseSourceError::Prompt(Box::new(error))),
+        }
+    }
 }
 
 /// The passphrase in a file, and no other.

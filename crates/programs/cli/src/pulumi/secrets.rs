@@ -11,18 +11,22 @@ use groundstate_pulumi_deployment::{
 };
 use groundstate_pulumi_secrets::cloud;
 use groundstate_pulumi_secrets::passphrase::GivenPassphrase;
-use groundstate_pulumi_secrets::{DefaultProvider, ErrorCrypter, Manager, OsEntropy, Provider};
+use groundstate_pulumi_secrets::{
+    DefaultProvider, ErrorCrypter, Manager, OsEntropy, Provider, SecretsProviders,
+};
 use groundstate_pulumi_snapshot::{Properties, Resource, Snapshot, Urn};
 use groundstate_statemgr::TokioSleeper;
 use tokio::runtime::Builder;
 
 use super::passphrase;
+use crate::input::stack_config::is_confirmed;
 use crate::report::error::chain;
 use crate::report::error::{Failure, Kind, Result};
 use crate::report::text::count;
 
 /// What Pulumi says where there are secrets that it cannot open.
-const NO_MANAGER: &str = "snapshot contains encrypted secrets but no secrets manager could be found";
+pub(super) const NO_MANAGER: &str =
+    "snapshot contains encrypted secrets but no secrets manager could be found";
 
 /// Opens all secrets. Asks for a passphrase only if one is encrypted.
 pub(super) fn open(file: &mut DeploymentFile) -> Result<()> {
@@ -73,16 +77,25 @@ pub(super) fn manager_by(
 ) -> Result<Option<Manager>> {
     let named = snapshot.secrets_provider.as_ref().filter(|provider| !provider.kind.is_empty());
     let Some(provider) = named else { return Ok(None) };
-    let unusable = |error: &dyn std::error::Error| Failure::new(Kind::Unusable, chain(error));
-    let providers = secrets_providers(provider).map_err(|error| unusable(&error))?;
+    let providers =
+        secrets_providers(provider).map_err(|error| Failure::new(Kind::Unusable, chain(&error)))?;
+    of_providers(&providers, stack, passphrase).map(Some)
+}
+
+/// The manager of this state.
+pub(super) fn of_providers(
+    providers: &SecretsProviders,
+    stack: Option<String>,
+    passphrase: GivenPassphrase,
+) -> Result<Manager> {
     if providers.kind() == cloud::TYPE {
-        return by_key_service(async |secrets| secrets.open(&providers).await).map(Some);
+        return by_key_service(async |secrets| secrets.open(providers).await);
     }
     let mut default = DefaultProvider::new(Arc::new(passphrase), Arc::new(OsEntropy));
     if let Some(stack) = stack {
         default = default.for_stack(stack);
     }
-    default.of_type(&providers).map(Some).map_err(|error| unusable(&error))
+    default.of_type(providers).map_err(|error| Failure::new(Kind::Unusable, chain(&error)))
 }
 
 /// The key services of stacks, with the data keys that they have unwrapped so far.
@@ -91,12 +104,12 @@ fn key_services() -> &'static CloudSecrets {
     SERVICES.get_or_init(|| {
         let (clock, sleeper) = (Arc::new(SystemClock), Arc::new(TokioSleeper));
         let context = KeyContext::new(clock, sleeper, Arc::new(OsIds), Arc::new(OsEntropy));
-        CloudSecrets::new(context, |name| std::env::var(name).ok())
+        CloudSecrets::new(context, |name| std::env::var(name).ok()).trusting(is_confirmed)
     })
 }
 
 /// Asks a key service, on a thread of its own: a verb may be waiting for its store meanwhile.
-fn by_key_service<T: Send>(
+pub(super) fn by_key_service<T: Send>(
     ask: impl AsyncFnOnce(&CloudSecrets) -> Result<T, CloudSecretsError> + Send,
 ) -> Result<T> {
     let failed = |error: &dyn std::error::Error| Failure::new(Kind::Unusable, chain(error));
@@ -108,7 +121,12 @@ fn by_key_service<T: Send>(
         asked.join()
     });
     match answer {
-        Ok(Ok(answer)) => answer.map_err(|error| failed(&error)),
+        Ok(Ok(answer)) => answer.map_err(|error| match error {
+            CloudSecretsError::Untrusted { .. } => failed(&error)
+                .hint("name the directory of the project, whose stack configuration has the same `secretsprovider`")
+                .hint("if the state is no stranger's, run the same command with `--trust-directory`"),
+            error => failed(&error),
+        }),
         Ok(Err(error)) => Err(failed(&error)),
         Err(panic) => std::panic::resume_unwind(panic),
     }
@@ -149,7 +167,7 @@ pub(super) fn failure(error: SecretsError) -> Failure {
 }
 
 /// Whether a secret is there that only a manager can open.
-fn is_sealed(snapshot: &Snapshot) -> bool {
+pub(super) fn is_sealed(snapshot: &Snapshot) -> bool {
     let pending = snapshot.pending_operations.iter().map(|operation| &operation.resource);
     snapshot.resources.iter().chain(pending).any(|resource| sealed_values(resource) > 0)
 }

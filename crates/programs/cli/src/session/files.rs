@@ -7,6 +7,8 @@ use std::path::Path;
 use groundstate_durable::{create_new, parent, special, sync_folder};
 use tracing::debug;
 
+use crate::input::paths;
+
 /// Makes this the content of a file that no other process has open, such as a copy of a state.
 ///
 /// Its owner alone may read it, whatever was there before. A link is not followed, and the file of another user is not
@@ -41,8 +43,29 @@ fn replaceable(metadata: &fs::Metadata) -> io::Result<()> {
     Ok(())
 }
 
+/// Replaces a file that is no state by one of the same permissions, so that its name always has the old content or the new one.
+/// A new file can be read by its owner only. Links are followed unless they are another user's.
+pub(crate) fn replace_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let target = paths::follow(path)?;
+    let permissions = match fs::metadata(&target) {
+        Ok(metadata) if metadata.is_file() => Some(metadata.permissions()),
+        Ok(metadata) => return Err(special(&metadata)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
+    };
+    create_with(&target, permissions, |out| out.write_all(bytes))
+}
+
 /// Writes a new file by way of a temporary one beside it, which no other user can read.
 pub(crate) fn create(target: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    create_with(target, None, write)
+}
+
+fn create_with(
+    target: &Path,
+    permissions: Option<fs::Permissions>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
     debug!(place = target.display().to_string(), "writing a file");
     let directory = parent(target);
     let mut builder = tempfile::Builder::new();
@@ -52,6 +75,9 @@ pub(crate) fn create(target: &Path, write: impl FnOnce(&mut dyn Write) -> io::Re
     write(&mut out)?;
     out.flush()?;
     drop(out);
+    if let Some(permissions) = permissions {
+        temporary.as_file().set_permissions(permissions)?;
+    }
     temporary.as_file().sync_all()?;
     temporary.persist(target).map_err(|error| error.error)?;
     sync_folder(directory)

@@ -154,6 +154,7 @@ pub(crate) fn prepare(dir: &Path) {
     put("ciphertext.txt", CIPHERTEXT);
     put("base.json", &base());
     put("journal.jsonl", &lines(&entries()));
+    put("Pulumi.dev.yaml", &format!("encryptionsalt: v1:fozI5u6B030=:{CIPHERTEXT}"));
     fill(&FsJournal::new(dir.join("journal.d")), &base(), &entries());
     put("deploy.sh", "#!/bin/sh\ngroundstate locks .\n");
     #[cfg(unix)]

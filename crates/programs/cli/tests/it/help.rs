@@ -39,6 +39,7 @@ pub(crate) const COMMANDS: &[&str] = &[
     "journal verify",
     "encrypt",
     "decrypt",
+    "change-secrets-provider",
     "edit",
     "undo",
     "pull",

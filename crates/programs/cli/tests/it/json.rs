@@ -201,6 +201,7 @@ fn look_at_changes(runs: &mut Runs) {
         "repair broken.json -o repaired.json",
         "pending list before.json",
         "pending clear before.json queue",
+        "change-secrets-provider stack.json passphrase --new-passphrase-file token.txt --config-file Pulumi.dev.yaml",
         "salvage damaged.tfstate -o -",
         "salvage damaged.tfstate -o saved.tfstate",
     ]);

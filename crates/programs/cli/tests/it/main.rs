@@ -46,6 +46,7 @@ mod remote_http;
 mod remote_workspaces;
 mod replace;
 mod schemas;
+mod secrets_provider;
 #[cfg(feature = "server")]
 mod serve;
 #[cfg(feature = "server")]

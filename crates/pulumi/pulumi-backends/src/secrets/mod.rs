@@ -14,6 +14,9 @@ use thiserror::Error;
 
 pub use url::{KeyUrl, KeyUrlError};
 
+/// The variable with the URL by which data keys are unwrapped in place of that of the stack.
+const OVERRIDE: &str = "PULUMI_CLOUD_SECRET_OVERRIDE";
+
 /// Looks up variables of the environment.
 pub(crate) type Variables = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
@@ -30,15 +33,36 @@ pub enum CloudSecretsError {
     /// The service refuses, or does not answer.
     #[error("the data key of the stack is not at hand")]
     Service(#[from] groundstate_key_services::Error),
+    /// A transit engine refuses, and the URL does not name it: the data key may be that of another one.
+    #[error(
+        "the data key of the stack is not at hand; if an earlier URL of the stack named an engine, pulumi may have wrapped the \
+         data key there, and {OVERRIDE}='hashivault://KEY?engine=MOUNT' opens it"
+    )]
+    Mount(#[source] groundstate_key_services::Error),
+    /// The service of the URL in `PULUMI_CLOUD_SECRET_OVERRIDE` does not give the data key.
+    #[error("the URL in {OVERRIDE} does not open the stack; unset it to use that of the stack")]
+    Override(#[source] Box<Self>),
+    /// The URL leads to another address or chooses credentials, and only a state says so, which may be a stranger's.
+    #[error("the secrets provider {url} of the state has {what}, which only a trusted place may choose")]
+    Untrusted {
+        /// The URL without its parameters.
+        url: String,
+        /// What it has, such as "the parameter `endpoint`".
+        what: String,
+    },
     /// There is no randomness for a new data key.
     #[error(transparent)]
     Entropy(#[from] groundstate_pulumi_secrets::EntropyError),
 }
 
 /// Opens managers of the type `cloud`, and makes new ones. It remembers data keys by URL and wrapped key, so that each is unwrapped once.
+///
+/// The URL of a state may be a stranger's: one that leads to another address or chooses credentials
+/// ([`KeyUrl::leads_elsewhere`]) is refused unless [`trusting`](Self::trusting) knows it.
 pub struct CloudSecrets {
     context: KeyContext,
     variable: Variables,
+    trusts: Box<dyn Fn(&str) -> bool + Send + Sync>,
     keys: Mutex<HashMap<(String, Vec<u8>), Key>>,
 }
 
@@ -48,17 +72,40 @@ impl CloudSecrets {
         context: KeyContext,
         variable: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
     ) -> Self {
-        Self { context, variable: Arc::new(variable), keys: Mutex::default() }
+        Self { context, variable: Arc::new(variable), trusts: Box::new(|_| false), keys: Mutex::default() }
     }
 
-    /// The manager that a deployment names.
+    /// Says which URLs are the user's own, such as those in the configuration of the stack.
+    #[must_use]
+    pub fn trusting(mut self, trusts: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+        self.trusts = Box::new(trusts);
+        self
+    }
+
+    /// The manager that a deployment or a configuration names. `PULUMI_CLOUD_SECRET_OVERRIDE` says by which URL its data key is
+    /// unwrapped, and is stored nowhere.
     ///
     /// # Errors
     ///
-    /// When the state is malformed, the URL cannot be used, or the service refuses.
+    /// When the state is malformed, the URL cannot be used or is not trusted, or the service refuses.
     pub async fn open(&self, providers: &SecretsProviders) -> Result<Manager, CloudSecretsError> {
         let state = CloudState::parse(providers)?;
         let key = self.data_key(&state).await?;
+        Ok(cloud::manager(providers.clone(), &key, Arc::clone(&self.context.entropy)))
+    }
+
+    /// The same by this URL, which is the user's own, whatever the variable says.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Self::open).
+    pub async fn open_by(
+        &self,
+        url: &str,
+        providers: &SecretsProviders,
+    ) -> Result<Manager, CloudSecretsError> {
+        let state = CloudState::parse(providers)?;
+        let key = self.unwrapped(url, state.encrypted_key()).await?;
         Ok(cloud::manager(providers.clone(), &key, Arc::clone(&self.context.entropy)))
     }
 
@@ -68,18 +115,38 @@ impl CloudSecrets {
     ///
     /// Those of [`open`](Self::open).
     pub async fn data_key(&self, state: &CloudState) -> Result<Key, CloudSecretsError> {
-        let name = (state.url().to_owned(), state.encrypted_key().to_vec());
+        if let Some(url) = (self.variable)(OVERRIDE).filter(|url| !url.is_empty()) {
+            let key = self.unwrapped(&url, state.encrypted_key()).await;
+            return key.map_err(|error| CloudSecretsError::Override(Box::new(error)));
+        }
+        let url = KeyUrl::parse(state.url())?;
+        match url.leads_elsewhere() {
+            Some(what) if !(self.trusts)(state.url()) => {
+                Err(CloudSecretsError::Untrusted { url: url::shown(state.url()), what })
+            }
+            _ => self.unwrapped(state.url(), state.encrypted_key()).await,
+        }
+    }
+
+    /// The data key that the service of this URL unwraps.
+    async fn unwrapped(&self, url: &str, encrypted_key: &[u8]) -> Result<Key, CloudSecretsError> {
+        let name = (url.to_owned(), encrypted_key.to_vec());
         let known = self.keys.lock().unwrap_or_else(PoisonError::into_inner).get(&name).cloned();
         if let Some(key) = known {
             return Ok(key);
         }
-        let url = KeyUrl::parse(state.url())?;
+        let url = KeyUrl::parse(url)?;
         let wrapped = match url.is_azure() {
-            true => WrappedKey::new(cloud::azure_ciphertext(state.encrypted_key())),
-            false => WrappedKey::new(state.encrypted_key()),
+            true => WrappedKey::new(cloud::azure_ciphertext(encrypted_key)),
+            false => WrappedKey::new(encrypted_key),
         };
         let service = service::open(&url, &self.variable, &self.context)?;
-        let plain = service.unwrap(&wrapped).await?;
+        let plain = service.unwrap(&wrapped).await.map_err(|error| {
+            match url.lacks_engine() && is_of_another(&error) {
+                true => CloudSecretsError::Mount(error),
+                false => error.into(),
+            }
+        })?;
         let key = cloud::data_key(plain.expose())?;
         self.keys.lock().unwrap_or_else(PoisonError::into_inner).insert(name, key.clone());
         Ok(key)
@@ -105,13 +172,19 @@ impl CloudSecrets {
             false => wrapped.ciphertext,
         };
         let state = CloudState::new(url, stored);
-        let again = self.data_key(&state).await?;
+        let again = self.unwrapped(url, state.encrypted_key()).await?;
         if again.expose() != key.expose() {
             return Err(CloudStateError::Different.into());
         }
         let manager = cloud::manager(state.providers(), &key, Arc::clone(&self.context.entropy));
         Ok((state, manager, notes))
     }
+}
+
+/// Whether a service refuses as it does what another key or another engine wrapped.
+fn is_of_another(error: &groundstate_key_services::Error) -> bool {
+    use groundstate_key_services::ErrorKind::{BadCiphertext, KeyGone, NotFound, WrongKey};
+    matches!(error.kind(), BadCiphertext | KeyGone | NotFound | WrongKey)
 }
 
 impl fmt::Debug for CloudSecrets {

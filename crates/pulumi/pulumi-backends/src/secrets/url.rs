@@ -56,6 +56,15 @@ pub(super) enum Kind {
 /// The schemes, as Pulumi lists them.
 const SCHEMES: [&str; 4] = ["awskms", "azurekeyvault", "gcpkms", "hashivault"];
 
+/// How the hosts of vaults end.
+const AZURE: [&str; 5] = [
+    ".vault.azure.net",
+    ".vault.azure.cn",
+    ".vault.usgovcloudapi.net",
+    ".managedhsm.azure.net",
+    ".managedhsm.usgovcloudapi.net",
+];
+
 /// The parts of a URL, and what is wrong about it.
 struct Parts<'t> {
     text: &'t str,
@@ -108,6 +117,41 @@ impl KeyUrl {
         matches!(self.kind, Kind::Azure { .. })
     }
 
+    /// Whether it is that of a transit engine, and does not say which.
+    pub(super) fn lacks_engine(&self) -> bool {
+        matches!(self.kind, Kind::Vault { mount: None })
+    }
+
+    /// What sends requests to an address of its own or chooses the credentials that sign them, in words: the first of the parameters
+    /// `endpoint`, `profile` and `role`, or a vault that is none of Azure's. In a state that may be a stranger's decision.
+    ///
+    /// ```
+    /// use groundstate_pulumi_backends::KeyUrl;
+    ///
+    /// let url = KeyUrl::parse("awskms://alias/x?region=eu-west-1&endpoint=http%3A%2F%2Fevil.example")?;
+    /// assert_eq!(url.leads_elsewhere().as_deref(), Some("the parameter `endpoint`"));
+    /// assert_eq!(KeyUrl::parse("awskms://alias/x?region=eu-west-1")?.leads_elsewhere(), None);
+    /// # Ok::<(), groundstate_pulumi_backends::KeyUrlError>(())
+    /// ```
+    pub fn leads_elsewhere(&self) -> Option<String> {
+        match &self.kind {
+            Kind::Aws { options, .. } => {
+                let names =
+                    [("endpoints.kms", "endpoint"), ("profile", "profile"), ("assume_role.role_arn", "role")];
+                let given = |option: &str| options.iter().any(|(name, _)| *name == option);
+                let (_, name) = names.into_iter().find(|(option, _)| given(option))?;
+                Some(format!("the parameter `{name}`"))
+            }
+            Kind::Azure { vault, .. } => {
+                let host = vault.strip_prefix("https://").unwrap_or(vault);
+                let is_azures = AZURE.iter().any(|ending| host.ends_with(ending))
+                    && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.".contains(&byte));
+                (!is_azures).then(|| "a vault at an address that is none of Azure's".to_owned())
+            }
+            Kind::Gcp { .. } | Kind::Vault { .. } => None,
+        }
+    }
+
     /// What to tell a user who has wrapped a key with a version of a key that the URL does not name.
     pub(super) fn advice(&self, version: Option<&str>) -> Option<String> {
         let Kind::Azure { version: None, .. } = &self.kind else { return None };
@@ -120,7 +164,7 @@ impl KeyUrl {
 }
 
 /// The URL without its parameters, which may name roles and contexts.
-fn shown(text: &str) -> String {
+pub(super) fn shown(text: &str) -> String {
     one_line(&shortened(text.split('?').next().unwrap_or_default(), 200)).into_owned()
 }
 
@@ -352,6 +396,27 @@ mod tests {
         ] {
             let error = KeyUrl::parse(text).unwrap_err().to_string();
             assert!(error.contains(words) && !error.contains("hush"), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn addresses_and_credentials_of_a_url_are_named() {
+        for (text, what) in [
+            ("awskms://k?region=r&fips=true&context_a=b", None),
+            ("awskms://k?endpoint=http%3A%2F%2Fx", Some("the parameter `endpoint`")),
+            ("awskms://k?profile=p", Some("the parameter `profile`")),
+            ("awskms://k?role=arn:aws:iam::1:role/r", Some("the parameter `role`")),
+            ("azurekeyvault://v.vault.azure.net/keys/k", None),
+            ("azurekeyvault://h.managedhsm.azure.net/keys/k", None),
+            ("azurekeyvault://v.vault.example.com/keys/k", Some("none of Azure's")),
+            ("azurekeyvault://127.0.0.1:8443/p.vault.azure.net/keys/k", Some("none of Azure's")),
+            ("azurekeyvault://x@v.vault.azure.net/keys/k", Some("none of Azure's")),
+            ("gcpkms://projects/p/locations/l/keyRings/r/cryptoKeys/k", None),
+            ("hashivault://k?engine=m", None),
+        ] {
+            let found = KeyUrl::parse(text).unwrap().leads_elsewhere();
+            assert_eq!(found.is_some(), what.is_some(), "{text}");
+            assert!(found.unwrap_or_default().contains(what.unwrap_or_default()), "{text}");
         }
     }
 

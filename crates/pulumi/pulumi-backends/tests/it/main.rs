@@ -4,6 +4,7 @@
 #![expect(clippy::print_stdout, reason = "campaigns report on the terminal")]
 
 mod directories;
+mod fuzzed;
 mod interrupted;
 mod kills;
 mod real;

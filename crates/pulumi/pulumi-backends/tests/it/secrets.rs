@@ -215,3 +215,44 @@ async fn without_an_address_no_engine_is_asked() {
     let text = key_services::Error::to_string(&error);
     assert!(text.contains("neither VAULT_SERVER_URL nor VAULT_ADDR environment variables are set"), "{text}");
 }
+
+/// What pulumi writes when it goes on with the engine of the URL before (K9): the URL in the variable opens it, and is stored nowhere.
+#[tokio::test]
+async fn a_data_key_of_a_former_engine_is_opened_by_the_url_in_the_variable() {
+    let Some(mut place) = Place::openbao() else { return };
+    let (state, manager, _) = place.secrets().create(&place.url).await.unwrap();
+    let sealed = manager.encrypter().encrypt(&Plaintext::new("perch")).unwrap();
+    let broken = CloudState::new("hashivault://stacks", state.encrypted_key()).providers();
+    let refused = place.secrets().open(&broken).await.unwrap_err();
+    assert!(matches!(refused, CloudSecretsError::Mount(_)), "{refused:?}");
+    assert!(refused.to_string().contains("PULUMI_CLOUD_SECRET_OVERRIDE='hashivault://KEY?engine=MOUNT'"));
+    place.variables.push(("PULUMI_CLOUD_SECRET_OVERRIDE", place.url.clone()));
+    let opened = place.secrets().open(&broken).await.unwrap();
+    assert_eq!(opened.providers().as_json(), broken.as_json(), "the URL of the stack stays");
+    assert_eq!(opened.decrypter().decrypt(&sealed).unwrap().expose(), "perch");
+    // A new key is that of the URL it is asked for, and the engine before has no say.
+    let refused = place.secrets().create("hashivault://stacks").await;
+    assert!(refused.is_err(), "no key is made in another engine");
+    // Another key is refused.
+    let other = place.url.replace("//stacks", "//other");
+    place.variables.push(("PULUMI_CLOUD_SECRET_OVERRIDE", other));
+    let refused = place.secrets().open(&broken).await.unwrap_err();
+    assert!(matches!(refused, CloudSecretsError::Override(_)), "{refused:?}");
+}
+
+#[tokio::test]
+async fn an_address_that_only_a_state_names_is_not_asked() {
+    let secrets = CloudSecrets::new(context(), |_| None);
+    for url in [
+        "awskms://k?endpoint=http%3A%2F%2F127.0.0.1%3A1",
+        "awskms://k?profile=p",
+        "azurekeyvault://127.0.0.1:1/p.vault.x/keys/k",
+    ] {
+        let providers = CloudState::new(url, b"wrapped".to_vec()).providers();
+        let refused = secrets.open(&providers).await.unwrap_err();
+        assert!(matches!(refused, CloudSecretsError::Untrusted { .. }), "{url}: {refused:?}");
+        let trusted = CloudSecrets::new(context(), |_| None).trusting(move |known| known == url);
+        let refused = trusted.open(&providers).await.unwrap_err();
+        assert!(!matches!(refused, CloudSecretsError::Untrusted { .. }), "{url}: {refused:?}");
+    }
+}

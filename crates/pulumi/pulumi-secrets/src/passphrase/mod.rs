@@ -4,7 +4,7 @@ mod open;
 mod salt;
 mod source;
 
-pub use open::{OpenError, UnlockError, create, create_from_source, open, unlock};
+pub use open::{OpenError, UnlockError, choose, create, create_from_source, open, providers, salt, unlock};
 pub(crate) use open::{inspect, open_with};
 pub use salt::{ITERATIONS, Salt, SaltError};
 pub use source::{

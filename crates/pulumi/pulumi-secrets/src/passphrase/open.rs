@@ -102,7 +102,17 @@ fn salt_text(providers: &SecretsProviders) -> Result<String, OpenError> {
     }
 }
 
-fn providers(salt: &Salt) -> SecretsProviders {
+/// The salt in the state of a manager, whose type must be `passphrase`.
+///
+/// # Errors
+///
+/// When the state or the salt is malformed.
+pub fn salt(providers: &SecretsProviders) -> Result<Salt, OpenError> {
+    Ok(Salt::parse(&salt_text(providers)?).map_err(UnlockError::from)?)
+}
+
+/// The `secrets_providers` object of the manager with this salt.
+pub fn providers(salt: &Salt) -> SecretsProviders {
     let state = serde_json::json!({ "salt": salt.as_str() }).to_string();
     SecretsProviders::new(TYPE, Some(&state)).expect("a string in an object is JSON")
 }
@@ -141,6 +151,27 @@ pub fn create(passphrase: &Passphrase, entropy: Arc<dyn Entropy>) -> Result<(Sal
     Ok((salt, manager))
 }
 
+/// The passphrase for a new salt, twice the same if it is typed.
+///
+/// # Errors
+///
+/// When there is no passphrase.
+pub fn choose(purpose: Purpose, source: &dyn PassphraseSource) -> Result<Passphrase, PassphraseSourceError> {
+    let mut request = PassphraseRequest::new(purpose, None);
+    loop {
+        request.confirm = false;
+        let first = source.passphrase(&request)?;
+        if !first.interactive {
+            return Ok(first.passphrase);
+        }
+        request.confirm = true;
+        if source.passphrase(&request)?.passphrase == first.passphrase {
+            return Ok(first.passphrase);
+        }
+        request.failures = request.failures.saturating_add(1);
+    }
+}
+
 /// Makes a manager with a new salt for a passphrase that `source` gives, twice the same if it is typed.
 ///
 /// # Errors
@@ -151,17 +182,5 @@ pub fn create_from_source(
     source: &dyn PassphraseSource,
     entropy: Arc<dyn Entropy>,
 ) -> Result<(Salt, Manager), UnlockError> {
-    let mut request = PassphraseRequest::new(purpose, None);
-    loop {
-        request.confirm = false;
-        let first = source.passphrase(&request)?;
-        if !first.interactive {
-            return Ok(create(&first.passphrase, entropy)?);
-        }
-        request.confirm = true;
-        if source.passphrase(&request)?.passphrase == first.passphrase {
-            return Ok(create(&first.passphrase, entropy)?);
-        }
-        request.failures = request.failures.saturating_add(1);
-    }
+    Ok(create(&choose(purpose, source)?, entropy)?)
 }

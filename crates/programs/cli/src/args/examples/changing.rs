@@ -193,6 +193,19 @@ pub(super) const EXAMPLES: &[Examples] = &[
         ],
     ),
     (
+        "change-secrets-provider",
+        [
+            example(
+                "Give an exported stack another passphrase",
+                "groundstate change-secrets-provider stack.json passphrase --new-passphrase-file token.txt",
+            ),
+            example(
+                "Show what that would change, with the new passphrase on standard input",
+                "groundstate change-secrets-provider stack.json passphrase --dry-run < token.txt",
+            ),
+        ],
+    ),
+    (
         "encrypt",
         [
             example("Encrypt a text for a state", "echo '\"swordfish\"' | groundstate encrypt stack.json"),

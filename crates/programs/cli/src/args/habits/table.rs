@@ -139,7 +139,7 @@ pub(super) const HABITS: &[(&str, Means)] = &[
     ("stack tag set", stacks("stacks tags", &["NAME", "VALUE"], Words::SetTag)),
     ("stack tag rm", stacks("stacks tags", &["NAME"], Words::RemoveTag)),
     ("stack unselect", program(PULUMI, "")),
-    ("stack change-secrets-provider", program(PULUMI, "")),
+    ("stack change-secrets-provider", stack("change-secrets-provider", &["PROVIDER"])),
     ("up", program(PULUMI, "")),
     ("update", program(PULUMI, "")),
     ("preview", program(PULUMI, "")),

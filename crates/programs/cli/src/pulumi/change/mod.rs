@@ -3,6 +3,7 @@
 mod between;
 mod done;
 mod pending;
+mod provider;
 mod push;
 mod repair;
 mod report;
@@ -14,6 +15,7 @@ mod whole;
 
 pub(crate) use between::{mv_to, split};
 pub(crate) use pending::{clear, list as list_pending, resolve};
+pub(crate) use provider::change_secrets_provider;
 pub(crate) use push::push;
 pub(crate) use repair::repair;
 pub(crate) use rollback::{rollback, undo_stack};

@@ -1,0 +1,73 @@
+//! The state under another key: opened, encrypted anew, and opened once more.
+
+use groundstate_json::RawJson;
+use groundstate_pulumi_deployment::{
+    DeploymentFile, forget_ciphertexts, open_snapshot, seal_snapshot, secrets_providers,
+};
+use groundstate_pulumi_secrets::{ErrorCrypter, Manager, SecretsProviders};
+use groundstate_pulumi_snapshot::{SecretsProvider, Snapshot};
+
+use super::super::run::{Edited, Soundness, edit, read};
+use super::OPERATION;
+use super::keys::{Keys, is_same};
+use crate::pulumi::change::done::Done;
+use crate::pulumi::secrets::{NO_MANAGER, failure};
+use crate::report::error::{Failure, Kind, Result, chain};
+
+/// A state that has been encrypted anew, but not written.
+pub(super) struct Resealed {
+    pub(super) edited: Edited,
+    /// The same with all secrets opened. It is never written.
+    pub(super) plain: Snapshot,
+    /// How many values are encrypted.
+    pub(super) values: usize,
+}
+
+pub(super) fn reseal(before: DeploymentFile, name: &str, keys: &Keys) -> Result<Resealed> {
+    let (mut plain, mut values) = (Snapshot::default(), 0);
+    let edited = edit(before, name, (OPERATION, Soundness::Whatever), |snapshot, _| {
+        opened(snapshot, keys.state.as_ref())?;
+        plain = snapshot.clone();
+        snapshot.secrets_provider = Some(provider(keys.new.providers())?);
+        values = seal_snapshot(snapshot, keys.new.encrypter()).map_err(failure)?;
+        Ok(Done::default())
+    })?;
+    Ok(Resealed { edited, plain, values })
+}
+
+/// Opens all secrets, also those that stand readable in the state, and forgets how they were encrypted.
+fn opened(snapshot: &mut Snapshot, manager: Option<&Manager>) -> Result<()> {
+    match manager {
+        Some(manager) => open_snapshot(snapshot, manager.decrypter()),
+        None => open_snapshot(snapshot, &ErrorCrypter::new(NO_MANAGER)),
+    }
+    .map_err(failure)?;
+    forget_ciphertexts(snapshot).map_err(failure)?;
+    Ok(())
+}
+
+fn provider(providers: &SecretsProviders) -> Result<SecretsProvider> {
+    let state = providers.state().map(RawJson::parse).transpose();
+    let state = state.map_err(|error| Failure::new(Kind::Unusable, chain(&error)))?;
+    Ok(SecretsProvider { kind: providers.kind().into(), state, ..SecretsProvider::default() })
+}
+
+/// Fails unless this is a state whose secrets the manager opens to what they were.
+pub(super) fn verify(bytes: &[u8], name: &str, plain: &Snapshot, manager: &Manager) -> Result<()> {
+    let mut again = read(bytes, name)?;
+    let wrong = || {
+        let message = format!("{name} is not what it was when it is opened with the new provider");
+        Failure::new(Kind::Conflict, message)
+            .hint("another process may have changed it; look at the state first")
+    };
+    let snapshot = again.snapshot.as_mut().ok_or_else(wrong)?;
+    let named = snapshot.secrets_provider.as_ref().and_then(|provider| secrets_providers(provider).ok());
+    if !named.is_some_and(|named| is_same(&named, manager.providers())) {
+        return Err(wrong());
+    }
+    opened(snapshot, Some(manager))?;
+    match snapshot.resources == plain.resources && snapshot.pending_operations == plain.pending_operations {
+        true => Ok(()),
+        false => Err(wrong()),
+    }
+}
