@@ -240,7 +240,21 @@ impl Update {
     /// `LeaseLost` for another token, an update that has ended, and a lease that is over.
     pub(crate) async fn leased(&self, op: Op, token: &LeaseToken) -> Result<Leased> {
         let head = self.stack.head(op).await?;
-        self.leased_by(op, &head, token)
+        self.told(op, self.leased_by(op, &head, token)).await
+    }
+
+    /// A lease that is lost, with what the version says of the end of the update: another user, or time.
+    async fn told(&self, op: Op, leased: Result<Leased>) -> Result<Leased> {
+        match leased {
+            Err(error) if error.kind() == ErrorKind::LeaseLost => {
+                let reason = self.made_version(op).await?.and_then(|note| note.reason);
+                Err(match reason {
+                    Some(reason) => self.stack.error(ErrorKind::LeaseLost, op).because(reason),
+                    None => error,
+                })
+            }
+            leased => leased,
+        }
     }
 
     pub(crate) fn leased_by(&self, op: Op, head: &Head, token: &LeaseToken) -> Result<Leased> {
@@ -339,7 +353,7 @@ impl Update {
             let made = self.made_version(OP).await?;
             return self.same_result(made.map(|note| note.result), result);
         }
-        let Leased { running, lock } = self.leased_by(OP, &head, token)?;
+        let Leased { running, lock } = self.told(OP, self.leased_by(OP, &head, token)).await?;
         self.finish(OP, &running, &lock, result, None).await
     }
 

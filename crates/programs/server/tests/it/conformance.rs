@@ -10,18 +10,17 @@ use groundstate_conformance::http::{HttpServer, run};
 use groundstate_conformance::{Address, BoxFuture, Disturbance, Harness, TestStore};
 use groundstate_server::auth::Role;
 use groundstate_server::blobs::Context;
-use groundstate_server::common::{IdSource, OsIds, SystemClock};
+use groundstate_server::common::{OsIds, SystemClock};
 use groundstate_server::config::StorePlace;
 use groundstate_server::edge::OpenedStore;
 use groundstate_server::{Check, Policies};
 use groundstate_statemgr::{Result, StateStore, TokioSleeper};
 use groundstate_statemgr_http::{HttpBackend, HttpConfig};
-use groundstate_testkit::{Fault, FaultProxy, S3Locks, TestBackend, server_of_peer};
-use serde_json::Value;
+use groundstate_testkit::{Fault, FaultProxy, S3Locks, TestBackend};
 use tokio::runtime::Runtime;
 
 use crate::listening::Listening;
-use crate::support::Server;
+use crate::support::{Server, bucket_url, postgres_url};
 
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().expect("threads can be started"));
 static MEMORY: LazyLock<Option<Behind>> = LazyLock::new(|| Some(Behind::new(StorePlace::Memory)));
@@ -32,20 +31,12 @@ static DIRECTORY: LazyLock<Option<Behind>> = LazyLock::new(|| {
 static S3: LazyLock<Option<Behind>> = LazyLock::new(|| {
     // A server of others, or that of the test kit, which says so.
     let bucket = TestBackend::s3(S3Locks::File);
-    let settings = bucket.direct_settings();
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let url = format!(
-        "s3://{}/server?region=us-east-1&use_path_style=true&access_key=a&secret_key=b&endpoint={}",
-        text(&settings["bucket"]),
-        text(&settings["endpoints"]["s3"])
-    );
+    let url = bucket_url(&bucket);
     let place = StorePlace::parse(&url).expect("it is the URL of a bucket");
     Some(Behind { bucket: Some(bucket), ..Behind::new(place) })
 });
 static POSTGRES: LazyLock<Option<Behind>> = LazyLock::new(|| {
-    let server = server_of_peer("postgres", "GROUNDSTATE_PG")?;
-    let number = OsIds.number().expect("the system has randomness");
-    let url = format!("{server}&table=server_{number:x}");
+    let url = postgres_url()?;
     Some(Behind::new(StorePlace::parse(&url).expect("it is the URL of a database")))
 });
 

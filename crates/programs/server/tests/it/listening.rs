@@ -4,7 +4,7 @@ use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
-use axum::Extension;
+use axum::{Extension, Router};
 use groundstate_server::auth::{Grant, Principal, PrincipalKind, Role};
 use groundstate_server::router;
 use tokio::runtime::Runtime;
@@ -23,12 +23,16 @@ pub(crate) struct Listening {
 impl Listening {
     /// Every request is one of a principal with this role on everything.
     pub(crate) fn start(server: &Server, role: Role) -> Self {
+        let name = format!("{role:?}").to_lowercase();
+        let principal = Principal::new(&name, PrincipalKind::Local, vec![Grant::everything(role)]);
+        Self::serve(router(server.app.clone()).layer(Extension(principal)))
+    }
+
+    /// A service that has its layers already.
+    pub(crate) fn serve(service: Router) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
         let address = listener.local_addr().unwrap();
-        let name = format!("{role:?}").to_lowercase();
-        let principal = Principal::new(&name, PrincipalKind::Local, vec![Grant::everything(role)]);
-        let service = router(server.app.clone()).layer(Extension(principal));
         let (end, ended) = oneshot::channel();
         let thread = std::thread::spawn(move || {
             let runtime = Runtime::new().unwrap();

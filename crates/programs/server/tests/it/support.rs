@@ -9,10 +9,11 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use bytes::Bytes;
 use groundstate_server::auth::{Grant, Principal, PrincipalKind, Role};
 use groundstate_server::blobs::{BlobStore, Context, MemoryBlobs};
-use groundstate_server::common::{FixedClock, OsEntropy, SequenceIds};
+use groundstate_server::common::{FixedClock, IdSource as _, OsEntropy, OsIds, SequenceIds};
 use groundstate_server::pulumi_service::LocalKey;
 use groundstate_server::pulumi_service::pulumi_secrets::Key;
 use groundstate_server::{App, Parts, Policies, router};
+use groundstate_testkit::{TestBackend, server_of_peer};
 use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::BodyExt;
 use md5::{Digest as _, Md5};
@@ -162,6 +163,24 @@ impl Answer {
 pub(crate) fn context(clock: &Arc<FixedClock>, ids: u64) -> Context {
     let [time, timer] = [(); 2].map(|()| Arc::<FixedClock>::clone(clock));
     Context::new(time, timer, Arc::new(SequenceIds::starting_at(ids)))
+}
+
+/// The URL by which the program opens a bucket.
+pub(crate) fn bucket_url(bucket: &TestBackend) -> String {
+    let settings = bucket.direct_settings();
+    let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+    format!(
+        "s3://{}/server?region=us-east-1&use_path_style=true&access_key=a&secret_key=b&endpoint={}",
+        text(&settings["bucket"]),
+        text(&settings["endpoints"]["s3"])
+    )
+}
+
+/// The URL of a table of its own in PostgreSQL, if that takes part.
+pub(crate) fn postgres_url() -> Option<String> {
+    let server = server_of_peer("postgres", "GROUNDSTATE_PG")?;
+    let number = OsIds.number().expect("the system has randomness");
+    Some(format!("{server}&table=server_{number:x}"))
 }
 
 pub(crate) fn md5(body: &[u8]) -> String {

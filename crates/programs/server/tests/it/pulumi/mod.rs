@@ -1,3 +1,5 @@
 //! Pulumi's service protocol.
 
+mod interrupted;
 mod real;
+mod service;

@@ -1,70 +1,19 @@
 //! The real pulumi against this server, over the network of this machine.
 
-use std::path::Path;
-use std::sync::Arc;
+use groundstate_testkit::pulumi_takes_part;
 
-use groundstate_server::Policies;
-use groundstate_server::auth::Role;
-use groundstate_server::blobs::{BlobStore, MemoryBlobs};
-use groundstate_testkit::{PulumiPlace, PulumiProject, Ran, pulumi_takes_part};
-use serde_json::Value;
+use super::service::{Service, in_each_store};
 
-use crate::listening::Listening;
-use crate::support::{Client, Server};
+in_each_store! { a_stack_lives_its_whole_life_at_the_server }
 
-/// A service that listens, and a project whose stacks are there.
-struct Service {
-    listening: Listening,
-    project: PulumiProject,
-    client: Client,
-}
-
-impl Service {
-    fn new() -> Self {
-        Self::on(Arc::new(MemoryBlobs::new("stacks")), Policies::default())
-    }
-
-    fn on(blobs: Arc<dyn BlobStore>, policies: Policies) -> Self {
-        let server = Server::on(blobs, policies);
-        let listening = Listening::start(&server, Role::Admin);
-        let place = PulumiPlace::service(&listening.endpoint(), "any");
-        Self { project: PulumiProject::new(&place), listening, client: server.admin() }
-    }
-
-    #[track_caller]
-    fn pulumi(&self, arguments: &[&str]) -> Ran {
-        self.project.pulumi(arguments)
-    }
-
-    async fn get(&self, path: &str) -> Value {
-        self.client.get(&format!("/api/stacks/admin/shop/{path}")).await.is(200).json()
-    }
-
-    fn secret_config(&self, stack: &str) -> String {
-        std::fs::read_to_string(self.project.path().join(format!("Pulumi.{stack}.yaml"))).unwrap_or_default()
-    }
-}
-
-fn has_file(folder: &Path, name: &str) -> bool {
-    folder.join(name).is_file()
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_stack_lives_its_whole_life_at_the_server() {
-    if !pulumi_takes_part() {
-        return;
-    }
-    let service = Service::new();
+async fn a_stack_lives_its_whole_life_at_the_server(service: Service) {
     service.pulumi(&["login", &service.listening.endpoint()]).succeeds();
     assert_eq!(service.pulumi(&["whoami"]).succeeds().trim(), "admin");
     service.pulumi(&["stack", "init", "dev"]).succeeds();
     let again = service.pulumi(&["stack", "init", "dev"]).fails();
     assert!(again.contains("already exists"), "{again}");
     service.pulumi(&["config", "set", "--secret", "password", "hunter2", "--stack", "dev"]).succeeds();
-    assert!(
-        has_file(service.project.path(), "Pulumi.dev.yaml")
-            && !service.secret_config("dev").contains("hunter2")
-    );
+    assert!(service.config("dev").contains("secure:") && !service.config("dev").contains("hunter2"));
     assert_eq!(service.pulumi(&["config", "get", "password", "--stack", "dev"]).succeeds().trim(), "hunter2");
 
     service.pulumi(&["preview", "--stack", "dev"]).succeeds();
@@ -111,4 +60,136 @@ async fn a_stack_lives_its_whole_life_at_the_server() {
     service.pulumi(&["stack", "rm", "--yes", "prod"]).succeeds();
     let gone = service.pulumi(&["stack", "select", "prod"]).fails();
     assert!(gone.contains("no stack named 'prod' found"), "{gone}");
+}
+
+/// What is left when times and ids are taken out.
+fn comparable(mut state: serde_json::Value) -> serde_json::Value {
+    state["deployment"]["manifest"]["time"] = "".into();
+    state["deployment"]["secrets_providers"]["state"]["url"] = "".into();
+    for resource in state["deployment"]["resources"].as_array_mut().unwrap() {
+        for member in ["id", "created", "modified"] {
+            if let Some(members) = resource.as_object_mut() {
+                members.remove(member);
+            }
+        }
+        // The id stands in references to the provider.
+        let provider = resource["provider"].as_str().and_then(|text| text.rsplit_once("::"));
+        if let Some((urn, _)) = provider {
+            resource["provider"] = urn.into();
+        }
+    }
+    state
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn journals_checkpoints_and_differences_leave_the_same_state() {
+    if !pulumi_takes_part() {
+        return;
+    }
+    let mut states = Vec::new();
+    for (disabled, deltas) in [("false", None), ("true", None), ("true", Some(0))] {
+        let blobs = std::sync::Arc::new(groundstate_server::blobs::MemoryBlobs::new("stacks"));
+        let mut service = Service::with(blobs, |parts| parts.policies.pulumi_deltas_from = deltas);
+        service.project.set("PULUMI_DISABLE_JOURNALING", disabled);
+        service.init();
+        service.up();
+        service.pulumi(&["up", "--yes", "--skip-preview", "--stack", "dev", "-c", "n=2"]).succeeds();
+        let update = service.get("dev").await["activeUpdate"].as_str().unwrap().to_owned();
+        let id = service.get("dev").await["id"].as_str().unwrap().to_owned();
+        let stored = service.stored(&format!("pulumi/updates/{id}/{update}/")).await;
+        let has = |what: &str| stored.iter().any(|name| name.contains(what));
+        assert_eq!(
+            (has("journal/"), has("checkpoint")),
+            (disabled == "false", disabled == "true"),
+            "{stored:?}"
+        );
+        states.push(comparable(service.get("dev/export").await));
+    }
+    assert_eq!(states[0], states[1]);
+    assert_eq!(states[0], states[2]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_update_that_fails_midway_keeps_what_it_did_and_the_next_goes_on() {
+    if !pulumi_takes_part() {
+        return;
+    }
+    let service = Service::new();
+    service.init();
+    service.project.program(
+        "resources:\n  first: { type: \"pulumi:Stash\", properties: { input: one } }\n  \
+         second: { type: \"pulumi:Stash\", properties: { input: { \"fn::readFile\": ./missing } }, options: { dependsOn: [\"${first}\"] } }\n",
+    );
+    service.pulumi(&["up", "--yes", "--skip-preview", "--stack", "dev"]).fails();
+    let failed = service.latest().await;
+    assert_eq!((&failed["result"], &failed["version"]), (&"failed".into(), &1.into()));
+    service.project.write("missing", "two");
+    service.up();
+    assert_eq!(service.latest().await["result"], "succeeded");
+    service.project.preview_is_clean("dev");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn secrets_go_from_the_service_to_a_passphrase_and_back() {
+    if !pulumi_takes_part() {
+        return;
+    }
+    let mut service = Service::new();
+    // It reads a new passphrase from its input, which is empty here.
+    service.project.set("PULUMI_CONFIG_PASSPHRASE", "");
+    service.init();
+    service.project.program(
+        "config:\n  password: { type: string, secret: true }\nresources:\n  \
+         first: { type: \"pulumi:Stash\", properties: { input: \"${password}\" } }\noutputs:\n  shown: \"${first.output}\"\n",
+    );
+    service.pulumi(&["config", "set", "--secret", "password", "hunter2", "--stack", "dev"]).succeeds();
+    service.up();
+    let shown =
+        || service.pulumi(&["stack", "output", "shown", "--show-secrets", "--stack", "dev"]).succeeds();
+    assert_eq!(shown().trim(), "hunter2");
+    for provider in ["passphrase", "default"] {
+        service.pulumi(&["stack", "change-secrets-provider", provider, "--stack", "dev"]).succeeds();
+        assert_eq!(shown().trim(), "hunter2", "{provider}");
+        service.project.preview_is_clean("dev");
+        service.up();
+    }
+    for name in service.stored("").await {
+        let content = service.content(&name).await;
+        assert!(!String::from_utf8_lossy(&content).contains("hunter2"), "{name}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn stacks_refer_to_each_other_and_move_to_a_folder_and_back() {
+    if !pulumi_takes_part() {
+        return;
+    }
+    let service = Service::new();
+    service.init();
+    service.up();
+    let other = groundstate_testkit::PulumiPlace::service(&service.listening.endpoint(), "any");
+    let reader = groundstate_testkit::PulumiProject::new(&other);
+    reader.program(
+        "resources:\n  network: { type: \"pulumi:pulumi:StackReference\", properties: { name: admin/shop/dev } }\noutputs:\n  x: \"${network.outputs[\\\"x\\\"]}\"\n",
+    );
+    reader.pulumi(&["stack", "init", "reader"]).succeeds();
+    reader.up("reader");
+    assert_eq!(reader.pulumi(&["stack", "output", "x", "--stack", "reader"]).succeeds().trim(), "v1");
+
+    // Edits of the state go through export and import.
+    service.pulumi(&["state", "protect", "--all", "--yes", "--stack", "dev"]).succeeds();
+    assert_eq!(service.latest().await["kind"], "import");
+    service.pulumi(&["destroy", "--yes", "--skip-preview", "--stack", "dev"]).fails();
+    service.pulumi(&["state", "unprotect", "--all", "--yes", "--stack", "dev"]).succeeds();
+
+    // A stack of a folder moves here.
+    let folder = tempfile::tempdir().unwrap();
+    let away = groundstate_testkit::PulumiProject::applied(
+        &groundstate_testkit::PulumiPlace::folder(folder.path()),
+        "moved",
+    );
+    service.project.write("export.json", &away.pulumi(&["stack", "export", "--stack", "moved"]).succeeds());
+    service.pulumi(&["stack", "init", "moved"]).succeeds();
+    service.pulumi(&["stack", "import", "--file", "export.json", "--stack", "moved"]).succeeds();
+    service.project.preview_is_clean("moved");
 }
