@@ -20,6 +20,9 @@ use crate::stack::{Stack, holder};
 
 /// How long an update may wait between its creation and its start.
 const UNSTARTED: Duration = Duration::from_secs(3600);
+/// After how long without a word an update is one whose client never got the answer to its start. The CLI sends its first events within
+/// seconds, and begins no step before what it does is stored.
+const SPEECHLESS: Duration = Duration::from_secs(60);
 /// The shortest and the longest lease that a client may ask for.
 const LEASES: (Duration, Duration) = (Duration::from_secs(60), Duration::from_secs(600));
 
@@ -156,8 +159,14 @@ impl Update {
     pub async fn start(&self, options: &StartOptions) -> Result<Lease> {
         const OP: Op = Op::Update;
         let request = self.request().await?;
-        let head = self.stack.settled(OP).await?;
+        let mut head = self.stack.settled(OP).await?;
         let now = self.stack.stacks.now();
+        if !request.preview
+            && let Some(lost) = self.lost_start(OP, &head).await?
+        {
+            lost.cancel("the service").await?;
+            head = self.stack.settled(OP).await?;
+        }
         if now.duration_since(request.created).is_some_and(|age| age > UNSTARTED)
             && head.lock_of(&self.id).is_none()
         {
@@ -208,6 +217,22 @@ impl Update {
         let stepped = self.stack.versions_document().step(decide).await;
         let head = stepped.map_err(|error| self.stack.failed(OP, error))??.head;
         Ok(Lease { token, expires, version: head.number(), journal })
+    }
+
+    /// The update that has the lease if its client never said anything: the answer to its start got lost, and clients do not ask again.
+    async fn lost_start(&self, op: Op, head: &Head) -> Result<Option<Self>> {
+        let Some(running) = self.stack.running(head).filter(|running| running.update != self.id) else {
+            return Ok(None);
+        };
+        let age = self.stack.stacks.now().duration_since(running.started);
+        let lease = self.stack.stacks.options().lease;
+        let renewed = head.lock().and_then(|lock| lock.expires) > running.started.checked_add(lease);
+        let other = self.stack.update(&running.update);
+        let is_lost = age.is_some_and(|age| age > SPEECHLESS)
+            && !renewed
+            && !other.has_stored(op).await?
+            && other.events(0, 1).await?.events.is_empty();
+        Ok(is_lost.then_some(other))
     }
 
     fn new_token(&self, op: Op) -> Result<LeaseToken> {

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use groundstate_pulumi_service::common::Clock as _;
+use groundstate_pulumi_service::json::RawJson;
 use groundstate_pulumi_service::{
-    ErrorKind, LeaseToken, StartOptions, UpdateRequest, UpdateResult, UpdateStatus,
+    ErrorKind, Event, LeaseToken, StartOptions, UpdateRequest, UpdateResult, UpdateStatus,
 };
 use serde_json::json;
 
@@ -54,6 +55,26 @@ async fn a_start_whose_answer_got_lost_can_be_repeated_until_something_is_stored
     assert_eq!(update.start(&StartOptions::default()).await.unwrap_err().kind(), ErrorKind::Conflict);
     update.complete(&again.token, UpdateResult::Succeeded).await.unwrap();
     assert_eq!(update.start(&StartOptions::default()).await.unwrap_err().kind(), ErrorKind::Conflict);
+}
+
+#[tokio::test]
+async fn an_update_whose_client_never_said_a_word_is_in_the_way_for_a_minute() {
+    for speaks in [false, true] {
+        let service = Service::new();
+        let stack = service.stack().await;
+        let (silent, lease) = service.started(&stack, "update").await;
+        if speaks {
+            let event = Event { sequence: 0, text: RawJson::parse(r#"{"sequence":0}"#).unwrap() };
+            silent.store_events(&lease.token, &[event], None).await.unwrap();
+        }
+        let other =
+            stack.create_update(&UpdateRequest::new("update", "bob", service.clock.now())).await.unwrap();
+        assert_eq!(other.start(&StartOptions::default()).await.unwrap_err().kind(), ErrorKind::Running);
+        service.wait(61);
+        let started = other.start(&StartOptions::default()).await;
+        let is_lost = silent.append(&lease.token, &bytes(&create(1, "a"))).await.is_err();
+        assert_eq!((started.is_ok(), is_lost), (!speaks, !speaks));
+    }
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! What the server says when it has started: where it is, and what to write into a configuration of Terraform.
+//! What the server says when it has started: where it is, what to write into a configuration of Terraform, how Pulumi logs in.
 
 use std::io::Write;
 use std::net::{IpAddr, SocketAddr};
@@ -43,15 +43,20 @@ fn reached(address: SocketAddr) -> SocketAddr {
     }
 }
 
-/// The block to paste.
+/// The block to paste, and the command of Pulumi.
 fn block(base: &str, asks_clients: bool) -> String {
     let url = format!("{base}/tf/PROJECT/STATE");
     let mut text = format!(
         "\nterraform {{\n  backend \"http\" {{\n    address        = \"{url}\"\n    lock_address   = \"{url}\"\n    \
          unlock_address = \"{url}\"\n  }}\n}}\n"
     );
-    if asks_clients {
+    // The CLI asks for a token also where none is needed.
+    let token = if asks_clients {
         text.push_str("\nand in the environment: TF_HTTP_USERNAME=token TF_HTTP_PASSWORD=TOKEN\n");
-    }
+        "TOKEN"
+    } else {
+        "none"
+    };
+    text.push_str(&format!("\nPULUMI_ACCESS_TOKEN={token} pulumi login {base}\n"));
     text
 }
