@@ -1,13 +1,19 @@
-//! The key that wraps the keys of Pulumi stacks: in a file, which is made beside states that lie in a directory.
+//! The key that wraps the keys of Pulumi stacks: of a key service, or in a file, which is made beside states that lie in a directory.
 
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use groundstate_blobs::Context;
 use groundstate_common::{Entropy, OsEntropy};
+use groundstate_key_services::KeyContext;
+use groundstate_pulumi_backends::{CloudSecrets, KeyUrl, KeyUrlError};
+use groundstate_pulumi_service::BoxError;
 use groundstate_pulumi_service::pulumi_secrets::Key;
+use groundstate_pulumi_service::pulumi_secrets::cloud::CloudState;
 use groundstate_pulumi_service::{LocalKey, ServiceKey};
 use thiserror::Error;
 use zeroize::Zeroizing;
@@ -37,15 +43,112 @@ pub enum SecretsKeyError {
         /// The file.
         path: PathBuf,
     },
+    /// The URL of the key cannot be used.
+    #[error("`pulumi.secrets_key` cannot be used")]
+    Url(#[from] KeyUrlError),
     /// There is no random generator.
     #[error("cannot make a key")]
     Entropy(#[from] groundstate_common::EntropyError),
 }
 
+/// The keys of a configuration: that which wraps new keys, and that which unwraps what it has wrapped before.
+#[derive(Debug)]
+struct ServiceKeys {
+    cloud: Option<CloudKey>,
+    local: Option<LocalKey>,
+}
+
+/// A key of a key service.
+struct CloudKey {
+    url: String,
+    secrets: CloudSecrets,
+    entropy: Arc<dyn Entropy>,
+}
+
+impl std::fmt::Debug for CloudKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CloudKey").finish_non_exhaustive()
+    }
+}
+
+impl CloudKey {
+    /// Checks the URL, and asks nothing yet.
+    fn new(url: &str, context: &Context, entropy: &Arc<dyn Entropy>) -> Result<Self, SecretsKeyError> {
+        KeyUrl::parse(url)?;
+        let keys = KeyContext::new(
+            Arc::clone(&context.clock),
+            Arc::clone(&context.sleeper),
+            Arc::clone(&context.ids),
+            Arc::clone(entropy),
+        );
+        // The URL is the operator's, and no variable of the CLI overrides it.
+        let variable = |name: &str| std::env::var(name).ok().filter(|_| !name.starts_with("PULUMI_"));
+        let secrets = CloudSecrets::new(keys, variable).trusting(|_| true);
+        Ok(Self { url: url.to_owned(), secrets, entropy: Arc::clone(entropy) })
+    }
+}
+
+#[async_trait]
+impl ServiceKey for ServiceKeys {
+    fn name(&self) -> String {
+        match (&self.cloud, &self.local) {
+            (Some(cloud), _) => cloud.url.clone(),
+            (None, local) => local.as_ref().map(ServiceKey::name).unwrap_or_default(),
+        }
+    }
+
+    async fn generate(&self) -> Result<(Key, Vec<u8>), BoxError> {
+        match (&self.cloud, &self.local) {
+            (Some(cloud), _) => {
+                let (state, _, _) = cloud.secrets.create(&cloud.url).await?;
+                Ok((cloud.secrets.data_key(&state).await?, state.encrypted_key().to_vec()))
+            }
+            (None, Some(local)) => local.generate().await,
+            (None, None) => Err("the server has no key".into()),
+        }
+    }
+
+    async fn unwrap(&self, name: &str, wrapped: &[u8]) -> Result<Key, BoxError> {
+        match (&self.cloud, &self.local) {
+            (_, Some(local)) if name == local.name() => local.unwrap(name, wrapped).await,
+            // The name is the URL by which this server, or one before it, has wrapped.
+            (Some(cloud), _) if KeyUrl::parse(name).is_ok() => {
+                Ok(cloud.secrets.data_key(&CloudState::new(name, wrapped.to_vec())).await?)
+            }
+            _ => Err("another key has wrapped it; give the server that key too, as a file or a URL".into()),
+        }
+    }
+
+    fn entropy(&self) -> &dyn Entropy {
+        match (&self.cloud, &self.local) {
+            (None, Some(local)) => local.entropy(),
+            (Some(cloud), _) => &*cloud.entropy,
+            (None, None) => &OsEntropy,
+        }
+    }
+}
+
 /// The key of a configuration. A server whose store is shared needs one that is given: nodes that each made their own could not read
 /// each other's secrets.
-pub(crate) fn secrets_key(config: &Config) -> Result<Option<Arc<dyn ServiceKey>>, SecretsKeyError> {
+pub(crate) fn secrets_key(
+    config: &Config,
+    context: &Context,
+) -> Result<Option<Arc<dyn ServiceKey>>, SecretsKeyError> {
     let entropy: Arc<dyn Entropy> = Arc::new(OsEntropy);
+    let cloud = config.secrets_key.as_deref().map(|url| CloudKey::new(url, context, &entropy)).transpose()?;
+    let local =
+        local_key(config, cloud.is_some(), &entropy)?.map(|key| LocalKey::new(&key, Arc::clone(&entropy)));
+    if cloud.is_none() && local.is_none() {
+        return Ok(None);
+    }
+    Ok(Some(Arc::new(ServiceKeys { cloud, local })))
+}
+
+fn local_key(
+    config: &Config,
+    has_other: bool,
+    entropy: &Arc<dyn Entropy>,
+) -> Result<Option<Key>, SecretsKeyError> {
     let key = match (&config.secrets_key_file, &config.store) {
         (Some(path), _) => read(path)?.ok_or_else(|| SecretsKeyError::File {
             path: path.clone(),
@@ -55,13 +158,14 @@ pub(crate) fn secrets_key(config: &Config) -> Result<Option<Arc<dyn ServiceKey>>
             let path = folder.join(FILE);
             match read(&path)? {
                 Some(key) => key,
-                None => make(&path, &*entropy)?,
+                None if has_other => return Ok(None),
+                None => make(&path, &**entropy)?,
             }
         }
-        (None, StorePlace::Memory) => Key::generate(&*entropy)?,
+        (None, StorePlace::Memory) if !has_other => Key::generate(&**entropy)?,
         _ => return Ok(None),
     };
-    Ok(Some(Arc::new(LocalKey::new(&key, entropy))))
+    Ok(Some(key))
 }
 
 fn read(path: &Path) -> Result<Option<Key>, SecretsKeyError> {

@@ -30,12 +30,12 @@ pub trait ServiceKey: fmt::Debug + Send + Sync + 'static {
     /// What tells this key from others, without secrets; it is stored with what it wraps.
     fn name(&self) -> String;
 
-    /// Wraps a data key.
+    /// Makes a data key, and gives it with its wrapped form.
     ///
     /// # Errors
     ///
     /// Why it cannot.
-    async fn wrap(&self, key: &Key) -> Result<Vec<u8>, BoxError>;
+    async fn generate(&self) -> Result<(Key, Vec<u8>), BoxError>;
 
     /// Unwraps a data key that a key of this name has wrapped.
     ///
@@ -70,8 +70,10 @@ impl ServiceKey for LocalKey {
         self.name.clone()
     }
 
-    async fn wrap(&self, key: &Key) -> Result<Vec<u8>, BoxError> {
-        Ok(seal(&self.cipher, key.expose(), self.name.as_bytes(), &*self.entropy)?)
+    async fn generate(&self) -> Result<(Key, Vec<u8>), BoxError> {
+        let key = Key::generate(&*self.entropy)?;
+        let wrapped = seal(&self.cipher, key.expose(), self.name.as_bytes(), &*self.entropy)?;
+        Ok((key, wrapped))
     }
 
     async fn unwrap(&self, name: &str, wrapped: &[u8]) -> Result<Key, BoxError> {
@@ -122,8 +124,7 @@ impl Stack {
         };
         let mut stack = self.clone();
         if stack.record().key.is_none() {
-            let data = Key::generate(key.entropy()).map_err(|error| failed(error.into()))?;
-            let wrapped = key.wrap(&data).await.map_err(failed)?;
+            let (_, wrapped) = key.generate().await.map_err(failed)?;
             let wrapped = WrappedDataKey { by: key.name(), wrapped: STANDARD.encode(wrapped) };
             // If another node was faster, its key counts.
             let keep = move |record: &mut crate::record::StackRecord| {

@@ -54,6 +54,7 @@ mod serve_auth;
 #[cfg(all(feature = "server", feature = "postgres"))]
 mod serve_nodes;
 #[cfg(feature = "server")]
+mod serve_pulumi;
 mod serve_terraform;
 mod show;
 mod sources;

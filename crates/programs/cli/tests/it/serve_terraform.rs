@@ -23,14 +23,14 @@ fn configure(dir: &Path, server: &Server, resources: &str) {
 const TWO: &str = "resource \"terraform_data\" \"a\" { input = \"one\" }\nresource \"terraform_data\" \"b\" { input = terraform_data.a.output }\n";
 
 /// A server on a fixed port, so that it can be started again where clients look for it.
-fn restartable(store: &Path) -> Server {
+pub(crate) fn restartable(store: &Path) -> Server {
     let probe = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = probe.local_addr().unwrap().to_string();
     drop(probe);
     again(store, &address)
 }
 
-fn again(store: &Path, address: &str) -> Server {
+pub(crate) fn again(store: &Path, address: &str) -> Server {
     Server::of(command(&["serve", "--store", store.to_str().unwrap(), "--listen", address]))
 }
 

@@ -79,6 +79,8 @@ pub struct Config {
     pub maintenance: MaintenanceOptions,
     /// Where metrics are, if not at the listeners.
     pub metrics: Option<MetricsListener>,
+    /// The URL of the key of a key service that encrypts the keys of the secrets of Pulumi stacks.
+    pub secrets_key: Option<String>,
     /// The file with the key of the secrets of Pulumi stacks.
     pub secrets_key_file: Option<PathBuf>,
     /// Addresses other than the loopback may go without TLS.
@@ -201,6 +203,7 @@ impl Config {
             auth: auth(&mut reader),
             maintenance: maintenance(&reader),
             metrics: metrics(&mut reader),
+            secrets_key: reader.text("pulumi.secrets_key").map(|(text, _)| text),
             secrets_key_file: reader.path("pulumi.secrets_key_file").map(|(path, _)| path),
             insecure_plain_http: reader.switch("insecure_plain_http"),
             insecure_no_authentication: reader.switch("insecure_no_authentication"),

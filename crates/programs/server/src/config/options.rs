@@ -225,6 +225,15 @@ pub(crate) const OPTIONS: &[Spec] = &[
          encrypts no secrets of stacks. Without the file the secrets cannot be read, so keep a copy.",
     ),
     fixed(
+        "pulumi.secrets_key",
+        Kind::Text(
+            "a URL such as awskms://ID?region=REGION, gcpkms://…, azurekeyvault://… or hashivault://KEY",
+        ),
+        None,
+        "The key of a key service that encrypts the keys of the secrets of Pulumi stacks, by the URLs of Pulumi secrets providers. \
+         Beside it, `pulumi.secrets_key_file` is only for what it has encrypted before.",
+    ),
+    fixed(
         "pulumi.deltas_from",
         Kind::SizeOrOff(0, 1 << 30),
         Some("off"),

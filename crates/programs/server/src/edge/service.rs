@@ -89,7 +89,7 @@ impl Service {
         parts.retries = RetryPolicy::default().attempts(1);
         parts.policies = config.policies.clone();
         parts.limits = config.requests.clone();
-        parts.secrets_key = secrets_key(config)?;
+        parts.secrets_key = secrets_key(config, context)?;
         let app = App::open(parts).map_err(ServiceError::States)?;
         let maintenance = Maintenance::new(app.clone(), config.maintenance);
         let started = Arc::new(Notify::new());

@@ -12,10 +12,10 @@ use crate::support;
 const PROGRAM: &str = "outputs:\n  y: { \"fn::secret\": \"swordfish\" }\n";
 
 /// The URL of a key, and the variables by which its service is found.
-type Service = (String, Vec<(&'static str, String)>);
+pub(crate) type Service = (String, Vec<(&'static str, String)>);
 
 /// A new key in moto.
-fn aws() -> Option<Service> {
+pub(crate) fn aws() -> Option<Service> {
     let endpoint = server_of_peer("moto", "GROUNDSTATE_KMS_ENDPOINT")?;
     let id = new_kms_key(endpoint.trim_start_matches("http://"));
     let variables = [

@@ -1,7 +1,7 @@
 //! The real terraform, the real pulumi and the command on the same states, in each of their back ends.
 
 mod http;
-mod key_services;
+pub(crate) mod key_services;
 mod places;
 mod postgres;
 #[cfg(unix)]

@@ -1,0 +1,87 @@
+//! Pulumi with `groundstate serve` as its service.
+
+use groundstate_testkit::{PulumiPlace, PulumiProject, pulumi_takes_part};
+
+use super::interop::key_services::aws;
+use super::serve::Server;
+use super::serve_terraform::{again, restartable};
+use super::support::command;
+
+fn project(server: &Server) -> PulumiProject {
+    PulumiProject::new(&PulumiPlace::service(&server.url, "none"))
+}
+
+#[test]
+fn an_update_goes_on_when_the_server_is_killed_and_started_again() {
+    if !pulumi_takes_part() {
+        return;
+    }
+    let store = tempfile::tempdir().unwrap();
+    let server = restartable(store.path());
+    assert!(server.said.ends_with(&format!("\nPULUMI_ACCESS_TOKEN=none pulumi login {}\n", server.url)));
+    let project = project(&server);
+    project.pulumi(&["login", &server.url]).succeeds();
+    project.pulumi(&["stack", "init", "dev"]).succeeds();
+    project.pulumi(&["config", "set", "--secret", "password", "hunter2", "--stack", "dev"]).succeeds();
+    let running = project.holds("dev");
+    let address = server.address().to_owned();
+    // This is `kill -9`.
+    drop(server);
+    let server = again(store.path(), &address);
+    running.release().succeeds();
+    project.preview_is_clean("dev");
+    let password = project.pulumi(&["config", "get", "password", "--stack", "dev"]).succeeds();
+    assert_eq!(password.trim(), "hunter2");
+    drop(server);
+    let files = walk(store.path());
+    assert!(files.iter().any(|(name, _)| name.ends_with("secrets.key")));
+    for (name, content) in files {
+        assert!(!String::from_utf8_lossy(&content).contains("hunter2"), "{name}");
+    }
+}
+
+#[test]
+fn secrets_of_stacks_can_be_behind_a_key_service() {
+    let Some((url, variables)) = aws().filter(|_| pulumi_takes_part()) else { return };
+    let store = tempfile::tempdir().unwrap();
+    let start = |key: &str| {
+        let place = store.path().to_str().unwrap();
+        let mut command =
+            command(&["serve", "--store", place, "--set", &format!("pulumi.secrets_key={key}")]);
+        command.envs(variables.iter().map(|(name, value)| (name, value)));
+        Server::of(command)
+    };
+    let server = start(&url);
+    let mut project = project(&server);
+    project.pulumi(&["stack", "init", "dev"]).succeeds();
+    project.pulumi(&["config", "set", "--secret", "password", "hunter2", "--stack", "dev"]).succeeds();
+    drop(server);
+    assert!(!store.path().join("secrets.key").exists());
+    let server = start(&url);
+    project.set("PULUMI_BACKEND_URL", &server.url);
+    let read = project.pulumi(&["config", "get", "password", "--stack", "dev"]).succeeds();
+    assert_eq!(read.trim(), "hunter2");
+    drop(server);
+    // Without that key the server says so, and the stack is there.
+    let server = Server::start(store.path(), &[]);
+    project.set("PULUMI_BACKEND_URL", &server.url);
+    let refused = project.pulumi(&["config", "get", "password", "--stack", "dev"]).fails();
+    assert!(refused.contains("another key has wrapped it"), "{refused}");
+    project.pulumi(&["stack", "ls"]).succeeds();
+}
+
+/// Every file below a folder.
+fn walk(folder: &std::path::Path) -> Vec<(String, Vec<u8>)> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => found.push((path.display().to_string(), std::fs::read(&path).unwrap())),
+            }
+        }
+    }
+    found
+}
