@@ -69,9 +69,12 @@ impl Stack {
         }
     }
 
-    /// Whether a rename to this name has begun and is not over.
-    pub(crate) async fn is_to_be_called(&self, op: Op, path: &StackPath) -> Result<bool> {
+    /// Whether it has this name, or a rename to it has begun and is not over. A stack that is gone has none.
+    pub(crate) async fn is_called(&self, op: Op, path: &StackPath) -> Result<bool> {
         let head = self.head(op).await?;
+        if head.current().is_none() || self.path() == path {
+            return Ok(head.current().is_some());
+        }
         let holder = head.recorded_lock().and_then(crate::stack::holder);
         Ok(matches!(holder, Some(Holder::Rename { to, .. }) if to == *path))
     }

@@ -119,6 +119,11 @@ impl Stack {
         Error::of_document(op, self.path(), error)
     }
 
+    /// Whether it was not removed.
+    pub(crate) async fn is_there(&self, op: Op) -> Result<bool> {
+        Ok(self.head(op).await?.current().is_some())
+    }
+
     /// The head, whatever holds the lock.
     pub(crate) async fn head(&self, op: Op) -> Result<Head> {
         self.versions.head().await.map_err(|error| self.failed(op, error))

@@ -256,7 +256,10 @@ impl Stacks {
         let exists =
             || Error::new(ErrorKind::Exists, OP, path).because(format!("stack {path} already exists"));
         // Before anything is stored, for the usual case.
-        if self.find(OP, path).await?.is_some_and(|stack| stack.path() == path) {
+        if let Some(stack) = self.find(OP, path).await?
+            && stack.path() == path
+            && stack.is_there(OP).await?
+        {
             return Err(exists());
         }
         let state = match &new.state {
@@ -292,9 +295,7 @@ impl Stacks {
             let expect = match stored {
                 Some((name, _)) if name.stack == id => return Ok(true),
                 Some((name, number)) => match self.by_id(op, &name.stack).await? {
-                    Some(other) if other.path() == path || other.is_to_be_called(op, path).await? => {
-                        return Ok(false);
-                    }
+                    Some(other) if other.is_called(op, path).await? => return Ok(false),
                     // It was the name of a stack that is gone or has another name.
                     _ => Expect::Number(number),
                 },

@@ -100,7 +100,11 @@ pub enum UpdateStatus {
 impl Stack {
     /// A client of one update.
     pub fn update(&self, id: &str) -> Update {
-        Update { stack: self.clone(), id: id.to_owned() }
+        // What is no id becomes one that no update has: it stands in keys.
+        let is_id = !id.is_empty()
+            && id.len() <= 64
+            && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        Update { stack: self.clone(), id: if is_id { id.to_owned() } else { "none".to_owned() } }
     }
 
     /// Creates an update. It holds nothing until it is started.
@@ -265,13 +269,14 @@ impl Update {
     /// `LeaseLost` for another token, an update that has ended, and a lease that is over.
     pub(crate) async fn leased(&self, op: Op, token: &LeaseToken) -> Result<Leased> {
         let head = self.stack.head(op).await?;
-        self.told(op, self.leased_by(op, &head, token)).await
+        self.told(op, &head, self.leased_by(op, &head, token)).await
     }
 
     /// A lease that is lost, with what the version says of the end of the update: another user, or time.
-    async fn told(&self, op: Op, leased: Result<Leased>) -> Result<Leased> {
+    async fn told(&self, op: Op, head: &Head, leased: Result<Leased>) -> Result<Leased> {
+        let is_over = head.ended(&self.id).is_some_and(|ended| ended.how != Ending::Released);
         match leased {
-            Err(error) if error.kind() == ErrorKind::LeaseLost => {
+            Err(error) if is_over && error.kind() == ErrorKind::LeaseLost => {
                 let reason = self.made_version(op).await?.and_then(|note| note.reason);
                 Err(match reason {
                     Some(reason) => self.stack.error(ErrorKind::LeaseLost, op).because(reason),
@@ -339,11 +344,12 @@ impl Update {
         const OP: Op = Op::Renew;
         let lease = duration.unwrap_or(self.stack.stacks.options().lease).clamp(LEASES.0, LEASES.1);
         let expires = self.stack.stacks.now().checked_add(lease).unwrap_or(Timestamp::MAX);
-        if let Some((mut preview, version)) = self.get::<PreviewRecord>(OP, "preview").await? {
-            self.check_preview(OP, &preview, token)?;
+        let renew = |preview: &mut PreviewRecord| {
+            self.check_preview(OP, preview, token)?;
             preview.expires = expires;
-            let options = PutOptions::expecting(Precondition::Version(version));
-            self.put(OP, "preview", &preview, &options).await?;
+            Ok(())
+        };
+        if self.change_preview(OP, renew).await? {
             return Ok(expires);
         }
         let decide = |head: &Head| {
@@ -362,14 +368,16 @@ impl Update {
     /// `LeaseLost`, `Conflict` if it has ended in another way, and those of the store.
     pub async fn complete(&self, token: &LeaseToken, result: UpdateResult) -> Result<()> {
         const OP: Op = Op::Complete;
-        if let Some((mut preview, version)) = self.get::<PreviewRecord>(OP, "preview").await? {
+        let end = |preview: &mut PreviewRecord| {
             if preview.result.is_some() && token.is(&preview.token) {
                 return self.same_result(preview.result, result);
             }
-            self.check_preview(OP, &preview, token)?;
+            self.check_preview(OP, preview, token)?;
             preview.result = Some(result);
-            let options = PutOptions::expecting(Precondition::Version(version));
-            return self.put(OP, "preview", &preview, &options).await;
+            Ok(())
+        };
+        if self.change_preview(OP, end).await? {
+            return Ok(());
         }
         let head = self.stack.head(OP).await?;
         if head.lock_of(&self.id).is_none()
@@ -378,8 +386,30 @@ impl Update {
             let made = self.made_version(OP).await?;
             return self.same_result(made.map(|note| note.result), result);
         }
-        let Leased { running, lock } = self.told(OP, self.leased_by(OP, &head, token)).await?;
+        let Leased { running, lock } = self.told(OP, &head, self.leased_by(OP, &head, token)).await?;
         self.finish(OP, &running, &lock, result, None).await
+    }
+
+    /// Changes what is kept of a preview; tells whether the update is one.
+    async fn change_preview(
+        &self,
+        op: Op,
+        change: impl Fn(&mut PreviewRecord) -> Result<()> + Send,
+    ) -> Result<bool> {
+        /// A renewal may come between.
+        const ATTEMPTS: usize = 4;
+        for _ in 0..ATTEMPTS {
+            let Some((mut preview, version)) = self.get::<PreviewRecord>(op, "preview").await? else {
+                return Ok(false);
+            };
+            change(&mut preview)?;
+            let options = PutOptions::expecting(Precondition::Version(version));
+            match self.put(op, "preview", &preview, &options).await {
+                Err(error) if error.kind() == ErrorKind::Conflict => {}
+                changed => return changed.map(|()| true),
+            }
+        }
+        Err(self.stack.error(ErrorKind::Unavailable, op).because("other requests change it all the time"))
     }
 
     fn same_result(&self, stored: Option<UpdateResult>, asked: UpdateResult) -> Result<()> {
@@ -458,11 +488,6 @@ impl Update {
         op: Op,
         what: &str,
     ) -> Result<Option<(T, groundstate_blobs::BlobVersion)>> {
-        let is_id =
-            !self.id.is_empty() && self.id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-        if !is_id {
-            return Ok(None);
-        }
         let stacks = &self.stack.stacks;
         let key = stacks.blob_key(op, self.stack.path(), &self.key_text(what))?;
         let blob = stacks.blobs().get(&key, &GetOptions::default()).await;

@@ -87,7 +87,11 @@ async fn an_update_that_waits_too_long_for_its_start_is_not_started() {
     assert_eq!(update.start(&StartOptions::default()).await.unwrap_err().kind(), ErrorKind::Conflict);
     let none = stack.update("00000000-0000-0000-0000-000000000000");
     assert_eq!(none.start(&StartOptions::default()).await.unwrap_err().kind(), ErrorKind::NotFound);
-    assert_eq!(stack.update("../x").status().await.unwrap_err().kind(), ErrorKind::NotFound);
+    for id in ["../x", "", "a/b", "%2e", "\0", &"a".repeat(100)] {
+        let hostile = stack.update(id);
+        assert_eq!(hostile.status().await.unwrap_err().kind(), ErrorKind::NotFound, "{id}");
+        assert!(hostile.events(0, 10).await.unwrap().events.is_empty());
+    }
 }
 
 #[tokio::test]

@@ -115,6 +115,23 @@ async fn a_stack_with_resources_is_removed_by_force_only() {
 }
 
 #[tokio::test]
+async fn a_removal_that_is_interrupted_anywhere_leaves_a_stack_or_a_free_name() {
+    for polls in 1..30 {
+        let service = Service::new();
+        service.stack_of(json!([root()]), json!([])).await;
+        let dying = service.slow_node().stacks.stack(&path("dev")).await.unwrap();
+        dies_after(polls, dying.remove(false, "ann")).await;
+        let is_there = match service.stacks.stack(&path("dev")).await {
+            Ok(stack) => stack.state().await.is_ok(),
+            Err(_) => false,
+        };
+        let made = service.stacks.create(&path("dev"), "ann", NewStack::default()).await;
+        assert_eq!(made.is_ok(), !is_there, "after {polls} polls: {made:?}");
+        assert_eq!(service.stacks.list(&StackFilter::default()).await.unwrap().stacks.len(), 1);
+    }
+}
+
+#[tokio::test]
 async fn an_import_is_a_version_and_keeps_the_bytes_of_its_deployment() {
     let service = Service::new();
     let stack = service.stack().await;
