@@ -51,14 +51,20 @@ assets! {
     "/assets/page.css" = CSS "page.css",
     "/assets/icon.svg" = SVG "icon.svg",
     "/assets/api.js" = SCRIPT "api.js",
+    "/assets/deployment.js" = SCRIPT "deployment.js",
     "/assets/dialogs.js" = SCRIPT "dialogs.js",
     "/assets/dom.js" = SCRIPT "dom.js",
+    "/assets/events.js" = SCRIPT "events.js",
     "/assets/history.js" = SCRIPT "history.js",
     "/assets/main.js" = SCRIPT "main.js",
     "/assets/resources.js" = SCRIPT "resources.js",
+    "/assets/stack.js" = SCRIPT "stack.js",
+    "/assets/stacks.js" = SCRIPT "stacks.js",
     "/assets/state.js" = SCRIPT "state.js",
     "/assets/states.js" = SCRIPT "states.js",
     "/assets/text.js" = SCRIPT "text.js",
+    "/assets/tree.js" = SCRIPT "tree.js",
+    "/assets/updates.js" = SCRIPT "updates.js",
 }
 
 /// The routes of the page. They need no principal.

@@ -32,6 +32,16 @@ struct UpdateInfo {
     version: u64,
     resource_changes: BTreeMap<String, u64>,
     resource_count: u64,
+    /// By which the events are found.
+    #[serde(rename = "updateID", skip_serializing_if = "Option::is_none")]
+    update_id: Option<String>,
+    requested_by: RequestedBy,
+}
+
+/// Who made a version.
+#[derive(Serialize)]
+struct RequestedBy {
+    name: String,
 }
 
 #[derive(Serialize)]
@@ -140,5 +150,7 @@ async fn info(stack: &Stack, version: StackVersion) -> Result<UpdateInfo, Proble
         version: version.number,
         resource_changes: note.changes,
         resource_count: note.resources,
+        update_id: note.update,
+        requested_by: RequestedBy { name: version.by },
     })
 }

@@ -1,6 +1,6 @@
 // Elements. Text gets into the page by text nodes only.
 
-import { ago, splitInvisible, visible } from "./text.js";
+import { ago, count, splitInvisible, visible } from "./text.js";
 
 /** An element with attributes, listeners (`on…`) and children: nodes, texts, lists of them; null and false are left out. */
 export function h(name, attributes = {}, ...children) {
@@ -47,6 +47,13 @@ export function pre(text, label) {
   return element;
 }
 
+/** A text of more lines among others. */
+export function message(text) {
+  const element = h("span", { class: "message" });
+  element.append(...shown(text, true));
+  return element;
+}
+
 /** A time: how long ago, and exactly when the pointer is over it. */
 export function time(text) {
   return h("time", { datetime: visible(text), title: visible(text) }, ago(text));
@@ -72,6 +79,27 @@ export function row(columns, cells) {
   const [name, ...others] = cells;
   const cell = (content, at) => h("td", { role: "cell", "data-label": columns[at + 1] }, h("div", {}, content));
   return h("tr", { role: "row" }, h("th", { scope: "row", role: "rowheader" }, name), others.map(cell));
+}
+
+/** A table of many items: a part of them, and a button for more. */
+export function grownTable(caption, columns, items, line) {
+  const PART = 250;
+  const grid = table(caption, columns, items.slice(0, PART).map(line));
+  if (items.length <= PART) return grid;
+  const body = grid.querySelector("tbody");
+  const told = h("span", { class: "quiet", role: "status" });
+  const more = h("button", { type: "button" }, "Show more");
+  const tell = () => {
+    const present = body.rows.length;
+    told.textContent = `${count(present)} of ${count(items.length)} shown`;
+    more.hidden = present >= items.length;
+  };
+  more.addEventListener("click", () => {
+    body.append(...items.slice(body.rows.length, body.rows.length + PART).map(line));
+    tell();
+  });
+  tell();
+  return h("div", {}, grid, h("div", { class: "more" }, told, more));
 }
 
 /** Says something to people who look and to people who listen. */

@@ -4,20 +4,31 @@ import { Problem, onUnauthenticated, session } from "./api.js";
 import { problemText } from "./dialogs.js";
 import { announce, h } from "./dom.js";
 import { diffView, versionsView } from "./history.js";
+import { eventsView } from "./events.js";
 import { resourceView, resourcesView } from "./resources.js";
+import { stackOutputsView, stackView } from "./stack.js";
+import { stackFrame, stacksView } from "./stacks.js";
 import { frame, graphView, outputsView, overviewView } from "./state.js";
 import { locksView, projectsView, statesView } from "./states.js";
+import { stackResourcesView } from "./tree.js";
+import { updatesView } from "./updates.js";
 
-const VIEWS = { "": statesView, projects: projectsView, locks: locksView };
+const VIEWS = { "": statesView, projects: projectsView, stacks: stacksView, locks: locksView };
 const STATE_VIEWS = { "": overviewView, resources: resourcesView, resource: resourceView, outputs: outputsView, versions: versionsView, diff: diffView, graph: graphView };
+const STACK_VIEWS = { "": stackView, resources: stackResourcesView, outputs: stackOutputsView, updates: updatesView, events: eventsView };
 /** The tabs of pages that have none of their own. */
-const TABS = { resource: "resources", diff: "versions" };
+const TABS = { resource: "resources", diff: "versions", events: "updates" };
+/** What has pages of its own, by a name of three parts. */
+const THINGS = {
+  states: { views: STATE_VIEWS, frame, member: "state", named: (project, state, workspace) => ({ project, state, workspace }) },
+  stacks: { views: STACK_VIEWS, frame: stackFrame, member: "stack", named: (owner, project, stack) => ({ owner, project, stack }) },
+};
 
 const main = document.getElementById("main");
 const button = document.getElementById("session");
 let current = new AbortController();
 
-/** What the address says: the view, its state, its query. None if it says nothing that is known. */
+/** What the address says: the view, its state or stack, its query. None if it says nothing that is known. */
 function route() {
   const [path, query = ""] = location.hash.replace(/^#/, "").split("?", 2);
   let parts;
@@ -28,9 +39,13 @@ function route() {
   }
   const found = { query: new URLSearchParams(query), path };
   if (parts.length < 2 && Object.hasOwn(VIEWS, parts[0] ?? "")) return { ...found, view: VIEWS[parts[0] ?? ""] };
-  const [first, project, state, workspace, tab = "", ...rest] = parts;
-  if (first !== "states" || !workspace || rest.length > 0 || !Object.hasOwn(STATE_VIEWS, tab)) return null;
-  return { ...found, view: STATE_VIEWS[tab], tab: TABS[tab] ?? tab, state: { project, state, workspace } };
+  const [first, ...name] = parts;
+  const [tab = "", ...rest] = name.splice(3);
+  const thing = Object.hasOwn(THINGS, first) && THINGS[first];
+  if (!thing || name.length < 3 || rest.length > 0 || !Object.hasOwn(thing.views, tab)) return null;
+  const named = thing.named(...name);
+  const shownTab = TABS[tab] ?? tab;
+  return { ...found, view: thing.views[tab], [thing.member]: named, around: (content) => thing.frame(named, shownTab, content) };
 }
 
 /** Shows the page of the address. */
@@ -86,12 +101,12 @@ function put({ title, section, content }, focus) {
   (main.querySelector("[autofocus]") ?? main.querySelector("h1"))?.focus();
 }
 
-/** What went wrong. The other pages of a state stay in reach: one that was deleted still has its versions. */
-function problemPage(error, { state, tab }) {
+/** What went wrong. The other pages of a state or stack stay in reach: one that was deleted still has its versions. */
+function problemPage(error, { around }) {
   if (!(error instanceof Problem)) console.error(error);
   const again = h("button", { type: "button", onclick: () => show() }, "Try again");
   const content = [h("p", { class: "problem", role: "alert" }, problemText(error)), h("p", { class: "tools" }, again, h("a", { href: "#/" }, "States"))];
-  if (state) return frame(state, tab, content);
+  if (around) return around(content);
   return { title: "Problem", content: [h("h1", { tabindex: "-1" }, "That did not work"), content] };
 }
 

@@ -38,7 +38,7 @@ function stateRow(item) {
 }
 
 /** Rows that arrive page by page, with a button for more. `read(after, signal)` gives `{ rows, next }`. */
-function pages(caption, columns, empty, { read, signal, fail }) {
+export function pages(caption, columns, empty, { read, signal, fail }) {
   const listed = h("div", { "aria-busy": "true" }, h("p", { class: "quiet" }, "Loading …"));
   let run = new AbortController();
   signal.addEventListener("abort", () => run.abort());

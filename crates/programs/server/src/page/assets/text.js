@@ -1,11 +1,14 @@
 // Text of states for people: lossless numbers, visible control characters, times.
 
-/** A number of JSON that JavaScript's numbers do not have exactly. */
-export class ExactNumber {
+/** What stands in JSON as this text, without quotes. */
+export class Mark {
   constructor(text) {
     this.text = text;
   }
 }
+
+/** A number of JSON that JavaScript's numbers do not have exactly. */
+export class ExactNumber extends Mark {}
 
 // The name of a member that no document has by design: it is new each time that the page is loaded.
 const EXACT = "exact-number-" + crypto.getRandomValues(new Uint32Array(4)).join("-");
@@ -22,7 +25,7 @@ export function parseJson(text) {
 
 /** Writes a value as JSON: short ones in one line, others indented. */
 export function writeJson(value, indent = "") {
-  if (value instanceof ExactNumber) return value.text;
+  if (value instanceof Mark) return value.text;
   if (value === null || typeof value !== "object") return JSON.stringify(value);
   const isList = Array.isArray(value);
   const items = isList

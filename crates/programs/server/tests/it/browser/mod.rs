@@ -5,6 +5,7 @@ mod journeys;
 mod refusals;
 mod secrets;
 mod sizes;
+mod stacks;
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};

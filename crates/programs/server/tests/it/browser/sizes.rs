@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::stacks::STACK;
 use super::{STATE, Site, button, instance, is_clean, resource, state};
 
 const RESOURCES: usize = 5000;
@@ -84,6 +85,7 @@ async fn pages_fit_wide_and_narrow_windows_in_light_and_dark() {
         let url = format!("/tf/team-{}/service-{at}/production", at % 7);
         site.write(&url, &super::network(at + 1, "small")).await;
     }
+    super::stacks::running(&site).await;
     let page = site.signed_in(&site.admin);
     let pictures = std::env::var_os(PICTURES);
     let addresses = [
@@ -99,6 +101,12 @@ async fn pages_fit_wide_and_narrow_windows_in_light_and_dark() {
         ("versions", &format!("{STATE}/versions")),
         ("diff", &format!("{STATE}/diff?from=1&to=2")),
         ("graph", &format!("{STATE}/graph")),
+        ("stacks", "#/stacks"),
+        ("stack", STACK),
+        ("stack-resources", &format!("{STACK}/resources")),
+        ("stack-outputs", &format!("{STACK}/outputs")),
+        ("stack-updates", &format!("{STACK}/updates")),
+        ("stack-problem", &format!("{STACK}/events?update=none")),
         ("dialog", STATE),
     ];
     for (width, height, colours) in
