@@ -8,7 +8,7 @@ use groundstate_pulumi_protocol::{Edit, apply_delta};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::deployment;
+use crate::deployment::{self, Counts};
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::Op;
 use crate::update::{LeaseToken, Update};
@@ -106,13 +106,14 @@ impl Update {
                     false => Err(conflict(format!("save {sequence} is stored with another content"))),
                 };
             }
-            CheckpointUpload::Delta { sequence, .. } if sequence != last + 1 => {
-                return Err(conflict(format!(
-                    "the last save is {last}, and the difference is for {sequence}"
-                )));
-            }
             CheckpointUpload::Delta { sequence, edits, sha256 } => {
-                let old = stored.map(|stored| &stored.text[..]).unwrap_or_default();
+                // The first save is no difference: there is nothing that it could be to.
+                let Some(stored) = stored.filter(|_| last.checked_add(1) == Some(sequence)) else {
+                    return Err(conflict(format!(
+                        "the last save is {last}, and the difference is for {sequence}"
+                    )));
+                };
+                let old = &stored.text[..];
                 let limit = self.stack.stacks.options().state_bytes;
                 let text = apply_delta(old, edits, limit).map_err(|error| conflict(error.to_string()))?;
                 if hex(&Sha256::digest(&text)) != sha256 {
@@ -131,9 +132,11 @@ impl Update {
         Ok(Some((Header { sequence, sha256 }, text)))
     }
 
-    /// Checks that a text is an export, whose bytes stay: later differences are to exactly them.
+    /// Checks that a text is an export, whose bytes stay: later differences are to exactly them. What could not be counted could not
+    /// become a version, and the update could never end.
     fn as_export(&self, text: Bytes) -> Result<Bytes> {
-        deployment::normal(OP, self.stack.path(), &text)?;
+        let place = self.stack.path();
+        Counts::of(OP, place, &deployment::normal(OP, place, &text)?)?;
         Ok(text)
     }
 

@@ -60,7 +60,9 @@ impl Counts {
         }
         let export: Export = serde_json::from_slice(text).map_err(|error| {
             let failure = Error::new(ErrorKind::Invalid, op, place);
-            failure.because(format!("the state is no deployment: {error}"))
+            // What the error quotes may be a secret.
+            let (line, column) = (error.line(), error.column());
+            failure.because(format!("the state is no deployment: a value has another type or is there twice: line {line}, column {column}"))
         })?;
         let Some(deployment) = export.deployment else { return Ok(Self::default()) };
         let resources = deployment.resources.unwrap_or_default();

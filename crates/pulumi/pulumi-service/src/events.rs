@@ -75,7 +75,7 @@ impl Update {
         Ok(self.get::<Summary>(op, "summary").await?.map(|(summary, _)| summary.changes))
     }
 
-    /// Reads events from a number on, at most about `limit` of them.
+    /// Reads events from a number on, at most about `limit` of them. An update that the stack never had has none.
     ///
     /// # Errors
     ///

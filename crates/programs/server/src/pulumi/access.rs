@@ -1,14 +1,13 @@
 //! Who asks, and for which stack.
 
 use groundstate_audit::Outcome;
-use groundstate_common::one_line;
+use groundstate_pulumi_protocol::{self as protocol, ErrorBody};
 use groundstate_pulumi_service::{ErrorKind, LeaseToken, Stack, StackPath};
 use http::HeaderMap;
 use http::header::{AUTHORIZATION, USER_AGENT};
 use http::request::Parts;
 use tracing::{error, warn};
 
-use super::route::Path;
 use crate::app::App;
 use crate::auth::{Principal, Role};
 use crate::caller::Caller;
@@ -87,9 +86,9 @@ impl Client {
         &self,
         action: &'static str,
         role: Role,
-        path: &Path,
+        path: &protocol::StackPath,
     ) -> Result<Access, Problem> {
-        let name = path.name().ok_or_else(|| no_stack(path))?;
+        let name = name(path)?;
         self.check(action, role, &name)?;
         if role > Role::Read {
             self.check_audit()?;
@@ -130,10 +129,13 @@ fn object(path: &StackPath) -> String {
     format!("stack {path}")
 }
 
-pub(super) fn no_stack(path: &Path) -> Problem {
-    let Path { owner, project, stack } = path;
-    let name = one_line(&format!("{owner}/{project}/{stack}")).into_owned();
-    Problem::new(ProblemType::NotFound, format!("Not Found: there is no stack {name}"))
+/// The name of a stack, if it is one; stacks of other names do not exist.
+pub(super) fn name(path: &protocol::StackPath) -> Result<StackPath, Problem> {
+    StackPath::new(&path.owner, &path.project, &path.stack).map_err(|_| no_stack(path))
+}
+
+pub(super) fn no_stack(path: impl std::fmt::Display) -> Problem {
+    Problem::new(ProblemType::NotFound, format!("Not Found: there is no stack {path}"))
 }
 
 /// The name of a principal as the CLI takes it: letters, digits, `-` and `_`, at least three.
@@ -174,15 +176,10 @@ pub(super) fn problem(failed: &groundstate_pulumi_service::Error) -> Problem {
     let (kind, detail) = match failed.kind() {
         ErrorKind::NotFound => (ProblemType::NotFound, format!("Not Found: {}", failed.reason())),
         ErrorKind::Exists => (ProblemType::Conflict, format!("Conflict: {}", failed.reason())),
-        ErrorKind::Running => {
-            (ProblemType::Conflict, "Conflict: Another update is currently in progress.".to_owned())
-        }
+        ErrorKind::Running => (ProblemType::Conflict, ErrorBody::UPDATE_IN_PROGRESS.to_owned()),
         ErrorKind::LeaseLost => (ProblemType::Forbidden, failed.reason()),
         ErrorKind::Conflict => (ProblemType::Conflict, format!("Conflict: {}", failed.reason())),
-        // The CLI compares this text to say what to do.
-        ErrorKind::HasResources => {
-            (ProblemType::BadRequest, "Bad Request: Stack still contains resources.".to_owned())
-        }
+        ErrorKind::HasResources => (ProblemType::BadRequest, ErrorBody::STILL_HAS_RESOURCES.to_owned()),
         ErrorKind::Invalid => (ProblemType::BadRequest, format!("Bad Request: {}", failed.reason())),
         ErrorKind::NoKey => (ProblemType::BadRequest, format!("Bad Request: {}", failed.reason())),
         ErrorKind::TooLarge => (ProblemType::TooLarge, failed.reason()),

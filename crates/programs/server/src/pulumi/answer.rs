@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
-use groundstate_json::RawJson;
+use groundstate_pulumi_protocol::{ErrorBody, encode};
 use http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderValue, StatusCode};
 use serde::Serialize;
@@ -17,17 +17,11 @@ pub(crate) fn is_own(path: &str) -> bool {
 /// Errors as the CLI reads them. It looks at nothing but the member `code`, which has to be that of the answer: without it, it takes a
 /// missing stack for a defect.
 pub(crate) fn with_codes(path: &str, response: Response) -> Response {
-    #[derive(Serialize)]
-    struct Error<'a> {
-        code: u16,
-        message: &'a str,
-    }
     let Some(problem) = response.extensions().get::<Problem>().filter(|_| is_own(path)).cloned() else {
         return response;
     };
     let (mut parts, _) = response.into_parts();
-    let error = Error { code: parts.status.as_u16(), message: problem.detail() };
-    let body = serde_json::to_vec(&error).unwrap_or_default();
+    let body = encode(&ErrorBody::new(parts.status.as_u16(), problem.detail())).unwrap_or_default();
     parts.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     parts.headers.remove(CONTENT_LENGTH);
     Response::from_parts(parts, Body::from(body))
@@ -35,8 +29,8 @@ pub(crate) fn with_codes(path: &str, response: Response) -> Response {
 
 /// An answer with a document.
 pub(super) fn json(document: &impl Serialize) -> Result<Response, Problem> {
-    let body = serde_json::to_vec(document)
-        .map_err(|_| Problem::new(ProblemType::Internal, "the answer cannot be written"))?;
+    let body =
+        encode(document).map_err(|_| Problem::new(ProblemType::Internal, "the answer cannot be written"))?;
     Ok(typed(Body::from(body)))
 }
 
@@ -49,9 +43,4 @@ pub(super) fn typed(body: Body) -> Response {
 /// An answer without a body.
 pub(super) fn done() -> Response {
     (StatusCode::NO_CONTENT, [(CACHE_CONTROL, "no-store")]).into_response()
-}
-
-/// JSON text that is passed on as it is.
-pub(super) fn raw(json: &RawJson) -> Option<Box<serde_json::value::RawValue>> {
-    serde_json::value::RawValue::from_string(json.as_str().to_owned()).ok()
 }

@@ -4,6 +4,7 @@ use std::io::Write as _;
 
 use axum::body::Body;
 use bytes::Bytes;
+use groundstate_pulumi_protocol::decode;
 use http::HeaderMap;
 use http::header::CONTENT_ENCODING;
 use serde::de::DeserializeOwned;
@@ -55,14 +56,9 @@ impl Incoming<'_> {
 
     async fn document<T: DeserializeOwned>(self, limit: usize) -> Result<T, Problem> {
         let bytes = self.bytes(limit).await?;
-        // Requests without anything to say may have no body.
-        let text = if bytes.iter().all(u8::is_ascii_whitespace) { &b"{}"[..] } else { &bytes };
-        serde_json::from_slice(text).map_err(|error| {
-            let place = format!("line {}, column {}", error.line(), error.column());
-            let detail =
-                format!("Bad Request: the body is not what this needs: {} at {place}", category(&error));
-            Problem::new(ProblemType::BadRequest, detail)
-        })
+        // Requests without anything to say may have no body, and empty maps are `null`.
+        let text = if matches!(bytes.trim_ascii(), b"" | b"null") { &b"{}"[..] } else { &bytes };
+        decode(text).map_err(|error| Problem::new(ProblemType::BadRequest, format!("Bad Request: {error}")))
     }
 
     /// The whole body, as large as a state at most.
@@ -78,7 +74,8 @@ impl Incoming<'_> {
     async fn bytes(self, limit: usize) -> Result<Bytes, Problem> {
         let too_large =
             || Problem::new(ProblemType::TooLarge, format!("the body has more than {limit} bytes"));
-        let is_packed = match self.headers.get(CONTENT_ENCODING).map(|value| value.as_bytes()) {
+        let encoding = self.headers.get(CONTENT_ENCODING).map(|value| value.as_bytes().to_ascii_lowercase());
+        let is_packed = match encoding.as_deref() {
             None | Some(b"identity" | b"") => false,
             Some(b"gzip" | b"x-gzip") => true,
             Some(_) => {
@@ -107,14 +104,5 @@ impl Incoming<'_> {
             unpacking.write_all(&piece).map_err(failed)?;
         }
         Ok(unpacking.finish().map_err(failed)?.bytes.into())
-    }
-}
-
-/// What is wrong, without anything of the body: secrets may be in it.
-fn category(error: &serde_json::Error) -> &'static str {
-    match error.classify() {
-        serde_json::error::Category::Eof => "it ends too early",
-        serde_json::error::Category::Data => "a member has another type, or is missing",
-        _ => "it is not JSON",
     }
 }

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use axum::response::Response;
+use groundstate_pulumi_protocol::{Previews, StackPath};
 use groundstate_pulumi_service::{Stack, StackVersion, UpdateResult};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::access::{Access, Client, problem};
 use super::answer::json;
-use super::route::Path;
 use crate::auth::Role;
 use crate::problem::{Problem, ProblemType};
 
@@ -54,12 +54,16 @@ struct Info {
     info: UpdateInfo,
 }
 
-async fn access(client: &Client, path: &Path) -> Result<Access, Problem> {
+async fn access(client: &Client, path: &StackPath) -> Result<Access, Problem> {
     client.stack("stack.history", Role::Read, path).await
 }
 
 /// `GET …/updates`.
-pub(super) async fn list(client: &Client, path: &Path, query: Option<&str>) -> Result<Response, Problem> {
+pub(super) async fn list(
+    client: &Client,
+    path: &StackPath,
+    query: Option<&str>,
+) -> Result<Response, Problem> {
     let stack = access(client, path).await?.stack;
     let (mut size, mut page) = (MOST, 1_usize);
     for (name, value) in url::form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
@@ -94,7 +98,7 @@ pub(super) async fn list(client: &Client, path: &Path, query: Option<&str>) -> R
 }
 
 /// `GET …/updates/latest`.
-pub(super) async fn latest(client: &Client, path: &Path) -> Result<Response, Problem> {
+pub(super) async fn latest(client: &Client, path: &StackPath) -> Result<Response, Problem> {
     let stack = access(client, path).await?.stack;
     let found = stack.versions(None, 1).await.map_err(|error| problem(&error))?;
     let Some(version) = found.versions.into_iter().next() else {
@@ -104,16 +108,16 @@ pub(super) async fn latest(client: &Client, path: &Path) -> Result<Response, Pro
 }
 
 /// `GET …/updates/{version}`.
-pub(super) async fn version(client: &Client, path: &Path, version: u64) -> Result<Response, Problem> {
+pub(super) async fn version(client: &Client, path: &StackPath, version: u64) -> Result<Response, Problem> {
     let stack = access(client, path).await?.stack;
     let version = stack.version(version).await.map_err(|error| problem(&error))?;
     json(&info(&stack, version).await?)
 }
 
 /// `GET …/updates/latest/previews`. Previews are in no history here.
-pub(super) async fn no_previews(client: &Client, path: &Path) -> Result<Response, Problem> {
+pub(super) async fn no_previews(client: &Client, path: &StackPath) -> Result<Response, Problem> {
     access(client, path).await?;
-    json(&Updates { updates: Vec::new() })
+    json(&Previews::default())
 }
 
 /// What is known of a version, with what its client said when it created the update.

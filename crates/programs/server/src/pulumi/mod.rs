@@ -4,7 +4,6 @@ mod access;
 mod answer;
 mod body;
 mod history;
-mod route;
 mod saves;
 mod secrets;
 mod stack;
@@ -17,14 +16,13 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
-use http::Method;
+use groundstate_pulumi_protocol::{Route, StackCall, StackPath, UpdateCall};
 use http::request::Parts;
 
 pub(crate) use answer::with_codes;
 
 use self::access::Client;
 use self::body::Incoming;
-use self::route::{OfStack, OfUpdate, Route};
 use crate::app::App;
 use crate::body::drain;
 use crate::problem::{Problem, ProblemType};
@@ -50,97 +48,93 @@ async fn serve(State(app): State<App>, request: Request) -> Response {
 }
 
 async fn answer(app: &App, parts: &Parts, body: &mut Body) -> Result<Response, Problem> {
-    let path = parts.uri.path();
-    let Some(route) = Route::parse(path) else { return Err(no_such_route(path)) };
+    let no_such_route = || {
+        let detail = format!("there is no {} at {}", parts.method, parts.uri.path());
+        Problem::new(ProblemType::NoSuchRoute, detail)
+    };
+    let route = Route::parse(parts.method.as_str(), parts.uri.path()).ok_or_else(no_such_route)?;
     let incoming = Incoming { headers: &parts.headers, body, limits: app.limits() };
     let client = || Client::of(app, parts);
-    let method = &parts.method;
-    let is_read = matches!(*method, Method::GET | Method::HEAD);
     match route {
-        Route::CliVersion if is_read => Ok(user::cli_version()),
-        Route::Capabilities if is_read => Ok(user::capabilities(app)),
-        Route::User if is_read => user::user(&client()?),
-        Route::DefaultOrganization if is_read => {
+        Route::CliVersion => user::cli_version(),
+        Route::Capabilities => user::capabilities(app),
+        Route::User => user::user(&client()?),
+        Route::DefaultOrganization => {
             client()?;
             Err(Problem::new(
                 ProblemType::NotFound,
                 "there is no default organization, so stacks belong to the user",
             ))
         }
-        Route::UserStacks if is_read => stacks::list(&client()?, parts.uri.query()).await,
-        Route::Project { owner, project } => match *method {
-            Method::HEAD | Method::GET => stacks::project(&client()?, &owner, &project).await,
-            Method::POST => stacks::create(&client()?, &owner, &project, incoming).await,
-            _ => Err(no_such_method(parts)),
-        },
-        Route::Stack { path, of } => stack_route(&client()?, parts, incoming, &path, of).await,
-        Route::Update { path, update, of } => {
-            let request = update::Request { app, parts, path: &path, update: &update };
-            update_route(request, incoming, of).await
+        Route::ListStacks => stacks::list(&client()?, parts.uri.query()).await,
+        Route::HasProject(path) => stacks::project(&client()?, &path).await,
+        Route::CreateStack(path) => stacks::create(&client()?, &path, incoming).await,
+        Route::Stack { stack, call } => {
+            stack_call(&client()?, parts, incoming, &stack, call).await.ok_or_else(no_such_route)?
         }
-        _ => Err(no_such_method(parts)),
+        Route::Update { stack, update, call } => {
+            let request = update::Request { app, parts, path: &stack, update: &update };
+            update_call(request, incoming, call).await.ok_or_else(no_such_route)?
+        }
+        _ => Err(no_such_route()),
     }
 }
 
-async fn stack_route(
+/// The answer to a call on a stack; none for a call that this server does not know.
+async fn stack_call(
     client: &Client,
     parts: &Parts,
     incoming: Incoming<'_>,
-    path: &route::Path,
-    of: OfStack,
-) -> Result<Response, Problem> {
+    path: &StackPath,
+    call: StackCall,
+) -> Option<Result<Response, Problem>> {
     let query = parts.uri.query();
-    match (parts.method.as_str(), of) {
-        ("GET" | "HEAD", OfStack::Itself) => stack::get(client, path).await,
-        ("DELETE", OfStack::Itself) => stack::delete(client, path, query).await,
-        ("POST", OfStack::Rename) => stack::rename(client, path, incoming).await,
-        ("PATCH", OfStack::Tags) => stack::tags(client, path, incoming).await,
-        ("GET", OfStack::Export(version)) => stack::export(client, path, version).await,
-        ("POST", OfStack::Import) => stack::import(client, path, incoming).await,
-        ("POST", OfStack::Create(kind)) => update::create(client, path, kind, incoming).await,
-        ("GET", OfStack::Updates) => history::list(client, path, query).await,
-        ("GET", OfStack::LatestUpdate) => history::latest(client, path).await,
-        ("GET", OfStack::LatestPreviews) => history::no_previews(client, path).await,
-        ("GET", OfStack::Version(version)) => history::version(client, path, version).await,
-        ("POST", OfStack::Encrypt) => secrets::encrypt(client, path, incoming).await,
-        ("POST", OfStack::Decrypt) => secrets::decrypt(client, path, incoming).await,
-        ("POST", OfStack::BatchEncrypt) => secrets::batch_encrypt(client, path, incoming).await,
-        ("POST", OfStack::BatchDecrypt) => secrets::batch_decrypt(client, path, incoming).await,
-        ("POST", OfStack::LogDecryption) => secrets::log_decryption(client, path, incoming).await,
-        ("PUT", OfStack::Config) => Err(Problem::new(
+    Some(match call {
+        StackCall::Get => stack::get(client, path).await,
+        StackCall::Delete => stack::delete(client, path, query).await,
+        StackCall::Rename => stack::rename(client, path, incoming).await,
+        StackCall::SetTags => stack::tags(client, path, incoming).await,
+        StackCall::Export => stack::export(client, path, None).await,
+        StackCall::ExportVersion(version) => stack::export(client, path, Some(version)).await,
+        StackCall::Import => stack::import(client, path, incoming).await,
+        StackCall::CreateUpdate(kind) => update::create(client, path, kind, incoming).await,
+        StackCall::Updates => history::list(client, path, query).await,
+        StackCall::LatestUpdate => history::latest(client, path).await,
+        StackCall::Previews => history::no_previews(client, path).await,
+        StackCall::UpdateVersion(version) => history::version(client, path, version).await,
+        StackCall::Encrypt => secrets::encrypt(client, path, incoming).await,
+        StackCall::Decrypt => secrets::decrypt(client, path, incoming).await,
+        StackCall::BatchEncrypt => secrets::batch_encrypt(client, path, incoming).await,
+        StackCall::BatchDecrypt => secrets::batch_decrypt(client, path, incoming).await,
+        StackCall::LogDecryption | StackCall::LogBatchDecryption => {
+            secrets::log_decryption(client, path, incoming).await
+        }
+        StackCall::SetConfig => Err(Problem::new(
             ProblemType::BadRequest,
             "configuration is not kept by this server; keep it in Pulumi.STACK.yaml",
         )),
-        _ => Err(no_such_method(parts)),
-    }
+        _ => return None,
+    })
 }
 
-async fn update_route(
+/// The answer to a call on an update; none for a call that this server does not know.
+async fn update_call(
     request: update::Request<'_>,
     incoming: Incoming<'_>,
-    of: OfUpdate,
-) -> Result<Response, Problem> {
-    match (request.parts.method.as_str(), of) {
-        ("GET", OfUpdate::Itself) => request.status().await,
-        ("POST", OfUpdate::Itself) => request.start(incoming).await,
-        ("POST", OfUpdate::Cancel) => request.cancel().await,
-        ("GET", OfUpdate::Events) => request.events().await,
-        ("POST", OfUpdate::RenewLease) => request.renew(incoming).await,
-        ("POST", OfUpdate::Complete) => request.complete(incoming).await,
-        ("POST", OfUpdate::EventsBatch) => request.store_events(incoming).await,
-        ("PATCH", OfUpdate::JournalEntries) => saves::entries(&request, incoming).await,
-        ("PATCH", OfUpdate::Checkpoint) => saves::whole(&request, incoming).await,
-        ("PATCH", OfUpdate::CheckpointVerbatim) => saves::verbatim(&request, incoming).await,
-        ("PATCH", OfUpdate::CheckpointDelta) => saves::delta(&request, incoming).await,
-        _ => Err(no_such_method(request.parts)),
-    }
-}
-
-fn no_such_route(path: &str) -> Problem {
-    Problem::new(ProblemType::NoSuchRoute, format!("there is nothing at {path}"))
-}
-
-fn no_such_method(parts: &Parts) -> Problem {
-    let detail = format!("{} is not a method of {}", parts.method, parts.uri.path());
-    Problem::new(ProblemType::MethodNotAllowed, detail)
+    call: UpdateCall,
+) -> Option<Result<Response, Problem>> {
+    Some(match call {
+        UpdateCall::Status => request.status().await,
+        UpdateCall::Start => request.start(incoming).await,
+        UpdateCall::Cancel => request.cancel().await,
+        UpdateCall::Events => request.events().await,
+        UpdateCall::RenewLease => request.renew(incoming).await,
+        UpdateCall::Complete => request.complete(incoming).await,
+        UpdateCall::RecordEvents => request.store_events(incoming).await,
+        UpdateCall::JournalEntries => saves::entries(&request, incoming).await,
+        UpdateCall::Checkpoint => saves::whole(&request, incoming).await,
+        UpdateCall::CheckpointVerbatim => saves::verbatim(&request, incoming).await,
+        UpdateCall::CheckpointDelta => saves::delta(&request, incoming).await,
+        _ => return None,
+    })
 }

@@ -1,40 +1,49 @@
 //! One stack: read, renamed, tagged, exported, imported into, removed.
 
-use std::collections::BTreeMap;
-
 use axum::body::Body;
 use axum::response::Response;
+use groundstate_pulumi_protocol::{
+    self as protocol, CurrentOperation, ImportedStack, RenameStack, Tags, UpdateKind,
+};
 use groundstate_pulumi_service::StackPath;
-use serde::Deserialize;
-use serde_json::json;
 
 use super::access::{Client, problem};
 use super::answer::{done, json, typed};
 use super::body::Incoming;
-use super::route::Path;
 use super::stacks::check_tags;
 use crate::auth::Role;
 use crate::problem::{Problem, ProblemType};
 
 /// `GET /api/stacks/{owner}/{project}/{stack}`.
-pub(super) async fn get(client: &Client, path: &Path) -> Result<Response, Problem> {
+pub(super) async fn get(client: &Client, path: &protocol::StackPath) -> Result<Response, Problem> {
     let access = client.stack("stack.read", Role::Read, path).await?;
     let state = access.stack.state().await.map_err(|error| problem(&error))?;
     let name = access.stack.path();
-    let mut answer = json!({
-        "id": access.stack.id(), "orgName": name.owner(), "projectName": name.project(), "stackName": name.stack(),
-        "activeUpdate": state.last_update.unwrap_or_default(),
-        "tags": access.stack.tags(), "version": state.version,
+    let current_operation = state.current.map(|current| CurrentOperation {
+        // Later releases may know more kinds; they are updates too.
+        kind: UpdateKind::parse(&current.kind).unwrap_or(UpdateKind::Update),
+        author: current.author,
+        started: current.started.seconds(),
     });
-    if let Some(current) = state.current {
-        answer["currentOperation"] =
-            json!({"kind": current.kind, "author": current.author, "started": current.started.seconds()});
-    }
-    json(&answer)
+    json(&protocol::Stack {
+        id: access.stack.id().to_owned(),
+        org_name: name.owner().to_owned(),
+        project_name: name.project().to_owned(),
+        stack_name: name.stack().to_owned(),
+        current_operation,
+        active_update: state.last_update.unwrap_or_default(),
+        tags: access.stack.tags().clone(),
+        config: None,
+        version: state.version,
+    })
 }
 
 /// `DELETE /api/stacks/{owner}/{project}/{stack}`.
-pub(super) async fn delete(client: &Client, path: &Path, query: Option<&str>) -> Result<Response, Problem> {
+pub(super) async fn delete(
+    client: &Client,
+    path: &protocol::StackPath,
+    query: Option<&str>,
+) -> Result<Response, Problem> {
     const ACTION: &str = "stack.delete";
     let access = client.stack(ACTION, Role::Write, path).await?;
     let force = url::form_urlencoded::parse(query.unwrap_or_default().as_bytes())
@@ -45,22 +54,15 @@ pub(super) async fn delete(client: &Client, path: &Path, query: Option<&str>) ->
     Ok(done())
 }
 
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct RenameRequest {
-    new_name: String,
-    new_project: String,
-}
-
 /// `POST …/rename`.
 pub(super) async fn rename(
     client: &Client,
-    path: &Path,
+    path: &protocol::StackPath,
     incoming: Incoming<'_>,
 ) -> Result<Response, Problem> {
     const ACTION: &str = "stack.rename";
     let access = client.stack(ACTION, Role::Write, path).await?;
-    let asked: RenameRequest = incoming.small().await?;
+    let asked: RenameStack = incoming.small().await?;
     let old = access.stack.path();
     let part = |asked: String, old: &str| if asked.is_empty() { old.to_owned() } else { asked };
     let (project, stack) = (part(asked.new_project, old.project()), part(asked.new_name, old.stack()));
@@ -73,10 +75,14 @@ pub(super) async fn rename(
 }
 
 /// `PATCH …/tags`.
-pub(super) async fn tags(client: &Client, path: &Path, incoming: Incoming<'_>) -> Result<Response, Problem> {
+pub(super) async fn tags(
+    client: &Client,
+    path: &protocol::StackPath,
+    incoming: Incoming<'_>,
+) -> Result<Response, Problem> {
     const ACTION: &str = "stack.tag";
     let access = client.stack(ACTION, Role::Write, path).await?;
-    let tags: BTreeMap<String, String> = incoming.small().await?;
+    let tags: Tags = incoming.small().await?;
     check_tags(&tags)?;
     access.stack.set_tags(&tags, client.name()).await.map_err(|error| access.refused(ACTION, &error))?;
     access.record(ACTION, format!("{} tags", tags.len())).await;
@@ -84,7 +90,11 @@ pub(super) async fn tags(client: &Client, path: &Path, incoming: Incoming<'_>) -
 }
 
 /// `GET …/export` and `GET …/export/{version}`.
-pub(super) async fn export(client: &Client, path: &Path, version: Option<u64>) -> Result<Response, Problem> {
+pub(super) async fn export(
+    client: &Client,
+    path: &protocol::StackPath,
+    version: Option<u64>,
+) -> Result<Response, Problem> {
     const ACTION: &str = "stack.export";
     let access = client.stack(ACTION, Role::Read, path).await?;
     let reader = match version {
@@ -113,7 +123,7 @@ pub(super) async fn export(client: &Client, path: &Path, version: Option<u64>) -
 /// `POST …/import`.
 pub(super) async fn import(
     client: &Client,
-    path: &Path,
+    path: &protocol::StackPath,
     incoming: Incoming<'_>,
 ) -> Result<Response, Problem> {
     const ACTION: &str = "stack.import";
@@ -122,5 +132,5 @@ pub(super) async fn import(
     let version = access.stack.import(&state, client.name()).await;
     let version = version.map_err(|error| access.refused(ACTION, &error))?;
     access.record(ACTION, format!("version {}", version.number)).await;
-    json(&json!({"updateId": version.note.update}))
+    json(&ImportedStack { update_id: version.note.update.unwrap_or_default() })
 }

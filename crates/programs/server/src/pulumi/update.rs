@@ -6,19 +6,20 @@ use std::time::Duration;
 use axum::response::Response;
 use groundstate_audit::Outcome;
 use groundstate_json::RawJson;
+use groundstate_pulumi_protocol::{
+    self as protocol, CompleteUpdate, CreateKind, CreateUpdate, CreatedUpdate, EngineEvent, EngineEventBatch,
+    EngineEvents, JsonText, RenewLease, RenewedLease, StartUpdate, StartedUpdate, UpdateState,
+};
 use groundstate_pulumi_service::{
-    Event, LeaseToken, Program, StackPath, StartOptions, Update, UpdateRequest, UpdateResult, UpdateStatus,
+    ErrorKind, Event, LeaseToken, Program, StartOptions, Update, UpdateRequest, UpdateResult, UpdateStatus,
 };
 use http::request::Parts;
-use serde::Deserialize;
 use serde::de::IgnoredAny;
-use serde_json::json;
-use serde_json::value::RawValue;
+use serde_json::value::to_raw_value;
 
-use super::access::{Access, Client, engine, lease_token, no_stack, problem};
-use super::answer::{done, json, raw};
+use super::access::{Access, Client, engine, lease_token, name, problem};
+use super::answer::{done, json};
 use super::body::Incoming;
-use super::route::Path;
 use super::stacks::check_tags;
 use crate::app::App;
 use crate::auth::Role;
@@ -31,98 +32,32 @@ const EVENTS: usize = 1000;
 pub(super) struct Request<'a> {
     pub(super) app: &'a App,
     pub(super) parts: &'a Parts,
-    pub(super) path: &'a Path,
+    pub(super) path: &'a protocol::StackPath,
     pub(super) update: &'a str,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct CreateRequest {
-    name: String,
-    runtime: String,
-    main: String,
-    description: String,
-    options: Options,
-    config: Option<Box<RawValue>>,
-    metadata: Metadata,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Options {
-    dry_run: bool,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Metadata {
-    message: String,
-    environment: Option<BTreeMap<String, String>>,
 }
 
 /// `POST …/{kind}`: creates an update.
 pub(super) async fn create(
     client: &Client,
-    path: &Path,
-    kind: &str,
+    path: &protocol::StackPath,
+    kind: CreateKind,
     incoming: Incoming<'_>,
 ) -> Result<Response, Problem> {
-    let asked: CreateRequest = incoming.small().await?;
-    let preview = kind == "preview" || asked.options.dry_run;
+    let asked: CreateUpdate = incoming.small().await?;
+    let preview = asked.is_preview(kind);
     let (action, role) = if preview { ("stack.preview", Role::Lock) } else { ("stack.update", Role::Write) };
     let access = client.stack(action, role, path).await?;
-    let mut request = UpdateRequest::new(kind, client.name(), client.app.context().clock.now());
+    let mut request = UpdateRequest::new(kind.as_str(), client.name(), client.app.context().clock.now());
     request.preview = preview;
-    let CreateRequest { name, runtime, main, description, config, metadata, .. } = asked;
+    let CreateUpdate { name, runtime, main, description, config, metadata, .. } = asked;
     request.program = Program { name, runtime, main, description };
-    request.config = config;
+    let unwritable = |_| Problem::new(ProblemType::Internal, "the configuration cannot be written");
+    request.config = Some(to_raw_value(&config).map_err(unwritable)?);
     request.message = metadata.message;
-    request.environment = metadata.environment.unwrap_or_default();
+    request.environment = metadata.environment;
     let update =
         access.stack.create_update(&request).await.map_err(|error| access.refused(action, &error))?;
-    json(
-        &json!({"updateID": update.id(), "requiredPolicies": [], "messages": [], "aiSettings": {"copilotIsEnabled": false}}),
-    )
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct StartRequest {
-    tags: Option<BTreeMap<String, String>>,
-    journal_version: Option<u32>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct RenewRequest {
-    duration: Option<u64>,
-}
-
-#[derive(Deserialize)]
-struct CompleteRequest {
-    status: String,
-}
-
-#[derive(Deserialize)]
-struct EventBatch {
-    #[serde(default)]
-    events: Vec<Box<RawValue>>,
-}
-
-/// What is read of an event.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct EventHead {
-    sequence: u64,
-    #[serde(default)]
-    summary_event: Option<Summary>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Summary {
-    #[serde(default)]
-    resource_changes: Option<BTreeMap<String, u64>>,
+    json(&CreatedUpdate::new(update.id()))
 }
 
 impl Request<'_> {
@@ -138,12 +73,10 @@ impl Request<'_> {
         let Some(token) = lease_token(&self.parts.headers) else {
             return Err(Problem::new(ProblemType::Unauthenticated, "the request has no update token"));
         };
-        let name: StackPath = self.path.name().ok_or_else(|| no_stack(self.path))?;
+        let name = name(self.path)?;
         // Who has no lease learns nothing, not even whether there is such a stack.
         let stack = self.app.stacks().stack(&name).await.map_err(|error| match error.kind() {
-            groundstate_pulumi_service::ErrorKind::NotFound => {
-                Problem::new(ProblemType::Forbidden, "the update token is not valid")
-            }
+            ErrorKind::NotFound => Problem::new(ProblemType::Forbidden, "the update token is not valid"),
             _ => problem(&error),
         })?;
         Ok((stack.update(self.update), token))
@@ -157,11 +90,12 @@ impl Request<'_> {
         if !request.preview {
             access.client.check(ACTION, Role::Write, access.stack.path())?;
         }
-        let asked: StartRequest = incoming.small().await?;
+        let asked: StartUpdate = incoming.small().await?;
         if let Some(tags) = &asked.tags {
             check_tags(tags)?;
         }
-        let options = StartOptions::new(asked.journal_version, engine(&self.parts.headers));
+        let journal = asked.journal_version.map(|newest| u32::try_from(newest).unwrap_or(u32::MAX));
+        let options = StartOptions::new(journal, engine(&self.parts.headers));
         let lease = update.start(&options).await.map_err(|error| access.refused(ACTION, &error))?;
         if let Some(tags) = asked.tags.filter(|_| !request.preview) {
             let tagged = access.stack.set_tags(&tags, access.client.name()).await;
@@ -170,31 +104,32 @@ impl Request<'_> {
         if !request.preview {
             access.record(ACTION, format!("{} {} started", request.kind, update.id())).await;
         }
-        let mut answer = json!({
-            "version": lease.version, "token": lease.token.expose(), "tokenExpiration": lease.expires.seconds(),
-        });
-        if let Some(journal) = lease.journal {
-            answer["journalVersion"] = journal.into();
-        }
-        json(&answer)
+        json(&StartedUpdate {
+            version: lease.version,
+            token: protocol::LeaseToken::new(lease.token.expose()),
+            token_expiration: Some(lease.expires.seconds()),
+            journal_version: lease.journal.map(u64::from),
+        })
     }
 
     /// `POST …/renew_lease`.
     pub(super) async fn renew(&self, incoming: Incoming<'_>) -> Result<Response, Problem> {
         let (update, token) = self.leased().await?;
-        let asked: RenewRequest = incoming.small().await?;
-        let duration = asked.duration.filter(|seconds| *seconds > 0).map(Duration::from_secs);
+        let asked: RenewLease = incoming.small().await?;
+        let seconds = u64::try_from(asked.duration).ok().filter(|seconds| *seconds > 0);
+        let duration = seconds.map(Duration::from_secs);
         let expires = update.renew(&token, duration).await.map_err(|error| problem(&error))?;
-        json(&json!({"token": token.expose(), "tokenExpiration": expires.seconds()}))
+        let token = protocol::LeaseToken::new(token.expose());
+        json(&RenewedLease { token, token_expiration: Some(expires.seconds()) })
     }
 
     /// `POST …/complete`.
     pub(super) async fn complete(&self, incoming: Incoming<'_>) -> Result<Response, Problem> {
         let (update, token) = self.leased().await?;
-        let asked: CompleteRequest = incoming.small().await?;
-        let result = match asked.status.as_str() {
-            "succeeded" => UpdateResult::Succeeded,
-            "failed" | "cancelled" => UpdateResult::Failed,
+        let asked: CompleteUpdate = incoming.small().await?;
+        let result = match asked.status {
+            UpdateState::Succeeded => UpdateResult::Succeeded,
+            UpdateState::Failed | UpdateState::Cancelled => UpdateResult::Failed,
             _ => {
                 return Err(Problem::new(
                     ProblemType::BadRequest,
@@ -231,27 +166,26 @@ impl Request<'_> {
     pub(super) async fn status(&self) -> Result<Response, Problem> {
         let (_, update) = self.access("stack.read", Role::Read).await?;
         let status = match update.status().await.map_err(|error| problem(&error))? {
-            UpdateStatus::NotStarted => "not started",
-            UpdateStatus::Running => "running",
-            UpdateStatus::Ended(UpdateResult::Succeeded) => "succeeded",
-            UpdateStatus::Ended(UpdateResult::Failed) => "failed",
+            UpdateStatus::NotStarted => UpdateState::NotStarted,
+            UpdateStatus::Running => UpdateState::Running,
+            UpdateStatus::Ended(UpdateResult::Succeeded) => UpdateState::Succeeded,
+            UpdateStatus::Ended(UpdateResult::Failed) => UpdateState::Failed,
         };
-        json(&json!({"status": status, "events": [], "continuationToken": null}))
+        json(&protocol::UpdateStatus::last(status))
     }
 
     /// `POST …/events/batch`.
     pub(super) async fn store_events(&self, incoming: Incoming<'_>) -> Result<Response, Problem> {
         let (update, token) = self.leased().await?;
-        let batch: EventBatch = incoming.large().await?;
+        let batch: EngineEventBatch = incoming.large().await?;
         let (mut events, mut changes) = (Vec::with_capacity(batch.events.len()), None);
-        for text in batch.events {
-            let head: EventHead = serde_json::from_str(text.get()).map_err(|_| {
-                Problem::new(ProblemType::BadRequest, "Bad Request: an event has no sequence")
-            })?;
-            if let Some(summary) = head.summary_event {
-                changes = Some(summary.resource_changes.unwrap_or_default());
+        for event in batch.events {
+            if let Some(summary) = event.summary() {
+                changes = Some(summary.resource_changes);
             }
-            events.push(Event { sequence: head.sequence, text: RawJson::from_validated(text.get()) });
+            let text = RawJson::parse_as_written(event.text().as_str())
+                .map_err(|_| Problem::new(ProblemType::BadRequest, "Bad Request: an event nests too deep"))?;
+            events.push(Event { sequence: event.sequence(), text });
         }
         update.store_events(&token, &events, changes.as_ref()).await.map_err(|error| problem(&error))?;
         Ok(done())
@@ -278,19 +212,25 @@ impl Request<'_> {
             }
         }
         let page = update.events(from, EVENTS).await.map_err(|error| problem(&error))?;
-        let wanted = |event: &&Event| {
-            let members: BTreeMap<String, IgnoredAny> =
-                serde_json::from_str(event.text.as_str()).unwrap_or_default();
-            let is_kind = kinds.is_empty() || kinds.iter().any(|kind| members.contains_key(kind));
-            is_kind && urn.as_deref().is_none_or(|urn| event.text.as_str().contains(&format!("\"{urn}\"")))
-        };
-        let events: Vec<_> = page.events.iter().filter(wanted).filter_map(|event| raw(&event.text)).collect();
-        #[derive(serde::Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Events {
-            events: Vec<Box<RawValue>>,
-            continuation_token: Option<String>,
+        if page.events.is_empty() {
+            // Whether there is such an update at all.
+            update.status().await.map_err(|error| problem(&error))?;
         }
-        json(&Events { events, continuation_token: page.next.map(|next| next.to_string()) })
+        let wanted = |event: &EngineEvent| {
+            let members: BTreeMap<String, IgnoredAny> = event.text().read().unwrap_or_default();
+            let is_kind = kinds.is_empty() || kinds.iter().any(|kind| members.contains_key(kind));
+            let is_about = |urn: &str| event.text().as_str().contains(&format!("\"{urn}\""));
+            is_kind && urn.as_deref().is_none_or(is_about)
+        };
+        let stored =
+            page.events.iter().map(|event| JsonText::parse(event.text.as_str()).and_then(EngineEvent::new));
+        let stored: Vec<_> = stored.collect::<Result<_, _>>().map_err(|error| {
+            tracing::error!(error = %error, update = update.id(), "an event that is stored cannot be read");
+            Problem::new(ProblemType::Internal, "what is stored is damaged; the log of the server says what")
+        })?;
+        json(&EngineEvents {
+            events: stored.into_iter().filter(wanted).collect(),
+            continuation_token: page.next.map(|next| next.to_string()),
+        })
     }
 }

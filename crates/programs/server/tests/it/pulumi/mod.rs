@@ -1,5 +1,18 @@
 //! Pulumi's service protocol.
 
+mod basics;
+mod bodies;
+mod calls;
+mod checkpoints;
+mod events;
+mod hostile;
 mod interrupted;
+mod journal;
+mod leases;
 mod real;
+mod roles;
+mod secrets;
 mod service;
+mod stacks;
+mod updates;
+mod versions;
