@@ -74,7 +74,7 @@ async fn answer(service: &Router, request: Request<Body>) -> StatusCode {
         assert!(ProblemType::ALL.iter().any(|kind| problem["type"] == kind.uri()), "{shown}: {problem}");
         assert_eq!(problem["status"], parts.status.as_u16(), "{shown}");
     } else if parts.status.is_client_error() && parts.status != StatusCode::RANGE_NOT_SATISFIABLE {
-        // An error of Pulumi's protocol, or the document of a lock, as its holder sent it.
+        // An error of the service protocol, or the document of a lock, as its holder sent it.
         let error = serde_json::from_slice::<serde_json::Value>(&body).unwrap_or_default();
         assert!(
             error["code"] == parts.status.as_u16()
