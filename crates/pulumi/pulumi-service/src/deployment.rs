@@ -15,7 +15,7 @@ use crate::stacks::raw;
 /// The export of a stack that has never been updated.
 pub(crate) const EMPTY: &[u8] = br#"{"version":3,"deployment":{"manifest":{"time":"0001-01-01T00:00:00Z","magic":"","version":""},"metadata":{}}}"#;
 
-/// An export, compact around its deployment, whose bytes stay.
+/// An export, compact: white space outside of texts goes, every other byte of its deployment stays.
 pub(crate) fn normal(op: Op, place: impl fmt::Display, text: &[u8]) -> Result<Bytes> {
     let raw = raw(op, &place, text)?;
     let wrong = |why: String| Error::new(ErrorKind::Invalid, op, &place).because(why);

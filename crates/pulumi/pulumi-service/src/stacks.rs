@@ -583,7 +583,7 @@ impl fmt::Debug for Stacks {
     }
 }
 
-/// Checks that a text is an export. Its bytes inside stay.
+/// Checks that a text is an export, and takes its deployment out as text.
 pub(crate) fn raw(op: Op, place: impl fmt::Display, text: &[u8]) -> Result<RawDeployment> {
     RawDeployment::read(text).map_err(|error| {
         Error::new(ErrorKind::Invalid, op, place).because(format!("the state is no deployment: {error}"))

@@ -44,8 +44,8 @@ pub fn require(router: Router, authenticator: Authenticator, audit: Option<Audit
 }
 
 async fn check(State(guard): State<Guard>, mut request: Request, next: Next) -> Response {
-    // Where a user signs in; it has no secrets, and touches no state.
-    if page::is_public(request.uri().path()) {
+    // Where a user signs in, and the releases of the CLI; they have no secrets, and touch no state.
+    if page::is_public(request.uri().path()) || pulumi::is_public(request.uri().path()) {
         return next.run(request).await;
     }
     // The client of an update says by its lease who it is, and the handler checks it.

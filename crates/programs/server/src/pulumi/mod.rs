@@ -32,6 +32,11 @@ pub(crate) fn routes() -> Router<App> {
     Router::new().route("/api/{*rest}", any(serve))
 }
 
+/// Whether a path is one that needs no principal: which releases of the CLI there are, which it asks before it has a token.
+pub(crate) fn is_public(path: &str) -> bool {
+    path == "/api/cli/version"
+}
+
 /// Whether a request says by a lease who sends it, and needs no other credentials.
 pub(crate) fn has_lease(path: &str, headers: &http::HeaderMap) -> bool {
     path.starts_with("/api/stacks/") && access::lease_token(headers).is_some()
@@ -53,6 +58,7 @@ async fn answer(app: &App, parts: &Parts, body: &mut Body) -> Result<Response, P
         Problem::new(ProblemType::NoSuchRoute, detail)
     };
     let route = Route::parse(parts.method.as_str(), parts.uri.path()).ok_or_else(no_such_route)?;
+    check_api_version(&parts.headers)?;
     let incoming = Incoming { headers: &parts.headers, body, limits: app.limits() };
     let client = || Client::of(app, parts);
     match route {
@@ -137,4 +143,23 @@ async fn update_call(
         UpdateCall::CheckpointDelta => saves::delta(&request, incoming).await,
         _ => return None,
     })
+}
+
+/// Refuses releases of the CLI that speak another protocol: before version 8 lists of stacks had no pages.
+fn check_api_version(headers: &http::HeaderMap) -> Result<(), Problem> {
+    const OLDEST: u64 = 8;
+    let accept =
+        headers.get(http::header::ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
+    let version = accept
+        .split_once("application/vnd.pulumi+")
+        .and_then(|(_, version)| version.trim().parse::<u64>().ok());
+    match version {
+        Some(version) if version < OLDEST => {
+            let detail = format!(
+                "Bad Request: the CLI speaks version {version} of the protocol; take a release from 3.190 on"
+            );
+            Err(Problem::new(ProblemType::BadRequest, detail))
+        }
+        _ => Ok(()),
+    }
 }

@@ -107,3 +107,18 @@ async fn no_release_is_recommended() {
     let answer = ask(&service.server.stranger(), "GET", "/api/cli/version", &[], "").await.is(200).json();
     assert_eq!(answer["latestVersion"], "");
 }
+
+#[tokio::test]
+async fn releases_that_speak_an_older_protocol_are_told_so() {
+    let service = Service::with_stack().await;
+    for (accept, status) in [
+        ("application/vnd.pulumi+9", 200),
+        ("application/vnd.pulumi+8", 200),
+        ("application/json", 200),
+        ("application/vnd.pulumi+hunter2", 200),
+        ("application/vnd.pulumi+7", 400),
+    ] {
+        let answer = ask(&service.user, "GET", STACK, &[("accept", accept)], "").await;
+        assert_eq!(answer.status.as_u16(), status, "{accept}");
+    }
+}

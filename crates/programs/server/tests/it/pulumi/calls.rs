@@ -174,7 +174,10 @@ pub(super) async fn ask(
     body: impl Into<Body>,
 ) -> Answer {
     let mut request = Request::builder().method(method).uri(path);
-    request = request.header("content-type", "application/json").header("accept", "application/vnd.pulumi+9");
+    request = request.header("content-type", "application/json");
+    if !headers.iter().any(|(name, _)| *name == "accept") {
+        request = request.header("accept", "application/vnd.pulumi+9");
+    }
     request = request.header("user-agent", "pulumi-cli/1 (v3.259.0; linux; cmd=up)");
     for (name, value) in headers {
         request = request.header(*name, *value);

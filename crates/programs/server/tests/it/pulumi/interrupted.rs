@@ -123,6 +123,8 @@ async fn a_token_that_is_not_of_the_server_is_a_login_that_is_required() {
     let authenticator = Authenticator::new(tokens, &settings, clock).unwrap();
     let router = require(groundstate_server::router(service.server.app.clone()), authenticator, None);
     let guarded = Listening::serve(router);
+    let asked = guarded.raw(b"GET /api/cli/version HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+    assert!(asked.starts_with("HTTP/1.1 200 "), "the CLI asks before it has a token: {asked}");
     let place = PulumiPlace::service(&guarded.endpoint(), "pul-hunter2");
     let project = groundstate_testkit::PulumiProject::new(&place);
     let refused = project.pulumi(&["whoami"]).fails();
