@@ -22,6 +22,7 @@ use crate::op::Op;
 use crate::path::{NAMES, StackPath};
 use crate::record::{NameRecord, StackRecord, UpdateResult, VersionNote};
 use crate::stack::Stack;
+use crate::update::{LeaseToken, Update};
 
 /// What the keys of what belongs to updates begin with.
 pub(crate) const UPDATES: &str = "pulumi/updates/";
@@ -216,6 +217,30 @@ impl Stacks {
             Some(stack) if stack.path() == path => Ok(stack),
             _ => Err(Error::new(ErrorKind::NotFound, op, path).because(format!("there is no stack {path}"))),
         }
+    }
+
+    /// An update that runs under this lease, or a preview with this token. While it does, its stack is looked up once.
+    ///
+    /// # Errors
+    ///
+    /// `LeaseLost` for another token and for an update that has ended, `NotFound`, and those of the store.
+    pub async fn leased_update(&self, path: &StackPath, update: &str, token: &LeaseToken) -> Result<Update> {
+        let known = self.live().stack(update).filter(|stack| stack.path() == path);
+        let stack = match known {
+            Some(stack) => stack,
+            None => self.stack_for(Op::Save, path).await?,
+        };
+        let found = stack.update(update);
+        match found.check(token).await {
+            Ok(()) => self.live().keep(found.id(), &stack),
+            Err(error) => {
+                if error.kind() == ErrorKind::LeaseLost {
+                    self.live().forget(found.id());
+                }
+                return Err(error);
+            }
+        }
+        Ok(found)
     }
 
     /// The stack that has a name or had it: states keep the old name of a stack for its secrets.

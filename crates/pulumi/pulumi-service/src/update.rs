@@ -319,10 +319,13 @@ impl Update {
     /// `LeaseLost` if it is not.
     pub async fn check(&self, token: &LeaseToken) -> Result<()> {
         const OP: Op = Op::Events;
-        if let Some((preview, _)) = self.get::<PreviewRecord>(OP, "preview").await? {
+        let head = self.stack.head(OP).await?;
+        if head.lock_of(&self.id).is_none()
+            && let Some((preview, _)) = self.get::<PreviewRecord>(OP, "preview").await?
+        {
             return self.check_preview(OP, &preview, token);
         }
-        self.leased(OP, token).await.map(drop)
+        self.told(OP, &head, self.leased_by(OP, &head, token)).await.map(drop)
     }
 
     fn check_preview(&self, op: Op, preview: &PreviewRecord, token: &LeaseToken) -> Result<()> {

@@ -41,6 +41,12 @@ impl std::io::Write for Unpacked {
 }
 
 impl Incoming<'_> {
+    /// A document of a few members, which is read before it is clear who sends it.
+    pub(super) async fn tiny<T: DeserializeOwned>(self) -> Result<T, Problem> {
+        let limit = self.limits.small_bytes;
+        self.document(limit).await
+    }
+
     /// A small document: all that is none of a state or of many secrets.
     pub(super) async fn small<T: DeserializeOwned>(self) -> Result<T, Problem> {
         /// Configurations of updates are in these.

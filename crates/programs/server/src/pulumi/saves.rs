@@ -13,7 +13,7 @@ use crate::problem::{Problem, ProblemType};
 
 /// `PATCH …/journalentries`.
 pub(super) async fn entries(request: &Request<'_>, incoming: Incoming<'_>) -> Result<Response, Problem> {
-    let (update, token) = request.leased().await?;
+    let (update, token) = request.checked().await?;
     let batch: JournalEntries = incoming.large().await?;
     let entries: Vec<&[u8]> = batch.entries.iter().map(|entry| entry.as_bytes()).collect();
     update.append(&token, &entries).await.map_err(|error| problem(&error))?;
@@ -22,7 +22,7 @@ pub(super) async fn entries(request: &Request<'_>, incoming: Incoming<'_>) -> Re
 
 /// `PATCH …/checkpoint`.
 pub(super) async fn whole(request: &Request<'_>, incoming: Incoming<'_>) -> Result<Response, Problem> {
-    let (update, token) = request.leased().await?;
+    let (update, token) = request.checked().await?;
     let sent: Checkpoint = incoming.large().await?;
     let Some(deployment) = sent.deployment.filter(|_| !sent.is_invalid) else {
         // What old releases send when they know no better; what is stored stays, since it is all there is.
@@ -38,7 +38,7 @@ pub(super) async fn whole(request: &Request<'_>, incoming: Incoming<'_>) -> Resu
 
 /// `PATCH …/checkpointverbatim`.
 pub(super) async fn verbatim(request: &Request<'_>, incoming: Incoming<'_>) -> Result<Response, Problem> {
-    let (update, token) = request.leased().await?;
+    let (update, token) = request.checked().await?;
     let sent: CheckpointVerbatim = incoming.large().await?;
     let text = sent.untyped_deployment.as_bytes();
     let upload = CheckpointUpload::Verbatim { sequence: sent.sequence_number, text };
@@ -48,7 +48,7 @@ pub(super) async fn verbatim(request: &Request<'_>, incoming: Incoming<'_>) -> R
 
 /// `PATCH …/checkpointdelta`.
 pub(super) async fn delta(request: &Request<'_>, incoming: Incoming<'_>) -> Result<Response, Problem> {
-    let (update, token) = request.leased().await?;
+    let (update, token) = request.checked().await?;
     let sent: CheckpointDelta = incoming.large().await?;
     let (sequence, edits, sha256) = (sent.sequence_number, &sent.deployment_delta, &*sent.checkpoint_hash);
     let upload = CheckpointUpload::Delta { sequence, edits, sha256 };

@@ -82,6 +82,19 @@ impl Request<'_> {
         Ok((stack.update(self.update), token))
     }
 
+    /// The update whose lease the request is made under, the lease being looked at: nothing that is large is read from strangers.
+    pub(super) async fn checked(&self) -> Result<(Update, LeaseToken), Problem> {
+        let Some(token) = lease_token(&self.parts.headers) else {
+            return Err(Problem::new(ProblemType::Unauthenticated, "the request has no update token"));
+        };
+        let found = self.app.stacks().leased_update(&name(self.path)?, self.update, &token).await;
+        let update = found.map_err(|error| match error.kind() {
+            ErrorKind::NotFound => Problem::new(ProblemType::Forbidden, "the update token is not valid"),
+            _ => problem(&error),
+        })?;
+        Ok((update, token))
+    }
+
     /// `POST …/update/{id}`.
     pub(super) async fn start(&self, incoming: Incoming<'_>) -> Result<Response, Problem> {
         const ACTION: &str = "stack.update";
@@ -115,7 +128,7 @@ impl Request<'_> {
     /// `POST …/renew_lease`.
     pub(super) async fn renew(&self, incoming: Incoming<'_>) -> Result<Response, Problem> {
         let (update, token) = self.leased().await?;
-        let asked: RenewLease = incoming.small().await?;
+        let asked: RenewLease = incoming.tiny().await?;
         let seconds = u64::try_from(asked.duration).ok().filter(|seconds| *seconds > 0);
         let duration = seconds.map(Duration::from_secs);
         let expires = update.renew(&token, duration).await.map_err(|error| problem(&error))?;
@@ -126,7 +139,7 @@ impl Request<'_> {
     /// `POST …/complete`.
     pub(super) async fn complete(&self, incoming: Incoming<'_>) -> Result<Response, Problem> {
         let (update, token) = self.leased().await?;
-        let asked: CompleteUpdate = incoming.small().await?;
+        let asked: CompleteUpdate = incoming.tiny().await?;
         let result = match asked.status {
             UpdateState::Succeeded => UpdateResult::Succeeded,
             UpdateState::Failed | UpdateState::Cancelled => UpdateResult::Failed,
@@ -176,7 +189,7 @@ impl Request<'_> {
 
     /// `POST …/events/batch`.
     pub(super) async fn store_events(&self, incoming: Incoming<'_>) -> Result<Response, Problem> {
-        let (update, token) = self.leased().await?;
+        let (update, token) = self.checked().await?;
         let batch: EngineEventBatch = incoming.large().await?;
         let (mut events, mut changes) = (Vec::with_capacity(batch.events.len()), None);
         for event in batch.events {

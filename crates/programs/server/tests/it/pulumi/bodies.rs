@@ -148,6 +148,27 @@ async fn what_is_larger_than_a_state_may_be_is_refused_packed_or_not() {
 }
 
 #[tokio::test]
+async fn who_has_no_lease_is_refused_before_the_body_is_read() {
+    let service = Service::with(|parts| parts.limits.state_bytes = 1 << 10);
+    service.create("dev").await;
+    let update = service.started("update").await;
+    let stranger = update.by_token("hunter2");
+    for (method, tail) in [
+        ("PATCH", "/journalentries"),
+        ("PATCH", "/checkpoint"),
+        ("PATCH", "/checkpointverbatim"),
+        ("PATCH", "/checkpointdelta"),
+        ("POST", "/events/batch"),
+    ] {
+        // A body that was looked at would be too large, or no JSON.
+        error(stranger.send(method, tail, vec![b'x'; 64 << 10]).await, 403);
+        error(update.send(method, tail, vec![b'x'; 64 << 10]).await, 413);
+    }
+    update.complete("succeeded").await.is(204);
+    error(update.send("PATCH", "/journalentries", vec![b'x'; 64 << 10]).await, 403);
+}
+
+#[tokio::test]
 async fn packed_bodies_that_are_damaged_are_bad_requests() {
     let service = Service::with_stack().await;
     let state = deployment(&json!([root()]), &json!([])).to_string();
