@@ -4,6 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Stdio;
 
+use groundstate_testkit::{PulumiPlace, PulumiProject, pulumi_takes_part};
+
 use super::serve::Server;
 use super::support::{Run, shell, workspace};
 use super::terraform::{printed, terraform};
@@ -49,20 +51,27 @@ fn is_expected(line: &str, code: i32) -> bool {
 const ADDRESS: &str = "127.0.0.1:4778";
 
 /// Starts a server as the line does, on a port that is free, and compares what it says. It runs until it is dropped. If terraform is
-/// there, the block that the server prints is pasted as it is, but for the names.
+/// there, the block that the server prints is pasted as it is, but for the names; if pulumi is, it logs in by the line behind it.
 fn serve(line: &str, folder: &Path, expected: Option<&str>) -> Server {
     let mut command = shell(&format!("exec {line}"));
     command.current_dir(folder).env("GROUNDSTATE_LISTEN", "127.0.0.1:0");
     let server = Server::started(command);
     assert_eq!(Some(server.said.replace(server.address(), ADDRESS).trim_end()), expected, "{line}");
     let dir = tempfile::tempdir().unwrap();
-    let (_, block) = server.said.split_once("\n\n").unwrap();
+    let (_, said) = server.said.split_once("\n\n").unwrap();
+    let (block, login) = said.rsplit_once("\n\n").unwrap();
     let resource = "resource \"terraform_data\" \"a\" { input = \"one\" }\n";
-    fs::write(dir.path().join("main.tf"), format!("{block}{resource}")).unwrap();
+    fs::write(dir.path().join("main.tf"), format!("{block}\n{resource}")).unwrap();
     if terraform(dir.path(), &["version"]).is_some() {
         printed(dir.path(), &["init", "-no-color", "-input=false"]);
         printed(dir.path(), &["apply", "-auto-approve", "-no-color"]);
         assert_eq!(printed(dir.path(), &["state", "list"]), "terraform_data.a\n");
+    }
+    if pulumi_takes_part() {
+        let project = PulumiProject::new(&PulumiPlace::service(&server.url, "none"));
+        let run = project.prepared(std::process::Command::new("sh"), &["-c", login]).output().unwrap();
+        assert!(run.status.success(), "{login}: {run:?}");
+        project.pulumi(&["stack", "init", "dev"]).succeeds();
     }
     server
 }
