@@ -57,6 +57,13 @@ impl PulumiHome {
         Self { credentials: given("PULUMI_CREDENTIALS_PATH").or_else(|| folder.clone()), folder }
     }
 
+    /// The text of `credentials.json`, with tokens in it; none before the first login.
+    #[cfg(feature = "service")]
+    pub(crate) fn credentials_text(&self) -> Result<Option<String>> {
+        let path = self.credentials.as_ref().map(|folder| folder.join("credentials.json"));
+        path.map_or(Ok(None), |path| small_file::text(&path))
+    }
+
     /// The stored logins; none before the first login.
     pub(crate) fn logins(&self) -> Result<Logins> {
         let Some(path) = self.credentials.as_ref().map(|folder| folder.join("credentials.json")) else {

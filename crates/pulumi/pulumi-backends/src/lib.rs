@@ -19,6 +19,7 @@
 //! - [`BackendChoice::of_directory`] finds the URL as the `pulumi` command does: variable, project file, stored login.
 //! - [`selected_stack`] reads which stack is selected there.
 //! - [`CloudSecrets`] opens the managers of stacks whose data key a key service has wrapped, and makes new ones.
+//! - `ServiceSecrets` opens those whose key a service keeps, for the user who has logged in there.
 //! - [`StackConfig`] is the configuration file of a stack, whose encrypted values and key it changes in place.
 //! - [`PulumiHome`] is the folder `~/.pulumi`, of which only the login and the selection are read.
 //!
@@ -30,8 +31,9 @@
 //!
 //! # Features
 //!
-//! One for each cloud, with its buckets and its keys, one for transit engines, and one for databases, all off by default: `s3`,
-//! `gcs`, `azblob`, `hashivault`, `postgres`.
+//! One for each cloud, with its buckets and its keys, one for transit engines, one for secrets that a Pulumi service encrypts, and one for
+//! databases, all off by default: `s3`,
+//! `gcs`, `azblob`, `hashivault`, `service`, `postgres`.
 
 #[cfg(feature = "azblob")]
 mod azblob;
@@ -58,6 +60,8 @@ pub use home::{PulumiHome, selected_stack};
 pub use open::{OpenContext, OpenedStore};
 pub use project::Project;
 pub use secrets::{CloudSecrets, CloudSecretsError, KeyUrl, KeyUrlError};
+#[cfg(feature = "service")]
+pub use secrets::{ServiceSecrets, ServiceSecretsError};
 pub use stack_config::{StackConfig, StackConfigError, StackKey};
 pub use url::BackendUrl;
 

@@ -17,6 +17,8 @@ mod pull;
 mod recover;
 mod secrets;
 mod select;
+#[cfg(feature = "http")]
+mod service_secrets;
 mod show;
 mod shown;
 pub(crate) mod stacks;

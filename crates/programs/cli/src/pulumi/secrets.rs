@@ -91,6 +91,10 @@ pub(super) fn of_providers(
     if providers.kind() == cloud::TYPE {
         return by_key_service(async |secrets| secrets.open(providers).await);
     }
+    #[cfg(feature = "http")]
+    if providers.kind() == groundstate_pulumi_backends::ServiceSecrets::TYPE {
+        return super::service_secrets::manager(providers);
+    }
     let mut default = DefaultProvider::new(Arc::new(passphrase), Arc::new(OsEntropy));
     if let Some(stack) = stack {
         default = default.for_stack(stack);
@@ -113,23 +117,26 @@ pub(super) fn by_key_service<T: Send>(
     ask: impl AsyncFnOnce(&CloudSecrets) -> Result<T, CloudSecretsError> + Send,
 ) -> Result<T> {
     let failed = |error: &dyn std::error::Error| Failure::new(Kind::Unusable, chain(error));
+    waited(async || ask(key_services()).await).map_err(|error| failed(&error))?.map_err(|error| match error {
+        CloudSecretsError::Untrusted { .. } => failed(&error)
+            .hint(
+                "name the directory of the project, whose stack configuration has the same `secretsprovider`",
+            )
+            .hint("if the state is no stranger's, run the same command with `--trust-directory`"),
+        error => failed(&error),
+    })
+}
+
+/// Waits for an answer of the network, on a thread of its own.
+pub(super) fn waited<T: Send>(ask: impl AsyncFnOnce() -> T + Send) -> std::io::Result<T> {
     let answer = std::thread::scope(|scope| {
         let asked = scope.spawn(|| {
             let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
-            Ok::<_, std::io::Error>(runtime.block_on(ask(key_services())))
+            Ok(runtime.block_on(ask()))
         });
         asked.join()
     });
-    match answer {
-        Ok(Ok(answer)) => answer.map_err(|error| match error {
-            CloudSecretsError::Untrusted { .. } => failed(&error)
-                .hint("name the directory of the project, whose stack configuration has the same `secretsprovider`")
-                .hint("if the state is no stranger's, run the same command with `--trust-directory`"),
-            error => failed(&error),
-        }),
-        Ok(Err(error)) => Err(failed(&error)),
-        Err(panic) => std::panic::resume_unwind(panic),
-    }
+    answer.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 /// Lets references inside of encrypted secrets follow the resources that have new names, if there is a passphrase that opens

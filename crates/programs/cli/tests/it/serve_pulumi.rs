@@ -2,7 +2,7 @@
 
 use groundstate_testkit::{PulumiPlace, PulumiProject, pulumi_takes_part};
 
-use super::interop::key_services::aws;
+use super::interop::key_services::{aws, ours};
 use super::serve::Server;
 use super::serve_terraform::{again, restartable};
 use super::support::command;
@@ -68,6 +68,58 @@ fn secrets_of_stacks_can_be_behind_a_key_service() {
     let refused = project.pulumi(&["config", "get", "password", "--stack", "dev"]).fails();
     assert!(refused.contains("another key has wrapped it"), "{refused}");
     project.pulumi(&["stack", "ls"]).succeeds();
+}
+
+#[test]
+fn secrets_that_a_service_encrypts_are_shown_to_who_has_logged_in_there() {
+    if !pulumi_takes_part() {
+        return;
+    }
+    let store = tempfile::tempdir().unwrap();
+    let server = Server::start(store.path(), &[]);
+    let mut project = project(&server);
+    project.program("outputs:\n  y: { \"fn::secret\": \"swordfish\" }\n");
+    project.pulumi(&["login", &server.url]).succeeds();
+    project.pulumi(&["stack", "init", "dev"]).succeeds();
+    project.up("dev");
+    project.pulumi(&["stack", "export", "--stack", "dev", "--file", "stack.json"]).succeeds();
+    let shown = ours(&project, &["outputs", "stack.json", "y", "--show-secrets"], "").succeeds();
+    assert!(shown.contains("swordfish"), "{shown}");
+    let sealed = ours(&project, &["encrypt", "stack.json"], "\"trout\"").succeeds();
+    assert!(!sealed.contains("trout"), "{sealed}");
+    assert_eq!(ours(&project, &["decrypt", "stack.json"], &sealed).succeeds(), "\"trout\"");
+
+    // The stored login alone is enough, and it is the login to this very address.
+    project.set("PULUMI_BACKEND_URL", "");
+    project.set("PULUMI_ACCESS_TOKEN", "");
+    let shown = ours(&project, &["outputs", "stack.json", "y", "--show-secrets"], "").succeeds();
+    assert!(shown.contains("swordfish"), "{shown}");
+    let text = std::fs::read_to_string(project.path().join("stack.json")).unwrap();
+    let recorder = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    recorder.set_nonblocking(true).unwrap();
+    let elsewhere = format!("http://{}", recorder.local_addr().unwrap());
+    project.write("stranger.json", &text.replace(&server.url, &elsewhere));
+    project.set("PULUMI_ACCESS_TOKEN", "hunter2");
+    let refused = ours(&project, &["outputs", "stranger.json", "y", "--show-secrets"], "").fails();
+    assert!(
+        refused.contains(&format!("there is no access token for it; log in with `pulumi login {elsewhere}`")),
+        "{refused}"
+    );
+    assert!(recorder.accept().is_err(), "nothing is sent where the user has not logged in");
+
+    // The stack leaves the service with its secrets.
+    project.set("PULUMI_ACCESS_TOKEN", "");
+    project.write("new", "another");
+    let change = ["change-secrets-provider", "stack.json", "passphrase", "--new-passphrase-file", "new"];
+    ours(&project, &change, "").succeeds();
+    drop(server);
+    project.set("PULUMI_CONFIG_PASSPHRASE", "another");
+    let shown = ours(&project, &["outputs", "stack.json", "y", "--show-secrets"], "").succeeds();
+    assert!(shown.contains("swordfish"), "{shown}");
+    // Without the service, the reason is said, and nothing else.
+    project.write("stack.json", &text);
+    let refused = ours(&project, &["outputs", "stack.json", "y", "--show-secrets"], "").fails();
+    assert!(refused.contains("does not answer") && !refused.contains("swordfish"), "{refused}");
 }
 
 /// Every file below a folder.

@@ -1,5 +1,7 @@
 //! The key services of Pulumi stacks: from the URL of a secrets provider to the data key of a stack.
 
+#[cfg(feature = "service")]
+mod account;
 mod service;
 mod url;
 
@@ -12,6 +14,8 @@ use groundstate_pulumi_secrets::cloud::{self, CloudState, CloudStateError};
 use groundstate_pulumi_secrets::{Key, Manager, SecretsProviders};
 use thiserror::Error;
 
+#[cfg(feature = "service")]
+pub use account::{ServiceSecrets, ServiceSecretsError};
 pub use url::{KeyUrl, KeyUrlError};
 
 /// The variable with the URL by which data keys are unwrapped in place of that of the stack.

@@ -37,7 +37,7 @@ fn openbao() -> Option<Service> {
 }
 
 /// Runs the command in the project of pulumi, with this on its standard input.
-fn ours(project: &PulumiProject, args: &[&str], input: &str) -> Ran {
+pub(crate) fn ours(project: &PulumiProject, args: &[&str], input: &str) -> Ran {
     let path = project.path().join("input");
     std::fs::write(&path, input).unwrap();
     let mut command = project.prepared(support::command(&[]), args);
