@@ -1,11 +1,16 @@
 //! What is kept of a stack, of an update and of a version, as JSON.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use groundstate_common::Timestamp;
+use groundstate_versioned::VersionOptions;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::deployment::Counts;
+use crate::error::{Error, ErrorKind, Result};
+use crate::op::Op;
 use crate::path::StackPath;
 
 /// What is kept of a stack beside its versions.
@@ -169,5 +174,45 @@ impl UpdateRequest {
         let (program, environment) = (Program::default(), BTreeMap::new());
         let (author, message) = (author.into(), String::new());
         Self { kind, preview, author, created, program, message, environment, config: None }
+    }
+}
+
+impl VersionNote {
+    /// A note.
+    pub(crate) fn new(kind: &str, result: UpdateResult, started: Timestamp, ended: Timestamp) -> Self {
+        Self {
+            update: None,
+            kind: kind.to_owned(),
+            result,
+            started,
+            ended,
+            resources: 0,
+            in_use: false,
+            pending: 0,
+            changes: BTreeMap::new(),
+            reason: None,
+            origin: None,
+        }
+    }
+
+    pub(crate) fn counted(mut self, counts: &Counts) -> Self {
+        (self.resources, self.in_use, self.pending) = (counts.resources, counts.in_use, counts.pending);
+        self
+    }
+
+    /// The note of a version. Versions without one, or with one of a later release, have counts of zero.
+    pub(crate) fn of(version: &groundstate_versioned::Version) -> Self {
+        let note = version.note.as_ref().and_then(|note| serde_json::from_str(note.as_str()).ok());
+        note.unwrap_or_else(|| Self::new("update", UpdateResult::Succeeded, version.time, version.time))
+    }
+
+    pub(crate) fn to_note(&self, op: Op, place: impl fmt::Display) -> Result<groundstate_versioned::Note> {
+        let text = serde_json::to_string(self)
+            .map_err(|error| Error::new(ErrorKind::Internal, op, &place).with_source(error))?;
+        groundstate_versioned::Note::parse(&text).map_err(|error| Error::of_document(op, place, error))
+    }
+
+    pub(crate) fn options(&self, op: Op, place: impl fmt::Display, by: &str) -> Result<VersionOptions> {
+        Ok(VersionOptions::default().by(by).note(self.to_note(op, place)?))
     }
 }

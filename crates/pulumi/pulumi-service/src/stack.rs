@@ -12,7 +12,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::op::Op;
 use crate::path::StackPath;
 use crate::record::{Holder, Running, StackRecord, UpdateResult, VersionNote};
-use crate::stacks::{Stacks, write_json};
+use crate::small::write_json;
+use crate::stacks::Stacks;
 
 /// How often tags are written when others are faster.
 const ATTEMPTS: usize = 8;

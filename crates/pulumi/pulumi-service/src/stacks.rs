@@ -10,17 +10,17 @@ use futures_util::stream::{self, StreamExt, TryStreamExt};
 use groundstate_blobs::{BlobStore, Context, Key, PageToken, Prefixed};
 use groundstate_common::{Clock as _, IdSource as _, Timestamp};
 use groundstate_pulumi_deployment::RawDeployment;
-use groundstate_versioned::{
-    Document, Documents, Expect, ListFilter, Name, VersionOptions, WriteOptions, WriteOutcome,
-};
+use groundstate_versioned::{Document, Documents, Expect, ListFilter, Name, WriteOptions};
 
 use crate::deployment::{self, Counts};
 use crate::error::{Error, ErrorKind, Result};
+use crate::filter::StackFilter;
 use crate::keys::ServiceKey;
 use crate::live::Live;
 use crate::op::Op;
-use crate::path::{NAMES, StackPath};
+use crate::path::StackPath;
 use crate::record::{NameRecord, StackRecord, UpdateResult, VersionNote};
+use crate::small::{read_json, write_json};
 use crate::stack::Stack;
 use crate::update::{LeaseToken, Update};
 
@@ -451,155 +451,6 @@ impl Stacks {
 /// A name that no document has that this crate writes.
 fn no_stack() -> Name {
     Name::parse("pulumi/none").expect("it has no control characters, dots and empty segments")
-}
-
-/// Which stacks are listed.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct StackFilter {
-    /// Those of this owner.
-    pub owner: Option<String>,
-    /// Those of this project.
-    pub project: Option<String>,
-    /// Those with this tag, and this value of it if there is one.
-    pub tag: Option<(String, Option<String>)>,
-    /// Where to go on, from the page before.
-    pub page: Option<PageToken>,
-    /// How many names are looked at for a page at most.
-    pub limit: Option<usize>,
-}
-
-impl StackFilter {
-    /// Lists stacks of an owner.
-    #[must_use]
-    pub fn owner(mut self, owner: impl Into<String>) -> Self {
-        self.owner = Some(owner.into());
-        self
-    }
-
-    /// Lists stacks of a project.
-    #[must_use]
-    pub fn project(mut self, project: impl Into<String>) -> Self {
-        self.project = Some(project.into());
-        self
-    }
-
-    /// Lists stacks with a tag.
-    #[must_use]
-    pub fn tag(mut self, name: impl Into<String>, value: Option<String>) -> Self {
-        self.tag = Some((name.into(), value));
-        self
-    }
-
-    /// Goes on behind a page.
-    #[must_use]
-    pub fn page(mut self, page: Option<PageToken>) -> Self {
-        self.page = page;
-        self
-    }
-
-    /// Looks at so many names at most.
-    #[must_use]
-    pub fn limit(mut self, limit: usize) -> Self {
-        self.limit = Some(limit);
-        self
-    }
-
-    fn prefix(&self) -> String {
-        match (&self.owner, &self.project) {
-            (Some(owner), Some(project)) => format!("{NAMES}{owner}/{project}/"),
-            (Some(owner), None) => format!("{NAMES}{owner}/"),
-            _ => NAMES.to_owned(),
-        }
-    }
-
-    fn has(&self, stack: &ListedStack) -> bool {
-        let is_tagged = self.tag.as_ref().is_none_or(|(name, value)| {
-            stack.tags.get(name).is_some_and(|found| value.as_ref().is_none_or(|value| value == found))
-        });
-        is_tagged && self.project.as_ref().is_none_or(|project| project == stack.path.project())
-    }
-}
-
-/// The JSON of a small document, and the number of its version.
-pub(crate) async fn read_json<T: serde::de::DeserializeOwned>(
-    op: Op,
-    place: impl fmt::Display,
-    document: &Document,
-) -> Result<Option<(T, u64)>> {
-    /// No document of this kind is longer.
-    const LONGEST: usize = 1 << 20;
-    let reader = document.read().await.map_err(|error| Error::of_document(op, &place, error))?;
-    let Some(reader) = reader else { return Ok(None) };
-    let number = reader.version().number;
-    let bytes = reader.collect(LONGEST).await.map_err(|error| Error::of_document(op, &place, error))?;
-    let value = serde_json::from_slice(&bytes).map_err(|error| {
-        let failure = Error::new(ErrorKind::Corrupt, op, &place).because(format!("{document} is damaged"));
-        failure.next_step("restore it from a backup of the store").with_source(error)
-    })?;
-    Ok(Some((value, number)))
-}
-
-/// Stores a small document as JSON, if the version is the expected one. Gives the number of the new version, none if it was another one.
-pub(crate) async fn write_json(
-    op: Op,
-    place: impl fmt::Display,
-    document: &Document,
-    value: &impl serde::Serialize,
-    by: &str,
-    expect: Expect,
-) -> Result<Option<u64>> {
-    let text = serde_json::to_vec(value)
-        .map_err(|error| Error::new(ErrorKind::Internal, op, &place).with_source(error))?;
-    let written = async {
-        let content = document.content(text).await?;
-        document.write(&content, &WriteOptions::default().by(by).expect(expect)).await
-    };
-    match written.await.map_err(|error| Error::of_document(op, &place, error))? {
-        WriteOutcome::Written(version) => Ok(Some(version.number)),
-        WriteOutcome::Unchanged(version) => Ok(version.map(|version| version.number)),
-        _ => Ok(None),
-    }
-}
-
-impl VersionNote {
-    /// A note.
-    pub(crate) fn new(kind: &str, result: UpdateResult, started: Timestamp, ended: Timestamp) -> Self {
-        Self {
-            update: None,
-            kind: kind.to_owned(),
-            result,
-            started,
-            ended,
-            resources: 0,
-            in_use: false,
-            pending: 0,
-            changes: BTreeMap::new(),
-            reason: None,
-            origin: None,
-        }
-    }
-
-    pub(crate) fn counted(mut self, counts: &Counts) -> Self {
-        (self.resources, self.in_use, self.pending) = (counts.resources, counts.in_use, counts.pending);
-        self
-    }
-
-    /// The note of a version. Versions without one, or with one of a later release, have counts of zero.
-    pub(crate) fn of(version: &groundstate_versioned::Version) -> Self {
-        let note = version.note.as_ref().and_then(|note| serde_json::from_str(note.as_str()).ok());
-        note.unwrap_or_else(|| Self::new("update", UpdateResult::Succeeded, version.time, version.time))
-    }
-
-    pub(crate) fn to_note(&self, op: Op, place: impl fmt::Display) -> Result<groundstate_versioned::Note> {
-        let text = serde_json::to_string(self)
-            .map_err(|error| Error::new(ErrorKind::Internal, op, &place).with_source(error))?;
-        groundstate_versioned::Note::parse(&text).map_err(|error| Error::of_document(op, place, error))
-    }
-
-    pub(crate) fn options(&self, op: Op, place: impl fmt::Display, by: &str) -> Result<VersionOptions> {
-        Ok(VersionOptions::default().by(by).note(self.to_note(op, place)?))
-    }
 }
 
 impl fmt::Debug for Stacks {
