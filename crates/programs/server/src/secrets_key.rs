@@ -8,7 +8,8 @@ use async_trait::async_trait;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use groundstate_blobs::Context;
-use groundstate_common::{Entropy, OsEntropy};
+use groundstate_common::{Entropy, OsEntropy, hex};
+use groundstate_durable::{Draft, Links, Taken, parent, small_text};
 use groundstate_key_services::KeyContext;
 use groundstate_pulumi_backends::{CloudSecrets, KeyUrl, KeyUrlError};
 use groundstate_pulumi_service::BoxError;
@@ -23,7 +24,7 @@ use crate::config::{Config, StorePlace};
 /// The file in the directory of the states, where no other is given.
 const FILE: &str = "secrets.key";
 /// No file with a key is longer.
-const LONGEST: usize = 1024;
+const LONGEST: u64 = 1024;
 
 /// Why there is no key.
 #[derive(Debug, Error)]
@@ -169,52 +170,34 @@ fn local_key(
 }
 
 fn read(path: &Path) -> Result<Option<Key>, SecretsKeyError> {
-    let text = match std::fs::read(path) {
-        Ok(text) => Zeroizing::new(text),
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+    let no_key = || SecretsKeyError::NoKey { path: path.to_owned() };
+    let text = match small_text(path, LONGEST, Links::Follow) {
+        Ok(Some(text)) => Zeroizing::new(text),
+        Ok(None) => return Ok(None),
+        Err(error) if error.kind() == ErrorKind::InvalidData => return Err(no_key()),
         Err(source) => return Err(SecretsKeyError::File { path: path.to_owned(), source }),
     };
-    let no_key = || SecretsKeyError::NoKey { path: path.to_owned() };
-    if text.len() > LONGEST {
-        return Err(no_key());
-    }
     let bytes = STANDARD.decode(text.trim_ascii()).map(Zeroizing::new).map_err(|_| no_key())?;
     let bytes: [u8; Key::LENGTH] = bytes[..].try_into().map_err(|_| no_key())?;
     Ok(Some(Key::new(bytes)))
 }
 
-/// Makes a file with a new key, which only its owner can read, unless another process was faster: then that one's key counts.
+/// Makes a file with a new key, which only its owner can read, unless another process was faster: then that one's key counts. The
+/// name outlasts a crash, or secrets that are encrypted meanwhile would be lost.
 fn make(path: &Path, entropy: &dyn Entropy) -> Result<Key, SecretsKeyError> {
     let failed = |source| SecretsKeyError::File { path: path.to_owned(), source };
     let key = Key::generate(entropy)?;
     let text = Zeroizing::new(STANDARD.encode(key.expose()) + "\n");
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let number = {
-        let mut bytes = [0; 4];
-        entropy.fill(&mut bytes)?;
-        u32::from_ne_bytes(bytes)
-    };
-    let staged = folder.join(format!(".{FILE}.{number:08x}"));
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let written = options.open(&staged).and_then(|mut file| {
-        file.write_all(text.as_bytes())?;
-        file.sync_all()
-    });
-    let linked = written.and_then(|()| std::fs::hard_link(&staged, path));
-    drop(std::fs::remove_file(&staged));
-    match linked {
-        Ok(()) => {
-            // The name has to outlast a crash, or secrets that are encrypted meanwhile would be lost.
-            std::fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)?;
-            Ok(key)
-        }
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+    let mut number = [0; 4];
+    entropy.fill(&mut number)?;
+    let draft = Draft::create(parent(path).join(format!(".{FILE}.{}", hex(&number)))).map_err(failed)?;
+    draft.file().write_all(text.as_bytes()).map_err(failed)?;
+    match draft.publish(path, Taken::Refuse) {
+        Ok(_) => Ok(key),
+        Err(refused) if refused.error.kind() == ErrorKind::AlreadyExists => {
             read(path)?.ok_or_else(|| failed(ErrorKind::NotFound.into()))
         }
-        Err(source) => Err(failed(source)),
+        Err(refused) => Err(failed(refused.error)),
     }
 }
 

@@ -2,11 +2,9 @@
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 use groundstate_blobs::{BlobVersion, GetOptions, Precondition, PutOptions};
-use groundstate_common::hex;
 use groundstate_json::RawJson;
-use groundstate_pulumi_protocol::{Edit, apply_delta};
+use groundstate_pulumi_protocol::{Edit, apply_delta, sha256, verify_sha256};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 
 use crate::deployment::{self, Counts};
 use crate::error::{Error, ErrorKind, Result};
@@ -106,38 +104,32 @@ impl Update {
                     false => Err(conflict(format!("save {sequence} is stored with another content"))),
                 };
             }
-            CheckpointUpload::Delta { sequence, edits, sha256 } => {
+            CheckpointUpload::Delta { sequence, edits, sha256: expected } => {
                 // The first save is no difference: there is nothing that it could be to.
                 let Some(stored) = stored.filter(|_| last.checked_add(1) == Some(sequence)) else {
                     return Err(conflict(format!(
                         "the last save is {last}, and the difference is for {sequence}"
                     )));
                 };
-                let old = &stored.text[..];
                 let limit = self.stack.stacks.options().state_bytes;
-                let text = apply_delta(old, edits, limit).map_err(|error| conflict(error.to_string()))?;
-                if hex(&Sha256::digest(&text)) != sha256 {
-                    return Err(conflict(
-                        "the result does not have the hash that was sent with it".to_owned(),
-                    ));
-                }
+                let text = apply_delta(&stored.text, edits, limit)
+                    .and_then(|text| verify_sha256(&text, expected).map(|()| text))
+                    .map_err(|error| conflict(error.to_string()))?;
                 (sequence, text.into())
             }
         };
-        let text = self.as_export(text)?;
-        let sha256 = hex(&Sha256::digest(&text));
+        self.check_export(&text)?;
+        let sha256 = sha256(&text);
         if stored.is_some_and(|stored| stored.header.sequence == sequence && stored.header.sha256 == sha256) {
             return Ok(None);
         }
         Ok(Some((Header { sequence, sha256 }, text)))
     }
 
-    /// Checks that a text is an export, whose bytes stay: later differences are to exactly them. What could not be counted could not
-    /// become a version, and the update could never end.
-    fn as_export(&self, text: Bytes) -> Result<Bytes> {
-        let place = self.stack.path();
-        Counts::of(OP, place, &deployment::normal(OP, place, &text)?)?;
-        Ok(text)
+    /// Checks that a text is an export. What could not be counted could not become a version, and the update could never end.
+    fn check_export(&self, text: &[u8]) -> Result<()> {
+        deployment::check(OP, self.stack.path(), text)?;
+        Counts::of(OP, self.stack.path(), text).map(drop)
     }
 
     pub(crate) async fn checkpoint(&self, op: Op) -> Result<Option<StoredCheckpoint>> {
@@ -155,7 +147,7 @@ impl Update {
         let header: Header =
             serde_json::from_slice(&blob.bytes[..end]).map_err(|error| damaged().with_source(error))?;
         let text = blob.bytes.slice(end + 1..);
-        if hex(&Sha256::digest(&text)) != header.sha256 {
+        if sha256(&text) != header.sha256 {
             return Err(damaged());
         }
         Ok(Some(StoredCheckpoint { header, text, version: blob.version().clone() }))

@@ -4,30 +4,33 @@ use std::fmt;
 
 use bytes::Bytes;
 use groundstate_json::RawJson;
-use groundstate_pulumi_deployment::{DecodeOptions, DeploymentFile, EncodeOptions, Envelope, decode, encode};
+use groundstate_pulumi_deployment::{
+    DecodeOptions, DeploymentFile, EncodeOptions, Envelope, RawDeployment, decode, encode,
+};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::Op;
-use crate::stacks::raw;
 
-/// The export of a stack that has never been updated.
-pub(crate) const EMPTY: &[u8] = br#"{"version":3,"deployment":{"manifest":{"time":"0001-01-01T00:00:00Z","magic":"","version":""},"metadata":{}}}"#;
-
-/// An export, compact: white space outside of texts goes, every other byte of its deployment stays.
-pub(crate) fn normal(op: Op, place: impl fmt::Display, text: &[u8]) -> Result<Bytes> {
-    let raw = raw(op, &place, text)?;
+/// Takes the deployment out of an export, and checks that it is one that is served.
+pub(crate) fn check(op: Op, place: impl fmt::Display, text: &[u8]) -> Result<(RawDeployment, RawJson)> {
     let wrong = |why: String| Error::new(ErrorKind::Invalid, op, &place).because(why);
+    let mut raw =
+        RawDeployment::read(text).map_err(|error| wrong(format!("the state is no deployment: {error}")))?;
     if !(1..=4).contains(&raw.version) {
         return Err(wrong(format!("deployments have the versions 1 to 4, and this one has {}", raw.version)));
     }
-    match &raw.deployment {
-        Some(inner) if inner.as_str().trim_start().starts_with('{') => {
-            Ok(assemble(raw.version.unsigned_abs(), &raw.features, inner))
-        }
+    match raw.deployment.take() {
+        Some(inner) if inner.as_str().trim_start().starts_with('{') => Ok((raw, inner)),
         _ => Err(wrong("the export has no deployment".to_owned())),
     }
+}
+
+/// An export, compact: white space outside of texts goes, every other byte of its deployment stays.
+pub(crate) fn normal(op: Op, place: impl fmt::Display, text: &[u8]) -> Result<Bytes> {
+    let (raw, inner) = check(op, place, text)?;
+    Ok(assemble(raw.version.unsigned_abs(), &raw.features, &inner))
 }
 
 /// What is counted in a state.

@@ -161,9 +161,6 @@ pub struct VersionNote {
     /// Why it failed, where the client did not say: a lease that was over, who cancelled it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The highest number that a version of this stack has had in the service it comes from, where it was brought in.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub origin: Option<u64>,
 }
 
 impl UpdateRequest {
@@ -191,7 +188,6 @@ impl VersionNote {
             pending: 0,
             changes: BTreeMap::new(),
             reason: None,
-            origin: None,
         }
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use groundstate_json::RawJson;
 use groundstate_pulumi_integrity::{RenameStack, rename_stack};
-use groundstate_versioned::{BreakOutcome, Head, Lock, NewLock, Step, UnlockOutcome};
+use groundstate_versioned::{Head, Lock, NewLock, Step};
 
 use crate::deployment::{self, Counts};
 use crate::error::{Error, ErrorKind, Result};
@@ -101,22 +101,9 @@ impl Stack {
         Ok(stack)
     }
 
+    /// Releases the lock, also if its lease is over. If it is another one's by now, there is nothing to release.
     async fn release(&self, op: Op, lock: &Lock) -> Result<()> {
-        match self.versions_document().unlock(&lock.id).await.map_err(|error| self.failed(op, error))? {
-            UnlockOutcome::Lost(loss) if loss.holder.is_some() => Ok(()),
-            UnlockOutcome::Lost(_) => {
-                // Its lease is over: nothing but its record is left to be taken away.
-                let broken = self
-                    .versions_document()
-                    .break_lock(Some(&lock.id), &lock.by, "nothing was renamed")
-                    .await;
-                match broken.map_err(|error| self.failed(op, error))? {
-                    BreakOutcome::Broken(_) | BreakOutcome::NotLocked | BreakOutcome::Other(_) => Ok(()),
-                    _ => Ok(()),
-                }
-            }
-            _ => Ok(()),
-        }
+        self.versions_document().unlock(&lock.id).await.map(drop).map_err(|error| self.failed(op, error))
     }
 
     /// The state with the names of resources that belong to another name of the stack.

@@ -9,7 +9,8 @@ use bytes::Bytes;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use groundstate_blobs::{BlobStore, Context, Key, PageToken, Prefixed};
 use groundstate_common::{Clock as _, IdSource as _, Timestamp};
-use groundstate_pulumi_deployment::RawDeployment;
+use groundstate_json::RawJson;
+use groundstate_pulumi_protocol::UntypedDeployment;
 use groundstate_versioned::{Document, Documents, Expect, ListFilter, Name, WriteOptions};
 
 use crate::deployment::{self, Counts};
@@ -289,7 +290,7 @@ impl Stacks {
         }
         let state = match &new.state {
             Some(state) => deployment::normal(OP, path, state)?,
-            None => Bytes::from_static(deployment::EMPTY),
+            None => deployment::assemble(3, &[], &RawJson::from_validated(UntypedDeployment::EMPTY)),
         };
         let id = self.new_id(OP, path)?;
         let counts = Counts::of(OP, path, &state)?;
@@ -457,11 +458,4 @@ impl fmt::Debug for Stacks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Stacks").field("documents", &self.0.documents.to_string()).finish_non_exhaustive()
     }
-}
-
-/// Checks that a text is an export, and takes its deployment out as text.
-pub(crate) fn raw(op: Op, place: impl fmt::Display, text: &[u8]) -> Result<RawDeployment> {
-    RawDeployment::read(text).map_err(|error| {
-        Error::new(ErrorKind::Invalid, op, place).because(format!("the state is no deployment: {error}"))
-    })
 }

@@ -149,8 +149,7 @@ impl Update {
     }
 
     pub(crate) fn missing(&self, op: Op) -> Error {
-        let id = groundstate_common::one_line(&self.id);
-        self.stack.error(ErrorKind::NotFound, op).because(format!("there is no update {id}"))
+        self.stack.error(ErrorKind::NotFound, op).because(format!("there is no update {}", self.id))
     }
 
     /// Starts it: takes the lease of the stack. A preview takes none.

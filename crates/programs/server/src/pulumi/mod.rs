@@ -156,7 +156,7 @@ fn check_api_version(headers: &http::HeaderMap) -> Result<(), Problem> {
     match version {
         Some(version) if version < OLDEST => {
             let detail = format!(
-                "Bad Request: the CLI speaks version {version} of the protocol; take a release from 3.190 on"
+                "Bad Request: the CLI speaks version {version} of the protocol; take a later release"
             );
             Err(Problem::new(ProblemType::BadRequest, detail))
         }

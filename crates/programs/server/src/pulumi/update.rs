@@ -68,31 +68,23 @@ impl Request<'_> {
         Ok((access, update))
     }
 
-    /// The update whose lease the request is made under.
-    pub(super) async fn leased(&self) -> Result<(Update, LeaseToken), Problem> {
-        let Some(token) = lease_token(&self.parts.headers) else {
-            return Err(Problem::new(ProblemType::Unauthenticated, "the request has no update token"));
-        };
-        let name = name(self.path)?;
-        // Who has no lease learns nothing, not even whether there is such a stack.
-        let stack = self.app.stacks().stack(&name).await.map_err(|error| match error.kind() {
-            ErrorKind::NotFound => Problem::new(ProblemType::Forbidden, "the update token is not valid"),
-            _ => problem(&error),
-        })?;
+    /// The update whose lease the request is made under, as the operation on it will find out.
+    async fn leased(&self) -> Result<(Update, LeaseToken), Problem> {
+        let token = self.token()?;
+        let stack = self.app.stacks().stack(&name(self.path)?).await.map_err(|error| unknown(&error))?;
         Ok((stack.update(self.update), token))
     }
 
-    /// The update whose lease the request is made under, the lease being looked at: nothing that is large is read from strangers.
+    /// The same, the lease being looked at: nothing that is large is read from strangers.
     pub(super) async fn checked(&self) -> Result<(Update, LeaseToken), Problem> {
-        let Some(token) = lease_token(&self.parts.headers) else {
-            return Err(Problem::new(ProblemType::Unauthenticated, "the request has no update token"));
-        };
+        let token = self.token()?;
         let found = self.app.stacks().leased_update(&name(self.path)?, self.update, &token).await;
-        let update = found.map_err(|error| match error.kind() {
-            ErrorKind::NotFound => Problem::new(ProblemType::Forbidden, "the update token is not valid"),
-            _ => problem(&error),
-        })?;
-        Ok((update, token))
+        Ok((found.map_err(|error| unknown(&error))?, token))
+    }
+
+    fn token(&self) -> Result<LeaseToken, Problem> {
+        let none = || Problem::new(ProblemType::Unauthenticated, "the request has no update token");
+        lease_token(&self.parts.headers).ok_or_else(none)
     }
 
     /// `POST …/update/{id}`.
@@ -245,5 +237,13 @@ impl Request<'_> {
             events: stored.into_iter().filter(wanted).collect(),
             continuation_token: page.next.map(|next| next.to_string()),
         })
+    }
+}
+
+/// What is answered to a client that has no lease: not even whether there is such a stack.
+fn unknown(error: &groundstate_pulumi_service::Error) -> Problem {
+    match error.kind() {
+        ErrorKind::NotFound => Problem::new(ProblemType::Forbidden, "the update token is not valid"),
+        _ => problem(error),
     }
 }
