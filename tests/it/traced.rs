@@ -1,8 +1,7 @@
 //! What libraries tell a subscriber of their operations: names, numbers and kinds, and nothing of what is stored.
 
 use std::future::Future;
-use std::io::{self, Write};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use groundstate_blobs::{
     Attributes, BlobStore, Context, Key, MemoryBlobs, Precondition, PutOptions, Retry, RetryPolicy,
@@ -11,44 +10,20 @@ use groundstate_common::{FixedClock, OsIds, Timestamp};
 use groundstate_pulumi_journal::{Base, State, Step, StepKind};
 use groundstate_pulumi_snapshot::{Resource, Snapshot};
 use groundstate_pulumi_stackmgr::{FullSnapshotManager, MemorySnapshots, Options, SnapshotManager};
+use groundstate_testkit::Traced;
 use groundstate_wal::blobs::BlobJournal;
 use groundstate_wal::fs::FsJournal;
 use groundstate_wal::{JournalStore, OpenOptions, Record};
 use serde_json::Value;
-use tracing::level_filters::LevelFilter;
-use tracing_subscriber::fmt::format::FmtSpan;
 
 /// What may not be shown.
 const SECRET: &str = "hunter2";
 
-/// Where events are written.
-#[derive(Clone, Default)]
-struct Lines(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Lines {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 /// The spans that ended while the work was done, at every level.
 async fn spans(work: impl Future<Output = ()>) -> Vec<Value> {
-    let lines = Lines::default();
-    let writer = lines.clone();
-    let subscriber = tracing_subscriber::fmt()
-        .json()
-        .with_max_level(LevelFilter::TRACE)
-        .with_span_events(FmtSpan::CLOSE)
-        .with_writer(move || writer.clone())
-        .finish();
-    let subscribed = tracing::subscriber::set_default(subscriber);
+    let traced = Traced::spans();
     work.await;
-    drop(subscribed);
-    let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+    let text = traced.text();
     assert!(!text.contains(SECRET), "{text}");
     text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["span"].clone()).collect()
 }

@@ -22,6 +22,7 @@
 //! [`TestBackend`] is a fresh place for states in such a server, or in one of others, with the settings of a `backend` block. [`PulumiPlace`] is
 //! one for stacks of Pulumi, and [`PulumiProject`] runs the real pulumi there. [`PgBouncer`] stands between clients and a PostgreSQL server.
 //! [`Browser`] is a real Chromium for pages. [`RoundRobin`] stands before several servers, and [`ask`] sends one request to any.
+//! [`Traced`] is what a test's own thread traces.
 //!
 //! # What it does not do
 //!
@@ -50,6 +51,7 @@ mod ran;
 mod recorder;
 mod s3;
 mod store;
+mod traced;
 mod xml;
 
 pub use asking::{Asked, ask, ask_into};
@@ -68,8 +70,9 @@ pub use pgbouncer::PgBouncer;
 pub use proxy::{ConnectProxy, FaultProxy, RoundRobin};
 #[cfg(unix)]
 pub use pulumi::PulumiHolds;
-pub use pulumi::{PulumiPlace, PulumiProject, pulumi_takes_part};
+pub use pulumi::{PulumiPlace, PulumiProject, pulumi_python_takes_part, pulumi_takes_part};
 pub use ran::Ran;
 pub use recorder::Recorder;
 pub use s3::S3Server;
 pub use store::Stored;
+pub use traced::Traced;

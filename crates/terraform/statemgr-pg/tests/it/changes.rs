@@ -1,11 +1,11 @@
 //! What is stored, and writes that meet those of others.
 
-use std::io::Write;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use groundstate_statemgr_pg::statemgr::{
     Backend, CreateWorkspace, DeleteWorkspace, ErrorKind, Expect, StateStore, WorkspaceName, WriteOptions,
 };
+use groundstate_testkit::Traced;
 
 use crate::support::{OF_TERRAFORM, Place, info, stored, take};
 
@@ -47,29 +47,12 @@ async fn states_are_stored_byte_for_byte_in_the_column_of_the_originals() {
     assert_eq!(store.read().await.unwrap().unwrap().bytes, text.as_bytes());
 }
 
-/// Keeps what is traced.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
 #[tokio::test]
 async fn rows_without_data_are_no_states_and_are_said() {
     let Some(place) = Place::new().await else { return };
     let other = place.other().await;
     place.backend().prepare().await.unwrap();
-    let log = Log::default();
-    let writer = log.clone();
-    let subscriber = tracing_subscriber::fmt().with_writer(move || writer.clone()).finish();
-    let guard = tracing::subscriber::set_default(subscriber);
+    let traced = Traced::events();
     for data in ["NULL", "''"] {
         let sql = format!("TRUNCATE {TABLE}; INSERT INTO {TABLE} (name, data) VALUES ('default', {data})");
         other.batch_execute(&sql).await.unwrap();
@@ -78,8 +61,7 @@ async fn rows_without_data_are_no_states_and_are_said() {
         store.write(b"{}", &WriteOptions::expecting(Expect::Absent)).await.unwrap();
         assert_eq!(stored(&store).await.as_deref(), Some("{}"), "{data}");
     }
-    drop(guard);
-    let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    let log = traced.text();
     assert_eq!(log.matches("has no data").count(), 2, "{log}");
 }
 

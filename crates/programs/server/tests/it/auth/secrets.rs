@@ -1,31 +1,16 @@
 //! No token, password or JSON Web Token is anywhere but in the request.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use groundstate_conformance::FaultyBlobs;
 use groundstate_server::audit::{AuditLog, Outcome, Reader};
 use groundstate_server::auth::{AuthSettings, Role};
 use groundstate_server::blobs::{BlobStore, GetOptions, Key, ListOptions, MemoryBlobs};
 use groundstate_server::common::{FixedClock, Timestamp};
-use groundstate_testkit::TestIssuer;
+use groundstate_testkit::{TestIssuer, Traced};
 use serde_json::json;
 
 use super::{Ask, Guarded, NETWORK, context, location};
-
-/// What was traced.
-#[derive(Clone, Default)]
-struct Traced(Arc<Mutex<Vec<u8>>>);
-
-impl std::io::Write for Traced {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
 
 async fn everything_stored(store: &FaultyBlobs) -> String {
     let mut text = String::new();
@@ -39,15 +24,7 @@ async fn everything_stored(store: &FaultyBlobs) -> String {
 
 #[tokio::test]
 async fn secrets_are_in_no_answer_no_trace_no_entry_and_no_debug_text() {
-    let traced = Traced::default();
-    let writer = traced.clone();
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::TRACE)
-        .with_writer(move || writer.clone())
-        .with_ansi(false)
-        .finish();
-    let guard = tracing::subscriber::set_default(subscriber);
-
+    let traced = Traced::events();
     let store = FaultyBlobs::new(MemoryBlobs::new("states"));
     let clock = Arc::new(FixedClock::new(Timestamp::parse("2026-03-01T12:00:00Z").unwrap()));
     let (log, recorder) = AuditLog::open(location(&store), "node-1", context(&clock)).unwrap();
@@ -86,12 +63,11 @@ async fn secrets_are_in_no_answer_no_trace_no_entry_and_no_debug_text() {
     }
     drop(server);
     recording.await.unwrap();
-    drop(guard);
+    let traces = traced.text();
 
     let entries = Reader::new(location(&store)).newest(1000, &|_| true).await.unwrap().records;
     let denied = entries.iter().filter(|(_, record)| record.outcome == Outcome::Denied).count();
     assert!(denied > 5, "{denied} refusals are in the log");
-    let traces = String::from_utf8(traced.0.lock().unwrap().clone()).unwrap();
     assert!(traces.contains("credentials are refused"), "{traces}");
     let stored = everything_stored(&store).await;
     for (place, text) in [("answers", &shown), ("traces", &traces), ("store", &stored)] {
