@@ -47,6 +47,9 @@ impl Capability {
     pub const DEPLOYMENT_SCHEMA_VERSION: &str = "deployment-schema-version";
     /// Checkpoints are uploaded as differences.
     pub const DELTA_CHECKPOINTS: &str = "delta-checkpoint-uploads-v2";
+    /// Versions of other histories are appended by [`AppendVersion`](crate::AppendVersion). Only servers of this project have it, and the CLI
+    /// does not look for it.
+    pub const APPEND_VERSIONS: &str = "groundstate-append-versions";
 }
 
 impl Capabilities {
@@ -62,6 +65,7 @@ impl Capabilities {
         let mut capabilities = vec![
             named(Capability::BATCH_ENCRYPT),
             configured(Capability::DEPLOYMENT_SCHEMA_VERSION, 1, r#"{"version":4}"#.to_owned()),
+            Capability { version: Some(1), ..named(Capability::APPEND_VERSIONS) },
         ];
         capabilities.extend(delta_cutoff.map(|bytes| {
             let configuration = format!(r#"{{"checkpointCutoffSizeBytes":{bytes}}}"#);

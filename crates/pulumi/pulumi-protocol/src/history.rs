@@ -42,6 +42,67 @@ pub struct UpdateInfo {
     /// How many resources there were after it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource_count: Option<u64>,
+    /// The id of the update, by which its events are found.
+    #[serde(default, rename = "updateID", skip_serializing_if = "Option::is_none")]
+    pub update_id: Option<String>,
+    /// Who made it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requested_by: Option<RequestedBy>,
+    /// What it was before it was appended to this history. Only servers of this project say so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<VersionSource>,
+}
+
+/// Who made an update.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RequestedBy {
+    /// The name.
+    #[serde(default, deserialize_with = "or_default")]
+    pub name: String,
+    /// The login name, where that is another one.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "String::is_empty")]
+    pub github_login: String,
+}
+
+/// What a version was where it came from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct VersionSource {
+    /// Its number there.
+    #[serde(default, deserialize_with = "or_default")]
+    pub version: u64,
+    /// Who made it, by what the client that appended it says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requested_by: Option<RequestedBy>,
+}
+
+/// The body of `POST …/versions`, a call of servers of this project: a version of another history, to become the next of this one.
+///
+/// A server that has the capability [`APPEND_VERSIONS`](crate::Capability::APPEND_VERSIONS) takes it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AppendVersion {
+    /// What tells the version from all others, 1 to 256 bytes, such as a digest of what it is at its source. A version whose key is known is not
+    /// appended again.
+    #[serde(default, deserialize_with = "or_default")]
+    pub key: String,
+    /// What it was. Its `version` is the number at the source, its `deployment` an [`UntypedDeployment`](crate::UntypedDeployment), or nothing for
+    /// an update that left no state. The counts of resources and the id of the update are not taken from it.
+    pub info: UpdateInfo,
+}
+
+/// The answer to [`AppendVersion`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AppendedVersion {
+    /// The number that it has here.
+    #[serde(default, deserialize_with = "or_default")]
+    pub version: u64,
+    /// The id of its update here.
+    #[serde(default, deserialize_with = "or_default", rename = "updateID")]
+    pub update_id: String,
+    /// Whether this request has appended it, and not an earlier one with its key.
+    #[serde(default, deserialize_with = "or_default")]
+    pub appended: bool,
 }
 
 /// The answer of `GET …/updates`, newest first.

@@ -70,7 +70,10 @@ pub use deployments::{
 pub use document::{DocumentError, JsonText, decode, encode};
 pub use error_body::ErrorBody;
 pub use events::{EngineEvent, EngineEventBatch, EngineEvents, SummaryEvent};
-pub use history::{LatestUpdate, Preview, Previews, UpdateInfo, UpdateList};
+pub use history::{
+    AppendVersion, AppendedVersion, LatestUpdate, Preview, Previews, RequestedBy, UpdateInfo, UpdateList,
+    VersionSource,
+};
 pub use names::{OwnerName, check_tag, check_tags, project_in_path, project_name, stack_name};
 pub use route::{Authorization, ProjectPath, Route, StackCall, StackPath, UpdateCall};
 pub use secrets::{

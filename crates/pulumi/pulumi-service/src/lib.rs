@@ -47,6 +47,7 @@
 //! - Plans, policies and deployments of the original service.
 //! - Clocks, timers and randomness: they are in the [`Context`](blobs::Context) and in the key.
 
+mod append;
 mod checkpoint;
 mod deployment;
 mod error;
@@ -73,6 +74,7 @@ pub use groundstate_pulumi_secrets as pulumi_secrets;
 pub use groundstate_versioned as versioned;
 pub use groundstate_wal as wal;
 
+pub use append::{AppendedVersion, OldVersion};
 pub use checkpoint::CheckpointUpload;
 pub use error::{BoxError, Error, ErrorKind, Result};
 pub use events::{Event, EventPage};
@@ -80,7 +82,7 @@ pub use filter::StackFilter;
 pub use keys::{LocalKey, ServiceKey, StackSecrets};
 pub use op::Op;
 pub use path::StackPath;
-pub use record::{Program, UpdateRequest, UpdateResult, VersionNote};
+pub use record::{Program, UpdateRequest, UpdateResult, VersionNote, VersionSource};
 pub use stack::{CurrentUpdate, Stack, StackState, StackVersion, StackVersions};
 pub use stacks::{ListedStack, NewStack, Options, StackPage, Stacks};
 pub use update::{Lease, LeaseToken, StartOptions, Update, UpdateStatus};

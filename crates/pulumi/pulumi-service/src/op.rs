@@ -21,6 +21,8 @@ groundstate_common::worded! {
         Tag = "tag",
         /// Replacing the state of a stack by another.
         Import = "import into",
+        /// Appending a version of another history.
+        Append = "append a version to",
         /// Beginning an update.
         Update = "update",
         /// Renewing the lease of an update.

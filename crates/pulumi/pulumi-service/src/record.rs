@@ -63,6 +63,27 @@ pub struct UpdateRequest {
     /// The configuration, as the client sent it; secrets in it are encrypted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config: Option<Box<RawValue>>,
+    /// What it was where it came from, if it never ran here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<VersionSource>,
+}
+
+/// What a version was where it came from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct VersionSource {
+    /// Its number there.
+    pub version: u64,
+    /// Who made it, by what the client that appended it says; empty if it does not say.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub author: String,
+}
+
+impl VersionSource {
+    /// A version of this number, made by this user.
+    pub fn new(version: u64, author: impl Into<String>) -> Self {
+        Self { version, author: author.into() }
+    }
 }
 
 /// The program of an update.
@@ -170,7 +191,7 @@ impl UpdateRequest {
         let preview = kind == "preview";
         let (program, environment) = (Program::default(), BTreeMap::new());
         let (author, message) = (author.into(), String::new());
-        Self { kind, preview, author, created, program, message, environment, config: None }
+        Self { kind, preview, author, created, program, message, environment, config: None, source: None }
     }
 }
 
@@ -194,6 +215,10 @@ impl VersionNote {
     pub(crate) fn counted(mut self, counts: &Counts) -> Self {
         (self.resources, self.in_use, self.pending) = (counts.resources, counts.in_use, counts.pending);
         self
+    }
+
+    pub(crate) fn counts(&self) -> Counts {
+        Counts { resources: self.resources, pending: self.pending, in_use: self.in_use }
     }
 
     /// The note of a version. Versions without one, or with one of a later release, have counts of zero.

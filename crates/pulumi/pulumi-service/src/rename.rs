@@ -8,7 +8,7 @@ use groundstate_json::RawJson;
 use groundstate_pulumi_integrity::{RenameStack, rename_stack};
 use groundstate_versioned::{Head, Lock, NewLock, Step};
 
-use crate::deployment::{self, Counts};
+use crate::deployment;
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::Op;
 use crate::path::StackPath;
@@ -89,8 +89,8 @@ impl Stack {
         let content = self.versions_document().content(renamed).await;
         let content = content.map_err(|error| self.failed(op, error))?;
         let now = self.stacks.now();
-        let counts = Counts { resources: before.resources, pending: before.pending, in_use: before.in_use };
-        let note = VersionNote::new("rename", UpdateResult::Succeeded, lock.taken, now).counted(&counts);
+        let note =
+            VersionNote::new("rename", UpdateResult::Succeeded, lock.taken, now).counted(&before.counts());
         let options = note.options(op, to, &lock.by)?.lock(&lock.id);
         let decide = |head: &Head| match head.lock_of(&lock.id) {
             Some(_) => Ok::<_, Error>(Step::write(content.clone(), options.clone()).and(Step::release())),

@@ -76,7 +76,7 @@ pub struct ListedStack {
     pub id: String,
     /// Its tags.
     pub tags: BTreeMap<String, String>,
-    /// When its last version was written; none for a stack that has never been updated.
+    /// When what made its last version ended; none for a stack that has never been updated.
     pub updated: Option<Timestamp>,
     /// Whether an update runs.
     pub running: bool,
@@ -381,7 +381,7 @@ impl Stacks {
             path,
             id: stack.id().to_owned(),
             tags: stack.tags().clone(),
-            updated: (version.number > 1).then_some(version.time),
+            updated: (version.number > 1).then_some(note.ended),
             running: stack.running(&head).is_some(),
             resources: note.resources,
         }))

@@ -162,6 +162,9 @@ impl Update {
     pub async fn start(&self, options: &StartOptions) -> Result<Lease> {
         const OP: Op = Op::Update;
         let request = self.request().await?;
+        if request.source.is_some() {
+            return Err(self.conflict(OP, "it was appended to the history, and never ran here"));
+        }
         let mut head = self.stack.settled(OP).await?;
         let now = self.stack.stacks.now();
         if !request.preview

@@ -3,13 +3,18 @@
 use std::collections::BTreeMap;
 
 use axum::response::Response;
-use groundstate_pulumi_protocol::{Previews, StackPath};
-use groundstate_pulumi_service::{Stack, StackVersion, UpdateResult};
-use serde::Serialize;
-use serde_json::value::RawValue;
+use bytes::Bytes;
+use groundstate_common::Timestamp;
+use groundstate_pulumi_protocol::{
+    self as protocol, AppendVersion, AppendedVersion, LatestUpdate, Previews, RequestedBy, StackPath,
+    UpdateInfo, UpdateKind, UpdateList, decode,
+};
+use groundstate_pulumi_service::{OldVersion, Stack, StackVersion, UpdateResult, VersionSource};
+use serde_json::value::to_raw_value;
 
 use super::access::{Access, Client, problem};
 use super::answer::json;
+use super::body::Incoming;
 use crate::auth::Role;
 use crate::problem::{Problem, ProblemType};
 
@@ -17,42 +22,6 @@ use crate::problem::{Problem, ProblemType};
 const PAGE: usize = 100;
 /// How many versions an answer has at most.
 const MOST: usize = 10_000;
-
-/// An entry of the history.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct UpdateInfo {
-    kind: String,
-    start_time: i64,
-    message: String,
-    environment: BTreeMap<String, String>,
-    config: Box<RawValue>,
-    result: &'static str,
-    end_time: i64,
-    version: u64,
-    resource_changes: BTreeMap<String, u64>,
-    resource_count: u64,
-    /// By which the events are found.
-    #[serde(rename = "updateID", skip_serializing_if = "Option::is_none")]
-    update_id: Option<String>,
-    requested_by: RequestedBy,
-}
-
-/// Who made a version.
-#[derive(Serialize)]
-struct RequestedBy {
-    name: String,
-}
-
-#[derive(Serialize)]
-struct Updates {
-    updates: Vec<UpdateInfo>,
-}
-
-#[derive(Serialize)]
-struct Info {
-    info: UpdateInfo,
-}
 
 async fn access(client: &Client, path: &StackPath) -> Result<Access, Problem> {
     client.stack("stack.history", Role::Read, path).await
@@ -94,7 +63,7 @@ pub(super) async fn list(
         }
         before = found.next;
     }
-    json(&Updates { updates })
+    json(&UpdateList { updates })
 }
 
 /// `GET …/updates/latest`.
@@ -104,7 +73,7 @@ pub(super) async fn latest(client: &Client, path: &StackPath) -> Result<Response
     let Some(version) = found.versions.into_iter().next() else {
         return Err(Problem::new(ProblemType::NotFound, "Not Found: the stack has never been updated"));
     };
-    json(&Info { info: info(&stack, version).await? })
+    json(&LatestUpdate { info: info(&stack, version).await? })
 }
 
 /// `GET …/updates/{version}`.
@@ -131,30 +100,101 @@ async fn info(stack: &Stack, version: StackVersion) -> Result<UpdateInfo, Proble
         },
         None => None,
     };
-    let mut environment = BTreeMap::new();
-    let (mut message, mut config) = (String::new(), None);
+    let (mut environment, mut config) = (BTreeMap::new(), BTreeMap::new());
+    let (mut message, mut source) = (String::new(), None);
     if let Some(request) = request {
-        (message, config, environment) = (request.message, request.config, request.environment);
+        (message, environment, source) = (request.message, request.environment, request.source);
+        // What is stored was written from this type.
+        let stored = request.config.filter(|config| config.get() != "null");
+        if let Some(stored) = stored {
+            config = decode(stored.get().as_bytes()).map_err(|error| {
+                tracing::error!(error = %error, "the configuration of an update cannot be read");
+                Problem::new(
+                    ProblemType::Internal,
+                    "what is stored is damaged; the log of the server says what",
+                )
+            })?;
+        }
     }
     if let Some(reason) = note.reason.filter(|_| message.is_empty()) {
         message = reason;
     }
-    let empty = || RawValue::from_string("{}".to_owned()).unwrap_or_default();
+    let user = |name: String| RequestedBy { name, ..RequestedBy::default() };
+    let source = source.map(|source| protocol::VersionSource {
+        version: source.version,
+        requested_by: Some(source.author).filter(|author| !author.is_empty()).map(user),
+    });
     Ok(UpdateInfo {
-        kind: note.kind,
+        kind: kind(&note.kind),
         start_time: note.started.seconds(),
         message,
         environment,
-        config: config.filter(|config| config.get() != "null").unwrap_or_else(empty),
+        config,
         result: match note.result {
-            UpdateResult::Succeeded => "succeeded",
-            UpdateResult::Failed => "failed",
+            UpdateResult::Succeeded => protocol::UpdateResult::Succeeded,
+            UpdateResult::Failed => protocol::UpdateResult::Failed,
         },
         end_time: note.ended.seconds(),
         version: version.number,
-        resource_changes: note.changes,
-        resource_count: note.resources,
+        deployment: None,
+        resource_changes: Some(note.changes),
+        resource_count: Some(note.resources),
         update_id: note.update,
-        requested_by: RequestedBy { name: version.by },
+        requested_by: Some(user(version.by)),
+        source,
     })
+}
+
+/// What an update did. Later releases may know more kinds; they are updates too.
+pub(super) fn kind(word: &str) -> UpdateKind {
+    UpdateKind::parse(word).unwrap_or(UpdateKind::Update)
+}
+
+/// `POST …/versions`: a version of another history becomes the next of this one.
+pub(super) async fn append(
+    client: &Client,
+    path: &StackPath,
+    incoming: Incoming<'_>,
+) -> Result<Response, Problem> {
+    const ACTION: &str = "stack.append";
+    let access = client.stack(ACTION, Role::Write, path).await?;
+    let AppendVersion { key, info } = incoming.large().await?;
+    let source = info.version;
+    let old = old_version(key, info)?;
+    let appended = access.stack.append(&old, client.name()).await;
+    let appended = appended.map_err(|error| access.refused(ACTION, &error))?;
+    if appended.is_new {
+        let what = format!("version {}: {} that was version {source} elsewhere", appended.version, old.kind);
+        access.record(ACTION, what).await;
+    }
+    json(&AppendedVersion {
+        version: appended.version,
+        update_id: appended.update,
+        appended: appended.is_new,
+    })
+}
+
+fn old_version(key: String, info: UpdateInfo) -> Result<OldVersion, Problem> {
+    let refused = |why: &str| Problem::new(ProblemType::BadRequest, format!("Bad Request: {why}"));
+    if info.kind == UpdateKind::Preview {
+        return Err(refused("previews make no versions"));
+    }
+    let result = match info.result {
+        protocol::UpdateResult::Succeeded => UpdateResult::Succeeded,
+        protocol::UpdateResult::Failed => UpdateResult::Failed,
+        _ => return Err(refused("the update has not ended, so it has made no version yet")),
+    };
+    let time = |seconds| {
+        Timestamp::from_unix(seconds, 0).map_err(|_| refused("a time is not one of the years 0 to 9999"))
+    };
+    let mut old = OldVersion::new(key, info.kind.as_str(), result);
+    (old.started, old.ended) = (time(info.start_time)?, time(info.end_time)?);
+    (old.message, old.environment) = (info.message, info.environment);
+    old.config =
+        Some(to_raw_value(&info.config).map_err(|_| refused("the configuration cannot be written"))?);
+    old.changes = info.resource_changes.unwrap_or_default();
+    old.state = info.deployment.map(|deployment| Bytes::from(deployment.into_string()));
+    let author = info.requested_by.map(|author| author.name).unwrap_or_default();
+    old.source = VersionSource::new(info.version, author);
+    Ok(old)
 }

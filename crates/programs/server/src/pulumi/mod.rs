@@ -108,6 +108,7 @@ async fn stack_call(
         StackCall::LatestUpdate => history::latest(client, path).await,
         StackCall::Previews => history::no_previews(client, path).await,
         StackCall::UpdateVersion(version) => history::version(client, path, version).await,
+        StackCall::AppendVersion => history::append(client, path, incoming).await,
         StackCall::Encrypt => secrets::encrypt(client, path, incoming).await,
         StackCall::Decrypt => secrets::decrypt(client, path, incoming).await,
         StackCall::BatchEncrypt => secrets::batch_encrypt(client, path, incoming).await,

@@ -2,14 +2,13 @@
 
 use axum::body::Body;
 use axum::response::Response;
-use groundstate_pulumi_protocol::{
-    self as protocol, CurrentOperation, ImportedStack, RenameStack, Tags, UpdateKind,
-};
+use groundstate_pulumi_protocol::{self as protocol, CurrentOperation, ImportedStack, RenameStack, Tags};
 use groundstate_pulumi_service::StackPath;
 
 use super::access::{Client, problem};
 use super::answer::{done, json, typed};
 use super::body::Incoming;
+use super::history::kind;
 use super::stacks::check_tags;
 use crate::auth::Role;
 use crate::problem::{Problem, ProblemType};
@@ -20,8 +19,7 @@ pub(super) async fn get(client: &Client, path: &protocol::StackPath) -> Result<R
     let state = access.stack.state().await.map_err(|error| problem(&error))?;
     let name = access.stack.path();
     let current_operation = state.current.map(|current| CurrentOperation {
-        // Later releases may know more kinds; they are updates too.
-        kind: UpdateKind::parse(&current.kind).unwrap_or(UpdateKind::Update),
+        kind: kind(&current.kind),
         author: current.author,
         started: current.started.seconds(),
     });

@@ -43,6 +43,8 @@ pub enum StackCall {
     UpdateVersion(u64),
     /// `GET …/updates/latest/previews`
     Previews,
+    /// `POST …/versions`, of servers of this project: appends a version of another history.
+    AppendVersion,
     /// `POST …/encrypt`
     Encrypt,
     /// `POST …/decrypt`
@@ -87,7 +89,7 @@ pub enum UpdateCall {
 
 impl StackCall {
     /// Calls whose path is fixed, with method and end of the path.
-    const FIXED: [(Self, &'static str, &'static str); 16] = [
+    const FIXED: [(Self, &'static str, &'static str); 17] = [
         (Self::Get, "GET", ""),
         (Self::Delete, "DELETE", ""),
         (Self::Rename, "POST", "/rename"),
@@ -98,6 +100,7 @@ impl StackCall {
         (Self::Updates, "GET", "/updates"),
         (Self::LatestUpdate, "GET", "/updates/latest"),
         (Self::Previews, "GET", "/updates/latest/previews"),
+        (Self::AppendVersion, "POST", "/versions"),
         (Self::Encrypt, "POST", "/encrypt"),
         (Self::Decrypt, "POST", "/decrypt"),
         (Self::BatchEncrypt, "POST", "/batch-encrypt"),

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use groundstate_pulumi_protocol::{
-    Capabilities, Capability, CliVersion, CompleteUpdate, ConfigValue, CreateKind, CreateUpdate,
-    CreatedStack, CreatedUpdate, CurrentOperation, DefaultOrganization, DocumentError, ErrorBody, JsonText,
-    LatestUpdate, LeaseToken, Message, MessageSeverity, Preview, Previews, RenameStack, RenewLease,
-    RenewedLease, Stack, StackList, StackSummary, StartUpdate, StartedUpdate, Tags, TokenInfo, UpdateInfo,
-    UpdateKind, UpdateList, UpdateProgress, UpdateResult, UpdateState, UpdateStatus, User, decode, encode,
+    AppendVersion, AppendedVersion, Capabilities, Capability, CliVersion, CompleteUpdate, ConfigValue,
+    CreateKind, CreateUpdate, CreatedStack, CreatedUpdate, CurrentOperation, DefaultOrganization,
+    DocumentError, ErrorBody, JsonText, LatestUpdate, LeaseToken, Message, MessageSeverity, Preview,
+    Previews, RenameStack, RenewLease, RenewedLease, RequestedBy, Stack, StackList, StackSummary,
+    StartUpdate, StartedUpdate, Tags, TokenInfo, UpdateInfo, UpdateKind, UpdateList, UpdateProgress,
+    UpdateResult, UpdateState, UpdateStatus, User, VersionSource, decode, encode,
 };
 
 /// The document is written as this text, and read from it.
@@ -34,7 +35,36 @@ fn info() -> UpdateInfo {
         deployment: None,
         resource_changes: Some([("create".to_owned(), 1)].into()),
         resource_count: Some(4),
+        update_id: None,
+        requested_by: None,
+        source: None,
     }
+}
+
+#[test]
+fn a_version_that_is_appended_has_a_key_and_says_what_it_was() {
+    let deployment = JsonText::parse(r#"{"version":3,"deployment":{}}"#).unwrap();
+    let ann = RequestedBy { name: "ann".to_owned(), github_login: String::new() };
+    let info = UpdateInfo {
+        kind: UpdateKind::Destroy,
+        config: [].into(),
+        result: UpdateResult::Failed,
+        deployment: Some(deployment),
+        requested_by: Some(ann.clone()),
+        ..info()
+    };
+    check(
+        &AppendVersion { key: "k".to_owned(), info: info.clone() },
+        r#"{"key":"k","info":{"kind":"destroy","startTime":1,"message":"m","environment":{"git.head":"abc"},"config":{},"result":"failed","endTime":2,"version":3,"deployment":{"version":3,"deployment":{}},"resourceChanges":{"create":1},"resourceCount":4,"requestedBy":{"name":"ann"}}}"#,
+    );
+    check(
+        &AppendedVersion { version: 7, update_id: "u".to_owned(), appended: true },
+        r#"{"version":7,"updateID":"u","appended":true}"#,
+    );
+    let source = Some(VersionSource { version: 3, requested_by: Some(ann) });
+    let info = UpdateInfo { deployment: None, requested_by: None, source, ..info };
+    let text = String::from_utf8(encode(&info).unwrap()).unwrap();
+    assert!(text.ends_with(r#""source":{"version":3,"requestedBy":{"name":"ann"}}}"#), "{text}");
 }
 
 #[test]
@@ -62,7 +92,7 @@ fn the_default_organization_has_capital_letters() {
 #[test]
 fn served_capabilities_leave_out_deltas_unless_they_are_asked_for() {
     let served = Capabilities::served(None);
-    let text = r#"{"capabilities":[{"capability":"batch-encrypt"},{"capability":"deployment-schema-version","version":1,"configuration":{"version":4}}]}"#;
+    let text = r#"{"capabilities":[{"capability":"batch-encrypt"},{"capability":"deployment-schema-version","version":1,"configuration":{"version":4}},{"capability":"groundstate-append-versions","version":1}]}"#;
     check(&served, text);
     assert_eq!((served.deployment_schema_version(), served.delta_cutoff()), (Some(4), None));
 

@@ -32,6 +32,7 @@ fn calls() -> Vec<(&'static str, &'static str, Route)> {
         ("GET", "/api/stacks/o/p/s/updates/latest", StackCall::LatestUpdate),
         ("GET", "/api/stacks/o/p/s/updates/3", StackCall::UpdateVersion(3)),
         ("GET", "/api/stacks/o/p/s/updates/latest/previews", StackCall::Previews),
+        ("POST", "/api/stacks/o/p/s/versions", StackCall::AppendVersion),
         ("POST", "/api/stacks/o/p/s/encrypt", StackCall::Encrypt),
         ("POST", "/api/stacks/o/p/s/decrypt", StackCall::Decrypt),
         ("POST", "/api/stacks/o/p/s/batch-encrypt", StackCall::BatchEncrypt),

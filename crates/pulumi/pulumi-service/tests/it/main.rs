@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers outside of test functions fail the test they serve")]
 
+mod appends;
 mod checkpoints;
 mod journals;
 mod leases;

@@ -1,5 +1,6 @@
 //! Pulumi's service protocol.
 
+mod appends;
 mod basics;
 mod bodies;
 mod calls;
