@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::deployment::{self, Counts};
 use crate::error::{Error, ErrorKind, Result};
+use crate::lease::LeaseToken;
 use crate::op::Op;
-use crate::update::{LeaseToken, Update};
+use crate::update::Update;
 
 const OP: Op = Op::Save;
 
@@ -46,13 +47,19 @@ pub enum CheckpointUpload<'a> {
 
 /// The last checkpoint of an update.
 pub(crate) struct StoredCheckpoint {
-    header: Header,
+    last: LastCheckpoint,
     pub(crate) text: Bytes,
+}
+
+/// What the next checkpoint has to fit.
+#[derive(Clone)]
+pub(crate) struct LastCheckpoint {
+    header: Header,
     version: BlobVersion,
 }
 
 /// The line in front of the text of a checkpoint.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Header {
     sequence: u64,
     sha256: String,
@@ -66,27 +73,64 @@ impl Update {
     /// `Conflict` for a difference that does not fit what is stored, upon which clients send the whole; `Invalid` for what is no
     /// deployment, `LeaseLost`, and those of the store.
     pub async fn save(&self, token: &LeaseToken, upload: CheckpointUpload<'_>) -> Result<()> {
-        self.leased(OP, token).await?;
-        let stored = self.checkpoint(OP).await?;
-        if let Some((header, text)) = self.next(stored.as_ref(), upload)? {
-            let mut bytes = BytesMut::new();
-            let line = serde_json::to_vec(&header)
-                .map_err(|error| self.stack.error(ErrorKind::Internal, OP).with_source(error))?;
-            bytes.put_slice(&line);
-            bytes.put_u8(b'\n');
-            bytes.put_slice(&text);
-            let expected =
-                stored.map_or(Precondition::Absent, |stored| Precondition::Version(stored.version));
-            self.put_bytes(OP, "checkpoint", bytes.freeze(), &PutOptions::expecting(expected)).await?;
+        self.admit(OP, token).await?;
+        let live = self.stack.stacks.live();
+        // A difference needs the text before, all others only its number and digest.
+        let known = match upload {
+            CheckpointUpload::Delta { .. } => None,
+            _ => live.checkpoint(&self.id),
+        };
+        let is_known = known.is_some();
+        let stored = match known {
+            Some(last) => self.store_next(Some(&last), None, upload).await,
+            None => self.store_behind_stored(upload).await,
+        };
+        let stored = match stored {
+            // Another node has stored one since.
+            Err(error) if is_known && error.kind() == ErrorKind::Conflict => {
+                live.keep_checkpoint(&self.id, None);
+                self.store_behind_stored(upload).await
+            }
+            stored => stored,
+        };
+        if let Some(last) = stored? {
+            live.keep_checkpoint(&self.id, Some(last));
         }
         // A node that ended the update in between may not have seen it.
         self.leased(OP, token).await.map(drop)
     }
 
+    async fn store_behind_stored(&self, upload: CheckpointUpload<'_>) -> Result<Option<LastCheckpoint>> {
+        let stored = self.checkpoint(OP).await?;
+        let (last, text) = stored.map(|stored| (stored.last, stored.text)).unzip();
+        self.store_next(last.as_ref(), text.as_ref(), upload).await
+    }
+
+    /// Stores the checkpoint that comes next; none if it is stored already, or was overtaken.
+    async fn store_next(
+        &self,
+        last: Option<&LastCheckpoint>,
+        text: Option<&Bytes>,
+        upload: CheckpointUpload<'_>,
+    ) -> Result<Option<LastCheckpoint>> {
+        let Some((header, text)) = self.next(last, text, upload)? else { return Ok(None) };
+        let mut bytes = BytesMut::new();
+        let line = serde_json::to_vec(&header)
+            .map_err(|error| self.stack.error(ErrorKind::Internal, OP).with_source(error))?;
+        bytes.put_slice(&line);
+        bytes.put_u8(b'\n');
+        bytes.put_slice(&text);
+        let expected = last.map_or(Precondition::Absent, |last| Precondition::Version(last.version.clone()));
+        let options = PutOptions::expecting(expected);
+        let version = self.put_bytes(OP, "checkpoint", bytes.freeze(), &options).await?;
+        Ok(Some(LastCheckpoint { header, version }))
+    }
+
     /// The checkpoint that comes next; none if it is stored already, or was overtaken.
     fn next(
         &self,
-        stored: Option<&StoredCheckpoint>,
+        stored: Option<&LastCheckpoint>,
+        text_before: Option<&Bytes>,
         upload: CheckpointUpload<'_>,
     ) -> Result<Option<(Header, Bytes)>> {
         let last = stored.map_or(0, |stored| stored.header.sequence);
@@ -106,13 +150,13 @@ impl Update {
             }
             CheckpointUpload::Delta { sequence, edits, sha256: expected } => {
                 // The first save is no difference: there is nothing that it could be to.
-                let Some(stored) = stored.filter(|_| last.checked_add(1) == Some(sequence)) else {
+                let Some(before) = text_before.filter(|_| last.checked_add(1) == Some(sequence)) else {
                     return Err(conflict(format!(
                         "the last save is {last}, and the difference is for {sequence}"
                     )));
                 };
                 let limit = self.stack.stacks.options().state_bytes;
-                let text = apply_delta(&stored.text, edits, limit)
+                let text = apply_delta(before, edits, limit)
                     .and_then(|text| verify_sha256(&text, expected).map(|()| text))
                     .map_err(|error| conflict(error.to_string()))?;
                 (sequence, text.into())
@@ -150,6 +194,6 @@ impl Update {
         if sha256(&text) != header.sha256 {
             return Err(damaged());
         }
-        Ok(Some(StoredCheckpoint { header, text, version: blob.version().clone() }))
+        Ok(Some(StoredCheckpoint { last: LastCheckpoint { header, version: blob.version().clone() }, text }))
     }
 }

@@ -9,8 +9,9 @@ use groundstate_json::RawJson;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::lease::LeaseToken;
 use crate::op::Op;
-use crate::update::{LeaseToken, Update};
+use crate::update::Update;
 
 const OP: Op = Op::Events;
 /// How many batches are read at a time.
@@ -42,7 +43,8 @@ struct Summary {
 }
 
 impl Update {
-    /// Stores events. Those of a batch that is sent again are stored once.
+    /// Stores events. Those of a batch that is sent again are stored once. They tell of the update, and decide nothing, so the lease is checked as this
+    /// process knows it.
     ///
     /// # Errors
     ///
@@ -53,7 +55,7 @@ impl Update {
         events: &[Event],
         changes: Option<&BTreeMap<String, u64>>,
     ) -> Result<()> {
-        self.check(token).await?;
+        self.admit(OP, token).await?;
         let first = events.iter().map(|event| event.sequence).min();
         let last = events.iter().map(|event| event.sequence).max();
         let (Some(first), Some(last)) = (first, last) else { return Ok(()) };

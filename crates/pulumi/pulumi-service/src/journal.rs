@@ -7,19 +7,33 @@ use groundstate_blobs::{DeleteOptions, ListOptions};
 use groundstate_pulumi_journal::{DecodeOptions, Entry, EntryKind, Target, decode_entry};
 use groundstate_wal::blobs::BlobJournal;
 use groundstate_wal::{
-    Cursor, ErrorKind as WalKind, JournalStore, JournalWriter, OpenOptions, Record, read_all, replay,
+    Cursor, ErrorKind as WalKind, JournalStore, JournalWriter, OpenOptions, Position, Record, read_all,
+    replay,
 };
 use sha2::{Digest as _, Sha256};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::lease::LeaseToken;
 use crate::op::Op;
 use crate::record::VersionNote;
 use crate::stack::Stack;
-use crate::update::{LeaseToken, Update};
+use crate::update::Update;
 
 const OP: Op = Op::Save;
 /// How often a writer is opened again because another node wrote in between.
 const ATTEMPTS: usize = 4;
+
+/// A part of the journal of an update.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct JournalPage {
+    /// The entries, in the order in which they were stored. That of their numbers is another one.
+    pub entries: Vec<Entry>,
+    /// The position behind the last of them, from which later ones are read.
+    pub next: u64,
+    /// Whether there were no more of them.
+    pub is_last: bool,
+}
 
 /// What is known of a journal that is being written.
 #[derive(Default)]
@@ -59,8 +73,11 @@ impl Update {
     /// `Invalid` if one of them is no entry or speaks of what is not there; `Conflict` if another entry has its number. Nothing of the batch is
     /// stored then. `LeaseLost`, and those of the store.
     pub async fn append(&self, token: &LeaseToken, entries: &[&[u8]]) -> Result<()> {
-        let leased = self.leased(OP, token).await?;
-        if leased.running.journal.is_none() {
+        let Some(running) = self.admit(OP, token).await? else {
+            let failure = self.stack.error(ErrorKind::LeaseLost, OP);
+            return Err(failure.because("a preview has no lease, and changes nothing"));
+        };
+        if running.journal.is_none() {
             return Err(self.invalid("it was started without a journal"));
         }
         let decoded = entries.iter().map(|text| self.decode(text)).collect::<Result<Vec<Entry>>>()?;
@@ -120,7 +137,10 @@ impl Update {
         }
         let failed = |error| Error::of_journal(OP, self.stack.path(), error);
         let store = self.stack.journal_store(OP, &self.id)?;
-        let writer = store.open(&OpenOptions::new(&self.id).take_over(true)).await.map_err(failed)?;
+        let writer = store
+            .open(&OpenOptions::new(&self.id).take_over(true).single_epoch(true))
+            .await
+            .map_err(failed)?;
         let head = store.head().await.map_err(failed)?;
         if head.is_none() {
             writer.begin(&Record::from(&b"{}"[..])).await.map_err(failed)?;
@@ -206,38 +226,60 @@ impl Update {
         entries.collect::<Result<_, _>>().map_err(|error| self.damaged(op).with_source(error))
     }
 
-    /// The text of every entry that is stored, in the order in which they were.
+    /// The entries that are stored from a position on, in the order in which they were stored; some of them, and where it goes on. They stay until
+    /// the next update of the stack has succeeded.
     ///
     /// # Errors
     ///
     /// Those of the store.
-    pub async fn journal(&self) -> Result<Vec<Record>> {
-        let store = self.stack.journal_store(Op::Read, &self.id)?;
-        let contents = read_all(&store).await;
-        let contents = contents.map_err(|error| Error::of_journal(Op::Read, self.stack.path(), error))?;
-        Ok(contents.map(|contents| contents.records).unwrap_or_default())
+    pub async fn journal(&self, from: u64) -> Result<JournalPage> {
+        const OP: Op = Op::Read;
+        let failed = |error| Error::of_journal(OP, self.stack.path(), error);
+        let end = JournalPage { entries: Vec::new(), next: from, is_last: true };
+        let store = self.stack.journal_store(OP, &self.id)?;
+        let Some(head) = store.head().await.map_err(failed)? else { return Ok(end) };
+        let page = match store.read(&Cursor::new(head.epoch, Position::new(from))).await {
+            Ok(page) => page,
+            // It was removed meanwhile.
+            Err(error) if error.kind() == WalKind::NoEpoch => return Ok(end),
+            Err(error) if error.kind() == WalKind::Invalid => {
+                let failure = self.stack.error(ErrorKind::Invalid, OP);
+                return Err(failure.because(error.message()).with_source(error));
+            }
+            Err(error) => return Err(failed(error)),
+        };
+        let entries =
+            page.records.iter().map(|record| decode_entry(record.as_bytes(), &DecodeOptions::default()));
+        let entries: Vec<Entry> =
+            entries.collect::<Result<_, _>>().map_err(|error| self.damaged(OP).with_source(error))?;
+        let next = from.saturating_add(entries.len() as u64);
+        Ok(JournalPage { entries, next, is_last: page.next.is_none() })
     }
 
     /// Removes entries and checkpoints of an update whose successor succeeded. What is left does no harm.
     pub(crate) async fn forget_entries(&self, op: Op) {
-        let blobs = self.stack.stacks.blobs();
         for what in ["journal/", "checkpoint"] {
-            let prefix = self.key_text(what);
-            let mut page = None;
-            loop {
-                let Ok(listed) = blobs.list(&prefix, &ListOptions::default().page(page)).await else { break };
-                for blob in listed.blobs {
-                    let Ok(key) = self.stack.stacks.blob_key(op, self.stack.path(), &blob.name) else {
-                        continue;
-                    };
-                    if let Err(error) = blobs.delete(&key, &DeleteOptions::default()).await {
-                        tracing::debug!(error = %error, "what an update left is not removed yet");
-                    }
-                }
-                page = listed.next;
-                if page.is_none() {
-                    break;
-                }
+            if let Err(error) = self.remove_blobs(op, what).await {
+                tracing::debug!(error = %error, "what an update left is not removed yet");
+            }
+        }
+    }
+
+    /// Removes what is stored of the update under names that begin so, and gives how many blobs that were, and their size.
+    pub(crate) async fn remove_blobs(&self, op: Op, what: &str) -> Result<(u64, u64)> {
+        let (blobs, path) = (self.stack.stacks.blobs(), self.stack.path());
+        let failed = |error| Error::of_blobs(op, path, error);
+        let (prefix, mut page, mut removed) = (self.key_text(what), None, (0, 0));
+        loop {
+            let listed = blobs.list(&prefix, &ListOptions::default().page(page)).await.map_err(failed)?;
+            for blob in listed.blobs {
+                let key = self.stack.stacks.blob_key(op, path, &blob.name)?;
+                blobs.delete(&key, &DeleteOptions::default()).await.map_err(failed)?;
+                removed = (removed.0 + 1, removed.1 + blob.meta.size);
+            }
+            page = listed.next;
+            if page.is_none() {
+                return Ok(removed);
             }
         }
     }

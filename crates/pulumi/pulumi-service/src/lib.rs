@@ -50,25 +50,30 @@
 mod append;
 mod checkpoint;
 mod deployment;
+mod end;
 mod error;
 mod events;
 mod filter;
 mod journal;
 mod keys;
+mod lease;
 mod live;
 mod op;
 mod path;
+mod prune;
 mod record;
 mod rename;
 mod settle;
 mod small;
 mod stack;
 mod stacks;
+mod start;
 mod update;
 
 pub use groundstate_blobs as blobs;
 pub use groundstate_common as common;
 pub use groundstate_json as json;
+pub use groundstate_pulumi_journal as pulumi_journal;
 pub use groundstate_pulumi_protocol as pulumi_protocol;
 pub use groundstate_pulumi_secrets as pulumi_secrets;
 pub use groundstate_versioned as versioned;
@@ -79,13 +84,16 @@ pub use checkpoint::CheckpointUpload;
 pub use error::{BoxError, Error, ErrorKind, Result};
 pub use events::{Event, EventPage};
 pub use filter::StackFilter;
+pub use journal::JournalPage;
 pub use keys::{LocalKey, ServiceKey, StackSecrets};
+pub use lease::{Lease, LeaseToken, StartOptions};
 pub use op::Op;
 pub use path::StackPath;
+pub use prune::{PruneOptions, PruneReport};
 pub use record::{Program, UpdateRequest, UpdateResult, VersionNote, VersionSource};
 pub use stack::{CurrentUpdate, Stack, StackState, StackVersion, StackVersions};
 pub use stacks::{ListedStack, NewStack, Options, StackPage, Stacks};
-pub use update::{Lease, LeaseToken, StartOptions, Update, UpdateStatus};
+pub use update::{Update, UpdateStatus};
 
 /// Compiles the examples of the README.
 #[cfg(doctest)]

@@ -35,6 +35,8 @@ groundstate_common::worded! {
         Cancel = "cancel an update of",
         /// Storing or reading the events of an update.
         Events = "store events of",
+        /// Removing what old updates left.
+        Prune = "remove what old updates left of",
         /// Encrypting a secret.
         Encrypt = "encrypt a secret of",
         /// Decrypting a secret.

@@ -17,13 +17,14 @@ use crate::deployment::{self, Counts};
 use crate::error::{Error, ErrorKind, Result};
 use crate::filter::StackFilter;
 use crate::keys::ServiceKey;
+use crate::lease::LeaseToken;
 use crate::live::Live;
 use crate::op::Op;
 use crate::path::StackPath;
 use crate::record::{NameRecord, StackRecord, UpdateResult, VersionNote};
 use crate::small::{read_json, write_json};
 use crate::stack::Stack;
-use crate::update::{LeaseToken, Update};
+use crate::update::Update;
 
 /// What the keys of what belongs to updates begin with.
 pub(crate) const UPDATES: &str = "pulumi/updates/";
@@ -220,7 +221,8 @@ impl Stacks {
         }
     }
 
-    /// An update that runs under this lease, or a preview with this token. While it does, its stack is looked up once.
+    /// An update that runs under this lease, or a preview with this token, as far as this process knows: what it saw of the lease last counts
+    /// until that is over, so that a client that goes on costs no request. [`Update::append`] and [`Update::save`] ask the store.
     ///
     /// # Errors
     ///
@@ -232,15 +234,7 @@ impl Stacks {
             None => self.stack_for(Op::Save, path).await?,
         };
         let found = stack.update(update);
-        match found.check(token).await {
-            Ok(()) => self.live().keep(found.id(), &stack),
-            Err(error) => {
-                if error.kind() == ErrorKind::LeaseLost {
-                    self.live().forget(found.id());
-                }
-                return Err(error);
-            }
-        }
+        found.admit(Op::Save, token).await?;
         Ok(found)
     }
 
@@ -385,26 +379,6 @@ impl Stacks {
             running: stack.running(&head).is_some(),
             resources: note.resources,
         }))
-    }
-
-    /// The projects of an owner that have stacks.
-    ///
-    /// # Errors
-    ///
-    /// Those of the store.
-    pub async fn has_project(&self, owner: &str, project: &str) -> Result<bool> {
-        let mut page = None;
-        loop {
-            let filter = StackFilter::default().owner(owner).project(project).page(page);
-            let found = self.list(&filter).await?;
-            if !found.stacks.is_empty() {
-                return Ok(true);
-            }
-            page = found.next;
-            if page.is_none() {
-                return Ok(false);
-            }
-        }
     }
 
     /// Ends updates whose leases are over, of all stacks. Gives how many.

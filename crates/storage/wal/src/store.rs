@@ -153,18 +153,28 @@ pub struct OpenOptions {
     pub owner: String,
     /// Whether to take over from a writer that is alive: the caller holds a lock that says so.
     pub take_over: bool,
+    /// Whether all writers begin one epoch, the first of them, and none ever clears it. Nothing behind its base is removed then, so a store need not
+    /// ask after each batch whether its place was removed.
+    pub single_epoch: bool,
 }
 
 impl OpenOptions {
     /// Refuses to disturb a living writer.
     pub fn new(owner: impl Into<String>) -> Self {
-        Self { owner: owner.into(), take_over: false }
+        Self { owner: owner.into(), take_over: false, single_epoch: false }
     }
 
     /// Chooses whether to take over from a living writer.
     #[must_use]
     pub fn take_over(mut self, yes: bool) -> Self {
         self.take_over = yes;
+        self
+    }
+
+    /// Says that there is one epoch, and that it is never cleared.
+    #[must_use]
+    pub fn single_epoch(mut self, yes: bool) -> Self {
+        self.single_epoch = yes;
         self
     }
 }

@@ -114,12 +114,12 @@ async fn a_batch_with_something_wrong_in_it_is_not_stored_at_all() {
         assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
         assert!(error.to_string().contains(why), "{bad}: {error}");
     }
-    assert!(update.journal().await.unwrap().is_empty());
+    assert!(update.journal(0).await.unwrap().entries.is_empty());
     update.append(&lease.token, &bytes([&good])).await.unwrap();
     let other = entry(1, 1, 1, json!({"removeOld": 1, "state": stash("a")}));
     let error = update.append(&lease.token, &bytes([&entry(3, 0, 3, json!({})), &other])).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Conflict);
-    assert_eq!(update.journal().await.unwrap().len(), 1);
+    assert_eq!(update.journal(0).await.unwrap().entries.len(), 1);
 }
 
 #[tokio::test]
@@ -162,5 +162,5 @@ async fn entries_that_contradict_each_other_do_not_take_the_others_with_them() {
     assert!(urns(&found).contains(&urn("c").as_str()), "{found}");
     let note = stack.version(1).await.unwrap().note;
     assert!(note.reason.is_some_and(|reason| reason.contains("do not count")));
-    assert_eq!(update.journal().await.unwrap().len(), 5);
+    assert_eq!(update.journal(0).await.unwrap().entries.len(), 5);
 }

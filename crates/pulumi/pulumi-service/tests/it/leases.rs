@@ -36,7 +36,7 @@ async fn one_update_has_the_lease_and_previews_need_none() {
     let (preview, shown) = service.started(&stack, "preview").await;
     assert_eq!((shown.version, preview.status().await.unwrap()), (0, UpdateStatus::Running));
     preview.complete(&shown.token, UpdateResult::Succeeded).await.unwrap();
-    assert_eq!(preview.check(&shown.token).await.unwrap_err().kind(), ErrorKind::LeaseLost);
+    assert_eq!(preview.store_events(&shown.token, &[], None).await.unwrap_err().kind(), ErrorKind::LeaseLost);
     let now = stack.state().await.unwrap();
     assert_eq!((now.version, now.last_update.as_deref()), (0, Some(update.id())));
     assert_eq!(now.current.unwrap().author, "ann");

@@ -6,6 +6,8 @@ mod appends;
 mod checkpoints;
 mod journals;
 mod leases;
+mod requests;
+mod retention;
 mod secrets;
 mod stacks;
 mod support;

@@ -1,7 +1,7 @@
 //! A service in memory, with a clock that tests turn.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -12,7 +12,7 @@ use groundstate_pulumi_service::blobs::{
 };
 use groundstate_pulumi_service::common::{Clock as _, FixedClock, OsEntropy, OsIds, Timestamp};
 use groundstate_pulumi_service::pulumi_secrets::Key as SecretKey;
-use groundstate_pulumi_service::versioned::{Documents, Settings};
+use groundstate_pulumi_service::versioned::{Document, Documents, Name, Settings};
 use groundstate_pulumi_service::{
     Lease, LocalKey, NewStack, Stack, StackPath, Stacks, StartOptions, Update, UpdateRequest,
 };
@@ -32,7 +32,8 @@ pub(crate) struct Service {
 impl Service {
     pub(crate) fn new() -> Self {
         let clock = Arc::new(FixedClock::new(Timestamp::from_unix(1_800_000_000, 0).unwrap()));
-        Self::on(Arc::new(MemoryBlobs::new("stacks")), clock)
+        let time: Arc<FixedClock> = Arc::clone(&clock);
+        Self::on(Arc::new(MemoryBlobs::with_clock("stacks", time)), clock)
     }
 
     fn on(blobs: Arc<dyn BlobStore>, clock: Arc<FixedClock>) -> Self {
@@ -56,8 +57,24 @@ impl Service {
     pub(crate) fn slow_node(&self) -> Self {
         Self {
             blobs: Arc::clone(&self.blobs),
-            ..Self::on(Arc::new(Slow(Arc::clone(&self.blobs))), Arc::clone(&self.clock))
+            ..Self::on(Arc::new(Slow::new(&self.blobs)), Arc::clone(&self.clock))
         }
+    }
+
+    /// A node that says which requests it makes.
+    pub(crate) fn watched_node(&self) -> (Self, Requests) {
+        let slow = Slow::new(&self.blobs);
+        let requests = Requests(Arc::clone(&slow.requests));
+        (Self::on(Arc::new(slow), Arc::clone(&self.clock)), requests)
+    }
+
+    /// The document whose versions are those of a stack.
+    pub(crate) fn versions(&self, stack: &Stack) -> Document {
+        let [now, sleeper] = [&self.clock, &self.clock].map(Arc::clone);
+        let context = Context::new(now, sleeper, Arc::new(OsIds));
+        let settings = Settings::default().root("documents");
+        let documents = Documents::open(Arc::clone(&self.blobs), context, settings).unwrap();
+        documents.document(&Name::parse(&format!("pulumi/stacks/{}", stack.id())).unwrap())
     }
 
     pub(crate) fn wait(&self, seconds: u64) {
@@ -100,45 +117,71 @@ pub(crate) async fn dies_after<T>(polls: usize, future: impl Future<Output = T>)
     }
 }
 
+/// The requests that a node has made.
+pub(crate) struct Requests(Arc<Mutex<Vec<String>>>);
+
+impl Requests {
+    /// Those since it was asked last: what they do, and the last part of their key, or that it is the head of a document.
+    pub(crate) fn take(&self) -> Vec<String> {
+        std::mem::take(&mut self.0.lock().unwrap())
+    }
+}
+
 /// A store whose requests take a turn each.
 #[derive(Debug)]
-struct Slow(Arc<dyn BlobStore>);
+struct Slow {
+    blobs: Arc<dyn BlobStore>,
+    requests: Arc<Mutex<Vec<String>>>,
+}
+
+impl Slow {
+    fn new(blobs: &Arc<dyn BlobStore>) -> Self {
+        Self { blobs: Arc::clone(blobs), requests: Arc::default() }
+    }
+
+    async fn turn(&self, what: &str, key: &str) {
+        let name = key.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        let name = if name.ends_with("!.json") { "head" } else { name };
+        self.requests.lock().unwrap().push(format!("{what} {name}"));
+        yield_now().await;
+    }
+}
 
 impl fmt::Display for Slow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        self.blobs.fmt(f)
     }
 }
 
 #[async_trait]
 impl BlobStore for Slow {
     fn capabilities(&self) -> BlobCapabilities {
-        self.0.capabilities()
+        self.blobs.capabilities()
     }
 
     async fn get(&self, key: &Key, options: &GetOptions) -> Result<Option<Blob>> {
-        yield_now().await;
-        self.0.get(key, options).await
+        self.turn("get", key.as_str()).await;
+        self.blobs.get(key, options).await
     }
 
     async fn head(&self, key: &Key) -> Result<Option<BlobMeta>> {
-        yield_now().await;
-        self.0.head(key).await
+        self.turn("head", key.as_str()).await;
+        self.blobs.head(key).await
     }
 
     async fn put(&self, key: &Key, bytes: Bytes, options: &PutOptions) -> Result<BlobVersion> {
-        yield_now().await;
-        self.0.put(key, bytes, options).await
+        self.turn("put", key.as_str()).await;
+        self.blobs.put(key, bytes, options).await
     }
 
     async fn delete(&self, key: &Key, options: &DeleteOptions) -> Result<bool> {
-        yield_now().await;
-        self.0.delete(key, options).await
+        self.turn("delete", key.as_str()).await;
+        self.blobs.delete(key, options).await
     }
 
     async fn list(&self, prefix: &str, options: &ListOptions) -> Result<Page> {
-        yield_now().await;
-        self.0.list(prefix, options).await
+        self.turn("list", prefix).await;
+        self.blobs.list(prefix, options).await
     }
 
     fn leases(&self) -> Option<&dyn Leases> {

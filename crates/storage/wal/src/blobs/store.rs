@@ -83,7 +83,7 @@ impl BlobJournal {
             let message = "there is no id for a new writer";
             Error::new(ErrorKind::Internal, Op::Open, self).because(message).with_source(error)
         })?;
-        Ok(Arc::new(BlobWriter::open(self.objects.clone(), id, &options.owner).await?))
+        Ok(Arc::new(BlobWriter::open(self.objects.clone(), id, options).await?))
     }
 
     async fn current(&self) -> Result<Option<Head>> {

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::frame::FrameKind;
-use crate::store::{is_base, is_batch};
+use crate::store::{OpenOptions, is_base, is_batch};
 use crate::{Ack, Cursor, Epoch, Error, ErrorKind, JournalWriter, Op, Position, Record, Result, traced};
 use async_trait::async_trait;
 use groundstate_blobs::{self as blobs, GetOptions, Precondition, PutOptions};
@@ -21,6 +21,8 @@ pub(crate) struct BlobWriter {
     objects: Objects,
     /// Tells this writer's objects from those of others.
     id: String,
+    /// Whether nothing behind the base is ever removed.
+    single_epoch: bool,
     /// The takeovers that objects told of, this writer's among them.
     takeovers: Vec<u64>,
     queue: Queue,
@@ -48,13 +50,13 @@ struct Attempt {
 
 impl BlobWriter {
     /// Takes over from the current writer.
-    pub(crate) async fn open(objects: Objects, id: String, owner: &str) -> Result<Self> {
+    pub(crate) async fn open(objects: Objects, id: String, options: &OpenOptions) -> Result<Self> {
         const OP: Op = Op::Open;
         let (mut tip, mut takeovers) = Self::place(&objects, OP).await?;
         loop {
             let number = tip.number.saturating_add(1);
             let mine = Tip { number, takeover: number, ..tip };
-            let records = takeover_records(owner, &takeovers);
+            let records = takeover_records(&options.owner, &takeovers);
             let bytes = encode(FrameKind::Fence, mine, &records.each_ref(), &id);
             let bytes = bytes.map_err(|_| Error::new(ErrorKind::Invalid, OP, &objects))?;
             if !create(&objects, OP, number, &bytes).await? {
@@ -75,6 +77,7 @@ impl BlobWriter {
             return Ok(Self {
                 objects,
                 id,
+                single_epoch: options.single_epoch,
                 takeovers,
                 queue: Queue::default(),
                 store_access: tokio::sync::Mutex::default(),
@@ -152,6 +155,11 @@ impl BlobWriter {
 
     /// An object was created. It counts unless another writer had taken over before, and removed what stood there.
     async fn arrived(&self, op: Op, attempt: Attempt) -> Result<()> {
+        if self.single_epoch && !attempt.shares.is_empty() {
+            // A batch is behind the base, where nothing is ever removed.
+            self.acknowledge(attempt);
+            return Ok(());
+        }
         let Tip { number, takeover, .. } = attempt.tip;
         let standing = match self.objects.floor(op).await {
             Ok((floor, _)) => floor.standing(number, takeover),

@@ -1,0 +1,111 @@
+//! The end of an update that a client asks for, and how far it is.
+
+use std::time::Duration;
+
+use groundstate_versioned::{Ending, Head, Step};
+
+use crate::error::{Error, Result};
+use crate::lease::{LeaseToken, Leased};
+use crate::op::Op;
+use crate::record::{Holder, PreviewRecord, UpdateResult, VersionNote};
+use crate::stack::holder;
+use crate::update::{Update, UpdateStatus};
+
+impl Update {
+    /// Ends it. What it did becomes a version of the stack. A second time it succeeds without effect.
+    ///
+    /// # Errors
+    ///
+    /// `LeaseLost`, `Conflict` if it has ended in another way, and those of the store.
+    pub async fn complete(&self, token: &LeaseToken, result: UpdateResult) -> Result<()> {
+        const OP: Op = Op::Complete;
+        let end = |preview: &mut PreviewRecord| {
+            if preview.result.is_some() && token.is(&preview.token) {
+                return self.same_result(preview.result, result);
+            }
+            self.check_preview(OP, preview, token)?;
+            preview.result = Some(result);
+            Ok(())
+        };
+        if self.change_preview(OP, end).await? {
+            self.stack.stacks.live().forget(&self.id);
+            return Ok(());
+        }
+        let head = self.stack.head(OP).await?;
+        if head.lock_of(&self.id).is_none()
+            && head.ended(&self.id).is_some_and(|ended| ended.how == Ending::Released)
+        {
+            let made = self.made_version(OP).await?;
+            return self.same_result(made.map(|note| note.result), result);
+        }
+        let Leased { running, lock } = self.told(OP, &head, self.leased_by(OP, &head, token)).await?;
+        self.finish(OP, &running, &lock, result, None).await
+    }
+
+    fn same_result(&self, stored: Option<UpdateResult>, asked: UpdateResult) -> Result<()> {
+        match stored {
+            Some(stored) if stored != asked => {
+                Err(self.conflict(Op::Complete, "it has ended in another way"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The note of the version that it made, if it is one of the newest.
+    pub(crate) async fn made_version(&self, op: Op) -> Result<Option<VersionNote>> {
+        /// An update that is older is not asked for again.
+        const FAR: usize = 100;
+        let page = self.stack.versions_document().versions(None, FAR).await;
+        let page = page.map_err(|error| self.stack.failed(op, error))?;
+        let mut notes = page.versions.iter().map(VersionNote::of);
+        Ok(notes.find(|note| note.update.as_deref() == Some(&self.id)))
+    }
+
+    /// How far it is.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound`, and those of the store.
+    pub async fn status(&self) -> Result<UpdateStatus> {
+        const OP: Op = Op::Read;
+        let head = self.stack.settled(OP).await?;
+        if head.lock_of(&self.id).is_some() {
+            return Ok(UpdateStatus::Running);
+        }
+        if let Some(note) = self.made_version(OP).await? {
+            return Ok(UpdateStatus::Ended(note.result));
+        }
+        if let Some((preview, _)) = self.get::<PreviewRecord>(OP, "preview").await? {
+            return Ok(preview.result.map_or(UpdateStatus::Running, UpdateStatus::Ended));
+        }
+        self.request().await.map(|_| UpdateStatus::NotStarted)
+    }
+
+    /// Ends an update that another client runs: what it has stored counts, and its client is refused from now on. One that has ended
+    /// stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` for an update that the stack never had, and those of the store.
+    pub async fn cancel(&self, by: &str) -> Result<()> {
+        const OP: Op = Op::Cancel;
+        let head = self.stack.head(OP).await?;
+        let Some(Holder::Update(mut running)) = head.lock_of(&self.id).and_then(holder) else {
+            return match head.ended(&self.id).is_some() || self.made_version(OP).await?.is_some() {
+                true => Ok(()),
+                false => self.request().await.map(drop),
+            };
+        };
+        running.cancelled.get_or_insert_with(|| by.to_owned());
+        // Who did it is stored, so that whichever node goes on knows; the lease is over at once.
+        let lock = self.lock(OP, &Holder::Update(running), Duration::ZERO, by)?;
+        let decide = |head: &Head| match head.lock_of(&self.id) {
+            Some(_) => Ok::<_, Error>(Step::lock(lock.clone())),
+            None => Ok(Step::nothing()),
+        };
+        let stepped = self.stack.versions_document().step(decide).await;
+        stepped.map_err(|error| self.stack.failed(OP, error))??;
+        self.stack.stacks.live().forget(&self.id);
+        self.stack.settle(OP).await.map(drop)
+    }
+}
