@@ -36,6 +36,7 @@ mod page;
 mod policy;
 mod problem;
 mod pulumi;
+mod scan;
 mod secrets_key;
 mod store_problem;
 mod terraform;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use groundstate_audit::{Event, Outcome};
 use groundstate_common::{IdSource, Sleeper, jittered};
+use groundstate_pulumi_service::{PruneOptions, PruneReport};
 use groundstate_versioned::{
     Document, Error, LockOutcome, Name, NewLock, Retention, SweepOptions, SweepReport,
 };
@@ -29,16 +30,19 @@ pub struct MaintenanceOptions {
     pub interval: Duration,
     /// Which versions are kept.
     pub retention: Retention,
+    /// Of which updates of Pulumi stacks events and journals are kept.
+    pub updates: Retention,
     /// For how long what is not finished is left alone.
     pub grace: Duration,
 }
 
 impl Default for MaintenanceOptions {
-    /// Every hour; every version is kept, and what is not finished for a day.
+    /// Every hour; every version and every update is kept, and what is not finished for a day.
     fn default() -> Self {
         Self {
             interval: Duration::from_secs(60 * 60),
             retention: Retention::Everything,
+            updates: Retention::Everything,
             grace: SweepOptions::default().grace,
         }
     }
@@ -118,7 +122,30 @@ impl Maintenance {
         let options = SweepOptions::default().retention(self.options.retention).grace(self.options.grace);
         let report = self.app.documents().sweep(&options).await?;
         self.say(&report);
+        // Behind the versions, whose updates are needed no more with them.
+        self.prune().await;
         Ok(Some(report))
+    }
+
+    /// Removes what old updates of Pulumi stacks left.
+    async fn prune(&self) {
+        let options = PruneOptions::default().retention(self.options.updates).grace(self.options.grace);
+        let report = match self.app.stacks().prune(&options).await {
+            Ok(report) => report,
+            Err(error) => {
+                warn!(error = %error, "what old updates left cannot be removed, trying again later");
+                return;
+            }
+        };
+        for (stack, error) in &report.failed {
+            warn!(stack, error = %error, "what old updates of a stack left cannot be removed");
+        }
+        let PruneReport { stacks, updates, blobs, bytes, .. } = report;
+        info!(stacks, updates, blobs, bytes, "pruned");
+        if let Some(audit) = self.app.audit().filter(|_| updates > 0) {
+            let reason = format!("events and journals of {updates} updates of {stacks} stacks");
+            audit.note(Event::new("system", "updates.prune", "all stacks", Outcome::Done).reason(reason));
+        }
     }
 
     /// Takes the lock for this interval; not if it is taken.

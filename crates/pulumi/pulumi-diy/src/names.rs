@@ -1,9 +1,9 @@
 //! Names of files that are checkpoints.
 
 use groundstate_pulumi_snapshot::StackName;
+use groundstate_pulumi_snapshot::stack_name;
 
 use crate::Compression;
-use crate::stack_ref::stack_name;
 
 /// The stack whose checkpoint a file is called after. Copies, tags and leftovers are not called so.
 pub(crate) fn stack_of_file(file: &str) -> Option<StackName> {

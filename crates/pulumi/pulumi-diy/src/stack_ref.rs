@@ -3,7 +3,7 @@
 use std::fmt;
 
 use groundstate_common::InvalidId;
-use groundstate_pulumi_snapshot::{ProjectName, StackName};
+use groundstate_pulumi_snapshot::{ProjectName, StackName, project_name, stack_name};
 
 /// The only organisation that these backends have.
 pub const ORGANIZATION: &str = "organization";
@@ -99,26 +99,6 @@ impl fmt::Display for StackRef {
             None => self.stack.fmt(f),
         }
     }
-}
-
-/// `.` and `..` pass Pulumi's own check, and lead out of the folder of stacks.
-fn leads_astray(text: &str) -> bool {
-    matches!(text, "." | "..")
-}
-
-pub(crate) fn stack_name(text: &str) -> Result<StackName, StackRefError> {
-    if leads_astray(text) {
-        return Err(InvalidId::new("stack name", text, "it would lead out of the folder of stacks").into());
-    }
-    Ok(StackName::parse(text)?)
-}
-
-pub(crate) fn project_name(text: &str) -> Result<ProjectName, StackRefError> {
-    if text.is_empty() || leads_astray(text) {
-        let why = "it is empty or would lead out of the folder of stacks";
-        return Err(InvalidId::new("project name", text, why).into());
-    }
-    Ok(ProjectName::parse(text)?)
 }
 
 #[cfg(test)]

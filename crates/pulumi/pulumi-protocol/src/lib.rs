@@ -58,6 +58,7 @@ mod route;
 mod secrets;
 mod stacks;
 mod updates;
+mod views;
 mod words;
 
 pub use account::{CliVersion, DefaultOrganization, Message, Organization, TokenInfo, User};
@@ -74,7 +75,7 @@ pub use history::{
     AppendVersion, AppendedVersion, LatestUpdate, Preview, Previews, RequestedBy, UpdateInfo, UpdateList,
     VersionSource,
 };
-pub use names::{OwnerName, check_tag, check_tags, project_in_path, project_name, stack_name};
+pub use names::{OwnerName, check_tags, project_in_path};
 pub use route::{Authorization, ProjectPath, Route, StackCall, StackPath, UpdateCall};
 pub use secrets::{
     BatchDecrypt, BatchDecrypted, BatchEncrypt, BatchEncrypted, CipherBytes, DecryptValue, DecryptedValue,
@@ -89,12 +90,15 @@ pub use updates::{
     RenewLease, RenewedLease, StartUpdate, StartedUpdate, UpdateMetadata, UpdateOptions, UpdateProgress,
     UpdateStatus,
 };
+pub use views::{
+    EntryTarget, EntryView, JournalView, OutputView, OutputsView, PendingView, ResourceView, ResourcesView,
+};
 pub use words::{CreateKind, MessageSeverity, UpdateKind, UpdateResult, UpdateState};
 
 /// Why a name is not one.
 pub use groundstate_common::InvalidId;
-/// Names of stacks and projects.
-pub use groundstate_pulumi_snapshot::{ProjectName, StackName};
+/// Names of stacks and projects, and the rules of names and tags.
+pub use groundstate_pulumi_snapshot::{ProjectName, StackName, check_tag, project_name, stack_name};
 
 /// Compiles the examples of the README.
 #[cfg(doctest)]

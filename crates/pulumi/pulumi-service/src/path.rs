@@ -3,11 +3,9 @@
 use std::fmt;
 
 use groundstate_common::InvalidId;
+use groundstate_pulumi_snapshot::{project_name, stack_name};
 use groundstate_versioned::Name;
 use serde::{Deserialize, Serialize};
-
-/// The longest part of a full name; Pulumi's own limit for projects and stacks is 100.
-const LONGEST: usize = 100;
 
 /// The full name of a stack: owner, project and stack.
 ///
@@ -27,7 +25,8 @@ pub struct StackPath {
 }
 
 impl StackPath {
-    /// Checks the three parts: 1 to 100 letters, digits, `-`, `_` and `.`, and no dot at an end. The CLI crashes on lists with other names.
+    /// Checks the three parts by the rule of Pulumi, 1 to 100 letters, digits, `-`, `_` and `.`, and that none has a dot at an end. The CLI crashes on
+    /// lists with other names.
     ///
     /// # Errors
     ///
@@ -38,8 +37,12 @@ impl StackPath {
         stack: impl Into<String>,
     ) -> Result<Self, InvalidId> {
         let path = Self { owner: owner.into(), project: project.into(), stack: stack.into() };
+        // Owners are names of users, and these have the rule of projects here.
+        project_name(&path.owner)?;
+        project_name(&path.project)?;
+        stack_name(&path.stack)?;
         for (what, part) in [("owner", &path.owner), ("project", &path.project), ("stack", &path.stack)] {
-            check(what, part)?;
+            check_ends(what, part)?;
         }
         Ok(path)
     }
@@ -75,16 +78,12 @@ impl StackPath {
 /// What the names of documents begin with that say which stack has a name.
 pub(crate) const NAMES: &str = "pulumi/names/";
 
-fn check(what: &'static str, part: &str) -> Result<(), InvalidId> {
-    let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    let reason = match part {
-        "" => "it is empty",
-        part if part.len() > LONGEST => "it is longer than 100 characters",
-        part if !part.chars().all(is_allowed) => "it has other characters than letters, digits, -, _ and .",
-        part if part.starts_with('.') || part.ends_with('.') => "it begins or ends with a dot",
-        _ => return Ok(()),
-    };
-    Err(InvalidId::new(what, part, reason))
+/// Documents and paths have no part with a dot at an end.
+fn check_ends(what: &'static str, part: &str) -> Result<(), InvalidId> {
+    match part.starts_with('.') || part.ends_with('.') {
+        true => Err(InvalidId::new(what, part, "it begins or ends with a dot")),
+        false => Ok(()),
+    }
 }
 
 impl fmt::Display for StackPath {

@@ -79,7 +79,7 @@ pub use feature::Feature;
 pub use graph::{DependencyGraph, GraphError, dependency_dag};
 pub use manifest::{Manifest, Plugin, SecretsProvider};
 pub use metadata::{Extension, IntegrityErrorMetadata, SnapshotMetadata, Snippet, SnippetDescriptor};
-pub use names::{ProjectName, StackName};
+pub use names::{ProjectName, StackName, check_tag, project_name, stack_name};
 pub use operation::{Operation, OperationType};
 pub use properties::{Properties, StoredValue};
 pub use property::{

@@ -1,9 +1,11 @@
-//! Names of stacks and projects.
+//! Names of stacks and projects, and tags of stacks.
 
-use groundstate_common::string_id;
+use groundstate_common::{InvalidId, string_id};
 
 /// The longest name, in characters.
 const LONGEST: usize = 100;
+/// The longest name and the longest value of a tag, in characters.
+const LONGEST_TAG: (usize, usize) = (40, 256);
 
 string_id! {
     /// The name of a stack: 1 to 100 letters, digits, `_`, `.` and `-`.
@@ -30,6 +32,63 @@ fn check_name(text: &str) -> Result<(), &'static str> {
         return Err("it may hold letters, digits, underscores, dots and hyphens only");
     }
     if text.len() > LONGEST { Err("it has more than 100 characters") } else { Ok(()) }
+}
+
+/// Reads the name of a stack. `.` and `..` are refused, which Pulumi takes: they would lead out of
+/// the folder of stacks, and paths of URLs lose them.
+///
+/// # Errors
+///
+/// [`InvalidId`]
+pub fn stack_name(text: &str) -> Result<StackName, InvalidId> {
+    refuse_dots("stack name", text)?;
+    StackName::parse(text)
+}
+
+/// Reads the name of a project, which is not empty. `.` and `..` are refused, which Pulumi takes: they would lead out of
+/// the folder of stacks, and paths of URLs lose them.
+///
+/// # Errors
+///
+/// [`InvalidId`]
+pub fn project_name(text: &str) -> Result<ProjectName, InvalidId> {
+    refuse_dots("project name", text)?;
+    if text.is_empty() {
+        return Err(InvalidId::new("project name", text, "it is empty"));
+    }
+    ProjectName::parse(text)
+}
+
+fn refuse_dots(kind: &'static str, text: &str) -> Result<(), InvalidId> {
+    match text {
+        "." | ".." => {
+            Err(InvalidId::new(kind, text, "it would lead out of its folder, and paths of URLs lose it"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Checks a tag: a name of 1 to 40 letters, digits, `-`, `_`, `.` and `:`, a value of at most 256 characters.
+///
+/// # Errors
+///
+/// [`InvalidId`]
+pub fn check_tag(name: &str, value: &str) -> Result<(), InvalidId> {
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');
+    if name.is_empty() || !name.chars().all(is_allowed) {
+        return Err(InvalidId::new(
+            "tag name",
+            name,
+            "it may hold letters, digits, `-`, `_`, `.` and `:` only",
+        ));
+    }
+    if name.len() > LONGEST_TAG.0 {
+        return Err(InvalidId::new("tag name", name, "it has more than 40 characters"));
+    }
+    if value.chars().count() > LONGEST_TAG.1 {
+        return Err(InvalidId::new("tag", name, "its value has more than 256 characters"));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

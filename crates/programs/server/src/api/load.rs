@@ -1,20 +1,12 @@
-//! Contents of versions for reading: as a stream of blocks, or as a whole model.
+//! Contents of versions for reading, as whole models.
 
-use std::io::{self, Read};
-
-use bytes::{Buf, Bytes};
 use groundstate_statefile::{DecodeOptions, File, ReadError, decode};
-use groundstate_versioned::{Document, Head, Reader, Version};
-use tokio::sync::mpsc;
+use groundstate_versioned::{Document, Head, Version};
 
 use crate::caller::Access;
 use crate::problem::{Problem, ProblemType};
+use crate::scan::defect;
 use crate::terraform::Refusal;
-
-/// Parts of a content that wait to be read at a time.
-const WAITING: usize = 2;
-/// From how many bytes on a content is read in turn with others: a value in it may be that large, and is in memory then.
-const LARGE: u64 = 1 << 20;
 
 /// A document with its head.
 pub(super) struct Opened {
@@ -46,65 +38,6 @@ impl Opened {
                 None => Err(super::state::never_written(&access.path).into()),
             },
         }
-    }
-}
-
-/// A content that a blocking reader gets part by part.
-struct Parts {
-    parts: mpsc::Receiver<io::Result<Bytes>>,
-    rest: Bytes,
-}
-
-impl Read for Parts {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.rest.is_empty() {
-            match self.parts.blocking_recv() {
-                Some(part) => self.rest = part?,
-                None => return Ok(0),
-            }
-        }
-        let size = self.rest.len().min(buffer.len());
-        self.rest.copy_to_slice(buffer.get_mut(..size).unwrap_or_default());
-        Ok(size)
-    }
-}
-
-/// Lets `read` read a content on a thread of its own, part by part, so that the content is never in memory as a whole.
-///
-/// # Errors
-///
-/// Those of the store, and a defect in `read`.
-pub(super) async fn scan<T: Send + 'static>(
-    access: &Access,
-    mut reader: Reader,
-    read: impl FnOnce(&mut dyn Read) -> T + Send + 'static,
-) -> Result<T, Refusal> {
-    let _permit = match reader.version().size {
-        ..LARGE => None,
-        _ => Some(access.app.analysis().await?),
-    };
-    let (sender, parts) = mpsc::channel(WAITING);
-    let reading = tokio::task::spawn_blocking(move || read(&mut Parts { parts, rest: Bytes::new() }));
-    let mut failed = None;
-    loop {
-        let (piece, is_last) = match reader.next_part().await {
-            Ok(Some(part)) => (Ok(part), false),
-            Ok(None) => break,
-            Err(error) => {
-                failed = Some(error);
-                (Err(io::Error::other("the store failed")), true)
-            }
-        };
-        // The reader may have seen enough.
-        if sender.send(piece).await.is_err() || is_last {
-            break;
-        }
-    }
-    drop(sender);
-    let outcome = reading.await.map_err(|_| defect())?;
-    match failed {
-        Some(error) => Err(error.into()),
-        None => Ok(outcome),
     }
 }
 
@@ -140,9 +73,4 @@ pub(super) fn unreadable(number: u64, error: &ReadError) -> Problem {
         [first, ..] => first.to_string(),
     };
     Problem::new(ProblemType::Unreadable, format!("version {number} cannot be read as a state: {why}"))
-}
-
-/// The problem of a thread that ended without an answer.
-fn defect() -> Problem {
-    Problem::new(ProblemType::Internal, "the state could not be analysed; the log of the server says why")
 }

@@ -8,10 +8,11 @@ use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 use super::extract::{Json, Query, StateAccess, StateParams};
-use super::load::{Opened, load, scan};
+use super::load::{Opened, load};
 use crate::auth::Role;
 use crate::caller::Access;
 use crate::problem::{Problem, ProblemDocument, ProblemType};
+use crate::scan::scan;
 use crate::terraform::Refusal;
 
 /// Whether secrets are shown.
@@ -128,7 +129,7 @@ async fn read(
     let version = opened.version(access, None).await?;
     let wanted = name.clone();
     let reader = opened.document.open(&version).await?;
-    match scan(access, reader, move |input| scan_outputs(input, wanted.as_deref())).await? {
+    match scan(&access.app, reader, move |input| scan_outputs(input, wanted.as_deref())).await? {
         Ok(found) => Ok((version, found)),
         // It is of an older format, or something is wrong with it: the whole of it says what.
         Err(_) => {

@@ -6,10 +6,11 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::extract::{Json, Query, StateAccess, StateParams};
-use super::load::{Opened, load, scan};
+use super::load::{Opened, load};
 use crate::auth::Role;
 use crate::caller::Access;
 use crate::problem::ProblemDocument;
+use crate::scan::scan;
 use crate::terraform::Refusal;
 
 /// Which resources are listed.
@@ -90,7 +91,7 @@ async fn read(access: &Access, number: Option<u64>) -> Result<(u64, Vec<AbsResou
     let opened = Opened::of(access).await?;
     let version = opened.version(access, number).await?;
     let reader = opened.document.open(&version).await?;
-    let listed = scan(access, reader, |input| {
+    let listed = scan(&access.app, reader, |input| {
         list(input, false).map(|listing| listing.iter().map(|listed| listed.address()).collect::<Vec<_>>())
     });
     if let Ok(found) = listed.await? {

@@ -415,10 +415,13 @@ fn policies(reader: &mut Reader<'_>) -> Policies {
 
 fn maintenance(reader: &Reader<'_>) -> MaintenanceOptions {
     let mut options = MaintenanceOptions::default();
-    let (versions, younger) = (reader.amount("retention.versions"), reader.time("retention.age"));
-    if versions.is_some() || younger.is_some() {
-        options.retention = Retention::Newest { count: versions.unwrap_or(1), younger };
-    }
+    let retention = |count: Option<u64>, younger: Option<Duration>| match count.is_some() || younger.is_some()
+    {
+        true => Retention::Newest { count: count.unwrap_or(1), younger },
+        false => Retention::Everything,
+    };
+    options.retention = retention(reader.amount("retention.versions"), reader.time("retention.age"));
+    options.updates = retention(reader.amount("retention.updates"), reader.time("retention.updates_age"));
     options.interval = reader.time("retention.interval").unwrap_or(options.interval);
     options
 }

@@ -254,10 +254,23 @@ pub(crate) const OPTIONS: &[Spec] = &[
         "Versions that are younger than this are kept as well, however many there are.",
     ),
     fixed(
+        "retention.updates",
+        Kind::CountOrOff(1, 1_000_000),
+        Some("off"),
+        "Of how many of the newest updates of a Pulumi stack, previews among them, events and journals are kept: of all of them where this and \
+         `retention.updates_age` are `off`. The history itself goes by `retention.versions`.",
+    ),
+    fixed(
+        "retention.updates_age",
+        Kind::TimeOrOff(60, 36_500 * DAY),
+        Some("off"),
+        "Events and journals of updates that are younger than this are kept as well, however many there are; those of the last day always.",
+    ),
+    fixed(
         "retention.interval",
         Kind::Time(60, 30 * DAY),
         Some("1h"),
-        "How often old versions, and what crashes have left, are removed, by all nodes together.",
+        "How often old versions, what old updates left, and what crashes have left, are removed, by all nodes together.",
     ),
     fixed(
         "metrics.listen",

@@ -4,6 +4,8 @@ mod access;
 mod answer;
 mod body;
 mod history;
+mod journal;
+mod resources;
 mod saves;
 mod secrets;
 mod stack;
@@ -108,6 +110,8 @@ async fn stack_call(
         StackCall::LatestUpdate => history::latest(client, path).await,
         StackCall::Previews => history::no_previews(client, path).await,
         StackCall::UpdateVersion(version) => history::version(client, path, version).await,
+        StackCall::Resources => resources::list(client, path, query).await,
+        StackCall::Outputs => resources::outputs(client, path, query).await,
         StackCall::AppendVersion => history::append(client, path, incoming).await,
         StackCall::Encrypt => secrets::encrypt(client, path, incoming).await,
         StackCall::Decrypt => secrets::decrypt(client, path, incoming).await,
@@ -135,6 +139,7 @@ async fn update_call(
         UpdateCall::Start => request.start(incoming).await,
         UpdateCall::Cancel => request.cancel().await,
         UpdateCall::Events => request.events().await,
+        UpdateCall::Journal => request.journal().await,
         UpdateCall::RenewLease => request.renew(incoming).await,
         UpdateCall::Complete => request.complete(incoming).await,
         UpdateCall::RecordEvents => request.store_events(incoming).await,

@@ -62,7 +62,7 @@ pub(super) async fn create(
 
 impl Request<'_> {
     /// The user that asks, and the update.
-    async fn access(&self, action: &'static str, role: Role) -> Result<(Access, Update), Problem> {
+    pub(super) async fn access(&self, action: &'static str, role: Role) -> Result<(Access, Update), Problem> {
         let access = Client::of(self.app, self.parts)?.stack(action, role, self.path).await?;
         let update = access.stack.update(self.update);
         Ok((access, update))

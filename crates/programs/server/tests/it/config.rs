@@ -258,6 +258,11 @@ fn retention_is_by_number_and_by_age() {
         Retention::Newest { count: 10, younger: Some(day) }
     );
     assert_eq!(retention("age = \"1d\"\n"), Retention::Newest { count: 1, younger: Some(day) });
+    let updates = |text: &str| build(&format!("[retention]\n{text}")).unwrap().maintenance.updates;
+    assert_eq!(updates("versions = 10\n"), Retention::Everything);
+    let both = "updates = 50\nupdates_age = \"1d\"\n";
+    assert_eq!(updates(both), Retention::Newest { count: 50, younger: Some(day) });
+    assert_eq!(retention(both), Retention::Everything);
 }
 
 #[test]

@@ -55,3 +55,53 @@ async fn the_lock_of_the_maintenance_is_no_state() {
     Maintenance::new(server.app.clone(), MaintenanceOptions::default()).take_turn().await.unwrap().unwrap();
     assert_eq!(server.admin().get("/api/v1/locks").await.json(), serde_json::json!({"locks": []}));
 }
+
+#[tokio::test]
+async fn what_old_updates_of_stacks_left_goes_with_the_sweep_and_the_history_stays() {
+    let clock = Arc::new(FixedClock::new(Timestamp::parse("2026-03-01T12:00:00Z").unwrap()));
+    let time: Arc<FixedClock> = Arc::clone(&clock);
+    let blobs: Arc<dyn BlobStore> = Arc::new(MemoryBlobs::with_clock("states", time));
+    let server = node(&blobs, &clock, 1);
+    let client = server.admin();
+    let call = async |method: &str, path: &str, body: &str, token: &str| {
+        let mut request = http::Request::builder().method(method).uri(format!("/api/stacks/acme/{path}"));
+        if !token.is_empty() {
+            request = request.header("authorization", format!("update-token {token}"));
+        }
+        let answer = client.send(request.body(body.to_owned().into()).unwrap()).await;
+        assert!(answer.status.is_success(), "{path}: {}", answer.text());
+        if answer.body.is_empty() { serde_json::Value::Null } else { answer.json() }
+    };
+    call("POST", "p", r#"{"stackName": "dev"}"#, "").await;
+    let mut updates = Vec::new();
+    for _ in 0..3 {
+        let created = call("POST", "p/dev/update", r#"{"metadata": {"message": "kept"}}"#, "").await;
+        let update = format!("p/dev/update/{}", created["updateID"].as_str().unwrap());
+        let started = call("POST", &update, "{}", "").await;
+        let token = started["token"].as_str().unwrap();
+        call("POST", &format!("{update}/events/batch"), r#"{"events": [{"sequence": 0}]}"#, token).await;
+        call("POST", &format!("{update}/complete"), r#"{"status": "succeeded"}"#, token).await;
+        updates.push(update);
+        clock.advance(Duration::from_secs(1));
+    }
+    let events = async || {
+        let mut found = Vec::new();
+        for update in &updates {
+            let read = call("GET", &format!("{update}/events"), "", "").await;
+            found.push(read["events"].as_array().unwrap().len());
+        }
+        found
+    };
+    let mut options = MaintenanceOptions::default();
+    options.updates = Retention::Newest { count: 1, younger: None };
+    let maintenance = Maintenance::new(server.app.clone(), options);
+    maintenance.take_turn().await.unwrap().unwrap();
+    assert_eq!(events().await, [1, 1, 1], "they are younger than the grace");
+    clock.advance(Duration::from_secs(2 * 24 * 3600));
+    maintenance.take_turn().await.unwrap().unwrap();
+    assert_eq!(events().await, [0, 0, 1]);
+    let history = call("GET", "p/dev/updates", "", "").await;
+    let messages: Vec<_> =
+        history["updates"].as_array().unwrap().iter().map(|update| &update["message"]).collect();
+    assert_eq!(messages, ["kept", "kept", "kept"]);
+}

@@ -5,12 +5,11 @@ use std::collections::BTreeMap;
 use futures_util::stream::{self, StreamExt};
 use groundstate_blobs::Listed;
 use groundstate_common::Timestamp;
-use groundstate_pulumi_snapshot::ProjectName;
+use groundstate_pulumi_snapshot::{ProjectName, project_name};
 
 use super::{Backend, folder, objects};
 use crate::names::stack_of_file;
 use crate::stack::Checkpoint;
-use crate::stack_ref::project_name;
 use crate::{Layout, Result, StackRef, Warning};
 
 /// Which stacks are listed. The default lists all.

@@ -1,8 +1,9 @@
 //! What the names of objects say: to which stack they belong, and as what.
 
+use groundstate_pulumi_snapshot::{project_name, stack_name};
+
 use crate::names::stack_of_file;
 use crate::stack::time_of;
-use crate::stack_ref::{project_name, stack_name};
 use crate::{Layout, ORGANIZATION, StackRef};
 
 /// What a file in the folder of stacks is to its stack.

@@ -7,12 +7,12 @@ use std::time::Duration;
 use futures_util::stream::{self, StreamExt};
 use groundstate_blobs::{Key, Listed};
 use groundstate_common::Timestamp;
+use groundstate_pulumi_snapshot::{project_name, stack_name};
 
 use super::names::{Part, of_json, of_lock, of_stacks};
 use super::{Leftover, LeftoverKind, Leftovers};
 use crate::backend::{all_in_folder, all_objects};
 use crate::lock::{found_lease, found_object};
-use crate::stack_ref::{project_name, stack_name};
 use crate::{Backend, Compression, FoundLock, Layout, LockContent, Op, Result, StackRef};
 
 /// What is younger may belong to a process that is at work.

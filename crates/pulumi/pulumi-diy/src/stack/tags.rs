@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use groundstate_blobs::{BlobVersion, ErrorKind as BlobKind, GetOptions, Precondition, PutOptions};
+use groundstate_pulumi_snapshot::check_tag;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -12,9 +13,6 @@ use crate::{Error, ErrorKind, Guard, Op, Result};
 
 /// The only version of the file.
 const VERSION: i64 = 1;
-
-/// The longest name and the longest value, in characters.
-const LONGEST: (usize, usize) = (40, 256);
 
 /// The tags of a stack, as they were read. What the file has beside them is kept.
 #[derive(Clone, Debug, Default)]
@@ -59,18 +57,10 @@ impl Tags {
     /// [`Invalid`](ErrorKind::Invalid) for a name that is not one of 1 to 40 letters, digits, `-`, `_`, `.` and `:`, and for a value
     /// of more than 256 characters.
     pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
-        let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');
-        let invalid =
-            |why: String| Error::new(ErrorKind::Invalid, Op::Tag, format_args!("tag {name:?}")).because(why);
-        if name.is_empty() || !name.chars().all(allowed) {
-            return Err(invalid("a name has letters, digits, `-`, `_`, `.` and `:` only".to_owned()));
-        }
-        if name.len() > LONGEST.0 {
-            return Err(invalid(format!("a name has at most {} characters", LONGEST.0)));
-        }
-        if value.chars().count() > LONGEST.1 {
-            return Err(invalid(format!("a value has at most {} characters", LONGEST.1)));
-        }
+        check_tag(name, value).map_err(|error| {
+            let failure = Error::new(ErrorKind::Invalid, Op::Tag, format_args!("tag {name:?}"));
+            failure.because(error.to_string())
+        })?;
         self.tags.insert(name.to_owned(), value.to_owned());
         Ok(())
     }

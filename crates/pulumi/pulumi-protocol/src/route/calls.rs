@@ -45,6 +45,10 @@ pub enum StackCall {
     Previews,
     /// `POST …/versions`, of servers of this project: appends a version of another history.
     AppendVersion,
+    /// `GET …/resources`, of servers of this project: a page of the resources.
+    Resources,
+    /// `GET …/outputs`, of servers of this project: the outputs without secrets.
+    Outputs,
     /// `POST …/encrypt`
     Encrypt,
     /// `POST …/decrypt`
@@ -79,6 +83,8 @@ pub enum UpdateCall {
     RecordEvents,
     /// `GET …/events`
     Events,
+    /// `GET …/journal`, of servers of this project: the entries of the journal.
+    Journal,
     /// `POST …/renew_lease`
     RenewLease,
     /// `POST …/complete`
@@ -89,7 +95,7 @@ pub enum UpdateCall {
 
 impl StackCall {
     /// Calls whose path is fixed, with method and end of the path.
-    const FIXED: [(Self, &'static str, &'static str); 17] = [
+    const FIXED: [(Self, &'static str, &'static str); 19] = [
         (Self::Get, "GET", ""),
         (Self::Delete, "DELETE", ""),
         (Self::Rename, "POST", "/rename"),
@@ -101,6 +107,8 @@ impl StackCall {
         (Self::LatestUpdate, "GET", "/updates/latest"),
         (Self::Previews, "GET", "/updates/latest/previews"),
         (Self::AppendVersion, "POST", "/versions"),
+        (Self::Resources, "GET", "/resources"),
+        (Self::Outputs, "GET", "/outputs"),
         (Self::Encrypt, "POST", "/encrypt"),
         (Self::Decrypt, "POST", "/decrypt"),
         (Self::BatchEncrypt, "POST", "/batch-encrypt"),
@@ -156,13 +164,14 @@ impl UpdateCall {
             Self::CheckpointDelta => ("PATCH", "/checkpointdelta"),
             Self::RecordEvents => ("POST", "/events/batch"),
             Self::Events => ("GET", "/events"),
+            Self::Journal => ("GET", "/journal"),
             Self::RenewLease => ("POST", "/renew_lease"),
             Self::Complete => ("POST", "/complete"),
             Self::Cancel => ("POST", "/cancel"),
         }
     }
 
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::Status,
         Self::Start,
         Self::JournalEntries,
@@ -171,6 +180,7 @@ impl UpdateCall {
         Self::CheckpointDelta,
         Self::RecordEvents,
         Self::Events,
+        Self::Journal,
         Self::RenewLease,
         Self::Complete,
         Self::Cancel,
@@ -191,7 +201,7 @@ impl UpdateCall {
     /// Calls of the client that holds the lease bring its token, all others that of a user.
     pub fn authorization(self) -> Authorization {
         match self {
-            Self::Status | Self::Start | Self::Events | Self::Cancel => Authorization::Token,
+            Self::Status | Self::Start | Self::Events | Self::Journal | Self::Cancel => Authorization::Token,
             Self::JournalEntries
             | Self::Checkpoint
             | Self::CheckpointVerbatim

@@ -4,6 +4,7 @@
 
 mod appends;
 mod checkpoints;
+mod fuzzed;
 mod journals;
 mod leases;
 mod requests;

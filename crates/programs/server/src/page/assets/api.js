@@ -1,6 +1,6 @@
 // Requests to the JSON API. The token is kept for this tab only, and only ever sent as a header.
 
-import { parseJson, size } from "./text.js";
+import { parseJson } from "./text.js";
 
 const KEY = "groundstate.token";
 
@@ -75,26 +75,6 @@ async function problemOf(response) {
 export async function get(path, query, signal) {
   const response = await send(path, { query, signal });
   return parseJson(await response.text());
-}
-
-/** Reads a document of at most `most` bytes; a larger one is refused with the status 413, and not read to its end. */
-export async function getUpTo(most, path, signal) {
-  const reader = (await send(path, { signal })).body.getReader();
-  const decoder = new TextDecoder();
-  let [text, bytes] = ["", 0];
-  for (;;) {
-    const { done, value } = await reader.read().catch((error) => {
-      if (error.name === "AbortError") throw error;
-      throw new Problem(0, "the server broke off its answer", "try again", "");
-    });
-    if (done) return parseJson(text + decoder.decode());
-    bytes += value.length;
-    if (bytes > most) {
-      reader.cancel().catch(() => {});
-      throw new Problem(413, "the state is too large to be shown", `it has more than ${size(most)}; read it with pulumi stack export`, "");
-    }
-    text += decoder.decode(value, { stream: true });
-  }
 }
 
 export async function post(path, body) {

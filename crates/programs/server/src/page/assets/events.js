@@ -2,14 +2,12 @@
 
 import { get, stackPath } from "./api.js";
 import { text, urnName, urnType } from "./deployment.js";
-import { problemText } from "./dialogs.js";
 import { chip, code, h, message } from "./dom.js";
+import { repeat } from "./follow.js";
 import { stackFrame } from "./stacks.js";
 import { count, visible } from "./text.js";
 import { changes } from "./updates.js";
 
-/** How long to wait between two looks, in milliseconds. */
-const EVERY = 2000;
 /** How many lines are kept. */
 const LINES = 1000;
 /** After so many looks an event that is missing is given up: an engine does not send again what got lost. */
@@ -22,7 +20,8 @@ export async function eventsView({ stack, query, signal }) {
   return stackFrame(stack, "updates", h("section", { "aria-labelledby": "events" }, h("h2", { id: "events" }, "Events of the update ", code(update)), eventsPanel(stack, update, signal)), "Events");
 }
 
-function updatePath(stack, update) {
+/** The path of an update in the protocol of Pulumi. */
+export function updatePath(stack, update) {
   return `${stackPath(stack)}/update/${encodeURIComponent(update)}`;
 }
 
@@ -70,27 +69,16 @@ export function eventsPanel(stack, update, signal, ended = () => {}) {
     ];
     told.textContent = parts.filter(Boolean).join(" · ");
   };
-  const follow = async () => {
-    while (!signal.aborted) {
-      try {
-        // What is said of the end before the events are read holds for all of them.
-        const { status } = await get(path, {}, signal);
-        await read();
-        problem.hidden = true;
-        tell(visible(status));
-        if (status !== "running") return ended();
-      } catch (error) {
-        if (error.name === "AbortError") return undefined;
-        problem.replaceChildren(...problemText(error));
-        problem.hidden = false;
-        const isPassing = error.status === 0 || error.status === 429 || error.status >= 500;
-        if (!isPassing) return undefined;
-      }
-      await new Promise((resolve) => setTimeout(resolve, EVERY));
-    }
-    return undefined;
+  const look = async () => {
+    // What is said of the end before the events are read holds for all of them.
+    const { status } = await get(path, {}, signal);
+    await read();
+    tell(visible(status));
+    if (status === "running") return true;
+    ended();
+    return false;
   };
-  follow();
+  repeat(look, signal, problem);
   return h("div", {}, told, problem, list);
 }
 

@@ -5,6 +5,7 @@ import { problemText } from "./dialogs.js";
 import { announce, h } from "./dom.js";
 import { diffView, versionsView } from "./history.js";
 import { eventsView } from "./events.js";
+import { journalView } from "./journal.js";
 import { resourceView, resourcesView } from "./resources.js";
 import { stackOutputsView, stackView } from "./stack.js";
 import { stackFrame, stacksView } from "./stacks.js";
@@ -15,7 +16,7 @@ import { updatesView } from "./updates.js";
 
 const VIEWS = { "": statesView, projects: projectsView, stacks: stacksView, locks: locksView };
 const STATE_VIEWS = { "": overviewView, resources: resourcesView, resource: resourceView, outputs: outputsView, versions: versionsView, diff: diffView, graph: graphView };
-const STACK_VIEWS = { "": stackView, resources: stackResourcesView, outputs: stackOutputsView, updates: updatesView, events: eventsView };
+const STACK_VIEWS = { "": stackView, resources: stackResourcesView, outputs: stackOutputsView, updates: updatesView, events: eventsView, journal: journalView };
 /** The tabs of pages that have none of their own. */
 const TABS = { resource: "resources", diff: "versions", events: "updates" };
 /** What has pages of its own, by a name of three parts. */

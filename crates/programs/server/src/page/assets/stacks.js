@@ -1,7 +1,8 @@
 // The list of Pulumi stacks, and what is around the pages of one.
 
-import { get } from "./api.js";
+import { get, stackPath } from "./api.js";
 import { chip, code, h, row, time } from "./dom.js";
+import { repeat } from "./follow.js";
 import { pages, searchField } from "./states.js";
 import { count, exact, visible } from "./text.js";
 
@@ -10,7 +11,10 @@ const TABS = [
   ["resources", "Resources"],
   ["outputs", "Outputs"],
   ["updates", "Updates"],
+  ["journal", "Journal"],
 ];
+/** How often it is looked whether a stack has changed, in milliseconds. */
+const WATCHED = 3000;
 
 /** The link to a page of a stack. */
 export function stackLink({ owner, project, stack }, tab = "") {
@@ -37,6 +41,19 @@ export function stackFrame(stack, tab, content, title) {
       content,
     ],
   };
+}
+
+/** Looks now and then whether a stack has another version or another update than `known`, and calls `changed`, which gives what is known then. */
+export function watchStack(stack, known, signal, changed) {
+  const mark = (item) => [exact(item.version), item.activeUpdate, Boolean(item.currentOperation)].join(" ");
+  let last = mark(known);
+  const look = async () => {
+    if (document.hidden) return true;
+    const item = await get(stackPath(stack), {}, signal);
+    if (mark(item) !== last) last = mark((await changed(item)) ?? item);
+    return true;
+  };
+  setTimeout(() => repeat(look, signal, null, WATCHED), WATCHED);
 }
 
 /** A time in seconds since 1970. */

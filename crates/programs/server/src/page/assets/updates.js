@@ -2,7 +2,7 @@
 
 import { get, stackPath } from "./api.js";
 import { chip, code, h, message, row } from "./dom.js";
-import { stackFrame, stackLink, unixTime } from "./stacks.js";
+import { stackFrame, stackLink, unixTime, watchStack } from "./stacks.js";
 import { pages } from "./states.js";
 import { count, duration, exact } from "./text.js";
 
@@ -21,9 +21,15 @@ export async function updatesView({ stack, signal, fail }) {
     return { rows: older.map((update) => updateRow(stack, update)), next: updates.length === PAGE && { page: after.page + 1, below } };
   };
   const list = pages("Updates", COLUMNS, "the stack has never been updated", { read, signal, fail });
-  const { currentOperation } = await get(stackPath(stack), {}, signal);
-  const running = currentOperation && h("p", {}, chip("warn", "in progress"), " ", h("a", { href: stackLink(stack) }, `${currentOperation.kind} by ${currentOperation.author}`));
-  list.load();
+  const running = h("div", {});
+  const show = ({ currentOperation }) => {
+    const link = currentOperation && h("p", {}, chip("warn", "in progress"), " ", h("a", { href: stackLink(stack) }, `${currentOperation.kind} by ${currentOperation.author}`));
+    running.replaceChildren(link ?? "");
+    list.load();
+  };
+  const item = await get(stackPath(stack), {}, signal);
+  show(item);
+  watchStack(stack, item, signal, show);
   return stackFrame(stack, "updates", [running, list.node]);
 }
 
@@ -34,7 +40,8 @@ export function changes(counts) {
 
 function updateRow(stack, update) {
   const version = exact(update.version);
-  const events = update.updateID && !WITHOUT_EVENTS.includes(update.kind) && `${stackLink(stack, "events")}?${new URLSearchParams({ update: update.updateID })}`;
+  const hasRun = update.updateID && !update.source && !WITHOUT_EVENTS.includes(update.kind);
+  const link = (tab, label) => h("a", { href: `${stackLink(stack, tab)}?${new URLSearchParams({ update: update.updateID })}`, "aria-label": `${label} of version ${version}` }, label);
   const took = Number(update.endTime) - Number(update.startTime);
   return row(COLUMNS, [
     code(version),
@@ -42,10 +49,10 @@ function updateRow(stack, update) {
     chip(update.result === "succeeded" ? "good" : "bad", update.result),
     changes(update.resourceChanges),
     count(update.resourceCount),
-    update.requestedBy?.name ?? "–",
+    [update.requestedBy?.name ?? "–", update.source && [" ", chip("quiet", `version ${exact(update.source.version)} elsewhere`)]],
     update.message ? message(update.message) : "",
     unixTime(update.startTime),
     took >= 0 ? duration(took) : "–",
-    events ? h("a", { href: events, "aria-label": `Events of version ${version}` }, "Events") : "–",
+    hasRun ? [link("events", "Events"), " ", link("journal", "Journal")] : "–",
   ]);
 }

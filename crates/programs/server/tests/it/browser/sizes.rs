@@ -106,6 +106,7 @@ async fn pages_fit_wide_and_narrow_windows_in_light_and_dark() {
         ("stack-resources", &format!("{STACK}/resources")),
         ("stack-outputs", &format!("{STACK}/outputs")),
         ("stack-updates", &format!("{STACK}/updates")),
+        ("stack-journal", &format!("{STACK}/journal")),
         ("stack-problem", &format!("{STACK}/events?update=none")),
         ("dialog", STATE),
     ];

@@ -57,10 +57,14 @@ struct Engine<'a> {
 
 impl<'a> Engine<'a> {
     async fn start(client: &'a Client, message: &str) -> Self {
+        Self::start_with(client, message, &json!({})).await
+    }
+
+    async fn start_with(client: &'a Client, message: &str, start: &Value) -> Self {
         let asked = json!({"name": "shop", "runtime": "yaml", "metadata": {"message": message}});
         let created = client.call("POST", &format!("{API}/update"), asked.to_string()).await.is(200).json();
         let url = format!("{API}/update/{}", created["updateID"].as_str().unwrap());
-        let started = client.call("POST", &url, "{}").await.is(200).json();
+        let started = client.call("POST", &url, start.to_string()).await.is(200).json();
         Self { client, url, token: started["token"].as_str().unwrap().to_owned() }
     }
 
@@ -262,6 +266,112 @@ async fn the_events_of_an_update_are_shown_while_it_runs_in_the_order_of_the_eng
     page.shows_no("the server does not answer");
     page.shows("nearly there");
     has_no_secret(&page);
+    is_clean(&page, &site);
+}
+
+fn entry(sequence: u64, kind: u64, operation: u64, members: Value) -> Value {
+    let mut entry = json!({"version": 1, "kind": kind, "sequenceID": sequence, "operationID": operation, "removeOld": null, "removeNew": null});
+    for (name, value) in members.as_object().unwrap() {
+        entry[name] = value.clone();
+    }
+    entry
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_journal_of_an_update_is_shown_while_it_runs_without_values() {
+    let Some(site) = Site::start().await else { return };
+    stack(&site).await;
+    let page = site.signed_in(&site.reader);
+    open(&page, &format!("{STACK}/journal"), "No entry is stored");
+    let engine = Engine::start_with(&site.client, "the third", &json!({"journalVersion": 1})).await;
+    let secret = json!({"key": {SIGNATURE: SECRET, "ciphertext": "v1:c1pher"}, "plain": "s3cret-input"});
+    let machine = json!({"urn": urn("acme:vm:Machine", HOSTILE), "custom": true, "id": "hunter2", "type": "acme:vm:Machine", "inputs": secret, "outputs": secret});
+    let provider = json!({"type": "passphrase", "state": {"salt": "v1:c1pher"}});
+    let creating = json!({"operation": {"type": "creating", "resource": machine}});
+    let batch = [
+        entry(3, 1, 1, json!({"removeOld": 1, "state": machine})),
+        entry(1, 6, 0, json!({"secretsProvider": provider})),
+    ];
+    engine.send("PATCH", "journalentries", &json!({"entries": batch})).await;
+    open(&page, "#/stacks", "in progress");
+    open(&page, &format!("{STACK}/journal"), "The update runs, and this list grows. · 2 entries");
+    let rows = || {
+        page.value("[...document.querySelectorAll('tbody tr')].map((it) => it.innerText.replaceAll(/\\s+/g, ' ').trim())")
+    };
+    let name = "<img src=x onerror='window.hit = 1'>\\u001b[31m\\u202e";
+    let first = "1 secrets-manager – – secrets by passphrase";
+    let third = format!("3 success 1 {name} acme:vm:Machine recorded; removes resource 1 of the base");
+    assert_eq!(rows(), json!([first, third]));
+    // What comes later may be of an earlier place.
+    engine.send("PATCH", "journalentries", &json!({"entries": [entry(2, 0, 1, creating)]})).await;
+    page.shows("3 entries");
+    let second = format!("2 begin creating1 {name} acme:vm:Machine –");
+    assert_eq!(rows(), json!([first, second, third]));
+    has_no_secret(&page);
+    engine.end().await;
+    page.shows("The update has ended: succeeded. · 3 entries");
+    open(&page, &format!("{STACK}/updates"), "3 shown");
+    page.click("[aria-label='Journal of version 3']");
+    page.shows("3 entries");
+    page.click("[aria-labelledby=journal] a");
+    page.shows("Events of the update");
+    open(&page, &format!("{STACK}/journal?update=none"), "there is no update none");
+    is_clean(&page, &site);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_open_page_notices_an_update_that_starts_and_one_that_ended() {
+    let Some(site) = Site::start().await else { return };
+    stack(&site).await;
+    let (overview, updates) = (site.signed_in(&site.reader), site.signed_in(&site.reader));
+    open(&overview, STACK, "No update runs.");
+    open(&updates, &format!("{STACK}/updates"), "2 shown");
+    let engine = Engine::start(&site.client, "the third").await;
+    engine.tell(&[step(0, "resourcePreEvent", "create", "first")]).await;
+    overview.shows("update by admin");
+    overview.shows("create begins");
+    updates.shows("update by admin");
+    engine.end().await;
+    overview.shows("No update runs.");
+    overview.shows("The update has ended: succeeded.");
+    updates.shows("3 shown");
+    updates.shows_no("in progress");
+    // And the one after that, on the same pages.
+    let engine = Engine::start(&site.client, "the fourth").await;
+    engine.tell(&[step(0, "resourcePreEvent", "delete", "second")]).await;
+    overview.shows("delete begins");
+    overview.shows_no("create begins");
+    engine.end().await;
+    updates.shows("the fourth");
+    let facts = overview.value("document.querySelector('dl').innerText");
+    assert!(facts.as_str().unwrap().contains('4'), "{facts}");
+    is_clean(&overview, &site);
+    is_clean(&updates, &site);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stack_of_a_hundred_megabytes_is_shown() {
+    let Some(site) = Site::start().await else { return };
+    stack(&site).await;
+    let mut large = deployment("large");
+    let resources = large["deployment"]["resources"].as_array_mut().unwrap();
+    for at in 0..100 {
+        let name = format!("disk-{at:03}");
+        resources.push(
+            json!({"urn": urn("acme:vm:Disk", &name), "custom": true, "id": name, "type": "acme:vm:Disk",
+            "parent": urn("pulumi:pulumi:Stack", "shop-dev"), "outputs": {"data": "#".repeat(1 << 20)}}),
+        );
+    }
+    site.client.call("POST", &format!("{API}/import"), large.to_string()).await.is(200);
+    let page = site.signed_in(&site.reader);
+    open(&page, STACK, "acme:dns:Record");
+    page.shows("v3.259.0");
+    open(&page, &format!("{STACK}/outputs"), "5 outputs");
+    page.shows("\"large\"");
+    open(&page, &format!("{STACK}/resources"), "105 resources");
+    page.click("input[type=search]");
+    page.write("disk-099");
+    page.shows("1 of 105 resources");
     is_clean(&page, &site);
 }
 

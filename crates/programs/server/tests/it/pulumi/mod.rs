@@ -17,3 +17,4 @@ mod service;
 mod stacks;
 mod updates;
 mod versions;
+mod views;

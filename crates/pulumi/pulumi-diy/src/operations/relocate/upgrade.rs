@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use groundstate_pulumi_snapshot::ProjectName;
+use groundstate_pulumi_snapshot::project_name;
 
 use super::{Intent, OP, RelocateOptions, Relocated};
-use crate::stack_ref::project_name;
 use crate::{Backend, Error, ErrorKind, Holder, Layout, LockOptions, Result, Stack, StackRef};
 
 /// A stack in no project.
