@@ -8,6 +8,7 @@ use groundstate_common::Origin;
 
 use crate::home::PulumiHome;
 use crate::project::Project;
+use crate::service_url::ServiceUrl;
 use crate::url::BackendUrl;
 
 /// Where a backend URL comes from.
@@ -22,6 +23,8 @@ pub enum UrlSource {
     Project,
     /// The stored login.
     Login,
+    /// Nothing: it is where `pulumi` goes with a token alone.
+    Default,
 }
 
 impl fmt::Display for UrlSource {
@@ -31,6 +34,7 @@ impl fmt::Display for UrlSource {
             Self::Variable => "PULUMI_BACKEND_URL",
             Self::Project => "the project file",
             Self::Login => "the stored login",
+            Self::Default => "the service of Pulumi",
         })
     }
 }
@@ -55,13 +59,45 @@ impl BackendChoice {
     pub fn of_user(url: BackendUrl) -> Self {
         Self { url, source: UrlSource::CommandLine, origin: Origin::CommandLine }
     }
+}
 
-    /// The backend that the `pulumi` command would use in this directory: `PULUMI_BACKEND_URL`, that of the project file, or the
-    /// stored login.
+/// A Pulumi service, and who decided it.
+///
+/// Whoever decided it, a token is sent only to the address of the user's login: that is checked when it is opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ServiceChoice {
+    /// Its address.
+    pub url: ServiceUrl,
+    /// Where it comes from.
+    pub source: UrlSource,
+}
+
+/// Where stacks are: in a bucket that Pulumi's own backends keep, or in a service.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChosenBackend {
+    /// A directory, a bucket or a database.
+    Bucket(BackendChoice),
+    /// A service.
+    Service(ServiceChoice),
+}
+
+impl ChosenBackend {
+    /// What a URL of the command line means.
     ///
     /// # Errors
     ///
-    /// `NotFound` where none of them says; those of [`BackendUrl::parse`], and of reading the stored login.
+    /// Those of [`BackendUrl::parse`] and [`ServiceUrl::parse`].
+    pub fn of_user(text: &str) -> Result<Self> {
+        Self::parse(text, UrlSource::CommandLine, Origin::CommandLine)
+    }
+
+    /// The backend that the `pulumi` command would use in this directory: `PULUMI_BACKEND_URL`, that of the project file, the
+    /// stored login, or, with a token in `PULUMI_ACCESS_TOKEN` alone, `https://api.pulumi.com`.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` where none of them says; those of [`of_user`](Self::of_user), and of reading the stored login.
     pub fn of_directory(
         directory: &Path,
         project: Option<&Project>,
@@ -70,10 +106,10 @@ impl BackendChoice {
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self> {
         let choose = |text: &str, source, origin| {
-            let url = BackendUrl::parse(text).map_err(|error| from(source, error))?;
-            Ok(Self { url, source, origin })
+            Self::parse(text, source, origin).map_err(|error| from(source, error))
         };
-        if let Some(text) = variable("PULUMI_BACKEND_URL").filter(|text| !text.is_empty()) {
+        let given = |name: &str| variable(name).filter(|text| !text.is_empty());
+        if let Some(text) = given("PULUMI_BACKEND_URL") {
             return choose(&text, UrlSource::Variable, Origin::Environment);
         }
         if let Some(text) = project.and_then(Project::backend) {
@@ -83,13 +119,61 @@ impl BackendChoice {
             return choose(text, UrlSource::Project, origin);
         }
         let logins = home.logins()?;
-        if logins.current.is_empty() {
-            let place = directory.display();
-            return Err(Error::new(ErrorKind::NotFound, Op::Other("find the Pulumi backend of"), place)
-                .because("neither PULUMI_BACKEND_URL nor the project file names one, and no login is stored")
-                .next_step("set PULUMI_BACKEND_URL, or log in with `pulumi login URL`"));
+        if !logins.current.is_empty() {
+            return choose(&logins.current, UrlSource::Login, Origin::Environment);
         }
-        choose(&logins.current, UrlSource::Login, Origin::Environment)
+        if given("PULUMI_ACCESS_TOKEN").is_some() {
+            return choose(ServiceUrl::DEFAULT, UrlSource::Default, Origin::Environment);
+        }
+        let place = directory.display();
+        Err(Error::new(ErrorKind::NotFound, Op::Other("find the Pulumi backend of"), place)
+            .because("neither PULUMI_BACKEND_URL nor the project file names one, and no login is stored")
+            .next_step("set PULUMI_BACKEND_URL, or log in with `pulumi login URL`"))
+    }
+
+    fn parse(text: &str, source: UrlSource, origin: Origin) -> Result<Self> {
+        match ServiceUrl::is_service(text) {
+            true => Ok(Self::Service(ServiceChoice { url: ServiceUrl::parse(text)?, source })),
+            false => Ok(Self::Bucket(BackendChoice { url: BackendUrl::parse(text)?, source, origin })),
+        }
+    }
+
+    /// The bucket, where only stacks in one have what is asked for.
+    ///
+    /// # Errors
+    ///
+    /// `Unsupported` for a service.
+    pub fn bucket(self) -> Result<BackendChoice> {
+        match self {
+            Self::Bucket(choice) => Ok(choice),
+            Self::Service(choice) => Err(choice.url.no_bucket()),
+        }
+    }
+
+    /// What the user wrote, secrets included: logins and selections are stored under it. Not for messages.
+    pub fn secret_text(&self) -> &str {
+        match self {
+            Self::Bucket(choice) => choice.url.secret_text(),
+            Self::Service(choice) => choice.url.as_str(),
+        }
+    }
+
+    /// Where it comes from.
+    pub fn source(&self) -> UrlSource {
+        match self {
+            Self::Bucket(choice) => choice.source,
+            Self::Service(choice) => choice.source,
+        }
+    }
+}
+
+impl fmt::Display for ChosenBackend {
+    /// Without user info and query.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bucket(choice) => choice.url.fmt(f),
+            Self::Service(choice) => choice.url.fmt(f),
+        }
     }
 }
 

@@ -11,7 +11,6 @@ use sha1::{Digest, Sha1};
 
 use crate::project::Project;
 use crate::small_file;
-use crate::url::BackendUrl;
 
 /// Where Pulumi keeps logins and selections of this user.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,7 +93,8 @@ impl PulumiHome {
     }
 }
 
-/// The stack that is selected: `PULUMI_STACK`, or what `pulumi stack select` has stored for this project and backend.
+/// The stack that is selected: `PULUMI_STACK`, or what `pulumi stack select` has stored for this project and backend, whose URL has
+/// to be as the user wrote it ([`ChosenBackend::secret_text`](crate::ChosenBackend::secret_text)).
 ///
 /// # Errors
 ///
@@ -102,7 +102,7 @@ impl PulumiHome {
 pub fn selected_stack(
     home: &PulumiHome,
     project: Option<&Project>,
-    url: &BackendUrl,
+    backend: &str,
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Option<String>> {
     if let Some(stack) = variable("PULUMI_STACK") {
@@ -119,7 +119,7 @@ pub fn selected_stack(
                 .because(format!("it is not JSON of a selection at line {}", error.line()))
                 .next_step("name the stack with `--stack`, or select one with `pulumi stack select`")
         })?;
-        let of_backend = selection.stacks.as_ref().and_then(|stacks| stacks.get(url.secret_text()));
+        let of_backend = selection.stacks.as_ref().and_then(|stacks| stacks.get(backend));
         let stack = of_backend.cloned().unwrap_or(selection.stack);
         return Ok(Some(stack).filter(|stack| !stack.is_empty()));
     }

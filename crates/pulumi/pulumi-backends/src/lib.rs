@@ -13,10 +13,11 @@
 //!
 //! # Finding your way
 //!
-//! - [`BackendUrl`] is what `pulumi login` takes. [`BackendChoice::open`] gives the store, wrapped in retries and below its key prefix,
-//!   and notes on parameters that mean nothing here.
+//! - [`BackendUrl`] is what `pulumi login` takes for a bucket. [`BackendChoice::open`] gives the store, wrapped in retries and below its key
+//!   prefix, and notes on parameters that mean nothing here.
+//! - [`ServiceUrl`] is what it takes for a service. `ServiceChoice::open` gives a client with the token of the user's login.
 //! - [`Project`] is the `Pulumi.yaml` of a directory or of one above it.
-//! - [`BackendChoice::of_directory`] finds the URL as the `pulumi` command does: variable, project file, stored login.
+//! - [`ChosenBackend::of_directory`] finds either as the `pulumi` command does: variable, project file, stored login.
 //! - [`selected_stack`] reads which stack is selected there.
 //! - [`CloudSecrets`] opens the managers of stacks whose data key a key service has wrapped, and makes new ones.
 //! - `ServiceSecrets` opens those whose key a service keeps, for the user who has logged in there.
@@ -26,12 +27,11 @@
 //! # What is deliberately absent
 //!
 //! - The environment of the process: variables are looked up by a function that the caller hands in.
-//! - Services (`https://`): their URLs are recognised and refused.
-//! - Stacks in an open store, which are `groundstate-pulumi-diy`'s.
+//! - Stacks in an open store, which are `groundstate-pulumi-diy`'s, and in a service, which are `groundstate-pulumi-http`'s.
 //!
 //! # Features
 //!
-//! One for each cloud, with its buckets and its keys, one for transit engines, one for secrets that a Pulumi service encrypts, and one for
+//! One for each cloud, with its buckets and its keys, one for transit engines, one for services and the secrets that they encrypt, and one for
 //! databases, all off by default: `s3`,
 //! `gcs`, `azblob`, `hashivault`, `service`, `postgres`.
 
@@ -50,18 +50,24 @@ mod query;
 #[cfg(feature = "s3")]
 mod s3;
 mod secrets;
+#[cfg(feature = "service")]
+mod service_login;
+mod service_url;
 mod small_file;
 mod stack_config;
 mod url;
 mod yaml;
 
-pub use choice::{BackendChoice, UrlSource};
+pub use choice::{BackendChoice, ChosenBackend, ServiceChoice, UrlSource};
 pub use home::{PulumiHome, selected_stack};
 pub use open::{OpenContext, OpenedStore};
 pub use project::Project;
 pub use secrets::{CloudSecrets, CloudSecretsError, KeyUrl, KeyUrlError};
 #[cfg(feature = "service")]
 pub use secrets::{ServiceSecrets, ServiceSecretsError};
+#[cfg(feature = "service")]
+pub use service_login::ServiceLoginError;
+pub use service_url::ServiceUrl;
 pub use stack_config::{StackConfig, StackConfigError, StackKey};
 pub use url::BackendUrl;
 
@@ -69,6 +75,9 @@ pub use url::BackendUrl;
 pub use groundstate_blobs as blobs;
 /// What a program hands to key services, and why they refuse.
 pub use groundstate_key_services as key_services;
+/// What an open service has.
+#[cfg(feature = "service")]
+pub use groundstate_pulumi_http as pulumi_http;
 /// Names of stacks, and what an open store holds.
 pub use groundstate_pulumi_diy as pulumi_diy;
 /// Managers, and the state that they are opened from.

@@ -5,6 +5,7 @@ use std::fmt;
 use groundstate_blobs::{Error, ErrorKind, Key, Op, Result};
 
 use crate::query::{Query, decode};
+use crate::service_url::ServiceUrl;
 
 /// The schemes of stores that this crate knows, in the order in which messages name them.
 const SCHEMES: [&str; 5] = ["azblob", "file", "gs", "postgres", "s3"];
@@ -33,22 +34,22 @@ impl BackendUrl {
     /// Whether a text has the scheme of a backend that keeps stacks in a store or in a service.
     pub fn is_backend(text: &str) -> bool {
         let Some((scheme, _)) = text.split_once("://") else { return false };
-        SCHEMES.iter().chain(&["http", "https"]).any(|known| known.eq_ignore_ascii_case(scheme))
+        SCHEMES.iter().any(|known| known.eq_ignore_ascii_case(scheme)) || ServiceUrl::is_service(text)
     }
 
     /// Reads a backend URL.
     ///
     /// # Errors
     ///
-    /// `Invalid` for what is none, `Unsupported` for services.
+    /// `Invalid` for what is none, `Unsupported` for services, which [`ServiceUrl`] reads.
     pub fn parse(text: &str) -> Result<Self> {
         let (scheme, rest) = text.split_once("://").ok_or_else(|| {
             wrong("the text", "it has no scheme such as s3://")
                 .next_step("write a backend URL as `pulumi login` takes it")
         })?;
         // Nothing behind the scheme is shown before it is known to be no credential.
-        if scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http") {
-            return Err(service(scheme, rest));
+        if ServiceUrl::is_service(text) {
+            return Err(ServiceUrl::parse(text)?.no_bucket());
         }
         if scheme.eq_ignore_ascii_case("postgresql") {
             return Err(wrong("postgresql://…", "Pulumi knows this scheme as postgres")
@@ -183,18 +184,6 @@ fn wrong(shown: &str, why: &str) -> Error {
     Error::new(ErrorKind::Invalid, Op::Use, format_args!("the backend URL {shown}")).because(why)
 }
 
-/// That stacks in a service are not reached.
-fn service(scheme: &str, rest: &str) -> Error {
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let host = authority.rsplit('@').next().unwrap_or_default();
-    let fits = |c: char| c.is_ascii_alphanumeric() || ".-:[]".contains(c);
-    let host: String = host.chars().filter(|c| fits(*c)).take(100).collect();
-    let place = format!("the backend URL {}://{host}", scheme.to_ascii_lowercase());
-    Error::unsupported(Op::Use, place)
-        .because("it is a Pulumi service, and only stacks in directories, buckets and databases are reached")
-        .next_step("export the stack with `pulumi stack export --file FILE` and name FILE instead")
-}
-
 impl fmt::Display for BackendUrl {
     /// Without user info and query.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -241,6 +230,7 @@ mod tests {
             ("ftp://hush", "none of azblob"),
             ("postgresql://hush@h/d", "postgres://"),
             ("https://ana:hush@app.example/x?hush", "app.example"),
+            ("https://app.example/x", "app.example"),
             ("s3://b?token=hush%", "hexadecimal"),
             ("s3://b/hush#x", "%23"),
             ("s3://?hush=hush", "names no bucket"),

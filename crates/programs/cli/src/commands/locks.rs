@@ -7,9 +7,11 @@ use groundstate_statemgr::{LockHolder, LockInfo, Locker};
 use groundstate_statemgr_fs::Backup;
 
 use crate::args::LocksArgs;
-use crate::input::found_stack::FoundStack;
+use crate::input::found_stack::{FoundPlace, FoundStack};
 use crate::input::location::StateLocation;
 use crate::input::runtime::runtime;
+#[cfg(feature = "http")]
+use crate::input::{service::FoundService, service_store};
 use crate::input::stack_store;
 use crate::report::error::{Outcome, Result};
 use crate::report::json::Json;
@@ -54,8 +56,11 @@ pub(super) fn run(args: &LocksArgs) -> Result {
 }
 
 fn look(state: &Path) -> Result<Looked> {
-    if let Some(found) = FoundStack::meant(state)? {
-        return runtime()?.block_on(look_at_stack(&found));
+    match FoundPlace::meant(state)? {
+        Some(FoundPlace::Bucket(found)) => return runtime()?.block_on(look_at_stack(&found)),
+        #[cfg(feature = "http")]
+        Some(FoundPlace::Service(found)) => return runtime()?.block_on(look_at_update(&found)),
+        None => {}
     }
     let opened = ManagedState::open_raw(StateLocation::to_read(state)?, Backup::None, true)?;
     let holder = unlocked(&opened, async |manager| Ok(manager.lock_holder().await?))?;
@@ -69,6 +74,17 @@ async fn look_at_stack(found: &FoundStack) -> Result<Looked> {
     let mut holders = locks.iter().map(stack_store::holder);
     let holder = holders.next();
     Ok(Looked { name: stack.to_string(), holder, others: holders.collect() })
+}
+
+/// The update that runs, which is what locks a stack of a service.
+#[cfg(feature = "http")]
+async fn look_at_update(found: &FoundService) -> Result<Looked> {
+    let stack = found.stack().await.map_err(|error| found.failure(&error))?;
+    let holder = match stack.get().await {
+        Ok(known) => service_store::holder(&known),
+        Err(error) => return Err(found.failed(&error, stack).await),
+    };
+    Ok(Looked { name: stack.to_string(), holder, others: Vec::new() })
 }
 
 fn lines(looked: &Looked) -> Vec<String> {

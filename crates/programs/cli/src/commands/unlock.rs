@@ -6,9 +6,11 @@ use groundstate_statemgr_fs::Backup;
 
 use super::locks::describe;
 use crate::args::UnlockArgs;
-use crate::input::found_stack::FoundStack;
+use crate::input::found_stack::{FoundPlace, FoundStack};
 use crate::input::location::StateLocation;
 use crate::input::runtime::runtime;
+#[cfg(feature = "http")]
+use crate::input::{service::FoundService, service_store};
 use crate::input::stack_store::holder;
 use crate::report::error::chain;
 use crate::report::error::{Failure, Kind, Outcome, Result};
@@ -23,10 +25,13 @@ use crate::session::state_error::{StateError, way_out};
 const MOST_CANDIDATES: usize = 8;
 
 pub(super) fn run(args: &UnlockArgs) -> Result {
-    if args.force
-        && let Some(found) = FoundStack::meant(&args.state)?
-    {
-        return free_stack(args, &found);
+    if args.force {
+        match FoundPlace::meant(&args.state)? {
+            Some(FoundPlace::Bucket(found)) => return free_stack(args, &found),
+            #[cfg(feature = "http")]
+            Some(FoundPlace::Service(found)) => return cancel_update(args, &found),
+            None => {}
+        }
     }
     let opened = ManagedState::open_raw(StateLocation::existing(&args.state)?, Backup::None, true)?;
     let released = unlocked(&opened, async |manager| release(manager, args, &opened).await)?;
@@ -90,6 +95,37 @@ fn free_stack(args: &UnlockArgs, found: &FoundStack) -> Result {
         true => Ok(Outcome::Clean),
         false => Err(still_locked(&stack, found, &failed)),
     }
+}
+
+/// Cancels the update that runs. Its process learns of it when it asks for more time, and writes nothing any more.
+#[cfg(feature = "http")]
+fn cancel_update(args: &UnlockArgs, found: &FoundService) -> Result {
+    let interrupts = Interrupts::listen()?;
+    let (name, holder) = runtime()?.block_on(async {
+        let stack = found.stack().await.map_err(|error| found.failure(&error))?;
+        let known = match stack.get().await {
+            Ok(known) => known,
+            Err(error) => return Err(found.failed(&error, stack).await),
+        };
+        let Some(holder) = service_store::holder(&known) else {
+            return Err(Failure::new(Kind::NotFound, format!("no update of {stack} runs")));
+        };
+        interrupts.check()?;
+        stack.cancel(holder.id.as_str()).await.map_err(|error| found.failure(&error))?;
+        Ok((stack.to_string(), holder))
+    })?;
+    let mut out = Output::stdout();
+    if args.json {
+        out.json(&Json::document(|json| {
+            json.text("state", &name);
+            json.text("lock_id", holder.id.as_str());
+            json.inner("holder", |json| describe(json, &holder));
+        }))?;
+    } else {
+        out.line(&format!("Cancelled the update of {name} that was run by {holder}."))?;
+    }
+    out.finish()?;
+    Ok(Outcome::Clean)
 }
 
 /// That locks of a stack could not be removed.

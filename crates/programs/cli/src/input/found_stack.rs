@@ -6,10 +6,16 @@ use std::sync::Arc;
 use groundstate_blobs::Error as BlobError;
 use groundstate_common::{shell_command, shell_word};
 use groundstate_pulumi_backends::OpenedStore;
+#[cfg(feature = "http")]
+use groundstate_pulumi_backends::pulumi_http::Service;
 use groundstate_pulumi_diy::{Backend as Bucket, Error, ErrorKind, LockConflict, Op, Stack, StackRef};
+#[cfg(feature = "http")]
+use groundstate_pulumi_snapshot::ProjectName;
 
 use crate::input::environment::Environment;
 use crate::input::remote::warn_once;
+#[cfg(feature = "http")]
+use crate::input::service::FoundService;
 use crate::input::stack::{self, context};
 use crate::input::stack_store::{StackPlace, missing, warn};
 use crate::report::error::{Failure, Kind, Result};
@@ -24,7 +30,14 @@ pub(crate) struct FoundStack {
     pub(crate) is_named: bool,
 }
 
-impl FoundStack {
+/// A stack, where it is: in a bucket, or in a service.
+pub(crate) enum FoundPlace {
+    Bucket(FoundStack),
+    #[cfg(feature = "http")]
+    Service(FoundService),
+}
+
+impl FoundPlace {
     /// Finds the stack that an argument names: a directory, or an address with the stack behind `#`.
     pub(crate) fn at(argument: &Path) -> Result<Self> {
         let environment = Environment::of_process();
@@ -47,6 +60,28 @@ impl FoundStack {
         if is_stack { Self::at(argument).map(Some) } else { Ok(None) }
     }
 
+    #[cfg(feature = "http")]
+    pub(crate) fn of_service(
+        service: Service,
+        stack: String,
+        project: Option<ProjectName>,
+        argument: String,
+        is_named: bool,
+    ) -> Self {
+        Self::Service(FoundService::new(service, stack, project, argument).named(is_named))
+    }
+
+    /// The stack in a bucket, where only one has what `command` is for; `instead` says what to do with one of a service.
+    pub(crate) fn bucket(self, command: &str, instead: &str) -> Result<FoundStack> {
+        match self {
+            Self::Bucket(found) => Ok(found),
+            #[cfg(feature = "http")]
+            Self::Service(found) => Err(stack::for_buckets(&found, command, instead)),
+        }
+    }
+}
+
+impl FoundStack {
     /// Another stack of the same backend.
     pub(crate) fn named(&self, stack: &str) -> Self {
         let mut place = self.place.clone();

@@ -22,6 +22,10 @@ pub(crate) mod run_journal;
 pub(crate) mod runtime;
 #[cfg(feature = "server")]
 pub(crate) mod server;
+#[cfg(feature = "http")]
+pub(crate) mod service;
+#[cfg(feature = "http")]
+pub(crate) mod service_store;
 pub(crate) mod source;
 pub(crate) mod stack;
 pub(crate) mod stack_config;

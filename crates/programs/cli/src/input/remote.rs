@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use groundstate_backends::{BackendsError, PlaceUrl};
 use groundstate_statemgr::{Backend, StateStore};
 
+#[cfg(feature = "http")]
+use crate::input::service::FoundService;
 use crate::input::stack_store::StackBackend;
 use crate::report::error::Result;
 use crate::report::messages::Messages;
@@ -28,8 +30,29 @@ pub(crate) struct Remote {
     pub(crate) store: Arc<dyn StateStore>,
     /// What to write into commands that are to name it.
     pub(crate) argument: String,
-    /// The stack, if it is one in a Pulumi backend of the user's own.
-    stack: Option<StackBackend>,
+    /// The stack, if it is one of Pulumi.
+    stack: Option<RemoteStack>,
+}
+
+/// A stack of Pulumi that is not in a file.
+#[derive(Clone, Debug)]
+pub(crate) enum RemoteStack {
+    /// In a directory, a bucket or a database.
+    Bucket(StackBackend),
+    /// In a service.
+    #[cfg(feature = "http")]
+    Service(FoundService),
+}
+
+impl RemoteStack {
+    /// The name of the stack alone, without its organization and project.
+    pub(crate) fn stack_name(&self) -> &str {
+        match self {
+            Self::Bucket(stack) => stack.stack_name(),
+            #[cfg(feature = "http")]
+            Self::Service(found) => found.stack_name(),
+        }
+    }
 }
 
 impl Remote {
@@ -48,19 +71,28 @@ impl Remote {
     pub(crate) fn of_stack(
         place: groundstate_backends::Location,
         argument: &str,
-        stack: StackBackend,
+        stack: RemoteStack,
     ) -> Result<Self> {
         Ok(Self { stack: Some(stack), argument: argument.to_owned(), ..Self::new(place, argument)? })
     }
 
-    /// Whether it is a stack in a Pulumi backend of the user's own.
+    /// Whether it is a stack of Pulumi, in a backend of the user's own or in a service.
     pub(crate) fn is_stack(&self) -> bool {
         self.stack.is_some()
     }
 
     /// The stack, if it is one.
-    pub(crate) fn stack(&self) -> Option<&StackBackend> {
+    pub(crate) fn stack(&self) -> Option<&RemoteStack> {
         self.stack.as_ref()
+    }
+
+    /// The stack, if it is one of a service.
+    #[cfg(feature = "http")]
+    pub(crate) fn service(&self) -> Option<&FoundService> {
+        match &self.stack {
+            Some(RemoteStack::Service(found)) => Some(found),
+            _ => None,
+        }
     }
 
     pub(crate) fn backend(&self) -> &Arc<dyn Backend> {

@@ -1,4 +1,4 @@
-//! Stacks of Pulumi where Pulumi's own backends keep them: in a directory, a bucket or a database.
+//! Stacks of Pulumi: where Pulumi's own backends keep them, in a directory, a bucket or a database, or in a service.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,14 +7,16 @@ use groundstate_backends::{Location, Opened, Settings};
 use groundstate_blobs::{Context as BlobContext, Error as BlobError};
 use groundstate_common::{OsIds, SystemClock};
 use groundstate_pulumi_backends::{
-    BackendChoice, BackendUrl, OpenContext, OpenedStore, Project, PulumiHome, selected_stack,
+    BackendChoice, ChosenBackend, OpenContext, OpenedStore, Project, PulumiHome, ServiceChoice, selected_stack,
 };
 use groundstate_pulumi_diy::{Options, StackRef};
 use groundstate_statemgr::{TokioSleeper, WorkspaceName};
 
 use crate::input::environment::Environment;
-use crate::input::found_stack::FoundStack;
-use crate::input::remote::Remote;
+use crate::input::found_stack::{FoundPlace, FoundStack};
+use crate::input::remote::{Remote, RemoteStack};
+#[cfg(feature = "http")]
+use crate::input::service::FoundService;
 use crate::input::stack_config;
 use crate::input::stack_store::{StackBackend, StackPlace};
 use crate::report::error::{Failure, Kind, Result};
@@ -83,27 +85,54 @@ pub(crate) fn of_address(text: &str, environment: &Environment) -> Result<Remote
 }
 
 /// The same, for commands on the stack as a whole.
-pub(crate) fn found_at_address(text: &str, environment: &Environment) -> Result<FoundStack> {
+pub(crate) fn found_at_address(text: &str, environment: &Environment) -> Result<FoundPlace> {
     let (url, stack) = text.split_once('#').map_or((text, None), |(url, stack)| (url, Some(stack)));
     let variable = |name: &str| environment.variables.get(name).map(str::to_owned);
-    let choice = BackendChoice::of_user(BackendUrl::parse(url).map_err(|error| refused(&error))?);
+    let chosen = ChosenBackend::of_user(url).map_err(|error| refused(&error))?;
     let stack = stack.map(str::to_owned).or_else(|| environment.stack().map(str::to_owned));
     let stack = stack.filter(|stack| !stack.is_empty()).ok_or_else(|| {
-        let message = format!("{} names no stack", choice.url);
+        let message = format!("{chosen} names no stack");
         let hint = "write it behind a `#`, as in 'pulumi+s3://BUCKET#organization/PROJECT/STACK', or with `--stack`; \
                     `groundstate stacks list` shows the stacks";
         Failure::new(Kind::Usage, message).hint(hint)
     })?;
-    let opened = open(&choice, Path::new("."), &variable)?;
-    let argument = format!("{}#{stack}", shown(&choice.url, url));
-    let place = place(stack, None, &variable)?;
-    Ok(FoundStack { opened: Arc::new(opened), place, argument, is_named: false })
+    let argument = format!("{}#{stack}", shown(&chosen, url));
+    match chosen {
+        ChosenBackend::Bucket(choice) => {
+            let opened = Arc::new(open(&choice, Path::new("."), &variable)?);
+            let place = place(stack, None, &variable)?;
+            Ok(FoundPlace::Bucket(FoundStack { opened, place, argument, is_named: false }))
+        }
+        #[cfg(feature = "http")]
+        ChosenBackend::Service(choice) => service(&choice, &variable, |service| {
+            FoundPlace::of_service(service, stack, None, argument, false)
+        }),
+        #[cfg(not(feature = "http"))]
+        ChosenBackend::Service(choice) => Err(no_client(&choice)),
+    }
 }
 
 /// The address of a backend, as commands name it. Options may be secrets, so only a mark is left of them.
-fn shown(url: &BackendUrl, text: &str) -> String {
+fn shown(chosen: &ChosenBackend, text: &str) -> String {
     let query = if text.contains('?') { "?…" } else { "" };
-    format!("{PREFIX}{url}{query}")
+    format!("{PREFIX}{chosen}{query}")
+}
+
+/// That this build has no client for services.
+#[cfg(not(feature = "http"))]
+fn no_client(choice: &ServiceChoice) -> Failure {
+    let message = format!("{} is a Pulumi service, and this build has no client for services", choice.url);
+    Failure::new(Kind::Usage, message).hint("use a build with the feature `http`")
+}
+
+/// A service, with what `then` makes of it.
+#[cfg(feature = "http")]
+fn service<T>(
+    choice: &ServiceChoice,
+    variable: &dyn Fn(&str) -> Option<String>,
+    then: impl FnOnce(groundstate_pulumi_backends::pulumi_http::Service) -> T,
+) -> Result<T> {
+    Ok(then(crate::input::service::open(choice, variable)?))
 }
 
 /// The stack that is selected in a project directory, or named on the command line.
@@ -112,13 +141,13 @@ pub(crate) fn of_directory(directory: &Path, environment: &Environment) -> Resul
 }
 
 /// The same, for commands on the stack as a whole.
-pub(crate) fn found_in_directory(directory: &Path, environment: &Environment) -> Result<FoundStack> {
-    let (choice, project, variable) = choose(directory, environment)?;
+pub(crate) fn found_in_directory(directory: &Path, environment: &Environment) -> Result<FoundPlace> {
+    let (chosen, project, variable) = choose(directory, environment)?;
     project.iter().for_each(stack_config::remember);
     let home = PulumiHome::of(&variable);
     let stack = match environment.stack() {
         Some(stack) => stack.to_owned(),
-        None => selected_stack(&home, project.as_ref(), &choice.url, &variable)
+        None => selected_stack(&home, project.as_ref(), chosen.secret_text(), &variable)
             .map_err(|error| refused(&error))?
             .ok_or_else(|| {
                 let message = format!("no stack is selected in {}", directory.display());
@@ -127,10 +156,21 @@ pub(crate) fn found_in_directory(directory: &Path, environment: &Environment) ->
                 )
             })?,
     };
-    let opened = open(&choice, directory, &variable)?;
-    let argument = directory.display().to_string();
-    let place = place(stack, project.as_ref(), &variable)?;
-    Ok(FoundStack { opened: Arc::new(opened), place, argument, is_named: environment.stack().is_some() })
+    let (argument, is_named) = (directory.display().to_string(), environment.stack().is_some());
+    match chosen {
+        ChosenBackend::Bucket(choice) => {
+            let opened = Arc::new(open(&choice, directory, &variable)?);
+            let place = place(stack, project.as_ref(), &variable)?;
+            Ok(FoundPlace::Bucket(FoundStack { opened, place, argument, is_named }))
+        }
+        #[cfg(feature = "http")]
+        ChosenBackend::Service(choice) => service(&choice, &variable, |service| {
+            let project = project.map(|project| project.name().clone());
+            FoundPlace::of_service(service, stack, project, argument, is_named)
+        }),
+        #[cfg(not(feature = "http"))]
+        ChosenBackend::Service(choice) => Err(no_client(&choice)),
+    }
 }
 
 /// The backend of an address or a project directory, for commands on all of its stacks.
@@ -162,28 +202,95 @@ impl FoundBackend {
     }
 }
 
-pub(crate) fn backend(argument: &Path) -> Result<FoundBackend> {
+/// Where all stacks of an argument are.
+pub(crate) enum FoundBackends {
+    Bucket(FoundBackend),
+    #[cfg(feature = "http")]
+    Service(FoundAccount),
+}
+
+/// A service, for commands on all of its stacks.
+#[cfg(feature = "http")]
+pub(crate) struct FoundAccount {
+    pub(crate) service: groundstate_pulumi_backends::pulumi_http::Service,
+    /// The directory or the address that names it in a command.
+    argument: String,
+    is_directory: bool,
+}
+
+#[cfg(feature = "http")]
+impl FoundAccount {
+    /// One of its stacks, by its full name.
+    pub(crate) fn stack(&self, name: &str) -> FoundService {
+        let argument = match self.is_directory {
+            true => self.argument.clone(),
+            false => format!("{}#{name}", self.argument),
+        };
+        FoundService::new(self.service.clone(), name.to_owned(), None, argument).named(self.is_directory)
+    }
+}
+
+impl FoundBackends {
+    /// The bucket, where only one has what `command` is for; `instead` says what to do with a service.
+    pub(crate) fn bucket(self, command: &str, instead: &str) -> Result<FoundBackend> {
+        match self {
+            Self::Bucket(found) => Ok(found),
+            #[cfg(feature = "http")]
+            Self::Service(found) => Err(for_buckets(&found.service, command, instead)),
+        }
+    }
+}
+
+/// That a command is for stacks in buckets.
+#[cfg(feature = "http")]
+pub(crate) fn for_buckets(place: &dyn std::fmt::Display, command: &str, instead: &str) -> Failure {
+    let message = format!("`{command}` is for stacks in directories, buckets and databases, and {place} is a service");
+    Failure::new(Kind::Usage, message).hint(instead)
+}
+
+/// The bucket of an argument, for commands on all of its stacks that only one has.
+pub(crate) fn bucket(argument: &Path, command: &str, instead: &str) -> Result<FoundBackend> {
+    backend(argument)?.bucket(command, instead)
+}
+
+pub(crate) fn backend(argument: &Path) -> Result<FoundBackends> {
     let environment = Environment::of_process();
     let variable = |name: &str| environment.variables.get(name).map(str::to_owned);
-    let options = options(&variable)?;
     if let Some(text) = address(argument) {
         let url = text.split_once('#').map_or(text, |(url, _)| url);
-        let choice = BackendChoice::of_user(BackendUrl::parse(url).map_err(|error| refused(&error))?);
-        let opened = open(&choice, Path::new("."), &variable)?;
-        let (opened, name) = (Arc::new(opened), choice.url.to_string());
-        let argument = shown(&choice.url, url);
-        return Ok(FoundBackend { opened, options, name, argument, is_directory: false });
+        let chosen = ChosenBackend::of_user(url).map_err(|error| refused(&error))?;
+        let argument = shown(&chosen, url);
+        return found_backend(&chosen, Path::new("."), argument, false, &variable);
     }
     if !argument.is_dir() {
         let message = format!("{} is neither a directory nor the address of a backend", argument.display());
         return Err(Failure::new(Kind::Usage, message)
             .hint("name a directory with a Pulumi.yaml, or write pulumi+ before the URL of `pulumi login`"));
     }
-    let (choice, _, variable) = choose(argument, &environment)?;
-    let opened = open(&choice, argument, &variable)?;
-    let (opened, name) = (Arc::new(opened), choice.url.to_string());
-    let argument = argument.display().to_string();
-    Ok(FoundBackend { opened, options, name, argument, is_directory: true })
+    let (chosen, _, variable) = choose(argument, &environment)?;
+    found_backend(&chosen, argument, argument.display().to_string(), true, &variable)
+}
+
+fn found_backend(
+    chosen: &ChosenBackend,
+    directory: &Path,
+    argument: String,
+    is_directory: bool,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<FoundBackends> {
+    match chosen {
+        ChosenBackend::Bucket(choice) => {
+            let options = options(variable)?;
+            let (opened, name) = (Arc::new(open(choice, directory, variable)?), choice.url.to_string());
+            Ok(FoundBackends::Bucket(FoundBackend { opened, options, name, argument, is_directory }))
+        }
+        #[cfg(feature = "http")]
+        ChosenBackend::Service(choice) => service(choice, variable, |service| {
+            FoundBackends::Service(FoundAccount { service, argument, is_directory })
+        }),
+        #[cfg(not(feature = "http"))]
+        ChosenBackend::Service(choice) => Err(no_client(&choice)),
+    }
 }
 
 type Variable<'e> = Box<dyn Fn(&str) -> Option<String> + 'e>;
@@ -191,7 +298,7 @@ type Variable<'e> = Box<dyn Fn(&str) -> Option<String> + 'e>;
 fn choose<'e>(
     directory: &Path,
     environment: &'e Environment,
-) -> Result<(BackendChoice, Option<Project>, Variable<'e>)> {
+) -> Result<(ChosenBackend, Option<Project>, Variable<'e>)> {
     let variable: Variable<'e> = Box::new(|name| environment.variables.get(name).map(str::to_owned));
     // Selections are stored by the path of the project file.
     let directory =
@@ -199,7 +306,7 @@ fn choose<'e>(
     let project = Project::find(directory).map_err(|error| refused(&error))?;
     let home = PulumiHome::of(&variable);
     let choice =
-        BackendChoice::of_directory(directory, project.as_ref(), &home, environment.trusts, &variable)
+        ChosenBackend::of_directory(directory, project.as_ref(), &home, environment.trusts, &variable)
             .map_err(|error| refused(&error))?;
     Ok((choice, project, variable))
 }
@@ -243,14 +350,25 @@ fn place(
     })
 }
 
-fn remote(found: FoundStack, directory: Option<&Path>) -> Result<Remote> {
-    let FoundStack { opened, place, argument, is_named } = found;
-    let warnings = opened.notes.clone();
-    let backend = StackBackend::new(opened, place).named(is_named);
-    let opened = Opened::new(Arc::new(backend.clone())).warnings(&warnings);
+fn remote(found: FoundPlace, directory: Option<&Path>) -> Result<Remote> {
+    let (argument, opened, stack) = match found {
+        FoundPlace::Bucket(FoundStack { opened, place, argument, is_named }) => {
+            let warnings = opened.notes.clone();
+            let backend = StackBackend::new(opened, place).named(is_named);
+            let opened = Opened::new(Arc::new(backend.clone())).warnings(&warnings);
+            (argument, opened, RemoteStack::Bucket(backend))
+        }
+        #[cfg(feature = "http")]
+        FoundPlace::Service(found) => {
+            let backend = crate::input::service_store::ServiceBackend(found.clone());
+            // The service keeps the state before as a version.
+            let opened = Opened::new(Arc::new(backend)).keeps_history(true);
+            (found.argument.clone(), opened, RemoteStack::Service(found))
+        }
+    };
     let mut location = Location::new(opened, Settings::new(KIND), WorkspaceName::default_name());
     location.directory = directory.map(Path::to_owned);
-    Remote::of_stack(location, &argument, backend)
+    Remote::of_stack(location, &argument, stack)
 }
 
 /// What a store of blobs says, as a failure of the command.

@@ -348,9 +348,12 @@ impl StateStore for StackStore {
 /// That there is no such stack, with those that may be meant.
 pub(crate) async fn missing(stack: &Stack) -> String {
     let names = stack.backend().stack_names(&StackFilter::default()).await.unwrap_or_default();
-    let mut names: Vec<String> = names.iter().map(ToString::to_string).collect();
-    let wanted = stack.reference().to_string();
-    let meant = did_you_mean(&similar(&wanted, names.iter().cloned()));
+    missing_among(&stack.reference().to_string(), names.iter().map(ToString::to_string).collect())
+}
+
+/// That a stack is not among these.
+pub(crate) fn missing_among(wanted: &str, mut names: Vec<String>) -> String {
+    let meant = did_you_mean(&similar(wanted, names.iter().cloned()));
     let more = names.len().saturating_sub(MAX_NAMED);
     names.truncate(MAX_NAMED);
     let there = match (names.is_empty(), more) {

@@ -5,7 +5,7 @@ use std::path::Path;
 use groundstate_common::Severity;
 use groundstate_pulumi_diy::{Leftover, Leftovers};
 
-use crate::input::found_stack::{FoundStack, stack_failure};
+use crate::input::found_stack::{FoundPlace, stack_failure};
 use crate::input::runtime::runtime;
 use crate::input::stack;
 use crate::report::error::{Result, chain};
@@ -21,7 +21,12 @@ pub(crate) fn of_stack(argument: &Path) -> Result<Vec<ShownFinding>> {
     if !stack::is_stack(argument)? {
         return Ok(Vec::new());
     }
-    let found = FoundStack::at(argument)?;
+    // What processes left in a service is the service's.
+    let found = match FoundPlace::at(argument)? {
+        FoundPlace::Bucket(found) => found,
+        #[cfg(feature = "http")]
+        FoundPlace::Service(_) => return Ok(Vec::new()),
+    };
     let leftovers = runtime()?
         .block_on(async { found.open().await?.leftovers().await.map_err(|error| stack_failure(&error)) })?;
     warn_of_failed(&leftovers);

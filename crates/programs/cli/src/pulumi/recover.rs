@@ -8,6 +8,8 @@ use groundstate_pulumi_diy::{ErrorKind, JournalOptions};
 
 use crate::args::{LockArgs, RecoverArgs};
 use crate::input::location::StateLocation;
+#[cfg(feature = "http")]
+use crate::input::{remote::Remote, stack::for_buckets};
 use crate::report::error::{Failure, Kind, Outcome, Result, chain};
 use crate::report::json::Json;
 use crate::report::output::Output;
@@ -17,6 +19,11 @@ use crate::session::stack::{LockedStack, ManagedStack};
 use crate::session::who::who;
 
 pub(crate) fn recover(args: &RecoverArgs, found: StateLocation) -> Result {
+    #[cfg(feature = "http")]
+    if let Some(service) = found.remote().and_then(Remote::service) {
+        let instead = "a service makes a state of its journal when an update ends; `groundstate unlock --force` ends one whose process is gone";
+        return Err(for_buckets(service, "recover", instead));
+    }
     let managed = ManagedStack::open(found, "recover", true)?;
     if let Some(file) = &args.export {
         return export(&managed, file);

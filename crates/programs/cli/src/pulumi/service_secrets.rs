@@ -8,13 +8,15 @@ use groundstate_pulumi_secrets::{
     Ciphertext, CryptError, Decrypter, Encrypter, Manager, Plaintext, SecretsProviders,
 };
 
+use groundstate_statemgr::TokioSleeper;
+
 use super::secrets::waited;
 use crate::report::error::{Failure, Kind, Result, chain};
 
 /// The manager whose key a service keeps, for the user who has logged in there.
 pub(super) fn manager(providers: &SecretsProviders) -> Result<Manager> {
     let variable = |name: &str| std::env::var(name).ok();
-    let secrets = ServiceSecrets::open(providers, &PulumiHome::of(&variable), &variable);
+    let secrets = ServiceSecrets::open(providers, &PulumiHome::of(&variable), &variable, Arc::new(TokioSleeper));
     let secrets =
         secrets.map_err(|error| Failure::new(Kind::Unusable, one_line(&chain(&error)).into_owned()))?;
     Ok(Manager::new(providers.clone(), Arc::new(ServiceCrypter(secrets))))
@@ -44,16 +46,11 @@ impl Decrypter for ServiceCrypter {
 
 impl Encrypter for ServiceCrypter {
     fn encrypt(&self, plaintext: &Plaintext) -> Result<Ciphertext, CryptError> {
-        Self::asked(async || self.0.encrypt(plaintext).await)
+        let found = self.encrypt_batch(&[plaintext])?.pop();
+        found.ok_or(CryptError::Count { found: 0, expected: 1 })
     }
 
     fn encrypt_batch(&self, plaintexts: &[&Plaintext]) -> Result<Vec<Ciphertext>, CryptError> {
-        Self::asked(async || {
-            let mut sealed = Vec::with_capacity(plaintexts.len());
-            for plaintext in plaintexts {
-                sealed.push(self.0.encrypt(plaintext).await?);
-            }
-            Ok(sealed)
-        })
+        Self::asked(async || self.0.encrypt(plaintexts).await)
     }
 }

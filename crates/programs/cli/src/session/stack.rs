@@ -10,6 +10,7 @@ use groundstate_statemgr_fs::Backup;
 use crate::args::LockArgs;
 use crate::input::found_stack::stack_failure;
 use crate::input::location::StateLocation;
+use crate::input::remote::RemoteStack;
 use crate::input::stack_store::StackBackend;
 use crate::report::error::{Failure, Kind, Result, chain};
 use crate::report::messages::Messages;
@@ -35,7 +36,8 @@ pub(crate) struct LockedStack<'s> {
 impl ManagedStack {
     /// Opens the stack at a location. `command` is named where there is none.
     pub(crate) fn open(location: StateLocation, command: &str, locking: bool) -> Result<Self> {
-        let Some(backend) = location.remote().and_then(|remote| remote.stack()).cloned() else {
+        let stack = location.remote().and_then(|remote| remote.stack()).cloned();
+        let Some(RemoteStack::Bucket(backend)) = stack else {
             let message = format!(
                 "`{command}` is for stacks of Pulumi where Pulumi keeps them, and {} is none",
                 location.name()

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use groundstate_pulumi_backends::blobs::{ErrorKind, Result};
 use groundstate_pulumi_backends::{
-    BackendChoice, BackendUrl, Project, PulumiHome, UrlSource, selected_stack,
+    BackendChoice, BackendUrl, ChosenBackend, Project, PulumiHome, UrlSource, selected_stack,
 };
 
 #[expect(clippy::unwrap_used, reason = "a test without its files fails")]
@@ -27,9 +27,9 @@ fn choose(folder: &Path, variables: &[(&str, &str)]) -> Result<(BackendChoice, O
     variables.entry("HOME").or_insert_with(|| folder.join("home").display().to_string());
     let variable = |name: &str| variables.get(name).cloned();
     let (project, home) = (Project::find(folder)?, PulumiHome::of(&variable));
-    let choice = BackendChoice::of_directory(folder, project.as_ref(), &home, false, &variable)?;
-    let stack = selected_stack(&home, project.as_ref(), &choice.url, &variable)?;
-    Ok((choice, stack))
+    let chosen = ChosenBackend::of_directory(folder, project.as_ref(), &home, false, &variable)?;
+    let stack = selected_stack(&home, project.as_ref(), chosen.secret_text(), &variable)?;
+    Ok((chosen.bucket()?, stack))
 }
 
 const LOGIN: (&str, &str) = (
@@ -123,13 +123,45 @@ fn damaged_files_are_named_and_show_nothing() {
         (
             "home/.pulumi/credentials.json",
             "{\"current\": \"https://hush@api.example\"}",
-            "pulumi stack export",
+            "log in with `pulumi login`",
         ),
     ] {
         let error = choose(folder(&[(name, content)]).path(), &[]).unwrap_err();
         let text = format!("{error} {error:?}");
         assert!(text.contains(why) && !text.contains("hush"), "{text}");
     }
+}
+
+#[test]
+fn a_service_is_told_from_a_bucket_once_and_its_selection_is_found() {
+    let login = r#"{"current": "http://127.0.0.1:1/x/", "accounts": {"http://127.0.0.1:1/x/": {"accessToken": "hush"}}}"#;
+    let chosen = |files: &[(&str, &str)], variables: &[(&str, &str)]| {
+        let folder = folder(files);
+        let variables: BTreeMap<&str, &str> = variables.iter().copied().collect();
+        let home = folder.path().join("home").display().to_string();
+        let variable = |name: &str| match name {
+            "HOME" => Some(home.clone()),
+            name => variables.get(name).map(|value| (*value).to_owned()),
+        };
+        let project = Project::find(folder.path()).unwrap();
+        let home = PulumiHome::of(&variable);
+        ChosenBackend::of_directory(folder.path(), project.as_ref(), &home, false, &variable)
+            .map(|chosen| (chosen.to_string(), chosen.source()))
+    };
+    let project = ("Pulumi.yaml", "name: shop\n");
+    let stored = ("home/.pulumi/credentials.json", login);
+    assert_eq!(chosen(&[project, stored], &[]).unwrap(), ("http://127.0.0.1:1/x".to_owned(), UrlSource::Login));
+    let token = ("PULUMI_ACCESS_TOKEN", "hush");
+    assert_eq!(
+        chosen(&[project], &[token]).unwrap(),
+        ("https://api.pulumi.com".to_owned(), UrlSource::Default)
+    );
+    assert_eq!(
+        chosen(&[project, stored], &[token, ("PULUMI_BACKEND_URL", "https://b.example")]).unwrap(),
+        ("https://b.example".to_owned(), UrlSource::Variable)
+    );
+    let error = chosen(&[project, stored], &[("PULUMI_BACKEND_URL", "https://hush:hush@b.example")]).unwrap_err();
+    assert!(!format!("{error} {error:?}").contains("hush"), "{error}");
 }
 
 #[cfg(unix)]

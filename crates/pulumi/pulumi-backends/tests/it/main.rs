@@ -10,5 +10,6 @@ mod kills;
 mod real;
 mod rows;
 mod secrets;
+mod services;
 mod stores;
 mod support;

@@ -8,7 +8,7 @@ use groundstate_common::{OsIds, Sleeper, SystemClock};
 use groundstate_pulumi_backends::blobs::{
     BlobStore, Context, DeleteOptions, GetOptions, Key, ListOptions, Precondition, PutOptions, Result,
 };
-use groundstate_pulumi_backends::{BackendChoice, BackendUrl, OpenContext, OpenedStore, Project, PulumiHome};
+use groundstate_pulumi_backends::{BackendChoice, BackendUrl, ChosenBackend, OpenContext, OpenedStore, Project, PulumiHome};
 use groundstate_testkit::PulumiPlace;
 
 #[derive(Debug)]
@@ -170,8 +170,8 @@ fn a_project_file_does_not_name_the_server_that_gets_a_password() {
     let home = PulumiHome::of(&variable);
     let with = OpenContext { context: &context, variable: &variable, directory: folder.path() };
     for (trusts, is_refused) in [(false, true), (true, false)] {
-        let choice = BackendChoice::of_directory(folder.path(), project.as_ref(), &home, trusts, &variable);
-        let opened = choice.unwrap().open(with);
+        let choice = ChosenBackend::of_directory(folder.path(), project.as_ref(), &home, trusts, &variable);
+        let opened = choice.unwrap().bucket().unwrap().open(with);
         assert_eq!(opened.is_err(), is_refused);
         assert!(opened.is_ok() || format!("{opened:?}").contains("your password would be sent to"));
     }
@@ -223,7 +223,8 @@ fn a_project_file_does_not_decide_who_gets_credentials() {
         let home = PulumiHome::of(&variable);
         let with = OpenContext { context: &context, variable: &variable, directory: folder.path() };
         let choose = |trusts| {
-            BackendChoice::of_directory(folder.path(), project.as_ref(), &home, trusts, &variable).unwrap()
+            let chosen = ChosenBackend::of_directory(folder.path(), project.as_ref(), &home, trusts, &variable);
+            chosen.unwrap().bucket().unwrap()
         };
         let error = choose(false).open(with).unwrap_err().to_string();
         assert!(error.contains(name) && error.contains("--trust-directory"), "{error}");

@@ -4,7 +4,7 @@ use groundstate_common::shell_command;
 use groundstate_pulumi_diy::{ErrorKind, Stack};
 
 use crate::args::StacksCreateArgs;
-use crate::input::found_stack::FoundStack;
+use crate::input::found_stack::{FoundPlace, FoundStack};
 use crate::input::runtime::runtime;
 use crate::report::error::{Failure, Outcome, Result};
 use crate::report::json::Json;
@@ -14,22 +14,29 @@ use crate::session::interrupt::Interrupts;
 use crate::session::stack_lock::stack_locked;
 
 pub(super) fn run(args: &StacksCreateArgs) -> Result {
-    let found = FoundStack::at(&args.at.place)?;
+    let found = match FoundPlace::at(&args.at.place)? {
+        FoundPlace::Bucket(found) => found,
+        #[cfg(feature = "http")]
+        FoundPlace::Service(found) => return super::service::create(args, &found),
+    };
     let interrupts = Interrupts::listen()?;
     let stack = runtime()?.block_on(create(args, &found, &interrupts))?;
-    let name = stack.reference().to_string();
+    print(args, &stack.backend().to_string(), &stack.reference().to_string())
+}
+
+pub(super) fn print(args: &StacksCreateArgs, backend: &str, name: &str) -> Result {
     let mut out = Output::stdout();
     if args.json {
         out.json(&Json::document(|json| {
-            json.text("backend", &stack.backend().to_string());
-            json.text("stack", &name);
+            json.text("backend", backend);
+            json.text("stack", name);
             json.text("outcome", "created");
         }))?;
     } else {
-        out.line(&format!("Created the stack {name} in {}", stack.backend()))?;
+        out.line(&format!("Created the stack {name} in {backend}"))?;
     }
     out.finish()?;
-    let select = shell_command("pulumi stack select", &[&name]);
+    let select = shell_command("pulumi stack select", &[name]);
     Messages::stderr().note(&format!("`{select}` selects it, and `pulumi up` makes its resources"));
     Ok(Outcome::Clean)
 }
@@ -39,7 +46,7 @@ async fn create(args: &StacksCreateArgs, found: &FoundStack, interrupts: &Interr
     stack_locked(found, &stack, args.wait.lock_timeout, interrupts, async |lock| {
         interrupts.check()?;
         stack.create(lock, None).await.map_err(|error| match error.kind() {
-            ErrorKind::Exists => exists(found, found.failure(&error)),
+            ErrorKind::Exists => exists(&found.command("list"), found.failure(&error)),
             _ => found.failure(&error),
         })
     })
@@ -47,6 +54,7 @@ async fn create(args: &StacksCreateArgs, found: &FoundStack, interrupts: &Interr
     Ok(stack)
 }
 
-fn exists(found: &FoundStack, failure: Failure) -> Failure {
-    failure.hint(format!("`{}` shows what it has", found.command("list")))
+/// The failure for a stack that exists, which the command `list` shows.
+pub(super) fn exists(list: &str, failure: Failure) -> Failure {
+    failure.hint(format!("`{list}` shows what it has"))
 }

@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
+use groundstate_common::Timestamp;
 use groundstate_pulumi_backends::OpenedStore;
-use groundstate_pulumi_diy::{Backend, Leftovers, StackDetails, StackFilter, StackRef};
+use groundstate_pulumi_diy::{Backend, Leftovers, StackFilter};
 use groundstate_pulumi_snapshot::ProjectName;
 
 use crate::args::StacksListArgs;
 use crate::input::found_stack::stack_failure;
 use crate::input::remote::warn_once;
 use crate::input::runtime::runtime;
-use crate::input::stack;
+use crate::input::stack::{self, FoundBackends};
 use crate::pulumi::leftovers;
 use crate::report::error::{Failure, Kind, Outcome, Result, chain};
 use crate::report::json::Json;
@@ -19,14 +20,25 @@ use crate::report::output::Output;
 use crate::report::text::count;
 
 /// A stack in the list.
-struct Listed {
-    reference: StackRef,
+pub(super) struct Listed {
+    /// Its full name.
+    pub(super) name: String,
     /// Nothing where no stack was read; the text is why one could not be.
-    details: Option<Result<StackDetails, String>>,
+    pub(super) details: Option<Result<Details, String>>,
+}
+
+/// What is known of a stack.
+pub(super) struct Details {
+    pub(super) last_update: Option<Timestamp>,
+    pub(super) resources: Option<usize>,
 }
 
 pub(super) fn run(args: &StacksListArgs) -> Result {
-    let found = stack::backend(&args.backend)?;
+    let found = match stack::backend(&args.backend)? {
+        FoundBackends::Bucket(found) => found,
+        #[cfg(feature = "http")]
+        FoundBackends::Service(found) => return super::service::list(args, &found),
+    };
     warn_once(&found.opened.notes);
     let filter = filter(args)?;
     let failed = |error: groundstate_pulumi_diy::Error| stack_failure(&error);
@@ -39,13 +51,16 @@ pub(super) fn run(args: &StacksListArgs) -> Result {
         let listed: Vec<Listed> = if args.long || args.tag.is_some() {
             let stacks = backend.stacks(&filter).await.map_err(failed)?;
             let read = stacks.into_iter().map(|stack| {
-                let details = stack.details.map_err(|error| chain(&error));
-                Listed { reference: stack.reference, details: Some(details) }
+                let details = stack.details.map_err(|error| chain(&error)).map(|details| {
+                    warn_once(&details.warnings.iter().map(ToString::to_string).collect::<Vec<_>>());
+                    Details { last_update: details.last_update, resources: details.resources }
+                });
+                Listed { name: stack.reference.to_string(), details: Some(details) }
             });
             read.collect()
         } else {
             let names = backend.stack_names(&filter).await.map_err(failed)?;
-            names.into_iter().map(|reference| Listed { reference, details: None }).collect()
+            names.into_iter().map(|name| Listed { name: name.to_string(), details: None }).collect()
         };
         if listed.is_empty() && is_whole {
             warn_of_other_form(&found.opened).await;
@@ -58,9 +73,6 @@ pub(super) fn run(args: &StacksListArgs) -> Result {
         Ok::<(Vec<Listed>, Option<Leftovers>), Failure>((listed, left))
     })?;
     left.iter().for_each(leftovers::warn_of_failed);
-    for details in listed.iter().filter_map(|listed| listed.details.as_ref()?.as_ref().ok()) {
-        warn_once(&details.warnings.iter().map(ToString::to_string).collect::<Vec<_>>());
-    }
     print(args, &found.name, &listed, left.as_ref())?;
     let has_damaged = listed.iter().any(|listed| matches!(listed.details, Some(Err(_))));
     Ok(if has_damaged { Outcome::Found(Kind::Findings) } else { Outcome::Clean })
@@ -88,13 +100,18 @@ fn filter(args: &StacksListArgs) -> Result<StackFilter> {
     Ok(filter)
 }
 
-fn print(args: &StacksListArgs, name: &str, listed: &[Listed], left: Option<&Leftovers>) -> Result<()> {
+pub(super) fn print(
+    args: &StacksListArgs,
+    backend: &str,
+    listed: &[Listed],
+    left: Option<&Leftovers>,
+) -> Result<()> {
     let mut out = Output::stdout();
     if args.json {
         out.json(&Json::document(|json| {
-            json.text("backend", name);
+            json.text("backend", backend);
             json.objects("stacks", listed, |json, listed| {
-                json.text("stack", &listed.reference.to_string());
+                json.text("stack", &listed.name);
                 match &listed.details {
                     None => {}
                     Some(Err(why)) => json.text("unreadable", why),
@@ -114,24 +131,24 @@ fn print(args: &StacksListArgs, name: &str, listed: &[Listed], left: Option<&Lef
         }))?;
         return Ok(out.finish()?);
     }
-    for Listed { reference, details } in listed {
+    for Listed { name, details } in listed {
         match details {
             Some(Ok(details)) if args.long => {
                 let resources = details
                     .resources
                     .map_or_else(|| "no update yet".to_owned(), |number| count(number, "resource"));
                 let time = details.last_update.map(|time| format!(", updated {time}")).unwrap_or_default();
-                out.line(&format!("{reference}  {resources}{time}"))?;
+                out.line(&format!("{name}  {resources}{time}"))?;
             }
             Some(Err(why)) => {
-                out.line(&format!("{reference}  cannot be read"))?;
+                out.line(&format!("{name}  cannot be read"))?;
                 Messages::stderr().warning(why);
             }
-            _ => out.line(&reference.to_string())?,
+            _ => out.line(name)?,
         }
     }
     if listed.is_empty() {
-        Messages::stderr().note(&format!("there are no stacks in {name}"));
+        Messages::stderr().note(&format!("there are no stacks in {backend}"));
     }
     left.into_iter().for_each(leftovers::say);
     Ok(out.finish()?)

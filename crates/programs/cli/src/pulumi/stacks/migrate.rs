@@ -9,7 +9,7 @@ use groundstate_pulumi_diy::{
 use groundstate_pulumi_snapshot::ProjectName;
 
 use crate::args::StacksMigrateArgs;
-use crate::input::found_stack::{FoundStack, stack_failure};
+use crate::input::found_stack::{FoundPlace, FoundStack, stack_failure};
 use crate::input::remote::warn_once;
 use crate::input::runtime::runtime;
 use crate::input::stack::{self, FoundBackend};
@@ -90,8 +90,13 @@ async fn open(args: &StacksMigrateArgs, interrupts: Interrupts) -> Result<(Migra
     }
     let project = args.project.as_deref().map(ProjectName::parse).transpose();
     let project = project.map_err(|error| Failure::new(Kind::Usage, error.to_string()))?;
-    let single = if args.all_stacks { None } else { Some(FoundStack::at(&args.from)?) };
-    let (from, to) = (stack::backend(&args.from)?, stack::backend(&args.to)?);
+    let instead = "`pulumi stack export` and `pulumi stack import` move one stack";
+    let bucket = |argument| stack::bucket(argument, "stacks migrate", instead);
+    let single = match args.all_stacks {
+        true => None,
+        false => Some(FoundPlace::at(&args.from)?.bucket("stacks migrate", instead)?),
+    };
+    let (from, to) = (bucket(&args.from)?, bucket(&args.to)?);
     warn_once(&from.opened.notes);
     warn_once(&to.opened.notes);
     // What is left behind may be of the old layout; nothing but locks is written there unless it is to be removed.

@@ -6,6 +6,8 @@ mod migrate;
 mod prune;
 mod remove;
 mod rename;
+#[cfg(feature = "http")]
+mod service;
 mod tags;
 mod upgrade;
 

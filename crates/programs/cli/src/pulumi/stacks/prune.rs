@@ -5,7 +5,7 @@ use std::sync::Arc;
 use groundstate_pulumi_diy::{Backend, CopySource, OldCopy, PrunePlan, PruneRules, Stack, StackFilter};
 
 use crate::args::{CopyKind, StacksPruneArgs};
-use crate::input::found_stack::{FoundStack, stack_failure};
+use crate::input::found_stack::{FoundPlace, FoundStack, stack_failure};
 use crate::input::remote::warn_once;
 use crate::input::runtime::runtime;
 use crate::input::stack;
@@ -17,6 +17,10 @@ use crate::report::text::{count, size};
 use crate::session::consent::{Loss, confirm};
 use crate::session::interrupt::Interrupts;
 use crate::session::stack_lock::stack_locked;
+
+/// The command, and what a service has in its place.
+const COMMAND: &str = "stacks prune";
+const INSTEAD: &str = "how many versions a service keeps is set there; `groundstate history` shows them";
 
 /// A stack, what goes and what stays of its copies.
 struct Pruned {
@@ -81,11 +85,11 @@ async fn prune(args: &StacksPruneArgs, interrupts: &Interrupts) -> Result<Vec<Pr
 /// The stacks that are meant.
 async fn stacks(args: &StacksPruneArgs) -> Result<Vec<(FoundStack, Stack)>> {
     if !args.all_stacks {
-        let found = FoundStack::at(&args.place)?;
+        let found = FoundPlace::at(&args.place)?.bucket(COMMAND, INSTEAD)?;
         let stack = found.open().await?;
         return Ok(vec![(found, stack)]);
     }
-    let found = stack::backend(&args.place)?;
+    let found = stack::bucket(&args.place, COMMAND, INSTEAD)?;
     warn_once(&found.opened.notes);
     let (store, options) = (Arc::clone(&found.opened.store), found.options.clone());
     let backend = Backend::open_existing(store, stack::context(), options).await;

@@ -3,7 +3,7 @@
 use groundstate_pulumi_diy::{CopySource, ErrorKind, RemoveOptions, Removed, Stack};
 
 use crate::args::StacksRemoveArgs;
-use crate::input::found_stack::FoundStack;
+use crate::input::found_stack::{FoundPlace, FoundStack};
 use crate::input::runtime::runtime;
 use crate::report::error::{Failure, Kind, Outcome, Result};
 use crate::report::json::Json;
@@ -23,7 +23,11 @@ struct Removal {
 }
 
 pub(super) fn run(args: &StacksRemoveArgs) -> Result {
-    let found = FoundStack::at(&args.at.place)?;
+    let found = match FoundPlace::at(&args.at.place)? {
+        FoundPlace::Bucket(found) => found,
+        #[cfg(feature = "http")]
+        FoundPlace::Service(found) => return super::service::remove(args, &found),
+    };
     let interrupts = Interrupts::listen()?;
     let (stack, removal) = runtime()?.block_on(remove(args, &found, &interrupts))?;
     print(args, &stack, &removal)?;

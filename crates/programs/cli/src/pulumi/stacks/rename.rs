@@ -7,7 +7,7 @@ use groundstate_pulumi_backends::Project;
 use groundstate_pulumi_diy::{ErrorKind, MovedObject, RelocateOptions, Relocation, Stack};
 
 use crate::args::StacksRenameArgs;
-use crate::input::found_stack::FoundStack;
+use crate::input::found_stack::{FoundPlace, FoundStack};
 use crate::input::runtime::runtime;
 use crate::report::error::{Failure, Kind, Outcome, Result};
 use crate::report::json::Json;
@@ -30,7 +30,11 @@ struct Rename {
 }
 
 pub(super) fn run(args: &StacksRenameArgs) -> Result {
-    let found = FoundStack::at(&args.at.place)?;
+    let found = match FoundPlace::at(&args.at.place)? {
+        FoundPlace::Bucket(found) => found,
+        #[cfg(feature = "http")]
+        FoundPlace::Service(found) => return super::service::rename(args, &found),
+    };
     let interrupts = Interrupts::listen()?;
     let rename = runtime()?.block_on(rename(args, &found, &interrupts))?;
     let mut messages = Messages::stderr();
@@ -38,7 +42,7 @@ pub(super) fn run(args: &StacksRenameArgs) -> Result {
     drop(messages);
     print(args, &rename)?;
     if !args.dry_run {
-        follow_up(&rename);
+        follow_up(rename.configuration.as_ref(), &rename.to.reference().to_string());
     }
     Ok(Outcome::Clean)
 }
@@ -87,8 +91,12 @@ async fn plan(found: &FoundStack, from: &Stack, to: &Stack, options: RelocateOpt
 impl Rename {
     fn of(found: &FoundStack, plan: &Relocation) -> Self {
         let (from, to) = (plan.source().clone(), plan.target().clone());
+        let (old, new) = (from.reference(), to.reference());
+        let is_same_project = old.project() == new.project();
+        let files =
+            is_same_project.then(|| configuration(&found.argument, old.stack().as_str(), new.stack().as_str()));
         Self {
-            configuration: configuration(found, &from, &to),
+            configuration: files.flatten(),
             from,
             to,
             objects: plan.objects().to_vec(),
@@ -100,22 +108,21 @@ impl Rename {
 }
 
 /// The configuration of a stack that a project directory has, where only the name of the stack changes.
-fn configuration(found: &FoundStack, from: &Stack, to: &Stack) -> Option<(PathBuf, PathBuf)> {
-    let (old, new) = (from.reference(), to.reference());
-    if !Path::new(&found.argument).is_dir() || old.project() != new.project() {
+pub(super) fn configuration(argument: &str, old: &str, new: &str) -> Option<(PathBuf, PathBuf)> {
+    if !Path::new(argument).is_dir() {
         return None;
     }
-    let directory = std::path::absolute(&found.argument).ok()?;
+    let directory = std::path::absolute(argument).ok()?;
     let project = Project::find(&directory).ok().flatten()?;
     let file = |stack: &str| project.folder().join(format!("Pulumi.{stack}.yaml"));
-    let (before, after) = (file(old.stack().as_str()), file(new.stack().as_str()));
+    let (before, after) = (file(old), file(new));
     (before.is_file() && !after.exists()).then_some((before, after))
 }
 
 /// What is not in the backend: the file of the configuration, and which stack is selected.
-fn follow_up(rename: &Rename) {
+pub(super) fn follow_up(configuration: Option<&(PathBuf, PathBuf)>, name: &str) {
     let mut messages = Messages::stderr();
-    if let Some((before, after)) = &rename.configuration {
+    if let Some((before, after)) = configuration {
         match std::fs::rename(before, after) {
             Ok(()) => messages.note(&format!("{} is {} now", before.display(), after.display())),
             Err(error) => messages.warning(&format!(
@@ -125,7 +132,7 @@ fn follow_up(rename: &Rename) {
             )),
         }
     }
-    let select = shell_command("pulumi stack select", &[&rename.to.reference().to_string()]);
+    let select = shell_command("pulumi stack select", &[name]);
     messages.note(&format!("`{select}` selects it under its new name"));
 }
 

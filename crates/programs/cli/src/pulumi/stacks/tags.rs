@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use groundstate_pulumi_diy::{Error, ErrorKind, Stack, Tags};
 
 use crate::args::StacksTagsArgs;
-use crate::input::found_stack::{FoundStack, stack_failure};
+use crate::input::found_stack::{FoundPlace, FoundStack, stack_failure};
 use crate::input::runtime::runtime;
 use crate::report::error::{Failure, Kind, Outcome, Result};
 use crate::report::json::Json;
@@ -24,10 +24,16 @@ struct Looked {
 
 pub(super) fn run(args: &StacksTagsArgs) -> Result {
     refuse_impossible(args)?;
-    let found = FoundStack::at(&args.place)?;
+    let found = match FoundPlace::at(&args.place)? {
+        FoundPlace::Bucket(found) => found,
+        #[cfg(feature = "http")]
+        FoundPlace::Service(found) => return super::service::tags(args, &found),
+    };
     let interrupts = Interrupts::listen()?;
     let looked = runtime()?.block_on(look(args, &found, &interrupts))?;
-    print(args, &looked)?;
+    let Looked { stack, before, after } = looked;
+    let names = [stack.backend().to_string(), stack.reference().to_string(), stack.to_string()];
+    print(args, &names, &before, &after)?;
     Ok(Outcome::Clean)
 }
 
@@ -65,7 +71,14 @@ async fn look(args: &StacksTagsArgs, found: &FoundStack, interrupts: &Interrupts
     let (before, after) = stack_locked(found, &stack, args.wait.lock_timeout, interrupts, async |lock| {
         let mut tags = stack.tags().await.map_err(|error| unreadable(found, &error))?;
         let before = tags.all().clone();
-        change(args, &stack, &mut tags)?;
+        let mut after = before.clone();
+        change(args, &stack.to_string(), &mut after)?;
+        for name in before.keys().filter(|name| !after.contains_key(*name)) {
+            tags.remove(name);
+        }
+        for (name, value) in &after {
+            tags.set(name, value).map_err(|error| stack_failure(&error))?;
+        }
         if *tags.all() != before {
             interrupts.check()?;
             stack.save_tags(&tags, &lock).await.map_err(|error| found.failure(&error))?;
@@ -76,17 +89,20 @@ async fn look(args: &StacksTagsArgs, found: &FoundStack, interrupts: &Interrupts
     Ok(Looked { stack, before, after })
 }
 
-fn change(args: &StacksTagsArgs, stack: &Stack, tags: &mut Tags) -> Result<()> {
+/// Changes the tags of a stack as the arguments say.
+pub(super) fn change(
+    args: &StacksTagsArgs,
+    stack: &str,
+    tags: &mut BTreeMap<String, String>,
+) -> Result<()> {
     for name in &args.remove {
-        let known: Vec<String> = tags.all().keys().cloned().collect();
-        if !tags.remove(name) {
+        let known: Vec<String> = tags.keys().cloned().collect();
+        if tags.remove(name).is_none() {
             let failure = Failure::new(Kind::NotFound, format!("{stack} has no tag {name:?}"));
             return Err(did_you_mean(&similar(name, known)).into_iter().fold(failure, Failure::hint));
         }
     }
-    for (name, value) in &args.set {
-        tags.set(name, value).map_err(|error| stack_failure(&error))?;
-    }
+    tags.extend(args.set.iter().cloned());
     Ok(())
 }
 
@@ -98,13 +114,18 @@ fn unreadable(found: &FoundStack, error: &Error) -> Failure {
     }
 }
 
-fn print(args: &StacksTagsArgs, looked: &Looked) -> Result<()> {
-    let Looked { stack, before, after } = looked;
+/// Prints the tags of a stack; `names` are its backend, its full name, and what messages call it.
+pub(super) fn print(
+    args: &StacksTagsArgs,
+    [backend, name, stack]: &[String; 3],
+    before: &BTreeMap<String, String>,
+    after: &BTreeMap<String, String>,
+) -> Result<()> {
     let mut out = Output::stdout();
     if args.json {
         out.json(&Json::document(|json| {
-            json.text("backend", &stack.backend().to_string());
-            json.text("stack", &stack.reference().to_string());
+            json.text("backend", backend);
+            json.text("stack", name);
             json.raw("written", before != after);
             json.objects("tags", after, |json, (name, value)| {
                 json.text("name", name);

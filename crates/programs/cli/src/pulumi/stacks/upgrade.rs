@@ -34,7 +34,8 @@ struct Line {
 const NO_PROJECT: &str = "it has no resources, so its project is not known";
 
 pub(super) fn run(args: &StacksUpgradeArgs) -> Result {
-    let found = stack::backend(&args.backend)?;
+    let instead = "stacks of a service are always in projects, so there is nothing to upgrade";
+    let found = stack::bucket(&args.backend, "stacks upgrade", instead)?;
     let interrupts = Interrupts::listen()?;
     let lines = runtime()?.block_on(upgrade(args, &found, &interrupts))?;
     print(args, &found, &lines)?;
