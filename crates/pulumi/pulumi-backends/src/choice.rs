@@ -63,7 +63,7 @@ impl BackendChoice {
 
 /// A Pulumi service, and who decided it.
 ///
-/// Whoever decided it, a token is sent only to the address of the user's login: that is checked when it is opened.
+/// A token is sent only to the address of the user's login, wherever the address comes from: that is checked when it is opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServiceChoice {

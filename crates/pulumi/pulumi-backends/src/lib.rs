@@ -75,11 +75,11 @@ pub use url::BackendUrl;
 pub use groundstate_blobs as blobs;
 /// What a program hands to key services, and why they refuse.
 pub use groundstate_key_services as key_services;
+/// Names of stacks, and what an open store holds.
+pub use groundstate_pulumi_diy as pulumi_diy;
 /// What an open service has.
 #[cfg(feature = "service")]
 pub use groundstate_pulumi_http as pulumi_http;
-/// Names of stacks, and what an open store holds.
-pub use groundstate_pulumi_diy as pulumi_diy;
 /// Managers, and the state that they are opened from.
 pub use groundstate_pulumi_secrets as pulumi_secrets;
 

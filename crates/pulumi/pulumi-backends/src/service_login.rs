@@ -85,7 +85,8 @@ pub(crate) fn connect(
     sleeper: Arc<dyn Sleeper>,
 ) -> Result<Service, ServiceLoginError> {
     let address = ServiceAddress::parse(url.as_str())?;
-    let login = login(url, home, variable)?.ok_or_else(|| ServiceLoginError::NoToken { url: url.to_string() })?;
+    let login =
+        login(url, home, variable)?.ok_or_else(|| ServiceLoginError::NoToken { url: url.to_string() })?;
     let is_set = |name: &str| variable(name).is_some_and(|value| value == "true" || value == "1");
     let insecure = login.insecure || is_insecure && is_set("PULUMI_OPTION_INSECURE");
     let options = ClientOptions::new().insecure(insecure);
@@ -105,7 +106,9 @@ fn login(
     let text = match home.credentials_text() {
         Ok(text) => text.unwrap_or_default(),
         // Where variables say both, no stored login is needed.
-        Err(_) if from_variable.is_some() && backend.as_deref().is_some_and(|backend| url.is(backend)) => String::new(),
+        Err(_) if from_variable.is_some() && backend.as_deref().is_some_and(|backend| url.is(backend)) => {
+            String::new()
+        }
         Err(error) => return Err(error.into()),
     };
     // What is no JSON of logins is said where the login is read for the backend; here it has no token.

@@ -34,7 +34,8 @@ impl ServiceUrl {
         let text = text.trim_end_matches('/');
         let (scheme, rest) = text.split_once("://").unwrap_or_default();
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        let (user, host) = authority.rsplit_once('@').map_or((None, authority), |(user, host)| (Some(user), host));
+        let (user, host) =
+            authority.rsplit_once('@').map_or((None, authority), |(user, host)| (Some(user), host));
         let fits = |c: char| c.is_ascii_alphanumeric() || ".-_:[]".contains(c);
         let shown: String = host.chars().filter(|c| fits(*c)).take(100).collect();
         let place = format!("the address {}://{shown} of a service", scheme.to_ascii_lowercase());

@@ -33,7 +33,8 @@ impl ServiceAddress {
     /// `Invalid` for what is none, and for one with a user, a password, a query or a fragment: those may be secrets, and no error
     /// shows them.
     pub fn parse(text: &str) -> Result<Self> {
-        let wrong = |why: &str| Error::new(ErrorKind::Invalid, Op::Use, "the address of a service").because(why);
+        let wrong =
+            |why: &str| Error::new(ErrorKind::Invalid, Op::Use, "the address of a service").because(why);
         let url = address(text).map_err(wrong)?;
         if url.query().is_some() {
             return Err(wrong("it has a query").next_step("leave out what begins with `?`"));

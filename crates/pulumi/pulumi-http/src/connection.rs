@@ -165,7 +165,9 @@ impl Connection {
         sleeper: Arc<dyn Sleeper>,
     ) -> Result<Self> {
         let client = Client::new(options.client.clone()).map_err(|error| {
-            Error::new(ErrorKind::Invalid, Op::Use, &address).because("no client can be made").with_source(error)
+            Error::new(ErrorKind::Invalid, Op::Use, &address)
+                .because("no client can be made")
+                .with_source(error)
         })?;
         Ok(Self { client, address, token, sleeper, options })
     }
@@ -219,7 +221,9 @@ impl Connection {
 
     async fn attempt(&self, call: &Call<'_>) -> Result<Answer, Attempt> {
         let mut url = self.address.join(&call.path).map_err(|why| {
-            Attempt::Final(call.error(ErrorKind::Invalid).because(format!("its path is no part of an address: {why}")))
+            Attempt::Final(
+                call.error(ErrorKind::Invalid).because(format!("its path is no part of an address: {why}")),
+            )
         })?;
         if !call.query.is_empty() {
             url.query_pairs_mut().extend_pairs(&call.query);
@@ -274,7 +278,8 @@ impl Connection {
             };
         }
         if parts.status.is_redirection() {
-            let place = header(LOCATION).map(|place| format!(" to {}", self.cleaned(place))).unwrap_or_default();
+            let place =
+                header(LOCATION).map(|place| format!(" to {}", self.cleaned(place))).unwrap_or_default();
             let why = format!("{} redirects{place}, and a token goes to no other address", self.address);
             let error = call.error(ErrorKind::NotService).because(why).with_status(status);
             return Err(Attempt::Final(error.next_step("log in to the address of the service itself")));
@@ -344,7 +349,8 @@ impl Connection {
             Attempt::Later(status, wait, words) => {
                 let kind = if status == 429 { ErrorKind::Unavailable } else { unknown };
                 let words = words.map(|words| format!(": {words}")).unwrap_or_default();
-                let wait = wait.map(|wait| format!(", and asks to wait {} s", wait.as_secs())).unwrap_or_default();
+                let wait =
+                    wait.map(|wait| format!(", and asks to wait {} s", wait.as_secs())).unwrap_or_default();
                 let why = format!("{} answers with {status}{words}{wait}{times}", self.address);
                 doubt(call.error(kind).because(why).with_status(status))
             }

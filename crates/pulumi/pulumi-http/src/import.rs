@@ -55,7 +55,8 @@ impl ServiceStack {
         if version <= stored {
             return Ok(());
         }
-        let why = format!("the deployment has version {version}, and the service stores versions up to {stored}");
+        let why =
+            format!("the deployment has version {version}, and the service stores versions up to {stored}");
         Err(self.error(ErrorKind::Unsupported, Op::Import).because(why))
     }
 
@@ -73,13 +74,15 @@ impl ServiceStack {
             match status {
                 Ok(status) if status.status == UpdateState::Succeeded => return Ok(()),
                 Ok(status) if status.status.is_final() => {
-                    let why = format!("the service has not stored the state: the import has {}", status.status);
+                    let why =
+                        format!("the service has not stored the state: the import has {}", status.status);
                     return Err(self.error(ErrorKind::Invalid, OP).because(why));
                 }
                 Ok(status) => token = status.continuation_token,
                 // The state was sent, and what became of it is not known.
                 Err(error) if waited >= PATIENCE || error.kind() != ErrorKind::Unavailable => {
-                    let why = format!("the state was sent, and what became of it is not known: {}", error.reason());
+                    let why =
+                        format!("the state was sent, and what became of it is not known: {}", error.reason());
                     let doubt = self.error(ErrorKind::Ambiguous, OP).because(why).with_source(error);
                     return Err(doubt.next_step("look at the history of the stack"));
                 }

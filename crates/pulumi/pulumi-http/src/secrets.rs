@@ -16,11 +16,12 @@ impl ServiceStack {
     ///
     /// `NotFound`, `Denied`, and those of every call.
     pub async fn encrypt(&self, values: Vec<PlainBytes>) -> Result<Vec<CipherBytes>> {
-        let is_batch = values.len() > 1
-            && self.service.capabilities().await?.get(Capability::BATCH_ENCRYPT).is_some();
+        let is_batch =
+            values.len() > 1 && self.service.capabilities().await?.get(Capability::BATCH_ENCRYPT).is_some();
         if is_batch {
             let (call, count) = (StackCall::BatchEncrypt, values.len());
-            let sealed: BatchEncrypted = self.ask_secret(Op::Encrypt, call, &BatchEncrypt { plaintexts: values }).await?;
+            let sealed: BatchEncrypted =
+                self.ask_secret(Op::Encrypt, call, &BatchEncrypt { plaintexts: values }).await?;
             return match sealed.ciphertexts.len() == count {
                 true => Ok(sealed.ciphertexts),
                 false => Err(self.missing(Op::Encrypt)),

@@ -4,8 +4,8 @@ use std::fmt;
 
 use bytes::Bytes;
 use groundstate_pulumi_protocol::{
-    CreateStack, CreatedStack, EngineEvents, ProjectPath, RenameStack, Route, Stack, StackCall, StackPath, Tags,
-    UntypedDeployment, UpdateCall, check_tags, decode, encode, project_in_path,
+    CreateStack, CreatedStack, EngineEvents, ProjectPath, RenameStack, Route, Stack, StackCall, StackPath,
+    Tags, UntypedDeployment, UpdateCall, check_tags, decode, encode, project_in_path,
 };
 
 use crate::connection::Call;
@@ -87,7 +87,8 @@ impl ServiceStack {
     ///
     /// `NotFound`, `HasResources`, `Running`; `Ambiguous` if the answer got lost.
     pub async fn remove(&self, force: bool) -> Result<()> {
-        let call = self.call(Op::Remove, StackCall::Delete).query("force", if force { "true" } else { "false" });
+        let call =
+            self.call(Op::Remove, StackCall::Delete).query("force", if force { "true" } else { "false" });
         self.service.0.connection.send(&call).await.map(drop)
     }
 
@@ -112,8 +113,9 @@ impl ServiceStack {
     ///
     /// `Invalid` for tags that break Pulumi's rules, `NotFound`; `Ambiguous` if the answer got lost.
     pub async fn set_tags(&self, tags: &Tags) -> Result<()> {
-        check_tags(tags)
-            .map_err(|error| self.error(ErrorKind::Invalid, Op::Tag).because(error.to_string()).with_source(error))?;
+        check_tags(tags).map_err(|error| {
+            self.error(ErrorKind::Invalid, Op::Tag).because(error.to_string()).with_source(error)
+        })?;
         let body = self.encoded(Op::Tag, tags)?;
         self.service.0.connection.send(&self.call(Op::Tag, StackCall::SetTags).body(body)).await.map(drop)
     }

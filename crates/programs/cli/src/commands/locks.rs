@@ -10,9 +10,9 @@ use crate::args::LocksArgs;
 use crate::input::found_stack::{FoundPlace, FoundStack};
 use crate::input::location::StateLocation;
 use crate::input::runtime::runtime;
+use crate::input::stack_store;
 #[cfg(feature = "http")]
 use crate::input::{service::FoundService, service_store};
-use crate::input::stack_store;
 use crate::report::error::{Outcome, Result};
 use crate::report::json::Json;
 use crate::report::messages::Messages;

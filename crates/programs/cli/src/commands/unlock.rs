@@ -9,9 +9,9 @@ use crate::args::UnlockArgs;
 use crate::input::found_stack::{FoundPlace, FoundStack};
 use crate::input::location::StateLocation;
 use crate::input::runtime::runtime;
+use crate::input::stack_store::holder;
 #[cfg(feature = "http")]
 use crate::input::{service::FoundService, service_store};
-use crate::input::stack_store::holder;
 use crate::report::error::chain;
 use crate::report::error::{Failure, Kind, Outcome, Result};
 use crate::report::json::Json;

@@ -38,7 +38,12 @@ pub(crate) fn open(choice: &ServiceChoice, variable: &dyn Fn(&str) -> Option<Str
 }
 
 impl FoundService {
-    pub(crate) fn new(service: Service, name: String, project: Option<ProjectName>, argument: String) -> Self {
+    pub(crate) fn new(
+        service: Service,
+        name: String,
+        project: Option<ProjectName>,
+        argument: String,
+    ) -> Self {
         Self { service, name, project, argument, is_named: false, stack: Arc::default() }
     }
 
@@ -67,7 +72,8 @@ impl FoundService {
         };
         let own = self.project.as_ref().map(ProjectName::as_str);
         let project = project.or(own).ok_or_else(|| {
-            invalid("its name has no project".to_owned()).next_step("name the stack as ORGANIZATION/PROJECT/STACK")
+            invalid("its name has no project".to_owned())
+                .next_step("name the stack as ORGANIZATION/PROJECT/STACK")
         })?;
         let (project, stack) = (project_name(project), stack_name(stack));
         let project = project.map_err(|error| invalid(error.to_string()))?.to_string();
@@ -105,7 +111,10 @@ impl FoundService {
         let failure = service_failure(error);
         match error.kind() {
             ErrorKind::Running => failure
-                .hint(format!("`{}` shows which update runs; wait with `--lock-timeout 5m`", self.command("locks")))
+                .hint(format!(
+                    "`{}` shows which update runs; wait with `--lock-timeout 5m`",
+                    self.command("locks")
+                ))
                 .hint(format!("if its process is gone, `{}` cancels it", self.command("unlock --force"))),
             ErrorKind::Ambiguous => {
                 failure.hint(format!("`{}` shows what the service has", self.command("history")))
@@ -156,6 +165,7 @@ pub(crate) fn service_failure(error: &Error) -> Failure {
         ErrorKind::HasResources => Kind::Loss,
         _ => Kind::NoState,
     };
-    let failure = Failure::new(kind, format!("cannot {} {}: {}", error.op(), error.target(), error.message()));
+    let failure =
+        Failure::new(kind, format!("cannot {} {}: {}", error.op(), error.target(), error.message()));
     error.step().into_iter().fold(failure, Failure::hint)
 }

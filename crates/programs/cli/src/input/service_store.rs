@@ -16,8 +16,8 @@ use groundstate_pulumi_backends::pulumi_http::{
 use groundstate_pulumi_deployment::{DecodeOptions, decode};
 use groundstate_statemgr::{
     Backend, Capabilities, CreateWorkspace, DeleteWorkspace, Error, ErrorKind, Exclusion, Expect, History,
-    HistoryEntry, HistoryId, LockGrant, LockHolder, LockId, LockInfo, Op, Result, StateStore, Stored, Version,
-    WorkspaceName, WriteOptions,
+    HistoryEntry, HistoryId, LockGrant, LockHolder, LockId, LockInfo, Op, Result, StateStore, Stored,
+    Version, WorkspaceName, WriteOptions,
 };
 
 use crate::input::service::{FoundService, missing};
@@ -152,7 +152,8 @@ impl StateStore for ServiceBackend {
             Expect::Absent => return Err(changed("the stack exists already".to_owned())),
             Expect::Version(read) if *read == version(&known) => {}
             Expect::Version(read) => {
-                let why = format!("it has version {} now, and version {} was read", known.version, read.as_str());
+                let why =
+                    format!("it has version {} now, and version {} was read", known.version, read.as_str());
                 return Err(changed(why));
             }
         }
@@ -170,7 +171,8 @@ impl StateStore for ServiceBackend {
     }
 
     async fn delete(&self, _: &WriteOptions) -> Result<()> {
-        Err(Error::unsupported(Op::Delete, self).because("a stack is removed with `groundstate stacks remove`"))
+        Err(Error::unsupported(Op::Delete, self)
+            .because("a stack is removed with `groundstate stacks remove`"))
     }
 
     async fn lock(&self, _: &LockInfo) -> Result<LockGrant> {
@@ -246,7 +248,8 @@ impl History for ServiceBackend {
 
     async fn read(&self, id: &HistoryId) -> Result<Stored> {
         const OP: Op = Op::ReadHistory;
-        let not_kept = || Error::new(ErrorKind::NotFound, OP, self).because(format!("there is no version {id}"));
+        let not_kept =
+            || Error::new(ErrorKind::NotFound, OP, self).because(format!("there is no version {id}"));
         let number: u64 = id.as_str().parse().map_err(|_| not_kept())?;
         match self.stack(OP).await?.export_version(number).await {
             Ok(bytes) => Ok(Stored::new(bytes.to_vec(), Version::new(id.as_str()))),

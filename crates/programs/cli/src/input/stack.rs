@@ -7,7 +7,8 @@ use groundstate_backends::{Location, Opened, Settings};
 use groundstate_blobs::{Context as BlobContext, Error as BlobError};
 use groundstate_common::{OsIds, SystemClock};
 use groundstate_pulumi_backends::{
-    BackendChoice, ChosenBackend, OpenContext, OpenedStore, Project, PulumiHome, ServiceChoice, selected_stack,
+    BackendChoice, ChosenBackend, OpenContext, OpenedStore, Project, PulumiHome, ServiceChoice,
+    selected_stack,
 };
 use groundstate_pulumi_diy::{Options, StackRef};
 use groundstate_statemgr::{TokioSleeper, WorkspaceName};
@@ -244,7 +245,8 @@ impl FoundBackends {
 /// That a command is for stacks in buckets.
 #[cfg(feature = "http")]
 pub(crate) fn for_buckets(place: &dyn std::fmt::Display, command: &str, instead: &str) -> Failure {
-    let message = format!("`{command}` is for stacks in directories, buckets and databases, and {place} is a service");
+    let message =
+        format!("`{command}` is for stacks in directories, buckets and databases, and {place} is a service");
     Failure::new(Kind::Usage, message).hint(instead)
 }
 

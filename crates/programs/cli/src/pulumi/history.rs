@@ -8,6 +8,8 @@ use groundstate_pulumi_diy::{CopySource, History, HistoryEntry, Update};
 
 use crate::args::HistoryArgs;
 use crate::input::location::StateLocation;
+#[cfg(feature = "http")]
+use crate::input::remote::Remote;
 use crate::input::stack_history::NamedCopy;
 use crate::report::error::{Failure, Kind, Outcome, Result, chain};
 use crate::report::json::Json;
@@ -23,21 +25,44 @@ const PAGE_SIZE: u32 = 10;
 const MAX_SHOWN: usize = 100;
 
 /// A page of the updates, and of the copies beside them.
-struct Page {
-    number: usize,
-    size: usize,
-    history: History,
-    /// The ids of the states that updates left, by their keys.
-    ids: BTreeMap<Key, String>,
+pub(super) struct Page {
+    pub(super) number: usize,
+    pub(super) size: usize,
+    pub(super) entries: Vec<Entry>,
+    /// How many updates there are on all pages.
+    pub(super) total: usize,
     /// The copies of this page that no update left.
-    copies: Vec<NamedCopy>,
-    copies_total: usize,
+    pub(super) copies: Vec<NamedCopy>,
+    pub(super) copies_total: usize,
+}
+
+/// An update that is over.
+pub(super) struct Entry {
+    pub(super) number: u64,
+    /// What names the state that it left; nothing if that is not kept.
+    pub(super) id: Option<String>,
+    /// What is known of it, or why that cannot be read.
+    pub(super) update: Result<Known, String>,
+}
+
+/// What is known of an update, without configuration.
+pub(super) struct Known {
+    pub(super) kind: String,
+    pub(super) result: String,
+    /// In seconds since 1970, as the end is.
+    pub(super) started: i64,
+    pub(super) ended: i64,
+    pub(super) message: String,
+    pub(super) changes: Option<BTreeMap<String, i64>>,
 }
 
 pub(crate) fn history(args: &HistoryArgs, found: StateLocation) -> Result {
+    #[cfg(feature = "http")]
+    if let Some(service) = found.remote().and_then(Remote::service) {
+        return super::service_history::history(args, service);
+    }
     let managed = ManagedStack::open(found, "history", false)?;
-    let number = args.page.unwrap_or(1) as usize;
-    let size = args.page_size.unwrap_or(PAGE_SIZE) as usize;
+    let (number, size) = wanted(args);
     let (page, unlisted) = managed.unlocked(async |stack| {
         let history = stack.history(number, size).await.map_err(|error| managed.failure(&error))?;
         let copies = stack.copies().await;
@@ -53,25 +78,21 @@ pub(crate) fn history(args: &HistoryArgs, found: StateLocation) -> Result {
         Ok((Page::new(number, size, history, NamedCopy::all(copies)), unlisted))
     })?;
     let mut messages = Messages::stderr();
-    for error in page.history.entries.iter().filter_map(|entry| entry.update.as_ref().err()) {
-        messages.warning(&chain(error));
-    }
     unlisted.iter().for_each(|failure| messages.failure(failure));
     drop(messages);
-    let mut out = Output::stdout();
-    match args.json {
-        true => out.json(&page.json(managed.name()))?,
-        false => page.print(managed.name(), &mut out)?,
-    }
-    out.finish()?;
-    let is_damaged = page.history.entries.iter().any(|entry| entry.update.is_err());
-    let outcome = if is_damaged { Outcome::Found(Kind::Findings) } else { Outcome::Clean };
+    let outcome = page.show(args, managed.name())?;
     Ok(unlisted.map_or(outcome, |Failure { kind, .. }| outcome.and(kind)))
+}
+
+/// The page that is asked for, and how many updates it has; 0 for all.
+pub(super) fn wanted(args: &HistoryArgs) -> (usize, usize) {
+    (args.page.unwrap_or(1) as usize, args.page_size.unwrap_or(PAGE_SIZE) as usize)
 }
 
 impl Page {
     fn new(number: usize, size: usize, history: History, copies: Vec<NamedCopy>) -> Self {
-        let ids = copies.iter().map(|named| (named.copy.key.clone(), named.id.clone())).collect();
+        let ids: BTreeMap<Key, String> =
+            copies.iter().map(|named| (named.copy.key.clone(), named.id.clone())).collect();
         let is_other = |named: &NamedCopy| {
             named.copy.source != CopySource::History || history.unrecorded.contains(&named.copy.key)
         };
@@ -82,23 +103,41 @@ impl Page {
             copies.drain(..skipped);
             copies.truncate(size);
         }
-        Self { number, size, history, ids, copies, copies_total }
+        let entry = |entry: HistoryEntry| Entry {
+            number: entry.number as u64,
+            id: entry.checkpoint.as_ref().and_then(|key| ids.get(key)).cloned(),
+            update: entry.update.map(known).map_err(|error| chain(&error)),
+        };
+        let entries = history.entries.into_iter().map(entry).collect();
+        Self { number, size, entries, total: history.total, copies, copies_total }
     }
 
-    /// The id of the state that an update left; nothing if that is not kept.
-    fn id(&self, entry: &HistoryEntry) -> Option<&str> {
-        self.ids.get(entry.checkpoint.as_ref()?).map(String::as_str)
+    /// Prints the page, and warns of what cannot be read.
+    pub(super) fn show(&self, args: &HistoryArgs, name: &str) -> Result {
+        let mut messages = Messages::stderr();
+        for why in self.entries.iter().filter_map(|entry| entry.update.as_ref().err()) {
+            messages.warning(why);
+        }
+        drop(messages);
+        let mut out = Output::stdout();
+        match args.json {
+            true => out.json(&self.json(name))?,
+            false => self.print(name, &mut out)?,
+        }
+        out.finish()?;
+        let is_damaged = self.entries.iter().any(|entry| entry.update.is_err());
+        Ok(if is_damaged { Outcome::Found(Kind::Findings) } else { Outcome::Clean })
     }
 
     fn print(&self, name: &str, out: &mut Output) -> Result<()> {
-        let History { entries, total, .. } = &self.history;
+        let Self { entries, total, .. } = self;
         if *total == 0 {
             out.line(&format!("{name} has no updates in its history"))?;
         }
         if *total > 0 && entries.is_empty() && self.copies.is_empty() {
             out.line(&format!("{name} has no page {}", self.number))?;
         }
-        let rows: Vec<[String; 6]> = entries.iter().map(|entry| self.row(entry)).collect();
+        let rows: Vec<[String; 6]> = entries.iter().map(row).collect();
         columns(&rows).iter().try_for_each(|line| out.line(line))?;
         if !self.copies.is_empty() {
             out.line("")?;
@@ -121,40 +160,20 @@ impl Page {
         Ok(())
     }
 
-    fn row(&self, entry: &HistoryEntry) -> [String; 6] {
-        let id = self.id(entry).unwrap_or("state not kept").to_owned();
-        let number = entry.number.to_string();
-        match &entry.update {
-            Err(_) => [number, "cannot be read".into(), String::new(), String::new(), id, String::new()],
-            Ok(update) => {
-                let changes = update.resource_changes.iter().flatten();
-                let changes: Vec<String> = changes.map(|(kind, number)| format!("{number} {kind}")).collect();
-                let message = shortened(&update.message, MAX_SHOWN);
-                let changes = match (changes.is_empty(), message.is_empty()) {
-                    (_, true) => changes.join(", "),
-                    (true, false) => message.into_owned(),
-                    (false, false) => format!("{}: {message}", changes.join(", ")),
-                };
-                let ended = time(seconds(update.end_time));
-                [number, update.kind.clone(), update.result.clone(), ended, id, changes]
-            }
-        }
-    }
-
     fn json(&self, name: &str) -> String {
         Json::document(|json| {
             json.text("state", name);
             json.raw("page", self.number);
             json.raw("page_size", self.size);
-            json.raw("updates_total", self.history.total);
-            json.objects("updates", &self.history.entries, |json, entry| {
+            json.raw("updates_total", self.total);
+            json.objects("updates", &self.entries, |json, entry| {
                 json.raw("number", entry.number);
-                if let Some(id) = self.id(entry) {
+                if let Some(id) = &entry.id {
                     json.text("id", id);
                 }
                 match &entry.update {
                     Ok(update) => members(json, update),
-                    Err(error) => json.text("unreadable", &chain(error)),
+                    Err(why) => json.text("unreadable", why),
                 }
             });
             json.raw("copies_total", self.copies_total);
@@ -170,17 +189,43 @@ impl Page {
     }
 }
 
+fn known(update: Update) -> Known {
+    let Update { kind, result, message, start_time, end_time, resource_changes, .. } = update;
+    Known { kind, result, started: start_time, ended: end_time, message, changes: resource_changes }
+}
+
+/// An update in a table.
+fn row(entry: &Entry) -> [String; 6] {
+    let id = entry.id.clone().unwrap_or_else(|| "state not kept".to_owned());
+    let number = entry.number.to_string();
+    match &entry.update {
+        Err(_) => [number, "cannot be read".into(), String::new(), String::new(), id, String::new()],
+        Ok(update) => {
+            let changes = update.changes.iter().flatten();
+            let changes: Vec<String> = changes.map(|(kind, number)| format!("{number} {kind}")).collect();
+            let message = shortened(&update.message, MAX_SHOWN);
+            let changes = match (changes.is_empty(), message.is_empty()) {
+                (_, true) => changes.join(", "),
+                (true, false) => message.into_owned(),
+                (false, false) => format!("{}: {message}", changes.join(", ")),
+            };
+            let ended = time(seconds(update.ended));
+            [number, update.kind.clone(), update.result.clone(), ended, id, changes]
+        }
+    }
+}
+
 /// What is known of an update, without configuration.
-fn members(json: &mut Json, update: &Update) {
+fn members(json: &mut Json, update: &Known) {
     json.text("kind", &update.kind);
     json.text("result", &update.result);
-    for (name, time) in [("started_at", update.start_time), ("ended_at", update.end_time)] {
+    for (name, time) in [("started_at", update.started), ("ended_at", update.ended)] {
         if let Some(time) = seconds(time) {
             json.text(name, &time.to_string());
         }
     }
     json.text("message", &update.message);
-    if let Some(changes) = &update.resource_changes {
+    if let Some(changes) = &update.changes {
         json.inner("resource_changes", |json| {
             changes.iter().for_each(|(kind, number)| json.raw(kind, number));
         });

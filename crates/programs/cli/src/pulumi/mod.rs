@@ -18,6 +18,8 @@ mod recover;
 mod secrets;
 mod select;
 #[cfg(feature = "http")]
+mod service_history;
+#[cfg(feature = "http")]
 mod service_secrets;
 mod show;
 mod shown;

@@ -16,7 +16,8 @@ use crate::report::error::{Failure, Kind, Result, chain};
 /// The manager whose key a service keeps, for the user who has logged in there.
 pub(super) fn manager(providers: &SecretsProviders) -> Result<Manager> {
     let variable = |name: &str| std::env::var(name).ok();
-    let secrets = ServiceSecrets::open(providers, &PulumiHome::of(&variable), &variable, Arc::new(TokioSleeper));
+    let secrets =
+        ServiceSecrets::open(providers, &PulumiHome::of(&variable), &variable, Arc::new(TokioSleeper));
     let secrets =
         secrets.map_err(|error| Failure::new(Kind::Unusable, one_line(&chain(&error)).into_owned()))?;
     Ok(Manager::new(providers.clone(), Arc::new(ServiceCrypter(secrets))))

@@ -56,6 +56,8 @@ mod serve_nodes;
 #[cfg(feature = "server")]
 mod serve_pulumi;
 mod serve_terraform;
+mod service_hostile;
+mod service_stacks;
 mod show;
 mod sources;
 mod stack_history;

@@ -102,7 +102,9 @@ fn secrets_that_a_service_encrypts_are_shown_to_who_has_logged_in_there() {
     project.set("PULUMI_ACCESS_TOKEN", "hunter2");
     let refused = ours(&project, &["outputs", "stranger.json", "y", "--show-secrets"], "").fails();
     assert!(
-        refused.contains(&format!("there is no access token for it; log in with `pulumi login {elsewhere}`")),
+        refused.contains(&format!(
+            "there is no access token for the service {elsewhere}; log in with `pulumi login {elsewhere}`"
+        )),
         "{refused}"
     );
     assert!(recorder.accept().is_err(), "nothing is sent where the user has not logged in");

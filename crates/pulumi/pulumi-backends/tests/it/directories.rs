@@ -150,7 +150,10 @@ fn a_service_is_told_from_a_bucket_once_and_its_selection_is_found() {
     };
     let project = ("Pulumi.yaml", "name: shop\n");
     let stored = ("home/.pulumi/credentials.json", login);
-    assert_eq!(chosen(&[project, stored], &[]).unwrap(), ("http://127.0.0.1:1/x".to_owned(), UrlSource::Login));
+    assert_eq!(
+        chosen(&[project, stored], &[]).unwrap(),
+        ("http://127.0.0.1:1/x".to_owned(), UrlSource::Login)
+    );
     let token = ("PULUMI_ACCESS_TOKEN", "hush");
     assert_eq!(
         chosen(&[project], &[token]).unwrap(),
@@ -160,7 +163,8 @@ fn a_service_is_told_from_a_bucket_once_and_its_selection_is_found() {
         chosen(&[project, stored], &[token, ("PULUMI_BACKEND_URL", "https://b.example")]).unwrap(),
         ("https://b.example".to_owned(), UrlSource::Variable)
     );
-    let error = chosen(&[project, stored], &[("PULUMI_BACKEND_URL", "https://hush:hush@b.example")]).unwrap_err();
+    let error =
+        chosen(&[project, stored], &[("PULUMI_BACKEND_URL", "https://hush:hush@b.example")]).unwrap_err();
     assert!(!format!("{error} {error:?}").contains("hush"), "{error}");
 }
 

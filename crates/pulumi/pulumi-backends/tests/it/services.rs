@@ -42,7 +42,8 @@ async fn sent(address: &str, credentials: &str, variables: &[(&str, &str)]) -> O
 #[tokio::test]
 async fn a_token_goes_only_to_the_address_of_its_login() {
     let stored = r#"{"current":"HERE","accounts":{"HERE/":{"accessToken":"hush-stored"}}}"#;
-    let elsewhere = r#"{"current":"https://b.example","accessTokens":{"HERE":"hush-old","https://b.example":"hush-b"}}"#;
+    let elsewhere =
+        r#"{"current":"https://b.example","accessTokens":{"HERE":"hush-old","https://b.example":"hush-b"}}"#;
     let token = ("PULUMI_ACCESS_TOKEN", "hush-variable");
     for (credentials, variables, expected) in [
         (stored, vec![], Some("token hush-stored")),
@@ -70,8 +71,12 @@ async fn secrets_go_through_the_same_connection() {
         path if path == "/api/capabilities" => {
             Answer::new(200).body(r#"{"capabilities":[{"capability":"batch-encrypt"}]}"#)
         }
-        path if path.ends_with("/batch-encrypt") => Answer::new(200).body(r#"{"ciphertexts":["YQ==","Yg=="]}"#),
-        path if path.ends_with("/batch-decrypt") => Answer::new(200).body(r#"{"plaintexts":{"YQ==":"Yw=="}}"#),
+        path if path.ends_with("/batch-encrypt") => {
+            Answer::new(200).body(r#"{"ciphertexts":["YQ==","Yg=="]}"#)
+        }
+        path if path.ends_with("/batch-decrypt") => {
+            Answer::new(200).body(r#"{"plaintexts":{"YQ==":"Yw=="}}"#)
+        }
         _ => Answer::new(404).body(r#"{"code":404,"message":"there is no stack"}"#),
     });
     let url = server.endpoint();

@@ -8,7 +8,9 @@ use groundstate_common::{OsIds, Sleeper, SystemClock};
 use groundstate_pulumi_backends::blobs::{
     BlobStore, Context, DeleteOptions, GetOptions, Key, ListOptions, Precondition, PutOptions, Result,
 };
-use groundstate_pulumi_backends::{BackendChoice, BackendUrl, ChosenBackend, OpenContext, OpenedStore, Project, PulumiHome};
+use groundstate_pulumi_backends::{
+    BackendChoice, BackendUrl, ChosenBackend, OpenContext, OpenedStore, Project, PulumiHome,
+};
 use groundstate_testkit::PulumiPlace;
 
 #[derive(Debug)]
@@ -223,7 +225,8 @@ fn a_project_file_does_not_decide_who_gets_credentials() {
         let home = PulumiHome::of(&variable);
         let with = OpenContext { context: &context, variable: &variable, directory: folder.path() };
         let choose = |trusts| {
-            let chosen = ChosenBackend::of_directory(folder.path(), project.as_ref(), &home, trusts, &variable);
+            let chosen =
+                ChosenBackend::of_directory(folder.path(), project.as_ref(), &home, trusts, &variable);
             chosen.unwrap().bucket().unwrap()
         };
         let error = choose(false).open(with).unwrap_err().to_string();

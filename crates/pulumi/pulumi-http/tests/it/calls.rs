@@ -26,7 +26,8 @@ async fn stacks_are_listed_page_by_page_by_all_filters() {
         Some("x&y") => Answer::new(200).body(r#"{"stacks":[{"stackName":"b","lastUpdate":0}]}"#),
         Some(_) => Answer::new(400),
     });
-    let filter = StackFilter::default().organization("acme").project("shop").tag("team", Some("a b".to_owned()));
+    let filter =
+        StackFilter::default().organization("acme").project("shop").tag("team", Some("a b".to_owned()));
     let found = service(&server).stacks(&filter).await.unwrap();
     assert_eq!(found.iter().map(|stack| &*stack.stack_name).collect::<Vec<_>>(), ["a", "b"]);
     let first = "GET /api/user/stacks?organization=acme&project=shop&tagName=team&tagValue=a+b";
@@ -74,7 +75,8 @@ async fn stacks_are_made_renamed_tagged_and_removed_by_the_requests_of_pulumi() 
 async fn states_of_any_version_are_the_bytes_of_the_service() {
     let server = Recorder::answering(|request| {
         let version = request.path().rsplit('/').next().unwrap_or_default().to_owned();
-        Answer::new(200).body(format!(r#"{{ "version": 3, "x": "{version}", "deployment": {{ "a": 1.0 }} }}"#))
+        Answer::new(200)
+            .body(format!(r#"{{ "version": 3, "x": "{version}", "deployment": {{ "a": 1.0 }} }}"#))
     });
     let stack = stack(&server);
     assert!(stack.export().await.unwrap().starts_with(br#"{ "version": 3, "x": "export","#));

@@ -31,7 +31,8 @@ async fn pages_and_other_programs_are_no_service() {
 #[tokio::test]
 async fn redirects_take_the_token_nowhere() {
     let elsewhere = Recorder::start(Answer::new(200));
-    let server = Recorder::start(Answer::new(302).header("location", format!("{}/login", elsewhere.endpoint())));
+    let server =
+        Recorder::start(Answer::new(302).header("location", format!("{}/login", elsewhere.endpoint())));
     let error = service(&server).user().await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotService);
     assert!(elsewhere.requests().is_empty());
@@ -46,7 +47,10 @@ async fn words_of_a_service_are_one_line_without_the_token() {
         let server = Recorder::start(Answer::new(status).body(body));
         let error = service(&server).user().await.unwrap_err();
         let text = format!("{error} {error:?}");
-        assert!(!text.contains(TOKEN) && text.chars().all(|c| !c.is_control()) && text.len() < 3000, "{text}");
+        assert!(
+            !text.contains(TOKEN) && text.chars().all(|c| !c.is_control()) && text.len() < 3000,
+            "{text}"
+        );
     }
 }
 
@@ -77,7 +81,16 @@ async fn a_token_does_not_leave_by_plain_http() {
 
 #[test]
 fn addresses_and_tokens_that_cannot_be_sent_are_refused() {
-    for text in ["", "api", "ftp://h", "https://", "https://a:hush@h/", "https://h/?hush", "https://h/#hush", "https://h\n"] {
+    for text in [
+        "",
+        "api",
+        "ftp://h",
+        "https://",
+        "https://a:hush@h/",
+        "https://h/?hush",
+        "https://h/#hush",
+        "https://h\n",
+    ] {
         if let Err(error) = ServiceAddress::parse(text) {
             assert!(!format!("{error} {error:?}").contains("hush"), "{error}");
         } else {

@@ -9,6 +9,8 @@ mod repair;
 mod report;
 mod rollback;
 mod run;
+#[cfg(feature = "http")]
+mod service;
 mod undo;
 mod verbs;
 mod whole;

@@ -10,12 +10,18 @@ use super::whole::{Plan, Replacing, Written, replace};
 use crate::args::PushArgs;
 use crate::input::location::StateLocation;
 use crate::input::pulumi::PulumiState;
+#[cfg(feature = "http")]
+use crate::input::remote::Remote;
 use crate::report::error::{Kind, Result};
 use crate::session::stack::ManagedStack;
 
 pub(crate) fn push(args: &PushArgs, state: &PulumiState, found: StateLocation) -> Result {
     let how = Replacing { args: &args.change, command: "push", yes: args.consent.yes };
     let text = state.text()?;
+    #[cfg(feature = "http")]
+    if found.remote().and_then(Remote::service).is_some() {
+        return super::service::push(args, &state.name, &text, found);
+    }
     let options = if args.force { ImportOptions::default().force() } else { ImportOptions::default() };
     let plan = async |managed: &ManagedStack, stack: &Stack| {
         managed.existing(stack).await?;

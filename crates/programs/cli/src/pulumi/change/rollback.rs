@@ -9,12 +9,18 @@ use super::whole::{Plan, Replacing, Written, replace};
 use crate::args::{RollbackArgs, UndoArgs};
 use crate::input::history::choose;
 use crate::input::location::StateLocation;
+#[cfg(feature = "http")]
+use crate::input::remote::Remote;
 use crate::input::stack_history::NamedCopy;
 use crate::report::error::{Failure, Kind, Result};
 use crate::session::stack::ManagedStack;
 
 /// Restores the copy that `--to` names.
 pub(crate) fn rollback(args: &RollbackArgs, found: StateLocation) -> Result {
+    #[cfg(feature = "http")]
+    if found.remote().and_then(Remote::service).is_some() {
+        return super::service::rollback(args, found);
+    }
     let how = Replacing { args: &args.change, command: "rollback", yes: args.consent.yes };
     restore(found, how, args.force, async |managed, stack| {
         let mut copies = copies(managed, stack).await?;
@@ -26,6 +32,10 @@ pub(crate) fn rollback(args: &RollbackArgs, found: StateLocation) -> Result {
 
 /// Restores what the last save, or the last update of this program, replaced.
 pub(crate) fn undo_stack(args: &UndoArgs, found: StateLocation) -> Result {
+    #[cfg(feature = "http")]
+    if found.remote().and_then(Remote::service).is_some() {
+        return super::service::undo(args, found);
+    }
     let how = Replacing { args: &args.change, command: "undo", yes: args.consent.yes };
     restore(found, how, args.force, async |managed, stack| {
         let copies = copies(managed, stack).await?;

@@ -209,7 +209,7 @@ pub(super) fn encoded(file: &DeploymentFile) -> Result<Vec<u8>> {
     })
 }
 
-fn refused(error: &IntegrityError, name: &str) -> Failure {
+pub(super) fn refused(error: &IntegrityError, name: &str) -> Failure {
     Failure::new(Kind::Unusable, error.refusal()).hint(format!(
         "`{}` shows all that is wrong, `{}` a way out",
         shell_command("groundstate check", &[name]),

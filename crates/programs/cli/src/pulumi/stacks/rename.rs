@@ -93,8 +93,8 @@ impl Rename {
         let (from, to) = (plan.source().clone(), plan.target().clone());
         let (old, new) = (from.reference(), to.reference());
         let is_same_project = old.project() == new.project();
-        let files =
-            is_same_project.then(|| configuration(&found.argument, old.stack().as_str(), new.stack().as_str()));
+        let files = is_same_project
+            .then(|| configuration(&found.argument, old.stack().as_str(), new.stack().as_str()));
         Self {
             configuration: files.flatten(),
             from,

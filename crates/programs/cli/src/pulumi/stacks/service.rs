@@ -32,10 +32,12 @@ pub(super) fn list(args: &StacksListArgs, found: &FoundAccount) -> Result {
         filter = filter.project(project);
     }
     if let Some(tag) = &args.tag {
-        let (name, value) = tag.split_once('=').map_or((tag.as_str(), None), |(name, value)| (name, Some(value)));
+        let (name, value) =
+            tag.split_once('=').map_or((tag.as_str(), None), |(name, value)| (name, Some(value)));
         filter = filter.tag(name, value.map(str::to_owned));
     }
-    let stacks = runtime()?.block_on(found.service.stacks(&filter)).map_err(|error| service_failure(&error))?;
+    let stacks =
+        runtime()?.block_on(found.service.stacks(&filter)).map_err(|error| service_failure(&error))?;
     let mut listed: Vec<Listed> = stacks.into_iter().map(|stack| one(args, stack)).collect();
     listed.sort_by(|one, other| one.name.cmp(&other.name));
     super::list::print(args, &found.service.to_string(), &listed, None)?;
@@ -61,10 +63,11 @@ pub(super) fn create(args: &StacksCreateArgs, found: &FoundService) -> Result {
         let stack = found.stack().await.map_err(|error| found.failure(&error))?;
         interrupts.check()?;
         let project = ("pulumi:project".to_owned(), stack.path().project.clone());
-        let created = stack.create(Tags::from([project]), None).await.map_err(|error| match error.kind() {
-            ErrorKind::Exists => super::create::exists(&found.command("list"), found.failure(&error)),
-            _ => found.failure(&error),
-        })?;
+        let created =
+            stack.create(Tags::from([project]), None).await.map_err(|error| match error.kind() {
+                ErrorKind::Exists => super::create::exists(&found.command("list"), found.failure(&error)),
+                _ => found.failure(&error),
+            })?;
         let mut messages = Messages::stderr();
         created.messages.iter().for_each(|message| messages.note(&one_line(&message.message)));
         Ok::<_, Failure>(stack)
@@ -75,7 +78,8 @@ pub(super) fn create(args: &StacksCreateArgs, found: &FoundService) -> Result {
 /// Removes a stack with its versions and tags.
 pub(super) fn remove(args: &StacksRemoveArgs, found: &FoundService) -> Result {
     if args.backups {
-        let message = "`--backups` is for stacks in buckets: a service keeps no copies beside the versions of a stack";
+        let message =
+            "`--backups` is for stacks in buckets: a service keeps no copies beside the versions of a stack";
         return Err(Failure::new(Kind::Usage, message));
     }
     let interrupts = Interrupts::listen()?;
@@ -83,7 +87,8 @@ pub(super) fn remove(args: &StacksRemoveArgs, found: &FoundService) -> Result {
         let stack = found.stack().await.map_err(|error| found.failure(&error))?;
         let (known, resources) = looked_at(found, stack).await?;
         if resources > 0 && !args.force {
-            let message = format!("{stack} has {}, which nothing manages any more then", count(resources, "resource"));
+            let message =
+                format!("{stack} has {}, which nothing manages any more then", count(resources, "resource"));
             return Err(Failure::new(Kind::Loss, message).hint(format!(
                 "`{}` shows them; `{}` forgets them",
                 found.command("list"),
@@ -91,7 +96,8 @@ pub(super) fn remove(args: &StacksRemoveArgs, found: &FoundService) -> Result {
             )));
         }
         let versions = usize::try_from(known.version).unwrap_or(usize::MAX);
-        let lost = vec![count(versions, "version"), count(known.tags.len(), "tag"), count(resources, "resource")];
+        let lost =
+            vec![count(versions, "version"), count(known.tags.len(), "tag"), count(resources, "resource")];
         if args.dry_run {
             return Ok((stack, lost));
         }
@@ -110,7 +116,8 @@ pub(super) fn remove(args: &StacksRemoveArgs, found: &FoundService) -> Result {
                 return Err(Failure::new(Kind::Conflict, message).hint("run the command again"));
             }
         }
-        let removed = free(args.wait.lock_timeout, &interrupts, async || stack.remove(args.force).await).await?;
+        let removed =
+            free(args.wait.lock_timeout, &interrupts, async || stack.remove(args.force).await).await?;
         removed.map_err(|error| found.failure(&error))?;
         Ok((stack, lost))
     })?;
@@ -185,7 +192,8 @@ pub(super) fn rename(args: &StacksRenameArgs, found: &FoundService) -> Result {
     out.finish()?;
     if !args.dry_run {
         let is_same_project = from.project == to.project;
-        let files = is_same_project.then(|| rename::configuration(&found.argument, &from.stack, &to.stack)).flatten();
+        let files =
+            is_same_project.then(|| rename::configuration(&found.argument, &from.stack, &to.stack)).flatten();
         rename::follow_up(files.as_ref(), &to.to_string());
     }
     Ok(Outcome::Clean)
@@ -194,7 +202,8 @@ pub(super) fn rename(args: &StacksRenameArgs, found: &FoundService) -> Result {
 /// The new name of a stack, whose owner stays.
 fn renamed(old: &StackPath, new: &str) -> Result<StackPath> {
     use groundstate_pulumi_backends::pulumi_http::protocol::{project_name, stack_name};
-    let wrong = |why: &str| Failure::new(Kind::Usage, format!("{new:?} cannot be the name of a stack: {why}"));
+    let wrong =
+        |why: &str| Failure::new(Kind::Usage, format!("{new:?} cannot be the name of a stack: {why}"));
     let parts: Vec<&str> = new.split('/').collect();
     let (owner, project, stack) = match parts[..] {
         [stack] => (old.owner.as_str(), old.project.as_str(), stack),

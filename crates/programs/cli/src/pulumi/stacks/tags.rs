@@ -90,11 +90,7 @@ async fn look(args: &StacksTagsArgs, found: &FoundStack, interrupts: &Interrupts
 }
 
 /// Changes the tags of a stack as the arguments say.
-pub(super) fn change(
-    args: &StacksTagsArgs,
-    stack: &str,
-    tags: &mut BTreeMap<String, String>,
-) -> Result<()> {
+pub(super) fn change(args: &StacksTagsArgs, stack: &str, tags: &mut BTreeMap<String, String>) -> Result<()> {
     for name in &args.remove {
         let known: Vec<String> = tags.keys().cloned().collect();
         if tags.remove(name).is_none() {
