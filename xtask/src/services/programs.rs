@@ -30,6 +30,8 @@ enum Source {
     Crate(String),
     /// See [`GoModule`].
     Go(GoModule),
+    /// A package of Python; the executable is an interpreter that has it.
+    Pip(String),
     /// A package of Debian, for programs that no package registry of a language has.
     Debian(String),
 }
@@ -81,19 +83,19 @@ fn source(table: &mut Table) -> Result<Source, String> {
     let cargo = definition::words(table, "cargo")?;
     let go = definition::words(table, "go")?;
     let debian = definition::word(table, "debian")?;
-    match (cargo.as_deref(), go.as_deref(), debian) {
-        (None, None, Some(package)) if require.is_empty() && replace.is_empty() && flags.is_none() => {
-            Ok(Source::Debian(package))
-        }
-        (Some([name]), None, None) if require.is_empty() && replace.is_empty() && flags.is_none() => {
-            Ok(Source::Crate(name.clone()))
-        }
-        (None, Some([module, package]), None) => {
+    let pip = definition::word(table, "pip")?;
+    let is_plain = require.is_empty() && replace.is_empty() && flags.is_none();
+    match (cargo.as_deref(), go.as_deref(), debian, pip) {
+        (None, None, Some(package), None) if is_plain => Ok(Source::Debian(package)),
+        (None, None, None, Some(package)) if is_plain => Ok(Source::Pip(package)),
+        (Some([name]), None, None, None) if is_plain => Ok(Source::Crate(name.clone())),
+        (None, Some([module, package]), None, None) => {
             let (module, package) = (module.clone(), package.clone());
             Ok(Source::Go(GoModule { module, package, require, replace, flags }))
         }
         _ => {
-            let kinds = "`cargo` with a crate, `go` with a module and a package, or `debian` with a package";
+            let kinds =
+                "`cargo` with a crate, `go` with a module and a package, `pip` or `debian` with a package";
             Err(format!("[install] takes either {kinds}"))
         }
     }
@@ -183,6 +185,19 @@ impl Program {
                     command.args(["-ldflags", flags]);
                 }
                 status(command.arg(&go.package))
+            }
+            Source::Pip(package) => {
+                let folder = building.join("python");
+                status(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
+                let mut pip = Command::new(folder.join("bin/python3"));
+                pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+                status(pip.arg(format!("{package}=={}", self.version)))?;
+                // The folder gets another name, so the interpreter is found from where the executable is.
+                let interpreter =
+                    "exec \"$(dirname \"$(readlink -f \"$0\")\")/../python/bin/python3\" \"$@\"";
+                let executable = bin.join(&self.binary);
+                write(&executable, &format!("#!/bin/sh\n{interpreter}\n"))?;
+                status(Command::new("chmod").arg("+x").arg(&executable))
             }
             Source::Debian(package) => install_package(package),
         }
@@ -308,6 +323,7 @@ mod tests {
             ("version = \"1\"\n[install]\ncargo = [\"a\"]\nflags = \"x\"\n", "[install] takes either"),
             ("version = \"1\"\n[install]\ncargo = [\"a\"]\nrequire = [\"x\"]\n", "[install] takes either"),
             ("version = \"1\"\n[install]\ngo = [\"a\"]\n", "[install] takes either"),
+            ("version = \"1\"\n[install]\npip = \"a\"\nflags = \"x\"\n", "[install] takes either"),
             ("version = \"1\"\nx = 1\n[install]\ncargo = [\"a\"]\n", "`x` means nothing here"),
         ] {
             let error = parse("x", text).unwrap_err();
@@ -318,7 +334,15 @@ mod tests {
     #[test]
     fn the_files_of_all_programs_can_be_read() {
         let names: Vec<String> = all().unwrap().into_iter().map(|program| program.name).collect();
-        let expected = ["cargo-deny", "cargo-fuzz", "chromium", "pulumi", "pulumi-language-yaml", "tofu"];
+        let expected = [
+            "cargo-deny",
+            "cargo-fuzz",
+            "chromium",
+            "pulumi",
+            "pulumi-language-yaml",
+            "pulumi-python",
+            "tofu",
+        ];
         assert!(expected.iter().all(|name| names.contains(&(*name).to_owned())), "{names:?}");
     }
 

@@ -70,7 +70,9 @@ pub use pgbouncer::PgBouncer;
 pub use proxy::{ConnectProxy, FaultProxy, RoundRobin};
 #[cfg(unix)]
 pub use pulumi::PulumiHolds;
-pub use pulumi::{PulumiPlace, PulumiProject, pulumi_python_takes_part, pulumi_takes_part};
+pub use pulumi::{
+    PulumiPlace, PulumiProject, pulumi_has_journals, pulumi_python_takes_part, pulumi_takes_part,
+};
 pub use ran::Ran;
 pub use recorder::Recorder;
 pub use s3::S3Server;

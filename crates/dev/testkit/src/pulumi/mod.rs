@@ -13,8 +13,28 @@ pub use project::PulumiProject;
 
 use crate::backend::is_required;
 
-/// What has to be on the path: the CLI, and the host of the language in which the programs of the tests are written.
-const PROGRAMS: [&str; 2] = ["pulumi", "pulumi-language-yaml"];
+/// The host of the language in which the programs of the tests are written.
+const HOST: &str = "pulumi-language-yaml";
+
+/// The CLI: `pulumi`, or another release of it that `GROUNDSTATE_PULUMI` names.
+pub(crate) fn cli() -> &'static str {
+    static CLI: OnceLock<String> = OnceLock::new();
+    CLI.get_or_init(|| std::env::var("GROUNDSTATE_PULUMI").unwrap_or_else(|_| "pulumi".to_owned()))
+}
+
+/// Whether the CLI is of a release that sends journals to a service: from 3.225 on.
+///
+/// # Panics
+///
+/// If it does not say which release it is.
+pub fn pulumi_has_journals() -> bool {
+    let said = Command::new(cli()).arg("version").output().expect("pulumi starts").stdout;
+    let said = String::from_utf8_lossy(&said).trim().to_owned();
+    let numbers: Vec<u32> =
+        said.trim_start_matches('v').split('.').map_while(|part| part.parse().ok()).collect();
+    let [major, minor, ..] = *numbers else { panic!("{said:?} is no version of pulumi") };
+    (major, minor) >= (3, 225)
+}
 
 /// Whether there are a pulumi and its YAML host on the path. If not, it says that the test does not run.
 ///
@@ -23,7 +43,7 @@ const PROGRAMS: [&str; 2] = ["pulumi", "pulumi-language-yaml"];
 /// If one is required and not there.
 pub fn pulumi_takes_part() -> bool {
     static MISSING: OnceLock<Option<&str>> = OnceLock::new();
-    takes_part(*MISSING.get_or_init(|| PROGRAMS.into_iter().find(|program| !is_there(program))))
+    takes_part(*MISSING.get_or_init(|| [cli(), HOST].into_iter().find(|program| !is_there(program))))
 }
 
 /// Whether there is an interpreter of Python with Pulumi's SDK besides: `pulumi-python`. If not, it says that the test does not run.
@@ -47,5 +67,5 @@ fn takes_part(missing: Option<&str>) -> bool {
 fn is_there(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path).any(|folder| folder.join(program).is_file());
-    found && (program != "pulumi" || Command::new(program).arg("version").output().is_ok())
+    found && (program != cli() || Command::new(program).arg("version").output().is_ok())
 }

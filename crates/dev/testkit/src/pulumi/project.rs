@@ -9,6 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use super::cli;
 use super::place::PulumiPlace;
 use crate::ran::Ran;
 
@@ -152,8 +153,8 @@ impl PulumiProject {
     ///
     /// If it cannot be started.
     pub fn pulumi(&self, arguments: &[&str]) -> Ran {
-        let output = self.prepared(Command::new("pulumi"), arguments).output().expect("pulumi starts");
-        Ran::of("pulumi", arguments, output)
+        let output = self.prepared(Command::new(cli()), arguments).output().expect("pulumi starts");
+        Ran::of(cli(), arguments, output)
     }
 
     /// Applies the program to a stack.
@@ -202,7 +203,7 @@ impl PulumiProject {
         assert!(made.is_ok_and(|status| status.success()), "cannot make a pipe");
         self.write("Pulumi.yaml", &(program.clone() + HOLD));
         let arguments = ["up", "--yes", "--skip-preview", "--stack", stack];
-        let mut command = self.prepared(Command::new("pulumi"), &arguments);
+        let mut command = self.prepared(Command::new(cli()), &arguments);
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("pulumi starts");
         let mut holds = PulumiHolds { child: Some(child), pipe: None };
         let start = Instant::now();

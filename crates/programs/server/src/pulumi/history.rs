@@ -66,14 +66,22 @@ pub(super) async fn list(
     json(&UpdateList { updates })
 }
 
-/// `GET …/updates/latest`.
+/// `GET …/updates/latest`. The CLI takes the configuration of the stack from it (`config refresh`), so a version that no update made has that of the
+/// last update: imports and renames change none.
 pub(super) async fn latest(client: &Client, path: &StackPath) -> Result<Response, Problem> {
     let stack = access(client, path).await?.stack;
-    let found = stack.versions(None, 1).await.map_err(|error| problem(&error))?;
-    let Some(version) = found.versions.into_iter().next() else {
+    let found = stack.versions(None, PAGE).await.map_err(|error| problem(&error))?;
+    let mut versions = found.versions.into_iter();
+    let Some(version) = versions.next() else {
         return Err(Problem::new(ProblemType::NotFound, "Not Found: the stack has never been updated"));
     };
-    json(&LatestUpdate { info: info(&stack, version).await? })
+    let keeps_config = |version: &StackVersion| ["import", "rename"].contains(&version.note.kind.as_str());
+    let is_other = keeps_config(&version);
+    let mut newest = info(&stack, version).await?;
+    if is_other && let Some(last) = versions.find(|version| !keeps_config(version)) {
+        newest.config = info(&stack, last).await?.config;
+    }
+    json(&LatestUpdate { info: newest })
 }
 
 /// `GET …/updates/{version}`.

@@ -1,6 +1,7 @@
 //! Pulumi's service protocol.
 
 mod appends;
+mod automation;
 mod basics;
 mod bodies;
 mod calls;

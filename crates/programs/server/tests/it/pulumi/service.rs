@@ -56,6 +56,29 @@ macro_rules! in_each_store {
 }
 pub(crate) use in_each_store;
 
+/// What updates send of their state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sends {
+    /// Entries, if the CLI is of a release that has them.
+    Journal,
+    /// A whole checkpoint after each step.
+    Whole,
+    /// The differences of checkpoints.
+    Deltas,
+}
+
+impl Sends {
+    /// What `GROUNDSTATE_PULUMI_SENDS` asks for, so that all tests can be run with each.
+    pub(crate) fn wanted() -> Self {
+        match std::env::var("GROUNDSTATE_PULUMI_SENDS").as_deref() {
+            Err(_) | Ok("journal") => Self::Journal,
+            Ok("whole") => Self::Whole,
+            Ok("deltas") => Self::Deltas,
+            Ok(other) => panic!("GROUNDSTATE_PULUMI_SENDS is {other:?}, and none of journal, whole, deltas"),
+        }
+    }
+}
+
 /// A service that listens, and a project whose stacks are there.
 pub(crate) struct Service {
     pub(crate) listening: Listening,
@@ -83,10 +106,17 @@ impl Service {
 
     pub(crate) fn with(blobs: Arc<dyn BlobStore>, change: impl FnOnce(&mut Parts)) -> Self {
         let clock = Arc::new(FixedClock::new(Timestamp::from_unix(1_800_000_000, 0).unwrap()));
-        let server = node(&blobs, &clock, change);
+        let sends = Sends::wanted();
+        let server = node(&blobs, &clock, |parts| {
+            parts.policies.pulumi_deltas_from = (sends == Sends::Deltas).then_some(0);
+            change(parts);
+        });
         let listening = Listening::start(&server, Role::Admin);
         let place = PulumiPlace::service(&listening.endpoint(), "any");
-        let project = PulumiProject::new(&place);
+        let mut project = PulumiProject::new(&place);
+        if sends != Sends::Journal {
+            project.set("PULUMI_DISABLE_JOURNALING", "true");
+        }
         Self { project, listening, client: server.admin(), server, clock, blobs }
     }
 

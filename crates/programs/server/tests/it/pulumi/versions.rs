@@ -24,6 +24,29 @@ async fn an_import_is_a_version_and_has_succeeded_at_once() {
 }
 
 #[tokio::test]
+async fn the_configuration_of_the_last_update_outlives_imports() {
+    let service = Service::with_stack().await;
+    let latest =
+        async || service.get(&format!("{STACK}/updates/latest")).await.is(200).json()["info"].clone();
+    import(&service, &deployment(&json!([root()]), &json!([]))).await;
+    assert_eq!(latest().await["config"], json!({}));
+    let config = json!({"p:n": {"string": "1", "secret": false, "object": false}});
+    let id = service.created("update", &json!({"config": config})).await;
+    let path = format!("{STACK}/update/{id}");
+    let started = service.post(&path, &json!({"journalVersion": 1})).await.is(200).json();
+    let token = format!("update-token {}", started["token"].as_str().unwrap());
+    let headers = [("authorization", token.as_str())];
+    let client = service.server.stranger();
+    ask(&client, "POST", &format!("{path}/complete"), &headers, r#"{"status":"succeeded"}"#).await.is(204);
+    assert_eq!(latest().await["config"], config);
+    import(&service, &deployment(&json!([root()]), &json!([]))).await;
+    let newest = latest().await;
+    assert_eq!((&newest["kind"], &newest["config"]), (&json!("import"), &config));
+    // The entry of the import itself claims none.
+    assert_eq!(service.history().await[0]["config"], json!({}));
+}
+
+#[tokio::test]
 async fn what_is_imported_is_exported_as_it_was_written() {
     let service = Service::with_stack().await;
     let inner = r#"{"resources":[],"later":{"z":1e2,"a":[1.0,"<é>\u003c"]},"manifest":{}}"#;
