@@ -12,8 +12,8 @@ use clap::{Args, Parser, Subcommand};
 use groundstate_bench::{Format, Recipe};
 
 use bench::{
-    Failure, Outcome, child, deployment, encryption, hostile, journal, replay, server, stacks, state, steps,
-    walk,
+    Failure, Outcome, child, deployment, encryption, hostile, journal, replay, server, service, stacks,
+    state, steps, walk,
 };
 
 /// Measures groundstate on large states, beside `serde_json` and Terraform.
@@ -44,6 +44,8 @@ enum Command {
     Stacks(stacks::Options),
     /// Measures locked write cycles and memory of state servers, beside another server of the protocol
     Server(server::Options),
+    /// Measures the state server as the service of Pulumi: entries, runs of the `pulumi` on the path, and memory
+    Service(service::Options),
     /// Writes an invented state
     Gen(Gen),
     /// Runs a program and says how long it took and how much memory it needed
@@ -93,6 +95,7 @@ fn main() -> ExitCode {
         Command::Encryption(options) => encryption::run(&options),
         Command::EncryptionStep(options) => encryption::run_step(&options),
         Command::Server(options) => server::run(&options),
+        Command::Service(options) => service::run(&options),
         Command::Stacks(options) => stacks::run(&options),
         Command::StacksStep(options) => stacks::run_step(&options),
         Command::Hostile(options) => hostile::run(&options),

@@ -2,15 +2,15 @@
 
 mod cycles;
 mod memory;
-mod nodes;
 
 use std::path::PathBuf;
 
 use clap::Args;
 
+use super::nodes::{Kind, Nodes, Place, Program};
 use super::{Failure, Outcome, machine, median, state};
-use cycles::{Cycles, run_cycles};
-use nodes::{Kind, Nodes, Place, Program};
+pub(super) use cycles::Cycles;
+use cycles::run_cycles;
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use groundstate_testkit::ask;
 
-use super::nodes::Nodes;
+use crate::bench::nodes::Nodes;
 use crate::bench::{Failure, Outcome};
 
 /// What clients did in a time.
 #[derive(Clone, Debug)]
-pub(super) struct Cycles {
+pub(crate) struct Cycles {
     /// How long each cycle took, in milliseconds, in order.
     millis: Vec<f64>,
     elapsed: Duration,
@@ -23,12 +23,23 @@ impl Cycles {
         Self { millis, elapsed }
     }
 
-    pub(super) fn per_second(&self) -> f64 {
+    /// What clients did together, each for about the same time.
+    pub(crate) fn of(outcomes: Vec<Outcome<(Vec<f64>, Duration)>>) -> Outcome<Self> {
+        let (mut all, mut elapsed) = (Vec::new(), Duration::ZERO);
+        for outcome in outcomes {
+            let (millis, time) = outcome?;
+            all.extend(millis);
+            elapsed = elapsed.max(time);
+        }
+        Ok(Self::new(all, elapsed))
+    }
+
+    pub(crate) fn per_second(&self) -> f64 {
         self.millis.len() as f64 / self.elapsed.as_secs_f64()
     }
 
     /// The time that this share of the cycles does not exceed, in milliseconds.
-    pub(super) fn percentile(&self, share: f64) -> f64 {
+    pub(crate) fn percentile(&self, share: f64) -> f64 {
         let rank = (share * self.millis.len() as f64).ceil() as usize;
         self.millis.get(rank.saturating_sub(1)).copied().unwrap_or(f64::NAN)
     }
@@ -77,13 +88,7 @@ pub(super) fn run_cycles(nodes: &Nodes, clients: usize, bytes: usize, seconds: u
         let panicked = || Err(Failure::Step("a client panicked".to_owned()));
         threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| panicked())).collect()
     });
-    let (mut all, mut elapsed) = (Vec::new(), Duration::ZERO);
-    for outcome in outcomes {
-        let (millis, time) = outcome?;
-        all.extend(millis);
-        elapsed = elapsed.max(time);
-    }
-    Ok(Cycles::new(all, elapsed))
+    Cycles::of(outcomes)
 }
 
 fn cycle(nodes: &Nodes, client: usize, serial: u64, bytes: usize) -> Outcome {

@@ -1,13 +1,12 @@
 //! How much memory a server needs for large states that come and go at once.
 
-use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use groundstate_testkit::ask_into;
 
 use super::cycles::state;
-use super::nodes::{Kind, Nodes, Place, Program};
+use crate::bench::nodes::{Kind, Nodes, Place, Program};
 use crate::bench::{Failure, Outcome};
 
 /// Lets each program take and give so many states at once, in a directory, and prints the most memory that it had.
@@ -27,8 +26,8 @@ pub(super) fn measure(programs: &[Program], states: usize, megabytes: usize) -> 
                 }
                 Err(failure) => return Err(failure),
             };
-            let peak = nodes.pids().first().and_then(|pid| peak(*pid));
-            let peak = peak.map_or("not known".to_owned(), |bytes| format!("{:.1}", bytes as f64 / 1e6));
+            let peak =
+                nodes.peak().map_or("not known".to_owned(), |bytes| format!("{:.1}", bytes as f64 / 1e6));
             println!("| {program}: {what} | {:.1} s | {peak} |", time.as_secs_f64());
         }
     }
@@ -63,12 +62,4 @@ fn at_once(nodes: &Nodes, method: &str, states: usize, body: &[u8]) -> Outcome<D
     });
     outcomes.into_iter().collect::<Outcome>()?;
     Ok(start.elapsed())
-}
-
-/// The most memory that a process had so far, in bytes, where the system tells.
-fn peak(pid: u32) -> Option<u64> {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    let kib: u64 = line.trim().split(' ').next()?.parse().ok()?;
-    Some(kib << 10)
 }

@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What servers keep states in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Directory,
     Postgres,
     S3,
@@ -52,14 +52,14 @@ impl fmt::Display for Kind {
 
 /// A store with nothing in it; it is removed with this value.
 #[derive(Debug)]
-pub(super) enum Place {
+pub(crate) enum Place {
     Directory(TempDir),
     Server(Kind, Box<TestBackend>),
 }
 
 impl Place {
     /// None where its server does not take part, which is said.
-    pub(super) fn fresh(kind: Kind) -> Outcome<Option<Self>> {
+    pub(crate) fn fresh(kind: Kind) -> Outcome<Option<Self>> {
         match kind {
             Kind::Directory => {
                 let made = tempfile::tempdir();
@@ -97,7 +97,7 @@ impl Place {
 
 /// A server that is measured.
 #[derive(Clone, Debug)]
-pub(super) enum Program {
+pub(crate) enum Program {
     /// Ours, under a name for the table.
     Own(&'static str, PathBuf),
     /// The `terraform-backend` of nimbolus.
@@ -115,7 +115,7 @@ impl fmt::Display for Program {
 
 impl Program {
     /// Whether the peer can be started: without a key it says so and ends.
-    pub(super) fn is_there(&self) -> bool {
+    pub(crate) fn is_there(&self) -> bool {
         match self {
             Self::Own(..) => true,
             Self::Peer(program) => {
@@ -128,7 +128,7 @@ impl Program {
     }
 
     /// Whether the program runs like this: the peer's locks in a process are those of one node.
-    pub(super) fn takes(&self, kind: Kind, nodes: usize) -> bool {
+    pub(crate) fn takes(&self, kind: Kind, nodes: usize) -> bool {
         match self {
             Self::Own(..) => true,
             Self::Peer(_) => kind == Kind::Postgres || (kind == Kind::Directory && nodes == 1),
@@ -170,7 +170,7 @@ impl Program {
 
 /// Processes that serve one store. They are killed with this value.
 #[derive(Debug)]
-pub(super) struct Nodes {
+pub(crate) struct Nodes {
     program: Program,
     nodes: Vec<Node>,
     /// Of the proxy, as `HOST:PORT`.
@@ -191,28 +191,43 @@ impl Drop for Node {
 }
 
 impl Nodes {
-    pub(super) fn start(program: &Program, place: &Place, count: usize) -> Outcome<Self> {
-        let nodes = (0..count).map(|_| Node::start(program, place)).collect::<Outcome<Vec<_>>>()?;
+    pub(crate) fn start(program: &Program, place: &Place, count: usize) -> Outcome<Self> {
+        Self::start_with(program, place, count, &[])
+    }
+
+    /// The same with settings of our own program, as `--set` takes them.
+    pub(crate) fn start_with(
+        program: &Program,
+        place: &Place,
+        count: usize,
+        settings: &[&str],
+    ) -> Outcome<Self> {
+        let nodes = (0..count).map(|_| Node::start(program, place, settings)).collect::<Outcome<Vec<_>>>()?;
         let addresses: Vec<&str> = nodes.iter().map(|node| node.address.as_str()).collect();
         let address = RoundRobin::start(&addresses).address();
         Ok(Self { program: program.clone(), nodes, address })
     }
 
-    pub(super) fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         self.program.to_string()
     }
 
     /// Of the proxy.
-    pub(super) fn address(&self) -> &str {
+    pub(crate) fn address(&self) -> &str {
         &self.address
     }
 
-    pub(super) fn pids(&self) -> Vec<u32> {
-        self.nodes.iter().map(|node| node.child.id()).collect()
+    /// The most memory that the first of them had so far, in bytes, where the system tells.
+    pub(crate) fn peak(&self) -> Option<u64> {
+        let status =
+            std::fs::read_to_string(format!("/proc/{}/status", self.nodes.first()?.child.id())).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+        let kib: u64 = line.trim().split(' ').next()?.parse().ok()?;
+        Some(kib << 10)
     }
 
     /// The path of a client's state.
-    pub(super) fn path(&self, client: usize) -> String {
+    pub(crate) fn path(&self, client: usize) -> String {
         match self.program {
             Program::Own(..) => format!("/tf/bench/state-{client}"),
             Program::Peer(_) => format!("/state/bench/state-{client}"),
@@ -220,7 +235,7 @@ impl Nodes {
     }
 
     /// What a client sends besides: the peer takes no request without a password.
-    pub(super) fn headers(&self) -> &'static [&'static str] {
+    pub(crate) fn headers(&self) -> &'static [&'static str] {
         match self.program {
             Program::Own(..) => &[],
             // basic:bench
@@ -230,15 +245,16 @@ impl Nodes {
 }
 
 impl Node {
-    fn start(program: &Program, place: &Place) -> Outcome<Self> {
+    fn start(program: &Program, place: &Place, settings: &[&str]) -> Outcome<Self> {
         match program {
-            Program::Own(..) => Self::start_own(program, place),
+            Program::Own(..) => Self::start_own(program, place, settings),
             Program::Peer(_) => Self::start_peer(program, place),
         }
     }
 
-    fn start_own(program: &Program, place: &Place) -> Outcome<Self> {
+    fn start_own(program: &Program, place: &Place, settings: &[&str]) -> Outcome<Self> {
         let mut command = program.command(place, 0, 0);
+        command.args(settings.iter().flat_map(|setting| ["--set", setting]));
         let started = |source| Failure::Start { program: program.to_string(), source };
         let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn();
         let mut node = Self { child: child.map_err(started)?, address: String::new() };
