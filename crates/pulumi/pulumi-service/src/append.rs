@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use groundstate_blobs::{Precondition, PutOptions};
 use groundstate_common::{Timestamp, hex};
-use groundstate_versioned::{Content, Head, Step, VersionOptions};
+use groundstate_versioned::{Content, Head, Step, Version, VersionOptions};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
@@ -162,8 +162,8 @@ impl Stack {
                 return Ok(update.appended(number(&version), true));
             }
             let last = stepped.head.number();
-            if let Some(version) = self.version_made_by(update.id(), seen, last).await? {
-                return Ok(update.appended(version, false));
+            if let Some(version) = self.version_made_by(OP, update.id(), seen, last).await? {
+                return Ok(update.appended(number(&version), false));
             }
             seen = last;
         }
@@ -171,15 +171,21 @@ impl Stack {
     }
 
     /// The version that an update has made, of those behind `seen` up to `last`, both as the store numbers them.
-    async fn version_made_by(&self, update: &str, seen: u64, last: u64) -> Result<Option<u64>> {
+    pub(crate) async fn version_made_by(
+        &self,
+        op: Op,
+        update: &str,
+        seen: u64,
+        last: u64,
+    ) -> Result<Option<Version>> {
         let mut before = last.checked_add(1);
         while let Some(from) = before.filter(|before| before.saturating_sub(1) > seen) {
             let page = self.versions_document().versions(Some(from), PAGE).await;
-            let page = page.map_err(|error| self.failed(OP, error))?;
-            let mut versions = page.versions.iter();
+            let page = page.map_err(|error| self.failed(op, error))?;
+            let mut versions = page.versions.into_iter();
             let found = versions.find(|version| VersionNote::of(version).update.as_deref() == Some(update));
-            if let Some(version) = found {
-                return Ok(Some(number(version)));
+            if found.is_some() {
+                return Ok(found);
             }
             before = page.next;
         }

@@ -9,6 +9,7 @@ use crate::lease::{LeaseToken, Leased};
 use crate::op::Op;
 use crate::record::{Holder, PreviewRecord, UpdateResult, VersionNote};
 use crate::stack::holder;
+use crate::start::UNSTARTED;
 use crate::update::{Update, UpdateStatus};
 
 impl Update {
@@ -78,7 +79,16 @@ impl Update {
         if let Some((preview, _)) = self.get::<PreviewRecord>(OP, "preview").await? {
             return Ok(preview.result.map_or(UpdateStatus::Running, UpdateStatus::Ended));
         }
-        self.request().await.map(|_| UpdateStatus::NotStarted)
+        let created = self.request().await?.created;
+        let age = self.stack.stacks.now().duration_since(created).unwrap_or_default();
+        if age <= UNSTARTED {
+            return Ok(UpdateStatus::NotStarted);
+        }
+        // It waits no more for its start, so it has a version if it ever had one.
+        let made = self.stack.version_made_by(OP, &self.id, 0, head.number()).await?;
+        Ok(made.map_or(UpdateStatus::NotStarted, |version| {
+            UpdateStatus::Ended(VersionNote::of(&version).result)
+        }))
     }
 
     /// Ends an update that another client runs: what it has stored counts, and its client is refused from now on. One that has ended

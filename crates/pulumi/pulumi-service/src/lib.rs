@@ -37,8 +37,9 @@
 //! - An [`Update`] is created, started under a [`Lease`], stores [entries](Update::append) or [checkpoints](Update::save), and ends. What it
 //!   stored counts however it ends: [`Update::complete`], [`Update::cancel`], or a lease that is over, which the next request
 //!   for the stack finds, or [`Stacks::settle_all`].
-//! - What is acknowledged counts. After a batch is stored, the lease is looked at once more: a node that ended the update before that may not
-//!   have seen the batch, and it is refused.
+//! - What is acknowledged counts. After a batch is stored, the lease is looked at in the store: a node that ended the update before that may not
+//!   have seen the batch, and it is refused. Before that a lease counts as this process saw it last, so a batch costs two requests.
+//! - [`Stack::append`] takes versions of other histories, each once. [`Stacks::prune`] removes what old updates left.
 //! - [`StackSecrets`] encrypt under a data key of the stack, which a [`ServiceKey`] wraps.
 //!
 //! # What is deliberately absent

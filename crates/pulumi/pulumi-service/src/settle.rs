@@ -7,7 +7,7 @@ use bytes::Bytes;
 use groundstate_common::one_line;
 use groundstate_pulumi_deployment::{DeploymentFile, Envelope};
 use groundstate_pulumi_journal::{Entry, EntryKind, ReplayError, Replayed, Replayer};
-use groundstate_pulumi_snapshot::{Feature, Manifest, Snapshot, Time};
+use groundstate_pulumi_snapshot::{Feature, Manifest, Resource, Snapshot, Time};
 use groundstate_versioned::{Head, Lock, NewLock, Step};
 use tracing::{info, warn};
 
@@ -220,7 +220,8 @@ fn changes(entries: &[Entry]) -> BTreeMap<String, u64> {
     let mut changes = BTreeMap::new();
     let begun =
         entries.iter().filter(|entry| entry.kind == EntryKind::Begin && ended.contains(&entry.operation_id));
-    for operation in begun.filter_map(|entry| entry.operation.as_ref()) {
+    let operations = begun.filter_map(|entry| entry.operation.as_ref());
+    for operation in operations.filter(|operation| !is_default_provider(&operation.resource)) {
         let word = match operation.kind.as_str() {
             "creating" => "create",
             "updating" => "update",
@@ -232,4 +233,11 @@ fn changes(entries: &[Entry]) -> BTreeMap<String, u64> {
         *changes.entry(word.to_owned()).or_insert(0) += 1;
     }
     changes
+}
+
+/// Whether the engine made the provider by itself. Such ones are in no summary.
+fn is_default_provider(resource: &Resource) -> bool {
+    let name = resource.urn.name();
+    resource.resource_type.as_str().starts_with("pulumi:providers:")
+        && (name == "default" || name.starts_with("default_"))
 }

@@ -14,7 +14,7 @@ use crate::record::{Holder, PreviewRecord, Running};
 use crate::update::Update;
 
 /// How long an update may wait between its creation and its start.
-const UNSTARTED: Duration = Duration::from_secs(3600);
+pub(crate) const UNSTARTED: Duration = Duration::from_secs(3600);
 /// After how long without a word an update is one whose client never got the answer to its start. The CLI sends its first events within
 /// seconds, and begins no step before what it does is stored.
 const SPEECHLESS: Duration = Duration::from_secs(60);

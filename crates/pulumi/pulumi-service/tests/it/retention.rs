@@ -7,7 +7,7 @@ use groundstate_pulumi_service::common::Clock as _;
 use groundstate_pulumi_service::json::RawJson;
 use groundstate_pulumi_service::versioned::Retention;
 use groundstate_pulumi_service::{
-    Event, PruneOptions, PruneReport, Stack, StartOptions, UpdateRequest, UpdateResult,
+    Event, PruneOptions, PruneReport, Stack, StartOptions, UpdateRequest, UpdateResult, UpdateStatus,
 };
 use serde_json::json;
 
@@ -108,6 +108,22 @@ async fn what_clients_said_goes_with_the_versions() {
         left.push(!stored(&service, &stack, update).await.is_empty());
     }
     assert_eq!(left, [false, false, false, true, true]);
+}
+
+#[tokio::test]
+async fn an_update_of_long_ago_is_known_to_have_ended() {
+    let service = Service::new();
+    let stack = service.stack().await;
+    let first = ended(&service, &stack, "update", UpdateResult::Failed).await;
+    let never = stack.create_update(&UpdateRequest::new("update", "ann", service.clock.now())).await.unwrap();
+    for _ in 0..101 {
+        stack.import(br#"{"version":3,"deployment":{}}"#, "ann").await.unwrap();
+    }
+    service.wait(2 * DAY);
+    prune(&service, &newest(1)).await;
+    let status = stack.update(&first).status().await.unwrap();
+    assert_eq!(status, UpdateStatus::Ended(UpdateResult::Failed));
+    assert_eq!(never.status().await.unwrap(), UpdateStatus::NotStarted);
 }
 
 #[tokio::test]

@@ -53,6 +53,20 @@ async fn every_stack_is_in_one_page_of_a_list() {
 }
 
 #[tokio::test]
+async fn a_name_that_the_cli_cannot_read_is_in_no_list() {
+    let service = Service::new();
+    let stack = service.stack().await;
+    let record = json!({"stack": stack.id()}).to_string();
+    for name in ["acme/p/a~b", "acme/p/a b", "acme/p", "acme/p/dev/more", "acme/ä/dev"] {
+        let document = service.document(&format!("pulumi/names/{name}"));
+        let content = document.content(record.clone()).await.unwrap();
+        document.write(&content, &Default::default()).await.unwrap();
+    }
+    let listed = service.stacks.list(&StackFilter::default()).await.unwrap().stacks;
+    assert_eq!(listed.iter().map(|stack| stack.path.to_string()).collect::<Vec<_>>(), ["acme/p/dev"]);
+}
+
+#[tokio::test]
 async fn a_renamed_stack_keeps_its_id_and_its_resources_get_their_names() {
     let service = Service::new();
     let stack = service.stack_of(json!([root(), stash("a")]), json!([])).await;

@@ -70,11 +70,15 @@ impl Service {
 
     /// The document whose versions are those of a stack.
     pub(crate) fn versions(&self, stack: &Stack) -> Document {
+        self.document(&format!("pulumi/stacks/{}", stack.id()))
+    }
+
+    pub(crate) fn document(&self, name: &str) -> Document {
         let [now, sleeper] = [&self.clock, &self.clock].map(Arc::clone);
         let context = Context::new(now, sleeper, Arc::new(OsIds));
         let settings = Settings::default().root("documents");
         let documents = Documents::open(Arc::clone(&self.blobs), context, settings).unwrap();
-        documents.document(&Name::parse(&format!("pulumi/stacks/{}", stack.id())).unwrap())
+        documents.document(&Name::parse(name).unwrap())
     }
 
     pub(crate) fn wait(&self, seconds: u64) {

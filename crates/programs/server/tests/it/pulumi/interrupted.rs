@@ -71,6 +71,51 @@ async fn an_update_whose_process_is_killed_ends_with_its_lease() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_sleeps_past_its_lease_is_refused_and_what_came_meanwhile_stays() {
+    if !pulumi_takes_part() {
+        return;
+    }
+    let service = Service::new();
+    service.init();
+    service.up();
+    let sleeping = service.project.holds("dev");
+    service.wait(361);
+    service.pulumi(&["up", "--yes", "--skip-preview", "--stack", "dev", "-c", "n=2"]).succeeds();
+    let state = service.get("dev/export").await;
+    let late = sleeping.release().fails();
+    assert!(late.contains("403"), "{late}");
+    assert_eq!(service.get("dev/export").await, state);
+    assert_eq!(service.get("dev").await["version"], 3);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn creations_whose_outcome_is_not_known_are_shown_by_the_next_command() {
+    if !pulumi_takes_part() {
+        return;
+    }
+    let service = Service::new();
+    service.init();
+    service.up();
+    let mut state = service.get("dev/export").await;
+    let mut resources = state["deployment"]["resources"].as_array().unwrap().iter();
+    let first = resources.find(|it| it["urn"].as_str().unwrap().ends_with("::first")).unwrap();
+    let mut resource = first.clone();
+    resource["urn"] = "urn:pulumi:dev::shop::pulumi:index:Stash::third".into();
+    state["deployment"]["pending_operations"] =
+        serde_json::json!([{"type": "creating", "resource": resource}]);
+    service.client.call("POST", "/api/stacks/admin/shop/dev/import", state.to_string()).await.is(200);
+    assert_eq!(pending(&service.get("dev/export").await), 1);
+    let next = service.pulumi(&["up", "--yes", "--skip-preview", "--stack", "dev"]);
+    let told = format!("{}{}", next.stdout, next.stderr);
+    assert!(told.contains("1 pending operation") && told.contains("third"), "{told}");
+    service
+        .pulumi(&["refresh", "--yes", "--skip-preview", "--clear-pending-creates", "--stack", "dev"])
+        .succeeds();
+    assert_eq!(pending(&service.get("dev/export").await), 0);
+    service.project.preview_is_clean("dev");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_update_whose_server_dies_ends_well_at_the_next_one() {
     if !pulumi_takes_part() {
         return;

@@ -206,3 +206,34 @@ async fn a_refresh_that_finds_a_resource_gone_takes_it_out_of_its_dependants() {
     assert!(names.contains(&"d") && !names.contains(&"a") && !names.contains(&"b"), "{names:?}");
     assert_eq!(service.get(&format!("{STACK}/updates/latest")).await.json()["info"]["kind"], "refresh");
 }
+
+#[tokio::test]
+async fn a_replacement_that_is_interrupted_leaves_both_and_says_which_is_to_go() {
+    let service = Service::new();
+    service.create_with(json!([root(), stash("a")]), json!([])).await;
+    let update = service.started("update").await;
+    let mut new = stash("a");
+    new["id"] = "id-new".into();
+    update
+        .append(&[&entry(1, 0, 1, json!({})), &entry(2, 1, 1, json!({"state": new, "deleteOld": 1}))])
+        .await
+        .is(204);
+    service.wait(301);
+    let state = service.export().await;
+    let resources = state["deployment"]["resources"].as_array().unwrap();
+    let found: Vec<_> = resources.iter().map(|it| (it["id"].as_str(), it["delete"].as_bool())).collect();
+    assert_eq!(found, [(Some("id-new"), None), (None, None), (Some("id-a"), Some(true))], "{state}");
+}
+
+#[tokio::test]
+async fn a_resource_that_needs_a_feature_makes_a_deployment_of_version_4() {
+    let service = Service::new();
+    service.create_with(json!([root()]), json!([])).await;
+    let update = service.started("update").await;
+    let mut hooked = stash("a");
+    hooked["resourceHooks"] = json!({"beforeCreate": ["h"]});
+    update.append(&[&entry(1, 0, 1, json!({})), &entry(2, 1, 1, json!({"state": hooked}))]).await.is(204);
+    update.complete("succeeded").await.is(204);
+    let state = service.export().await;
+    assert_eq!((&state["version"], &state["features"]), (&json!(4), &json!(["hooks"])));
+}

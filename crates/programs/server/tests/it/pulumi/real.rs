@@ -16,6 +16,9 @@ async fn a_stack_lives_its_whole_life_at_the_server(service: Service) {
     assert!(service.config("dev").contains("secure:") && !service.config("dev").contains("hunter2"));
     assert_eq!(service.pulumi(&["config", "get", "password", "--stack", "dev"]).succeeds().trim(), "hunter2");
 
+    let empty = service.project.exported("dev");
+    assert!(empty["version"] == 3 && empty["deployment"].is_object(), "{empty}");
+
     service.pulumi(&["preview", "--stack", "dev"]).succeeds();
     assert_eq!(service.get("dev").await["version"], 0);
     assert_eq!(service.get("dev").await["activeUpdate"], "");
@@ -58,7 +61,7 @@ async fn a_stack_lives_its_whole_life_at_the_server(service: Service) {
     assert!(refused.contains("--force"), "{refused}");
     service.pulumi(&["destroy", "--yes", "--skip-preview", "--stack", "prod"]).succeeds();
     service.pulumi(&["stack", "rm", "--yes", "prod"]).succeeds();
-    let gone = service.pulumi(&["stack", "select", "prod"]).fails();
+    let gone = service.pulumi(&["stack", "select", "prod"]).fails_with(6);
     assert!(gone.contains("no stack named 'prod' found"), "{gone}");
 }
 
@@ -108,6 +111,42 @@ async fn journals_checkpoints_and_differences_leave_the_same_state() {
     }
     assert_eq!(states[0], states[1]);
     assert_eq!(states[0], states[2]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_resource_that_is_replaced_is_there_once_and_the_journal_says_how() {
+    if !pulumi_takes_part() {
+        return;
+    }
+    let service = Service::new();
+    service.init();
+    let program = |input: &str| {
+        service.project.program(&format!(
+            "resources:\n  first: {{ type: \"pulumi:Stash\", properties: {{ input: {input} }}, options: {{ replaceOnChanges: [input] }} }}\n"
+        ));
+    };
+    let firsts = async || {
+        let state = service.get("dev/export").await;
+        let resources = state["deployment"]["resources"].as_array().unwrap().clone();
+        let firsts = resources.into_iter().filter(|it| it["urn"].as_str().unwrap().ends_with("::first"));
+        firsts.collect::<Vec<_>>()
+    };
+    program("one");
+    service.up();
+    let before = firsts().await;
+    program("two");
+    service.up();
+    let after = firsts().await;
+    assert_eq!((before.len(), after.len()), (1, 1));
+    assert_ne!(before[0]["id"], after[0]["id"]);
+    assert!(after[0].get("delete").is_none(), "{}", after[0]);
+    assert_eq!(service.latest().await["resourceChanges"]["replace"], 1);
+    let update = service.get("dev").await["activeUpdate"].as_str().unwrap().to_owned();
+    let journal = service.get(&format!("dev/update/{update}/journal")).await;
+    let entries = journal["entries"].as_array().unwrap();
+    let first = entries.iter().min_by_key(|entry| entry["sequenceID"].as_u64()).unwrap();
+    assert_eq!((&first["sequenceID"], &first["kind"]), (&1.into(), &"secrets-manager".into()));
+    assert!(entries.iter().any(|entry| entry["deleted"].is_object()), "{journal}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

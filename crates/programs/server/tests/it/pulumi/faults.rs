@@ -1,0 +1,100 @@
+//! The real pulumi against a server that is small, busy, or loses what decides nothing.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use axum::extract::Request;
+use axum::middleware::{Next, from_fn};
+use axum::response::IntoResponse;
+use axum::{Extension, Router};
+use groundstate_server::auth::{Grant, Principal, PrincipalKind, Role};
+use groundstate_server::blobs::MemoryBlobs;
+use groundstate_server::router;
+use groundstate_testkit::pulumi_takes_part;
+use http::StatusCode;
+
+use super::service::Service;
+use crate::listening::Listening;
+
+/// A service of which a layer answers some requests.
+fn behind(layer: impl FnOnce(Router) -> Router) -> Service {
+    let mut service = Service::new();
+    let principal = Principal::new("admin", PrincipalKind::Local, vec![Grant::everything(Role::Admin)]);
+    let served = layer(router(service.server.app.clone())).layer(Extension(principal));
+    service.listening = Listening::serve(served);
+    service.project.set("PULUMI_BACKEND_URL", &service.listening.endpoint());
+    service
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_update_whose_events_get_lost_succeeds_and_its_changes_are_counted_in_the_journal() {
+    if !pulumi_takes_part() {
+        return;
+    }
+    let service = behind(|router| {
+        router.layer(from_fn(async |request: Request, next: Next| {
+            match request.uri().path().ends_with("/events/batch") {
+                true => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+                false => next.run(request).await,
+            }
+        }))
+    });
+    service.init();
+    service.up();
+    let latest = service.latest().await;
+    assert_eq!(latest["result"], "succeeded");
+    // The stack and the two resources of the program.
+    assert_eq!(latest["resourceChanges"], serde_json::json!({"create": 3}));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_is_told_to_wait_waits_and_goes_on() {
+    if !pulumi_takes_part() {
+        return;
+    }
+    let refused = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&refused);
+    let service = behind(move |router| {
+        router.layer(from_fn(move |request: Request, next: Next| {
+            let counted = Arc::clone(&counted);
+            async move {
+                // Calls that the CLI repeats, each the first time.
+                let path = request.uri().path();
+                let is_repeated =
+                    ["/journalentries", "/complete", "/export"].iter().any(|end| path.ends_with(end));
+                match is_repeated && counted.fetch_add(1, Ordering::Relaxed) % 2 == 0 {
+                    true => (StatusCode::TOO_MANY_REQUESTS, [("retry-after", "1")]).into_response(),
+                    false => next.run(request).await,
+                }
+            }
+        }))
+    });
+    service.init();
+    service.up();
+    assert!(refused.load(Ordering::Relaxed) > 2);
+    assert_eq!(service.latest().await["result"], "succeeded");
+    service.project.preview_is_clean("dev");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_batch_that_a_server_finds_too_large_is_split_by_the_cli() {
+    if !pulumi_takes_part() {
+        return;
+    }
+    let blobs = Arc::new(MemoryBlobs::new("stacks"));
+    let mut service = Service::with(blobs, |parts| parts.limits.state_bytes = 16 << 10);
+    // All that is queued in two seconds is one batch.
+    service.project.set("PULUMI_JOURNALING_BATCH_PERIOD", "2s");
+    service.init();
+    let resources: Vec<String> = (0..12)
+        .map(|number| {
+            let text = "#".repeat(2000);
+            format!("  r{number}: {{ type: \"pulumi:Stash\", properties: {{ input: \"{text}\" }} }}\n")
+        })
+        .collect();
+    service.project.program(&format!("resources:\n{}", resources.concat()));
+    service.up();
+    let latest = service.latest().await;
+    assert_eq!((&latest["result"], &latest["resourceCount"]), (&"succeeded".into(), &14.into()));
+    service.project.preview_is_clean("dev");
+}
