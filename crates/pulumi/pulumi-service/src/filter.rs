@@ -2,8 +2,8 @@
 
 use groundstate_blobs::PageToken;
 
+use crate::listing::ListedStack;
 use crate::path::NAMES;
-use crate::stacks::ListedStack;
 
 /// Which stacks are listed.
 #[derive(Clone, Debug, Default)]

@@ -97,7 +97,10 @@ impl Update {
                 }
                 // Another node wrote meanwhile: its entries are read first.
                 Err(error)
-                    if matches!(error.kind(), WalKind::Fenced | WalKind::Closed | WalKind::Ambiguous) =>
+                    if matches!(
+                        error.kind(),
+                        WalKind::Fenced | WalKind::Closed | WalKind::Ambiguous | WalKind::NoEpoch
+                    ) =>
                 {
                     tail.writer = None;
                 }

@@ -58,6 +58,7 @@ mod filter;
 mod journal;
 mod keys;
 mod lease;
+mod listing;
 mod live;
 mod op;
 mod path;
@@ -88,12 +89,13 @@ pub use filter::StackFilter;
 pub use journal::JournalPage;
 pub use keys::{LocalKey, ServiceKey, StackSecrets};
 pub use lease::{Lease, LeaseToken, StartOptions};
+pub use listing::{ListedStack, StackPage};
 pub use op::Op;
 pub use path::StackPath;
 pub use prune::{PruneOptions, PruneReport};
 pub use record::{Program, UpdateRequest, UpdateResult, VersionNote, VersionSource};
 pub use stack::{CurrentUpdate, Stack, StackState, StackVersion, StackVersions};
-pub use stacks::{ListedStack, NewStack, Options, StackPage, Stacks};
+pub use stacks::{NewStack, Options, Stacks};
 pub use update::{Update, UpdateStatus};
 
 /// Compiles the examples of the README.

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::stream::{self, StreamExt, TryStreamExt};
-use groundstate_blobs::{BlobStore, Context, Key, PageToken, Prefixed};
+use groundstate_blobs::{BlobStore, Context, Key, Prefixed};
 use groundstate_common::{Clock as _, IdSource as _, Timestamp};
 use groundstate_json::RawJson;
 use groundstate_pulumi_protocol::UntypedDeployment;
@@ -15,7 +14,6 @@ use groundstate_versioned::{Document, Documents, Expect, ListFilter, Name, Write
 
 use crate::deployment::{self, Counts};
 use crate::error::{Error, ErrorKind, Result};
-use crate::filter::StackFilter;
 use crate::keys::ServiceKey;
 use crate::lease::LeaseToken;
 use crate::live::Live;
@@ -32,8 +30,6 @@ pub(crate) const UPDATES: &str = "pulumi/updates/";
 const STACKS: &str = "pulumi/stacks/";
 /// What the names of the documents begin with that have what is kept of stacks beside their versions.
 const RECORDS: &str = "pulumi/records/";
-/// How many stacks of a list are read at a time.
-const PARALLEL: usize = 8;
 /// How often a change is tried that others are faster with.
 const ATTEMPTS: usize = 8;
 
@@ -65,34 +61,6 @@ struct Inner {
     key: Option<Arc<dyn ServiceKey>>,
     options: Options,
     live: Live,
-}
-
-/// A stack in a list.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct ListedStack {
-    /// Its name.
-    pub path: StackPath,
-    /// Its id, which no other stack has, nor ever had.
-    pub id: String,
-    /// Its tags.
-    pub tags: BTreeMap<String, String>,
-    /// When what made its last version ended; none for a stack that has never been updated.
-    pub updated: Option<Timestamp>,
-    /// Whether an update runs.
-    pub running: bool,
-    /// How many resources it has.
-    pub resources: u64,
-}
-
-/// A page of a list of stacks, in the order of their names.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct StackPage {
-    /// The stacks.
-    pub stacks: Vec<ListedStack>,
-    /// Where the list goes on, if it does.
-    pub next: Option<PageToken>,
 }
 
 /// How a stack begins.
@@ -159,6 +127,10 @@ impl Stacks {
     /// How it works.
     pub fn options(&self) -> &Options {
         &self.0.options
+    }
+
+    pub(crate) fn documents(&self) -> &Documents {
+        &self.0.documents
     }
 
     pub(crate) fn blobs(&self) -> &Arc<dyn BlobStore> {
@@ -251,7 +223,7 @@ impl Stacks {
     }
 
     /// The stack that the document of a name leads to, whatever it is called now.
-    async fn find(&self, op: Op, path: &StackPath) -> Result<Option<Stack>> {
+    pub(crate) async fn find(&self, op: Op, path: &StackPath) -> Result<Option<Stack>> {
         let Some((name, _)) = read_json::<NameRecord>(op, path, &self.name(path)).await? else {
             return Ok(None);
         };
@@ -338,47 +310,6 @@ impl Stacks {
             document.delete(&options).await.map_err(|error| Error::of_document(op, path, error))?;
         }
         Ok(())
-    }
-
-    /// Lists stacks, of one owner or of one project, in the order of their names.
-    ///
-    /// # Errors
-    ///
-    /// Those of the store.
-    pub async fn list(&self, filter: &StackFilter) -> Result<StackPage> {
-        const OP: Op = Op::List;
-        let prefix = filter.prefix();
-        let mut names = ListFilter::prefix(&prefix).page(filter.page.clone());
-        if let Some(limit) = filter.limit {
-            names = names.limit(limit);
-        }
-        let page = self.0.documents.names(&names).await;
-        let page = page.map_err(|error| Error::of_document(OP, "stacks", error))?;
-        let paths = page.names.iter().filter_map(StackPath::of_document);
-        let stacks = stream::iter(paths).map(|path| self.listed(path));
-        let stacks: Vec<Option<ListedStack>> = stacks.buffered(PARALLEL).try_collect().await?;
-        let stacks = stacks.into_iter().flatten().filter(|stack| filter.has(stack)).collect();
-        Ok(StackPage { stacks, next: page.next })
-    }
-
-    async fn listed(&self, path: StackPath) -> Result<Option<ListedStack>> {
-        const OP: Op = Op::List;
-        let Some(stack) = self.find(OP, &path).await? else { return Ok(None) };
-        // A former name is none in a list.
-        if *stack.path() != path {
-            return Ok(None);
-        }
-        let head = stack.head(OP).await?;
-        let Some(version) = head.current() else { return Ok(None) };
-        let note = VersionNote::of(version);
-        Ok(Some(ListedStack {
-            path,
-            id: stack.id().to_owned(),
-            tags: stack.tags().clone(),
-            updated: (version.number > 1).then_some(note.ended),
-            running: stack.running(&head).is_some(),
-            resources: note.resources,
-        }))
     }
 
     /// Ends updates whose leases are over, of all stacks. Gives how many.

@@ -115,7 +115,10 @@ fn an_import_whose_answer_is_lost_is_looked_up_and_not_sent_again() {
     let place = address(&url);
     let args = ["push", &*place, "state.json"];
     let mut command = support::command(&args);
-    command.current_dir(folder.path()).env("PULUMI_BACKEND_URL", &url).env("PULUMI_ACCESS_TOKEN", "hush-token");
+    command
+        .current_dir(folder.path())
+        .env("PULUMI_BACKEND_URL", &url)
+        .env("PULUMI_ACCESS_TOKEN", "hush-token");
     let doubt = Ran::of("groundstate", &args, command.output().unwrap()).fails();
     assert!(doubt.contains("shows what is stored"), "{doubt}");
     let saved = std::fs::read_to_string(folder.path().join("errored.tfstate")).unwrap();

@@ -13,7 +13,7 @@ use groundstate_server::router;
 use groundstate_testkit::pulumi_takes_part;
 use http::StatusCode;
 
-use super::service::Service;
+use super::service::{Service, journals_take_part};
 use crate::listening::Listening;
 
 /// A service of which a layer answers some requests.
@@ -28,7 +28,7 @@ fn behind(layer: impl FnOnce(Router) -> Router) -> Service {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_update_whose_events_get_lost_succeeds_and_its_changes_are_counted_in_the_journal() {
-    if !pulumi_takes_part() {
+    if !journals_take_part() {
         return;
     }
     let service = behind(|router| {
@@ -62,7 +62,7 @@ async fn a_client_that_is_told_to_wait_waits_and_goes_on() {
                 let path = request.uri().path();
                 let is_repeated =
                     ["/journalentries", "/complete", "/export"].iter().any(|end| path.ends_with(end));
-                match is_repeated && counted.fetch_add(1, Ordering::Relaxed) % 2 == 0 {
+                match is_repeated && counted.fetch_add(1, Ordering::Relaxed).is_multiple_of(2) {
                     true => (StatusCode::TOO_MANY_REQUESTS, [("retry-after", "1")]).into_response(),
                     false => next.run(request).await,
                 }
@@ -78,7 +78,7 @@ async fn a_client_that_is_told_to_wait_waits_and_goes_on() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_batch_that_a_server_finds_too_large_is_split_by_the_cli() {
-    if !pulumi_takes_part() {
+    if !journals_take_part() {
         return;
     }
     let blobs = Arc::new(MemoryBlobs::new("stacks"));

@@ -2,7 +2,7 @@
 
 use groundstate_testkit::{pulumi_has_journals, pulumi_takes_part};
 
-use super::service::{Service, in_each_store};
+use super::service::{Service, in_each_store, journals_take_part};
 
 in_each_store! { a_stack_lives_its_whole_life_at_the_server }
 
@@ -115,7 +115,7 @@ async fn journals_checkpoints_and_differences_leave_the_same_state() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_resource_that_is_replaced_is_there_once_and_the_journal_says_how() {
-    if !pulumi_takes_part() {
+    if !journals_take_part() {
         return;
     }
     let service = Service::new();

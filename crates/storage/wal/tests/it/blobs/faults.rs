@@ -40,6 +40,20 @@ async fn a_batch_is_two_requests_and_recovery_few() {
 }
 
 #[tokio::test]
+async fn a_batch_of_a_journal_that_is_begun_once_is_one_request() {
+    let faulty = FaultyBlobs::new(MemoryBlobs::new("bucket"));
+    let journal = BlobJournal::new(Arc::new(faulty.clone()), "j/", Arc::new(SequenceIds::new())).unwrap();
+    let writer = journal.open(&OpenOptions::new("ann").single_epoch(true)).await.unwrap();
+    writer.begin(&record("base")).await.unwrap();
+    faulty.calls();
+    for at in 0..10 {
+        writer.append(&[record(&at.to_string())]).await.unwrap();
+    }
+    assert_eq!(faulty.calls(), ["put"].repeat(10));
+    assert_eq!(texts(&journal).await.len(), 10);
+}
+
+#[tokio::test]
 async fn batches_that_wait_share_an_object() {
     let faulty = FaultyBlobs::new(MemoryBlobs::new("bucket"));
     let (journal, writer) = begun(&faulty).await;

@@ -255,3 +255,61 @@ async fn in_random_schedules_what_is_acknowledged_is_read_and_what_is_fenced_is_
     }
     assert!(acknowledged > 500, "{acknowledged}");
 }
+
+async fn write_one_epoch(name: usize, journal: BlobJournal, plain: BlobJournal, log: Arc<Mutex<Log>>) {
+    for round in 0..12 {
+        let writer = journal.open(&OpenOptions::new("ann").single_epoch(true)).await.unwrap();
+        let Ok(head) = journal.head().await else { continue };
+        if head.is_none() && writer.begin(&record("base")).await.is_err() {
+            continue;
+        }
+        for batch in 0..3 {
+            let text = format!("{name} {round} {batch}");
+            match writer.append(&[record(&text)]).await {
+                Ok(_) => {
+                    assert!(contents(&plain).await.contains(&text), "{text} is lost");
+                    let mut log = log.lock().unwrap();
+                    log.acknowledged += 1;
+                    log.recovered.insert(text);
+                }
+                Err(error) => {
+                    if error.kind() == ErrorKind::Fenced {
+                        log.lock().unwrap().fenced.insert(text);
+                    }
+                    break;
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn in_a_journal_that_is_begun_once_nothing_is_lost_although_no_batch_asks_whether_it_counts() {
+    let mut acknowledged = 0;
+    for seed in 0..80 {
+        let (blobs, ids) = (Arc::new(MemoryBlobs::new("bucket")), Arc::new(SequenceIds::new()));
+        let dice = Arc::new(Dice(AtomicU64::new(seed * 7919)));
+        let log = Arc::new(Mutex::new(Log::default()));
+        let plain = || {
+            BlobJournal::new(Arc::<MemoryBlobs>::clone(&blobs), "j/", Arc::<SequenceIds>::clone(&ids))
+                .unwrap()
+        };
+        let mut writers = tokio::task::JoinSet::new();
+        for name in 0..3 {
+            writers.spawn(write_one_epoch(name, journal(&blobs, &dice, &ids), plain(), Arc::clone(&log)));
+        }
+        while let Some(ended) = writers.join_next().await {
+            ended.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        }
+        let (stored, log) = (contents(&plain()).await, log.lock().unwrap());
+        assert!(
+            log.recovered.is_subset(&stored),
+            "seed {seed}: {:?} are lost",
+            log.recovered.difference(&stored)
+        );
+        let seen: Vec<&String> = log.fenced.intersection(&stored).collect();
+        assert!(seen.is_empty(), "seed {seed}: {seen:?} were refused and read");
+        acknowledged += log.acknowledged;
+    }
+    assert!(acknowledged > 500, "{acknowledged}");
+}

@@ -1,0 +1,89 @@
+//! Lists of stacks.
+
+use std::collections::BTreeMap;
+
+use futures_util::stream::{self, StreamExt, TryStreamExt};
+use groundstate_blobs::PageToken;
+use groundstate_common::Timestamp;
+use groundstate_versioned::ListFilter;
+
+use crate::error::{Error, Result};
+use crate::filter::StackFilter;
+use crate::op::Op;
+use crate::path::StackPath;
+use crate::record::VersionNote;
+use crate::stacks::Stacks;
+
+/// How many stacks of a list are read at a time.
+const PARALLEL: usize = 8;
+
+/// A stack in a list.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ListedStack {
+    /// Its name.
+    pub path: StackPath,
+    /// Its id, which no other stack has, nor ever had.
+    pub id: String,
+    /// Its tags.
+    pub tags: BTreeMap<String, String>,
+    /// When what made its last version ended; none for a stack that has never been updated.
+    pub updated: Option<Timestamp>,
+    /// Whether an update runs.
+    pub running: bool,
+    /// How many resources it has.
+    pub resources: u64,
+}
+
+/// A page of a list of stacks, in the order of their names.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct StackPage {
+    /// The stacks.
+    pub stacks: Vec<ListedStack>,
+    /// Where the list goes on, if it does.
+    pub next: Option<PageToken>,
+}
+
+impl Stacks {
+    /// Lists stacks, of one owner or of one project, in the order of their names.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub async fn list(&self, filter: &StackFilter) -> Result<StackPage> {
+        const OP: Op = Op::List;
+        let prefix = filter.prefix();
+        let mut names = ListFilter::prefix(&prefix).page(filter.page.clone());
+        if let Some(limit) = filter.limit {
+            names = names.limit(limit);
+        }
+        let page = self.documents().names(&names).await;
+        let page = page.map_err(|error| Error::of_document(OP, "stacks", error))?;
+        let paths = page.names.iter().filter_map(StackPath::of_document);
+        let stacks = stream::iter(paths).map(|path| self.listed(path));
+        let stacks: Vec<Option<ListedStack>> = stacks.buffered(PARALLEL).try_collect().await?;
+        let stacks = stacks.into_iter().flatten().filter(|stack| filter.has(stack)).collect();
+        Ok(StackPage { stacks, next: page.next })
+    }
+
+    async fn listed(&self, path: StackPath) -> Result<Option<ListedStack>> {
+        const OP: Op = Op::List;
+        let Some(stack) = self.find(OP, &path).await? else { return Ok(None) };
+        // A former name is none in a list.
+        if *stack.path() != path {
+            return Ok(None);
+        }
+        let head = stack.head(OP).await?;
+        let Some(version) = head.current() else { return Ok(None) };
+        let note = VersionNote::of(version);
+        Ok(Some(ListedStack {
+            path,
+            id: stack.id().to_owned(),
+            tags: stack.tags().clone(),
+            updated: (version.number > 1).then_some(note.ended),
+            running: stack.running(&head).is_some(),
+            resources: note.resources,
+        }))
+    }
+}
