@@ -84,9 +84,25 @@ struct Stored {
     is_preview: bool,
 }
 
-/// What of an update is not of the history: everything but what its client said.
-fn is_trace(what: &str) -> bool {
-    !matches!(what, "request" | "appended")
+/// What a blob of an update is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Use {
+    /// Journals, checkpoints, events, and what is kept of previews.
+    Trace,
+    /// What its client said, which the history shows.
+    Said,
+    /// Which version a key has become. It stays, so that a key is known however late it is sent again.
+    Key,
+}
+
+impl Use {
+    fn of(what: &str) -> Self {
+        match what {
+            "request" => Self::Said,
+            "appended" => Self::Key,
+            _ => Self::Trace,
+        }
+    }
 }
 
 impl Stacks {
@@ -133,9 +149,10 @@ impl Stacks {
                 continue;
             }
             let own = format!("{id}/{update}/");
-            let what = |name: &str| name.strip_prefix(&own).unwrap_or_default().to_owned();
-            let (traces, said): (Vec<_>, Vec<_>) =
-                stored.blobs.into_iter().partition(|(name, _)| is_trace(&what(name)));
+            let what = |name: &str| Use::of(name.strip_prefix(&own).unwrap_or_default());
+            let (mut traces, mut said) = (stored.blobs.clone(), stored.blobs);
+            traces.retain(|(name, _)| what(name) == Use::Trace);
+            said.retain(|(name, _)| what(name) == Use::Said);
             let mut removed = 0;
             removed += self.remove_all(id, traces, report).await?;
             // Versions are read only if more is kept than they can need.

@@ -7,7 +7,8 @@ use groundstate_pulumi_service::common::Clock as _;
 use groundstate_pulumi_service::json::RawJson;
 use groundstate_pulumi_service::versioned::Retention;
 use groundstate_pulumi_service::{
-    Event, PruneOptions, PruneReport, Stack, StartOptions, UpdateRequest, UpdateResult, UpdateStatus,
+    Event, OldVersion, PruneOptions, PruneReport, Stack, StartOptions, UpdateRequest, UpdateResult,
+    UpdateStatus,
 };
 use serde_json::json;
 
@@ -124,6 +125,27 @@ async fn an_update_of_long_ago_is_known_to_have_ended() {
     let status = stack.update(&first).status().await.unwrap();
     assert_eq!(status, UpdateStatus::Ended(UpdateResult::Failed));
     assert_eq!(never.status().await.unwrap(), UpdateStatus::NotStarted);
+}
+
+#[tokio::test]
+async fn a_key_of_an_old_version_is_known_when_its_version_is_gone() {
+    let service = Service::new();
+    let stack = service.stack().await;
+    for number in 0..4 {
+        let old = OldVersion::new(format!("k{number}"), "update", UpdateResult::Succeeded);
+        stack.append(&old, "ann").await.unwrap();
+        service.wait(1);
+    }
+    service.wait(2 * DAY);
+    let retention = Retention::Newest { count: 1, younger: None };
+    let sweep = groundstate_pulumi_service::versioned::SweepOptions::default().retention(retention);
+    service.versions(&stack).sweep(&sweep).await.unwrap();
+    prune(&service, &newest(1)).await;
+    assert_eq!(stack.versions(None, 10).await.unwrap().versions.len(), 1);
+    let old = OldVersion::new("k0", "update", UpdateResult::Succeeded);
+    let again = stack.append(&old, "ann").await.unwrap();
+    assert_eq!((again.version, again.is_new), (1, false));
+    assert_eq!(stored(&service, &stack, &again.update).await, ["appended"]);
 }
 
 #[tokio::test]
