@@ -39,14 +39,18 @@ impl Audited {
         Client::of(service)
     }
 
-    /// Ends the server, whose clients have to be gone, and gives what was recorded: actor, action, outcome, reason.
+    /// Ends the server, whose clients have to be gone, and gives what was recorded of a state: actor, action, outcome, reason.
     async fn entries(self) -> Vec<(String, String, Outcome, String)> {
+        self.entries_of("shop/network").await
+    }
+
+    async fn entries_of(self, object: &str) -> Vec<(String, String, Outcome, String)> {
         let Self { app, location, recorder } = self;
         drop(app);
         recorder.await.unwrap();
         let records = Reader::new(location).newest(1000, &|_| true).await.unwrap().records;
         let entry = |(_, record): (Option<u64>, Record)| {
-            assert_eq!(record.object, "shop/network");
+            assert_eq!(record.object, object);
             let from = (record.request.as_deref(), record.remote.as_deref());
             assert_eq!(from, (Some("req-7"), Some("192.0.2.7")));
             (record.actor, record.action, record.outcome, record.reason.unwrap_or_default())
@@ -174,4 +178,26 @@ async fn without_its_audit_log_a_server_changes_nothing_and_shows_no_secret() {
     client.lock("a").await.is(503);
     assert_eq!(client.get(URL).await.is(200).body, state(1), "reading goes on");
     recorder.abort();
+}
+
+#[tokio::test]
+async fn a_version_that_is_appended_to_a_stack_is_recorded_once_and_who_may_not_too() {
+    let audited = Audited::new();
+    let (writer, reader) = (audited.client(Role::Write), audited.client(Role::Read));
+    writer.call("POST", "/api/stacks/acme/shop", r#"{"stackName":"dev"}"#).await.is(200);
+    let url = "/api/stacks/acme/shop/dev/versions";
+    let body = r#"{"key":"k","info":{"kind":"update","result":"failed","version":7}}"#;
+    for _ in 0..2 {
+        writer.call("POST", url, body).await.is(200);
+    }
+    reader.call("POST", url, body).await.is(403);
+    drop((writer, reader));
+    let mut entries = audited.entries_of("stack acme/shop/dev").await;
+    entries.sort_by_key(|(_, _, outcome, reason)| (format!("{outcome:?}"), reason.clone()));
+    let expected = [
+        entry("read", "stack.append", Outcome::Denied, "the role write is needed"),
+        entry("write", "stack.create", Outcome::Done, ""),
+        entry("write", "stack.append", Outcome::Done, "version 1: update that was version 7 elsewhere"),
+    ];
+    assert_eq!(entries, expected);
 }
