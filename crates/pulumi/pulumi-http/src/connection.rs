@@ -172,6 +172,11 @@ impl Connection {
         Ok(Self { client, address, token, sleeper, options })
     }
 
+    pub(crate) fn reconnected(&self) -> Result<Self> {
+        let (address, token, options) = (self.address.clone(), self.token.clone(), self.options.clone());
+        Self::new(address, token, options, Arc::clone(&self.sleeper))
+    }
+
     /// The document of an answer.
     pub(crate) async fn ask<T: DeserializeOwned>(&self, call: &Call<'_>) -> Result<T> {
         let answer = self.send(call).await?;

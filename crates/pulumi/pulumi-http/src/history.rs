@@ -1,9 +1,11 @@
 //! The history of a stack: one entry for each version.
 
-use groundstate_pulumi_protocol::{DocumentError, JsonText, StackCall, UpdateInfo};
+use groundstate_pulumi_protocol::{
+    AppendVersion, AppendedVersion, DocumentError, JsonText, StackCall, UpdateInfo, encode,
+};
 use serde::Deserialize;
 
-use crate::{Op, Result, ServiceStack};
+use crate::{ErrorKind, Op, Result, ServiceStack};
 
 /// An update in the history of a stack.
 #[derive(Clone, Debug)]
@@ -64,6 +66,24 @@ impl HistoryEntry {
 }
 
 impl ServiceStack {
+    /// Appends a version of another history, with its own times and state. The key tells it from all others, so a request that arrives twice
+    /// appends once, and is repeated.
+    ///
+    /// # Errors
+    ///
+    /// `Unsupported` for a service without [`Capability::APPEND_VERSIONS`](groundstate_pulumi_protocol::Capability::APPEND_VERSIONS), `Running` while an update runs, `Invalid` for what is no update that
+    /// has ended, and those of every call.
+    pub async fn append_version(&self, version: &AppendVersion) -> Result<AppendedVersion> {
+        const OP: Op = Op::Append;
+        if !self.service.can_append_versions().await? {
+            let why = "the service takes no versions of other histories";
+            return Err(self.error(ErrorKind::Unsupported, OP).because(why));
+        }
+        let body = encode(version).map_err(|error| self.error(ErrorKind::Internal, OP).with_source(error))?;
+        let call = self.call(OP, StackCall::AppendVersion).body(body).repeated();
+        self.service.0.connection.ask(&call).await
+    }
+
     /// A page of the history, the newest entry first; pages count from 1.
     ///
     /// # Errors

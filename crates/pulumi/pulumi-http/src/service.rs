@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use groundstate_common::Sleeper;
 use groundstate_pulumi_protocol::{
-    Capabilities, DefaultOrganization, Route, StackList, StackPath, StackSummary, User,
+    Capabilities, Capability, DefaultOrganization, Route, StackList, StackPath, StackSummary, User,
 };
 use tokio::sync::OnceCell;
 
@@ -81,6 +81,18 @@ impl Service {
         Ok(Self(Arc::new(Inner { connection, name, capabilities: OnceCell::new() })))
     }
 
+    /// A client of the same service and user with connections of its own: for another runtime, since connections are driven by the runtime
+    /// that made them.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`new`](Self::new).
+    pub fn reconnected(&self) -> Result<Self> {
+        let connection = self.0.connection.reconnected()?;
+        let (name, capabilities) = (self.0.name.clone(), self.0.capabilities.clone());
+        Ok(Self(Arc::new(Inner { connection, name, capabilities })))
+    }
+
     /// Its address.
     pub fn address(&self) -> &ServiceAddress {
         &self.0.connection.address
@@ -121,6 +133,15 @@ impl Service {
     /// Those of every call.
     pub async fn capabilities(&self) -> Result<&Capabilities> {
         self.0.capabilities.get_or_try_init(|| self.ask_capabilities()).await
+    }
+
+    /// Whether versions of other histories can be appended to a stack, with their own times.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`capabilities`](Self::capabilities).
+    pub async fn can_append_versions(&self) -> Result<bool> {
+        Ok(self.capabilities().await?.get(Capability::APPEND_VERSIONS).is_some())
     }
 
     async fn ask_capabilities(&self) -> Result<Capabilities> {

@@ -188,7 +188,12 @@ pub(crate) struct FoundBackend {
 impl FoundBackend {
     /// One of its stacks.
     pub(crate) fn stack(&self, reference: &StackRef) -> FoundStack {
-        let stack = reference.to_string();
+        self.named(&reference.to_string())
+    }
+
+    /// The same by its full name.
+    pub(crate) fn named(&self, name: &str) -> FoundStack {
+        let stack = name.to_owned();
         let place = StackPlace {
             stack: stack.clone(),
             project: None,

@@ -4,17 +4,19 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use groundstate_common::{OsIds, SystemClock};
+use groundstate_json::RawJson;
 use groundstate_pulumi_backends::key_services::KeyContext;
 use groundstate_pulumi_backends::{CloudSecrets, CloudSecretsError};
 use groundstate_pulumi_deployment::{
-    DeploymentFile, SecretsError, open_snapshot, rewrite_sealed_references, sealed_values, secrets_providers,
+    DeploymentFile, SecretsError, forget_ciphertexts, open_snapshot, rewrite_sealed_references,
+    sealed_values, secrets_providers,
 };
 use groundstate_pulumi_secrets::cloud;
 use groundstate_pulumi_secrets::passphrase::GivenPassphrase;
 use groundstate_pulumi_secrets::{
     DefaultProvider, ErrorCrypter, Manager, OsEntropy, Provider, SecretsProviders,
 };
-use groundstate_pulumi_snapshot::{Properties, Resource, Snapshot, Urn};
+use groundstate_pulumi_snapshot::{Properties, Resource, SecretsProvider, Snapshot, Urn};
 use groundstate_statemgr::TokioSleeper;
 use tokio::runtime::Builder;
 
@@ -166,6 +168,24 @@ pub(super) fn follow(snapshot: &mut Snapshot, renamed: &[(Urn, Urn)]) -> Result<
          `groundstate undo` and do it again with PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE set",
         count(found.unopened, "encrypted value")
     )])
+}
+
+/// Opens all secrets, also those that stand readable in the state, and forgets how they were encrypted.
+pub(super) fn opened(snapshot: &mut Snapshot, manager: Option<&Manager>) -> Result<()> {
+    match manager {
+        Some(manager) => open_snapshot(snapshot, manager.decrypter()),
+        None => open_snapshot(snapshot, &ErrorCrypter::new(NO_MANAGER)),
+    }
+    .map_err(failure)?;
+    forget_ciphertexts(snapshot).map_err(failure)?;
+    Ok(())
+}
+
+/// What a state says of the manager of its secrets.
+pub(super) fn provider(providers: &SecretsProviders) -> Result<SecretsProvider> {
+    let state = providers.state().map(RawJson::parse).transpose();
+    let state = state.map_err(|error| Failure::new(Kind::Unusable, chain(&error)))?;
+    Ok(SecretsProvider { kind: providers.kind().into(), state, ..SecretsProvider::default() })
 }
 
 /// Why secrets cannot be opened or sealed.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use groundstate_common::one_line;
+use groundstate_pulumi_backends::pulumi_http::ServiceStack;
 use groundstate_pulumi_backends::{PulumiHome, ServiceSecrets, ServiceSecretsError};
 use groundstate_pulumi_secrets::{
     Ciphertext, CryptError, Decrypter, Encrypter, Manager, Plaintext, SecretsProviders,
@@ -21,6 +22,16 @@ pub(super) fn manager(providers: &SecretsProviders) -> Result<Manager> {
     let secrets =
         secrets.map_err(|error| Failure::new(Kind::Unusable, one_line(&chain(&error)).into_owned()))?;
     Ok(Manager::new(providers.clone(), Arc::new(ServiceCrypter(secrets))))
+}
+
+/// The manager of a stack of a service that is open: the one that secrets move to.
+pub(super) fn of_stack(stack: &ServiceStack) -> Result<Manager> {
+    // It is asked on threads of its own, while the verb waits.
+    let service = stack.service().reconnected();
+    let service = service.map_err(|error| Failure::new(Kind::Unusable, chain(&error)))?;
+    let secrets = ServiceSecrets::of_stack(service.stack(stack.path().clone()));
+    let providers = secrets.providers().map_err(|error| Failure::new(Kind::Unusable, chain(&error)))?;
+    Ok(Manager::new(providers, Arc::new(ServiceCrypter(secrets))))
 }
 
 #[derive(Debug)]

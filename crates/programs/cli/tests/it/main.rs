@@ -57,6 +57,7 @@ mod serve_nodes;
 mod serve_pulumi;
 mod serve_terraform;
 mod service_hostile;
+mod service_moves;
 mod service_stacks;
 mod show;
 mod sources;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use bytes::Bytes;
-use groundstate_blobs::Key;
+use groundstate_blobs::{Key, PutOptions};
 use groundstate_common::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -216,6 +216,44 @@ impl Stack {
                 return Ok(Recorded { entry, checkpoint: kept, backup });
             }
         }
+    }
+
+    /// Writes down an update of another history, at a time of its own: the state it left, if that is known, and the entry. What has this very
+    /// time already is replaced, so the same call again comes to the same.
+    ///
+    /// `state` is a checkpoint as [`document`](Self::document) gives it, `stamp` the time in nanoseconds since 1970, which names the
+    /// entry and gives the order.
+    ///
+    /// # Errors
+    ///
+    /// [`LockLost`](ErrorKind::LockLost), and those of requests. The state of the stack is not touched.
+    pub async fn record_past(
+        &self,
+        update: &Update,
+        state: Option<&[u8]>,
+        stamp: u64,
+        guard: &dyn Guard,
+    ) -> Result<()> {
+        let internal = |why: &str| self.failed(ErrorKind::Internal, Op::Record).because(why);
+        let text = serde_json::to_vec(update)
+            .map_err(|error| internal("the update has no text").with_source(error))?;
+        let compression = self.backend().options().compression;
+        let folder = self.backend().layout().history(self.checked(Op::Record)?);
+        let stem = format!("{folder}{}-{stamp}", self.reference().stack());
+        // The state goes first: every entry has one.
+        for (name, bytes) in [(CHECKPOINT, state), (ENTRY, Some(text.as_slice()))] {
+            let Some(bytes) = bytes else { continue };
+            let packed = compression
+                .pack(bytes)
+                .map_err(|error| internal("it cannot be compressed").with_source(error))?;
+            let name = format!("{stem}{name}{}", compression.ending());
+            let key = self.backend().key(Op::Record, &name)?;
+            guard.check().await?;
+            let bytes = Bytes::from(packed.into_owned());
+            let put = self.backend().store().put(&key, bytes, &PutOptions::default()).await;
+            put.map_err(|error| Error::from_store(Op::Record, self.backend().place(&name), error))?;
+        }
+        Ok(())
     }
 
     async fn back_up(&self, state: &Checkpoint) -> Result<Key> {

@@ -20,6 +20,12 @@ pub(crate) struct StacksMigrateArgs {
     /// The project of stacks that come from a backend without projects; that of their resources if it is not given
     #[arg(long, value_name = "PROJECT")]
     pub(crate) project: Option<String>,
+    /// Encrypts secrets anew where a stack goes from or to a service: `passphrase`, the URL of a key, or `service`
+    #[arg(long, value_name = "PROVIDER")]
+    pub(crate) secrets_provider: Option<String>,
+    /// The file with the new passphrase, with `--secrets-provider passphrase`
+    #[arg(long, value_name = "FILE", requires = "secrets_provider")]
+    pub(crate) new_passphrase_file: Option<PathBuf>,
     /// Removes each stack where it was once its copy was read back
     #[arg(long)]
     pub(crate) remove: bool,

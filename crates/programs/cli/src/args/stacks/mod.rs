@@ -84,6 +84,11 @@ pub(crate) enum StacksCommand {
     ///
     /// With `--all-stacks` every stack of the backend is copied; one that cannot be is named, and the others go on. If the command is killed,
     /// the same command goes on; a stack whose state is there already is left alone.
+    ///
+    /// Each of the two may be a Pulumi service. Versions, tags and the newest state go there or come from there, with their kinds, messages
+    /// and times. A service that takes no versions of other histories gets the newest states and tags alone. Secrets stay as they are,
+    /// except for those that a service encrypts: the service at the target encrypts them anew, and for a bucket `--secrets-provider`
+    /// says what does.
     Migrate(StacksMigrateArgs),
     /// Brings stacks into projects, as Pulumi has them since 3.61
     ///

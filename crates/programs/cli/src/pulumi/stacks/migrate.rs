@@ -37,13 +37,15 @@ struct Migration<'a> {
 }
 
 /// What became of a stack.
-struct Migrated {
-    stack: StackRef,
-    to: Option<StackRef>,
-    became: Became,
+pub(super) struct Migrated {
+    pub(super) stack: String,
+    pub(super) to: Option<String>,
+    pub(super) became: Became,
+    /// The SHA-256 of the export that was read back, where a service is one of the two.
+    pub(super) digest: Option<String>,
 }
 
-enum Became {
+pub(super) enum Became {
     Copied {
         objects: usize,
         is_resumed: bool,
@@ -69,17 +71,32 @@ impl Became {
 }
 
 pub(super) fn run(args: &StacksMigrateArgs) -> Result {
+    #[cfg(feature = "http")]
+    if let Some(transfer) = super::transfer::Transfer::between_services(args)? {
+        return transfer.run();
+    }
+    if args.secrets_provider.is_some() {
+        let message = "`--secrets-provider` is for stacks that go from or to a service";
+        return Err(Failure::new(Kind::Usage, message).hint(
+            "`groundstate change-secrets-provider` encrypts a stack of a bucket anew, before or after",
+        ));
+    }
     let interrupts = Interrupts::listen()?;
     let (migration, names) = runtime()?.block_on(open(args, interrupts))?;
     let done = runtime()?.block_on(migration.all(names))?;
-    print(&migration, &done)?;
+    print(args, &migration.from.name, &migration.to.name, &done)?;
+    Ok(outcome(done))
+}
+
+/// How the command ends.
+pub(super) fn outcome(done: Vec<Migrated>) -> Outcome {
     let mut outcome = Outcome::Clean;
     for migrated in done {
         if let Became::Failed(failure) = migrated.became {
             outcome = outcome.and(failure.kind);
         }
     }
-    Ok(outcome)
+    outcome
 }
 
 async fn open(args: &StacksMigrateArgs, interrupts: Interrupts) -> Result<(Migration<'_>, Vec<StackRef>)> {
@@ -90,11 +107,14 @@ async fn open(args: &StacksMigrateArgs, interrupts: Interrupts) -> Result<(Migra
     }
     let project = args.project.as_deref().map(ProjectName::parse).transpose();
     let project = project.map_err(|error| Failure::new(Kind::Usage, error.to_string()))?;
-    let instead = "`pulumi stack export` and `pulumi stack import` move one stack";
-    let bucket = |argument| stack::bucket(argument, "stacks migrate", instead);
+    // Services were looked at before.
+    let bucket = |argument| stack::bucket(argument, "stacks migrate", "use a build with the feature `http`");
     let single = match args.all_stacks {
         true => None,
-        false => Some(FoundPlace::at(&args.from)?.bucket("stacks migrate", instead)?),
+        false => {
+            let found = FoundPlace::at(&args.from)?;
+            Some(found.bucket("stacks migrate", "use a build with the feature `http`")?)
+        }
     };
     let (from, to) = (bucket(&args.from)?, bucket(&args.to)?);
     warn_once(&from.opened.notes);
@@ -121,7 +141,7 @@ async fn open(args: &StacksMigrateArgs, interrupts: Interrupts) -> Result<(Migra
 }
 
 /// An address without the stack behind `#`, and that.
-fn fragment(argument: &Path) -> (&Path, Option<String>) {
+pub(super) fn fragment(argument: &Path) -> (&Path, Option<String>) {
     let text = stack::address(argument).and_then(|text| text.split_once('#'));
     (argument, text.map(|(_, stack)| stack.to_owned()).filter(|stack| !stack.is_empty()))
 }
@@ -149,7 +169,8 @@ impl Migration<'_> {
                 Ok(to) => self.one(&stack, to).await,
             };
             let became = became.unwrap_or_else(Became::Failed);
-            done.push(Migrated { stack, to: to.ok(), became });
+            let (stack, to) = (stack.to_string(), to.ok().map(|to| to.to_string()));
+            done.push(Migrated { stack, to, became, digest: None });
         }
         Ok(done)
     }
@@ -254,8 +275,7 @@ impl Migration<'_> {
     }
 }
 
-fn print(migration: &Migration<'_>, done: &[Migrated]) -> Result<()> {
-    let (args, from, to) = (migration.args, &migration.from.name, &migration.to.name);
+pub(super) fn print(args: &StacksMigrateArgs, from: &str, to: &str, done: &[Migrated]) -> Result<()> {
     let mut out = Output::stdout();
     if args.json {
         out.json(&Json::document(|json| {
@@ -264,9 +284,9 @@ fn print(migration: &Migration<'_>, done: &[Migrated]) -> Result<()> {
             json.raw("dry_run", args.dry_run);
             json.raw("removes", args.remove);
             json.objects("stacks", done, |json, migrated| {
-                json.text("stack", &migrated.stack.to_string());
+                json.text("stack", &migrated.stack);
                 if let Some(to) = &migrated.to {
-                    json.text("to", &to.to_string());
+                    json.text("to", to);
                 }
                 json.text("outcome", migrated.became.as_str(args.remove));
                 match &migrated.became {
@@ -276,15 +296,18 @@ fn print(migration: &Migration<'_>, done: &[Migrated]) -> Result<()> {
                     Became::Failed(failure) => json.text("reason", &failure.message),
                     Became::Present => {}
                 }
+                if let Some(digest) = &migrated.digest {
+                    json.text("sha256", digest);
+                }
             });
         }))?;
         return Ok(out.finish()?);
     }
     let mut failures = Vec::new();
-    for Migrated { stack, to, became } in done {
+    for Migrated { stack, to, became, .. } in done {
         let name = match to {
             Some(to) if to != stack => format!("{stack} to {to}"),
-            _ => stack.to_string(),
+            _ => stack.clone(),
         };
         let line = match became {
             Became::Copied { objects, is_resumed } => {

@@ -9,6 +9,8 @@ mod rename;
 #[cfg(feature = "http")]
 mod service;
 mod tags;
+#[cfg(feature = "http")]
+mod transfer;
 mod upgrade;
 
 use crate::args::StacksCommand;

@@ -1,18 +1,15 @@
 //! The state under another key: opened, encrypted anew, and opened once more.
 
-use groundstate_json::RawJson;
-use groundstate_pulumi_deployment::{
-    DeploymentFile, forget_ciphertexts, open_snapshot, seal_snapshot, secrets_providers,
-};
-use groundstate_pulumi_secrets::{ErrorCrypter, Manager, SecretsProviders};
-use groundstate_pulumi_snapshot::{SecretsProvider, Snapshot};
+use groundstate_pulumi_deployment::{DeploymentFile, seal_snapshot, secrets_providers};
+use groundstate_pulumi_secrets::Manager;
+use groundstate_pulumi_snapshot::Snapshot;
 
 use super::super::run::{Edited, Soundness, edit, read};
 use super::OPERATION;
 use super::keys::{Keys, is_same};
 use crate::pulumi::change::done::Done;
-use crate::pulumi::secrets::{NO_MANAGER, failure};
-use crate::report::error::{Failure, Kind, Result, chain};
+use crate::pulumi::secrets::{failure, opened, provider};
+use crate::report::error::{Failure, Kind, Result};
 
 /// A state that has been encrypted anew, but not written.
 pub(super) struct Resealed {
@@ -33,23 +30,6 @@ pub(super) fn reseal(before: DeploymentFile, name: &str, keys: &Keys) -> Result<
         Ok(Done::default())
     })?;
     Ok(Resealed { edited, plain, values })
-}
-
-/// Opens all secrets, also those that stand readable in the state, and forgets how they were encrypted.
-fn opened(snapshot: &mut Snapshot, manager: Option<&Manager>) -> Result<()> {
-    match manager {
-        Some(manager) => open_snapshot(snapshot, manager.decrypter()),
-        None => open_snapshot(snapshot, &ErrorCrypter::new(NO_MANAGER)),
-    }
-    .map_err(failure)?;
-    forget_ciphertexts(snapshot).map_err(failure)?;
-    Ok(())
-}
-
-fn provider(providers: &SecretsProviders) -> Result<SecretsProvider> {
-    let state = providers.state().map(RawJson::parse).transpose();
-    let state = state.map_err(|error| Failure::new(Kind::Unusable, chain(&error)))?;
-    Ok(SecretsProvider { kind: providers.kind().into(), state, ..SecretsProvider::default() })
 }
 
 /// Fails unless this is a state whose secrets the manager opens to what they were.
