@@ -11,6 +11,9 @@ const STATE: &str = r#"{"version":3,"deployment":{"manifest":{"time":"2026-01-01
 /// Runs the command for a user who has logged in at this address.
 fn run(url: &str, args: &[&str]) -> Ran {
     let mut command = support::command(args);
+    // What cannot be stored is kept in the folder that the command runs in.
+    let folder = tempfile::tempdir().unwrap();
+    command.current_dir(folder.path());
     command.env("PULUMI_BACKEND_URL", url).env("PULUMI_ACCESS_TOKEN", "hush-token");
     Ran::of("groundstate", args, command.output().unwrap())
 }

@@ -51,6 +51,29 @@ async fn pages_have_the_newest_first() {
 }
 
 #[tokio::test]
+async fn updates_of_other_histories_have_times_of_their_own_and_are_written_twice_as_once() {
+    for bucket in Bucket::both() {
+        let backend = bucket.open().await;
+        let stack = backend.stack(&stack("s"));
+        run(&stack, "today").await;
+        for _ in 0..2 {
+            for (number, state) in [(2, Some(document("two"))), (1, None)] {
+                let stamp = 1_000_000_000 + number;
+                let state = state.as_ref().map(String::as_bytes);
+                stack.record_past(&update(&number.to_string()), state, stamp, &Unguarded).await.unwrap();
+            }
+        }
+        let expected = [(3, "today"), (2, "2"), (1, "1")].map(|(number, text)| (number, text.to_owned()));
+        assert_eq!(messages(&stack, 1, 0).await, expected);
+        let entries = stack.history(1, 0).await.unwrap().entries;
+        let state = stack.history_checkpoint(&entries[1]).await.unwrap().unwrap();
+        assert_eq!(state.bytes, document("two"));
+        assert!(stack.history_checkpoint(&entries[2]).await.unwrap().is_none(), "its state is not known");
+        assert_eq!(stack.read().await.unwrap().unwrap().bytes, document("today"));
+    }
+}
+
+#[tokio::test]
 async fn a_page_reads_its_own_entries_only() {
     let blobs = FaultyBlobs::new(MemoryBlobs::new("bucket"));
     let stack = Bucket::memory().through(Arc::new(blobs.clone())).open().await.stack(&stack("s"));

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use groundstate_pulumi_http::protocol::{StackPath, UpdateKind};
+use groundstate_pulumi_http::protocol::{AppendVersion, JsonText, StackPath, UpdateKind};
 use groundstate_pulumi_http::{ErrorKind, StackFilter};
-use groundstate_testkit::{Answer, Recorder};
+use groundstate_testkit::{Answer, Fault, Recorder};
 
 use crate::support::{TOKEN, sent, service, stack};
 
@@ -133,4 +133,27 @@ async fn a_service_without_capabilities_or_default_organisation_has_none() {
     assert_eq!(service.default_organization().await.unwrap(), "ana");
     let asked = sent(&server).iter().filter(|line| line.ends_with("capabilities")).count();
     assert_eq!(asked, 1, "it is asked once");
+}
+
+#[tokio::test]
+async fn versions_of_other_histories_are_appended_where_the_service_takes_them() {
+    let text = r#"{"kind":"update","result":"succeeded","version":12,"startTime":5,"endTime":6}"#;
+    let info = JsonText::parse(text).unwrap().read().unwrap();
+    let version = AppendVersion { key: "k".to_owned(), info };
+    let other = Recorder::start(Answer::new(404).body(r#"{"code":404,"message":"no"}"#));
+    let error = stack(&other).append_version(&version).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert_eq!(sent(&other), ["GET /api/capabilities"], "nothing else is asked");
+
+    let server = Recorder::answering(|request| match request.path().as_str() {
+        "/api/capabilities" => {
+            Answer::new(200).body(r#"{"capabilities":[{"capability":"groundstate-append-versions"}]}"#)
+        }
+        _ => Answer::new(200).body(r#"{"version":3,"updateID":"u","appended":true}"#),
+    });
+    // The key tells it from all others, so a lost answer is no doubt.
+    server.fault(Fault::drop_after_commit().on("POST", "*").times(1));
+    let appended = stack(&server).append_version(&version).await.unwrap();
+    assert_eq!((appended.version, appended.appended), (3, true));
+    assert_eq!(sent(&server)[1..], ["POST /api/stacks/acme/shop/prod/versions"; 2]);
 }
