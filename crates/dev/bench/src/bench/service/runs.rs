@@ -22,7 +22,7 @@ struct Way {
 
 const WAYS: [Way; 4] = [
     Way { name: "the service, journal", journal: true, service: Some(&[]) },
-    Way { name: "the service, differences", journal: false, service: Some(&["pulumi.deltas_from=0"]) },
+    Way { name: "the service, differences", journal: false, service: Some(&["pulumi.deltas_from=1B"]) },
     Way { name: "the service, whole checkpoints", journal: false, service: Some(&[]) },
     Way { name: "the CLI's file backend", journal: true, service: None },
 ];
