@@ -343,8 +343,7 @@ async fn an_open_page_notices_an_update_that_starts_and_one_that_ended() {
     overview.shows_no("create begins");
     engine.end().await;
     updates.shows("the fourth");
-    let facts = overview.value("document.querySelector('dl').innerText");
-    assert!(facts.as_str().unwrap().contains('4'), "{facts}");
+    overview.wait_for("/Version\\s+4/.test(document.querySelector('dl').innerText)");
     is_clean(&overview, &site);
     is_clean(&updates, &site);
 }

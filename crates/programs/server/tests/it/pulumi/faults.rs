@@ -10,7 +10,7 @@ use axum::{Extension, Router};
 use groundstate_server::auth::{Grant, Principal, PrincipalKind, Role};
 use groundstate_server::blobs::MemoryBlobs;
 use groundstate_server::router;
-use groundstate_testkit::pulumi_takes_part;
+use groundstate_testkit::{pulumi_has_journals, pulumi_takes_part};
 use http::StatusCode;
 
 use super::service::{Service, journals_take_part};
@@ -49,7 +49,8 @@ async fn an_update_whose_events_get_lost_succeeds_and_its_changes_are_counted_in
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_that_is_told_to_wait_waits_and_goes_on() {
-    if !pulumi_takes_part() {
+    // Releases before it do not repeat such requests.
+    if !pulumi_takes_part() || !pulumi_has_journals() {
         return;
     }
     let refused = Arc::new(AtomicUsize::new(0));
