@@ -73,6 +73,8 @@ impl RoundRobin {
 
 /// Passes on what one side sends, and its end.
 fn pass(mut from: TcpStream, mut to: TcpStream) {
+    // The end of a large body would wait until its beginning is acknowledged, which takes 40 ms. Without this it is only slower.
+    drop(to.set_nodelay(true));
     if io::copy(&mut from, &mut to).is_err() {
         // One side is gone: the other one must not wait.
         drop(from.shutdown(Shutdown::Both));
