@@ -13,7 +13,7 @@ use groundstate_blobs::{BlobStore, BlobVersion, Context, DeleteOptions, Key, Pre
 use groundstate_pulumi_snapshot::ProjectName;
 
 use crate::stack::Stack;
-use crate::{Error, Layout, Op, Options, Result, StackRef, StackRefError};
+use crate::{Compression, Error, Layout, Op, Options, Result, StackRef, StackRefError};
 
 /// A bucket that was opened: its layout is known. Clones are cheap, and share everything.
 ///
@@ -137,6 +137,16 @@ impl Backend {
         let last_stamp = AtomicU64::new(last_stamp.load(Ordering::Acquire));
         let (options, warnings) = (options.clone(), warnings.clone());
         Self(Arc::new(Inner { store, context, options, layout, warnings, last_stamp }))
+    }
+
+    /// The same bucket, where what is written is compressed in this way.
+    #[must_use]
+    pub fn compressed(&self, compression: Compression) -> Self {
+        let mut backend = self.with_layout(self.layout());
+        if let Some(inner) = Arc::get_mut(&mut backend.0) {
+            inner.options.compression = compression;
+        }
+        backend
     }
 
     /// Writes down that the bucket has projects.

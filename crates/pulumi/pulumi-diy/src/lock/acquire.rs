@@ -54,8 +54,12 @@ impl Stack {
     async fn lock_once(&self, holder: &Holder, options: &LockOptions) -> Result<HeldLock> {
         let backend = self.backend();
         let reference = self.checked(Op::Lock)?;
-        let id = backend.context().ids.uuid();
-        let id = id.map_err(|error| self.failed(ErrorKind::Internal, Op::Lock).with_source(error))?;
+        let id = match &options.id {
+            Some(id) => self.lock_id(id)?.to_owned(),
+            None => backend.context().ids.uuid().map_err(|error| {
+                self.failed(ErrorKind::Internal, Op::Lock).with_source(error)
+            })?,
+        };
         let now = backend.context().clock.now();
         let expires = now.checked_add(options.lease).unwrap_or(now);
         let key = backend.key(Op::Lock, &format!("{}{id}.json", backend.layout().locks(reference)))?;
@@ -90,7 +94,7 @@ impl Stack {
     /// Pulumi's own protocol.
     async fn write_between_checks(&self, held: &HeldLock, options: &LockOptions) -> Result<()> {
         self.refuse_others(held.key(), options).await?;
-        write(self, held.key(), &held.object()).await?;
+        write(self, held.key(), &held.object(), options.id.is_some()).await?;
         self.refuse_others(held.key(), options).await
     }
 
@@ -123,12 +127,12 @@ impl Stack {
     }
 }
 
-/// Writes the lock, which is new.
-async fn write(stack: &Stack, key: &Key, object: &LockObject) -> Result<()> {
+/// Writes the lock, which is new unless its id was given.
+async fn write(stack: &Stack, key: &Key, object: &LockObject, may_be_there: bool) -> Result<()> {
     let backend = stack.backend();
     let content =
         bytes(object).map_err(|error| stack.failed(ErrorKind::Internal, Op::Lock).with_source(error))?;
-    let conditional = backend.store().capabilities().conditional_put;
+    let conditional = backend.store().capabilities().conditional_put && !may_be_there;
     let precondition = if conditional { Precondition::Absent } else { Precondition::Any };
     let options = PutOptions::expecting(precondition).role(Role::Lock);
     let written = backend.store().put(key, content, &options).await;

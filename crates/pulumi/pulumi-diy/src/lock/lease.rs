@@ -82,7 +82,10 @@ impl Lease {
         let before = stored(backend, &key).await?;
         let now = backend.context().clock.now();
         let in_force = before.as_ref().is_some_and(|before| match &before.object {
-            Some(object) => object.holder.as_ref().is_some_and(|holder| holder.expires > now),
+            // One of the same id is this holder's.
+            Some(object) => {
+                object.holder.as_ref().is_some_and(|held| held.expires > now && held.id != holder.id)
+            }
             None => true,
         });
         if in_force && !abandoned {
@@ -97,6 +100,15 @@ impl Lease {
             Some(version) => Ok(Self { key, object, version }),
             None => Err(conflict(backend, &key).await),
         }
+    }
+
+    /// The lease that a holder of this id has, whether or not it has ended.
+    pub(super) async fn of(backend: &Backend, key: Key, id: &str) -> Result<Option<Self>> {
+        let Some(Stored { version, object: Some(object) }) = stored(backend, &key).await? else {
+            return Ok(None);
+        };
+        let is_its = object.holder.as_ref().is_some_and(|holder| holder.id == id);
+        Ok(is_its.then_some(Self { key, object, version }))
     }
 
     fn id(&self) -> &str {

@@ -7,6 +7,7 @@ mod found;
 mod held;
 mod lease;
 mod objects;
+mod shared;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -48,6 +49,9 @@ pub struct LockOptions {
     pub take_over_expired: bool,
     /// Keys of locks whose holders are known to be dead; they are removed. [`FoundLock::pid_on`] names the process to look for.
     pub abandoned: BTreeSet<String>,
+    /// The id of the lock, which stands in its key; a random one if there is none. A lock of this id that is there already is taken
+    /// over, so the id has to be known to those alone who may do that.
+    pub id: Option<String>,
 }
 
 impl Default for LockOptions {
@@ -57,6 +61,7 @@ impl Default for LockOptions {
             lease: Duration::from_secs(300),
             take_over_expired: false,
             abandoned: BTreeSet::new(),
+            id: None,
         }
     }
 }
@@ -80,6 +85,14 @@ impl LockOptions {
     #[must_use]
     pub fn take_over_expired(mut self) -> Self {
         self.take_over_expired = true;
+        self
+    }
+
+    /// Gives the lock an id of letters, digits and `-`, by which other processes of the same service find it:
+    /// [`Stack::held_lock`](crate::Stack::held_lock).
+    #[must_use]
+    pub fn id(mut self, id: impl Into<String>) -> Self {
+        self.id = Some(id.into());
         self
     }
 

@@ -116,10 +116,26 @@ impl Stack {
     ///
     /// Those of the list. An entry that cannot be read is on the page with the reason.
     pub async fn history(&self, page: usize, size: usize) -> Result<History> {
-        let Folder { entries: names, unrecorded } = self.history_names().await?;
+        let folder = self.history_names().await?;
+        let size = if size == 0 { folder.entries.len() } else { size };
+        self.entries_of(folder, page.saturating_sub(1).saturating_mul(size), size).await
+    }
+
+    /// Entries whose numbers are below `before`, the newest first, at most `limit` of them. Only these are read.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`history`](Self::history).
+    pub async fn history_before(&self, before: Option<usize>, limit: usize) -> Result<History> {
+        let folder = self.history_names().await?;
+        let total = folder.entries.len();
+        let skipped = before.map_or(0, |before| total.saturating_sub(before.saturating_sub(1)));
+        self.entries_of(folder, skipped, limit).await
+    }
+
+    async fn entries_of(&self, folder: Folder, skipped: usize, size: usize) -> Result<History> {
+        let Folder { entries: names, unrecorded } = folder;
         let total = names.len();
-        let size = if size == 0 { total } else { size };
-        let skipped = page.saturating_sub(1).saturating_mul(size);
         let mut entries = Vec::new();
         for (at, names) in names.into_iter().enumerate().rev().skip(skipped).take(size) {
             entries.push(self.entry(at + 1, names).await?);

@@ -55,8 +55,9 @@ impl Relocation {
         for (objects, at_once) in [(small, workers), (large, 1)] {
             for some in objects.chunks(at_once) {
                 guard.check().await?;
-                let copied = stream::iter(some).map(|object| self.copy_object(object));
-                copied.buffer_unordered(at_once).try_collect::<Vec<()>>().await?;
+                // Collected first: a stream that borrows the closure could not be sent to another thread.
+                let copies: Vec<_> = some.iter().map(|object| self.copy_object(object)).collect();
+                stream::iter(copies).buffer_unordered(at_once).try_collect::<Vec<()>>().await?;
             }
         }
         Ok(())
@@ -128,9 +129,9 @@ impl Relocation {
         let workers = backend.options().workers.get();
         for some in self.objects.chunks(workers) {
             guard.check().await?;
-            let removed =
-                stream::iter(some).map(|object| remove(backend, &object.from, DeleteOptions::default()));
-            removed.buffer_unordered(workers).try_collect::<Vec<()>>().await?;
+            let removed = some.iter().map(|object| remove(backend, &object.from, DeleteOptions::default()));
+            let removed: Vec<_> = removed.collect();
+            stream::iter(removed).buffer_unordered(workers).try_collect::<Vec<()>>().await?;
         }
         let Some(present) = &self.present else { return Ok(()) };
         guard.check().await?;
