@@ -11,7 +11,7 @@ use axum::routing::any;
 use groundstate_audit::AuditLog;
 use groundstate_blobs::{BlobStore, Context, Retry, RetryPolicy};
 use groundstate_common::{OsIds, SystemClock};
-use groundstate_pulumi_service::{Options, ServiceKey, Stacks};
+use groundstate_pulumi_service::{Options, ServiceKey, StackBucket, Stacks};
 use groundstate_statemgr::TokioSleeper;
 use groundstate_versioned::{Document, Documents, Error, Name, Settings};
 use http::Uri;
@@ -53,6 +53,8 @@ pub struct Parts {
     pub limits: Limits,
     /// What wraps the keys by which secrets of Pulumi stacks are encrypted; without it the service encrypts none.
     pub secrets_key: Option<Arc<dyn ServiceKey>>,
+    /// Buckets whose stacks are served, each under the name of an owner; every node needs the same.
+    pub buckets: Vec<(String, Arc<dyn StackBucket>)>,
 }
 
 impl Parts {
@@ -68,6 +70,7 @@ impl Parts {
             policies: Policies::default(),
             limits: Limits::default(),
             secrets_key: None,
+            buckets: Vec::new(),
         }
     }
 }
@@ -103,6 +106,9 @@ impl App {
         let mut stacks = Stacks::new(documents.clone(), retry, parts.context.clone()).with_options(options);
         if let Some(key) = parts.secrets_key {
             stacks = stacks.with_key(key);
+        }
+        for (owner, bucket) in parts.buckets {
+            stacks = stacks.with_bucket(owner, bucket);
         }
         let (audit, policies, limits) = (parts.audit, parts.policies, parts.limits);
         let analyses = Arc::new(Semaphore::new(limits.analyses.max(1)));

@@ -48,6 +48,7 @@ pub use maintenance::{Maintenance, MaintenanceOptions};
 pub use names::{InvalidTarget, ProjectName, StateName, StatePath};
 pub use policy::{Check, ForceUnlock, Policies};
 pub use problem::{Problem, ProblemType};
+pub use pulumi::PulumiBucket;
 pub use secrets_key::SecretsKeyError;
 
 /// The audit log.
@@ -56,6 +57,8 @@ pub use groundstate_audit as audit;
 pub use groundstate_blobs as blobs;
 /// Clocks and ids.
 pub use groundstate_common as common;
+/// The URLs of buckets of the Pulumi CLI.
+pub use groundstate_pulumi_backends as pulumi_backends;
 /// The stacks of Pulumi.
 pub use groundstate_pulumi_service as pulumi_service;
 /// What states are kept as.

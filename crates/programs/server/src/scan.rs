@@ -3,6 +3,7 @@
 use std::io::{self, Read};
 
 use bytes::{Buf, Bytes};
+use groundstate_pulumi_service::Export;
 use groundstate_versioned::Reader;
 use tokio::sync::mpsc;
 
@@ -35,6 +36,41 @@ impl Read for Parts {
     }
 }
 
+/// What is read: a version of a document, or the state of a stack, which may be in a bucket.
+pub(crate) enum Content {
+    Version(Box<Reader>),
+    Stack(Export),
+}
+
+impl Content {
+    /// Its size in bytes.
+    fn size(&self) -> u64 {
+        match self {
+            Self::Version(reader) => reader.version().size,
+            Self::Stack(export) => export.size(),
+        }
+    }
+
+    async fn next_part(&mut self) -> groundstate_versioned::Result<Option<Bytes>> {
+        match self {
+            Self::Version(reader) => reader.next_part().await,
+            Self::Stack(export) => export.next_part().await,
+        }
+    }
+}
+
+impl From<Reader> for Content {
+    fn from(reader: Reader) -> Self {
+        Self::Version(Box::new(reader))
+    }
+}
+
+impl From<Export> for Content {
+    fn from(export: Export) -> Self {
+        Self::Stack(export)
+    }
+}
+
 /// Lets `read` read a content on a thread of its own, part by part, so that the content is never in memory as a whole.
 ///
 /// # Errors
@@ -42,10 +78,11 @@ impl Read for Parts {
 /// Those of the store, and a defect in `read`.
 pub(crate) async fn scan<T: Send + 'static>(
     app: &App,
-    mut reader: Reader,
+    reader: impl Into<Content>,
     read: impl FnOnce(&mut dyn Read) -> T + Send + 'static,
 ) -> Result<T, Problem> {
-    let _permit = match reader.version().size {
+    let mut content = reader.into();
+    let _permit = match content.size() {
         ..LARGE => None,
         _ => Some(app.analysis().await?),
     };
@@ -53,7 +90,7 @@ pub(crate) async fn scan<T: Send + 'static>(
     let reading = tokio::task::spawn_blocking(move || read(&mut Parts { parts, rest: Bytes::new() }));
     let mut failed = None;
     loop {
-        let (piece, is_last) = match reader.next_part().await {
+        let (piece, is_last) = match content.next_part().await {
             Ok(Some(part)) => (Ok(part), false),
             Ok(None) => break,
             Err(error) => {

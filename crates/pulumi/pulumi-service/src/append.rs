@@ -102,6 +102,12 @@ impl Stack {
             let failure = self.error(ErrorKind::Invalid, OP);
             return Err(failure.because("the key of the version has to have 1 to 256 bytes"));
         }
+        if let Some(bucket) = self.bucket() {
+            let failure = self.error(ErrorKind::Invalid, OP);
+            return Err(failure
+                .because(format!("its history is in {bucket}, and other histories are not appended there"))
+                .next_step("move the stack with `groundstate` directly into the bucket"));
+        }
         let state = old.state.as_ref().map(|state| deployment::normal(OP, self.path(), state)).transpose()?;
         let counts = state.as_ref().map(|state| Counts::of(OP, self.path(), state)).transpose()?;
         let update = self.update(&id(&old.key));

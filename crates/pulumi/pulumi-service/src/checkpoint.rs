@@ -6,6 +6,7 @@ use groundstate_json::RawJson;
 use groundstate_pulumi_protocol::{Edit, apply_delta, sha256, verify_sha256};
 use serde::{Deserialize, Serialize};
 
+use crate::bucket::check_provider;
 use crate::deployment::{self, Counts};
 use crate::error::{Error, ErrorKind, Result};
 use crate::lease::LeaseToken;
@@ -173,6 +174,9 @@ impl Update {
     /// Checks that a text is an export. What could not be counted could not become a version, and the update could never end.
     fn check_export(&self, text: &[u8]) -> Result<()> {
         deployment::check(OP, self.stack.path(), text)?;
+        if self.stack.bucket().is_some() {
+            check_provider(OP, self.stack.path(), text)?;
+        }
         Counts::of(OP, self.stack.path(), text).map(drop)
     }
 

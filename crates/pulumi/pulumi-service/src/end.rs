@@ -39,8 +39,15 @@ impl Update {
             let made = self.made_version(OP).await?;
             return self.same_result(made.map(|note| note.result), result);
         }
+        if let Some(Holder::Bucket { .. }) = head.lock_of(&self.id).and_then(holder) {
+            // The version is written, and the lock in the bucket is being released.
+            return self.same_result(self.made_version(OP).await?.map(|note| note.result), result);
+        }
         let Leased { running, lock } = self.told(OP, &head, self.leased_by(OP, &head, token)).await?;
-        self.finish(OP, &running, &lock, result, None).await
+        match self.finish(OP, &running, &lock, result, None).await? {
+            Some(why) => Err(self.kept_apart(OP, why)),
+            None => Ok(()),
+        }
     }
 
     fn same_result(&self, stored: Option<UpdateResult>, asked: UpdateResult) -> Result<()> {

@@ -36,6 +36,10 @@ groundstate_common::worded! {
         Exists = "it already exists",
         /// Another update of the stack is running. Wait, or cancel it.
         Running = "another update is currently in progress",
+        /// Another program has locked the stack in its bucket. Wait, or end that program.
+        Locked = "another program has locked it",
+        /// The stack is in a bucket that this node does not know. Configure it.
+        NoBucket = "its bucket is not configured",
         /// The lease of the update is over, or it was never this one. The update has ended; nothing of it is taken any more.
         LeaseLost = "the lease of the update is over",
         /// What is stored does not fit the request. Read, do the work again.

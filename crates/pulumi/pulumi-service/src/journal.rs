@@ -125,6 +125,7 @@ impl Update {
     fn decode(&self, text: &[u8]) -> Result<Entry> {
         let entry = decode_entry(text, &DecodeOptions::default())
             .map_err(|error| self.invalid(format!("an entry of the journal: {error}")))?;
+        self.check_secrets(OP, &entry)?;
         if let EntryKind::Unknown(kind) = entry.kind {
             return Err(
                 self.invalid(format!("entry {} has the kind {kind}, which is not known", entry.sequence))

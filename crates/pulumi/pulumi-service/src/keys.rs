@@ -14,6 +14,7 @@ use groundstate_versioned::BoxError;
 use sha2::{Digest as _, Sha256};
 use zeroize::Zeroizing;
 
+use crate::bucket::no_service_secrets;
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::Op;
 use crate::record::WrappedDataKey;
@@ -112,6 +113,9 @@ impl Stack {
     /// `NoKey` if the service has none, `Unavailable` if its key service does not answer, and those of the store.
     pub async fn secrets(&self, by: &str) -> Result<StackSecrets> {
         const OP: Op = Op::Decrypt;
+        if self.bucket().is_some() {
+            return Err(no_service_secrets(OP, self.path()));
+        }
         let Some(key) = self.stacks.key() else {
             let failure = self.error(ErrorKind::NoKey, OP);
             return Err(failure.next_step(

@@ -214,6 +214,7 @@ impl Update {
         let stepped = self.stack.versions_document().step(decide).await;
         let head = stepped.map_err(|error| self.stack.failed(OP, error))??.head;
         self.remember(&self.leased_by(OP, &head, token));
+        self.renew_in_bucket(OP, token).await?;
         Ok(head.lock().and_then(|lock| lock.expires).unwrap_or(expires))
     }
 

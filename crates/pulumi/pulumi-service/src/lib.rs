@@ -40,6 +40,7 @@
 //! - What is acknowledged counts. After a batch is stored, the lease is looked at in the store: a node that ended the update before that may not
 //!   have seen the batch, and it is refused. Before that a lease counts as this process saw it last, so a batch costs two requests.
 //! - [`Stack::append`] takes versions of other histories, each once. [`Stacks::prune`] removes what old updates left.
+//! - A [`StackBucket`] has the states, the history and the tags of the stacks of one owner, for other programs too. Updates take its lock.
 //! - [`StackSecrets`] encrypt under a data key of the stack, which a [`ServiceKey`] wraps.
 //!
 //! # What is deliberately absent
@@ -49,6 +50,7 @@
 //! - Clocks, timers and randomness: they are in the [`Context`](blobs::Context) and in the key.
 
 mod append;
+mod bucket;
 mod checkpoint;
 mod deployment;
 mod end;
@@ -82,6 +84,7 @@ pub use groundstate_versioned as versioned;
 pub use groundstate_wal as wal;
 
 pub use append::{AppendedVersion, OldVersion};
+pub use bucket::{BucketLock, BucketState, BucketUpdate, Export, StackBucket};
 pub use checkpoint::CheckpointUpload;
 pub use error::{BoxError, Error, ErrorKind, Result};
 pub use events::{Event, EventPage};

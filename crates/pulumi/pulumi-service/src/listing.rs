@@ -7,7 +7,7 @@ use groundstate_blobs::PageToken;
 use groundstate_common::Timestamp;
 use groundstate_versioned::ListFilter;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::filter::StackFilter;
 use crate::op::Op;
 use crate::path::StackPath;
@@ -53,6 +53,9 @@ impl Stacks {
     /// Those of the store.
     pub async fn list(&self, filter: &StackFilter) -> Result<StackPage> {
         const OP: Op = Op::List;
+        if let Some(page) = self.list_bucket(filter).await? {
+            return Ok(page);
+        }
         let prefix = filter.prefix();
         let mut names = ListFilter::prefix(&prefix).page(filter.page.clone());
         if let Some(limit) = filter.limit {
@@ -64,12 +67,20 @@ impl Stacks {
         let stacks = stream::iter(paths).map(|path| self.listed(path));
         let stacks: Vec<Option<ListedStack>> = stacks.buffered(PARALLEL).try_collect().await?;
         let stacks = stacks.into_iter().flatten().filter(|stack| filter.has(stack)).collect();
-        Ok(StackPage { stacks, next: page.next })
+        // Behind the stacks of the service are those of buckets.
+        let next = page.next.or_else(|| self.first_bucket_page(filter));
+        Ok(StackPage { stacks, next })
     }
 
     async fn listed(&self, path: StackPath) -> Result<Option<ListedStack>> {
         const OP: Op = Op::List;
-        let Some(stack) = self.find(OP, &path).await? else { return Ok(None) };
+        let stack = match self.find_known(OP, &path).await {
+            // A stack of a bucket that was configured once is not served.
+            Err(error) if error.kind() == ErrorKind::NoBucket => return Ok(None),
+            found => found?,
+        };
+        // Those of buckets are listed from there.
+        let Some(stack) = stack.filter(|stack| stack.bucket().is_none()) else { return Ok(None) };
         // A former name is none in a list.
         if *stack.path() != path {
             return Ok(None);
@@ -80,7 +91,7 @@ impl Stacks {
         Ok(Some(ListedStack {
             path,
             id: stack.id().to_owned(),
-            tags: stack.tags().clone(),
+            tags: stack.tags().await?,
             updated: (version.number > 1).then_some(note.ended),
             running: stack.running(&head).is_some(),
             resources: note.resources,

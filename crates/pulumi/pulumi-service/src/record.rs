@@ -23,6 +23,16 @@ pub(crate) struct StackRecord {
     /// The data key, wrapped by the key of the service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) key: Option<WrappedDataKey>,
+    /// Whether its state, history and tags are in a bucket.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) in_bucket: bool,
+}
+
+impl StackRecord {
+    /// The record of a new stack.
+    pub(crate) fn new(path: &StackPath, tags: BTreeMap<String, String>, created: Timestamp) -> Self {
+        Self { path: path.clone(), tags, created, key: None, in_bucket: false }
+    }
 }
 
 /// The data key of a stack as it is stored.
@@ -111,6 +121,18 @@ pub(crate) enum Holder {
     Settle(Running),
     /// A node that gives the stack another name.
     Rename { from: StackPath, to: StackPath },
+    /// A node that works in the bucket of the stack under the lock of this id, or has only to release it.
+    Bucket { lock: String, place: String },
+}
+
+/// What an update has in the bucket of its stack.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct RunningInBucket {
+    /// The bucket, by its `Display`.
+    pub(crate) place: String,
+    /// What the bucket knows the state by that the update began with; none until its lock is held there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) base: Option<String>,
 }
 
 /// An update that runs.
@@ -132,6 +154,9 @@ pub(crate) struct Running {
     /// Who cancelled it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) cancelled: Option<String>,
+    /// What it has in the bucket, for a stack in one. The lock there has the id of the update.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) bucket: Option<RunningInBucket>,
 }
 
 /// A preview that was started. It has no lock, since it changes nothing.
@@ -196,8 +221,8 @@ impl UpdateRequest {
 }
 
 impl VersionNote {
-    /// A note.
-    pub(crate) fn new(kind: &str, result: UpdateResult, started: Timestamp, ended: Timestamp) -> Self {
+    /// A note of what was done, how it ended, and when it began and ended.
+    pub fn new(kind: &str, result: UpdateResult, started: Timestamp, ended: Timestamp) -> Self {
         Self {
             update: None,
             kind: kind.to_owned(),

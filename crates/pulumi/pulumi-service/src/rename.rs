@@ -35,6 +35,12 @@ impl Stack {
             return Ok(self.clone());
         }
         self.settled(OP).await?;
+        if let Some(bucket) = self.bucket()
+            && bucket.exists(to).await?
+        {
+            let exists = Error::new(ErrorKind::Exists, OP, to);
+            return Err(exists.because(format!("stack {to} already exists in {bucket}")));
+        }
         let id = format!("rename-{}", self.stacks.new_id(OP, self.path())?);
         let document = serde_json::to_vec(&Holder::Rename { from: self.path().clone(), to: to.clone() })
             .map_err(|error| self.error(ErrorKind::Internal, OP).with_source(error))?;
@@ -58,14 +64,14 @@ impl Stack {
 
     /// Goes on with a rename whose node has gone: to its end if the new name leads here, else back.
     pub(crate) async fn resume_rename(&self, op: Op, lock: &Lock, names: [&StackPath; 2]) -> Result<()> {
-        let leads_here = match self.stacks.stack_of_any_name(names[1]).await {
-            Ok(stack) => stack.id() == self.id(),
-            Err(error) if error.kind() == ErrorKind::NotFound => false,
-            Err(error) => return Err(error),
-        };
+        let found = self.stacks.find_known(op, names[1]).await?;
+        let leads_here = found.is_some_and(|stack| stack.id() == self.id());
         match leads_here {
             true => self.carry_through(op, lock, names).await.map(drop),
-            false => self.release(op, lock).await,
+            false => match self.bucket() {
+                Some(bucket) => self.give_rename_up(op, bucket, lock, names).await,
+                None => self.release(op, lock).await,
+            },
         }
     }
 
@@ -73,13 +79,21 @@ impl Stack {
     pub(crate) async fn is_called(&self, op: Op, path: &StackPath) -> Result<bool> {
         let head = self.head(op).await?;
         if head.current().is_none() || self.path() == path {
-            return Ok(head.current().is_some());
+            // One that another program has removed from its bucket is gone.
+            let is_removed = match self.bucket().filter(|_| head.recorded_lock().is_none()) {
+                Some(bucket) => !bucket.exists(path).await?,
+                None => false,
+            };
+            return Ok(head.current().is_some() && !is_removed);
         }
         let holder = head.recorded_lock().and_then(crate::stack::holder);
         Ok(matches!(holder, Some(Holder::Rename { to, .. }) if to == *path))
     }
 
     async fn carry_through(&self, op: Op, lock: &Lock, [from, to]: [&StackPath; 2]) -> Result<Self> {
+        if let Some(bucket) = self.bucket() {
+            return self.rename_in_bucket(op, bucket, lock, [from, to]).await;
+        }
         let reader = self.versions_document().read().await.map_err(|error| self.failed(op, error))?;
         let reader = reader.ok_or_else(|| self.error(ErrorKind::NotFound, op))?;
         let before = VersionNote::of(reader.version());

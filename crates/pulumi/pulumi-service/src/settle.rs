@@ -42,6 +42,9 @@ impl Stack {
                 Some(Holder::Update(running) | Holder::Settle(running)) => {
                     let Some(own) = self.take_over(op, lock, &running).await? else { continue };
                     let update = self.update(&running.update);
+                    if update.gives_up(op, &running, &own.id).await? {
+                        continue;
+                    }
                     let reason = match &running.cancelled {
                         Some(by) => format!("{by} cancelled the update"),
                         None => "the lease expired".to_owned(),
@@ -49,9 +52,10 @@ impl Stack {
                     info!(stack = %self.path(), update = %running.update, reason, "an update is ended");
                     match update.finish(op, &running, &own, UpdateResult::Failed, Some(reason)).await {
                         Err(error) if error.kind() == ErrorKind::LeaseLost => {}
-                        other => other?,
+                        other => drop(other?),
                     }
                 }
+                Some(Holder::Bucket { lock: id, place }) => self.settle_edit(op, lock, [&id, &place]).await?,
                 Some(Holder::Rename { from, to }) => self.resume_rename(op, lock, [&from, &to]).await?,
                 None => {
                     let failure = self.error(ErrorKind::Corrupt, op);
@@ -82,7 +86,8 @@ impl Stack {
 }
 
 impl Update {
-    /// Writes the version and releases the lock, in one step.
+    /// Writes the version and releases the lock, in one step; a stack in a bucket is written there first. Gives why it is not the state
+    /// there, if it is not.
     ///
     /// # Errors
     ///
@@ -94,7 +99,7 @@ impl Update {
         lock: &Lock,
         result: UpdateResult,
         reason: Option<String>,
-    ) -> Result<()> {
+    ) -> Result<Option<String>> {
         let stack = &self.stack;
         let head = stack.head(op).await?;
         let base = stack.current(op, &head)?.clone();
@@ -110,7 +115,13 @@ impl Update {
             (reason, remark) => reason.or(remark),
         };
         let document = stack.versions_document();
-        let content = document.content(outcome.state).await.map_err(|error| stack.failed(op, error))?;
+        let state = outcome.state;
+        let content = document.content(state.clone()).await.map_err(|error| stack.failed(op, error))?;
+        if stack.bucket().is_some() {
+            let apart = self.finish_in_bucket(op, running, lock, (state, content), note).await?;
+            self.finished(op, result, before).await;
+            return Ok(apart);
+        }
         let options = note.options(op, stack.path(), &running.author)?.lock(&lock.id);
         let decide = |head: &Head| {
             // A lock that was renewed is the same; one that was cancelled has another document.
@@ -123,13 +134,18 @@ impl Update {
             }
         };
         document.step(decide).await.map_err(|error| stack.failed(op, error))??;
-        stack.stacks.live().forget(&self.id);
+        self.finished(op, result, before).await;
+        Ok(None)
+    }
+
+    /// Forgets what is not needed any more when an update has ended.
+    async fn finished(&self, op: Op, result: UpdateResult, before: VersionNote) {
+        self.stack.stacks.live().forget(&self.id);
         if result == UpdateResult::Succeeded
             && let Some(previous) = before.update.filter(|previous| *previous != self.id)
         {
-            stack.update(&previous).forget_entries(op).await;
+            self.stack.update(&previous).forget_entries(op).await;
         }
-        Ok(())
     }
 
     /// What the update has stored so far, as a state: its checkpoint, or its journal on what it began with.

@@ -2,16 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use groundstate_common::Timestamp;
-use groundstate_versioned::{Document, Expect, Head, Lock, Reader, Step, Version};
+use groundstate_versioned::{Document, Expect, Head, Lock, Step, Version};
 
+use crate::bucket::{Export, StackBucket};
 use crate::deployment::{self, Counts};
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::Op;
 use crate::path::StackPath;
-use crate::record::{Holder, Running, StackRecord, UpdateResult, VersionNote};
+use crate::record::{Holder, Running, StackRecord, UpdateRequest, UpdateResult, VersionNote};
 use crate::small::write_json;
 use crate::stacks::Stacks;
 
@@ -26,6 +28,7 @@ pub struct Stack {
     record: StackRecord,
     number: u64,
     versions: Document,
+    bucket: Option<Arc<dyn StackBucket>>,
 }
 
 /// The update that a stack has now.
@@ -62,10 +65,12 @@ pub struct StackState {
 pub struct StackVersion {
     /// Its number; the state that a stack begins with has 0.
     pub number: u64,
-    /// Who made it.
+    /// Who made it; empty if that is not known.
     pub by: String,
     /// What is kept with it.
     pub note: VersionNote,
+    /// What its client said, if that is kept with the version and not with its update.
+    pub request: Option<UpdateRequest>,
 }
 
 /// A part of the history of a stack, the newest version first.
@@ -81,7 +86,18 @@ pub struct StackVersions {
 impl Stack {
     pub(crate) fn new(stacks: Stacks, id: String, record: StackRecord, number: u64) -> Self {
         let versions = stacks.versions(&id);
-        Self { stacks, id, record, number, versions }
+        Self { stacks, id, record, number, versions, bucket: None }
+    }
+
+    /// The same, with its state in a bucket.
+    pub(crate) fn in_bucket(mut self, bucket: Option<Arc<dyn StackBucket>>) -> Self {
+        self.bucket = bucket;
+        self
+    }
+
+    /// The bucket that its state is in, if it is in one.
+    pub(crate) fn bucket(&self) -> Option<&Arc<dyn StackBucket>> {
+        self.bucket.as_ref()
     }
 
     /// Its id, which no other stack has, nor ever had.
@@ -95,8 +111,15 @@ impl Stack {
     }
 
     /// Its tags.
-    pub fn tags(&self) -> &BTreeMap<String, String> {
-        &self.record.tags
+    ///
+    /// # Errors
+    ///
+    /// Those of its bucket, if it is in one.
+    pub async fn tags(&self) -> Result<BTreeMap<String, String>> {
+        match self.bucket() {
+            Some(bucket) => bucket.tags(self.path()).await,
+            None => Ok(self.record.tags.clone()),
+        }
     }
 
     /// When it was made.
@@ -122,6 +145,9 @@ impl Stack {
 
     /// Whether it was not removed.
     pub(crate) async fn is_there(&self, op: Op) -> Result<bool> {
+        if let Some(bucket) = self.bucket() {
+            return bucket.exists(self.path()).await;
+        }
         Ok(self.head(op).await?.current().is_some())
     }
 
@@ -134,7 +160,7 @@ impl Stack {
     pub(crate) fn running(&self, head: &Head) -> Option<Running> {
         match holder(head.lock()?)? {
             Holder::Update(running) => Some(running),
-            Holder::Settle(_) | Holder::Rename { .. } => None,
+            Holder::Settle(_) | Holder::Rename { .. } | Holder::Bucket { .. } => None,
         }
     }
 
@@ -154,7 +180,7 @@ impl Stack {
     /// Those of the store.
     pub async fn state(&self) -> Result<StackState> {
         const OP: Op = Op::Read;
-        let head = self.settled(OP).await?;
+        let head = self.readable(OP).await?;
         let version = self.current(OP, &head)?;
         let note = VersionNote::of(version);
         let current = self.running(&head);
@@ -169,7 +195,11 @@ impl Stack {
             author: running.author,
             started: running.started,
         });
-        Ok(StackState { version: number(version), note, current, last_update })
+        let version = match self.bucket() {
+            Some(bucket) => bucket.updates(self.path()).await?,
+            None => number(version),
+        };
+        Ok(StackState { version, note, current, last_update })
     }
 
     /// The update that made the newest version that an update made. Renames and imports in between are passed over.
@@ -196,11 +226,16 @@ impl Stack {
     /// # Errors
     ///
     /// Those of the store.
-    pub async fn export(&self) -> Result<Reader> {
+    pub async fn export(&self) -> Result<Export> {
         const OP: Op = Op::Read;
-        self.settled(OP).await?;
+        let head = self.readable(OP).await?;
+        if let Some(bucket) = self.bucket().filter(|_| self.running(&head).is_none()) {
+            let number = bucket.updates(self.path()).await?;
+            return Ok(Export::of_bytes(number, self.bucket_export(OP, bucket).await?.1));
+        }
         let reader = self.versions.read().await.map_err(|error| self.failed(OP, error))?;
-        reader.ok_or_else(|| self.error(ErrorKind::NotFound, OP))
+        let reader = reader.ok_or_else(|| self.error(ErrorKind::NotFound, OP))?;
+        Ok(Export::of_version(reader))
     }
 
     /// The state of a version.
@@ -208,10 +243,14 @@ impl Stack {
     /// # Errors
     ///
     /// `NotFound`, and those of the store.
-    pub async fn export_version(&self, version: u64) -> Result<Reader> {
+    pub async fn export_version(&self, version: u64) -> Result<Export> {
         const OP: Op = Op::Read;
+        if let Some(bucket) = self.bucket() {
+            return self.export_history(OP, bucket, version).await;
+        }
         let found = self.version_of(OP, version).await?;
-        self.versions.open(&found).await.map_err(|error| self.failed(OP, error))
+        let reader = self.versions.open(&found).await.map_err(|error| self.failed(OP, error))?;
+        Ok(Export::of_version(reader))
     }
 
     async fn version_of(&self, op: Op, version: u64) -> Result<Version> {
@@ -230,6 +269,9 @@ impl Stack {
     ///
     /// `NotFound`, and those of the store.
     pub async fn version(&self, version: u64) -> Result<StackVersion> {
+        if let Some(bucket) = self.bucket() {
+            return self.history_version(Op::Read, bucket, version).await;
+        }
         Ok(listed(&self.version_of(Op::Read, version).await?))
     }
 
@@ -241,7 +283,10 @@ impl Stack {
     /// Those of the store.
     pub async fn versions(&self, before: Option<u64>, limit: usize) -> Result<StackVersions> {
         const OP: Op = Op::Read;
-        self.settled(OP).await?;
+        self.readable(OP).await?;
+        if let Some(bucket) = self.bucket() {
+            return self.history_page(bucket, before, limit).await;
+        }
         let before = before.map(|before| before.saturating_add(1));
         let page = self.versions.versions(before, limit).await.map_err(|error| self.failed(OP, error))?;
         let versions = page.versions.iter().filter(|version| version.number > 1 && !version.deleted);
@@ -258,6 +303,9 @@ impl Stack {
         const OP: Op = Op::Import;
         let state = deployment::normal(OP, self.path(), state)?;
         let counts = Counts::of(OP, self.path(), &state)?;
+        if self.bucket().is_some() {
+            return self.import_into_bucket(&state, by).await;
+        }
         self.settled(OP).await?;
         let update = self.stacks.new_id(OP, self.path())?;
         let now = self.stacks.now();
@@ -304,6 +352,9 @@ impl Stack {
     ///
     /// Those of the store.
     pub async fn set_tags(&self, tags: &BTreeMap<String, String>, by: &str) -> Result<()> {
+        if let Some(bucket) = self.bucket() {
+            return bucket.set_tags(self.path(), tags).await;
+        }
         if self.record.tags == *tags {
             return Ok(());
         }
@@ -341,13 +392,21 @@ impl Stack {
     pub async fn remove(&self, force: bool, by: &str) -> Result<()> {
         const OP: Op = Op::Remove;
         self.settled(OP).await?;
+        let edit = match self.bucket() {
+            Some(bucket) => Some(self.remove_from_bucket(OP, bucket, force, by).await?),
+            None => None,
+        };
         let decide = |head: &Head| {
+            let delete = Step::delete(groundstate_versioned::VersionOptions::default().by(by));
+            if edit.as_ref().is_some_and(|edit| head.lock_of(edit).is_some()) {
+                return Ok(delete.and(Step::release()));
+            }
             self.check_free(OP, head)?;
             let note = VersionNote::of(self.current(OP, head)?);
             if note.in_use && !force {
                 return Err(self.error(ErrorKind::HasResources, OP));
             }
-            Ok(Step::delete(groundstate_versioned::VersionOptions::default().by(by)))
+            Ok(delete)
         };
         self.versions.step(decide).await.map_err(|error| self.failed(OP, error))??;
         let options = groundstate_versioned::WriteOptions::default().by(by);
@@ -363,7 +422,8 @@ pub(crate) fn number(version: &Version) -> u64 {
 }
 
 fn listed(version: &Version) -> StackVersion {
-    StackVersion { number: number(version), by: version.by.clone(), note: VersionNote::of(version) }
+    let (by, note) = (version.by.clone(), VersionNote::of(version));
+    StackVersion { number: number(version), by, note, request: None }
 }
 
 /// What holds a lock.

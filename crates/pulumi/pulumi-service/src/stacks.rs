@@ -12,6 +12,7 @@ use groundstate_json::RawJson;
 use groundstate_pulumi_protocol::UntypedDeployment;
 use groundstate_versioned::{Document, Documents, Expect, ListFilter, Name, WriteOptions};
 
+use crate::bucket::StackBucket;
 use crate::deployment::{self, Counts};
 use crate::error::{Error, ErrorKind, Result};
 use crate::keys::ServiceKey;
@@ -59,6 +60,8 @@ struct Inner {
     blobs: Arc<dyn BlobStore>,
     context: Context,
     key: Option<Arc<dyn ServiceKey>>,
+    /// By the owners whose stacks are in them.
+    buckets: BTreeMap<String, Arc<dyn StackBucket>>,
     options: Options,
     live: Live,
 }
@@ -92,12 +95,14 @@ impl NewStack {
 impl Stacks {
     /// The stacks in a container, of which the documents are one part and what belongs to updates another.
     pub fn new(documents: Documents, blobs: Arc<dyn BlobStore>, context: Context) -> Self {
-        let (key, options, live) = (None, Options::default(), Live::default());
+        let (key, buckets) = (None, BTreeMap::new());
+        let (options, live) = (Options::default(), Live::default());
         Self(Arc::new(Inner {
             documents,
             blobs: Prefixed::wrap(blobs, UPDATES.to_owned()),
             context,
             key,
+            buckets,
             options,
             live,
         }))
@@ -109,6 +114,12 @@ impl Stacks {
         self.changed(|inner| inner.key = Some(key))
     }
 
+    /// Serves the stacks of a bucket as those of this owner. Every node has to have the same buckets.
+    #[must_use]
+    pub fn with_bucket(self, owner: impl Into<String>, bucket: Arc<dyn StackBucket>) -> Self {
+        self.changed(|inner| drop(inner.buckets.insert(owner.into(), bucket)))
+    }
+
     /// Sets how it works.
     #[must_use]
     pub fn with_options(self, options: Options) -> Self {
@@ -116,10 +127,11 @@ impl Stacks {
     }
 
     fn changed(self, change: impl FnOnce(&mut Inner)) -> Self {
-        let Inner { documents, blobs, context, key, options, .. } = &*self.0;
+        let Inner { documents, blobs, context, key, buckets, options, .. } = &*self.0;
         let (documents, blobs, context) = (documents.clone(), Arc::clone(blobs), context.clone());
-        let (key, options, live) = (key.clone(), options.clone(), Live::default());
-        let mut inner = Inner { documents, blobs, context, key, options, live };
+        let (key, buckets) = (key.clone(), buckets.clone());
+        let (options, live) = (options.clone(), Live::default());
+        let mut inner = Inner { documents, blobs, context, key, buckets, options, live };
         change(&mut inner);
         Self(Arc::new(inner))
     }
@@ -147,6 +159,11 @@ impl Stacks {
 
     pub(crate) fn key(&self) -> Option<&Arc<dyn ServiceKey>> {
         self.0.key.as_ref()
+    }
+
+    /// The buckets, by their owners.
+    pub(crate) fn buckets(&self) -> &BTreeMap<String, Arc<dyn StackBucket>> {
+        &self.0.buckets
     }
 
     pub(crate) fn live(&self) -> &Live {
@@ -222,8 +239,16 @@ impl Stacks {
         })
     }
 
-    /// The stack that the document of a name leads to, whatever it is called now.
-    pub(crate) async fn find(&self, op: Op, path: &StackPath) -> Result<Option<Stack>> {
+    /// The stack that the document of a name leads to, whatever it is called now; for an owner with a bucket, the one that is there.
+    async fn find(&self, op: Op, path: &StackPath) -> Result<Option<Stack>> {
+        match self.buckets().get(path.owner()) {
+            Some(bucket) => self.find_in_bucket(op, path, bucket).await,
+            None => self.find_known(op, path).await,
+        }
+    }
+
+    /// The stack that the document of a name leads to.
+    pub(crate) async fn find_known(&self, op: Op, path: &StackPath) -> Result<Option<Stack>> {
         let Some((name, _)) = read_json::<NameRecord>(op, path, &self.name(path)).await? else {
             return Ok(None);
         };
@@ -235,7 +260,8 @@ impl Stacks {
         let Some((record, number)) = read_json::<StackRecord>(op, id, &self.record(id)).await? else {
             return Ok(None);
         };
-        Ok(Some(Stack::new(self.clone(), id.to_owned(), record, number)))
+        let bucket = self.bucket_of(op, &record)?;
+        Ok(Some(Stack::new(self.clone(), id.to_owned(), record, number).in_bucket(bucket)))
     }
 
     /// Makes a stack.
@@ -245,6 +271,9 @@ impl Stacks {
     /// `Exists`, `Invalid` for a state that is no export, and those of the store.
     pub async fn create(&self, path: &StackPath, by: &str, new: NewStack) -> Result<Stack> {
         const OP: Op = Op::Create;
+        if let Some(bucket) = self.buckets().get(path.owner()) {
+            return self.create_in_bucket(path, bucket, by, new).await;
+        }
         let exists =
             || Error::new(ErrorKind::Exists, OP, path).because(format!("stack {path} already exists"));
         // Before anything is stored, for the usual case.
@@ -258,25 +287,40 @@ impl Stacks {
             Some(state) => deployment::normal(OP, path, state)?,
             None => deployment::assemble(3, &[], &RawJson::from_validated(UntypedDeployment::EMPTY)),
         };
-        let id = self.new_id(OP, path)?;
-        let counts = Counts::of(OP, path, &state)?;
+        match self.make(OP, path, by, state, StackRecord::new(path, new.tags, self.now())).await? {
+            Some(stack) => Ok(stack),
+            None => Err(exists()),
+        }
+    }
+
+    /// Makes what is kept of a stack, and its name; none if the name is another one's.
+    pub(crate) async fn make(
+        &self,
+        op: Op,
+        path: &StackPath,
+        by: &str,
+        state: Bytes,
+        record: StackRecord,
+    ) -> Result<Option<Stack>> {
+        let id = self.new_id(op, path)?;
+        let counts = Counts::of(op, path, &state)?;
         let now = self.now();
         let note = VersionNote::new("create", UpdateResult::Succeeded, now, now).counted(&counts);
         let versions = self.versions(&id);
-        let content = versions.content(state).await.map_err(|error| Error::of_document(OP, path, error))?;
-        let options = WriteOptions::default().by(by).note(note.to_note(OP, path)?).expect(Expect::Absent);
-        versions.write(&content, &options).await.map_err(|error| Error::of_document(OP, path, error))?;
-        let record = StackRecord { path: path.clone(), tags: new.tags, created: now, key: None };
-        let number = write_json(OP, path, &self.record(&id), &record, by, Expect::Absent).await?;
-        if self.claim(OP, path, &id, by).await? {
-            return Ok(Stack::new(self.clone(), id, record, number.unwrap_or(1)));
+        let content = versions.content(state).await.map_err(|error| Error::of_document(op, path, error))?;
+        let options = WriteOptions::default().by(by).note(note.to_note(op, path)?).expect(Expect::Absent);
+        versions.write(&content, &options).await.map_err(|error| Error::of_document(op, path, error))?;
+        let number = write_json(op, path, &self.record(&id), &record, by, Expect::Absent).await?;
+        if self.claim(op, path, &id, by).await? {
+            let bucket = self.bucket_of(op, &record)?;
+            return Ok(Some(Stack::new(self.clone(), id, record, number.unwrap_or(1)).in_bucket(bucket)));
         }
         // Another client was faster. What was stored for this stack leads nowhere.
         for document in [versions, self.record(&id)] {
             let deleted = document.delete(&WriteOptions::default().by(by)).await;
-            deleted.map_err(|error| Error::of_document(OP, path, error))?;
+            deleted.map_err(|error| Error::of_document(op, path, error))?;
         }
-        Err(exists())
+        Ok(None)
     }
 
     /// Makes a name lead to a stack, unless it is the name of another one. Tells whether it does.

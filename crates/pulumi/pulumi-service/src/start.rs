@@ -61,7 +61,10 @@ impl Update {
                 return Err(self.conflict(OP, "it has ended"));
             }
             self.put(OP, "preview", &record, &PutOptions::default()).await?;
-            let version = crate::stack::number(self.stack.current(OP, &head)?);
+            let version = match self.stack.bucket() {
+                Some(bucket) => bucket.updates(self.stack.path()).await?,
+                None => crate::stack::number(self.stack.current(OP, &head)?),
+            };
             return Ok(Lease { token, expires, version, journal });
         }
         let again = head.lock_of(&self.id).is_some();
@@ -77,20 +80,35 @@ impl Update {
             token: token.digest(),
             engine: options.engine.clone(),
             cancelled: None,
+            bucket: None,
         };
-        let lock = self.lock(OP, &Holder::Update(running), lease, &request.author)?;
+        let version = match self.stack.bucket() {
+            Some(bucket) => self.take_lease_in_bucket(OP, bucket, running, lease, again).await?,
+            None => self.take_lease(OP, &running, lease, again).await?.number(),
+        };
+        Ok(Lease { token, expires, version, journal })
+    }
+
+    /// Takes the lock of the stack.
+    pub(crate) async fn take_lease(
+        &self,
+        op: Op,
+        running: &Running,
+        lease: Duration,
+        again: bool,
+    ) -> Result<Head> {
+        let lock = self.lock(op, &Holder::Update(running.clone()), lease, &running.author)?;
         let decide = |head: &Head| {
-            self.stack.current(OP, head)?;
+            self.stack.current(op, head)?;
             match head.recorded_lock() {
-                Some(held) if held.id != self.id => Err(self.stack.is_running(OP)),
-                Some(_) if !again => Err(self.conflict(OP, "it has been started")),
-                None if head.ended(&self.id).is_some() => Err(self.conflict(OP, "it has ended")),
+                Some(held) if held.id != self.id => Err(self.stack.is_running(op)),
+                Some(_) if !again => Err(self.conflict(op, "it has been started")),
+                None if head.ended(&self.id).is_some() => Err(self.conflict(op, "it has ended")),
                 _ => Ok(Step::lock(lock.clone())),
             }
         };
         let stepped = self.stack.versions_document().step(decide).await;
-        let head = stepped.map_err(|error| self.stack.failed(OP, error))??.head;
-        Ok(Lease { token, expires, version: head.number(), journal })
+        Ok(stepped.map_err(|error| self.stack.failed(op, error))??.head)
     }
 
     /// The update that has the lease if its client never said anything: the answer to its start got lost, and clients do not ask again.

@@ -11,6 +11,7 @@ use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::Error as ValueError;
 
+use super::buckets::{self, BucketSettings};
 use super::error::{ConfigError, Origin, Problem};
 use super::layers::{Given, Layers};
 use super::network::Network;
@@ -83,6 +84,8 @@ pub struct Config {
     pub secrets_key: Option<String>,
     /// The file with the key of the secrets of Pulumi stacks.
     pub secrets_key_file: Option<PathBuf>,
+    /// The buckets of the Pulumi CLI whose stacks are served.
+    pub buckets: Vec<BucketSettings>,
     /// Addresses other than the loopback may go without TLS.
     pub insecure_plain_http: bool,
     /// Addresses other than the loopback may go without authentication.
@@ -205,6 +208,7 @@ impl Config {
             metrics: metrics(&mut reader),
             secrets_key: reader.text("pulumi.secrets_key").map(|(text, _)| text),
             secrets_key_file: reader.path("pulumi.secrets_key_file").map(|(path, _)| path),
+            buckets: buckets(&mut reader),
             insecure_plain_http: reader.switch("insecure_plain_http"),
             insecure_no_authentication: reader.switch("insecure_no_authentication"),
             layers: layers.clone(),
@@ -278,6 +282,7 @@ impl Config {
             .filter(|spec| !spec.reloads)
             .map(|spec| spec.name)
             .filter(|name| differs(name))
+            .chain((self.buckets != other.buckets).then_some(buckets::NAME))
             .collect()
     }
 }
@@ -441,6 +446,17 @@ fn auth(reader: &mut Reader<'_>) -> AuthSettings {
     auth
 }
 
+fn buckets(reader: &mut Reader<'_>) -> Vec<BucketSettings> {
+    let Some((tables, origin)) = reader.layers.buckets() else { return Vec::new() };
+    match buckets::settings(tables, secret_line) {
+        Ok(settings) => settings,
+        Err(why) => {
+            reader.problems.push(Problem::new(origin.clone(), why));
+            Vec::new()
+        }
+    }
+}
+
 fn metrics(reader: &mut Reader<'_>) -> Option<MetricsListener> {
     let address: SocketAddr = reader.parsed("metrics.listen", ADDRESS)?;
     if !is_loopback(address.ip()) && !reader.switch("metrics.insecure_public") {
@@ -473,6 +489,11 @@ impl fmt::Display for Config {
                 (_, Some(Given { value, origin })) => writeln!(f, "{key} = {} # {origin}", value.to_toml())?,
                 (_, None) => writeln!(f, "# {key} is not set")?,
             }
+        }
+        for BucketSettings { organization, url } in &self.buckets {
+            let [organization, url] =
+                [organization.clone(), url.to_string()].map(|text| Value::Text(text).to_toml());
+            writeln!(f, "\n[[{}]]\norganization = {organization}\nurl = {url}", buckets::NAME)?;
         }
         Ok(())
     }

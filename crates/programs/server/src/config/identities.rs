@@ -46,7 +46,7 @@ pub(crate) fn identities(document: &DeTable<'_>) -> Result<Option<(Identities, u
 }
 
 /// What is wrong with a value, without the value.
-fn without_values(message: &str) -> String {
+pub(crate) fn without_values(message: &str) -> String {
     let Some((head, expected)) = message.split_once(", expected ") else {
         return match message.split_once('`') {
             Some(_) => message.to_owned(),

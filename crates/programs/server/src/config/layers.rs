@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::buckets::{self, Table};
 use super::error::{ConfigError, Origin, Problem};
 use super::identities::{Identities, identities, is_identity};
 use super::options::{OPTIONS, Spec, VARIABLE_PREFIX, similar, tables};
@@ -27,6 +28,8 @@ pub(crate) struct Layers {
     given: BTreeMap<&'static str, Given>,
     /// The issuers and certificates of a file, which are lists of tables, and where they are.
     identities: Option<(Identities, Origin)>,
+    /// The buckets of a file, which are a list of tables, and where they are.
+    buckets: Option<(Vec<Table>, Origin)>,
 }
 
 impl Layers {
@@ -48,6 +51,15 @@ impl Layers {
         self.add_table("", document.get_ref(), &at, path, &mut problems);
         match identities(document.get_ref()) {
             Ok(Some((identities, offset))) => self.identities = Some((identities, at(offset))),
+            Ok(None) => {}
+            Err((offset, why)) => problems.push(Problem::new(at(offset), why)),
+        }
+        match buckets::tables(document.get_ref()) {
+            Ok(Some((mut tables, offset))) => {
+                let folder = path.parent().unwrap_or(Path::new(""));
+                tables.iter_mut().for_each(|table| table.below(folder));
+                self.buckets = Some((tables, at(offset)));
+            }
             Ok(None) => {}
             Err((offset, why)) => problems.push(Problem::new(at(offset), why)),
         }
@@ -74,7 +86,7 @@ impl Layers {
                     Ok(value) => drop(self.given.insert(spec.name, Given { value, origin })),
                     Err(why) => problems.push(Problem::new(origin, format!("`{name}` {why}"))),
                 }
-            } else if is_identity(&name) {
+            } else if is_identity(&name) || name == buckets::NAME {
                 // Read together, since they are tables of their own form.
             } else if prefix.is_empty() && tables().contains(&name.as_str()) {
                 match value.get_ref() {
@@ -142,6 +154,11 @@ impl Layers {
     /// The issuers and certificates, and where they are.
     pub(crate) fn identities(&self) -> Option<&(Identities, Origin)> {
         self.identities.as_ref()
+    }
+
+    /// The buckets, and where they are.
+    pub(crate) fn buckets(&self) -> Option<&(Vec<Table>, Origin)> {
+        self.buckets.as_ref()
     }
 
     /// What an option is: what was given, or its default.

@@ -15,6 +15,7 @@
 //! # Ok::<(), groundstate_server::config::ConfigError>(())
 //! ```
 
+mod buckets;
 mod effective;
 mod error;
 mod identities;
@@ -27,6 +28,7 @@ mod sources;
 mod store;
 mod value;
 
+pub use buckets::BucketSettings;
 pub(crate) use effective::is_loopback;
 pub use effective::{ClientCertificates, Config, DEFAULT_ADDRESS, MetricsListener, TlsFiles};
 pub use error::{ConfigError, Origin, Problem};

@@ -11,6 +11,7 @@ use axum::routing::get;
 use groundstate_audit::{AuditLog, Event, Location, Outcome};
 use groundstate_blobs::{BlobStore, Context, RetryPolicy};
 use groundstate_common::Clock;
+use groundstate_pulumi_service::StackBucket;
 use thiserror::Error;
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
@@ -25,7 +26,7 @@ use crate::app::with_codes;
 use crate::auth::{Authenticator, Principal, Role, TokenError, Tokens, require};
 use crate::config::Config;
 use crate::secrets_key::{SecretsKeyError, secrets_key};
-use crate::{AUDIT_PREFIX, App, Maintenance, Parts, Problem, ProblemType, router};
+use crate::{AUDIT_PREFIX, App, Maintenance, Parts, Problem, ProblemType, PulumiBucket, router};
 
 /// How long the last entries of the audit log are waited for.
 const LAST_ENTRIES: Duration = Duration::from_secs(5);
@@ -43,6 +44,16 @@ pub enum ServiceError {
     /// There is no key for the secrets of stacks.
     #[error("cannot encrypt secrets of Pulumi stacks")]
     SecretsKey(#[from] SecretsKeyError),
+    /// A bucket whose stacks are to be served cannot be.
+    #[error("cannot serve the stacks of {url} as those of {organization}")]
+    Bucket {
+        /// Whose stacks they would be.
+        organization: String,
+        /// The bucket, without secrets.
+        url: String,
+        /// Why.
+        source: groundstate_blobs::Error,
+    },
     /// Clients cannot be asked who they are.
     #[error("cannot find out who clients are")]
     Authentication(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -90,6 +101,7 @@ impl Service {
         parts.policies = config.policies.clone();
         parts.limits = config.requests.clone();
         parts.secrets_key = secrets_key(config, context)?;
+        parts.buckets = buckets(config, node, context)?;
         let app = App::open(parts).map_err(ServiceError::States)?;
         let maintenance = Maintenance::new(app.clone(), config.maintenance);
         let started = Arc::new(Notify::new());
@@ -160,6 +172,30 @@ impl Service {
             }
         }
     }
+}
+
+/// A bucket, and the owner whose stacks it has.
+type OwnedBucket = (String, Arc<dyn StackBucket>);
+
+/// The buckets of a configuration. Their credentials are those of the environment.
+fn buckets(config: &Config, node: &str, context: &Context) -> Result<Vec<OwnedBucket>, ServiceError> {
+    let variable = |name: &str| std::env::var(name).ok();
+    let mut buckets: Vec<OwnedBucket> = Vec::new();
+    for settings in &config.buckets {
+        let organization = settings.organization.clone();
+        let bucket = match PulumiBucket::open(&settings.url, node, context, &variable) {
+            Ok(bucket) => bucket,
+            Err(source) => {
+                let url = settings.url.to_string();
+                return Err(ServiceError::Bucket { organization, url, source });
+            }
+        };
+        for note in bucket.notes() {
+            tracing::warn!(bucket = %bucket, "{note}");
+        }
+        buckets.push((organization, Arc::new(bucket)));
+    }
+    Ok(buckets)
 }
 
 impl fmt::Debug for Service {

@@ -8,6 +8,7 @@ use http::header::{AUTHORIZATION, USER_AGENT};
 use http::request::Parts;
 use tracing::{error, warn};
 
+use super::bucket::is_of_bucket;
 use crate::app::App;
 use crate::auth::{Principal, Role};
 use crate::caller::Caller;
@@ -177,6 +178,11 @@ pub(super) fn problem(failed: &groundstate_pulumi_service::Error) -> Problem {
         ErrorKind::NotFound => (ProblemType::NotFound, format!("Not Found: {}", failed.reason())),
         ErrorKind::Exists => (ProblemType::Conflict, format!("Conflict: {}", failed.reason())),
         ErrorKind::Running => (ProblemType::Conflict, ErrorBody::UPDATE_IN_PROGRESS.to_owned()),
+        ErrorKind::Locked => {
+            let words = ErrorBody::UPDATE_IN_PROGRESS.trim_end_matches('.');
+            (ProblemType::Conflict, format!("{words}: {}", failed.reason()))
+        }
+        ErrorKind::NoBucket => (ProblemType::Unavailable, failed.reason()),
         ErrorKind::LeaseLost => (ProblemType::Forbidden, failed.reason()),
         ErrorKind::Conflict => (ProblemType::Conflict, format!("Conflict: {}", failed.reason())),
         ErrorKind::HasResources => (ProblemType::BadRequest, ErrorBody::STILL_HAS_RESOURCES.to_owned()),
@@ -184,6 +190,9 @@ pub(super) fn problem(failed: &groundstate_pulumi_service::Error) -> Problem {
         ErrorKind::NoKey => (ProblemType::BadRequest, format!("Bad Request: {}", failed.reason())),
         ErrorKind::TooLarge => (ProblemType::TooLarge, failed.reason()),
         ErrorKind::Unavailable => (ProblemType::Unavailable, format!("{}; try again", failed.message())),
+        ErrorKind::Corrupt if is_of_bucket(failed) => {
+            (ProblemType::Conflict, format!("Conflict: {}", failed.reason()))
+        }
         ErrorKind::Corrupt => {
             (ProblemType::Internal, "what is stored is damaged; the log of the server says what".to_owned())
         }

@@ -100,7 +100,10 @@ pub(super) async fn no_previews(client: &Client, path: &StackPath) -> Result<Res
 /// What is known of a version, with what its client said when it created the update.
 async fn info(stack: &Stack, version: StackVersion) -> Result<UpdateInfo, Problem> {
     let note = version.note;
+    // Histories of buckets do not say it.
+    let resource_count = version.request.is_none().then_some(note.resources);
     let request = match &note.update {
+        _ if version.request.is_some() => version.request,
         Some(update) => match stack.update(update).request().await {
             Ok(request) => Some(request),
             Err(error) if error.kind() == groundstate_pulumi_service::ErrorKind::NotFound => None,
@@ -146,7 +149,7 @@ async fn info(stack: &Stack, version: StackVersion) -> Result<UpdateInfo, Proble
         version: version.number,
         deployment: None,
         resource_changes: Some(note.changes),
-        resource_count: Some(note.resources),
+        resource_count,
         update_id: note.update,
         requested_by: Some(user(version.by)),
         source,

@@ -3,6 +3,7 @@
 mod access;
 mod answer;
 mod body;
+mod bucket;
 mod history;
 mod journal;
 mod resources;
@@ -22,6 +23,7 @@ use groundstate_pulumi_protocol::{Route, StackCall, StackPath, UpdateCall};
 use http::request::Parts;
 
 pub(crate) use answer::with_codes;
+pub use bucket::PulumiBucket;
 
 use self::access::Client;
 use self::body::Incoming;

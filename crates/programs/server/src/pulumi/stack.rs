@@ -30,7 +30,7 @@ pub(super) async fn get(client: &Client, path: &protocol::StackPath) -> Result<R
         stack_name: name.stack().to_owned(),
         current_operation,
         active_update: state.last_update.unwrap_or_default(),
-        tags: access.stack.tags().clone(),
+        tags: access.stack.tags().await.map_err(|error| problem(&error))?,
         config: None,
         version: state.version,
     })
@@ -100,7 +100,7 @@ pub(super) async fn export(
         None => access.stack.export().await,
     };
     let reader = reader.map_err(|error| problem(&error))?;
-    let number = reader.version().number.saturating_sub(1);
+    let number = reader.number();
     access.client.caller.note(
         &client.app,
         ACTION,

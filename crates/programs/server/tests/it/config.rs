@@ -207,6 +207,31 @@ fn an_address_that_others_reach_needs_authentication_or_the_word_of_its_owner() 
 }
 
 #[test]
+fn buckets_are_tables_of_the_file_and_every_mistake_has_its_place() {
+    let text = "[[pulumi.buckets]]\norganization = \"team\"\nurl = \"s3://stacks/a?region=eu-west-1\"\n\n[[pulumi.buckets]]\norganization = \"old\"\nurl = \"file:///srv/stacks\"\n";
+    let config = build(text).unwrap();
+    let names: Vec<&str> = config.buckets.iter().map(|bucket| bucket.organization.as_str()).collect();
+    assert_eq!(names, ["team", "old"]);
+    let shown = config.to_string();
+    assert!(
+        shown.contains("[[pulumi.buckets]]\norganization = \"team\"\nurl = \"s3://stacks/a\"\n"),
+        "{shown}"
+    );
+    assert_eq!(build(&shown).unwrap().buckets.len(), 2);
+    assert_eq!(build("").unwrap().needs_restart(&config), ["pulumi.buckets"]);
+    for (text, expected) in [
+        ("[[pulumi.buckets]]\norganisation = \"team\"\n", "server.toml:2:1"),
+        ("[[pulumi.buckets]]\norganization = \"team\"\n", "there is no `url`"),
+        ("[pulumi]\nbuckets = 3\n", "`pulumi.buckets` is not valid"),
+        ("[[pulumi.buckets]]\norganization = \"team\"\nurl = \"ftp://x\"\n", "team"),
+        ("[[pulumi.buckets]]\norganization = \"team\"\nurl = \"postgres://u:hush@h/d\"\n", "url_file"),
+    ] {
+        let refused = refused(text);
+        assert!(refused.contains(expected) && !refused.contains("hush"), "{refused}");
+    }
+}
+
+#[test]
 fn identities_are_tables_of_the_file() {
     let text = r#"
 [auth]

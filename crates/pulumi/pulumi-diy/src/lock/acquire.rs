@@ -56,9 +56,11 @@ impl Stack {
         let reference = self.checked(Op::Lock)?;
         let id = match &options.id {
             Some(id) => self.lock_id(id)?.to_owned(),
-            None => backend.context().ids.uuid().map_err(|error| {
-                self.failed(ErrorKind::Internal, Op::Lock).with_source(error)
-            })?,
+            None => backend
+                .context()
+                .ids
+                .uuid()
+                .map_err(|error| self.failed(ErrorKind::Internal, Op::Lock).with_source(error))?,
         };
         let now = backend.context().clock.now();
         let expires = now.checked_add(options.lease).unwrap_or(now);

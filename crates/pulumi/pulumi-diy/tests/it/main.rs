@@ -14,5 +14,6 @@ mod opening;
 mod operations;
 mod real;
 mod restoring;
+mod shared_locks;
 mod support;
 mod tags;

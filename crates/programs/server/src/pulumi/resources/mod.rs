@@ -6,7 +6,7 @@ mod tree;
 
 use axum::response::Response;
 use groundstate_pulumi_protocol::{OutputsView, PendingView, ResourceView, ResourcesView, StackPath};
-use groundstate_versioned::Reader;
+use groundstate_pulumi_service::Export;
 
 use self::outputs::StackOutputs;
 use self::scanned::{Scanned, ScannedResource};
@@ -47,14 +47,14 @@ impl Query {
 }
 
 /// The state that is asked for, and the number of its version.
-async fn open(client: &Client, path: &StackPath, version: Option<u64>) -> Result<(Reader, u64), Problem> {
+async fn open(client: &Client, path: &StackPath, version: Option<u64>) -> Result<(Export, u64), Problem> {
     let access = client.stack("stack.read", Role::Read, path).await?;
     let reader = match version {
         Some(version) => access.stack.export_version(version).await,
         None => access.stack.export().await,
     };
     let reader = reader.map_err(|error| problem(&error))?;
-    let number = reader.version().number.saturating_sub(1);
+    let number = reader.number();
     Ok((reader, number))
 }
 

@@ -130,6 +130,11 @@ impl Service {
         node(&self.blobs, &self.clock, |_| {})
     }
 
+    /// The same with other parts.
+    pub(crate) fn node_with(&self, change: impl FnOnce(&mut Parts)) -> Server {
+        node(&self.blobs, &self.clock, change)
+    }
+
     pub(crate) fn wait(&self, seconds: u64) {
         self.clock.advance(Duration::from_secs(seconds));
     }
