@@ -159,6 +159,36 @@ fn secrets_of_a_service_are_encrypted_anew_where_they_go() {
 }
 
 #[test]
+fn all_stacks_move_from_one_service_to_another() {
+    if !pulumi_takes_part() {
+        return;
+    }
+    let stores = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let [one, other] = [&stores[0], &stores[1]].map(|store| Server::start(store.path(), &[]));
+    let mut project = updated(&PulumiPlace::service(&one.url, "none"));
+    project.pulumi(&["login", &one.url]).succeeds();
+    let before = history(&project, ".");
+    project.pulumi(&["stack", "init", "empty"]).succeeds();
+    // The stored login is that of the first, the variables are that of the second.
+    project.set("PULUMI_BACKEND_URL", &other.url);
+    let [from, to] = [&one, &other].map(|server| format!("pulumi+{}", server.url));
+    let done = json(run(&project, &["stacks", "migrate", &from, &to, "--all-stacks", "--json"]));
+    let outcomes: Vec<&Value> =
+        done["stacks"].as_array().unwrap().iter().map(|stack| &stack["outcome"]).collect();
+    assert_eq!(outcomes, ["copied", "copied"], "{done}");
+    assert_eq!(history(&project, &format!("{to}#local/shop/dev")), before);
+    // The keys are those of the second service: the first is gone.
+    drop(one);
+    project.pulumi(&["login", &other.url]).succeeds();
+    // The configuration is a file of the project, which stays as it is.
+    project.pulumi(&["config", "set", "--secret", "password", "hunter2", "--stack", "dev"]).succeeds();
+    project.preview_is_clean("dev");
+    let shown = project.pulumi(&["stack", "output", "y", "--show-secrets", "--stack", "dev"]).succeeds();
+    assert_eq!(shown.trim(), "swordfish");
+    assert_eq!(run(&project, &["stacks", "list", &to]).succeeds(), "local/shop/dev\nlocal/shop/empty\n");
+}
+
+#[test]
 fn a_copy_that_was_cut_off_at_any_request_goes_on() {
     if !pulumi_takes_part() {
         return;

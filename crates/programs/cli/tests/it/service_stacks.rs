@@ -77,6 +77,8 @@ fn a_stack_of_a_service_is_read_by_every_verb_that_reads() {
         place.run(&["check", &stack]).succeeds();
         assert!(place.run(&["graph", &stack]).succeeds().contains("Stash"));
         place.run(&["diff", &stack, &stack]).succeeds();
+        assert!(place.run(&["order", "waves", &stack]).succeeds().contains("Stash"));
+        assert!(place.run(&["order", "blast", &stack, "a"]).succeeds().contains("Stash"));
         assert!(place.run(&["locks", &stack]).succeeds().contains("not locked"));
     }
     let pulled: Value = serde_json::from_str(&place.run(&["pull", "."]).succeeds()).unwrap();
