@@ -72,6 +72,10 @@ impl FoundPlace {
     }
 
     /// The stack in a bucket, where only one has what `command` is for; `instead` says what to do with one of a service.
+    #[cfg_attr(
+        not(feature = "http"),
+        expect(unused_variables, reason = "without services all are in buckets")
+    )]
     pub(crate) fn bucket(self, command: &str, instead: &str) -> Result<FoundStack> {
         match self {
             Self::Bucket(found) => Ok(found),

@@ -238,6 +238,10 @@ impl FoundAccount {
 
 impl FoundBackends {
     /// The bucket, where only one has what `command` is for; `instead` says what to do with a service.
+    #[cfg_attr(
+        not(feature = "http"),
+        expect(unused_variables, reason = "without services all are in buckets")
+    )]
     pub(crate) fn bucket(self, command: &str, instead: &str) -> Result<FoundBackend> {
         match self {
             Self::Bucket(found) => Ok(found),
