@@ -30,10 +30,10 @@ pub(crate) fn cli() -> &'static str {
 pub fn pulumi_has_journals() -> bool {
     let said = Command::new(cli()).arg("version").output().expect("pulumi starts").stdout;
     let said = String::from_utf8_lossy(&said).trim().to_owned();
-    let numbers: Vec<u32> =
-        said.trim_start_matches('v').split('.').map_while(|part| part.parse().ok()).collect();
-    let [major, minor, ..] = *numbers else { panic!("{said:?} is no version of pulumi") };
-    (major, minor) >= (3, 225)
+    let mut numbers = said.trim_start_matches('v').split('.').map_while(|part| part.parse::<u32>().ok());
+    let release = (numbers.next(), numbers.next());
+    assert!(release.1.is_some(), "{said:?} is no version of pulumi");
+    release >= (Some(3), Some(225))
 }
 
 /// Whether there are a pulumi and its YAML host on the path. If not, it says that the test does not run.

@@ -70,12 +70,10 @@ pub(crate) enum Sends {
 impl Sends {
     /// What `GROUNDSTATE_PULUMI_SENDS` asks for, so that all tests can be run with each.
     pub(crate) fn wanted() -> Self {
-        match std::env::var("GROUNDSTATE_PULUMI_SENDS").as_deref() {
-            Err(_) | Ok("journal") => Self::Journal,
-            Ok("whole") => Self::Whole,
-            Ok("deltas") => Self::Deltas,
-            Ok(other) => panic!("GROUNDSTATE_PULUMI_SENDS is {other:?}, and none of journal, whole, deltas"),
-        }
+        let wanted = std::env::var("GROUNDSTATE_PULUMI_SENDS").unwrap_or_else(|_| "journal".to_owned());
+        let all = [("journal", Self::Journal), ("whole", Self::Whole), ("deltas", Self::Deltas)];
+        let found = all.into_iter().find(|(name, _)| *name == wanted);
+        found.expect("GROUNDSTATE_PULUMI_SENDS is journal, whole or deltas").1
     }
 }
 
