@@ -57,7 +57,7 @@ pub(super) struct OldEntry {
 }
 
 enum State {
-    Key(HistoryEntry),
+    Key(Box<HistoryEntry>),
     Version(u64),
 }
 
@@ -191,7 +191,7 @@ pub(super) async fn of_bucket<'s>(
             number: entry.number as u64,
             update,
             author: None,
-            state: State::Key(entry),
+            state: State::Key(Box::new(entry)),
         });
     }
     let project = match stack.reference().project().or(project) {
