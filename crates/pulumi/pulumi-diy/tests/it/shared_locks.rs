@@ -15,7 +15,7 @@ fn holder(user: &str) -> Holder {
 
 async fn stack(bucket: &Arc<MemoryBlobs>) -> Stack {
     let clock = Arc::new(FixedClock::new(Timestamp::UNIX_EPOCH));
-    let context = Context::new(clock.clone(), clock, Arc::new(SequenceIds::new()));
+    let context = Context::new(Arc::<FixedClock>::clone(&clock), clock, Arc::new(SequenceIds::new()));
     let bucket = Arc::clone(bucket);
     let backend = Backend::open(bucket, context, Options::default()).await.unwrap();
     backend.stack(&StackRef::parse("organization/p/s", None).unwrap())
