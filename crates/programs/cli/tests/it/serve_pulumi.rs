@@ -124,6 +124,43 @@ fn secrets_that_a_service_encrypts_are_shown_to_who_has_logged_in_there() {
     assert!(refused.contains("does not answer") && !refused.contains("swordfish"), "{refused}");
 }
 
+#[test]
+fn the_stack_of_a_bucket_outlives_a_server_that_is_killed() {
+    if !pulumi_takes_part() {
+        return;
+    }
+    let (store, bucket) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let place = PulumiPlace::folder(bucket.path());
+    let direct = PulumiProject::applied(&place, "dev");
+    let table = format!("[[pulumi.buckets]]\norganization = \"team\"\nurl = \"{}\"\n", place.url());
+    let config = store.path().join("serve.toml");
+    std::fs::write(&config, table).unwrap();
+    let start = |listen: &str| {
+        let (config, states) = (config.to_str().unwrap(), store.path().join("states"));
+        let states = states.to_str().unwrap();
+        Server::of(command(&["serve", "--config", config, "--store", states, "--listen", listen]))
+    };
+    let server = start("127.0.0.1:0");
+    let served = project(&server);
+    served.write("Pulumi.dev.yaml", &std::fs::read_to_string(direct.path().join("Pulumi.dev.yaml")).unwrap());
+    let running = served.holds("team/shop/dev");
+    let refused = direct.pulumi(&["up", "--yes", "--skip-preview", "--stack", "dev"]).fails();
+    assert!(refused.contains("currently locked"), "{refused}");
+    let address = server.address().to_owned();
+    // This is `kill -9`. The lock of the bucket stays, and is known to whatever node comes next.
+    drop(server);
+    let refused = direct.pulumi(&["up", "--yes", "--skip-preview", "--stack", "dev"]).fails();
+    assert!(refused.contains("currently locked"), "{refused}");
+    let server = start(&address);
+    running.release().succeeds();
+    direct.preview_is_clean("dev");
+    direct.up("dev");
+    let history = direct.pulumi(&["stack", "history", "--json", "--stack", "dev"]).succeeds();
+    let history: serde_json::Value = serde_json::from_str(&history).unwrap();
+    assert_eq!(history.as_array().unwrap().len(), 3, "{history}");
+    drop(server);
+}
+
 /// Every file below a folder.
 fn walk(folder: &std::path::Path) -> Vec<(String, Vec<u8>)> {
     let mut found = Vec::new();

@@ -1,10 +1,13 @@
 //! Stacks of a Pulumi service, which is our own server: every verb on a stack that the real pulumi has made, and pulumi sees what it did.
 
-use groundstate_testkit::{PulumiPlace, PulumiProject, Ran, pulumi_takes_part};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use groundstate_testkit::{Fault, FaultProxy, PulumiPlace, PulumiProject, Ran, pulumi_takes_part};
 use serde_json::Value;
 
 use super::interop::key_services::ours;
-use super::serve::Server;
+use super::serve::{PATIENCE, Server};
 use super::support;
 
 const PROGRAM: &str = "config:\n  n: { type: string, default: '1' }\nresources:\n  a: { type: 'pulumi:index:Stash', properties: { input: 'a${n}' } }\n  b: { type: 'pulumi:index:Stash', properties: { input: { 'fn::secret': swordfish } } }\noutputs:\n  x: 'a${n}'\n  y: { 'fn::secret': swordfish }\n";
@@ -146,6 +149,38 @@ fn edits_become_versions_that_pulumi_takes_for_its_own() {
     place.run(&["rm", ".", "b"]).succeeds();
     let preview = place.project.pulumi(&["preview", "--stack", "dev"]).succeeds();
     assert!(preview.contains("1 to create") || preview.contains("+ 1"), "{preview}");
+}
+
+#[test]
+fn an_edit_that_is_killed_before_its_import_arrives_has_changed_nothing() {
+    if !pulumi_takes_part() {
+        return;
+    }
+    let place = Place::new();
+    let (before, exported) = (place.versions(), place.project.exported("dev"));
+    // The import waits in the network; so does, the next time, the look before it.
+    for (method, path) in [("POST", "*/import"), ("GET", "*/dev")] {
+        let proxy = FaultProxy::in_front_of(&place.server.url);
+        proxy.fault(Fault::delay(Duration::from_secs(600)).on(method, path));
+        let stack = format!("pulumi+{}#{}/shop/dev", proxy.endpoint(), place.owner());
+        let mut command = place.project.prepared(support::command(&[]), &["mv", &stack, "a", "c"]);
+        command.env("PULUMI_BACKEND_URL", proxy.endpoint()).env("PULUMI_ACCESS_TOKEN", "none");
+        let mut child = command.stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+        let start = Instant::now();
+        while proxy.count(method, path) == 0 {
+            assert!(
+                start.elapsed() < PATIENCE && child.try_wait().unwrap().is_none(),
+                "it never asks {path}"
+            );
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!((place.versions(), place.project.exported("dev")), (before, exported.clone()));
+    }
+    place.run(&["mv", ".", "a", "c"]).succeeds();
+    place.project.program(&PROGRAM.replace("  a: {", "  c: {"));
+    place.project.preview_is_clean("dev");
 }
 
 #[test]
