@@ -31,14 +31,15 @@ impl Tree {
             if may_be_named {
                 return Err(Error::new(ErrorKind::Ambiguous, OP, self.place(key)).with_source(error));
             }
-            if fs::metadata(&path).is_ok_and(|meta| meta.is_dir()) || is_taken(&error) {
+            if fs::metadata(&path).is_ok_and(|meta| meta.is_dir()) || self.is_in_the_way(&path) {
                 return Err(Error::new(ErrorKind::InvalidKey, OP, self.place(key))
                     .because(
                         "a blob cannot have the name of another one and a slash behind it in a directory",
                     )
                     .next_step("choose another key"));
             }
-            if error.kind() != io::ErrorKind::NotFound {
+            // A folder that is there when it is to be made, and gone when it is looked at, is said to be taken.
+            if error.kind() != io::ErrorKind::NotFound && !is_taken(&error) {
                 return Err(failed(error));
             }
             // The directory itself may have been removed.
@@ -111,6 +112,17 @@ impl Tree {
         Ok(())
     }
 
+    /// Whether a file, or a link that leads to no folder, has the name of a folder that is needed.
+    fn is_in_the_way(&self, path: &Path) -> bool {
+        let mut folders = path.ancestors().skip(1).take_while(|folder| *folder != self.root);
+        folders.any(|folder| {
+            fs::symlink_metadata(folder).is_ok_and(|meta| match meta.is_symlink() {
+                true => !folder.is_dir(),
+                false => !meta.is_dir(),
+            })
+        })
+    }
+
     fn guard(&self, key: &Key) -> io::Result<Guard> {
         Guard::take(&self.root, key.as_str())
     }
@@ -141,7 +153,7 @@ impl Tree {
     }
 }
 
-/// Whether a folder cannot be made because a file has its name.
+/// Whether a folder cannot be made because its name is taken.
 fn is_taken(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory)
 }
