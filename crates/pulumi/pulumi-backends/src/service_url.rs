@@ -102,7 +102,7 @@ mod tests {
             "https://app.example/x?hush",
             "https://app.example/#hush",
             "https://app.example/\nhush",
-            "s3://hush",
+            "s3://app.example/hush",
             "https://ho st/hush",
         ] {
             let error = ServiceUrl::parse(text).unwrap_err();
