@@ -27,7 +27,7 @@ use super::limits::EdgeLimits;
 use super::metrics::{MEDIA_TYPE, Metrics};
 use super::rate::Rate;
 use super::server::Shared;
-use crate::{Origin, Problem, ProblemType};
+use crate::{Origin, Problem, ProblemType, pulumi};
 
 /// What requests are counted under that reach no route.
 const NO_ROUTE: &str = "none";
@@ -80,7 +80,7 @@ pub(super) async fn answer(
     let mut unanswered = Unanswered(Some(shared.metrics.clone()));
 
     let (head, body) = request.into_parts();
-    let (method, version) = (head.method.clone(), head.version);
+    let (method, version, path) = (head.method.clone(), head.version, head.uri.path().to_owned());
     let id = shared.clients.request_id(connection.peer.ip(), &head, &*shared.ids);
     let span = debug_span!(
         "request",
@@ -102,6 +102,8 @@ pub(super) async fn answer(
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
     }
+    // What is refused here, before the request is looked at, is read by the same clients.
+    response = pulumi::with_codes(&path, response);
     let route = response.extensions_mut().remove::<Route>();
     let route = route.as_ref().map_or(NO_ROUTE, |route| route.0.as_str());
     let took = start.elapsed();

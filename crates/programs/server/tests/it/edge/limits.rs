@@ -63,6 +63,9 @@ async fn more_requests_than_an_address_may_make_are_429_with_the_time_to_wait() 
     assert_eq!(statuses[..3], [200, 200, 200]);
     assert_eq!(header(&refused, "retry-after"), Some("1"), "{refused}");
     assert!(refused.contains("urn:groundstate:problem:too-many-requests"), "{refused}");
+    // Pulumi's CLI reads its own members alone.
+    let refused = server.get("/api/user").await;
+    assert!(refused.contains("\"code\":429") && !refused.contains("urn:"), "{refused}");
     // Machines that look after the server are not counted.
     assert_eq!(status(&server.get("/healthz").await), 200);
     tokio::time::sleep(Duration::from_millis(1100)).await;
