@@ -31,8 +31,8 @@ impl ServiceUrl {
     ///
     /// `Invalid` for what is none. No error shows users, passwords and parameters.
     pub fn parse(text: &str) -> Result<Self> {
-        let text = text.trim_end_matches('/');
         let (scheme, rest) = text.split_once("://").unwrap_or_default();
+        let rest = rest.trim_end_matches('/');
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
         let (user, host) =
             authority.rsplit_once('@').map_or((None, authority), |(user, host)| (Some(user), host));
@@ -55,7 +55,7 @@ impl ServiceUrl {
         if host.is_empty() || !host.chars().all(fits) {
             return wrong("it names no host");
         }
-        Ok(Self { text: text.to_owned() })
+        Ok(Self { text: format!("{scheme}://{rest}") })
     }
 
     /// The address, without a slash at its end.

@@ -141,8 +141,12 @@ fn secrets_of_a_service_are_encrypted_anew_where_they_go() {
         "--new-passphrase-file",
         "new",
     ];
-    project.set("PULUMI_CONFIG_PASSPHRASE", "another");
+    // The passphrase of the user's other stacks is another one, at the first run and at the next.
     run(&project, &args).succeeds();
+    assert!(run(&project, &args).succeeds().contains("is there already"));
+    let refused = run(&project, &args[..6]).fails();
+    assert!(refused.contains("incorrect passphrase"), "{refused}");
+    project.set("PULUMI_CONFIG_PASSPHRASE", "another");
     project.set("PULUMI_BACKEND_URL", &format!("file://{}", folder.path().display()));
     let shown = project.pulumi(&["stack", "output", "y", "--show-secrets", "--stack", "dev"]).succeeds();
     assert_eq!(shown.trim(), "swordfish");

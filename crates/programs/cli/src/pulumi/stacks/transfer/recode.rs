@@ -10,7 +10,7 @@ use groundstate_pulumi_backends::pulumi_http::ServiceStack;
 use groundstate_pulumi_deployment::{
     DecodeOptions, DeploymentFile, EncodeOptions, decode, encode, seal_snapshot, secrets_providers,
 };
-use groundstate_pulumi_secrets::passphrase::{self as salts, Purpose};
+use groundstate_pulumi_secrets::passphrase::{self as salts, GivenPassphrase, Purpose};
 use groundstate_pulumi_secrets::{Manager, OsEntropy, SecretsProviders};
 use groundstate_pulumi_snapshot::Snapshot;
 use serde_json::value::RawValue;
@@ -121,50 +121,77 @@ impl Recoder {
         };
         let new = Arc::new(new);
         *self.new.borrow_mut() = Some(Arc::clone(&new));
+        // It opens what it has written.
+        self.old.borrow_mut().insert(of(new.providers()), Arc::clone(&new));
         Ok(Some(new))
     }
 
-    /// The manager that opens what was stored with this one.
+    /// The manager that opens what was stored with this one: with the passphrase of the source, or, for what an earlier run has written, the new one.
     fn opener(&self, old: &SecretsProviders) -> Result<Arc<Manager>> {
-        let key = format!("{}\n{}", old.kind(), old.state().unwrap_or_default());
-        if let Some(known) = self.old.borrow().get(&key) {
+        if let Some(known) = self.old.borrow().get(&of(old)) {
             return Ok(Arc::clone(known));
         }
-        let opened = Arc::new(of_providers(old, None, passphrase::source())?);
-        if let Some(reason) = opened.lock_reason() {
-            return Err(Failure::new(Kind::Unusable, reason));
+        let mut opened = open(old, passphrase::source());
+        if let (Err(_), Wanted::Passphrase(Some(file))) = (&opened, &self.wanted)
+            && old.kind() == salts::TYPE
+            && let Ok(manager) = open(old, passphrase::of_file(file))
+        {
+            opened = Ok(manager);
         }
-        self.old.borrow_mut().insert(key, Arc::clone(&opened));
+        let opened = Arc::new(opened?);
+        self.old.borrow_mut().insert(of(old), Arc::clone(&opened));
         Ok(opened)
     }
 
-    /// Whether two states are the same, in whatever way their secrets are encrypted. What cannot be opened is not the same.
-    pub(super) fn is_same(&self, one: &[u8], other: &[u8]) -> bool {
+    /// Whether two states are the same, in whatever way their secrets are encrypted. Where that decides it and one cannot be opened, the reason is
+    /// the error.
+    pub(super) fn is_same(&self, one: &[u8], other: &[u8]) -> Result<bool> {
         if one == other {
-            return true;
+            return Ok(true);
         }
         let read = |text: &[u8]| decode(text, &DecodeOptions::default()).ok().map(|file| file.snapshot);
-        match (read(one), read(other)) {
+        Ok(match (read(one), read(other)) {
             (Some(None), Some(None)) => true,
-            (Some(Some(one)), Some(Some(other))) => {
-                one == other
-                    || self.plain(one).zip(self.plain(other)).is_some_and(|(one, other)| {
-                        one.resources == other.resources && one.pending_operations == other.pending_operations
-                    })
-            }
+            (Some(Some(one)), Some(Some(other))) => one == other || self.is_same_opened(one, other)?,
             // A stack without a state, and one that was exported before its first update.
             (Some(Some(state)), Some(None)) | (Some(None), Some(Some(state))) => {
                 state.resources.is_empty() && state.pending_operations.is_empty()
             }
             _ => false,
-        }
+        })
     }
 
-    fn plain(&self, mut snapshot: Snapshot) -> Option<Snapshot> {
-        let old = providers(&snapshot).ok()?;
-        let manager = old.as_ref().map(|old| self.opener(old)).transpose().ok()?;
-        opened(&mut snapshot, manager.as_deref()).ok()?;
-        Some(snapshot)
+    fn is_same_opened(&self, mut one: Snapshot, mut other: Snapshot) -> Result<bool> {
+        let urns = |snapshot: &Snapshot| -> Vec<String> {
+            snapshot.resources.iter().map(|resource| resource.urn.to_string()).collect()
+        };
+        // No secret makes states of different resources the same.
+        if urns(&one) != urns(&other) {
+            return Ok(false);
+        }
+        self.open(&mut one)?;
+        self.open(&mut other)?;
+        Ok(one.resources == other.resources && one.pending_operations == other.pending_operations)
+    }
+
+    fn open(&self, snapshot: &mut Snapshot) -> Result<()> {
+        let old = providers(snapshot)?;
+        let manager = old.as_ref().map(|old| self.opener(old)).transpose()?;
+        opened(snapshot, manager.as_deref())
+    }
+}
+
+/// What tells managers apart.
+fn of(providers: &SecretsProviders) -> String {
+    format!("{}\n{}", providers.kind(), providers.state().unwrap_or_default())
+}
+
+/// The manager, if this passphrase opens it, or whatever else its type needs.
+fn open(providers: &SecretsProviders, passphrase: GivenPassphrase) -> Result<Manager> {
+    let opened = of_providers(providers, None, passphrase)?;
+    match opened.lock_reason() {
+        Some(reason) => Err(Failure::new(Kind::Unusable, reason)),
+        None => Ok(opened),
     }
 }
 

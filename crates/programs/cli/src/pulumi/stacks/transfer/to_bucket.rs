@@ -90,7 +90,7 @@ async fn present(
         return Ok(None);
     }
     let text = stack.export().await.map_err(failed)?;
-    if recoder.is_same(&text, &old.newest) {
+    if recoder.is_same(&text, &old.newest)? {
         return Ok(Some(digest(&text)));
     }
     let message = format!("{stack} exists already with another state, so nothing was written");
@@ -118,7 +118,7 @@ async fn verify(old: &OldStack<'_>, found: &FoundStack, stack: &Stack, recoder: 
         let is_same_state = match (state, old.state(was).await?) {
             (None, None) => true,
             (Some(found), Some(state)) => {
-                recoder.is_same(&super::source::exported(&found.bytes, &old.name)?, &state)
+                recoder.is_same(&super::source::exported(&found.bytes, &old.name)?, &state)?
             }
             _ => false,
         };
@@ -127,7 +127,7 @@ async fn verify(old: &OldStack<'_>, found: &FoundStack, stack: &Stack, recoder: 
         }
     }
     let text = stack.export().await.map_err(failed)?;
-    if !recoder.is_same(&text, &old.newest) {
+    if !recoder.is_same(&text, &old.newest)? {
         return Err(other("the state"));
     }
     Ok(Outcome::Arrived(Arrived { objects: old.entries.len() + 1, is_resumed: false, digest: digest(&text) }))

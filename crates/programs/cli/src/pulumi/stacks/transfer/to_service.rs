@@ -45,7 +45,10 @@ pub(super) async fn copy(
             Some(last) => old.state(last).await?,
             None => None,
         };
-        let is_there = there.is_newest || last.is_some_and(|last| recoder.is_same(&last, &old.newest));
+        let is_there = match last {
+            Some(last) if !there.is_newest => recoder.is_same(&last, &old.newest)?,
+            _ => there.is_newest,
+        };
         return Ok(Outcome::Would { objects: missing.len() + usize::from(!is_there) });
     }
     if !can_append && !old.entries.is_empty() {
@@ -64,7 +67,7 @@ pub(super) async fn copy(
     }
     let mut objects = missing.len();
     let present = exported(&stack.export().await.map_err(failed)?, &stack.to_string())?;
-    if !recoder.is_same(&present, &old.newest) {
+    if !recoder.is_same(&present, &old.newest)? {
         transfer.interrupts.check()?;
         let text = recoder.state(&old.newest, &old.name)?;
         stack.import(text.into()).await.map_err(failed)?;
@@ -74,7 +77,7 @@ pub(super) async fn copy(
         stack.set_tags(&old.tags).await.map_err(failed)?;
     }
     let back = exported(&stack.export().await.map_err(failed)?, &stack.to_string())?;
-    if !recoder.is_same(&back, &old.newest) {
+    if !recoder.is_same(&back, &old.newest)? {
         return Err(other(&format!("{stack}"), "its state"));
     }
     Ok(Outcome::Arrived(Arrived { objects, is_resumed: known.is_some(), digest: digest(&back) }))
@@ -122,7 +125,7 @@ async fn look(
     let updates: Vec<UpdateInfo> =
         updates(stack).await.map_err(failed)?.into_iter().filter_map(read).collect();
     let text = exported(&stack.export().await.map_err(failed)?, &stack.to_string())?;
-    let is_newest = recoder.is_same(&text, &old.newest);
+    let is_newest = recoder.is_same(&text, &old.newest)?;
     let is_begun = known.version == 0 || updates.iter().all(|update| update.source.is_some());
     if is_newest || is_begun {
         return Ok(There { updates, is_newest, text });
@@ -156,7 +159,7 @@ async fn append(
     let appended = stack.append_version(&version).await.map_err(failed)?;
     let Some(state) = state.filter(|_| appended.appended) else { return Ok(()) };
     let back = stack.export_version(appended.version).await.map_err(failed)?;
-    match recoder.is_same(&exported(&back, &stack.to_string())?, &state) {
+    match recoder.is_same(&exported(&back, &stack.to_string())?, &state)? {
         true => Ok(()),
         false => Err(other(&stack.to_string(), &format!("version {}", appended.version))),
     }
