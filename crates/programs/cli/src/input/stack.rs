@@ -300,7 +300,7 @@ fn found_backend(
             FoundBackends::Service(FoundAccount { service, argument, is_directory })
         }),
         #[cfg(not(feature = "http"))]
-        ChosenBackend::Service(choice) => Err(no_client(&choice)),
+        ChosenBackend::Service(choice) => Err(no_client(choice)),
     }
 }
 

@@ -22,6 +22,10 @@ pub(crate) fn of_stack(argument: &Path) -> Result<Vec<ShownFinding>> {
         return Ok(Vec::new());
     }
     // What processes left in a service is the service's.
+    #[cfg_attr(
+        not(feature = "http"),
+        expect(clippy::infallible_destructuring_match, reason = "there are no services")
+    )]
     let found = match FoundPlace::at(argument)? {
         FoundPlace::Bucket(found) => found,
         #[cfg(feature = "http")]

@@ -14,6 +14,10 @@ use crate::session::interrupt::Interrupts;
 use crate::session::stack_lock::stack_locked;
 
 pub(super) fn run(args: &StacksCreateArgs) -> Result {
+    #[cfg_attr(
+        not(feature = "http"),
+        expect(clippy::infallible_destructuring_match, reason = "there are no services")
+    )]
     let found = match FoundPlace::at(&args.at.place)? {
         FoundPlace::Bucket(found) => found,
         #[cfg(feature = "http")]

@@ -34,6 +34,10 @@ pub(super) struct Details {
 }
 
 pub(super) fn run(args: &StacksListArgs) -> Result {
+    #[cfg_attr(
+        not(feature = "http"),
+        expect(clippy::infallible_destructuring_match, reason = "there are no services")
+    )]
     let found = match stack::backend(&args.backend)? {
         FoundBackends::Bucket(found) => found,
         #[cfg(feature = "http")]

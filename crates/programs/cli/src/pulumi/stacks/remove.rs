@@ -23,6 +23,10 @@ struct Removal {
 }
 
 pub(super) fn run(args: &StacksRemoveArgs) -> Result {
+    #[cfg_attr(
+        not(feature = "http"),
+        expect(clippy::infallible_destructuring_match, reason = "there are no services")
+    )]
     let found = match FoundPlace::at(&args.at.place)? {
         FoundPlace::Bucket(found) => found,
         #[cfg(feature = "http")]

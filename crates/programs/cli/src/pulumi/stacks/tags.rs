@@ -24,6 +24,10 @@ struct Looked {
 
 pub(super) fn run(args: &StacksTagsArgs) -> Result {
     refuse_impossible(args)?;
+    #[cfg_attr(
+        not(feature = "http"),
+        expect(clippy::infallible_destructuring_match, reason = "there are no services")
+    )]
     let found = match FoundPlace::at(&args.place)? {
         FoundPlace::Bucket(found) => found,
         #[cfg(feature = "http")]
