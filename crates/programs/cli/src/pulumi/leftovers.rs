@@ -5,7 +5,7 @@ use std::path::Path;
 use groundstate_common::Severity;
 use groundstate_pulumi_diy::{Leftover, Leftovers};
 
-use crate::input::found_stack::{FoundPlace, stack_failure};
+use crate::input::found_stack::{FoundPlace, FoundStack, stack_failure};
 use crate::input::runtime::runtime;
 use crate::input::stack;
 use crate::report::error::{Result, chain};
@@ -22,15 +22,14 @@ pub(crate) fn of_stack(argument: &Path) -> Result<Vec<ShownFinding>> {
         return Ok(Vec::new());
     }
     // What processes left in a service is the service's.
-    #[cfg_attr(
-        not(feature = "http"),
-        expect(clippy::infallible_destructuring_match, reason = "there are no services")
-    )]
-    let found = match FoundPlace::at(argument)? {
-        FoundPlace::Bucket(found) => found,
+    match FoundPlace::at(argument)? {
+        FoundPlace::Bucket(found) => in_bucket(&found),
         #[cfg(feature = "http")]
-        FoundPlace::Service(_) => return Ok(Vec::new()),
-    };
+        FoundPlace::Service(_) => Ok(Vec::new()),
+    }
+}
+
+fn in_bucket(found: &FoundStack) -> Result<Vec<ShownFinding>> {
     let leftovers = runtime()?
         .block_on(async { found.open().await?.leftovers().await.map_err(|error| stack_failure(&error)) })?;
     warn_of_failed(&leftovers);

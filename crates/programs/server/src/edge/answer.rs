@@ -102,7 +102,7 @@ pub(super) async fn answer(
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
     }
-    // What is refused here, before the request is looked at, is read by the same clients.
+    // What layers around the service refuse is read by the same clients.
     response = pulumi::with_codes(&path, response);
     let route = response.extensions_mut().remove::<Route>();
     let route = route.as_ref().map_or(NO_ROUTE, |route| route.0.as_str());

@@ -53,7 +53,7 @@ async fn serve(State(app): State<App>, request: Request) -> Response {
     if response.status().is_client_error() || response.status().is_server_error() {
         drain(&parts.headers, body, app.limits()).await;
     }
-    with_codes(parts.uri.path(), response)
+    response
 }
 
 async fn answer(app: &App, parts: &Parts, body: &mut Body) -> Result<Response, Problem> {

@@ -14,17 +14,16 @@ use crate::session::interrupt::Interrupts;
 use crate::session::stack_lock::stack_locked;
 
 pub(super) fn run(args: &StacksCreateArgs) -> Result {
-    #[cfg_attr(
-        not(feature = "http"),
-        expect(clippy::infallible_destructuring_match, reason = "there are no services")
-    )]
-    let found = match FoundPlace::at(&args.at.place)? {
-        FoundPlace::Bucket(found) => found,
+    match FoundPlace::at(&args.at.place)? {
+        FoundPlace::Bucket(found) => in_bucket(args, &found),
         #[cfg(feature = "http")]
-        FoundPlace::Service(found) => return super::service::create(args, &found),
-    };
+        FoundPlace::Service(found) => super::service::create(args, &found),
+    }
+}
+
+fn in_bucket(args: &StacksCreateArgs, found: &FoundStack) -> Result {
     let interrupts = Interrupts::listen()?;
-    let stack = runtime()?.block_on(create(args, &found, &interrupts))?;
+    let stack = runtime()?.block_on(create(args, found, &interrupts))?;
     print(args, &stack.backend().to_string(), &stack.reference().to_string())
 }
 

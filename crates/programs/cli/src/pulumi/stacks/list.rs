@@ -11,7 +11,7 @@ use crate::args::StacksListArgs;
 use crate::input::found_stack::stack_failure;
 use crate::input::remote::warn_once;
 use crate::input::runtime::runtime;
-use crate::input::stack::{self, FoundBackends};
+use crate::input::stack::{self, FoundBackend, FoundBackends};
 use crate::pulumi::leftovers;
 use crate::report::error::{Failure, Kind, Outcome, Result, chain};
 use crate::report::json::Json;
@@ -34,15 +34,14 @@ pub(super) struct Details {
 }
 
 pub(super) fn run(args: &StacksListArgs) -> Result {
-    #[cfg_attr(
-        not(feature = "http"),
-        expect(clippy::infallible_destructuring_match, reason = "there are no services")
-    )]
-    let found = match stack::backend(&args.backend)? {
-        FoundBackends::Bucket(found) => found,
+    match stack::backend(&args.backend)? {
+        FoundBackends::Bucket(found) => in_bucket(args, &found),
         #[cfg(feature = "http")]
-        FoundBackends::Service(found) => return super::service::list(args, &found),
-    };
+        FoundBackends::Service(found) => super::service::list(args, &found),
+    }
+}
+
+fn in_bucket(args: &StacksListArgs, found: &FoundBackend) -> Result {
     warn_once(&found.opened.notes);
     let filter = filter(args)?;
     let failed = |error: groundstate_pulumi_diy::Error| stack_failure(&error);

@@ -140,6 +140,26 @@ async fn open(args: &StacksMigrateArgs, interrupts: Interrupts) -> Result<(Migra
     Ok((Migration { args, from, to, source, target, name, project, interrupts }, names))
 }
 
+/// Asks before stacks go from where they were, unless the command line says yes.
+pub(super) async fn confirm_removal<N: std::fmt::Display>(
+    args: &StacksMigrateArgs,
+    from: &str,
+    names: &[N],
+    interrupts: &Interrupts,
+) -> Result<()> {
+    if !args.remove || args.dry_run || args.yes || names.is_empty() {
+        return Ok(());
+    }
+    let loss = Loss {
+        message: &format!("{} would be removed from {from} once copied", count(names.len(), "stack")),
+        lines: names.iter().map(|name| format!("- {name}")).collect(),
+        question: "Remove them there?",
+        hint: "`--dry-run` shows what would be migrated; `--yes` removes the stacks where they were; \
+               without `--remove` they stay",
+    };
+    confirm(loss, interrupts).await
+}
+
 /// An address without the stack behind `#`, and that.
 pub(super) fn fragment(argument: &Path) -> (&Path, Option<String>) {
     let text = stack::address(argument).and_then(|text| text.split_once('#'));
@@ -148,18 +168,7 @@ pub(super) fn fragment(argument: &Path) -> (&Path, Option<String>) {
 
 impl Migration<'_> {
     async fn all(&self, names: Vec<StackRef>) -> Result<Vec<Migrated>> {
-        if self.args.remove && !self.args.dry_run && !self.args.yes && !names.is_empty() {
-            let stacks = count(names.len(), "stack");
-            let message = format!("{stacks} would be removed from {} once copied", self.from.name);
-            let loss = Loss {
-                message: &message,
-                lines: names.iter().map(|name| format!("- {name}")).collect(),
-                question: "Remove them there?",
-                hint: "`--dry-run` shows what would be migrated; `--yes` removes the stacks where they were; \
-                       without `--remove` they stay",
-            };
-            confirm(loss, &self.interrupts).await?;
-        }
+        confirm_removal(self.args, &self.from.name, &names, &self.interrupts).await?;
         let mut done = Vec::new();
         for stack in names {
             self.interrupts.check()?;

@@ -23,17 +23,16 @@ struct Removal {
 }
 
 pub(super) fn run(args: &StacksRemoveArgs) -> Result {
-    #[cfg_attr(
-        not(feature = "http"),
-        expect(clippy::infallible_destructuring_match, reason = "there are no services")
-    )]
-    let found = match FoundPlace::at(&args.at.place)? {
-        FoundPlace::Bucket(found) => found,
+    match FoundPlace::at(&args.at.place)? {
+        FoundPlace::Bucket(found) => in_bucket(args, &found),
         #[cfg(feature = "http")]
-        FoundPlace::Service(found) => return super::service::remove(args, &found),
-    };
+        FoundPlace::Service(found) => super::service::remove(args, &found),
+    }
+}
+
+fn in_bucket(args: &StacksRemoveArgs, found: &FoundStack) -> Result {
     let interrupts = Interrupts::listen()?;
-    let (stack, removal) = runtime()?.block_on(remove(args, &found, &interrupts))?;
+    let (stack, removal) = runtime()?.block_on(remove(args, found, &interrupts))?;
     print(args, &stack, &removal)?;
     if removal.removed.has_journal && !args.dry_run {
         Messages::stderr().warning("the journal of a killed update stays in the bucket");

@@ -30,17 +30,16 @@ struct Rename {
 }
 
 pub(super) fn run(args: &StacksRenameArgs) -> Result {
-    #[cfg_attr(
-        not(feature = "http"),
-        expect(clippy::infallible_destructuring_match, reason = "there are no services")
-    )]
-    let found = match FoundPlace::at(&args.at.place)? {
-        FoundPlace::Bucket(found) => found,
+    match FoundPlace::at(&args.at.place)? {
+        FoundPlace::Bucket(found) => in_bucket(args, &found),
         #[cfg(feature = "http")]
-        FoundPlace::Service(found) => return super::service::rename(args, &found),
-    };
+        FoundPlace::Service(found) => super::service::rename(args, &found),
+    }
+}
+
+fn in_bucket(args: &StacksRenameArgs, found: &FoundStack) -> Result {
     let interrupts = Interrupts::listen()?;
-    let rename = runtime()?.block_on(rename(args, &found, &interrupts))?;
+    let rename = runtime()?.block_on(rename(args, found, &interrupts))?;
     let mut messages = Messages::stderr();
     rename.warnings.iter().for_each(|warning| messages.warning(warning));
     drop(messages);

@@ -24,17 +24,16 @@ struct Looked {
 
 pub(super) fn run(args: &StacksTagsArgs) -> Result {
     refuse_impossible(args)?;
-    #[cfg_attr(
-        not(feature = "http"),
-        expect(clippy::infallible_destructuring_match, reason = "there are no services")
-    )]
-    let found = match FoundPlace::at(&args.place)? {
-        FoundPlace::Bucket(found) => found,
+    match FoundPlace::at(&args.place)? {
+        FoundPlace::Bucket(found) => in_bucket(args, &found),
         #[cfg(feature = "http")]
-        FoundPlace::Service(found) => return super::service::tags(args, &found),
-    };
+        FoundPlace::Service(found) => super::service::tags(args, &found),
+    }
+}
+
+fn in_bucket(args: &StacksTagsArgs, found: &FoundStack) -> Result {
     let interrupts = Interrupts::listen()?;
-    let looked = runtime()?.block_on(look(args, &found, &interrupts))?;
+    let looked = runtime()?.block_on(look(args, found, &interrupts))?;
     let Looked { stack, before, after } = looked;
     let names = [stack.backend().to_string(), stack.reference().to_string(), stack.to_string()];
     print(args, &names, &before, &after)?;

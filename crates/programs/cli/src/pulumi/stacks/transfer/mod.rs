@@ -17,14 +17,12 @@ use groundstate_pulumi_snapshot::ProjectName;
 
 use self::recode::Recoder;
 use self::source::{OldStack, Source};
-use super::migrate::{Became, Migrated, fragment, outcome, print};
+use super::migrate::{Became, Migrated, confirm_removal, fragment, outcome, print};
 use crate::args::StacksMigrateArgs;
 use crate::input::found_stack::FoundPlace;
 use crate::input::runtime::runtime;
 use crate::input::stack::{self, FoundBackends};
 use crate::report::error::{Failure, Kind, Result};
-use crate::report::text::count;
-use crate::session::consent::{Loss, confirm};
 use crate::session::interrupt::Interrupts;
 use crate::session::stack_lock::stack_locked;
 
@@ -92,17 +90,7 @@ impl<'a> Transfer<'a> {
 
     async fn all(&self) -> Result<Vec<Migrated>> {
         let names = self.source.names(self.single.as_ref()).await?;
-        if self.args.remove && !self.args.dry_run && !self.args.yes && !names.is_empty() {
-            let stacks = count(names.len(), "stack");
-            let loss = Loss {
-                message: &format!("{stacks} would be removed from {} once copied", self.source.name()),
-                lines: names.iter().map(|name| format!("- {name}")).collect(),
-                question: "Remove them there?",
-                hint: "`--dry-run` shows what would be migrated; `--yes` removes the stacks where they were; \
-                       without `--remove` they stay",
-            };
-            confirm(loss, &self.interrupts).await?;
-        }
+        confirm_removal(self.args, &self.source.name(), &names, &self.interrupts).await?;
         let mut done = Vec::new();
         for name in names {
             self.interrupts.check()?;
