@@ -1,6 +1,6 @@
 //! Names that resources used to have, replaced by those they have now.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use groundstate_pulumi_snapshot::{ProviderRefError, Snapshot, Urn};
@@ -76,15 +76,13 @@ struct Names {
     /// Resources that have another name because their parent has one.
     moved: HashMap<Urn, Urn>,
     /// Names of resources that do not wait for their deletion.
-    live: HashMap<Urn, usize>,
+    live: HashSet<Urn>,
 }
 
 impl Names {
     fn collect(snapshot: &Snapshot) -> Result<Self, NormalizeError> {
-        let mut live = HashMap::new();
-        for resource in snapshot.resources.iter().filter(|resource| !resource.delete) {
-            *live.entry(resource.urn.clone()).or_default() += 1;
-        }
+        let live = snapshot.resources.iter().filter(|resource| !resource.delete);
+        let live = live.map(|resource| resource.urn.clone()).collect();
         let mut names = Self { aliases: HashMap::new(), moved: HashMap::new(), live };
         for resource in &snapshot.resources {
             for alias in resource.aliases.iter().filter(|alias| !alias.is_empty()) {
@@ -118,7 +116,7 @@ impl Names {
     fn own(&self, urn: &Urn, delete: bool) -> Option<Urn> {
         match self.moved.get(urn) {
             Some(moved) => Some(moved.clone()),
-            None if delete || !self.live.contains_key(self.aliases.get(urn)?) => self.present(urn),
+            None if delete || !self.live.contains(self.aliases.get(urn)?) => self.present(urn),
             None => None,
         }
     }

@@ -94,6 +94,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_dependency_is_a_reference_of_the_same_kind() {
+        let kinds = [
+            (DependencyKind::Parent, "parent"),
+            (DependencyKind::Dependency, "dependency"),
+            (DependencyKind::Property("k"), "property dependency: k"),
+            (DependencyKind::DeletedWith, "deleted with"),
+            (DependencyKind::ReplaceWith, "replace with"),
+        ];
+        for (kind, text) in kinds {
+            assert_eq!(ReferenceKind::from(kind).to_string(), text);
+        }
+    }
+
+    #[test]
     fn edges_come_in_the_order_of_the_model() {
         let urn = |name: &str| Urn::build("s", "p", "", "t:t:t", name);
         let mut resource = Resource::new(urn("x"), "t:t:t");

@@ -115,7 +115,6 @@ pub fn verify(snapshot: &Snapshot, options: &VerifyOptions) -> Report {
 struct Name {
     first: usize,
     last: usize,
-    count: usize,
     /// How many do not wait for their deletion.
     live: usize,
 }
@@ -149,10 +148,8 @@ fn names_of(snapshot: &Snapshot) -> HashMap<&str, Name> {
     let mut names: HashMap<&str, Name> = HashMap::with_capacity(snapshot.resources.len());
     for (index, resource) in snapshot.indexed() {
         let live = usize::from(!resource.delete);
-        let name = Name { first: index, last: index, count: 1, live };
-        let add = |name: &mut Name| {
-            (name.last, name.count, name.live) = (index, name.count + 1, name.live + live);
-        };
+        let name = Name { first: index, last: index, live };
+        let add = |name: &mut Name| (name.last, name.live) = (index, name.live + live);
         names.entry(resource.urn.as_str()).and_modify(add).or_insert(name);
     }
     names

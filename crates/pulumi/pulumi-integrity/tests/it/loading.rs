@@ -102,7 +102,10 @@ fn each_kind_of_value_has_a_code_and_a_place() {
 #[test]
 fn values_beyond_those_that_are_named_are_counted_and_removed_too() {
     let bad: Vec<String> = (0..500).map(|at| format!(r#""k{at}":{{"{SIG}":"foobar"}}"#)).collect();
-    let plan = repair(&with_inputs(&format!("{{{},\"kept\":1}}", bad.join(","))), &RepairOptions::default());
+    let broken = with_inputs(&format!("{{{},\"kept\":1}}", bad.join(",")));
+    let found = check(&broken).findings;
+    assert!(found.iter().all(|one| (one.resource, &one.urn) == (Some(1), &Some(urn("b")))), "{found:?}");
+    let plan = repair(&broken, &RepairOptions::default());
     let texts: Vec<String> = plan.steps.iter().map(|step| step.action.to_string()).collect();
     let (last, named) = texts.split_last().unwrap();
     assert!(!named.is_empty() && named.iter().all(|text| text.starts_with("remove the value inputs.k")));

@@ -2,6 +2,7 @@
 
 mod delete;
 mod edit_props;
+mod findings;
 mod flags;
 mod loading;
 mod moving;

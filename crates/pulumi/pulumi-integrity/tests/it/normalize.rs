@@ -54,6 +54,14 @@ fn aliases_are_followed_one_level() {
 }
 
 #[test]
+fn a_live_resource_keeps_its_name_when_its_references_follow() {
+    let mut snapshot = snapshot(&["z(a:y)", "b(a:a y)", "c(a:b)"]);
+    assert_eq!(normalize(&mut snapshot), Ok(true));
+    assert_eq!(names(&snapshot), ["z", "b", "c"]);
+    assert_eq!(snapshot.resources[1].dependencies, [urn("z")]);
+}
+
+#[test]
 fn every_kind_of_reference_follows_an_alias() {
     let mut snapshot = snapshot(&["b(a:a)", "c(r:a v:a k:a w:a)"]);
     let original = Arc::clone(&snapshot.resources[1]);
@@ -102,6 +110,19 @@ fn an_alias_may_stand_twice_and_the_root_adds_nothing() {
     assert_eq!(normalize(&mut snapshot), Ok(true));
     assert_eq!(snapshot.resources[2].parent, Some(root));
     assert_eq!(snapshot.resources[2].urn, urn("c"));
+}
+
+#[test]
+fn a_child_of_the_root_keeps_the_name_that_it_was_written_with() {
+    let old = Urn::root_stack("old", "p");
+    let mut snapshot = snapshot(&["c"]);
+    let child = snapshot.resource_mut(0).unwrap();
+    (child.urn, child.parent) = (below(1, "c"), Some(old.clone()));
+    let mut root = Resource::new(Urn::root_stack("s", "p"), "pulumi:pulumi:Stack");
+    root.aliases = vec![old];
+    snapshot.resources.insert(0, Arc::new(root));
+    assert_eq!(normalize(&mut snapshot), Ok(true));
+    assert_eq!(snapshot.resources[1].urn, below(1, "c"), "Pulumi gives names only below other parents");
 }
 
 #[test]

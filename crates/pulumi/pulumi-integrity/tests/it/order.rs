@@ -60,6 +60,21 @@ fn providers_are_told_apart_by_their_identifiers() {
 }
 
 #[test]
+fn of_equal_providers_the_nearest_one_before_is_meant() {
+    assert_eq!(sorted(&["P(#1)", "a(@P=1)", "P(#1 !)"]), ["P", "a", "P'1!"], "what is in order stays");
+    // The older copy needs `b`, and `b` the newer one, so there is no circle.
+    let mut snapshot = snapshot(&["P(#1 ! b)", "P(#1)", "b(@P=1)"]);
+    sort(&mut snapshot).expect("there is an order");
+    assert_eq!(names(&snapshot), ["P", "b", "P'1!"]);
+}
+
+#[test]
+fn a_copy_that_names_itself_means_the_other_copy() {
+    let mut snapshot = snapshot(&["a(! a)", "a(!)"]);
+    assert_eq!(sort(&mut snapshot), Ok(vec![Moved { from: 1, to: 0 }]));
+}
+
+#[test]
 fn a_long_chain_needs_no_stack() {
     let count = 50_000;
     let chain: Vec<String> = (0..count).map(|at| format!("n{at}(n{})", at + 1)).collect();

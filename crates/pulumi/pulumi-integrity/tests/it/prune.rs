@@ -1,5 +1,7 @@
 //! Pruning of missing references.
 
+use std::sync::Arc;
+
 use groundstate_pulumi_integrity::{Pruned, ReferenceKind, VerifyOptions, prune, verify};
 use groundstate_pulumi_snapshot::{
     Operation, OperationType, PropertyMap, PropertyValue, ResourceReference, Snippet,
@@ -151,6 +153,65 @@ fn copies_of_a_name_keep_their_own_references() {
     assert_eq!(results.len(), 1);
     assert!(results[0].delete && results[0].new == urn("a"));
     assert_eq!(snapshot.resources[3].dependencies, [below(1, "a")]);
+}
+
+#[test]
+fn references_that_are_no_dependencies_mean_the_copy_of_their_own_kind() {
+    let mut snapshot = snapshot(&["p", "a(^p)", "a(! ^x)", "b", "c(!)"]);
+    let old = below(1, "a");
+    for index in [1, 2] {
+        snapshot.resource_mut(index).unwrap().urn = old.clone();
+    }
+    for index in [3, 4] {
+        snapshot.resource_mut(index).unwrap().view_of = Some(old.clone());
+    }
+    let references = [("a".into(), old.clone())].into();
+    snapshot.snippets.push(Snippet { uuid: "u".into(), references, ..Snippet::default() });
+    let live = Arc::clone(&snapshot.resources[3]);
+    prune(&mut snapshot);
+    assert_eq!(snapshot.resources[3].view_of.as_ref(), Some(&old), "the live copy keeps its name");
+    assert!(Arc::ptr_eq(&live, &snapshot.resources[3]), "what stays the same is not copied");
+    assert_eq!(snapshot.resources[4].view_of, Some(urn("a")), "the copy to be deleted has lost its parent");
+    assert_eq!(snapshot.snippets[0].references["a"], old, "a snippet means what lives");
+}
+
+#[test]
+fn a_provider_that_is_renamed_is_found_although_its_identifier_holds_the_delimiter() {
+    let mut snapshot = snapshot(&["P(#1::2 ^x)", "a"]);
+    let old = below(1, "P");
+    snapshot.resource_mut(0).unwrap().urn = old.clone();
+    let id = groundstate_pulumi_snapshot::ResourceId::from("1::2");
+    let reference = groundstate_pulumi_snapshot::ProviderRef::build(&old, &id).unwrap();
+    snapshot.resource_mut(1).unwrap().provider = Some(reference);
+    prune(&mut snapshot);
+    assert_eq!(snapshot.resources[1].provider, Some(provider_ref("P", "1::2")));
+}
+
+#[test]
+fn all_else_of_a_resource_is_kept_when_one_of_its_references_follows() {
+    let mut snapshot = snapshot(&["a(^x)", "b(a:other)"]);
+    let old = below(1, "a");
+    snapshot.resource_mut(0).unwrap().urn = old.clone();
+    let properties = |text: &str| PropertyMap::from_iter([("k", PropertyValue::from(text))]);
+    let user = snapshot.resource_mut(1).unwrap();
+    user.view_of = Some(old);
+    user.inputs = properties("input").into();
+    user.outputs = properties("output").into();
+    user.replacement_trigger = Some(groundstate_pulumi_snapshot::StoredValue::Value("trigger".into()));
+    let mut expected = user.clone();
+    expected.view_of = Some(urn("a"));
+    prune(&mut snapshot);
+    assert_eq!(*snapshot.resources[1], expected);
+}
+
+#[test]
+fn a_resource_whose_name_is_no_urn_gets_none() {
+    let mut broken = snapshot(&["urn:nonsense(^x)", "urn:nothing(x)"]);
+    let results = prune(&mut broken);
+    assert_eq!(broken.resources[0].urn, urn("urn:nonsense"));
+    assert_eq!(broken.resources[0].parent, None);
+    assert!(results[0].clash.is_some(), "{results:?}");
+    assert_eq!(results[1].clash, None, "no other name was due: {results:?}");
 }
 
 #[test]

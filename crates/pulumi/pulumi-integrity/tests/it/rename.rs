@@ -77,6 +77,24 @@ fn a_name_is_changed_wherever_it_stands() {
 }
 
 #[test]
+fn a_name_in_one_kind_of_value_alone_is_changed() {
+    let text = |name: &str| raw(&format!(r#"{{"r":{}}}"#, REFERENCE.replace("URN", urn(name).as_str())));
+    let put: [fn(&mut Resource, RawJson); 3] = [
+        |user, value| user.inputs = value.into(),
+        |user, value| user.outputs = value.into(),
+        |user, value| user.replacement_trigger = Some(StoredValue::Raw(value)),
+    ];
+    for put in put {
+        let mut snapshot = snapshot(&["a", "b"]);
+        put(snapshot.resource_mut(1).unwrap(), text("a"));
+        let mut expected = resource("b");
+        put(&mut expected, text("new"));
+        assert_eq!(rename(&mut snapshot, &urn("a"), "new").unwrap().changed, 2);
+        assert_eq!(*snapshot.resources[1], expected);
+    }
+}
+
+#[test]
 fn references_to_a_provider_keep_its_identifier() {
     let mut snapshot = snapshot(&["P1(#1::2)", "a(@P1=1::2)", "P(#1)", "b(@P=1)"]);
     rename(&mut snapshot, &urn("P1"), "P9").unwrap();

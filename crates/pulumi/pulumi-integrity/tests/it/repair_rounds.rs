@@ -172,6 +172,30 @@ fn an_orphan_whose_new_urn_is_taken_keeps_its_own_and_says_so() {
 }
 
 #[test]
+fn an_orphan_without_a_parent_in_its_urn_is_not_asked_about() {
+    let done = planned(&snapshot(&["a(^x)"]), &RepairOptions::default());
+    assert_eq!(told(&done), [format!("a remove {} [parent], which is not there", urn("x"))]);
+    assert!(done.questions.is_empty(), "{:?}", done.questions);
+}
+
+#[test]
+fn below_an_orphan_that_is_renamed_a_urn_that_never_matched_stays() {
+    let mut broken = snapshot(&["a(^x)", "b", "c"]);
+    let (old, odd) = (below(1, "a"), Urn::build("s", "p", "t:t:Other", "t:t:T", "c"));
+    broken.resource_mut(0).unwrap().urn = old.clone();
+    broken.resource_mut(1).unwrap().urn = below(2, "b");
+    broken.resource_mut(2).unwrap().urn = odd.clone();
+    for index in [1, 2] {
+        broken.resource_mut(index).unwrap().parent = Some(old.clone());
+    }
+    let options = RepairOptions::default().answer(QuestionId::Orphan(0), Choice::UrnWithoutParent);
+    let done = planned(&broken, &options);
+    let urns: Vec<&Urn> = done.result().resources.iter().map(|one| &one.urn).collect();
+    assert_eq!(urns, [&urn("a"), &below(1, "b"), &odd]);
+    assert_eq!(done.result().resources[2].parent, Some(urn("a")));
+}
+
+#[test]
 fn a_circle_of_parents_asks_about_the_urn_of_the_one_that_loses_its_parent() {
     let mut broken = snapshot(&["a", "b"]);
     let (a, b) = (below(1, "a"), below(1, "b"));
