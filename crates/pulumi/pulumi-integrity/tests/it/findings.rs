@@ -19,7 +19,7 @@ fn a_finding_names_its_resource_or_its_operation() {
     (pending.inputs, pending.resource_type) = (beyond_a_double(), "".into());
     made.pending_operations.push(Operation::new(pending, OperationType::Creating));
     let report = verify(&made, &VerifyOptions::default().loading(true));
-    let about: Vec<(Rule, Option<usize>, Option<usize>, Option<Urn>)> = report
+    let about: Vec<_> = report
         .findings
         .iter()
         .map(|finding| (finding.rule, finding.resource, finding.pending, finding.urn.clone()))
