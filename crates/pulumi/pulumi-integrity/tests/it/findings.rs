@@ -1,9 +1,7 @@
 //! What findings and errors say of the places they are about.
 
 use groundstate_pulumi_integrity::{IntegrityError, Rule, VerifyOptions, verify};
-use groundstate_pulumi_snapshot::{
-    Operation, OperationType, Properties, RawJson, SecretsProvider, Snapshot, Urn,
-};
+use groundstate_pulumi_snapshot::{Operation, OperationType, Properties, RawJson, SecretsProvider, Snapshot};
 
 use crate::support::{resource, snapshot, urn};
 
