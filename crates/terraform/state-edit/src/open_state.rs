@@ -40,9 +40,18 @@ impl OpenState {
     ///
     /// As [`decode`].
     pub fn open(text: Vec<u8>) -> Result<Self, ReadError> {
+        Self::open_with(text, &DecodeOptions::default())
+    }
+
+    /// The same with options, as [`Document::open_with`] and [`decode`] take them.
+    ///
+    /// # Errors
+    ///
+    /// As [`decode`].
+    pub fn open_with(text: Vec<u8>, options: &DecodeOptions) -> Result<Self, ReadError> {
         match version(&text)? {
-            4 => Ok(Self::Document(Box::new(Document::open(text)?))),
-            _ => Ok(Self::File(Box::new(decode(&text, &DecodeOptions::default())?))),
+            4 => Ok(Self::Document(Box::new(Document::open_with(text, options)?))),
+            _ => Ok(Self::File(Box::new(decode(&text, options)?))),
         }
     }
 

@@ -167,7 +167,7 @@ fn replacement(document: &Document, address: &AbsResource, other: Option<&AbsRes
 
 /// A changed document follows the rules of the one that it comes from.
 fn reopened(before: &Document, written: &[u8]) -> Document {
-    let document = Document::open_as(written.to_vec(), before.dialect());
+    let document = Document::open_with(written.to_vec(), &DecodeOptions::default().dialect(before.dialect()));
     assert!(document.is_ok(), "{:?} in what was written: {}", document.err(), text(written));
     document.expect("asserted above")
 }

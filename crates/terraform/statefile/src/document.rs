@@ -59,23 +59,28 @@ impl Document {
     ///
     /// As [`decode`], and [`ReadError::Unusable`] for a document of an older version: those are read with [`decode`].
     pub fn open(text: Vec<u8>) -> Result<Self, ReadError> {
-        Self::index_text(text, None)
+        Self::open_with(text, &DecodeOptions::default())
     }
 
-    /// Indexes a document that is known to follow the rules of this product, such as one that was read before and has
-    /// changed since: provider addresses without a registry mean what they meant then.
+    /// The same with a number of [threads](DecodeOptions::threads), and by the rules of a product that is
+    /// [known](DecodeOptions::dialect), as for a document that was read before and has changed since: provider addresses
+    /// without a registry mean what they meant then. As every byte stays, invalid UTF-8 is refused whatever the options say.
     ///
     /// # Errors
     ///
     /// As [`Document::open`].
-    pub fn open_as(text: Vec<u8>, dialect: Dialect) -> Result<Self, ReadError> {
-        Self::index_text(text, Some(dialect))
-    }
-
-    fn index_text(text: Vec<u8>, dialect: Option<Dialect>) -> Result<Self, ReadError> {
+    pub fn open_with(text: Vec<u8>, options: &DecodeOptions) -> Result<Self, ReadError> {
         let version = sniff::version(&text)?;
         if version != 4 {
             return Err(sniff::not_current(&text, version));
+        }
+        let dialect = options.dialect;
+        if let Some(index) = Index::shared(&text, options.threads) {
+            let mut sink = Sink::default();
+            index.check_entries(&index.in_list_order(), &mut sink);
+            if sink.is_clean() {
+                return Ok(Self { dialect: dialect.unwrap_or_else(|| index.dialect()), text, index });
+            }
         }
         let mut sink = Sink::default();
         let mut indexer = Indexer::new(false);

@@ -15,6 +15,7 @@ use crate::instance::{self, ObjectKey, object_key};
 use crate::json::{Cursor, Stop};
 use crate::output_value;
 use crate::problem::Code;
+use crate::shared::{can_follow, read};
 use crate::sink::Sink;
 use crate::walk::{Flow, Head, HeaderText, OutputWire, Section, Text, Visitor};
 use crate::wire::v4::InstanceWire;
@@ -151,7 +152,40 @@ impl Index {
         self.members.extend(later.members);
         self.earlier_outputs.extend(later.earlier_outputs);
         self.outputs.extend(later.outputs);
+        self.traces.append(&later.traces);
         Some(self)
+    }
+
+    /// Reads a flawless document with several threads; nothing if it is none, or is not worth them.
+    pub(crate) fn shared(text: &[u8], threads: usize) -> Option<Self> {
+        let names = |index: &Self| index.members.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+        let append = |whole: &mut Indexer, part: Indexer| {
+            let (later, earlier) = (names(&part.index), names(&whole.index));
+            if !can_follow(later.iter().map(String::as_str), earlier.iter().map(String::as_str)) {
+                return None;
+            }
+            whole.index = std::mem::take(&mut whole.index).append(part.index)?;
+            Some(())
+        };
+        let (Indexer { mut index, .. }, _) = read(text, threads, || Indexer::new(false), append)?;
+        // What its references mean, only the part with the header knew.
+        if index.writer.as_ref().is_some_and(|writer| !writer.at_least(0, 13)) {
+            return None;
+        }
+        let span = index.span_of_resources(text)?;
+        // Members that follow begin behind it.
+        let at = index.members.iter().take_while(|(_, before)| before.start < span.start).count();
+        index.members.insert(at, ("resources".to_owned(), span));
+        Some(index)
+    }
+
+    /// The member `resources`, from its name to the end of its list, around the resources that were found in it.
+    fn span_of_resources(&self, text: &[u8]) -> Option<Range<usize>> {
+        let (first, last) = (self.resources.first()?, self.resources.last()?);
+        let before = text.get(..first.span.start)?.trim_ascii_end().strip_suffix(b"[")?.trim_ascii_end();
+        let before = before.strip_suffix(b":")?.trim_ascii_end().strip_suffix(b"\"resources\"")?;
+        let behind = text.get(last.span.end..)?.trim_ascii_start().strip_prefix(b"]")?;
+        Some(before.len()..text.len() - behind.len())
     }
 
     /// Reports objects that appear twice in different entries of one resource.

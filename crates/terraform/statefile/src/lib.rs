@@ -53,6 +53,7 @@ mod readable;
 mod salvage;
 mod scan;
 mod sensitive;
+mod shared;
 mod sink;
 mod sniff;
 mod text;

@@ -1,7 +1,7 @@
 //! Providers without a registry, and those that a product cannot read, in edited states.
 
 use groundstate_state_edit::{Editor, ReplaceProviderError, diff};
-use groundstate_statefile::{Dialect, Document};
+use groundstate_statefile::{DecodeOptions, Dialect, Document};
 use groundstate_states::addr::{AbsResource, ProviderSource};
 
 use crate::support::read;
@@ -42,7 +42,8 @@ fn a_short_address_keeps_its_meaning_when_the_rest_of_the_file_changes() {
     let provider = document.resource(&at("t.b")).unwrap().unwrap().provider.to_string();
     assert_eq!(provider, r#"provider["registry.opentofu.org/reg/t"]"#);
     let written = without_a(&document);
-    let changed = Document::open_as(written.clone(), document.dialect()).unwrap();
+    let changed =
+        Document::open_with(written.clone(), &DecodeOptions::default().dialect(document.dialect())).unwrap();
     for name in ["t.b", "t.c"] {
         assert_eq!(changed.resource(&at(name)), document.resource(&at(name)), "{name}");
     }
