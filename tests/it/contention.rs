@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use groundstate_backends::{Context, Registry, Settings};
 use groundstate_common::{Clock as _, OsIds, SystemClock};
+use groundstate_statemgr::bytes::Bytes;
 use groundstate_statemgr::{
     ErrorKind, Expect, LockGrant, LockInfo, StateStore, TokioSleeper, Version, WorkspaceName, WriteOptions,
 };
@@ -97,7 +98,7 @@ async fn client(store: Arc<dyn StateStore>, steps: usize, locked: bool, start: A
             }
             let expect = version.map_or(Expect::Absent, Expect::Version);
             let options = WriteOptions::expecting(expect).fence(grant.as_ref().and_then(|grant| grant.fence));
-            match store.write(state(count + 1).as_bytes(), &options).await {
+            match store.write(Bytes::copy_from_slice(state(count + 1).as_bytes()), &options).await {
                 Ok(_) => break,
                 // A store whose writes lock by themselves may also say that another one is under way.
                 Err(error) if error.kind() == ErrorKind::Conflict || !locked && error.retriable() => {

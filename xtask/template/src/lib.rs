@@ -6,7 +6,7 @@
 //!
 //! let store = TemplateStore::new(Service::default(), "prod");
 //! # groundstate_conformance::block_on(async {
-//! store.write(br#"{"version":4,"serial":1}"#, &WriteOptions::any()).await?;
+//! store.write(r#"{"version":4,"serial":1}"#.into(), &WriteOptions::any()).await?;
 //! assert!(store.read().await?.is_some());
 //! # Ok::<(), groundstate_statemgr::Error>(())
 //! # })?;

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use async_trait::async_trait;
+use groundstate_statemgr::bytes::Bytes;
 use groundstate_statemgr::{
     Capabilities, Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Op, Result, StateStore, Stored,
     Version, WriteOptions,
@@ -67,8 +68,8 @@ impl StateStore for TemplateStore {
         Ok(entry.map(|entry| Stored::new(entry.value, version(entry.revision))))
     }
 
-    async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
-        self.put(bytes, options).await
+    async fn write(&self, bytes: Bytes, options: &WriteOptions) -> Result<Version> {
+        self.put(&bytes, options).await
     }
 
     async fn delete(&self, options: &WriteOptions) -> Result<()> {

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use bytes::Bytes;
 use groundstate_common::{SequenceIds, Timestamp, uuid_text};
 use groundstate_statemgr::{
     Backend, Capabilities, LockId, LockInfo, Manager, ManagerOptions, StateStore, Stored, Version,
@@ -229,7 +230,10 @@ pub(crate) async fn read(client: &Client) -> Step<Option<Stored>> {
 
 /// Writes whatever is stored.
 pub(crate) async fn put(client: &Client, bytes: &[u8]) -> Step<Version> {
-    client.write(bytes, &WriteOptions::any()).await.succeeds("a write that expects anything")
+    client
+        .write(Bytes::copy_from_slice(bytes), &WriteOptions::any())
+        .await
+        .succeeds("a write that expects anything")
 }
 
 /// The client reads these bytes, of this version if one is given.

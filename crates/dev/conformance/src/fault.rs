@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use groundstate_statemgr::{
     Capabilities, Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Op, Result, Retry, RetryPolicy,
     Sleeper, StateStore, Stored, Version, WriteOptions,
@@ -144,7 +145,7 @@ impl Faults {
 ///
 /// let place = SharedMemory::new("prod");
 /// let store = Faulty::new(place.open(), Faults::none().lose_changes(1000), 7);
-/// let error = block_on(store.write(b"{}", &WriteOptions::any())).unwrap_err();
+/// let error = block_on(store.write("{}".into(), &WriteOptions::any())).unwrap_err();
 /// assert_eq!(error.kind(), ErrorKind::Ambiguous);
 /// assert!(block_on(place.open().read())?.is_some(), "it was written nevertheless");
 /// # Ok::<(), groundstate_statemgr::Error>(())
@@ -247,7 +248,7 @@ impl<S: StateStore> StateStore for Faulty<S> {
         self.look(Op::Read, || self.store.read()).await
     }
 
-    async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
+    async fn write(&self, bytes: Bytes, options: &WriteOptions) -> Result<Version> {
         self.change(Op::Write, self.store.write(bytes, options)).await
     }
 
@@ -282,12 +283,15 @@ mod tests {
 
     use super::{Conditions, Faults, Faulty};
     use crate::executor::block_on;
+    use bytes::Bytes;
 
     fn kinds(faults: Faults, seed: u64) -> Vec<Option<ErrorKind>> {
         let store = Faulty::new(SharedMemory::new("a").open(), faults, seed);
         let mut kinds = Vec::new();
         for _ in 0..20 {
-            kinds.push(block_on(store.write(b"a", &WriteOptions::any())).err().map(|e| e.kind()));
+            kinds.push(
+                block_on(store.write(Bytes::from_static(b"a"), &WriteOptions::any())).err().map(|e| e.kind()),
+            );
             kinds.push(block_on(store.read()).err().map(|e| e.kind()));
         }
         kinds
@@ -310,7 +314,7 @@ mod tests {
         {
             let place = SharedMemory::new("a");
             let store = Faulty::new(place.open(), faults, 1);
-            assert!(block_on(store.write(b"a", &WriteOptions::any())).is_err());
+            assert!(block_on(store.write(Bytes::from_static(b"a"), &WriteOptions::any())).is_err());
             assert_eq!(block_on(place.open().read()).unwrap().is_some(), stored);
         }
     }

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use bytes::Bytes;
 use groundstate_statemgr::{ErrorKind, Expect, LockId, Version, WriteOptions};
 
 use crate::cx::{Client, document};
@@ -105,7 +106,11 @@ impl Actor {
     pub(crate) async fn begin(&mut self) -> Step {
         let (number, bytes) = self.shared.document(|| (self.serials)(), 0);
         let from = self.shared.moments.next();
-        let version = self.client.write(&bytes, &WriteOptions::any()).await.succeeds("the first write")?;
+        let version = self
+            .client
+            .write(Bytes::copy_from_slice(&bytes), &WriteOptions::any())
+            .await
+            .succeeds("the first write")?;
         self.seen = (Some(version), number);
         let to = Some(self.shared.moments.next());
         self.events.push(Event { call: Access::Write(number), from, to });
@@ -149,7 +154,7 @@ impl Actor {
         let waits =
             if self.habits.impatient && self.rng.below(4) == 0 { 1 + self.rng.below(3) } else { 1_000 };
         let from = self.shared.moments.next();
-        let outcome = abandon_after(self.client.write(&bytes, &options), waits).await;
+        let outcome = abandon_after(self.client.write(Bytes::copy_from_slice(&bytes), &options), waits).await;
         let done = match expected {
             Some(expected) => Access::Replace { expected, by: number },
             None => Access::Write(number),

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use groundstate_statemgr::{
     Capabilities, Error, Expect, LockGrant, LockHolder, LockId, LockInfo, Result, StateStore, Stored,
     Version, WriteOptions,
@@ -148,8 +149,8 @@ impl StateStore for Traced {
         call.answered(self.store.read().await, |stored| describe_stored(stored.as_ref()))
     }
 
-    async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
-        let call = self.call(format!("write {}{}", describe_bytes(bytes), options_text(options)));
+    async fn write(&self, bytes: Bytes, options: &WriteOptions) -> Result<Version> {
+        let call = self.call(format!("write {}{}", describe_bytes(&bytes), options_text(options)));
         call.answered(self.store.write(bytes, options).await, |version| format!("version {version}"))
     }
 

@@ -33,10 +33,10 @@
 //! let keys = Arc::new(KeyRing::new(Arc::new(Random)));
 //! let place = SharedMemory::new("prod");
 //! let store = EncryptedStore::new(place.open(), Encryption::new(chain, keys));
-//! let state = br#"{"version":4,"terraform_version":"1.12.6","serial":1,"lineage":"l"}"#;
-//! store.write(state, &WriteOptions::any()).await?;
+//! let state = r#"{"version":4,"terraform_version":"1.12.6","serial":1,"lineage":"l"}"#;
+//! store.write(state.into(), &WriteOptions::any()).await?;
 //!
-//! assert_eq!(store.read().await?.expect("it was written").bytes, state);
+//! assert_eq!(store.read().await?.expect("it was written").bytes, state.as_bytes());
 //! let stored = place.open().read().await?.expect("it was written").bytes;
 //! assert!(stored.starts_with(br#"{"serial":1,"lineage":"l","meta":{"key_provider.pbkdf2.main":"#));
 //! # Ok(())

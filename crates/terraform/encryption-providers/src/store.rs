@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use groundstate_encryption::{BlockId, Chain, EnvelopeLayout, OpenError, Status};
 use groundstate_statemgr::{
     Capabilities, Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Op, Result, StateStore, Stored,
@@ -126,16 +127,16 @@ impl<S: StateStore> StateStore for EncryptedStore<S> {
         Ok(Some(Stored::new(plaintext, stored.version).written_at(stored.modified)))
     }
 
-    async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
+    async fn write(&self, bytes: Bytes, options: &WriteOptions) -> Result<Version> {
         if bytes.is_empty() {
             return self.store.write(bytes, options).await;
         }
         let Encryption { chain, keys, layout } = &self.encryption;
-        let sealed = keys.seal(chain, bytes, *layout).await.map_err(|error| {
+        let sealed = keys.seal(chain, &bytes, *layout).await.map_err(|error| {
             let error = Error::new(ErrorKind::Denied, Op::Other("encrypt"), self).with_source(error);
             error.because("nothing is written")
         })?;
-        self.store.write(&sealed, options).await
+        self.store.write(sealed.into(), options).await
     }
 
     async fn delete(&self, options: &WriteOptions) -> Result<()> {

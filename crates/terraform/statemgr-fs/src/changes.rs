@@ -15,22 +15,22 @@ const MOVED: u32 = 4;
 
 /// Everything behind the mark.
 pub(crate) fn all(new: NewState<'_>) -> Vec<Range<u64>> {
-    std::iter::once(HEADER as u64..new.len).filter(|range| !range.is_empty()).collect()
+    std::iter::once(HEADER as u64..new.len()).filter(|range| !range.is_empty()).collect()
 }
 
 /// What differs behind the mark between `file` and `new`, in order.
 pub(crate) fn changes(file: &File, new: NewState<'_>) -> io::Result<Vec<Range<u64>>> {
     let mut found: Vec<Range<u64>> = Vec::new();
     let (mut at, mut in_a_row) = (HEADER as u64, 0);
-    while at < new.len {
-        let end = ((at / BLOCK + 1) * BLOCK).min(new.len);
+    while at < new.len() {
+        let end = ((at / BLOCK + 1) * BLOCK).min(new.len());
         // Blocks are small enough for any `usize`.
         let len = usize::try_from(end - at).unwrap_or(usize::MAX);
-        let (old_block, new_block) = (read_at(file, at, len)?, read_at(new.file, new.offset + at, len)?);
+        let (old_block, new_block) = (read_at(file, at, len)?, new.part(at, len)?);
         match difference(&old_block, &new_block) {
             None => in_a_row = 0,
             Some(_) if in_a_row == MOVED => {
-                found.push(at..new.len);
+                found.push(at..new.len());
                 break;
             }
             Some(range) => {
@@ -75,12 +75,13 @@ mod tests {
 
     fn found(old: &[u8], new: &[u8]) -> Vec<std::ops::Range<u64>> {
         let (old, source) = (file(old), file(new));
-        let state = NewState { file: &source, offset: 0, len: new.len() as u64 };
+        let state = NewState::File { file: &source, offset: 0, len: new.len() as u64 };
         let found = changes(&old, state).unwrap();
+        assert_eq!(changes(&old, NewState::Memory(new)).unwrap(), found);
         for range in &found {
             copy_range(&source, range.start, &old, range.start, range.end - range.start).unwrap();
         }
-        old.set_len(state.len).unwrap();
+        old.set_len(state.len()).unwrap();
         let written = read_at(&old, 0, new.len() + 1).unwrap();
         assert!(written.len() == new.len() && written[HEADER..] == new[HEADER..], "{found:?}");
         found

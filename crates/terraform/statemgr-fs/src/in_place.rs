@@ -3,6 +3,7 @@
 //! The file keeps its inode: a Terraform that waits for the lock has opened it already, and would write its state into
 //! a file without a name if this one were replaced.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
@@ -23,12 +24,48 @@ pub(crate) enum Stopped {
     Within(io::Error),
 }
 
-/// A new state in a file, from `offset` on.
+/// Where a new state comes from.
 #[derive(Clone, Copy)]
-pub(crate) struct NewState<'a> {
-    pub(crate) file: &'a File,
-    pub(crate) offset: u64,
-    pub(crate) len: u64,
+pub(crate) enum NewState<'a> {
+    Memory(&'a [u8]),
+    /// A file from `offset` on.
+    File {
+        file: &'a File,
+        offset: u64,
+        len: u64,
+    },
+}
+
+impl<'a> NewState<'a> {
+    pub(crate) fn len(self) -> u64 {
+        match self {
+            Self::Memory(bytes) => bytes.len() as u64,
+            Self::File { len, .. } => len,
+        }
+    }
+
+    /// Up to `len` bytes from `at` on.
+    pub(crate) fn part(self, at: u64, len: usize) -> io::Result<Cow<'a, [u8]>> {
+        match self {
+            Self::Memory(bytes) => {
+                let rest = usize::try_from(at).ok().and_then(|at| bytes.get(at..)).unwrap_or_default();
+                Ok(Cow::Borrowed(rest.get(..len).unwrap_or(rest)))
+            }
+            Self::File { file, offset, .. } => read_at(file, offset + at, len).map(Cow::Owned),
+        }
+    }
+
+    /// Writes what is in `range` to the same place of `to`.
+    fn write_to(self, range: &Range<u64>, to: &File) -> io::Result<()> {
+        let len = range.end - range.start;
+        match self {
+            Self::Memory(_) => {
+                let part = self.part(range.start, usize::try_from(len).unwrap_or(usize::MAX))?;
+                write_at(to, range.start, &part)
+            }
+            Self::File { file, offset, .. } => copy_range(file, offset + range.start, to, range.start, len),
+        }
+    }
 }
 
 /// Overwrites `file` with `new`, which `header` is the header of in a sealed journal.
@@ -58,7 +95,8 @@ pub(crate) fn publish_undoable(file: &File, new: NewState<'_>, journal: &Journal
 /// interruptions may follow.
 pub(crate) fn settle(file: &File, journal: &Journal) -> io::Result<()> {
     let before = Stamp::of(file)?;
-    let state = NewState { file: journal.file(), offset: journal.offset(), len: journal.header().len() };
+    let len = journal.header().len();
+    let state = NewState::File { file: journal.file(), offset: journal.offset(), len };
     let whole = Prepared { before, changes: all(state) };
     whole.body(file, state)?;
     whole.head(file, state)
@@ -84,7 +122,7 @@ struct Prepared {
 impl Prepared {
     fn new(file: &File, new: NewState<'_>) -> io::Result<Self> {
         let before = Stamp::of(file)?;
-        reserve(file, new.len.max(HEADER as u64))?;
+        reserve(file, new.len().max(HEADER as u64))?;
         let found = changes(file, new)?;
         // A program that writes without the lock may have come between.
         let is_same = Stamp::of(file)? == before;
@@ -95,15 +133,15 @@ impl Prepared {
     /// Writes everything behind the mark.
     fn body(&self, file: &File, new: NewState<'_>) -> io::Result<()> {
         for change in &self.changes {
-            copy_range(new.file, new.offset + change.start, file, change.start, change.end - change.start)?;
+            new.write_to(change, file)?;
         }
-        file.set_len(new.len)?;
+        file.set_len(new.len())?;
         file.sync_all()
     }
 
     /// Writes the beginning in place of the mark.
     fn head(&self, file: &File, new: NewState<'_>) -> io::Result<()> {
-        write_at(file, 0, &read_at(new.file, new.offset, HEADER)?)?;
+        write_at(file, 0, &new.part(0, HEADER)?)?;
         touch(file, &self.before)?;
         file.sync_all()
     }
@@ -153,7 +191,7 @@ mod tests {
 
         fn staged(&self) -> NewState<'_> {
             let len = self.new.len() as u64;
-            NewState { file: self.journal.draft.file(), offset: HEADER as u64, len }
+            NewState::File { file: self.journal.draft.file(), offset: HEADER as u64, len }
         }
 
         fn mark(&self) {
@@ -241,6 +279,7 @@ mod tests {
     #[test]
     fn a_write_that_comes_to_its_end_leaves_the_new_state() {
         stopped(|case| publish(&case.file, case.staged(), &case.seal()).unwrap(), true);
+        stopped(|case| publish(&case.file, NewState::Memory(&case.new), &case.seal()).unwrap(), true);
     }
 
     #[test]

@@ -16,7 +16,7 @@
 //! // While this lock is held, terraform waits for it or says who has it.
 //! let grant = store.lock(&LockInfo::new(&OsIds, SystemClock.now(), "example")?).await?;
 //! let options = WriteOptions::expecting(Expect::Absent).fence(grant.fence);
-//! let version = store.write(br#"{"version":4,"serial":1}"#, &options).await?;
+//! let version = store.write(r#"{"version":4,"serial":1}"#.into(), &options).await?;
 //! store.unlock(&grant.id).await?;
 //!
 //! assert_eq!(store.read().await?.map(|stored| stored.version), Some(version));

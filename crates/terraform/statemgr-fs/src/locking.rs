@@ -56,6 +56,7 @@ impl Client {
         let token = grant.fence;
         session.held = Some(Held { lock: held_lock, info, token });
         self.forget(true);
+        self.begin_backup(&mut session);
         Ok(grant)
     }
 

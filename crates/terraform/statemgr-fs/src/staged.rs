@@ -8,7 +8,6 @@ use groundstate_durable::{Draft, create_new, parent, remove, sync_folder};
 
 use crate::digest::Digester;
 use crate::files;
-use crate::in_place::NewState;
 use crate::journal::{Form, HEADER, Header};
 use crate::parallel::in_parallel;
 
@@ -56,25 +55,6 @@ impl Staged {
     /// Makes what has been collected durable, so that little is left to do once it has a name.
     pub(crate) fn sync(&self) -> io::Result<()> {
         self.file.sync_all()
-    }
-
-    /// The content so far.
-    pub(crate) fn state(&self) -> NewState<'_> {
-        NewState { file: &self.file, offset: self.offset, len: self.len }
-    }
-
-    /// The same content with room for a header before it, for a journal at `target`.
-    pub(crate) fn behind_header(self, target: &Path) -> io::Result<Self> {
-        if self.offset > 0 {
-            return Ok(self);
-        }
-        let room = Self::create(target, true)?;
-        files::copy_at(&self.file, 0, &room.file, room.offset)?;
-        Ok(Self { file: room.file, offset: room.offset, ..self })
-    }
-
-    pub(crate) fn len(&self) -> u64 {
-        self.len
     }
 
     /// The digest of the content so far; that of files is not part of it.

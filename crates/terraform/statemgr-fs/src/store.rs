@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use groundstate_common::Clock;
 use groundstate_durable::offload;
 use groundstate_statemgr::{
@@ -18,9 +19,6 @@ use crate::failure::failed;
 use crate::options::FsOptions;
 use crate::state_path::StatePath;
 use crate::wanted::{Caller, Wanted};
-
-/// How much of a state is handed to a thread at a time. More than this is never copied in memory.
-const CHUNK: usize = 4 * 1024 * 1024;
 
 /// A client of a state in a file.
 ///
@@ -117,7 +115,7 @@ impl StateStore for FsStore {
         traced::read(self, self.run(Op::Read, |client| client.read())).await
     }
 
-    async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
+    async fn write(&self, bytes: Bytes, options: &WriteOptions) -> Result<Version> {
         traced::write(self, bytes.len(), options, self.replace(bytes, options)).await
     }
 
@@ -155,24 +153,13 @@ impl StateStore for FsStore {
 }
 
 impl FsStore {
-    async fn replace(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
+    async fn replace(&self, bytes: Bytes, options: &WriteOptions) -> Result<Version> {
         const OP: Op = Op::Write;
         if bytes.is_empty() {
             let message = "there is nothing to write, delete the state instead";
             return Err(Error::new(ErrorKind::Invalid, OP, self).because(message));
         }
-        // Nothing is locked before all of the state is on the disk: between two pieces the caller may rest for any time.
-        let begin = |client: &Arc<Client>| client.stage().inspect(|_| client.begin_backup());
-        let mut staged = self.run(OP, begin).await?;
-        let mut buffer = Vec::new();
-        for chunk in bytes.chunks(CHUNK) {
-            buffer.clear();
-            buffer.extend_from_slice(chunk);
-            let append =
-                move |client: &Arc<Client>| client.append(&mut staged, &buffer).map(|()| (staged, buffer));
-            (staged, buffer) = self.run(OP, append).await?;
-        }
         let options = options.clone();
-        self.run_if_wanted(OP, move |client, wanted| client.write(staged, &options, wanted)).await
+        self.run_if_wanted(OP, move |client, wanted| client.write(&bytes, &options, wanted)).await
     }
 }

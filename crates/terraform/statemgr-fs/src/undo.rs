@@ -144,7 +144,7 @@ mod tests {
         }
 
         fn new_state(&self) -> NewState<'_> {
-            NewState { file: &self.new_file, offset: 0, len: self.new.len() as u64 }
+            NewState::File { file: &self.new_file, offset: 0, len: self.new.len() as u64 }
         }
 
         fn backup_mode(&self) -> u32 {
@@ -223,6 +223,12 @@ mod tests {
         for case in cases() {
             let new = case.new.clone();
             publish_undoable(&case.file, case.new_state(), case.undo.as_ref().unwrap().journal()).unwrap();
+            case.leaves(&new);
+        }
+        for case in cases() {
+            let new = case.new.clone();
+            publish_undoable(&case.file, NewState::Memory(&new), case.undo.as_ref().unwrap().journal())
+                .unwrap();
             case.leaves(&new);
         }
     }

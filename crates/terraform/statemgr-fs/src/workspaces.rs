@@ -43,7 +43,7 @@ use crate::wanted::{Caller, Wanted};
 /// let staging = WorkspaceName::parse("staging")?;
 /// workspaces.create(&staging).await?;
 /// workspaces.select(&staging).await?;
-/// workspaces.store(&staging)?.write(b"{\"version\":4}", &WriteOptions::any()).await?;
+/// workspaces.store(&staging)?.write("{\"version\":4}".into(), &WriteOptions::any()).await?;
 /// assert_eq!(workspaces.list().await?, [WorkspaceName::default_name(), staging]);
 /// # Ok(())
 /// # }

@@ -1,13 +1,14 @@
 //! Writing and deleting under the lock: conditions, backup, publication.
 
 use std::fs::{self, File};
+use std::io;
 use std::sync::Arc;
 
 use groundstate_statemgr::{Error, ErrorKind, Expect, FencingToken, Op, Result, Version, WriteOptions};
 
 use crate::backup_copy::BackupCopy;
 use crate::client::{Client, Session};
-use crate::digest::{of_file, version};
+use crate::digest::{of_bytes, of_file, version};
 use crate::failure::failed;
 use crate::fence;
 use crate::file_lock::FileLock;
@@ -16,6 +17,7 @@ use crate::held_lock::HeldLock;
 use crate::in_place::{self, NewState, Stopped};
 use crate::journal::HEADER;
 use crate::options::Publish;
+use crate::parallel::{WORTH_A_THREAD, in_parallel};
 use crate::recovery::recover;
 use crate::replace;
 use crate::slot::Lent;
@@ -109,10 +111,14 @@ impl Turn {
         Ok(digest)
     }
 
-    /// Whether the very bytes of this digest are stored.
-    fn has(&self, digest: &str, len: u64) -> Result<bool> {
+    /// Whether these very bytes are stored. Their digest is made if it takes one to tell.
+    fn has(&self, bytes: &[u8], digest: &mut Option<String>) -> Result<bool> {
         let stamp = Stamp::of(self.file_lock().file()).map_err(self.client.failed(WRITE))?;
-        Ok(stamp.len() == len && self.digest(WRITE, &stamp)? == digest)
+        if stamp.len() != bytes.len() as u64 {
+            return Ok(false);
+        }
+        let digest = digest.get_or_insert_with(|| of_bytes(bytes));
+        Ok(self.digest(WRITE, &stamp)? == *digest)
     }
 
     /// Keeps what is about to be overwritten, once in a session. Gives the copy if there is one.
@@ -188,63 +194,58 @@ impl Client {
             .expected_and_found(format!("token {token}"), found))
     }
 
-    /// Begins to collect a new state, for which nothing has to be locked. Outside of a turn, which has the session.
-    pub(crate) fn stage(&self) -> Result<Staged> {
+    /// Puts a new state on the disk before anything is locked, for which there can be any wait. Nothing where the backup will be
+    /// the journal: then it is written once, in its place.
+    fn stage(&self, bytes: &[u8]) -> Result<Option<Staged>> {
         let target = self.place.target();
-        let is_in_place = self.options.publish == Publish::InPlace;
-        // A large file that gets a backup needs no other journal. Should it, there is time to make one.
-        let has_undo = is_in_place
+        let is_long = |len: u64| len >= HEADER as u64;
+        let has_undo = self.options.publish == Publish::InPlace
             && self.backup.is_some()
-            && fs::metadata(&target).is_ok_and(|meta| meta.len() >= HEADER as u64)
+            && is_long(bytes.len() as u64)
+            && fs::metadata(&target).is_ok_and(|meta| is_long(meta.len()))
             && !self.session.borrow().backed_up;
-        let is_journal = is_in_place && !has_undo;
-        files::exists(&target).and_then(|_| Staged::create(&target, is_journal)).map_err(self.failed(WRITE))
+        let staged = files::exists(&target).and_then(|_| match has_undo {
+            true => Ok(None),
+            false => self.staged(bytes).map(Some),
+        });
+        staged.map_err(self.failed(WRITE))
     }
 
-    /// Begins to copy what is stored, if this client holds the lock and a backup will be due.
-    pub(crate) fn begin_backup(&self) {
-        let mut session = self.session.borrow();
-        let is_due = session.held.is_some() && !session.backed_up;
-        if let Some(backup) = self.backup.as_ref().filter(|_| is_due) {
+    /// The state as the journal it is to become, or as the file that takes the place of the old one.
+    fn staged(&self, bytes: &[u8]) -> io::Result<Staged> {
+        let mut staged = Staged::create(&self.place.target(), self.options.publish == Publish::InPlace)?;
+        staged.append(bytes)?;
+        Ok(staged)
+    }
+
+    /// Begins to copy what is stored, if a backup will be due: who takes the lock is about to change it.
+    pub(crate) fn begin_backup(&self, session: &mut Session) {
+        let is_large = |meta: fs::Metadata| meta.len() >= WORTH_A_THREAD as u64;
+        if let Some(backup) = self.backup.as_ref().filter(|_| !session.backed_up)
+            && fs::metadata(self.place.target()).is_ok_and(is_large)
+        {
             session.early = BackupCopy::begin(&self.place, backup);
         }
     }
 
-    /// Collects more of it.
-    pub(crate) fn append(&self, staged: &mut Staged, bytes: &[u8]) -> Result<()> {
-        staged.append(bytes).map_err(self.failed(WRITE))
-    }
-
-    /// Makes the collected state the stored one if `options` allow it.
+    /// Makes a state the stored one if `options` allow it.
     pub(crate) fn write(
         self: &Arc<Self>,
-        staged: Staged,
+        bytes: &[u8],
         options: &WriteOptions,
         wanted: &Wanted,
     ) -> Result<Version> {
+        let staged = self.stage(bytes)?;
         let mut turn = Turn::begin(self, WRITE, options, wanted)?;
-        let digest = staged.digest();
-        if turn.has(&digest, staged.len())? {
+        let mut digest = staged.as_ref().map(Staged::digest);
+        if turn.has(bytes, &mut digest)? {
             // It only has to be durable.
             turn.file_lock().file().sync_all().map_err(self.failed(WRITE))?;
         } else {
-            let backup = turn.back_up(WRITE)?;
-            let published = match self.options.publish {
-                Publish::InPlace => {
-                    let undo = match backup.filter(|_| staged.len() >= HEADER as u64) {
-                        Some(backup) => turn.undo_journal(backup)?,
-                        None => None,
-                    };
-                    self.forget(turn.session.held.is_some());
-                    self.publish_in_place(&turn, staged, undo)
-                }
-                Publish::Rename => {
-                    self.forget(turn.session.held.is_some());
-                    replace::publish(&self.place, turn.file_lock_mut(), staged)
-                }
-            };
-            published.map_err(|stopped| turn.stopped(WRITE, stopped))?;
+            let aside = || digest = digest.take().or_else(|| Some(of_bytes(bytes)));
+            in_parallel(bytes.len(), aside, || self.publish(&mut turn, bytes, staged))?;
         }
+        let digest = digest.unwrap_or_else(|| of_bytes(bytes));
         self.has_written();
         if let Ok(stamp) = Stamp::of(turn.file_lock().file()) {
             self.remember(stamp, &digest);
@@ -252,27 +253,40 @@ impl Client {
         Ok(version(&digest))
     }
 
+    /// Keeps what is stored, and puts the new state in its place.
+    fn publish(&self, turn: &mut Turn, bytes: &[u8], staged: Option<Staged>) -> Result<()> {
+        let backup = turn.back_up(WRITE)?;
+        let staged = || staged.map_or_else(|| self.staged(bytes), Ok).map_err(Stopped::Before);
+        let published = match self.options.publish {
+            Publish::InPlace => {
+                let undo = match backup.filter(|_| bytes.len() >= HEADER) {
+                    Some(backup) => turn.undo_journal(backup)?,
+                    None => None,
+                };
+                self.forget(turn.session.held.is_some());
+                match undo {
+                    Some(undo) => publish_undoable(turn, bytes, undo),
+                    None => staged().and_then(|staged| self.publish_in_place(turn, bytes, staged)),
+                }
+            }
+            Publish::Rename => {
+                self.forget(turn.session.held.is_some());
+                staged().and_then(|staged| replace::publish(&self.place, turn.file_lock_mut(), staged))
+            }
+        };
+        published.map_err(|stopped| turn.stopped(WRITE, stopped))
+    }
+
     fn publish_in_place(
         &self,
         turn: &Turn,
+        bytes: &[u8],
         staged: Staged,
-        undo: Option<UndoJournal>,
     ) -> std::result::Result<(), Stopped> {
-        let (file, len) = (turn.file_lock().file(), staged.len());
-        if let Some(undo) = undo {
-            let published = in_place::publish_undoable(file, staged.state(), undo.journal());
-            // Dropping the journal removes it, before the lock is released: its next holder must not find one.
-            if let Err(Stopped::Marked(_) | Stopped::Within(_)) = published {
-                undo.keep();
-            }
-            return published;
-        }
-        let path = self.place.journal();
-        let journal = staged.behind_header(&self.place.target()).and_then(|staged| staged.name(path, file));
-        let journal = journal.map_err(Stopped::Before)?;
+        let file = turn.file_lock().file();
+        let journal = staged.name(self.place.journal(), file).map_err(Stopped::Before)?;
         let header = journal.seal().map_err(Stopped::Before)?;
-        let new = NewState { file: journal.draft.file(), offset: HEADER as u64, len };
-        let published = in_place::publish(file, new, &header);
+        let published = in_place::publish(file, NewState::Memory(bytes), &header);
         if let Err(Stopped::Within(_)) = published {
             drop(journal.draft.keep());
         }
@@ -313,4 +327,15 @@ impl Client {
         turn.file_lock_mut().forget_origin();
         Ok(())
     }
+}
+
+/// Writes in place, behind a backup that is the journal.
+fn publish_undoable(turn: &Turn, bytes: &[u8], undo: UndoJournal) -> std::result::Result<(), Stopped> {
+    let new = NewState::Memory(bytes);
+    let published = in_place::publish_undoable(turn.file_lock().file(), new, undo.journal());
+    // Dropping the journal removes it, before the lock is released: its next holder must not find one.
+    if let Err(Stopped::Marked(_) | Stopped::Within(_)) = published {
+        undo.keep();
+    }
+    published
 }

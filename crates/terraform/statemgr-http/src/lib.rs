@@ -16,7 +16,7 @@
 //! let ids = Arc::new(SequenceIds::new());
 //! let state = HttpBackend::open(&config, clock.clone(), clock, ids.clone())?.state();
 //! let grant = state.lock(&LockInfo::new(&*ids, Timestamp::UNIX_EPOCH, "example")?).await?;
-//! state.write(br#"{"version":4}"#, &WriteOptions::any()).await?;
+//! state.write(r#"{"version":4}"#.into(), &WriteOptions::any()).await?;
 //! state.unlock(&grant.id).await?;
 //! # Ok(())
 //! # }

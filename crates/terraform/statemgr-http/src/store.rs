@@ -161,7 +161,7 @@ impl StateStore for HttpStore {
         traced::read(self, self.fetch(Op::Read)).await
     }
 
-    async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
+    async fn write(&self, bytes: Bytes, options: &WriteOptions) -> Result<Version> {
         traced::write(self, bytes.len(), options, self.put(bytes, options)).await
     }
 

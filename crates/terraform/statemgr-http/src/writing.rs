@@ -46,13 +46,12 @@ impl Change<'_> {
 }
 
 impl HttpStore {
-    pub(crate) async fn put(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
+    pub(crate) async fn put(&self, body: Bytes, options: &WriteOptions) -> Result<Version> {
         self.check_options(Op::Write, options)?;
-        if bytes.is_empty() {
+        if body.is_empty() {
             let why = "a state of zero bytes is none, delete it instead";
             return Err(Error::new(ErrorKind::Invalid, Op::Write, self).because(why));
         }
-        let body = Bytes::copy_from_slice(bytes);
         let version = version_of(&body);
         let change = self.change(Op::Write, Call::Write, Some(body), &options.expect);
         let reply = self.make(&change).await?;

@@ -40,7 +40,7 @@ pub trait Equipment: fmt::Debug + Send + Sync + 'static {
 /// let layout = Arc::new(FolderLayout::new("network"));
 /// let backend = ObjectBackend::new(Arc::new(MemoryBlobs::new("team")), layout);
 /// let staging = WorkspaceName::parse("staging")?;
-/// backend.store(&staging)?.write(br#"{"version":4}"#, &WriteOptions::any()).await?;
+/// backend.store(&staging)?.write(r#"{"version":4}"#.into(), &WriteOptions::any()).await?;
 /// assert_eq!(backend.list().await?, [WorkspaceName::default_name(), staging]);
 /// # Ok(())
 /// # }

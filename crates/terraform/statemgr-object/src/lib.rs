@@ -12,7 +12,7 @@
 //! let layout = S3Layout::new("network/prod.tfstate")?;
 //! let backend = ObjectBackend::new(Arc::new(MemoryBlobs::new("states")), Arc::new(layout));
 //! let store = backend.store(&WorkspaceName::parse("dev")?)?;
-//! store.write(br#"{"version":4}"#, &WriteOptions::any()).await?;
+//! store.write(r#"{"version":4}"#.into(), &WriteOptions::any()).await?;
 //! assert!(store.to_string().ends_with("env:/dev/network/prod.tfstate"));
 //! # Ok(())
 //! # }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use groundstate_blobs::{Attributes, Blob, BlobStore, GetOptions, Key, LeaseId};
 use groundstate_common::IdSource;
 use groundstate_statemgr::{
@@ -207,7 +208,7 @@ impl StateStore for ObjectStateStore {
         traced::read(self, self.read_current()).await
     }
 
-    async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
+    async fn write(&self, bytes: Bytes, options: &WriteOptions) -> Result<Version> {
         traced::write(self, bytes.len(), options, self.replace(bytes, options)).await
     }
 

@@ -23,7 +23,7 @@ const ROUNDS: u32 = 1000;
 struct Unknown(Op);
 
 impl ObjectStateStore {
-    pub(crate) async fn replace(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
+    pub(crate) async fn replace(&self, bytes: Bytes, options: &WriteOptions) -> Result<Version> {
         const OP: Op = Op::Write;
         if bytes.is_empty() {
             let message = "there is nothing to write, delete the state instead";
@@ -36,7 +36,6 @@ impl ObjectStateStore {
         };
         self.verify().await?;
         let (change, how) = (self.change(), self.put_options()?);
-        let bytes = Bytes::copy_from_slice(bytes);
         let written = match &self.digests {
             None => change.put(&bytes, &how, precondition).await.map_err(Failed::Store),
             Some(digests) => {

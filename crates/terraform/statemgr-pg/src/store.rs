@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use groundstate_common::hex;
 use groundstate_postgres::tokio_postgres::types::Type;
 use groundstate_statemgr::{
@@ -99,8 +100,8 @@ impl StateStore for PgStore {
         traced::read(self, self.0.read_now(Op::Read)).await
     }
 
-    async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
-        traced::write(self, bytes.len(), options, self.0.replace(bytes, options)).await
+    async fn write(&self, bytes: Bytes, options: &WriteOptions) -> Result<Version> {
+        traced::write(self, bytes.len(), options, self.0.replace(&bytes, options)).await
     }
 
     async fn delete(&self, options: &WriteOptions) -> Result<()> {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use groundstate_statemgr::{
     Capabilities, Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Op, Result, StateStore, Stored,
     Version, WriteOptions,
@@ -93,8 +94,9 @@ impl StateStore for Noted {
         Ok(stored)
     }
 
-    async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
-        let (journal, sum) = (self.notes().journal.clone(), digest(bytes));
+    async fn write(&self, bytes: Bytes, options: &WriteOptions) -> Result<Version> {
+        let (journal, sum) = (self.notes().journal.clone(), digest(&bytes));
+        let len = bytes.len() as u64;
         if let Some(journal) = journal {
             self.notes().announced.push(sum.clone());
             let note = Entry::Writing(sum.clone()).encode();
@@ -103,7 +105,7 @@ impl StateStore for Noted {
             journal.append(&[note]).await.map_err(|error| failed(Op::Write, self, error))?;
         }
         let version = self.store.write(bytes, options).await?;
-        self.notes().seen = Seen::State(sum, bytes.len() as u64);
+        self.notes().seen = Seen::State(sum, len);
         Ok(version)
     }
 

@@ -90,6 +90,8 @@ pub use wait::{LOCK_WAITS, Waiting, lock_with};
 pub use groundstate_common::Sleeper;
 pub use wrap::{LockDisabled, ReadOnly, Retry, RetryPolicy};
 
+/// Bytes that are shared, not copied: what a store is given to write.
+pub use bytes;
 /// Clocks, ids and what waits.
 pub use groundstate_common as common;
 /// Edits of states.

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use groundstate_common::{Clock, Timestamp};
 
 use crate::Op;
@@ -23,7 +24,7 @@ use crate::store::{StateStore, Stored, Version, WriteOptions};
 /// # async fn main() -> groundstate_statemgr::Result<()> {
 /// let place = SharedMemory::new("prod");
 /// let (a, b) = (place.open(), place.open());
-/// let version = a.write(b"{}", &WriteOptions::expecting(Expect::Absent)).await?;
+/// let version = a.write("{}".into(), &WriteOptions::expecting(Expect::Absent)).await?;
 /// assert_eq!(b.read().await?.map(|stored| stored.version), Some(version));
 /// # Ok(())
 /// # }
@@ -51,7 +52,7 @@ struct Lease {
 
 #[derive(Default)]
 struct Shared {
-    bytes: Option<Vec<u8>>,
+    bytes: Option<Bytes>,
     /// Counts the writes, also across deletions, so that no version comes twice.
     writes: u64,
     /// The newest token; it also grows when a lock is broken by force.
@@ -63,7 +64,7 @@ impl fmt::Debug for Shared {
     /// Shows the size only: states hold secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { bytes, writes, token, lock } = self;
-        let bytes = bytes.as_ref().map(Vec::len);
+        let bytes = bytes.as_ref().map(Bytes::len);
         f.debug_struct("Shared")
             .field("bytes", &bytes)
             .field("writes", writes)
@@ -196,17 +197,21 @@ impl StateStore for MemoryStore {
 
     async fn read(&self) -> Result<Option<Stored>> {
         let shared = self.place.shared();
-        Ok(shared.bytes.clone().zip(shared.version()).map(|(bytes, version)| Stored::new(bytes, version)))
+        Ok(shared
+            .bytes
+            .clone()
+            .zip(shared.version())
+            .map(|(bytes, version)| Stored::new(bytes.into(), version)))
     }
 
-    async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
+    async fn write(&self, bytes: Bytes, options: &WriteOptions) -> Result<Version> {
         if bytes.is_empty() {
             let message = "there is nothing to write, delete the state instead";
             return Err(Error::new(ErrorKind::Invalid, Op::Write, self).because(message));
         }
         let mut shared = self.place.shared();
         self.check(Op::Write, &shared, options)?;
-        shared.bytes = Some(bytes.to_vec());
+        shared.bytes = Some(bytes);
         shared.writes += 1;
         Ok(Version::new(&shared.writes.to_string()))
     }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use groundstate_common::Timestamp;
 
 use crate::capabilities::Capabilities;
@@ -118,12 +119,13 @@ pub trait StateStore: fmt::Debug + fmt::Display + Send + Sync + 'static {
     /// `NotFound` for a missing container, `Denied`, `Unavailable`, `Corrupt`.
     async fn read(&self) -> Result<Option<Stored>>;
 
-    /// Replaces what is stored if `options` allow it, and gives the new version.
+    /// Replaces what is stored if `options` allow it, and gives the new version. Clones of the bytes share them, so that no store
+    /// has to copy a large state.
     ///
     /// # Errors
     ///
     /// `Conflict`, `LockLost`, `Locked`, `Ambiguous`, `Invalid`, `Unsupported`, `Denied`, `Unavailable`.
-    async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version>;
+    async fn write(&self, bytes: Bytes, options: &WriteOptions) -> Result<Version>;
 
     /// Removes what is stored if `options` allow it. Locks, and the count of tokens, stay.
     ///
@@ -324,7 +326,7 @@ macro_rules! forward {
                 (**self).read().await
             }
 
-            async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
+            async fn write(&self, bytes: Bytes, options: &WriteOptions) -> Result<Version> {
                 (**self).write(bytes, options).await
             }
 

@@ -52,14 +52,14 @@ async fn refusal(cx: &Cx, a: &Client, name: &str, id: &LockId, version: Option<&
             for expect in [Expect::Absent, stored] {
                 let options = WriteOptions::expecting(expect);
                 let what = format!("a write that expects {}", options.expect);
-                unsupported(a.write(&cx.document(), &options).await, &what)?;
+                unsupported(a.write(cx.document().into(), &options).await, &what)?;
                 unsupported(a.delete(&options).await, "a deletion that expects something")?;
             }
             Ok(())
         }
         "fencing" => {
             let options = WriteOptions::any().fence(FencingToken::new(1));
-            unsupported(a.write(&cx.document(), &options).await, "a write with a token")?;
+            unsupported(a.write(cx.document().into(), &options).await, "a write with a token")?;
             unsupported(a.delete(&options).await, "a deletion with a token")
         }
         "lease" => unsupported(a.renew(id).await, "`renew`"),
@@ -68,7 +68,7 @@ async fn refusal(cx: &Cx, a: &Client, name: &str, id: &LockId, version: Option<&
         "delete" => unsupported(a.delete(&WriteOptions::any()).await, "a deletion"),
         "force_write" => {
             let options = WriteOptions::any().force(true);
-            unsupported(a.write(&cx.document(), &options).await, "a write by force")?;
+            unsupported(a.write(cx.document().into(), &options).await, "a write by force")?;
             unsupported(a.delete(&options).await, "a deletion by force")
         }
         // Whom a lock keeps out has no call of its own.

@@ -1,5 +1,6 @@
 //! D1 to D4: what a deletion does.
 
+use bytes::Bytes;
 use groundstate_statemgr::{ErrorKind, Expect, WriteOptions};
 
 use crate::cases::holder::is_in_force;
@@ -22,7 +23,8 @@ pub(super) async fn removes(cx: &Cx) -> Step {
         true => WriteOptions::expecting(Expect::Absent),
         false => WriteOptions::any(),
     };
-    let version = b.write(&document, &options).await.succeeds("a write after a deletion")?;
+    let version =
+        b.write(Bytes::copy_from_slice(&document), &options).await.succeeds("a write after a deletion")?;
     reads(&a, "A", &document, Some(&version)).await.map(drop)
 }
 

@@ -1,5 +1,6 @@
 //! C1 and C2: what the store lacks, and what it calls itself.
 
+use bytes::Bytes;
 use groundstate_statemgr::{Capabilities, Exclusion, StateStore};
 
 use crate::cases::absent::refusals;
@@ -53,7 +54,7 @@ pub(super) async fn display(cx: &Cx) -> Step {
     equal("`Display` after a write", &a.to_string(), &name)?;
     let mut shown = vec![("`Display`", name), ("`Debug`", format!("{a:?}"))];
     // An error that can be had everywhere, to see what stands in it.
-    match a.write(b"", &groundstate_statemgr::WriteOptions::any()).await {
+    match a.write(Bytes::from_static(b""), &groundstate_statemgr::WriteOptions::any()).await {
         Ok(_) => return fail("a write of zero bytes is refused", "it succeeded"),
         Err(error) => shown.push(("an error", describe(&error))),
     }

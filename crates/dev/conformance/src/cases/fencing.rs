@@ -1,5 +1,6 @@
 //! F1 to F3: tokens that tell an old holder from the present one.
 
+use bytes::Bytes;
 use groundstate_statemgr::{ErrorKind, Expect, FencingToken, LockGrant, Result, Version, WriteOptions};
 
 use crate::cases::locking::take;
@@ -32,7 +33,7 @@ pub(super) async fn grow(cx: &Cx) -> Step {
         let grant = take(cx, client, &format!("round{round}")).await?;
         grows(&grant, &mut last)?;
         if round % 2 == 0 {
-            let written = client.write(&cx.document(), &WriteOptions::any().fence(grant.fence)).await;
+            let written = client.write(cx.document().into(), &WriteOptions::any().fence(grant.fence)).await;
             written.succeeds("a write of the holder with its token")?;
         }
         if round == 4 && cx.capabilities.delete {
@@ -78,7 +79,7 @@ pub(super) async fn outdated(cx: &Cx) -> Step {
         attempts.push(("nothing", WriteOptions::expecting(Expect::Absent).fence(old.fence)));
     }
     for (what, options) in &attempts {
-        let outcome = a.write(&cx.document(), options).await;
+        let outcome = a.write(cx.document().into(), options).await;
         outcome
             .refused(ErrorKind::LockLost, &format!("a late write with an old token that expects {what}"))?;
         reads_the_same(&b, "B, after a late write,", before.as_ref()).await?;
@@ -94,12 +95,12 @@ pub(super) async fn outdated(cx: &Cx) -> Step {
         }
     }
     let document = cx.document();
-    let written = b.write(&document, &WriteOptions::any().fence(new.fence)).await;
+    let written = b.write(Bytes::copy_from_slice(&document), &WriteOptions::any().fence(new.fence)).await;
     let version = written.succeeds("a write of the holder with its token")?;
     reads(&a, "A", &document, Some(&version)).await?;
     b.unlock(&new.id).await.succeeds("the release of B")?;
     // The lock is free now, and the newer token was granted nevertheless.
-    let outcome = a.write(&cx.document(), &late()).await;
+    let outcome = a.write(cx.document().into(), &late()).await;
     outcome.refused(ErrorKind::LockLost, "a late write after the newer lock was released").map(drop)
 }
 
@@ -112,7 +113,7 @@ pub(super) async fn race(cx: &Cx) -> Step {
         let (late, last) = (cx.document(), cx.document());
         let options = WriteOptions::any().fence(old.fence);
         let futures: Vec<BoxFuture<'_, Step<Result<Version>>>> = vec![
-            Box::pin(async { Ok(a.write(&late, &options).await) }),
+            Box::pin(async { Ok(a.write(Bytes::copy_from_slice(&late), &options).await) }),
             Box::pin(lock_and_write(cx, &b, &last, round)),
         ];
         // The late write stands still after each of its steps in turn; after that, chance decides.
@@ -138,7 +139,7 @@ pub(super) async fn race(cx: &Cx) -> Step {
 
 async fn lock_and_write(cx: &Cx, b: &Client, document: &[u8], round: usize) -> Step<Result<Version>> {
     let grant = take(cx, b, &format!("new{round}")).await?;
-    let outcome = b.write(document, &WriteOptions::any().fence(grant.fence)).await;
+    let outcome = b.write(Bytes::copy_from_slice(document), &WriteOptions::any().fence(grant.fence)).await;
     b.unlock(&grant.id).await.succeeds("the release of B")?;
     Ok(outcome)
 }
@@ -150,7 +151,7 @@ pub(super) async fn broken(cx: &Cx) -> Step {
     b.force_unlock(&old.id).await.succeeds("a release by force")?;
     let before = read(&b).await?;
     let late = WriteOptions::any().fence(old.fence);
-    let outcome = a.write(&cx.document(), &late).await;
+    let outcome = a.write(cx.document().into(), &late).await;
     outcome.refused(ErrorKind::LockLost, "a write with the token of a lock that was broken")?;
     if cx.capabilities.delete {
         let outcome = a.delete(&late).await;
@@ -160,7 +161,7 @@ pub(super) async fn broken(cx: &Cx) -> Step {
     let new = take(cx, &b, "new").await?;
     let mut last = old.fence;
     grows(&new, &mut last)?;
-    let written = b.write(&cx.document(), &WriteOptions::any().fence(new.fence)).await;
+    let written = b.write(cx.document().into(), &WriteOptions::any().fence(new.fence)).await;
     written.succeeds("a write of the new holder with its token")?;
     b.unlock(&new.id).await.succeeds("the release of B")
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use bytes::Bytes;
 use groundstate_statemgr::{ErrorKind, Stored, WriteOptions};
 
 use crate::cx::{Client, Cx, put, read, reads, reads_nothing, reads_the_same};
@@ -38,7 +39,8 @@ pub(super) async fn zero_bytes(cx: &Cx) -> Step {
     } else {
         WriteOptions::any()
     };
-    let version = a.write(&document, &options).await.succeeds("a write over zero bytes")?;
+    let version =
+        a.write(Bytes::copy_from_slice(&document), &options).await.succeeds("a write over zero bytes")?;
     reads(&b, "B", &document, Some(&version)).await.map(drop)
 }
 
@@ -83,7 +85,7 @@ pub(super) async fn any_bytes(cx: &Cx) -> Step {
         let is_text = std::str::from_utf8(sample).is_ok_and(|text| !text.contains('\0'));
         let before = read(&b).await?;
         let what = format!("a write of {sample:?}");
-        let version = match a.write(sample, &WriteOptions::any()).await {
+        let version = match a.write(Bytes::copy_from_slice(sample), &WriteOptions::any()).await {
             // A place that keeps text only says so, and alters nothing.
             Err(error) if !is_text && error.kind() == ErrorKind::Invalid => {
                 reads_the_same(&b, &format!("B, after {what} was refused,"), before.as_ref()).await?;
@@ -203,7 +205,10 @@ pub(super) async fn without_lock(cx: &Cx) -> Step {
     reads(&b, "B, while A holds the lock,", &first, None).await?;
     let second = cx.document();
     let held = WriteOptions::any().fence(grant.fence);
-    let version = a.write(&second, &held).await.succeeds("a write of A, which holds the lock,")?;
+    let version = a
+        .write(Bytes::copy_from_slice(&second), &held)
+        .await
+        .succeeds("a write of A, which holds the lock,")?;
     reads(&b, "B, while A holds the lock,", &second, Some(&version)).await?;
     reads(&cx.open().await?, "a client opened while A holds the lock", &second, Some(&version)).await?;
     a.unlock(&grant.id).await.succeeds("the release")
@@ -217,7 +222,9 @@ pub(super) async fn versions(cx: &Cx) -> Step {
     for (round, number) in [0, 1, 0, 0, 2, 1, 2, 0].into_iter().enumerate() {
         let (writer, reader) = if round % 2 == 0 { (&a, &b) } else { (&b, &a) };
         let document = &documents[number];
-        let written = writer.write(document, &WriteOptions::any().force(cx.capabilities.force_write)).await;
+        let written = writer
+            .write(Bytes::copy_from_slice(document), &WriteOptions::any().force(cx.capabilities.force_write))
+            .await;
         let version = written.succeeds("a write that expects anything")?;
         for client in [writer, reader, writer] {
             reads(client, "a client, without a write in between,", document, Some(&version)).await?;

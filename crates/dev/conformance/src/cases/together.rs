@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use bytes::Bytes;
 use groundstate_statemgr::{ErrorKind, Expect, LockGrant, LockInfo, Result, Sleeper, Version, WriteOptions};
 
 use crate::cases::locking::take;
@@ -39,7 +40,9 @@ pub(super) async fn same_expectation(cx: &Cx) -> Step {
         let futures = clients
             .iter()
             .zip(&documents)
-            .map(|(client, document)| -> BoxFuture<'_, Result<Version>> { client.write(document, options) })
+            .map(|(client, document)| -> BoxFuture<'_, Result<Version>> {
+                client.write(Bytes::copy_from_slice(document), options)
+            })
             .collect();
         let part = format!("round{round}");
         let outcomes = match round {
@@ -84,7 +87,7 @@ pub(super) async fn on_threads(cx: &Cx) -> Step {
                     let Some(stored) = read(&client).await? else { return fail("a document", "nothing") };
                     let next = document(serial_of(&stored.bytes)? + 1, 0);
                     let options = WriteOptions::expecting(Expect::Version(stored.version));
-                    match client.write(&next, &options).await {
+                    match client.write(Bytes::copy_from_slice(&next), &options).await {
                         Ok(_) => left -= 1,
                         Err(error) if loses(error.kind()) => ThreadSleeper.sleep(SHORT).await,
                         Err(error) => {
@@ -174,7 +177,7 @@ async fn lock_patiently(client: &Client, info: &LockInfo, failed: &AtomicBool) -
 async fn step(client: &Client, grant: &LockGrant) -> Step {
     let Some(stored) = read(client).await? else { return fail("a document", "nothing") };
     let next = document(serial_of(&stored.bytes)? + 1, 0);
-    let written = client.write(&next, &WriteOptions::any().fence(grant.fence)).await;
+    let written = client.write(Bytes::copy_from_slice(&next), &WriteOptions::any().fence(grant.fence)).await;
     written.succeeds("a write of the holder").map(drop)
 }
 

@@ -1,5 +1,6 @@
 //! W1 to W5, W7 and W8: what a write does, and when it is refused.
 
+use bytes::Bytes;
 use groundstate_statemgr::{ErrorKind, Expect, Stored, Version, WriteOptions};
 
 use crate::cx::{Client, Cx, put, read, reads, reads_nothing, reads_the_same};
@@ -22,11 +23,15 @@ pub(super) async fn replaces(cx: &Cx) -> Step {
 
 pub(super) async fn zero_bytes(cx: &Cx) -> Step {
     let (a, b) = cx.two().await?;
-    a.write(b"", &WriteOptions::any()).await.refused(ErrorKind::Invalid, "a first write of zero bytes")?;
+    a.write(Bytes::from_static(b""), &WriteOptions::any())
+        .await
+        .refused(ErrorKind::Invalid, "a first write of zero bytes")?;
     reads_nothing(&b, "B").await?;
     let document = cx.document();
     let version = put(&a, &document).await?;
-    a.write(b"", &WriteOptions::any()).await.refused(ErrorKind::Invalid, "a write of zero bytes")?;
+    a.write(Bytes::from_static(b""), &WriteOptions::any())
+        .await
+        .refused(ErrorKind::Invalid, "a write of zero bytes")?;
     reads(&b, "B", &document, Some(&version)).await.map(drop)
 }
 
@@ -41,7 +46,7 @@ pub(super) async fn all_or_nothing(cx: &Cx) -> Step {
         let a = cx.open().await?;
         let document = cx.document_of(if waits % 2 == 0 { 30_000 } else { 500 });
         let options = WriteOptions::any();
-        let outcome = abandon_after(a.write(&document, &options), waits).await;
+        let outcome = abandon_after(a.write(Bytes::copy_from_slice(&document), &options), waits).await;
         // A client that gives up is dropped as a whole, as when its process ends.
         drop(a);
         let ended = outcome.is_some();
@@ -119,7 +124,7 @@ async fn disturbed(cx: &Cx, reader: &Client, abandoned: &[Vec<u8>], disturbance:
         return Ok(());
     }
     let document = cx.document_of(900);
-    let outcome = a.write(&document, &WriteOptions::any()).await;
+    let outcome = a.write(Bytes::copy_from_slice(&document), &WriteOptions::any()).await;
     let mut possible = vec![before];
     agrees(reader, &mut possible, abandoned, outcome, document).await?;
     let stored = read_patiently(reader).await?;
@@ -140,17 +145,22 @@ pub(super) async fn expect_absent(cx: &Cx) -> Step {
     let (a, b) = cx.two().await?;
     let absent = WriteOptions::expecting(Expect::Absent);
     let document = cx.document();
-    let version = a.write(&document, &absent).await.succeeds("the first write that expects nothing")?;
+    let version = a
+        .write(Bytes::copy_from_slice(&document), &absent)
+        .await
+        .succeeds("the first write that expects nothing")?;
     for (client, who) in [(&a, "A"), (&b, "B")] {
         let what = format!("a write of {who} that expects nothing where something is stored");
-        client.write(&cx.document(), &absent).await.refused(ErrorKind::Conflict, &what)?;
+        client.write(cx.document().into(), &absent).await.refused(ErrorKind::Conflict, &what)?;
         reads(&b, "B", &document, Some(&version)).await?;
     }
     if cx.capabilities.delete {
         b.delete(&WriteOptions::any()).await.succeeds("a deletion")?;
         let document = cx.document();
-        let version =
-            a.write(&document, &absent).await.succeeds("a write that expects nothing, after a deletion,")?;
+        let version = a
+            .write(Bytes::copy_from_slice(&document), &absent)
+            .await
+            .succeeds("a write that expects nothing, after a deletion,")?;
         reads(&b, "B", &document, Some(&version)).await?;
     }
     Ok(())
@@ -159,16 +169,18 @@ pub(super) async fn expect_absent(cx: &Cx) -> Step {
 pub(super) async fn expect_version(cx: &Cx) -> Step {
     let (a, b) = cx.two().await?;
     let made_up = Version::new("no-such-version");
-    let none = a.write(&cx.document(), &expecting(&made_up)).await;
+    let none = a.write(cx.document().into(), &expecting(&made_up)).await;
     none.refused(ErrorKind::Conflict, "a write that expects a version where nothing is stored")?;
     reads_nothing(&b, "B").await?;
 
     let first = put(&a, &cx.document()).await?;
     let document = cx.document();
-    let second =
-        b.write(&document, &expecting(&first)).await.succeeds("a write that expects what is stored")?;
+    let second = b
+        .write(Bytes::copy_from_slice(&document), &expecting(&first))
+        .await
+        .succeeds("a write that expects what is stored")?;
     for old in [&first, &made_up] {
-        let outcome = a.write(&cx.document(), &expecting(old)).await;
+        let outcome = a.write(cx.document().into(), &expecting(old)).await;
         let error =
             outcome.refused(ErrorKind::Conflict, "a write that expects a version that is not stored")?;
         let (expected, found) = error.mismatch().unwrap_or_default();
@@ -178,11 +190,13 @@ pub(super) async fn expect_version(cx: &Cx) -> Step {
         reads(&b, "B", &document, Some(&second)).await?;
     }
     let third = cx.document();
-    a.write(&third, &expecting(&second)).await.succeeds("a write that expects what is stored")?;
+    a.write(Bytes::copy_from_slice(&third), &expecting(&second))
+        .await
+        .succeeds("a write that expects what is stored")?;
     reads(&b, "B", &third, None).await?;
     if cx.capabilities.delete {
         b.delete(&WriteOptions::any()).await.succeeds("a deletion")?;
-        let outcome = a.write(&cx.document(), &expecting(&second)).await;
+        let outcome = a.write(cx.document().into(), &expecting(&second)).await;
         outcome.refused(ErrorKind::Conflict, "a write that expects a version that was deleted")?;
         reads_nothing(&b, "B").await?;
     }
@@ -196,7 +210,7 @@ async fn forced(cx: &Cx, a: &Client) -> Step {
     }
     put(a, &cx.document()).await?;
     let options = expecting(&Version::new("no-such-version")).force(true);
-    let outcome = a.write(&cx.document(), &options).await;
+    let outcome = a.write(cx.document().into(), &options).await;
     outcome.refused(ErrorKind::Conflict, "a forced write that expects a version that is not stored").map(drop)
 }
 
@@ -232,7 +246,7 @@ pub(super) async fn refused(cx: &Cx) -> Step {
     let holder = holder_of(cx, &b).await?;
     for (kind, options, empty) in refusals {
         let bytes = if empty { Vec::new() } else { cx.document() };
-        a.write(&bytes, &options).await.refused(kind, "a write that must not be")?;
+        a.write(Bytes::copy_from_slice(&bytes), &options).await.refused(kind, "a write that must not be")?;
         reads_the_same(&b, "B, after a refused write,", before.as_ref()).await?;
         equal("the holder after a refused write", &holder_of(cx, &b).await?, &holder)?;
         if grant.is_some() {
@@ -260,7 +274,7 @@ pub(super) async fn while_locked(cx: &Cx) -> Step {
     let grant = a.lock(&cx.info("a")).await.succeeds("a lock of A")?;
     let before = read(&a).await?;
     let document = cx.document();
-    match b.write(&document, &WriteOptions::any()).await {
+    match b.write(Bytes::copy_from_slice(&document), &WriteOptions::any()).await {
         Ok(version) => {
             reads(&a, "A, after B has written without the lock,", &document, Some(&version)).await?;
         }
@@ -274,16 +288,20 @@ pub(super) async fn while_locked(cx: &Cx) -> Step {
     }
     for options in [WriteOptions::any(), WriteOptions::any().fence(grant.fence)] {
         let document = cx.document();
-        let version = a.write(&document, &options).await.succeeds("a write of the holder")?;
+        let version =
+            a.write(Bytes::copy_from_slice(&document), &options).await.succeeds("a write of the holder")?;
         reads(&b, "B", &document, Some(&version)).await?;
     }
     a.unlock(&grant.id).await.succeeds("the release")?;
     let document = cx.document();
-    let version = b.write(&document, &WriteOptions::any()).await.map_err(|error| Stop::Failed {
-        expected: "a write succeeds when the lock is free".to_owned(),
-        seen: describe(&error),
-        clause: None,
-        hint: None,
-    })?;
+    let version =
+        b.write(Bytes::copy_from_slice(&document), &WriteOptions::any()).await.map_err(|error| {
+            Stop::Failed {
+                expected: "a write succeeds when the lock is free".to_owned(),
+                seen: describe(&error),
+                clause: None,
+                hint: None,
+            }
+        })?;
     reads(&a, "A", &document, Some(&version)).await.map(drop)
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
@@ -118,14 +119,14 @@ impl StateStore for PackedStore {
         }
     }
 
-    async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
+    async fn write(&self, bytes: Bytes, options: &WriteOptions) -> Result<Version> {
         if !self.is_packed.load(Ordering::Acquire) {
             return self.store.write(bytes, options).await;
         }
-        let packed = pack(bytes).map_err(|error| {
+        let packed = pack(&bytes).map_err(|error| {
             Error::new(ErrorKind::Internal, Op::Other("compress"), self).with_source(error)
         })?;
-        self.store.write(&packed, options).await
+        self.store.write(packed.into(), options).await
     }
 
     async fn delete(&self, options: &WriteOptions) -> Result<()> {

@@ -142,7 +142,7 @@ impl StateStore for ServiceBackend {
         }
     }
 
-    async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
+    async fn write(&self, bytes: Bytes, options: &WriteOptions) -> Result<Version> {
         const OP: Op = Op::Write;
         let (stack, known) = self.get(OP).await?;
         self.refuse_running(OP, &known)?;
@@ -157,9 +157,9 @@ impl StateStore for ServiceBackend {
                 return Err(changed(why));
             }
         }
-        match stack.import(Bytes::copy_from_slice(bytes)).await {
+        match stack.import(bytes.clone()).await {
             Ok(_) => {}
-            Err(error) if error.kind() == ServiceKind::Ambiguous && self.is_stored(stack, bytes).await => {}
+            Err(error) if error.kind() == ServiceKind::Ambiguous && self.is_stored(stack, &bytes).await => {}
             Err(error) if error.kind() == ServiceKind::Running => {
                 let running = stack.get().await.ok().as_ref().and_then(holder);
                 return Err(Error::locked(OP, self, running).with_source(error));

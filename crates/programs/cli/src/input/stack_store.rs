@@ -237,7 +237,7 @@ impl StateStore for StackStore {
         Ok(Some(Stored::new(read.bytes.to_vec(), Version::new(&read.version.to_string()))))
     }
 
-    async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
+    async fn write(&self, bytes: Bytes, options: &WriteOptions) -> Result<Version> {
         const OP: Op = Op::Write;
         let stack = self.backend.stack(OP).await?;
         let guard = self.backend.guard(OP).await?;
@@ -254,7 +254,7 @@ impl StateStore for StackStore {
         };
         // The commands have checked it, and know which of those that are broken may be stored.
         let mut writer = stack.writer(guard).expecting(expected).unchecked();
-        let saved = writer.save(Bytes::copy_from_slice(bytes)).await;
+        let saved = writer.save(bytes).await;
         let saved = saved.map_err(|error| failed(OP, self, error))?;
         warn(&saved.warnings);
         Ok(Version::new(&saved.version.to_string()))

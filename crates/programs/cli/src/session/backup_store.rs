@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use groundstate_durable::create_new;
 use groundstate_statemgr::{
     Capabilities, Error, ErrorKind, Expect, LockGrant, LockHolder, LockId, LockInfo, Op, Result, StateStore,
@@ -35,7 +36,7 @@ struct Memory {
     /// What was read last, until it is replaced.
     last: Option<Stored>,
     /// What could not be stored.
-    unsaved: Option<Vec<u8>>,
+    unsaved: Option<Bytes>,
     /// A signal has ended the wait for an answer before anything was written.
     interrupted: bool,
     /// A write or a deletion was sent, so what is read from now on tells what became of it.
@@ -167,13 +168,13 @@ impl StateStore for BackupStore {
         Ok(stored)
     }
 
-    async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
+    async fn write(&self, bytes: Bytes, options: &WriteOptions) -> Result<Version> {
         self.back_up(&options.expect).await?;
-        let written = self.answered(Op::Write, self.remote.store.write(bytes, options)).await;
+        let written = self.answered(Op::Write, self.remote.store.write(bytes.clone(), options)).await;
         // What a service finds invalid is kept too: it may be too large for it.
         let refused = |error: &Error| error.kind() == ErrorKind::Unsupported || bytes.is_empty();
         self.memory().unsaved = match &written {
-            Err(error) if !refused(error) => Some(bytes.to_vec()),
+            Err(error) if !refused(error) => Some(bytes),
             _ => None,
         };
         written

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use groundstate_backends::local_path;
 use groundstate_common::{OsIds, SystemClock};
 use groundstate_encryption_providers::{EncryptedStore, Encryption};
+use groundstate_statefile::DecodeOptions;
 use groundstate_statemgr::{Manager, ManagerOptions, StateStore, WorkspaceName};
 use groundstate_statemgr_fs::Backup;
 use groundstate_statemgr_wal::journal_folder;
@@ -18,6 +19,7 @@ use crate::input::location::{StateLocation, with_suffix};
 use crate::input::packed::PackedStore;
 use crate::input::remote::{Located, Remote};
 use crate::input::state::family_of;
+use crate::input::threads::threads;
 use crate::report::error::Result;
 use crate::session::backup_store::BackupStore;
 use crate::session::who::who;
@@ -78,7 +80,7 @@ impl ManagedState {
                 (Arc::<BackupStore>::clone(&backup_store), Some(backup_store), None)
             }
         };
-        let options = ManagerOptions::default().who(who()).locking(locking);
+        let options = options(locking);
         let manager = Manager::new(wrap(store), Arc::new(SystemClock), Arc::new(OsIds), options);
         Ok(Self { name, argument, manager: Arc::new(manager), backup_store, changes, encryption: None })
     }
@@ -103,7 +105,7 @@ impl ManagedState {
                 (Arc::<BackupStore>::clone(&backup_store), Some(backup_store))
             }
         };
-        let options = ManagerOptions::default().who(who()).locking(locking);
+        let options = options(locking);
         let manager = Manager::new(store, Arc::new(SystemClock), Arc::new(OsIds), options);
         let manager = Arc::new(manager);
         Ok(Self { name, argument: argument.to_owned(), manager, backup_store, changes, encryption: None })
@@ -139,4 +141,10 @@ pub(crate) fn backups(state: &Path) -> Vec<PathBuf> {
     found.sort_unstable_by(|a, b| b.cmp(a));
     found.truncate(5);
     found.iter().map(|name| state.with_file_name(name)).collect()
+}
+
+/// How states are read and written.
+fn options(locking: bool) -> ManagerOptions {
+    let decode = DecodeOptions::default().threads(threads());
+    ManagerOptions::default().who(who()).locking(locking).decode(decode)
 }

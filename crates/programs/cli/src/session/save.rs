@@ -39,7 +39,7 @@ pub(crate) fn replace(
             paths::follow(path).map_err(|error| Failure::unwritable(path, &error))?;
             let mut bytes = Vec::new();
             write(&mut bytes).map_err(|error| Failure::unwritable(path, &error))?;
-            return overwrite(path, expected, &bytes);
+            return overwrite(path, expected, bytes);
         }
         // Links to open pipes, such as `/dev/stdout`, lead to no path.
         Ok(_) if paths::takes_output(path) => write_into(path, write),
@@ -76,12 +76,12 @@ pub(crate) fn write_document(bytes: &[u8], path: Option<&Path>) -> Result<()> {
 }
 
 /// Overwrites a file that exists.
-fn overwrite(path: &Path, expected: Option<&[u8]>, bytes: &[u8]) -> Result<()> {
+fn overwrite(path: &Path, expected: Option<&[u8]>, bytes: Vec<u8>) -> Result<()> {
     let opened = ManagedState::open_raw(StateLocation::at(path)?, Backup::None, false)?;
     unlocked(&opened, async |manager| {
         let store = manager.store();
         let stored = store.read().await?;
-        if !is_encrypted(bytes) && stored.as_ref().is_some_and(|stored| is_encrypted(&stored.bytes)) {
+        if !is_encrypted(&bytes) && stored.as_ref().is_some_and(|stored| is_encrypted(&stored.bytes)) {
             return Err(over_encrypted(&opened.name).into());
         }
         let mut options = WriteOptions::any();
@@ -92,7 +92,7 @@ fn overwrite(path: &Path, expected: Option<&[u8]>, bytes: &[u8]) -> Result<()> {
             })?;
             options = WriteOptions::expecting(Expect::Version(stored.version));
         }
-        match store.write(bytes, &options).await {
+        match store.write(bytes.into(), &options).await {
             Ok(_) => Ok(()),
             // Commands that only have an output do not wait for it.
             Err(error) if error.kind() == ErrorKind::Locked => {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use groundstate_backends::{BackendsError, Opened, PlaceUrl, Purpose, Registry, Settings};
+use groundstate_statemgr::bytes::Bytes;
 use groundstate_statemgr::{Backend, StateStore, WorkspaceName, WriteOptions};
 use groundstate_testkit::HttpStateServer;
 use serde_json::{Value, json};
@@ -222,7 +223,7 @@ async fn a_state_is_opened_by_its_address_and_by_its_directory() {
     for argument in [address.as_str(), dir.path().to_str().unwrap()] {
         let place = Registry::standard().place(argument, None, &context(&[])).unwrap();
         let store = place.opened.backend.store(&place.workspace).unwrap();
-        store.write(b"{}", &WriteOptions::any()).await.unwrap();
+        store.write(Bytes::from_static(b"{}"), &WriteOptions::any()).await.unwrap();
         assert_eq!(place.opened.backend.list().await.unwrap(), [WorkspaceName::default_name()]);
         assert_eq!(store.to_string(), address);
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use groundstate_backends::{BackendsError, Location, PlaceUrl, Registry, Settings};
+use groundstate_statemgr::bytes::Bytes;
 use groundstate_statemgr::{Backend, MemoryBackend, StateStore, WorkspaceName, WriteOptions};
 
 use crate::support::{Shelf, context, directory, name};
@@ -83,7 +84,7 @@ async fn a_program_adds_back_ends_of_its_own() {
     let registry = Registry::standard().with(Arc::new(Shelf(memory.clone())));
     let kinds: Vec<&str> = registry.kinds().collect();
     assert!(kinds.contains(&"local") && kinds.contains(&"shelf"), "{kinds:?}");
-    memory.store(&name("a")).unwrap().write(b"{}", &WriteOptions::any()).await.unwrap();
+    memory.store(&name("a")).unwrap().write(Bytes::from_static(b"{}"), &WriteOptions::any()).await.unwrap();
     let opened = registry.place("shelf://board", None, &context(&[])).unwrap().opened;
     assert_eq!(opened.backend.list().await.unwrap(), [WorkspaceName::default_name(), name("a")]);
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use groundstate_encryption_providers::common::{Entropy, OsEntropy};
 use groundstate_encryption_providers::encryption::{
     BoxError, Chain, Envelope, Key, KeyRequest, KeyUse, ProvidedKey, Status,
@@ -28,21 +29,25 @@ async fn raw(place: &SharedMemory) -> Vec<u8> {
 async fn plaintext_never_reaches_the_inner_store() {
     let place = SharedMemory::new("prod");
     let store = open(&place, by_passphrase(NEW, "method = method.aes_gcm.main"));
-    let version = store.write(STATE, &WriteOptions::expecting(Expect::Absent)).await.unwrap();
+    let version =
+        store.write(Bytes::copy_from_slice(STATE), &WriteOptions::expecting(Expect::Absent)).await.unwrap();
     let stored = raw(&place).await;
     assert!(Envelope::parse(&stored).unwrap().is_some());
     assert!(!String::from_utf8(stored).unwrap().contains("outputs"));
     let read = store.read().await.unwrap().unwrap();
     assert_eq!((read.bytes.as_slice(), &read.version), (STATE, &version));
     assert_eq!(store.last_read().unwrap().status, Status::Satisfied);
-    let conflict = store.write(STATE, &WriteOptions::expecting(Expect::Absent)).await.unwrap_err();
+    let conflict = store
+        .write(Bytes::copy_from_slice(STATE), &WriteOptions::expecting(Expect::Absent))
+        .await
+        .unwrap_err();
     assert_eq!(conflict.kind(), ErrorKind::Conflict);
 }
 
 #[tokio::test]
 async fn a_state_in_the_clear_is_refused_without_the_method_for_it_and_migrates_with_it() {
     let place = SharedMemory::new("prod");
-    place.open().write(STATE, &WriteOptions::any()).await.unwrap();
+    place.open().write(Bytes::copy_from_slice(STATE), &WriteOptions::any()).await.unwrap();
     let error = open(&place, by_passphrase(NEW, "method = method.aes_gcm.main")).read().await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Denied);
     assert!(error.to_string().contains("unencrypted payload without unencrypted method"), "{error}");
@@ -51,13 +56,13 @@ async fn a_state_in_the_clear_is_refused_without_the_method_for_it_and_migrates_
     let store = open(&place, rollout);
     assert_eq!(store.read().await.unwrap().unwrap().bytes, STATE);
     assert_eq!(store.last_read().unwrap().status, Status::Migration);
-    store.write(STATE, &WriteOptions::any()).await.unwrap();
+    store.write(Bytes::copy_from_slice(STATE), &WriteOptions::any()).await.unwrap();
     assert!(Envelope::parse(&raw(&place).await).unwrap().is_some());
     let rollback =
         by_passphrase(NEW, "method = method.unencrypted.plain\nfallback {\nmethod = method.aes_gcm.main\n}");
     let store = open(&place, rollback);
     assert_eq!(store.read().await.unwrap().unwrap().bytes, STATE);
-    store.write(STATE, &WriteOptions::any()).await.unwrap();
+    store.write(Bytes::copy_from_slice(STATE), &WriteOptions::any()).await.unwrap();
     assert_eq!(raw(&place).await, STATE);
 }
 
@@ -65,7 +70,10 @@ async fn a_state_in_the_clear_is_refused_without_the_method_for_it_and_migrates_
 async fn another_passphrase_reads_nothing_and_changes_nothing() {
     let place = SharedMemory::new("prod");
     let target = "method = method.aes_gcm.main";
-    open(&place, by_passphrase(OLD, target)).write(STATE, &WriteOptions::any()).await.unwrap();
+    open(&place, by_passphrase(OLD, target))
+        .write(Bytes::copy_from_slice(STATE), &WriteOptions::any())
+        .await
+        .unwrap();
     let before = raw(&place).await;
     let error = open(&place, by_passphrase(NEW, target)).read().await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Denied);
@@ -83,7 +91,7 @@ async fn damage_is_told_from_missing_keys() {
         ("{\"encryption_version\":\"v9\",\"encrypted_data\":\"\"}", ErrorKind::Unsupported),
         ("{\"encryption_version\":\"v0\",\"encrypted_data\":\"\"}", ErrorKind::Denied),
     ] {
-        place.open().write(stored.as_bytes(), &WriteOptions::any()).await.unwrap();
+        place.open().write(Bytes::copy_from_slice(stored.as_bytes()), &WriteOptions::any()).await.unwrap();
         let error = open(&place, by_passphrase(NEW, target)).read().await.unwrap_err();
         assert_eq!(error.kind(), kind, "{error}");
     }
@@ -136,12 +144,12 @@ async fn a_service_is_asked_once_to_read_and_once_to_write() {
     let store = EncryptedStore::new(place.open(), encryption.clone());
     assert!(store.read().await.unwrap().is_none());
     assert_eq!(asked(), (0, 0));
-    store.write(STATE, &WriteOptions::any()).await.unwrap();
+    store.write(Bytes::copy_from_slice(STATE), &WriteOptions::any()).await.unwrap();
     assert_eq!(asked(), (1, 0));
     let other = EncryptedStore::new(place.open(), encryption);
     for _ in 0..3 {
         assert_eq!(other.read().await.unwrap().unwrap().bytes, STATE);
-        other.write(STATE, &WriteOptions::any()).await.unwrap();
+        other.write(Bytes::copy_from_slice(STATE), &WriteOptions::any()).await.unwrap();
     }
     assert_eq!(asked(), (1, 1));
 }
@@ -150,7 +158,7 @@ async fn a_service_is_asked_once_to_read_and_once_to_write() {
 async fn a_type_without_a_service_is_named_and_nothing_is_written() {
     let place = SharedMemory::new("prod");
     let store = open(&place, by_service());
-    let error = store.write(STATE, &WriteOptions::any()).await.unwrap_err();
+    let error = store.write(Bytes::copy_from_slice(STATE), &WriteOptions::any()).await.unwrap_err();
     let causes = std::error::Error::source(&error).unwrap();
     let cause = causes.source().unwrap().to_string();
     assert_eq!(

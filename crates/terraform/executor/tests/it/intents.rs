@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use groundstate_executor::{IntentLog, MemoryIntents, StoredIntents};
 use groundstate_ordering::effects::Intent;
 use groundstate_ordering::{ApplyKind, OpKind};
@@ -92,7 +93,7 @@ async fn documents_that_cannot_be_understood_are_refused() {
         (note("create", "").replace("provider[", "["), "provider"),
     ] {
         let place = SharedMemory::new("intents");
-        place.open().write(document.as_bytes(), &WriteOptions::any()).await.unwrap();
+        place.open().write(Bytes::copy_from_slice(document.as_bytes()), &WriteOptions::any()).await.unwrap();
         let error = StoredIntents::new(Arc::new(place.open())).read().await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Corrupt);
         assert!(error.to_string().contains(why), "{error} for {document}");

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use groundstate_statemgr::{
     Capabilities, LockGrant, LockHolder, LockId, LockInfo, Result, StateStore, Stored, Version, WriteOptions,
 };
@@ -98,7 +99,7 @@ impl<S: StateStore> StateStore for Trapped<S> {
         self.store.read().await
     }
 
-    async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
+    async fn write(&self, bytes: Bytes, options: &WriteOptions) -> Result<Version> {
         self.trap.point(&format!("before {}", self.name)).await;
         let version = self.store.write(bytes, options).await;
         self.trap.point(&format!("after {}", self.name)).await;

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use bytes::Bytes;
 use groundstate_conformance::block_on;
 use groundstate_statemgr::{ErrorKind, Expect, StateStore, WriteOptions};
 use groundstate_statemgr_fs::{Backup, FsOptions, Publish};
@@ -61,10 +62,16 @@ fn expectations_are_about_what_reads_give_also_with_two_paths() {
     let store = folder.store_with(FsOptions::new().read_from(folder.join("in.tfstate")));
     let stored = block_on(store.read()).unwrap().unwrap();
     let options = WriteOptions::expecting(Expect::Absent);
-    assert_eq!(block_on(store.write(b"new", &options)).unwrap_err().kind(), ErrorKind::Conflict);
+    assert_eq!(
+        block_on(store.write(Bytes::from_static(b"new"), &options)).unwrap_err().kind(),
+        ErrorKind::Conflict
+    );
     let options = WriteOptions::expecting(Expect::Version(stored.version));
-    block_on(store.write(b"new", &options)).unwrap();
-    assert_eq!(block_on(store.write(b"newer", &options)).unwrap_err().kind(), ErrorKind::Conflict);
+    block_on(store.write(Bytes::from_static(b"new"), &options)).unwrap();
+    assert_eq!(
+        block_on(store.write(Bytes::from_static(b"newer"), &options)).unwrap_err().kind(),
+        ErrorKind::Conflict
+    );
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::fs::{self, OpenOptions};
 use std::path::Path;
 
+use bytes::Bytes;
 use groundstate_conformance::block_on;
 use groundstate_statemgr::{Expect, StateStore, WriteOptions};
 use groundstate_statemgr_fs::{Backup, FsOptions};
@@ -50,7 +51,8 @@ fn step(store: &Calls, path: &Path) -> Result<(), String> {
         None => (1, Expect::Absent),
     };
     let options = WriteOptions::expecting(expect).fence(grant.fence);
-    block_on(store.0.write(next.to_string().as_bytes(), &options)).map_err(|error| shown(&error))?;
+    block_on(store.0.write(Bytes::copy_from_slice(next.to_string().as_bytes()), &options))
+        .map_err(|error| shown(&error))?;
     fs::remove_file(&witness).map_err(|error| error.to_string())?;
     store.unlock(&grant).map_err(|error| shown(&error))
 }

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
+use bytes::Bytes;
 use groundstate_conformance::block_on;
 use groundstate_statemgr::{ErrorKind, LockId, LockInfo, StateStore, WriteOptions};
 use groundstate_statemgr_fs::FsOptions;
@@ -209,9 +210,12 @@ fn a_token_counts_for_as_long_as_its_lock_is_held() {
     let store = folder.store();
     let grant = store.lock().unwrap();
     let fenced = WriteOptions::any().fence(grant.fence);
-    block_on(store.0.write(b"one", &fenced)).unwrap();
+    block_on(store.0.write(Bytes::from_static(b"one"), &fenced)).unwrap();
     store.unlock(&grant).unwrap();
-    assert_eq!(block_on(store.0.write(b"two", &fenced)).unwrap_err().kind(), ErrorKind::LockLost);
+    assert_eq!(
+        block_on(store.0.write(Bytes::from_static(b"two"), &fenced)).unwrap_err().kind(),
+        ErrorKind::LockLost
+    );
     assert_eq!(store.read().unwrap().unwrap(), b"one");
 }
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use bytes::Bytes;
 use groundstate_common::{Clock, OsIds, SystemClock};
 use groundstate_conformance::block_on;
 use groundstate_statemgr::{Error, LockGrant, LockHolder, LockInfo, Result, StateStore, WriteOptions};
@@ -77,7 +78,7 @@ impl Calls {
     }
 
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<()> {
-        block_on(self.0.write(bytes, &WriteOptions::any())).map(drop)
+        block_on(self.0.write(Bytes::copy_from_slice(bytes), &WriteOptions::any())).map(drop)
     }
 
     pub(crate) fn lock(&self) -> Result<LockGrant> {

@@ -3,6 +3,7 @@
 use std::fs;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use groundstate_common::SystemClock;
 use groundstate_conformance::block_on;
 use groundstate_statemgr::{ErrorKind, StateStore, WriteOptions};
@@ -46,7 +47,7 @@ fn they_lie_where_terraform_keeps_them() {
         ("a", "terraform.tfstate.d/a/terraform.tfstate"),
     ] {
         let store = all.store(&name(workspace)).unwrap();
-        block_on(store.write(EMPTY, &WriteOptions::any())).unwrap();
+        block_on(store.write(Bytes::copy_from_slice(EMPTY), &WriteOptions::any())).unwrap();
         assert_eq!(fs::read(folder.join(path)).unwrap(), EMPTY);
     }
     fs::write(folder.join("terraform.tfstate.d/file"), "").unwrap();
@@ -85,7 +86,7 @@ fn one_is_deleted_only_if_nothing_is_lost_with_it_or_by_force() {
     assert_eq!(refused(&a), ErrorKind::NotFound);
     let home = folder.join("terraform.tfstate.d/a");
     let write = |bytes: &[u8]| {
-        block_on(all.store(&a).unwrap().write(bytes, &WriteOptions::any())).unwrap();
+        block_on(all.store(&a).unwrap().write(Bytes::copy_from_slice(bytes), &WriteOptions::any())).unwrap();
     };
     write(WITH_RESOURCE);
     assert_eq!(refused(&a), ErrorKind::Invalid);

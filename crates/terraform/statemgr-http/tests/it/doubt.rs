@@ -1,5 +1,6 @@
 //! Answers that get lost: what was done is found out, and nothing is done twice.
 
+use bytes::Bytes;
 use groundstate_statemgr::{ErrorKind, Expect, StateStore, WriteOptions};
 use groundstate_testkit::{Answer, Fault, HttpStateServer};
 
@@ -67,7 +68,7 @@ async fn a_write_whose_answer_got_lost_is_not_repeated() {
         let grant = store.lock(&info("7")).await.unwrap();
         server.clear_requests();
         server.fault(loss.on("POST", "*").nth(1));
-        let version = store.write(&state(2), &WriteOptions::any()).await.unwrap();
+        let version = store.write(Bytes::copy_from_slice(&state(2)), &WriteOptions::any()).await.unwrap();
         assert_eq!(sent(&server), ["POST?ID=7", "GET"]);
         assert_eq!(store.read().await.unwrap().unwrap().version, version);
         store.unlock(&grant.id).await.unwrap();
@@ -83,7 +84,7 @@ async fn a_write_that_did_not_arrive_is_repeated_once_that_is_known() {
         store.read().await.unwrap();
         server.clear_requests();
         server.fault(fault.on("POST", "*").nth(1));
-        store.write(&state(2), &WriteOptions::any()).await.unwrap();
+        store.write(Bytes::copy_from_slice(&state(2)), &WriteOptions::any()).await.unwrap();
         assert_eq!(sent(&server), ["POST", "GET", "POST"]);
         assert_eq!(server.state(PATH).unwrap(), state(2));
     }
@@ -97,14 +98,14 @@ async fn a_write_is_not_repeated_over_what_another_client_has_stored() {
     store.read().await.unwrap();
     server.put_state(PATH, state(9));
     server.fault(Fault::before_500().on("POST", "*").nth(1));
-    let error = store.write(&state(2), &WriteOptions::any()).await.unwrap_err();
+    let error = store.write(Bytes::copy_from_slice(&state(2)), &WriteOptions::any()).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
     assert_eq!((server.state(PATH).unwrap(), server.count("POST", "*")), (state(9).into(), 1));
     // Without a look before, nothing tells the other's write from an earlier one.
     let blind = client(&server);
     server.clear_faults();
     server.fault(Fault::before_500().on("POST", "*").nth(1));
-    let error = blind.write(&state(2), &WriteOptions::any()).await.unwrap_err();
+    let error = blind.write(Bytes::copy_from_slice(&state(2)), &WriteOptions::any()).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Ambiguous, "{error}");
     assert_eq!((server.state(PATH).unwrap(), server.count("POST", "*")), (state(9).into(), 2));
 }
@@ -116,7 +117,7 @@ async fn a_write_that_cannot_be_looked_up_is_ambiguous() {
     let store = client(&server);
     store.read().await.unwrap();
     server.fault(Fault::drop_after_commit());
-    let error = store.write(&state(2), &WriteOptions::any()).await.unwrap_err();
+    let error = store.write(Bytes::copy_from_slice(&state(2)), &WriteOptions::any()).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Ambiguous, "{error}");
     assert_eq!(server.count("POST", "*"), 1);
 }
@@ -124,13 +125,13 @@ async fn a_write_that_cannot_be_looked_up_is_ambiguous() {
 #[tokio::test]
 async fn a_2xx_that_promises_nothing_is_looked_up() {
     let server = HttpStateServer::start_flawed(groundstate_testkit::HttpFlaw::AcceptsUploadsForLater);
-    client(&server).write(&state(1), &WriteOptions::any()).await.unwrap();
+    client(&server).write(Bytes::copy_from_slice(&state(1)), &WriteOptions::any()).await.unwrap();
     assert_eq!(sent(&server), ["POST", "GET"]);
     server.clear_requests();
     server.fault(Fault::instead(Answer::new(202)).on("POST", "*"));
     let store = client(&server);
     store.read().await.unwrap();
-    let error = store.write(&state(2), &WriteOptions::any()).await.unwrap_err();
+    let error = store.write(Bytes::copy_from_slice(&state(2)), &WriteOptions::any()).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
     assert_eq!(server.count("POST", "*"), 1);
 }
@@ -144,7 +145,7 @@ async fn a_refusal_after_a_lost_answer_is_looked_up() {
     server.fault(Fault::drop_after_commit().on("POST", "*").nth(1));
     // The look fails as well, and the second attempt is refused because the first one was carried out.
     server.fault(Fault::instead(Answer::new(200).body(state(1))).on("GET", "*").nth(1));
-    store.write(&state(2), &WriteOptions::any()).await.unwrap();
+    store.write(Bytes::copy_from_slice(&state(2)), &WriteOptions::any()).await.unwrap();
     assert_eq!(sent(&server), ["GET", "POST", "GET", "POST", "GET"]);
 }
 
@@ -154,7 +155,7 @@ async fn a_release_whose_answer_got_lost_is_one() {
         let server = HttpStateServer::start_blocking();
         let (store, other) = (client(&server), client(&server));
         let grant = store.lock(&info("7")).await.unwrap();
-        store.write(&state(1), &WriteOptions::any()).await.unwrap();
+        store.write(Bytes::copy_from_slice(&state(1)), &WriteOptions::any()).await.unwrap();
         server.fault(loss.clone().on("UNLOCK", "*").nth(1));
         store.unlock(&grant.id).await.unwrap();
         assert_eq!(sent(&server), ["LOCK", "POST?ID=7", "UNLOCK", "UNLOCK"]);
@@ -186,13 +187,16 @@ async fn conditions_are_marks_of_the_server_and_survive_lost_answers() {
         let mut config = config(&server);
         config.conditional_write = true;
         let store = open(&config);
-        let first = store.write(&state(1), &WriteOptions::expecting(Expect::Absent)).await.unwrap();
+        let first = store
+            .write(Bytes::copy_from_slice(&state(1)), &WriteOptions::expecting(Expect::Absent))
+            .await
+            .unwrap();
         server.clear_requests();
         server.fault(loss.on("POST", "*").nth(1));
         let expect = WriteOptions::expecting(Expect::Version(first.clone()));
-        store.write(&state(2), &expect).await.unwrap();
+        store.write(Bytes::copy_from_slice(&state(2)), &expect).await.unwrap();
         assert_eq!(sent(&server), ["POST", "GET"]);
-        let conflict = store.write(&state(3), &expect).await.unwrap_err();
+        let conflict = store.write(Bytes::copy_from_slice(&state(3)), &expect).await.unwrap_err();
         assert_eq!(conflict.kind(), ErrorKind::Conflict, "{conflict}");
         assert!(conflict.mismatch().unwrap().0.contains(first.as_str()), "{conflict}");
     }
@@ -204,10 +208,13 @@ async fn the_same_content_under_another_mark_is_what_is_expected() {
     let mut config = config(&server);
     config.conditional_write = true;
     let (store, other) = (open(&config), open(&config));
-    let first = store.write(&state(1), &WriteOptions::any()).await.unwrap();
+    let first = store.write(Bytes::copy_from_slice(&state(1)), &WriteOptions::any()).await.unwrap();
     // The mark that this client knows is not in force any more, and the bytes are.
     server.fault(Fault::instead(Answer::new(412)).on("POST", "*").nth(1));
-    store.write(&state(2), &WriteOptions::expecting(Expect::Version(first))).await.unwrap();
+    store
+        .write(Bytes::copy_from_slice(&state(2)), &WriteOptions::expecting(Expect::Version(first)))
+        .await
+        .unwrap();
     let second = other.read().await.unwrap().unwrap().version;
     other.delete(&WriteOptions::expecting(Expect::Version(second.clone()))).await.unwrap();
     let gone = store.delete(&WriteOptions::expecting(Expect::Version(second))).await.unwrap_err();
@@ -222,8 +229,10 @@ async fn a_server_without_marks_has_no_conditions() {
     server.fault(Fault::instead(Answer::new(200).body(state(1))).on("GET", "*"));
     let store = open(&config);
     let version = store.read().await.unwrap().unwrap().version;
-    let refused =
-        store.write(&state(2), &WriteOptions::expecting(Expect::Version(version))).await.unwrap_err();
+    let refused = store
+        .write(Bytes::copy_from_slice(&state(2)), &WriteOptions::expecting(Expect::Version(version)))
+        .await
+        .unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Unsupported, "{refused}");
     assert_eq!(server.count("POST", "*"), 0);
 }

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use groundstate_statemgr::{Backend, ErrorKind, HistoryId, StateStore, WorkspaceName, WriteOptions};
@@ -51,7 +52,7 @@ async fn answers_without_end_are_cut_off() {
         let error = open(&small).read().await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
         // A write is done once its status says so, whatever follows.
-        open(&small).write(&state(1), &WriteOptions::any()).await.unwrap();
+        open(&small).write(Bytes::copy_from_slice(&state(1)), &WriteOptions::any()).await.unwrap();
     }
     for status in [423, 403, 500] {
         let server = Recorder::start(Answer::new(status).body(vec![b'{'; 1 << 16]).endless());

@@ -1,5 +1,6 @@
 //! Locks of other programs, refusals that say little, and releases.
 
+use bytes::Bytes;
 use groundstate_statemgr::{ErrorKind, LockId, StateStore, WriteOptions};
 use groundstate_testkit::{Answer, Fault, HttpFlaw, HttpStateServer};
 
@@ -119,9 +120,9 @@ async fn a_lock_that_was_broken_is_noticed_by_the_write_and_by_the_release() {
     let server = HttpStateServer::start_blocking();
     let store = client(&server);
     let grant = store.lock(&info("7")).await.unwrap();
-    store.write(&state(1), &WriteOptions::any()).await.unwrap();
+    store.write(Bytes::copy_from_slice(&state(1)), &WriteOptions::any()).await.unwrap();
     server.set_lock(PATH, Some(ALICE));
-    let refused = store.write(&state(2), &WriteOptions::any()).await.unwrap_err();
+    let refused = store.write(Bytes::copy_from_slice(&state(2)), &WriteOptions::any()).await.unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::LockLost, "{refused}");
     assert!(refused.to_string().contains("alice@ci"), "{refused}");
     assert_eq!(server.state(PATH).unwrap(), state(1));
@@ -134,7 +135,7 @@ async fn a_lock_that_was_broken_is_noticed_by_the_write_and_by_the_release() {
     let stale = client(&server);
     stale.lock(&info("8")).await.unwrap();
     server.set_lock(PATH, None);
-    let refused = stale.write(&state(2), &WriteOptions::any()).await.unwrap_err();
+    let refused = stale.write(Bytes::copy_from_slice(&state(2)), &WriteOptions::any()).await.unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Conflict, "{refused}");
     assert!(refused.to_string().contains("the lock was lost"), "{refused}");
 }
@@ -164,10 +165,10 @@ async fn a_release_that_is_answered_with_another_2xx_is_one() {
         let server = HttpStateServer::start_blocking();
         let store = client(&server);
         let grant = store.lock(&info("7")).await.unwrap();
-        store.write(&state(1), &WriteOptions::any()).await.unwrap();
+        store.write(Bytes::copy_from_slice(&state(1)), &WriteOptions::any()).await.unwrap();
         server.fault(Fault::after_commit(status, "done").on("UNLOCK", "*"));
         store.unlock(&grant.id).await.unwrap();
-        store.write(&state(2), &WriteOptions::any()).await.unwrap();
+        store.write(Bytes::copy_from_slice(&state(2)), &WriteOptions::any()).await.unwrap();
         assert_eq!(sent(&server), ["LOCK", "POST?ID=7", "UNLOCK", "POST"]);
     }
 }

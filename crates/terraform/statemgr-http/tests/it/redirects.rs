@@ -1,5 +1,6 @@
 //! Redirects: two kinds are followed, and none takes credentials to another server.
 
+use bytes::Bytes;
 use groundstate_statemgr::{ErrorKind, StateStore, WriteOptions};
 use groundstate_testkit::{Answer, Fault, HttpStateServer, Recorder};
 
@@ -19,7 +20,7 @@ async fn verb_and_body_go_along_with_307_and_308() {
         }
         server.fault(Fault::instead(moved(status, "/moved?ID=7")).on("POST", PATH));
         let grant = store.lock(&info("7")).await.unwrap();
-        store.write(&state(1), &WriteOptions::any()).await.unwrap();
+        store.write(Bytes::copy_from_slice(&state(1)), &WriteOptions::any()).await.unwrap();
         store.unlock(&grant.id).await.unwrap();
         assert_eq!(sent(&server), ["LOCK", "LOCK", "POST?ID=7", "POST?ID=7", "UNLOCK", "UNLOCK"]);
         let requests = server.requests();
@@ -36,7 +37,7 @@ async fn redirects_that_turn_a_request_into_another_are_refused() {
         let server = Recorder::start(moved(status, &thief.endpoint()));
         let store = client(&server);
         let mut errors = vec![store.read().await.unwrap_err(), store.lock(&info("7")).await.unwrap_err()];
-        errors.push(store.write(&state(1), &WriteOptions::any()).await.unwrap_err());
+        errors.push(store.write(Bytes::copy_from_slice(&state(1)), &WriteOptions::any()).await.unwrap_err());
         for error in errors {
             assert_eq!(error.kind(), ErrorKind::Invalid, "{status}: {error}");
             assert!(error.to_string().contains("only 307 and 308"), "{status}: {error}");
@@ -56,7 +57,7 @@ async fn credentials_stay_with_the_server_that_they_are_for() {
     let to = format!("{}/there", other.endpoint().replace("http://", "http://eve:pw@"));
     server.fault(Fault::instead(moved(307, &to)));
     let store = open(&config);
-    store.write(&state(1), &WriteOptions::any()).await.unwrap();
+    store.write(Bytes::copy_from_slice(&state(1)), &WriteOptions::any()).await.unwrap();
     assert_eq!(other.state("/there").unwrap(), state(1));
     let [request] = &other.requests()[..] else { panic!("{:?}", other.requests()) };
     assert_eq!((request.header("authorization"), request.header("x-token")), (None, None));

@@ -1,5 +1,6 @@
 //! What goes over the wire, compared with what was recorded from Terraform.
 
+use bytes::Bytes;
 use groundstate_statemgr::{ErrorKind, StateStore, WriteOptions};
 use groundstate_statemgr_http::HttpConfig;
 use groundstate_testkit::{Answer, HttpStateServer, Recorder};
@@ -23,7 +24,7 @@ async fn a_lock_and_its_release_are_terraforms_byte_for_byte() {
         ..info("")
     };
     let grant = store.lock(&info).await.unwrap();
-    store.write(&state(1), &WriteOptions::any()).await.unwrap();
+    store.write(Bytes::copy_from_slice(&state(1)), &WriteOptions::any()).await.unwrap();
     store.unlock(&grant.id).await.unwrap();
     let requests = server.requests();
     assert_eq!(sent(&server), ["LOCK", "POST?ID=d80b1ecd-9086-3145-7665-2913283f1c2c", "UNLOCK"]);
@@ -43,14 +44,14 @@ async fn only_writes_name_the_lock_and_only_while_it_is_held() {
     config.address.push_str("?y=2&x=1");
     config.lock_address.as_mut().unwrap().push_str("?z=3");
     let store = open(&config);
-    store.write(&state(1), &WriteOptions::any()).await.unwrap();
+    store.write(Bytes::copy_from_slice(&state(1)), &WriteOptions::any()).await.unwrap();
     let grant = store.lock(&info("7")).await.unwrap();
     store.read().await.unwrap();
-    store.write(&state(2), &WriteOptions::any()).await.unwrap();
+    store.write(Bytes::copy_from_slice(&state(2)), &WriteOptions::any()).await.unwrap();
     store.delete(&WriteOptions::any()).await.unwrap();
     store.unlock(&grant.id).await.unwrap();
     // Terraform still names the lock here.
-    store.write(&state(3), &WriteOptions::any()).await.unwrap();
+    store.write(Bytes::copy_from_slice(&state(3)), &WriteOptions::any()).await.unwrap();
     assert_eq!(
         sent(&server),
         [
@@ -86,7 +87,7 @@ async fn verbs_addresses_and_headers_are_those_of_the_options() {
     server.require_basic("ana", "secret");
     let store = open(&config);
     let grant = store.lock(&info("7")).await.unwrap();
-    store.write(&state(1), &WriteOptions::any()).await.unwrap();
+    store.write(Bytes::copy_from_slice(&state(1)), &WriteOptions::any()).await.unwrap();
     store.unlock(&grant.id).await.unwrap();
     assert_eq!(sent(&server), ["POST", "PUT?ID=7", "DELETE"]);
     for request in server.requests() {
@@ -138,7 +139,7 @@ async fn each_status_has_its_kind() {
         let store = open(&config);
         let outcome = match method {
             "GET" => store.read().await.map(drop),
-            "POST" => store.write(&state(1), &WriteOptions::any()).await.map(drop),
+            "POST" => store.write(Bytes::copy_from_slice(&state(1)), &WriteOptions::any()).await.map(drop),
             _ => store.lock(&info("7")).await.map(drop),
         };
         let error = outcome.unwrap_err();
@@ -158,7 +159,7 @@ async fn a_state_without_a_lock_address_is_written_without_one() {
     let server = HttpStateServer::start_blocking();
     let store = open(&quick(HttpConfig::new(format!("{}{PATH}", server.endpoint()))));
     assert!(!store.capabilities().locking && !store.capabilities().conditional_write);
-    store.write(&state(1), &WriteOptions::any()).await.unwrap();
+    store.write(Bytes::copy_from_slice(&state(1)), &WriteOptions::any()).await.unwrap();
     assert_eq!(store.lock(&info("7")).await.unwrap_err().kind(), ErrorKind::Unsupported);
     assert_eq!(sent(&server), ["POST"]);
 }

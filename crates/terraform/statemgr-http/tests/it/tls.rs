@@ -1,5 +1,6 @@
 //! Servers with TLS: which are trusted, what is shown to them, and what never leaves without.
 
+use bytes::Bytes;
 use groundstate_statemgr::{ErrorKind, StateStore, WriteOptions};
 use groundstate_statemgr_http::HttpConfig;
 use groundstate_testkit::{Answer, Authority, Fault, HttpStateServer, Recorder};
@@ -19,7 +20,10 @@ fn config(server: &HttpStateServer, authority: Option<&Authority>) -> HttpConfig
 async fn a_server_is_trusted_by_its_authority_and_by_no_other() {
     let (authority, other) = (Authority::new(), Authority::new());
     let server = HttpStateServer::start_tls(&authority.certificate(&["localhost"]));
-    open(&config(&server, Some(&authority))).write(&state(1), &WriteOptions::any()).await.unwrap();
+    open(&config(&server, Some(&authority)))
+        .write(Bytes::copy_from_slice(&state(1)), &WriteOptions::any())
+        .await
+        .unwrap();
     for wrong in [None, Some(&other)] {
         let error = open(&config(&server, wrong)).read().await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");

@@ -28,7 +28,7 @@ use crate::history::{BlobHistory, Keeping};
 /// let backend = AzureBackend::new(Arc::new(MemoryBlobs::new("states")), "states", "prod.tfstate")?;
 /// let staging = WorkspaceName::parse("staging")?;
 /// assert_eq!(backend.open(&staging)?.key().as_str(), "prod.tfstateenv:staging");
-/// backend.store(&staging)?.write(br#"{"version":4}"#, &WriteOptions::any()).await?;
+/// backend.store(&staging)?.write(r#"{"version":4}"#.into(), &WriteOptions::any()).await?;
 /// assert_eq!(backend.list().await?, [WorkspaceName::default_name(), staging]);
 /// # Ok(())
 /// # }

@@ -30,16 +30,15 @@ impl AzureStore {
         }))
     }
 
-    pub(super) async fn write_state(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
+    pub(super) async fn write_state(&self, bytes: &Bytes, options: &WriteOptions) -> Result<Version> {
         if bytes.is_empty() {
             let why = "there is nothing to write, delete the state instead";
             return Err(self.error(ErrorKind::Invalid, WRITE).because(why));
         }
         self.check(WRITE, options)?;
-        let body = Bytes::copy_from_slice(bytes);
         for _ in 0..ATTEMPTS {
             let seen = self.expected(WRITE, &options.expect).await?;
-            if let Tried::Done(version) = self.try_to_write(&body, seen.as_ref()).await? {
+            if let Tried::Done(version) = self.try_to_write(bytes, seen.as_ref()).await? {
                 return Ok(version);
             }
         }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use groundstate_blobs::{BlobStore, Key, LeaseId, Leases};
 use groundstate_statemgr::{
     Capabilities, Error, ErrorKind, Exclusion, LockGrant, LockHolder, LockId, LockInfo, Op, Result,
@@ -118,8 +119,8 @@ impl StateStore for AzureStore {
         traced::read(self, self.read_state()).await
     }
 
-    async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
-        traced::write(self, bytes.len(), options, self.write_state(bytes, options)).await
+    async fn write(&self, bytes: Bytes, options: &WriteOptions) -> Result<Version> {
+        traced::write(self, bytes.len(), options, self.write_state(&bytes, options)).await
     }
 
     async fn delete(&self, options: &WriteOptions) -> Result<()> {

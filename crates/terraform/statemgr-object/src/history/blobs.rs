@@ -63,10 +63,10 @@ impl BlobHistory {
     }
 
     /// Stores an entry, once.
-    pub(super) async fn keep(&self, name: &EntryName, bytes: &[u8]) -> Result<(), groundstate_blobs::Error> {
+    pub(super) async fn keep(&self, name: &EntryName, bytes: Bytes) -> Result<(), groundstate_blobs::Error> {
         let options = PutOptions::expecting(Precondition::Absent)
             .attributes(Attributes::content_type("application/json"));
-        self.blobs.put(&self.key(name)?, Bytes::copy_from_slice(bytes), &options).await.map(drop)
+        self.blobs.put(&self.key(name)?, bytes, &options).await.map(drop)
     }
 
     pub(super) async fn remove(&self, name: &EntryName) -> Result<(), groundstate_blobs::Error> {

@@ -1,5 +1,6 @@
 //! Going back: an earlier snapshot becomes the newest one.
 
+use bytes::Bytes;
 use groundstate_statefile::{DecodeOptions, Document, EncodeOptions, File, ReadError, decode, encode};
 use groundstate_statemgr::{
     Error, ErrorKind, Expect, FencingToken, Op, Relation, Result, SnapshotMeta, StateStore, Stored, Version,
@@ -86,7 +87,7 @@ pub async fn rollback(
         Error::new(ErrorKind::Invalid, OP, store).because("there is no serial above the present one")
     })?;
     let bytes = with_serial(store, snapshot, &earlier, serial)?;
-    let version = replace(store, &bytes, stored, options).await?;
+    let version = replace(store, bytes.into(), stored, options).await?;
     Ok(RolledBack { serial, of: earlier.serial, replaced, version })
 }
 
@@ -147,7 +148,7 @@ fn with_serial(store: &dyn StateStore, snapshot: &[u8], file: &File, serial: Ser
 /// Writes in place of what was read, and looks whether it happened where the answer got lost.
 async fn replace(
     store: &dyn StateStore,
-    bytes: &[u8],
+    bytes: Bytes,
     stored: Option<Stored>,
     options: &RollbackOptions,
 ) -> Result<Version> {
@@ -157,7 +158,8 @@ async fn replace(
         None => Expect::Absent,
     };
     let force = options.force && store.capabilities().force_write;
-    match store.write(bytes, &WriteOptions::expecting(expect).fence(options.fence).force(force)).await {
+    let conditions = WriteOptions::expecting(expect).fence(options.fence).force(force);
+    match store.write(bytes.clone(), &conditions).await {
         Err(error) if error.kind() == ErrorKind::Ambiguous => match store.read().await {
             Ok(Some(found)) if found.bytes == bytes => Ok(found.version),
             _ => Err(error),

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use groundstate_blobs::ErrorKind as BlobErrorKind;
 use groundstate_common::{Clock, Timestamp};
 use groundstate_statemgr::{
@@ -77,8 +78,8 @@ impl<S: StateStore> WithHistory<S> {
     }
 
     /// Stores an entry of these bytes unless the newest one is that; gives its name if it is new.
-    async fn keep(&self, op: Op, bytes: &[u8]) -> Result<Option<EntryName>> {
-        let mut name = EntryName::of(bytes, self.clock.now());
+    async fn keep(&self, op: Op, bytes: Bytes) -> Result<Option<EntryName>> {
+        let mut name = EntryName::of(&bytes, self.clock.now());
         if let Some(newest) = self.known().entries.iter().flatten().next_back() {
             if newest.digest == name.digest {
                 return Ok(None);
@@ -125,7 +126,7 @@ impl<S: StateStore> WithHistory<S> {
         let digest = Digest::of(&stored.bytes);
         let is_kept = self.known().entries.iter().flatten().any(|entry| entry.digest == digest);
         self.known().present = Some((stored.version, digest));
-        if is_kept { Ok(()) } else { self.keep(op, &stored.bytes).await.map(drop) }
+        if is_kept { Ok(()) } else { self.keep(op, stored.bytes.into()).await.map(drop) }
     }
 
     /// Removes the entry of a snapshot that was refused. One that cannot be removed does no harm.
@@ -193,16 +194,16 @@ impl<S: StateStore> StateStore for WithHistory<S> {
         Ok(stored)
     }
 
-    async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
+    async fn write(&self, bytes: Bytes, options: &WriteOptions) -> Result<Version> {
         if bytes.is_empty() {
             return self.store.write(bytes, options).await;
         }
         self.look().await?;
         self.keep_present(Op::Write, options).await?;
-        let entry = self.keep(Op::Write, bytes).await?;
-        match self.store.write(bytes, options).await {
+        let entry = self.keep(Op::Write, bytes.clone()).await?;
+        match self.store.write(bytes.clone(), options).await {
             Ok(version) => {
-                self.known().present = Some((version.clone(), Digest::of(bytes)));
+                self.known().present = Some((version.clone(), Digest::of(&bytes)));
                 self.prune().await;
                 Ok(version)
             }

@@ -85,7 +85,7 @@ async fn az_metadata_format() -> Result<(), Error> {
     let info = LockInfo { path: "states/prod.tfstate".to_owned(), ..lock_info() };
     assert_eq!(String::from_utf8_lossy(&written), info.to_json());
     // A write under the lock keeps both, and so does the release with what is not its own.
-    store.write(NEXT, &WriteOptions::any()).await?;
+    store.write(Bytes::copy_from_slice(NEXT), &WriteOptions::any()).await?;
     assert_eq!(metadata(&blobs).await, there);
     store.unlock(&grant.id).await?;
     assert_eq!(metadata(&blobs).await, BTreeMap::from([("owner".to_owned(), "us".to_owned())]));
@@ -138,7 +138,7 @@ async fn az_metadata_failure_releases() -> Result<(), Error> {
     for fault in [Fault::Refuse, Fault::Deny] {
         let blobs = FaultyBlobs::new(MemoryBlobs::new("states"));
         let store = open(blobs.clone())?;
-        store.write(STATE, &WriteOptions::any()).await?;
+        store.write(Bytes::copy_from_slice(STATE), &WriteOptions::any()).await?;
         blobs.fail_at(3, fault);
         store.lock(&lock_info()).await.expect_err("the document cannot be written");
         assert_eq!(blobs.calls(), ["head", "describe", "acquire", "describe", "release"]);
@@ -164,10 +164,11 @@ async fn az_create_race() -> Result<(), Error> {
 async fn az_write_needs_lease() -> Result<(), Error> {
     let blobs = MemoryBlobs::new("states");
     let store = open(blobs.clone())?;
-    let version = store.write(STATE, &WriteOptions::any()).await?;
+    let version = store.write(Bytes::copy_from_slice(STATE), &WriteOptions::any()).await?;
     leased_by_another(&blobs, true).await;
     for options in [WriteOptions::any(), WriteOptions::expecting(Expect::Version(version.clone()))] {
-        let error = store.write(NEXT, &options).await.expect_err("it is under a lease");
+        let error =
+            store.write(Bytes::copy_from_slice(NEXT), &options).await.expect_err("it is under a lease");
         assert_eq!(error.kind(), ErrorKind::Locked, "{error}");
         let text = error.to_string();
         assert!(
@@ -186,7 +187,7 @@ async fn az_lost_response_acquire() -> Result<(), Error> {
     for fault in [Fault::LoseAnswer, Fault::LoseRequest] {
         let blobs = FaultyBlobs::new(MemoryBlobs::new("states"));
         let store = open(blobs.clone())?;
-        store.write(STATE, &WriteOptions::any()).await?;
+        store.write(Bytes::copy_from_slice(STATE), &WriteOptions::any()).await?;
         blobs.fail_at(2, fault);
         let grant = store.lock(&lock_info()).await?;
         assert_eq!(blobs.calls(), ["head", "describe", "acquire", "acquire", "describe"]);
@@ -199,11 +200,12 @@ async fn az_lost_response_acquire() -> Result<(), Error> {
 async fn az_broken_lease_is_noticed_at_the_next_write() -> Result<(), Error> {
     let blobs = MemoryBlobs::new("states");
     let store = open(blobs.clone())?;
-    let version = store.write(STATE, &WriteOptions::any()).await?;
+    let version = store.write(Bytes::copy_from_slice(STATE), &WriteOptions::any()).await?;
     let grant = store.lock(&lock_info()).await?;
     open(blobs.clone())?.force_unlock(&grant.id).await?;
     for options in [WriteOptions::any(), WriteOptions::expecting(Expect::Version(version))] {
-        let error = store.write(NEXT, &options).await.expect_err("the lock was broken");
+        let error =
+            store.write(Bytes::copy_from_slice(NEXT), &options).await.expect_err("the lock was broken");
         assert_eq!(error.kind(), ErrorKind::LockLost, "{error}");
         assert!(error.to_string().contains(GUID), "{error}");
     }
@@ -239,10 +241,11 @@ async fn az_workspace_name() -> Result<(), Error> {
 async fn az_snapshot_first_write() -> Result<(), Error> {
     let blobs = MemoryBlobs::new("states");
     let store = open(blobs.clone())?.snapshot(true);
-    let version = store.write(STATE, &WriteOptions::expecting(Expect::Absent)).await?;
+    let version =
+        store.write(Bytes::copy_from_slice(STATE), &WriteOptions::expecting(Expect::Absent)).await?;
     assert!(blobs.snapshots(&key()).is_empty());
     let grant = store.lock(&lock_info()).await?;
-    store.write(NEXT, &WriteOptions::expecting(Expect::Version(version))).await?;
+    store.write(Bytes::copy_from_slice(NEXT), &WriteOptions::expecting(Expect::Version(version))).await?;
     store.unlock(&grant.id).await?;
     let kept: Vec<Bytes> = blobs.snapshots(&key()).into_iter().map(|(_, bytes)| bytes).collect();
     assert_eq!(kept, [Bytes::from(STATE)]);
@@ -271,7 +274,7 @@ async fn az_unlock_partial() -> Result<(), Error> {
 async fn az_delete_workspace_held_is_refused_and_ours_is_removed_with_its_lock() -> Result<(), Error> {
     let blobs = MemoryBlobs::new("states");
     let store = open(blobs.clone())?;
-    store.write(STATE, &WriteOptions::any()).await?;
+    store.write(Bytes::copy_from_slice(STATE), &WriteOptions::any()).await?;
     let grant = store.lock(&lock_info()).await?;
     store.delete(&WriteOptions::any()).await?;
     // Until it is released, the lock keeps others out although the state is gone.
@@ -296,18 +299,20 @@ async fn az_lock_ids_are_guids() -> Result<(), Error> {
 async fn az_versions_outlive_locks() -> Result<(), Error> {
     let blobs = MemoryBlobs::new("states");
     let (mine, other) = (open(blobs.clone())?, open(blobs)?);
-    let version = mine.write(STATE, &WriteOptions::any()).await?;
+    let version = mine.write(Bytes::copy_from_slice(STATE), &WriteOptions::any()).await?;
     let grant = other.lock(&lock_info_with(OTHER_GUID)).await?;
     other.unlock(&grant.id).await?;
     // The entity tag has changed twice, and the state has not.
-    mine.write(NEXT, &WriteOptions::expecting(Expect::Version(version))).await.map(drop)
+    mine.write(Bytes::copy_from_slice(NEXT), &WriteOptions::expecting(Expect::Version(version)))
+        .await
+        .map(drop)
 }
 
 #[tokio::test]
 async fn az_a_lease_without_document_is_known_by_the_intent_of_its_taker() -> Result<(), Error> {
     let blobs = FaultyBlobs::new(MemoryBlobs::new("states"));
     let store = open(blobs.clone())?;
-    store.write(STATE, &WriteOptions::any()).await?;
+    store.write(Bytes::copy_from_slice(STATE), &WriteOptions::any()).await?;
     // The taker is cut off after the third request, when it has the lease.
     let lock = store.lock(&lock_info()).await?;
     let inner = open(blobs.clone())?;

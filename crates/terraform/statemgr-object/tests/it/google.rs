@@ -137,14 +137,15 @@ async fn gcs_release_whose_answer_got_lost_is_done() -> Result<(), Error> {
 async fn gcs_state_generation_match() -> Result<(), Error> {
     let blobs = MemoryBlobs::new("bucket");
     let store = open(blobs.clone())?;
-    let version = store.write(STATE, &WriteOptions::expecting(Expect::Absent)).await?;
+    let version =
+        store.write(Bytes::copy_from_slice(STATE), &WriteOptions::expecting(Expect::Absent)).await?;
     // The other program does not lock, and writes without conditions.
     blobs
         .put(&key("a/b/default.tfstate"), Bytes::from("{}"), &PutOptions::default())
         .await
         .expect("it answers");
     let options = WriteOptions::expecting(Expect::Version(version.clone()));
-    let error = store.write(STATE, &options).await.expect_err("it has changed");
+    let error = store.write(Bytes::copy_from_slice(STATE), &options).await.expect_err("it has changed");
     assert_eq!(error.kind(), ErrorKind::Conflict);
     let (expected, found) = error.mismatch().expect("it has both");
     assert!(expected.contains(version.as_str()) && found.contains("generation"), "{error}");
@@ -184,7 +185,7 @@ async fn gcs_empty_object() -> Result<(), Error> {
     blobs.put(&key("a/b/default.tfstate"), Bytes::new(), &PutOptions::default()).await.expect("it answers");
     let store = open(blobs)?;
     assert_eq!(store.read().await?, None);
-    store.write(STATE, &WriteOptions::expecting(Expect::Absent)).await?;
+    store.write(Bytes::copy_from_slice(STATE), &WriteOptions::expecting(Expect::Absent)).await?;
     assert_eq!(store.read().await?.map(|stored| stored.bytes), Some(STATE.to_vec()));
     Ok(())
 }

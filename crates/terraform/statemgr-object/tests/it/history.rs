@@ -112,7 +112,9 @@ async fn write_all(store: &dyn StateStore, serials: impl IntoIterator<Item = u64
     for serial in serials {
         let stored = store.read().await?;
         let expect = stored.map_or(Expect::Absent, |stored| Expect::Version(stored.version));
-        last = Some(store.write(&state(serial), &WriteOptions::expecting(expect)).await?);
+        last = Some(
+            store.write(Bytes::copy_from_slice(&state(serial)), &WriteOptions::expecting(expect)).await?,
+        );
     }
     Ok(last.expect("there was something to write"))
 }
@@ -156,8 +158,10 @@ async fn a_refused_write_is_no_part_of_the_history() -> Result<(), Error> {
     let kit = Kit::new();
     let store = kit.open(Retention::everything());
     write_all(&store, [1]).await?;
-    let error =
-        store.write(&state(2), &WriteOptions::expecting(Expect::Absent)).await.expect_err("it is there");
+    let error = store
+        .write(Bytes::copy_from_slice(&state(2)), &WriteOptions::expecting(Expect::Absent))
+        .await
+        .expect_err("it is there");
     assert_eq!(error.kind(), ErrorKind::Conflict);
     assert_eq!(kit.serials().await?, [1]);
     Ok(())
@@ -175,7 +179,10 @@ async fn no_state_is_without_its_entry_whatever_happens() -> Result<(), Error> {
             let stored = store.read().await;
             let outcome = match stored {
                 Ok(Some(stored)) => store
-                    .write(&state(2), &WriteOptions::expecting(Expect::Version(stored.version)))
+                    .write(
+                        Bytes::copy_from_slice(&state(2)),
+                        &WriteOptions::expecting(Expect::Version(stored.version)),
+                    )
                     .await
                     .map(drop),
                 _ => Ok(()),
@@ -213,12 +220,15 @@ async fn a_state_is_not_written_when_its_entry_cannot_be() -> Result<(), Error> 
         let faulty = FaultyBlobs::new(kit.blobs.clone());
         let store = kit.open_with(&faulty);
         faulty.fail_at(1, fault);
-        let error = store.write(&state(1), &WriteOptions::any()).await.expect_err("the entry comes first");
+        let error = store
+            .write(Bytes::copy_from_slice(&state(1)), &WriteOptions::any())
+            .await
+            .expect_err("the entry comes first");
         assert_eq!(error.kind(), kind, "{error}");
         assert!(error.to_string().contains("nothing was changed"), "{error}");
         assert_eq!(kit.plain().read().await?, None);
         // A second try is none more than the first.
-        store.write(&state(1), &WriteOptions::any()).await?;
+        store.write(Bytes::copy_from_slice(&state(1)), &WriteOptions::any()).await?;
     }
     Ok(())
 }
@@ -228,9 +238,10 @@ async fn writing_costs_one_list_for_each_client_and_one_request_for_each_entry()
     let kit = Kit::new();
     let faulty = FaultyBlobs::new(kit.blobs.clone());
     let store = kit.open_with(&faulty);
-    let first = store.write(&state(1), &WriteOptions::expecting(Expect::Absent)).await?;
+    let first =
+        store.write(Bytes::copy_from_slice(&state(1)), &WriteOptions::expecting(Expect::Absent)).await?;
     assert_eq!(faulty.calls(), ["list", "put", "put"]);
-    store.write(&state(2), &WriteOptions::expecting(Expect::Version(first))).await?;
+    store.write(Bytes::copy_from_slice(&state(2)), &WriteOptions::expecting(Expect::Version(first))).await?;
     assert_eq!(faulty.calls(), ["put", "put"]);
     Ok(())
 }
@@ -261,12 +272,14 @@ async fn what_cannot_be_removed_fails_no_write_and_goes_later() -> Result<(), Er
         retention,
         Arc::<FixedClock>::clone(&kit.clock),
     );
-    let first = store.write(&state(1), &WriteOptions::any()).await?;
+    let first = store.write(Bytes::copy_from_slice(&state(1)), &WriteOptions::any()).await?;
     faulty.fail_at(2, Fault::Deny);
-    let second = store.write(&state(2), &WriteOptions::expecting(Expect::Version(first))).await?;
+    let second = store
+        .write(Bytes::copy_from_slice(&state(2)), &WriteOptions::expecting(Expect::Version(first)))
+        .await?;
     assert_eq!((faulty.calls(), kit.serials().await?), (vec!["put", "put", "delete"], vec![2, 1]));
     faulty.fail_at(usize::MAX, Fault::Deny);
-    store.write(&state(3), &WriteOptions::expecting(Expect::Version(second))).await?;
+    store.write(Bytes::copy_from_slice(&state(3)), &WriteOptions::expecting(Expect::Version(second))).await?;
     assert_eq!(kit.serials().await?, [3]);
     Ok(())
 }
@@ -288,7 +301,9 @@ async fn a_snapshot_that_comes_back_is_an_entry_again() -> Result<(), Error> {
     write_all(&store, [1, 2, 1]).await?;
     // Written twice in a row it is one entry.
     let stored = store.read().await?.expect("it is there");
-    store.write(&state(1), &WriteOptions::expecting(Expect::Version(stored.version))).await?;
+    store
+        .write(Bytes::copy_from_slice(&state(1)), &WriteOptions::expecting(Expect::Version(stored.version)))
+        .await?;
     assert_eq!(kit.serials().await?, [1, 2, 1]);
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use groundstate_blobs::{BlobStore as _, Key, MemoryBlobs, PutOptions};
 use groundstate_common::{FixedClock, Timestamp};
 use groundstate_conformance::block_on;
@@ -67,7 +68,10 @@ fn the_digest_is_right_however_often_a_writer_without_a_lock_is_overtaken() {
         let store = ObjectStateStore::new(Arc::new(blobs), key).digests(digests);
         block_on(async {
             store
-                .write(br#"{"version":4,"serial":500,"lineage":"own"}"#, &WriteOptions::any())
+                .write(
+                    Bytes::from_static(br#"{"version":4,"serial":500,"lineage":"own"}"#),
+                    &WriteOptions::any(),
+                )
                 .await
                 .unwrap();
             assert!(!store.repair_digest().await.unwrap().changed(), "overtaken {times} times");

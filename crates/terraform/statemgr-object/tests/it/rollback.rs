@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use groundstate_blobs::{Key, MemoryBlobs};
 use groundstate_conformance::{Fault, FaultyBlobs};
 use groundstate_statemgr::{Error, ErrorKind, Expect, SharedMemory, StateStore, WriteOptions};
@@ -27,7 +28,7 @@ async fn the_snapshot_is_stored_under_a_serial_above_all_others_and_otherwise_un
     ] {
         let store = SharedMemory::new("prod").open();
         if let Some(present) = present {
-            store.write(&state(present, "a"), &WriteOptions::any()).await?;
+            store.write(Bytes::copy_from_slice(&state(present, "a")), &WriteOptions::any()).await?;
         }
         let options = RollbackOptions::default().above(above.map(Serial::new));
         let back = rollback(&store, &state(3, "a"), &options).await?;
@@ -45,7 +46,7 @@ async fn another_lineage_and_what_is_no_state_take_force() -> Result<(), Error> 
         [(&state(9, "b"), ErrorKind::LineageMismatch), (b"nonsense", ErrorKind::Corrupt)];
     for (present, kind) in rows {
         let store = SharedMemory::new("prod").open();
-        store.write(present, &WriteOptions::any()).await?;
+        store.write(Bytes::copy_from_slice(present), &WriteOptions::any()).await?;
         let error =
             rollback(&store, &state(3, "a"), &RollbackOptions::default()).await.expect_err("it is refused");
         assert_eq!(error.kind(), kind, "{error}");
@@ -93,7 +94,7 @@ async fn a_lost_answer_is_looked_up_and_what_came_between_is_a_conflict() -> Res
     let (blobs, key) = (MemoryBlobs::new("states"), Key::parse("a").expect("it is a key"));
     let faulty = FaultyBlobs::new(blobs.clone());
     let store = ObjectStateStore::new(Arc::new(faulty.clone()), key.clone());
-    store.write(&state(9, "a"), &WriteOptions::expecting(Expect::Absent)).await?;
+    store.write(Bytes::copy_from_slice(&state(9, "a")), &WriteOptions::expecting(Expect::Absent)).await?;
     faulty.fail_at(1, Fault::LoseAnswer);
     let back = rollback(&store, &state(3, "a"), &RollbackOptions::default()).await?;
     assert_eq!((back.serial.get(), faulty.calls()), (10, vec!["get", "put", "get"]));

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use groundstate_blobs::MemoryBlobs;
 use groundstate_common::{FixedClock, Timestamp};
 use groundstate_conformance::{BoxFuture, Fault, FaultyBlobs, block_on};
@@ -73,7 +74,7 @@ async fn run(store: &dyn StateStore, told: &mut Told) {
     told.locked = Some(Ok(()));
     if let Ok(Some(stored)) = store.read().await {
         let options = WriteOptions::expecting(Expect::Version(stored.version));
-        told.written = Some(store.write(NEW, &options).await.map(drop));
+        told.written = Some(store.write(Bytes::copy_from_slice(NEW), &options).await.map(drop));
     }
     told.released = Some(store.unlock(&grant.id).await);
 }
@@ -128,7 +129,9 @@ fn trouble_at_any_step_leaves_the_old_state_or_the_new_one_and_no_stuck_lock() -
                     let blobs = MemoryBlobs::new("states");
                     let (mine, others) = (FaultyBlobs::new(blobs.clone()), FaultyBlobs::new(blobs));
                     let other = make(others)?.store(&default_name())?;
-                    other.write(OLD, &WriteOptions::expecting(Expect::Absent)).await?;
+                    other
+                        .write(Bytes::copy_from_slice(OLD), &WriteOptions::expecting(Expect::Absent))
+                        .await?;
                     let store = make(mine.clone())?.store(&default_name())?;
                     mine.fail_at(at, fault);
                     let mut told = Told::default();
@@ -159,7 +162,7 @@ fn trouble_at_any_step_of_a_first_run_stores_all_or_nothing() -> Result<(), Erro
                     let mut written = None;
                     if let Ok(grant) = store.lock(&lock_info(1)).await {
                         let options = WriteOptions::expecting(Expect::Absent);
-                        written = Some(store.write(NEW, &options).await.map(drop));
+                        written = Some(store.write(Bytes::copy_from_slice(NEW), &options).await.map(drop));
                         // A release that fails is looked at below.
                         drop(store.unlock(&grant.id).await);
                     }
@@ -197,7 +200,9 @@ fn trouble_while_a_workspace_is_deleted_leaves_it_whole_or_gone() -> Result<(), 
                     let (mine, others) = (FaultyBlobs::new(blobs.clone()), FaultyBlobs::new(blobs));
                     let (backend, other) = (make(mine.clone())?, make(others)?);
                     let store = other.store(&staging)?;
-                    store.write(OLD, &WriteOptions::expecting(Expect::Absent)).await?;
+                    store
+                        .write(Bytes::copy_from_slice(OLD), &WriteOptions::expecting(Expect::Absent))
+                        .await?;
                     mine.fail_at(at, fault);
                     let outcome = backend.delete(&staging, &DeleteWorkspace::new(lock_info(1))).await;
                     let count = mine.calls().len();
@@ -247,13 +252,18 @@ fn no_operation_takes_more_requests_than_the_original() -> Result<(), Error> {
         let mut outcome: Result<()> = Ok(());
         block_on(async {
             outcome = async {
-                store.write(OLD, &WriteOptions::any()).await?;
+                store.write(Bytes::copy_from_slice(OLD), &WriteOptions::any()).await?;
                 drop(blobs.calls());
                 let grant = store.lock(&lock_info(1)).await?;
                 seen.push(blobs.calls());
                 let stored = store.read().await?.expect("it was just written");
                 seen.push(blobs.calls());
-                store.write(NEW, &WriteOptions::expecting(Expect::Version(stored.version))).await?;
+                store
+                    .write(
+                        Bytes::copy_from_slice(NEW),
+                        &WriteOptions::expecting(Expect::Version(stored.version)),
+                    )
+                    .await?;
                 seen.push(blobs.calls());
                 store.unlock(&grant.id).await?;
                 seen.push(blobs.calls());

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use groundstate_statemgr_pg::statemgr::{
     Backend, CreateWorkspace, DeleteWorkspace, ErrorKind, Expect, StateStore, WorkspaceName, WriteOptions,
 };
@@ -15,13 +16,16 @@ const TABLE: &str = "terraform_remote_state.states";
 async fn a_row_that_was_changed_behind_its_reader_is_a_conflict() {
     let Some(place) = Place::new().await else { return };
     let (store, other) = (place.store(), place.other().await);
-    store.write(br#"{"serial":1}"#, &WriteOptions::expecting(Expect::Absent)).await.unwrap();
+    store
+        .write(Bytes::from_static(br#"{"serial":1}"#), &WriteOptions::expecting(Expect::Absent))
+        .await
+        .unwrap();
     let read = store.read().await.unwrap().unwrap();
     let grant = store.lock(&info("a")).await.unwrap();
     // As the originals write, which ask for nothing.
     other.batch_execute(&format!("UPDATE {TABLE} SET data = '{{\"serial\":2}}'")).await.unwrap();
     let expecting = WriteOptions::expecting(Expect::Version(read.version.clone()));
-    let error = store.write(br#"{"serial":3}"#, &expecting).await.unwrap_err();
+    let error = store.write(Bytes::from_static(br#"{"serial":3}"#), &expecting).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Conflict);
     let now = store.read().await.unwrap().unwrap();
     let (expected, found) = error.mismatch().unwrap();
@@ -36,12 +40,12 @@ async fn states_are_stored_byte_for_byte_in_the_column_of_the_originals() {
     let Some(place) = Place::new().await else { return };
     let (store, other) = (place.store(), place.other().await);
     let text = "{\n  \"ä\": \"\\u0000 '; DROP -- \u{1f980}\"\n}\n";
-    store.write(text.as_bytes(), &WriteOptions::any()).await.unwrap();
+    store.write(Bytes::copy_from_slice(text.as_bytes()), &WriteOptions::any()).await.unwrap();
     let sql = format!("SELECT name, data FROM {TABLE}");
     let row = other.query_one(&sql, &[]).await.unwrap();
     assert_eq!((row.get::<_, &str>(0), row.get::<_, &str>(1)), ("default", text));
     for bytes in [&b"\xff"[..], b"a\0b"] {
-        let error = store.write(bytes, &WriteOptions::any()).await.unwrap_err();
+        let error = store.write(Bytes::copy_from_slice(bytes), &WriteOptions::any()).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
     }
     assert_eq!(store.read().await.unwrap().unwrap().bytes, text.as_bytes());
@@ -58,7 +62,7 @@ async fn rows_without_data_are_no_states_and_are_said() {
         other.batch_execute(&sql).await.unwrap();
         let store: Arc<dyn StateStore> = Arc::new(place.store());
         assert_eq!(stored(&store).await, None, "{data}");
-        store.write(b"{}", &WriteOptions::expecting(Expect::Absent)).await.unwrap();
+        store.write(Bytes::from_static(b"{}"), &WriteOptions::expecting(Expect::Absent)).await.unwrap();
         assert_eq!(stored(&store).await.as_deref(), Some("{}"), "{data}");
     }
     let log = traced.text();
@@ -86,7 +90,7 @@ async fn a_workspace_that_a_session_of_the_originals_has_locked_is_not_deleted()
     let (backend, other) = (place.backend(), place.other().await);
     let name = WorkspaceName::parse("busy").unwrap();
     let store = backend.open_store(&name);
-    store.write(b"{}", &WriteOptions::any()).await.unwrap();
+    store.write(Bytes::from_static(b"{}"), &WriteOptions::any()).await.unwrap();
     assert!(take(&other, crate::support::row(&other, "busy").await).await);
     for force in [false, true] {
         let options = DeleteWorkspace::new(info("delete")).force(force);
@@ -101,7 +105,7 @@ async fn a_workspace_that_a_session_of_the_originals_has_locked_is_not_deleted()
 async fn the_holder_of_a_lock_keeps_it_over_a_deletion_or_does_not_delete() {
     let Some(place) = Place::new().await else { return };
     let (store, other) = (place.store(), place.other().await);
-    store.write(b"{}", &WriteOptions::any()).await.unwrap();
+    store.write(Bytes::from_static(b"{}"), &WriteOptions::any()).await.unwrap();
     let grant = store.lock(&info("a")).await.unwrap();
     assert!(take(&other, OF_TERRAFORM).await);
     let error = store.delete(&WriteOptions::any()).await.unwrap_err();

@@ -1,5 +1,6 @@
 //! Locks of ours and of the originals exclude each other, as their sessions show.
 
+use bytes::Bytes;
 use groundstate_statemgr_pg::statemgr::{
     Backend, ErrorKind, LockId, StateStore, WorkspaceName, WriteOptions,
 };
@@ -14,7 +15,7 @@ fn name(text: &str) -> WorkspaceName {
 async fn the_lock_of_a_row_is_the_originals_key_in_both_directions() {
     let Some(place) = Place::new().await else { return };
     let (store, other) = (place.store(), place.other().await);
-    store.write(b"{}", &WriteOptions::any()).await.unwrap();
+    store.write(Bytes::from_static(b"{}"), &WriteOptions::any()).await.unwrap();
     let key = row(&other, "default").await;
 
     let grant = store.lock(&info("a")).await.unwrap();
@@ -62,7 +63,7 @@ async fn a_session_that_creates_a_workspace_in_terraform_or_opentofu_keeps_us_fr
 async fn a_creator_of_the_workspace_that_has_written_its_row_still_keeps_us_out() {
     let Some(place) = Place::new().await else { return };
     let (store, other) = (place.store(), place.other().await);
-    store.write(b"{}", &WriteOptions::any()).await.unwrap();
+    store.write(Bytes::from_static(b"{}"), &WriteOptions::any()).await.unwrap();
     assert!(take(&other, OF_TERRAFORM).await);
     let error = store.lock(&info("a")).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Locked, "{error}");
@@ -79,7 +80,7 @@ async fn a_first_lock_of_ours_holds_the_keys_of_both_programs_until_it_is_releas
         assert!(!take(&other, OF_TERRAFORM).await, "{round}");
         assert!(!take(&other, OF_OPENTOFU).await, "{round}");
         // The row that it creates in between changes nothing.
-        store.write(b"{}", &WriteOptions::any()).await.unwrap();
+        store.write(Bytes::from_static(b"{}"), &WriteOptions::any()).await.unwrap();
     }
     store.unlock(&grant.id).await.unwrap();
     for key in [OF_TERRAFORM, OF_OPENTOFU] {
@@ -93,7 +94,7 @@ async fn two_locks_of_one_process_are_two_sessions() {
     let (backend, other) = (place.backend(), place.other().await);
     let (one, two) = (backend.open_store(&name("one")), backend.open_store(&name("two")));
     for store in [&one, &two] {
-        store.write(b"{}", &WriteOptions::any()).await.unwrap();
+        store.write(Bytes::from_static(b"{}"), &WriteOptions::any()).await.unwrap();
     }
     let grants = (one.lock(&info("a")).await.unwrap(), two.lock(&info("b")).await.unwrap());
     let held =
@@ -134,7 +135,7 @@ async fn what_is_created_elsewhere_is_said_where_it_is_in_the_way() {
 async fn a_lock_is_released_by_force_by_ending_its_session_and_nothing_else_is_claimed() {
     let Some(place) = Place::new().await else { return };
     let (store, other) = (place.store(), place.other().await);
-    store.write(b"{}", &WriteOptions::any()).await.unwrap();
+    store.write(Bytes::from_static(b"{}"), &WriteOptions::any()).await.unwrap();
     let key = row(&other, "default").await;
     let never = store.force_unlock(&LockId::new("681fbb37-7302-b5fd-bac8-6224f8cc5180")).await.unwrap_err();
     assert_eq!(never.kind(), ErrorKind::NotFound, "{never}");
@@ -154,7 +155,7 @@ async fn a_lock_is_released_by_force_by_ending_its_session_and_nothing_else_is_c
 async fn a_role_that_may_not_end_a_session_is_told_which_and_who_may() {
     let Some(place) = Place::new().await else { return };
     let (store, other) = (place.store(), place.other().await);
-    store.write(b"{}", &WriteOptions::any()).await.unwrap();
+    store.write(Bytes::from_static(b"{}"), &WriteOptions::any()).await.unwrap();
     let grant = store.lock(&info("a")).await.unwrap();
     let role = format!("r_{}", place.database);
     let schema = "terraform_remote_state";
@@ -173,7 +174,7 @@ async fn a_role_that_may_not_end_a_session_is_told_which_and_who_may() {
         error.to_string().contains("a member of pg_signal_backend run `SELECT pg_terminate_backend("),
         "{error}"
     );
-    store.write(b"{ }", &WriteOptions::any()).await.unwrap();
+    store.write(Bytes::from_static(b"{ }"), &WriteOptions::any()).await.unwrap();
     store.unlock(&grant.id).await.unwrap();
     other.batch_execute(&format!("DROP OWNED BY {role}; DROP ROLE {role}")).await.unwrap();
 }
@@ -182,7 +183,7 @@ async fn a_role_that_may_not_end_a_session_is_told_which_and_who_may() {
 async fn a_document_of_a_session_that_has_ended_names_no_holder() {
     let Some(place) = Place::new().await else { return };
     let (store, other) = (place.store(), place.other().await);
-    store.write(b"{}", &WriteOptions::any()).await.unwrap();
+    store.write(Bytes::from_static(b"{}"), &WriteOptions::any()).await.unwrap();
     drop(store.lock(&info("gone")).await.unwrap());
     let documents = "SELECT count(*) FROM terraform_remote_state.groundstate_locks";
     let count: i64 = other.query_one(documents, &[]).await.unwrap().get(0);
@@ -216,7 +217,7 @@ async fn without_a_table_of_documents_locks_still_work() {
     let grant = store.lock(&info("a")).await.unwrap();
     let error = place.store().lock_holder().await.unwrap().unwrap();
     assert!(error.id.as_str().starts_with("process-"), "{error:?}");
-    store.write(b"{}", &WriteOptions::any()).await.unwrap();
+    store.write(Bytes::from_static(b"{}"), &WriteOptions::any()).await.unwrap();
     store.unlock(&grant.id).await.unwrap();
 }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use groundstate_statemgr_pg::statemgr::{ErrorKind, StateStore, WorkspaceName, WriteOptions};
 use groundstate_statemgr_pg::{PgBackend, PgSettings};
 use groundstate_testkit::PgBouncer;
@@ -12,12 +13,12 @@ use crate::support::{Place, connect, holders, info, row};
 async fn a_write_under_a_lock_whose_session_was_ended_is_refused_and_stores_nothing() {
     let Some(place) = Place::new().await else { return };
     let (store, other) = (place.store(), place.other().await);
-    store.write(b"{}", &WriteOptions::any()).await.unwrap();
+    store.write(Bytes::from_static(b"{}"), &WriteOptions::any()).await.unwrap();
     let grant = store.lock(&info("a")).await.unwrap();
     let process = holders(&other, row(&other, "default").await).await[0];
     other.query_one("SELECT pg_terminate_backend($1)", &[&process]).await.unwrap();
     for _ in 0..2 {
-        let error = store.write(b"{ }", &WriteOptions::any()).await.unwrap_err();
+        let error = store.write(Bytes::from_static(b"{ }"), &WriteOptions::any()).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::LockLost, "{error:?}");
         assert!(error.to_string().contains(&format!("process {process} of the server")), "{error}");
         let error = store.delete(&WriteOptions::any()).await.unwrap_err();
@@ -30,11 +31,11 @@ async fn a_write_under_a_lock_whose_session_was_ended_is_refused_and_stores_noth
     let theirs = reader.lock(&info("b")).await.unwrap();
     assert_eq!(store.unlock(&grant.id).await.unwrap_err().kind(), ErrorKind::LockLost);
     assert_eq!(store.unlock(&grant.id).await.unwrap_err().kind(), ErrorKind::Locked);
-    reader.write(b"[]", &WriteOptions::any()).await.unwrap();
+    reader.write(Bytes::from_static(b"[]"), &WriteOptions::any()).await.unwrap();
     reader.unlock(&theirs.id).await.unwrap();
     // Once it is taken again, it is a lock like any other.
     let grant = store.lock(&info("a")).await.unwrap();
-    store.write(b"{ }", &WriteOptions::any()).await.unwrap();
+    store.write(Bytes::from_static(b"{ }"), &WriteOptions::any()).await.unwrap();
     store.unlock(&grant.id).await.unwrap();
 }
 
@@ -55,7 +56,7 @@ async fn a_lock_that_was_taken_away_within_its_session_is_noticed_too() {
         }
     };
     let options = WriteOptions::any();
-    let (outcome, ()) = tokio::join!(store.write(b"{}", &options), end);
+    let (outcome, ()) = tokio::join!(store.write(Bytes::from_static(b"{}"), &options), end);
     let error = outcome.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::LockLost, "the session ends within the transaction: {error:?}");
     other.batch_execute("ROLLBACK").await.unwrap();
@@ -70,7 +71,7 @@ async fn behind_a_pooler_that_exchanges_sessions_no_write_goes_by_without_its_lo
     let backend = PgBackend::open(&settings).unwrap();
     let store = backend.open_store(&WorkspaceName::default_name());
     let options = WriteOptions::any();
-    store.write(b"{}", &options).await.unwrap();
+    store.write(Bytes::from_static(b"{}"), &options).await.unwrap();
     let direct = place.other().await;
     let key = row(&direct, "default").await;
     let grant = match store.lock(&info("a")).await {
@@ -90,7 +91,7 @@ async fn behind_a_pooler_that_exchanges_sessions_no_write_goes_by_without_its_lo
             break;
         }
     }
-    let error = store.write(b"{ }", &options).await.unwrap_err();
+    let error = store.write(Bytes::from_static(b"{ }"), &options).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::LockLost, "{error}");
     assert_eq!(place.store().read().await.unwrap().unwrap().bytes, b"{}");
     assert_eq!(store.unlock(&grant.id).await.unwrap_err().kind(), ErrorKind::LockLost);

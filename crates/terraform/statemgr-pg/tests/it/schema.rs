@@ -1,5 +1,6 @@
 //! Schema, tables and rights.
 
+use bytes::Bytes;
 use groundstate_statemgr_pg::statemgr::{ErrorKind, StateStore, WorkspaceName, WriteOptions};
 use groundstate_statemgr_pg::{PgBackend, PgSettings};
 
@@ -39,7 +40,7 @@ async fn rows_of_two_schemas_have_different_numbers() {
     for schema in ["terraform_remote_state", "tf \"b\""] {
         let settings = place.settings().schema_name(schema).unwrap();
         let store = open(&settings);
-        store.write(schema.as_bytes(), &WriteOptions::any()).await.unwrap();
+        store.write(Bytes::copy_from_slice(schema.as_bytes()), &WriteOptions::any()).await.unwrap();
         let sql = format!("SELECT id FROM \"{}\".states", schema.replace('"', "\"\""));
         ids.push(other.query_one(&sql, &[]).await.unwrap().get::<_, i64>(0));
         assert_eq!(open(&settings).read().await.unwrap().unwrap().bytes, schema.as_bytes());
@@ -59,7 +60,7 @@ async fn other_tables_and_indexes_of_opentofu_are_used() {
     let store = open(&settings);
     let grant = store.lock(&info("a")).await.unwrap();
     assert_eq!(open(&settings).lock_holder().await.unwrap().unwrap().id, grant.id);
-    store.write(b"{}", &WriteOptions::any()).await.unwrap();
+    store.write(Bytes::from_static(b"{}"), &WriteOptions::any()).await.unwrap();
     store.unlock(&grant.id).await.unwrap();
     assert_eq!(place.store().read().await.unwrap(), None, "the default table is another one");
     let sql = "SELECT to_regclass('terraform_remote_state.more_by_name') IS NOT NULL";
@@ -80,7 +81,7 @@ async fn what_is_skipped_is_not_created_and_its_absence_is_said() {
             "there is no such table, and skip_table_creation is set",
         ),
     ] {
-        let error = open(&settings).write(b"{}", &WriteOptions::any()).await.unwrap_err();
+        let error = open(&settings).write(Bytes::from_static(b"{}"), &WriteOptions::any()).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NotFound);
         assert!(error.to_string().contains(missing), "{error}");
     }
@@ -91,13 +92,16 @@ async fn what_is_skipped_is_not_created_and_its_absence_is_said() {
     let exists = "SELECT to_regnamespace('terraform_remote_state') IS NOT NULL";
     assert!(!other.query_one(exists, &[]).await.unwrap().get::<_, bool>(0));
 
-    open(&place.settings().skip_index_creation(true)).write(b"{}", &WriteOptions::any()).await.unwrap();
+    open(&place.settings().skip_index_creation(true))
+        .write(Bytes::from_static(b"{}"), &WriteOptions::any())
+        .await
+        .unwrap();
     let index = "SELECT to_regclass('terraform_remote_state.states_by_name') IS NOT NULL";
     assert!(!other.query_one(index, &[]).await.unwrap().get::<_, bool>(0));
     let all = place.settings().skip_schema_creation(true).skip_table_creation(true).skip_index_creation(true);
     let store = open(&all);
     let grant = store.lock(&info("a")).await.unwrap();
-    store.write(b"{ }", &WriteOptions::any()).await.unwrap();
+    store.write(Bytes::from_static(b"{ }"), &WriteOptions::any()).await.unwrap();
     store.unlock(&grant.id).await.unwrap();
 }
 
@@ -121,7 +125,7 @@ async fn a_role_with_rights_on_the_table_alone_reads_writes_and_locks() {
     other.batch_execute(&grants).await.unwrap();
     let store = open(&settings);
     let grant = store.lock(&info("a")).await.unwrap();
-    store.write(b"{}", &WriteOptions::any()).await.unwrap();
+    store.write(Bytes::from_static(b"{}"), &WriteOptions::any()).await.unwrap();
     let holder = place.store().lock_holder().await.unwrap().unwrap();
     assert!(holder.id.as_str().starts_with("process-"), "it may leave no document: {holder:?}");
     assert!(holder.info.who.starts_with(&role), "{holder:?}");

@@ -4,6 +4,7 @@ use std::fs;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use groundstate_statemgr_pg::statemgr::{ErrorKind, Expect, StateStore, WriteOptions};
 use groundstate_testkit::is_required;
 use tempfile::TempDir;
@@ -146,7 +147,13 @@ async fn each_uses_the_tables_that_the_other_made() {
             let mut next = state;
             next["serial"] = (next["serial"].as_u64().unwrap() + 1).into();
             let bytes = serde_json::to_vec_pretty(&next).unwrap();
-            store.write(&bytes, &WriteOptions::expecting(Expect::Version(stored.version))).await.unwrap();
+            store
+                .write(
+                    Bytes::copy_from_slice(&bytes),
+                    &WriteOptions::expecting(Expect::Version(stored.version)),
+                )
+                .await
+                .unwrap();
             store.unlock(&grant.id).await.unwrap();
             let plan = workdir.run(&["plan", "-detailed-exitcode", "-no-color"]).await;
             assert_eq!(plan.status.code(), Some(0), "{program}: {}", text(&plan));
@@ -228,11 +235,11 @@ async fn where_terraform_claims_to_have_unlocked_nothing_is_and_here_it_is_or_is
             grant.id,
             "{program} has released nothing"
         );
-        store.write(b"{\"version\":4}", &WriteOptions::any()).await.unwrap();
+        store.write(Bytes::from_static(b"{\"version\":4}"), &WriteOptions::any()).await.unwrap();
 
         other.force_unlock(&grant.id).await.unwrap();
         assert_eq!(other.lock_holder().await.unwrap(), None);
-        let error = store.write(b"{}", &WriteOptions::any()).await.unwrap_err();
+        let error = store.write(Bytes::from_static(b"{}"), &WriteOptions::any()).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::LockLost, "{error}");
         assert_eq!(other.force_unlock(&grant.id).await.unwrap_err().kind(), ErrorKind::NotFound);
     }

@@ -1,5 +1,6 @@
 //! Other writers: foreign ones in between, holders that were paused, and readers.
 
+use bytes::Bytes;
 use groundstate_statefile::{DecodeOptions, decode};
 use groundstate_statemgr::{
     ErrorKind, Expect, Locker, Persister, Reader, Refresher, StateStore, WriteOptions, Writer,
@@ -29,7 +30,7 @@ async fn write_as_another_client(world: &World, edit: impl FnOnce(&str) -> Strin
     let stored = store.read().await.unwrap().unwrap();
     let text = edit(std::str::from_utf8(&stored.bytes).unwrap());
     let options = WriteOptions::expecting(Expect::Version(stored.version));
-    store.write(text.as_bytes(), &options).await.unwrap();
+    store.write(Bytes::copy_from_slice(text.as_bytes()), &options).await.unwrap();
 }
 
 #[tokio::test]

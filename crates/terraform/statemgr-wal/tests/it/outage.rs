@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use groundstate_statemgr::{
     Capabilities, Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Op, Result, StateStore, Stored,
     Version, WriteOptions,
@@ -62,7 +63,7 @@ impl StateStore for OutageStore {
         self.store.read().await
     }
 
-    async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
+    async fn write(&self, bytes: Bytes, options: &WriteOptions) -> Result<Version> {
         let outage = *self.outage.lock().unwrap();
         match outage {
             Outage::None => self.store.write(bytes, options).await,

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use groundstate_statemgr::{
     Capabilities, Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, MemoryStore, Op, Result,
     StateStore, Stored, Version, WriteOptions,
@@ -88,7 +89,7 @@ impl StateStore for TrappedStore {
         trapped!(self.1, dead(), self.0.read().await)
     }
 
-    async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
+    async fn write(&self, bytes: Bytes, options: &WriteOptions) -> Result<Version> {
         trapped!(self.1, dead(), self.0.write(bytes, options).await)
     }
 

@@ -2,6 +2,7 @@
 
 use std::panic::resume_unwind;
 
+use bytes::Bytes;
 use groundstate_statefile::{
     DecodeOptions, Dialect, EncodeOptions, File, ReadError, WriterVersion, decode, encode,
 };
@@ -76,7 +77,7 @@ async fn write_first(
         return Err(taken(name));
     }
     let expect = if conditional { Expect::Absent } else { Expect::Any };
-    match store.write(state, &conditions(grant, expect)).await {
+    match store.write(Bytes::copy_from_slice(state), &conditions(grant, expect)).await {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == ErrorKind::Conflict => Err(taken(name).with_source(error)),
         Err(error) => Err(error),

@@ -24,7 +24,7 @@ use crate::store::StateStore;
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let backend = MemoryBackend::new("team");
 /// let staging = WorkspaceName::parse("staging")?;
-/// backend.store(&staging)?.write(br#"{"version":4}"#, &WriteOptions::any()).await?;
+/// backend.store(&staging)?.write(r#"{"version":4}"#.into(), &WriteOptions::any()).await?;
 /// assert_eq!(backend.list().await?, [WorkspaceName::default_name(), staging]);
 /// # Ok(())
 /// # }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use groundstate_statefile::{File, WriterVersion, states_marshal_equal};
 use groundstate_states::{Lineage, State};
 
@@ -47,7 +48,7 @@ pub(super) enum Seen {
 /// What was sent to the store.
 #[derive(Clone)]
 pub(super) struct Attempt {
-    pub(super) bytes: Arc<[u8]>,
+    pub(super) bytes: Bytes,
     pub(super) file: Arc<File>,
     /// The counts of writes and imports when it was made.
     pub(super) at: (u64, u64),

@@ -1,5 +1,6 @@
 //! Edits of what is stored, under the rules of a persist, without building the model.
 
+use bytes::Bytes;
 use groundstate_state_edit::{Editor, OpenState};
 use groundstate_statefile::ReadError;
 use tracing::{Instrument, Span};
@@ -47,8 +48,8 @@ impl Manager {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let store = SharedMemory::new("prod").open();
-    /// # store.write(br#"{"version": 4, "serial": 7, "lineage": "x", "resources": [{"mode": "managed", "type": "null_resource",
-    /// #     "name": "a", "provider": "provider[\"registry.terraform.io/hashicorp/null\"]", "instances": [{}]}]}"#,
+    /// # store.write(r#"{"version": 4, "serial": 7, "lineage": "x", "resources": [{"mode": "managed", "type": "null_resource",
+    /// #     "name": "a", "provider": "provider[\"registry.terraform.io/hashicorp/null\"]", "instances": [{}]}]}"#.into(),
     /// #     &WriteOptions::any()).await?;
     /// # let clock = Arc::new(FixedClock::new(Timestamp::UNIX_EPOCH));
     /// # let manager = Manager::new(Arc::new(store), clock, Arc::new(SequenceIds::new()), ManagerOptions::default());
@@ -77,7 +78,7 @@ impl Manager {
             return Err(self.nothing_stored().into());
         };
         let (value, changed) = self.perform(stored.bytes, work)?;
-        let Some(bytes) = changed else { return Ok((value, Persisted::Unchanged)) };
+        let Some(bytes) = changed.map(Bytes::from) else { return Ok((value, Persisted::Unchanged)) };
         self.hold_on().await?;
         let options = {
             let mut memory = self.memory();
@@ -86,7 +87,7 @@ impl Manager {
             memory.forget(&self.options);
             WriteOptions::expecting(Expect::Version(stored.version)).fence(memory.token())
         };
-        match self.put(&bytes, &options, None).await {
+        match self.put(bytes.clone(), &options, None).await {
             Ok(_) => Ok((value, Persisted::Written)),
             Err(error) if error.kind() == ErrorKind::Ambiguous && self.is_stored(&bytes).await => {
                 Ok((value, Persisted::Written))
@@ -101,7 +102,7 @@ impl Manager {
         text: Vec<u8>,
         work: impl FnOnce(&mut Editor<'_>) -> Result<Decision<T>, E>,
     ) -> Result<(T, Option<Vec<u8>>), E> {
-        let opened = OpenState::open(text).map_err(|error| match error {
+        let opened = OpenState::open_with(text, &self.options.decode).map_err(|error| match error {
             ReadError::NoState => self.nothing_stored(),
             error => self.corrupt(error),
         })?;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use groundstate_common::IdSource;
 use groundstate_statefile::{File, encode};
 use groundstate_states::{Lineage, Serial};
@@ -134,7 +135,7 @@ impl Manager {
     /// Writes if the store holds what is expected; where it cannot check by itself, by looking first.
     pub(super) async fn put(
         &self,
-        bytes: &[u8],
+        bytes: Bytes,
         options: &WriteOptions,
         reference: Option<Arc<File>>,
     ) -> Result<Version> {
@@ -168,7 +169,7 @@ impl Manager {
             memory.attempt = Some(plan.attempt.clone());
             memory.reference.clone()
         };
-        match self.put(&plan.attempt.bytes, &plan.options, reference).await {
+        match self.put(plan.attempt.bytes.clone(), &plan.options, reference).await {
             Ok(version) => self.memory().stored(&plan.attempt, version),
             // What the store does not say it may show. If it shows nothing new, the write may still arrive.
             Err(error) if error.kind() == ErrorKind::Ambiguous => {

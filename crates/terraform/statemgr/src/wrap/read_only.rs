@@ -3,6 +3,7 @@
 use std::fmt;
 
 use async_trait::async_trait;
+use bytes::Bytes;
 
 use crate::Op;
 use crate::capabilities::Capabilities;
@@ -48,7 +49,7 @@ impl<S: StateStore> StateStore for ReadOnly<S> {
         self.0.read().await
     }
 
-    async fn write(&self, _: &[u8], _: &WriteOptions) -> Result<Version> {
+    async fn write(&self, _: Bytes, _: &WriteOptions) -> Result<Version> {
         self.refuse(Op::Write)
     }
 

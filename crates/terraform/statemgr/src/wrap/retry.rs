@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use groundstate_common::{Backoff, Sleeper};
 use tracing::debug;
 
@@ -106,8 +107,8 @@ impl<S: StateStore> StateStore for Retry<S> {
         again!(self, self.store.read())
     }
 
-    async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
-        again!(self, self.store.write(bytes, options))
+    async fn write(&self, bytes: Bytes, options: &WriteOptions) -> Result<Version> {
+        again!(self, self.store.write(bytes.clone(), options))
     }
 
     async fn delete(&self, options: &WriteOptions) -> Result<()> {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use groundstate_common::{SequenceIds, Timestamp};
 use groundstate_statefile::{DecodeOptions, Dialect, WriterVersion, decode};
 use groundstate_statemgr::{
@@ -73,9 +74,9 @@ async fn one_is_deleted_only_if_nothing_is_lost_with_it_or_by_force() {
     };
     assert_eq!(refused(&name("default"), &deletion().force(true)).await, ErrorKind::Invalid);
     assert_eq!(refused(&a, &deletion()).await, ErrorKind::NotFound);
-    store.write(WITH_RESOURCE, &WriteOptions::any()).await.unwrap();
+    store.write(Bytes::copy_from_slice(WITH_RESOURCE), &WriteOptions::any()).await.unwrap();
     assert_eq!(refused(&a, &deletion()).await, ErrorKind::Invalid);
-    store.write(b"{", &WriteOptions::any()).await.unwrap();
+    store.write(Bytes::from_static(b"{"), &WriteOptions::any()).await.unwrap();
     assert_eq!(refused(&a, &deletion()).await, ErrorKind::Corrupt);
     backend.delete(&a, &deletion().force(true)).await.unwrap();
     assert_eq!(backend.list().await.unwrap(), [WorkspaceName::default_name()]);
@@ -121,7 +122,7 @@ impl StateStore for PanicsOnWrites {
         self.0.read().await
     }
 
-    async fn write(&self, _: &[u8], _: &WriteOptions) -> Result<Version> {
+    async fn write(&self, _: Bytes, _: &WriteOptions) -> Result<Version> {
         panic!("the write panics")
     }
 

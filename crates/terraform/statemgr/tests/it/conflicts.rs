@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use groundstate_common::{FixedClock, SequenceIds};
 use groundstate_statefile::{EncodeOptions, encode};
 use groundstate_statemgr::{
@@ -69,7 +70,7 @@ async fn the_same_snapshot_under_another_version_is_no_conflict() -> Result<()> 
     write_and_persist(&manager, &state("a")).await?;
     let copy = stored(&place).await?.unwrap();
     let compact = encode(&copy, &EncodeOptions::default().indented(false)).unwrap();
-    place.open().write(&compact, &WriteOptions::any()).await?;
+    place.open().write(Bytes::copy_from_slice(&compact), &WriteOptions::any()).await?;
     assert_eq!(write_and_persist(&manager, &state("b")).await?, Persisted::Written);
     assert_eq!(stored_serial(&place).await?, Some(2));
     Ok(())
@@ -263,6 +264,7 @@ mod stuck {
     //! The store behind `Stuck`.
 
     use async_trait::async_trait;
+    use bytes::Bytes;
     use groundstate_statemgr::{
         Capabilities, LockGrant, LockHolder, LockId, LockInfo, Result, StateStore, Stored, Version,
         WriteOptions,
@@ -278,7 +280,7 @@ mod stuck {
             std::future::pending().await
         }
 
-        async fn write(&self, _: &[u8], _: &WriteOptions) -> Result<Version> {
+        async fn write(&self, _: Bytes, _: &WriteOptions) -> Result<Version> {
             std::future::pending().await
         }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use groundstate_statefile::states_marshal_equal;
 use groundstate_statefile::{EncodeOptions, WriterVersion, encode};
 use groundstate_statemgr::{
@@ -75,7 +76,7 @@ async fn prepared() -> Result<SharedMemory> {
     let mut file = file("stub-lineage", 2, &initial_state());
     file.terraform_version = WriterVersion::parse("1.11.4").ok();
     let bytes = encode(&file, &EncodeOptions::default()).expect("it can be stored");
-    place.open().write(&bytes, &WriteOptions::any()).await?;
+    place.open().write(Bytes::copy_from_slice(&bytes), &WriteOptions::any()).await?;
     Ok(place)
 }
 

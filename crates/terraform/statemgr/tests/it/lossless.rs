@@ -1,5 +1,6 @@
 //! What a file has around its state stays with it.
 
+use bytes::Bytes;
 use groundstate_statefile::{EncodeOptions, WriterVersion};
 use groundstate_statemgr::Persister;
 use groundstate_statemgr::{
@@ -14,7 +15,7 @@ const COMPACT: &str = r#"{"version":4,"terraform_version":"1.9.0","serial":3,"li
 
 async fn place() -> Result<SharedMemory> {
     let place = SharedMemory::new("file");
-    place.open().write(COMPACT.as_bytes(), &WriteOptions::any()).await?;
+    place.open().write(Bytes::copy_from_slice(COMPACT.as_bytes()), &WriteOptions::any()).await?;
     Ok(place)
 }
 
@@ -69,7 +70,7 @@ async fn the_layout_is_the_files_unless_asked_otherwise() -> Result<()> {
 async fn an_old_format_is_rewritten_only_when_something_changes() -> Result<()> {
     let old = r#"{"version":3,"serial":5,"lineage":"chain","modules":[{"path":["root"],"outputs":{},"resources":{}}]}"#;
     let place = SharedMemory::new("old");
-    place.open().write(old.as_bytes(), &WriteOptions::any()).await?;
+    place.open().write(Bytes::copy_from_slice(old.as_bytes()), &WriteOptions::any()).await?;
     let manager = manager(place.open());
     manager.refresh_state().await?;
     manager.persist_state().await?;
@@ -87,7 +88,7 @@ async fn what_cannot_be_written_without_loss_is_not_written_unless_allowed() -> 
     let broken =
         r#"{"version":4,"serial":1,"lineage":"chain","outputs":{"o":{"value":"\ud800","type":"string"}}}"#;
     let place = SharedMemory::new("lossy");
-    place.open().write(broken.as_bytes(), &WriteOptions::any()).await?;
+    place.open().write(Bytes::from_static(broken.as_bytes()), &WriteOptions::any()).await?;
     let strict = manager(place.open());
     strict.refresh_state().await?;
     strict.mutate_state(&mut |state| set_output(state.get_or_insert_default(), "a", "b"))?;
@@ -109,7 +110,7 @@ async fn what_is_stored_and_no_state_is_damaged_and_nothing_is_nothing() -> Resu
     let place = SharedMemory::new("odd");
     let manager = manager(place.open());
     manager.refresh_state().await?;
-    place.open().write(b"<html>", &WriteOptions::any()).await?;
+    place.open().write(Bytes::from_static(b"<html>"), &WriteOptions::any()).await?;
     assert_eq!(kind(manager.refresh_state().await), Some(ErrorKind::Corrupt));
     write_and_persist(&manager, &groundstate_states::State::new()).await.unwrap_err();
     assert_eq!(text(&place).await?, "<html>");

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use groundstate_common::{FixedClock, Timestamp};
 use groundstate_statemgr::{
     ErrorKind, Expect, LockId, LockInfo, Result, SharedMemory, StateStore, Version, WriteOptions,
@@ -19,12 +20,12 @@ fn kind<T>(result: Result<T>) -> Option<ErrorKind> {
 #[tokio::test]
 async fn a_version_does_not_come_twice() -> Result<()> {
     let store = SharedMemory::new("prod").open();
-    let first = store.write(b"a", &WriteOptions::any()).await?;
+    let first = store.write(Bytes::from_static(b"a"), &WriteOptions::any()).await?;
     store.delete(&WriteOptions::any()).await?;
-    let second = store.write(b"a", &WriteOptions::expecting(Expect::Absent)).await?;
+    let second = store.write(Bytes::from_static(b"a"), &WriteOptions::expecting(Expect::Absent)).await?;
     assert_ne!(first, second);
     assert_eq!(
-        kind(store.write(b"b", &WriteOptions::expecting(Expect::Version(first))).await),
+        kind(store.write(Bytes::from_static(b"b"), &WriteOptions::expecting(Expect::Version(first))).await),
         Some(ErrorKind::Conflict)
     );
     Ok(())
@@ -34,7 +35,7 @@ async fn a_version_does_not_come_twice() -> Result<()> {
 async fn a_conflict_says_what_was_expected_and_found() -> Result<()> {
     let store = SharedMemory::new("prod").open();
     let expect = WriteOptions::expecting(Expect::Version(Version::new("9")));
-    let error = store.write(b"a", &expect).await.unwrap_err();
+    let error = store.write(Bytes::from_static(b"a"), &expect).await.unwrap_err();
     assert_eq!(error.mismatch(), Some(("version 9", "nothing")));
     let text = "cannot write memory:prod: it has changed meanwhile, refresh and try again (expected version 9, found nothing)";
     assert_eq!(error.to_string(), text);
@@ -51,11 +52,11 @@ async fn a_paused_holder_is_refused_after_its_lease_went_to_another() -> Result<
     let new = b.lock(&info("b")).await?;
     assert!(new.fence > old.fence);
     let late = WriteOptions::any().fence(old.fence);
-    assert_eq!(kind(a.write(b"late", &late).await), Some(ErrorKind::LockLost));
+    assert_eq!(kind(a.write(Bytes::from_static(b"late"), &late).await), Some(ErrorKind::LockLost));
     assert_eq!(kind(a.delete(&late).await), Some(ErrorKind::LockLost));
     assert_eq!(kind(a.renew(&old.id).await), Some(ErrorKind::LockLost));
     assert_eq!(kind(a.unlock(&old.id).await), Some(ErrorKind::LockLost));
-    b.write(b"new", &WriteOptions::any().fence(new.fence)).await?;
+    b.write(Bytes::from_static(b"new"), &WriteOptions::any().fence(new.fence)).await?;
     b.unlock(&new.id).await
 }
 
@@ -67,7 +68,7 @@ async fn a_lock_broken_by_force_is_fenced_at_once() -> Result<()> {
     assert_eq!(kind(b.force_unlock(&LockId::new("x")).await), Some(ErrorKind::Locked));
     b.force_unlock(&grant.id).await?;
     assert_eq!(
-        kind(a.write(b"late", &WriteOptions::any().fence(grant.fence)).await),
+        kind(a.write(Bytes::from_static(b"late"), &WriteOptions::any().fence(grant.fence)).await),
         Some(ErrorKind::LockLost)
     );
     assert_eq!(kind(a.unlock(&grant.id).await), Some(ErrorKind::LockLost));
@@ -88,7 +89,7 @@ async fn a_refusal_names_the_holder() -> Result<()> {
 #[tokio::test]
 async fn debug_shows_no_content() -> Result<()> {
     let store = SharedMemory::new("prod").open();
-    store.write(b"hunter2", &WriteOptions::any()).await?;
+    store.write(Bytes::from_static(b"hunter2"), &WriteOptions::any()).await?;
     let shown = format!("{store:?} {:?}", store.read().await?);
     assert!(!shown.contains("hunter2") && !shown.contains("104, 117"), "{shown}");
     Ok(())

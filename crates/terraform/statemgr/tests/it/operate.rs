@@ -1,5 +1,6 @@
 //! Editor on what is stored.
 
+use bytes::Bytes;
 use groundstate_statemgr::{
     Decision, Error, ErrorKind, Locker, Manager, Persisted, Persister, Reader, Refresher, Result,
     SharedMemory, StateStore, WriteOptions, Writer, refresh_and_read, write_and_persist,
@@ -13,7 +14,7 @@ const STORED: &str = r#"{"version":4,"serial":3,"lineage":"chain",  "resources":
 
 async fn place() -> Result<SharedMemory> {
     let place = SharedMemory::new("prod");
-    place.open().write(STORED.as_bytes(), &WriteOptions::any()).await?;
+    place.open().write(Bytes::copy_from_slice(STORED.as_bytes()), &WriteOptions::any()).await?;
     Ok(place)
 }
 
@@ -133,7 +134,10 @@ async fn another_clients_write_is_not_overwritten() -> Result<(), Failed> {
     let manager = manager(store.clone());
     let theirs = STORED.replace("chain", "other");
     store.fail_next(Fault::Delay);
-    assert_eq!(kind(store.write(theirs.as_bytes(), &WriteOptions::any()).await), Some(ErrorKind::Ambiguous));
+    assert_eq!(
+        kind(store.write(Bytes::copy_from_slice(theirs.as_bytes()), &WriteOptions::any()).await),
+        Some(ErrorKind::Ambiguous)
+    );
     store.fail_next(Fault::AfterTheDelayed);
     assert_eq!(manager_kind(mv(&manager).await), Some(ErrorKind::Conflict));
     assert_eq!(text(&place).await?, theirs);
@@ -167,10 +171,10 @@ async fn there_has_to_be_a_state() -> Result<(), Failed> {
     let place = SharedMemory::new("prod");
     let manager = manager(place.open());
     assert_eq!(manager_kind(mv(&manager).await), Some(ErrorKind::NotFound));
-    place.open().write(b"{ damaged", &WriteOptions::any()).await?;
+    place.open().write(Bytes::from_static(b"{ damaged"), &WriteOptions::any()).await?;
     assert_eq!(manager_kind(mv(&manager).await), Some(ErrorKind::Corrupt));
     let last = STORED.replace(r#""serial":3"#, &format!(r#""serial":{}"#, u64::MAX));
-    place.open().write(last.as_bytes(), &WriteOptions::any()).await?;
+    place.open().write(Bytes::copy_from_slice(last.as_bytes()), &WriteOptions::any()).await?;
     assert_eq!(manager_kind(mv(&manager).await), Some(ErrorKind::Invalid));
     assert_eq!(text(&place).await?, last);
     assert_eq!(kind(manager.refresh_state().await), None);

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use groundstate_common::{Clock, SequenceIds, Timestamp};
 use groundstate_statemgr::{
     AbandonedLocks, Capabilities, Error, ErrorKind, LockGrant, LockGuard, LockHolder, LockId, LockInfo,
@@ -243,7 +244,7 @@ impl StateStore for Counting {
         self.store.read().await
     }
 
-    async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
+    async fn write(&self, bytes: Bytes, options: &WriteOptions) -> Result<Version> {
         self.store.write(bytes, options).await
     }
 

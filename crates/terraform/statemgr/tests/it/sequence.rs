@@ -1,5 +1,6 @@
 //! Scenarios 115 to 117: which requests a run of changes makes, and under which serials.
 
+use bytes::Bytes;
 use groundstate_statefile::File;
 use groundstate_statemgr::{
     ErrorKind, Migrator, Persisted, PersistentMeta, Persister, Refresher, Result, SharedMemory, StateStore,
@@ -160,7 +161,7 @@ async fn forcing_overwrites_what_was_not_read_even_if_it_is_damaged() -> Result<
     let overwritten = stored(&place).await?.unwrap();
     assert_eq!((overwritten.lineage.as_str(), overwritten.serial.get()), ("mine", 8));
 
-    place.open().write(b"{ damaged", &groundstate_statemgr::WriteOptions::any()).await?;
+    place.open().write(Bytes::from_static(b"{ damaged"), &groundstate_statemgr::WriteOptions::any()).await?;
     let mine = manager(place.open());
     assert_eq!(kind(mine.refresh_state().await), Some(ErrorKind::Corrupt));
     mine.write_state(&state("mine"))?;

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use groundstate_common::{FixedClock, SequenceIds, Timestamp};
 use groundstate_statefile::{DecodeOptions, Dialect, File, decode};
 use groundstate_statemgr::{
@@ -169,7 +170,7 @@ impl Script {
     pub(crate) async fn deliver(&self) -> Option<bool> {
         let delayed = self.0.delayed.lock().expect("no test panics inside").take();
         let (bytes, options) = delayed?;
-        Some(self.0.store.write(&bytes, &options).await.is_ok())
+        Some(self.0.store.write(Bytes::copy_from_slice(&bytes), &options).await.is_ok())
     }
 
     /// Whether reading fails from now on.
@@ -208,8 +209,8 @@ impl StateStore for Script {
         Ok(stored.map(|Stored { bytes, version, .. }| Stored::new(bytes, self.version(version))))
     }
 
-    async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
-        let file = decode(bytes, &DecodeOptions::default()).expect("managers write state files");
+    async fn write(&self, bytes: Bytes, options: &WriteOptions) -> Result<Version> {
+        let file = decode(&bytes, &DecodeOptions::default()).expect("managers write state files");
         self.record(format!("put {}{}", file.serial, if options.force { " by force" } else { "" }));
         let fault = self.0.faults.lock().expect("no test panics inside").pop();
         match fault {

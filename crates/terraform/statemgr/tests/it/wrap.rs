@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use groundstate_common::{Clock, FixedClock};
 use groundstate_statemgr::{
     ErrorKind, ReadOnly, Result, Retry, RetryPolicy, SharedMemory, StateStore, WriteOptions,
@@ -17,7 +18,10 @@ async fn a_read_only_store_refuses_every_change() -> Result<()> {
     write_and_persist(&manager(place.open()), &state("a")).await?;
     let store = ReadOnly::new(place.open());
     let id = info("1").id;
-    assert_eq!(kind(store.write(b"{}", &WriteOptions::any()).await), Some(ErrorKind::Unsupported));
+    assert_eq!(
+        kind(store.write(Bytes::from_static(b"{}"), &WriteOptions::any()).await),
+        Some(ErrorKind::Unsupported)
+    );
     assert_eq!(kind(store.delete(&WriteOptions::any()).await), Some(ErrorKind::Unsupported));
     assert_eq!(kind(store.lock(&info("1")).await), Some(ErrorKind::Unsupported));
     assert_eq!(kind(store.renew(&id).await), Some(ErrorKind::Unsupported));

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use groundstate_common::{OsIds, SystemClock};
 use groundstate_statemgr::{
     Capabilities, DEFAULT_PERSIST_INTERVAL, Full, IntermediateSnapshots, LockGrant, LockHolder, LockId,
@@ -138,7 +139,7 @@ impl StateStore for Counted {
         self.store.read().await
     }
 
-    async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
+    async fn write(&self, bytes: Bytes, options: &WriteOptions) -> Result<Version> {
         self.writes.fetch_add(1, Ordering::Relaxed);
         self.bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         self.store.write(bytes, options).await

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use groundstate_common::{Clock, Timestamp};
 use groundstate_conformance::Disturbance;
 use groundstate_statemgr::{
@@ -358,7 +359,7 @@ impl StateStore for Client {
         Ok(stored)
     }
 
-    async fn write(&self, bytes: &[u8], options: &WriteOptions) -> Result<Version> {
+    async fn write(&self, bytes: Bytes, options: &WriteOptions) -> Result<Version> {
         if bytes.is_empty() {
             if self.has(Flaw::TakesZeroBytes) {
                 self.shared.inner().bytes = None;
@@ -383,14 +384,14 @@ impl StateStore for Client {
         }
         if matches!(self.shared.flaw, Some(Flaw::TruncatesFirst | Flaw::WritesInTwoHalves)) {
             self.check(Op::Write, options)?;
-            self.begin_to_put(bytes).await;
+            self.begin_to_put(&bytes).await;
         }
         let version = {
             let _gate = self.shared.gate();
             if !slow && self.shared.flaw != Some(Flaw::TruncatesFirst) {
                 self.check(Op::Write, options)?;
             }
-            self.put(bytes)
+            self.put(&bytes)
         };
         if self.has(Flaw::CachesReads) {
             *self.cache.lock().expect("nothing panics inside") = Some(self.stored(&self.shared.inner()));

@@ -93,10 +93,10 @@ async fn carry_out(
     let less = encoded(&plan.source)?;
     interrupts.check()?;
     if let Some(file) = &plan.dest {
-        write(to, &encoded(file)?, gaining.expect).await.map_err(in_dest)?;
+        write(to, encoded(file)?, gaining.expect).await.map_err(in_dest)?;
     }
     // From here on the move comes to its end, whatever signals come.
-    write(from, &less, leaving.expect).await.map_err(|error| half_done(in_source(error), source, dest))?;
+    write(from, less, leaving.expect).await.map_err(|error| half_done(in_source(error), source, dest))?;
     Ok(plan)
 }
 
@@ -107,8 +107,8 @@ async fn found(manager: &Manager, side: &Side) -> Result<Found, StateError> {
     Ok(Found { file: read(&stored.bytes, name)?, expect: Expect::Version(stored.version) })
 }
 
-async fn write(manager: &Manager, bytes: &[u8], expect: Expect) -> Result<(), StateError> {
-    manager.store().write(bytes, &WriteOptions::expecting(expect)).await?;
+async fn write(manager: &Manager, bytes: Vec<u8>, expect: Expect) -> Result<(), StateError> {
+    manager.store().write(bytes.into(), &WriteOptions::expecting(expect)).await?;
     Ok(())
 }
 

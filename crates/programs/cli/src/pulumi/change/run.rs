@@ -123,7 +123,7 @@ async fn change(
     consent(name, &edited.vanishing, yes, interrupts).await?;
     interrupts.check()?;
     // After this the write comes to its end.
-    store.write(&bytes, &WriteOptions::expecting(expect)).await?;
+    store.write(bytes.into(), &WriteOptions::expecting(expect)).await?;
     Ok(Changed { done: edited.done, diff: edited.diff, written: true })
 }
 

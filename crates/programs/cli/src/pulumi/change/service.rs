@@ -199,6 +199,6 @@ async fn stored(
     };
     consent(name, &lost, yes, interrupts).await?;
     interrupts.check()?;
-    store.write(&text, &WriteOptions::expecting(Expect::Version(present.version))).await?;
+    store.write(text.into(), &WriteOptions::expecting(Expect::Version(present.version))).await?;
     Ok(Changed { done, diff, written: true })
 }

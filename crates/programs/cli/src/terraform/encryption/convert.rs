@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use bytes::Bytes;
 use groundstate_backends::Purpose;
 use groundstate_encryption::{Envelope, Method, Status};
 use groundstate_encryption_providers::Encryption;
@@ -168,7 +169,8 @@ async fn change(
         true => Expect::Version(version),
         false => Expect::Any,
     };
-    store.write(&converted, &WriteOptions::expecting(expect)).await?;
+    let converted = Bytes::from(converted);
+    store.write(converted.clone(), &WriteOptions::expecting(expect)).await?;
     match store.read().await? {
         Some(read) if read.bytes == converted => Ok(goal.done()),
         _ => {

@@ -6,6 +6,7 @@ mod receipt;
 
 use std::path::Path;
 
+use bytes::Bytes;
 use groundstate_backends::{Location, Purpose, local_path};
 use groundstate_statemgr::{
     Backend, ErrorKind, Expect, LockInfo, Manager, StateStore, Stored, Version, WorkspaceName, WriteOptions,
@@ -235,7 +236,7 @@ async fn copy(args: &MigrateArgs, each: &Move, interrupts: &Interrupts) -> Resul
             let present = stored.as_ref().unwrap_or(&source);
             return Ok(Became::Present(entry("present", &present.text)));
         }
-        Decision::Copy(copy) => copy,
+        Decision::Copy(copy) => Bytes::from(copy.into_owned()),
         Decision::Refuse(why) => {
             return Err(Failure::new(
                 Kind::Conflict,
@@ -246,7 +247,8 @@ async fn copy(args: &MigrateArgs, each: &Move, interrupts: &Interrupts) -> Resul
         }
     };
     interrupts.check()?;
-    let written = write(&to.manager, &copy, stored.as_ref().map(|stored| stored.version.clone())).await;
+    let written =
+        write(&to.manager, copy.clone(), stored.as_ref().map(|stored| stored.version.clone())).await;
     let doubt = match written {
         Ok(()) => None,
         Err(error) if error.kind() == ErrorKind::Ambiguous => Some(error),
@@ -312,7 +314,7 @@ fn decision<'s>(source: &'s Content, stored: Option<&'s Content>, force: bool) -
 /// Stores bytes in place of those that were looked at, as far as the place can tell.
 async fn write(
     manager: &Manager,
-    bytes: &[u8],
+    bytes: Bytes,
     version: Option<Version>,
 ) -> groundstate_statemgr::Result<()> {
     let store = manager.store();

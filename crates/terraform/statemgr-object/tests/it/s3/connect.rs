@@ -1,5 +1,6 @@
 //! A bucket opened with what a person has: settings and a key.
 
+use bytes::Bytes;
 use groundstate_statemgr::{Backend, WorkspaceName, WriteOptions};
 use groundstate_statemgr_object::{S3Backend, S3Options};
 use groundstate_testkit::S3Server;
@@ -18,7 +19,7 @@ fn settings_and_a_key_suffice() {
     RUNTIME.block_on(async {
         let store = backend.store(&WorkspaceName::default_name()).unwrap();
         let grant = store.lock(&info("a")).await.unwrap();
-        store.write(&state(1), &WriteOptions::any()).await.unwrap();
+        store.write(Bytes::copy_from_slice(&state(1)), &WriteOptions::any()).await.unwrap();
         store.unlock(&grant.id).await.unwrap();
         assert_eq!(store.read().await.unwrap().unwrap().bytes, state(1));
         assert_eq!(store.to_string(), "s3://states/network/prod.tfstate");

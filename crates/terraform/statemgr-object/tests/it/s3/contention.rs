@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use groundstate_statemgr::{ErrorKind, Expect, StateStore, WriteOptions};
 
 use crate::s3::support::{Cloud, Locks, info, serial, state, state_of};
@@ -46,7 +47,10 @@ async fn locked_increments_are_all_there() {
                 };
                 let (number, expect) = next(&*store).await;
                 // Under the lock no other client comes between.
-                store.write(&state(number), &WriteOptions::expecting(expect)).await.unwrap();
+                store
+                    .write(Bytes::copy_from_slice(&state(number)), &WriteOptions::expecting(expect))
+                    .await
+                    .unwrap();
                 store.unlock(&grant.id).await.unwrap();
             }
             0
@@ -68,7 +72,10 @@ async fn unlocked_increments_are_all_there_and_conflicts_are_said() {
         for _ in 0..EACH {
             loop {
                 let (number, expect) = next(&*store).await;
-                match store.write(&state_of(number, &name), &WriteOptions::expecting(expect)).await {
+                match store
+                    .write(Bytes::copy_from_slice(&state_of(number, &name)), &WriteOptions::expecting(expect))
+                    .await
+                {
                     Ok(_) => break,
                     Err(error) => assert_eq!(error.kind(), ErrorKind::Conflict, "{error}"),
                 }

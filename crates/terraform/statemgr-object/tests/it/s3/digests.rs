@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use groundstate_common::{Clock, Timestamp};
 use groundstate_statemgr::{ErrorKind, Expect, StateStore, WorkspaceName, WriteOptions};
 use groundstate_testkit::Fault;
@@ -18,7 +19,7 @@ fn put_digest(cloud: &Cloud, digest: &str) {
 async fn s3_digest_written() {
     let cloud = Cloud::new();
     let store = cloud.store(Locks::Row);
-    store.write(b"{}", &WriteOptions::any()).await.unwrap();
+    store.write(Bytes::from_static(b"{}"), &WriteOptions::any()).await.unwrap();
     assert_eq!(cloud.digest().as_deref(), Some("99914b932bd37a50b983c5e7c90ae93b"));
     assert_eq!(store.read().await.unwrap().unwrap().bytes, b"{}");
     store.delete(&WriteOptions::any()).await.unwrap();
@@ -30,7 +31,7 @@ async fn s3_digest_mismatch_window() {
     let cloud = Cloud::new();
     let backend = cloud.backend(Locks::Row.options());
     let store = backend.open(&WorkspaceName::default_name()).unwrap();
-    store.write(b"{}", &WriteOptions::any()).await.unwrap();
+    store.write(Bytes::from_static(b"{}"), &WriteOptions::any()).await.unwrap();
     put_digest(&cloud, STALE);
     let error = store.read().await.unwrap_err();
     let waited = cloud.clock.now().duration_since(Timestamp::UNIX_EPOCH).unwrap();
@@ -71,7 +72,7 @@ async fn a_stale_digest_is_said_with_what_tells_whether_the_state_is_right() {
 async fn s3_digest_late_ok() {
     let cloud = Cloud::new();
     let store = cloud.store(Locks::Row);
-    store.write(b"{}", &WriteOptions::any()).await.unwrap();
+    store.write(Bytes::from_static(b"{}"), &WriteOptions::any()).await.unwrap();
     let right = cloud.digest().unwrap();
     put_digest(&cloud, STALE);
     // The third look, after four seconds, finds the digest of a writer that was slow.
@@ -91,7 +92,8 @@ async fn s3_digest_put_failure() {
     let cloud = Cloud::new();
     let store = cloud.store(Locks::Row);
     cloud.server.fault(Fault::before_500().on("POST", "/"));
-    let error = store.write(b"{}", &WriteOptions::expecting(Expect::Absent)).await.unwrap_err();
+    let error =
+        store.write(Bytes::from_static(b"{}"), &WriteOptions::expecting(Expect::Absent)).await.unwrap_err();
     let text = error.to_string();
     // What is not known is whether the whole of it happened; no other kind may leave the new state behind.
     assert_eq!(error.kind(), ErrorKind::Ambiguous, "{text}");
@@ -120,7 +122,7 @@ async fn a_digest_whose_first_answers_fail_is_still_written() {
     {
         let cloud = Cloud::new();
         cloud.server.fault(fault.clone().on("POST", "/").times(2));
-        cloud.store(Locks::Row).write(&state(1), &WriteOptions::any()).await.unwrap();
+        cloud.store(Locks::Row).write(Bytes::copy_from_slice(&state(1)), &WriteOptions::any()).await.unwrap();
         assert_eq!(cloud.store(Locks::Row).read().await.unwrap().unwrap().bytes, state(1), "{fault:?}");
     }
 }

@@ -1,5 +1,6 @@
 //! What is wrong with a place, and what to change.
 
+use bytes::Bytes;
 use groundstate_statemgr::{Backend, ErrorKind, Expect, StateStore, WorkspaceName, WriteOptions};
 use groundstate_testkit::S3Server;
 
@@ -15,7 +16,7 @@ async fn s3_no_bucket() {
     let store = open(&cloud, "missing", Locks::File);
     let errors = [
         store.read().await.unwrap_err(),
-        store.write(&state(1), &WriteOptions::any()).await.unwrap_err(),
+        store.write(Bytes::copy_from_slice(&state(1)), &WriteOptions::any()).await.unwrap_err(),
         store.lock(&info("a")).await.unwrap_err(),
         cloud.backend_in("missing", Locks::File.options()).list().await.unwrap_err(),
     ];
@@ -31,7 +32,10 @@ async fn s3_no_condition_support() {
     cloud.server.refuse_conditions();
     let store = cloud.store(Locks::File);
     for error in [
-        store.write(&state(1), &WriteOptions::expecting(Expect::Absent)).await.unwrap_err(),
+        store
+            .write(Bytes::copy_from_slice(&state(1)), &WriteOptions::expecting(Expect::Absent))
+            .await
+            .unwrap_err(),
         store.lock(&info("a")).await.unwrap_err(),
     ] {
         assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
@@ -43,7 +47,7 @@ async fn s3_no_condition_support() {
     let store = cloud.store(Locks::Row);
     assert!(!store.capabilities().conditional_write);
     let grant = store.lock(&info("a")).await.unwrap();
-    store.write(&state(1), &WriteOptions::any()).await.unwrap();
+    store.write(Bytes::copy_from_slice(&state(1)), &WriteOptions::any()).await.unwrap();
     store.unlock(&grant.id).await.unwrap();
     assert_eq!(cloud.state(), Some(state(1)));
 }
@@ -64,7 +68,7 @@ async fn every_mistake_is_named_with_what_to_change() {
         let store = cloud.store(Locks::File);
         for error in [
             store.read().await.unwrap_err(),
-            store.write(&state(1), &WriteOptions::any()).await.unwrap_err(),
+            store.write(Bytes::copy_from_slice(&state(1)), &WriteOptions::any()).await.unwrap_err(),
             store.lock(&info("a")).await.unwrap_err(),
             store.lock_holder().await.unwrap_err(),
         ] {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use groundstate_statemgr::{Error, ErrorKind, Expect, LockInfo, StateStore, WorkspaceName, WriteOptions};
 use groundstate_testkit::Fault;
 
@@ -51,7 +52,7 @@ async fn change(store: &dyn StateStore, lock: &LockInfo) -> Run {
             Some(read) => Expect::Version(read.version),
             None => Expect::Absent,
         };
-        store.write(&state(2), &WriteOptions::expecting(expect)).await
+        store.write(Bytes::copy_from_slice(&state(2)), &WriteOptions::expecting(expect)).await
     };
     match outcome.await {
         Ok(_) => run.written = true,
@@ -74,7 +75,7 @@ async fn steps(locks: Locks) -> u64 {
 /// A cloud with a state of serial 1, and an empty log.
 async fn prepared(locks: Locks) -> Cloud {
     let cloud = Cloud::new();
-    cloud.store(locks).write(&state(1), &WriteOptions::any()).await.unwrap();
+    cloud.store(locks).write(Bytes::copy_from_slice(&state(1)), &WriteOptions::any()).await.unwrap();
     cloud.server.clear_requests();
     cloud
 }

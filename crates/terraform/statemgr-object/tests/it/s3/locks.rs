@@ -1,5 +1,6 @@
 //! Locks by object, by row and by both.
 
+use bytes::Bytes;
 use groundstate_statemgr::{ErrorKind, Expect, LockId, LockInfo, StateStore, WorkspaceName, WriteOptions};
 use groundstate_statemgr_object::{S3Backend, S3Layout, S3Options};
 use groundstate_testkit::Fault;
@@ -54,17 +55,20 @@ async fn s3_tf_force_unlocks_s() {
         let cloud = Cloud::new();
         let store = cloud.store(locks);
         let grant = store.lock(&info("a")).await.unwrap();
-        let version = store.write(&state(1), &WriteOptions::expecting(Expect::Absent)).await.unwrap();
+        let version = store
+            .write(Bytes::copy_from_slice(&state(1)), &WriteOptions::expecting(Expect::Absent))
+            .await
+            .unwrap();
         forced_by_a_peer(&cloud);
         let expecting = WriteOptions::expecting(Expect::Version(version));
-        let error = store.write(&state(2), &expecting).await.unwrap_err();
+        let error = store.write(Bytes::copy_from_slice(&state(2)), &expecting).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::LockLost, "{locks:?}: {error}");
         assert_eq!(store.delete(&expecting).await.unwrap_err().kind(), ErrorKind::LockLost);
         assert_eq!(cloud.state(), Some(state(1)));
         let error = store.unlock(&grant.id).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::LockLost, "{error}");
         // From here on the client holds nothing, and writes like anybody.
-        store.write(&state(2), &expecting).await.unwrap();
+        store.write(Bytes::copy_from_slice(&state(2)), &expecting).await.unwrap();
     }
 }
 
@@ -77,7 +81,7 @@ async fn a_lock_that_went_to_another_client_is_lost_and_stays_its_own() {
         forced_by_a_peer(&cloud);
         let other = theirs.lock(&info("theirs")).await.unwrap();
         assert_eq!(
-            mine.write(&state(1), &WriteOptions::any()).await.unwrap_err().kind(),
+            mine.write(Bytes::copy_from_slice(&state(1)), &WriteOptions::any()).await.unwrap_err().kind(),
             ErrorKind::LockLost
         );
         let error = mine.unlock(&grant.id).await.unwrap_err();

@@ -1,5 +1,6 @@
 //! From locks in a table to lock objects.
 
+use bytes::Bytes;
 use groundstate_statemgr::{ErrorKind, LockId, StateStore, WorkspaceName, WriteOptions};
 
 use crate::s3::support::{BUCKET, Cloud, KEY, Locks, TABLE, info, state};
@@ -11,7 +12,7 @@ fn default() -> WorkspaceName {
 #[tokio::test]
 async fn nothing_of_a_state_is_left_in_the_table() {
     let cloud = Cloud::new();
-    cloud.store(Locks::Row).write(&state(1), &WriteOptions::any()).await.unwrap();
+    cloud.store(Locks::Row).write(Bytes::copy_from_slice(&state(1)), &WriteOptions::any()).await.unwrap();
     let digest = cloud.digest();
     let backend = cloud.backend(Locks::Row.options());
     let planned = backend.migrate_lock(&default(), &info("migrate"), true).await.unwrap();
@@ -31,7 +32,7 @@ async fn nothing_of_a_state_is_left_in_the_table() {
 async fn a_lock_of_either_kind_stops_it() {
     for locks in [Locks::File, Locks::Row] {
         let cloud = Cloud::new();
-        cloud.store(Locks::Row).write(&state(1), &WriteOptions::any()).await.unwrap();
+        cloud.store(Locks::Row).write(Bytes::copy_from_slice(&state(1)), &WriteOptions::any()).await.unwrap();
         let held = cloud.store(locks).lock(&info("at work")).await.unwrap();
         for dry_run in [true, false] {
             let backend = cloud.backend(Locks::Row.options());

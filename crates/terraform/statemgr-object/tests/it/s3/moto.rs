@@ -90,7 +90,7 @@ fn locks_by_row_and_digests_work_on_moto() {
             let other = backend.open(&WorkspaceName::default_name()).unwrap();
             let error = other.lock(&info("b")).await.unwrap_err();
             assert_eq!((error.kind(), &error.holder().unwrap().id), (ErrorKind::Locked, &grant.id));
-            store.write(&state(1), &WriteOptions::any()).await.unwrap();
+            store.write(Bytes::copy_from_slice(&state(1)), &WriteOptions::any()).await.unwrap();
             assert_eq!(other.read().await.unwrap().unwrap().bytes, state(1));
             store.unlock(&grant.id).await.unwrap();
             assert_eq!(other.lock_holder().await.unwrap(), None);

@@ -1,5 +1,6 @@
 //! Requests for each operation, beside those that terraform 1.11.4 makes for it.
 
+use bytes::Bytes;
 use groundstate_statemgr::{Expect, StateStore, WriteOptions};
 
 use crate::s3::support::{Cloud, Locks, info, state};
@@ -19,7 +20,7 @@ async fn a_change_takes_no_more_requests_than_the_original_s() {
     for locks in [Locks::None, Locks::File, Locks::Row, Locks::Both] {
         let cloud = Cloud::new();
         let store = cloud.store(locks);
-        store.write(&state(1), &WriteOptions::any()).await.unwrap();
+        store.write(Bytes::copy_from_slice(&state(1)), &WriteOptions::any()).await.unwrap();
         let count = |since| cloud.server.traffic_since(since).requests;
         let mut mine = [0; 4];
 
@@ -30,7 +31,10 @@ async fn a_change_takes_no_more_requests_than_the_original_s() {
         let read = store.read().await.unwrap().unwrap();
         mine[1] = count(mark);
         mark = cloud.server.mark();
-        store.write(&state(2), &WriteOptions::expecting(Expect::Version(read.version))).await.unwrap();
+        store
+            .write(Bytes::copy_from_slice(&state(2)), &WriteOptions::expecting(Expect::Version(read.version)))
+            .await
+            .unwrap();
         mine[2] = count(mark);
         mark = cloud.server.mark();
         if let Some(grant) = grant {
@@ -61,7 +65,10 @@ async fn trusting_the_lock_takes_no_more_requests_for_any_step() {
         let store = backend.open(&groundstate_statemgr::WorkspaceName::default_name()).unwrap();
         store.lock(&info("a")).await.unwrap();
         let mark = cloud.server.mark();
-        store.write(&state(1), &WriteOptions::expecting(Expect::Absent)).await.unwrap();
+        store
+            .write(Bytes::copy_from_slice(&state(1)), &WriteOptions::expecting(Expect::Absent))
+            .await
+            .unwrap();
         assert_eq!(cloud.server.traffic_since(mark).requests, terraform(locks)[2], "{locks:?}");
     }
 }

@@ -14,18 +14,24 @@ async fn s3_conditional_put_conflict() {
     for locks in [Locks::None, Locks::File, Locks::Row] {
         let cloud = Cloud::new();
         let store = cloud.store(locks);
-        store.write(&state(1), &WriteOptions::any()).await.unwrap();
+        store.write(Bytes::copy_from_slice(&state(1)), &WriteOptions::any()).await.unwrap();
         let read = store.read().await.unwrap().unwrap();
         // As terraform does with `-lock=false`.
         cloud.server.put_object(BUCKET, KEY, state(7));
         let error = store
-            .write(&state(2), &WriteOptions::expecting(Expect::Version(read.version.clone())))
+            .write(
+                Bytes::copy_from_slice(&state(2)),
+                &WriteOptions::expecting(Expect::Version(read.version.clone())),
+            )
             .await
             .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
         assert!(error.mismatch().unwrap().0.contains(read.version.as_str()));
         assert_eq!(cloud.state(), Some(state(7)));
-        let error = store.write(&state(2), &WriteOptions::expecting(Expect::Absent)).await.unwrap_err();
+        let error = store
+            .write(Bytes::copy_from_slice(&state(2)), &WriteOptions::expecting(Expect::Absent))
+            .await
+            .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Conflict);
     }
 }
@@ -42,13 +48,22 @@ async fn s3_put_lost_response() {
         let cloud = Cloud::new();
         cloud.server.keep_versions(BUCKET);
         let store = cloud.store(Locks::None);
-        let first = store.write(&state(1), &WriteOptions::expecting(Expect::Absent)).await.unwrap();
+        let first = store
+            .write(Bytes::copy_from_slice(&state(1)), &WriteOptions::expecting(Expect::Absent))
+            .await
+            .unwrap();
         cloud.server.fault(fault.clone().on("PUT", STATE).nth(1));
-        let second = store.write(&state(2), &WriteOptions::expecting(Expect::Version(first))).await.unwrap();
+        let second = store
+            .write(Bytes::copy_from_slice(&state(2)), &WriteOptions::expecting(Expect::Version(first)))
+            .await
+            .unwrap();
         assert_eq!(store.read().await.unwrap().unwrap().version, second, "{fault:?}");
         assert_eq!(cloud.state(), Some(state(2)));
         // The version is of use for the next write.
-        store.write(&state(3), &WriteOptions::expecting(Expect::Version(second))).await.unwrap();
+        store
+            .write(Bytes::copy_from_slice(&state(3)), &WriteOptions::expecting(Expect::Version(second)))
+            .await
+            .unwrap();
     }
 }
 
@@ -84,7 +99,7 @@ async fn s3_sse_headers() {
         let grant = store.lock(&info("a")).await.unwrap();
         // With a customer's key the holder can be shown only to those who send it along.
         assert_eq!(other.lock(&info("b")).await.unwrap_err().holder().unwrap().id, grant.id);
-        store.write(&state(1), &WriteOptions::any()).await.unwrap();
+        store.write(Bytes::copy_from_slice(&state(1)), &WriteOptions::any()).await.unwrap();
         store.read().await.unwrap();
         store.unlock(&grant.id).await.unwrap();
         for request in cloud.server.requests() {
@@ -113,7 +128,7 @@ async fn s3_checksum_header() {
         let cloud = Cloud::new().with("skip_s3_checksum", skip);
         let store = cloud.store(Locks::File);
         store.lock(&info("a")).await.unwrap();
-        store.write(&state(1), &WriteOptions::any()).await.unwrap();
+        store.write(Bytes::copy_from_slice(&state(1)), &WriteOptions::any()).await.unwrap();
         let puts: Vec<Recorded> =
             cloud.server.requests().into_iter().filter(|request| request.method == "PUT").collect();
         assert_eq!(puts.len(), 2);
@@ -129,7 +144,7 @@ async fn tags_of_states_and_locks_are_told_apart() {
     let cloud = Cloud::new().with("state_tags", "kind=state").with("lock_tags", "kind=lock");
     let store = cloud.store(Locks::File);
     store.lock(&info("a")).await.unwrap();
-    store.write(&state(1), &WriteOptions::any()).await.unwrap();
+    store.write(Bytes::copy_from_slice(&state(1)), &WriteOptions::any()).await.unwrap();
     let tags: Vec<String> = cloud
         .server
         .requests()
@@ -146,7 +161,7 @@ async fn s3_key_special_chars() {
     let key = "a~b c/é.tfstate";
     let backend = cloud.backend_at(S3Layout::new(key).unwrap(), Locks::None.options());
     let store = backend.open(&WorkspaceName::default_name()).unwrap();
-    store.write(&state(1), &WriteOptions::any()).await.unwrap();
+    store.write(Bytes::copy_from_slice(&state(1)), &WriteOptions::any()).await.unwrap();
     assert_eq!(cloud.server.keys(BUCKET), [key]);
     assert_eq!(store.read().await.unwrap().unwrap().bytes, state(1));
 }
@@ -178,7 +193,10 @@ async fn s3_multipart_read() {
     let read = store.read().await.unwrap().unwrap();
     assert!(read.bytes == parts.concat());
     assert!(read.version.as_str().contains("-2"), "{}", read.version);
-    store.write(&state(2), &WriteOptions::expecting(Expect::Version(read.version))).await.unwrap();
+    store
+        .write(Bytes::copy_from_slice(&state(2)), &WriteOptions::expecting(Expect::Version(read.version)))
+        .await
+        .unwrap();
     assert_eq!(cloud.state(), Some(state(2)));
 }
 
@@ -187,8 +205,11 @@ async fn versions_of_other_stores_are_conflicts() {
     let cloud = Cloud::new();
     let store = cloud.store(Locks::None);
     let made_up = WriteOptions::expecting(Expect::Version(groundstate_statemgr::Version::new("17")));
-    assert_eq!(store.write(&state(1), &made_up).await.unwrap_err().kind(), ErrorKind::Conflict);
-    store.write(&state(1), &WriteOptions::any()).await.unwrap();
+    assert_eq!(
+        store.write(Bytes::copy_from_slice(&state(1)), &made_up).await.unwrap_err().kind(),
+        ErrorKind::Conflict
+    );
+    store.write(Bytes::copy_from_slice(&state(1)), &WriteOptions::any()).await.unwrap();
     assert_eq!(store.delete(&made_up).await.unwrap_err().kind(), ErrorKind::Conflict);
     assert_eq!(cloud.state(), Some(state(1)));
 }
@@ -199,6 +220,6 @@ async fn an_object_of_zero_bytes_is_no_state_and_is_replaced() {
     cloud.server.put_object(BUCKET, KEY, "");
     let store = cloud.store(Locks::None);
     assert!(store.read().await.unwrap().is_none());
-    store.write(&state(1), &WriteOptions::expecting(Expect::Absent)).await.unwrap();
+    store.write(Bytes::copy_from_slice(&state(1)), &WriteOptions::expecting(Expect::Absent)).await.unwrap();
     assert_eq!(cloud.state(), Some(state(1)));
 }

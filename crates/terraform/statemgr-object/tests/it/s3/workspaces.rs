@@ -1,5 +1,6 @@
 //! Workspaces of a bucket.
 
+use bytes::Bytes;
 use groundstate_statemgr::{
     Backend, CreateWorkspace, DeleteWorkspace, ErrorKind, StateStore, WorkspaceName, WriteOptions,
 };
@@ -29,7 +30,12 @@ async fn s3_workspaces_list() {
     ] {
         cloud.server.put_object(BUCKET, key, state(1));
     }
-    backend.store(&name("mine")).unwrap().write(&state(1), &WriteOptions::any()).await.unwrap();
+    backend
+        .store(&name("mine"))
+        .unwrap()
+        .write(Bytes::copy_from_slice(&state(1)), &WriteOptions::any())
+        .await
+        .unwrap();
     assert_eq!(backend.list().await.unwrap(), ["default", "dev", "mine", "staging"].map(name));
     assert!(cloud.server.object(BUCKET, "env:/mine/network/prod.tfstate").is_some());
 }
@@ -51,7 +57,12 @@ async fn s3_workspace_prefix_custom() {
         let cloud = Cloud::new();
         let layout = S3Layout::new(KEY).unwrap().workspace_key_prefix(prefix).unwrap();
         let backend = cloud.backend_at(layout, Locks::None.options());
-        backend.store(&name("dev")).unwrap().write(&state(1), &WriteOptions::any()).await.unwrap();
+        backend
+            .store(&name("dev"))
+            .unwrap()
+            .write(Bytes::copy_from_slice(&state(1)), &WriteOptions::any())
+            .await
+            .unwrap();
         assert_eq!(cloud.server.keys(BUCKET), [key]);
         assert_eq!(backend.list().await.unwrap(), ["default", "dev"].map(name));
     }

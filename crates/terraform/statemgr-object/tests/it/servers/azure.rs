@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use groundstate_statemgr::{
     Backend, Error, ErrorKind, Expect, LockId, LockInfo, StateStore, WorkspaceName, WriteOptions,
 };
@@ -39,7 +40,7 @@ async fn az_lock_is_a_lease_with_the_document_in_its_metadata() -> Result<(), Er
     let error = other.lock(&lock_info_with(OTHER_GUID)).await.expect_err("it is held");
     let holder = error.holder().expect("there is a document");
     assert_eq!((holder.id.as_str(), &*holder.info.path), (GUID, "states/prod.tfstate"));
-    store.write(OLD, &WriteOptions::expecting(Expect::Absent)).await?;
+    store.write(Bytes::copy_from_slice(OLD), &WriteOptions::expecting(Expect::Absent)).await?;
     store.unlock(&grant.id).await?;
     assert_eq!(server.lease_id(CONTAINER, BLOB), None);
     assert_eq!(other.read().await?.map(|stored| stored.bytes).as_deref(), Some(OLD));
@@ -65,14 +66,20 @@ async fn az_lease_without_metadata() -> Result<(), Error> {
 async fn az_write_needs_lease() -> Result<(), Error> {
     let server = start();
     let (store, other) = (open(&server)?, open(&server)?);
-    store.write(OLD, &WriteOptions::any()).await?;
+    store.write(Bytes::copy_from_slice(OLD), &WriteOptions::any()).await?;
     store.lock(&lock_info()).await?;
-    let error = other.write(NEW, &WriteOptions::any()).await.expect_err("it is under a lease");
+    let error = other
+        .write(Bytes::copy_from_slice(NEW), &WriteOptions::any())
+        .await
+        .expect_err("it is under a lease");
     assert_eq!(error.kind(), ErrorKind::Locked, "{error}");
     assert!(error.to_string().contains("lease") && error.to_string().contains(GUID), "{error}");
     // The lease is broken, and the holder hears of it at the next write.
     server.break_lease(CONTAINER, BLOB);
-    let error = store.write(NEW, &WriteOptions::any()).await.expect_err("the lock was broken");
+    let error = store
+        .write(Bytes::copy_from_slice(NEW), &WriteOptions::any())
+        .await
+        .expect_err("the lock was broken");
     assert_eq!(error.kind(), ErrorKind::LockLost, "{error}");
     Ok(())
 }
@@ -82,7 +89,7 @@ async fn az_workspaces_are_made_listed_and_deleted() -> Result<(), Error> {
     let server = start();
     let there = backend(&server);
     let dev = WorkspaceName::parse("dev").expect("it is a name");
-    there.store(&dev)?.write(OLD, &WriteOptions::expecting(Expect::Absent)).await?;
+    there.store(&dev)?.write(Bytes::copy_from_slice(OLD), &WriteOptions::expecting(Expect::Absent)).await?;
     assert_eq!(server.blobs(CONTAINER), ["prod.tfstateenv:dev"]);
     assert_eq!(there.list().await?, [WorkspaceName::default_name(), dev.clone()]);
     there.delete(&dev, &groundstate_statemgr::DeleteWorkspace::new(lock_info())).await?;
@@ -97,14 +104,14 @@ async fn az_workspace_with_snapshots_is_emptied() -> Result<(), Error> {
     let there = backend(&server).snapshot(true);
     let dev = WorkspaceName::parse("dev").expect("it is a name");
     let store = there.store(&dev)?;
-    let version = store.write(OLD, &WriteOptions::expecting(Expect::Absent)).await?;
-    store.write(NEW, &WriteOptions::expecting(Expect::Version(version))).await?;
+    let version = store.write(Bytes::copy_from_slice(OLD), &WriteOptions::expecting(Expect::Absent)).await?;
+    store.write(Bytes::copy_from_slice(NEW), &WriteOptions::expecting(Expect::Version(version))).await?;
     there.delete(&dev, &groundstate_statemgr::DeleteWorkspace::new(lock_info())).await?;
     assert_eq!(there.list().await?, [WorkspaceName::default_name()]);
     assert_eq!((store.read().await?, store.lock_holder().await?), (None, None));
     assert_eq!(server.snapshots(CONTAINER, "prod.tfstateenv:dev"), 1);
     // Without the lock it is the same.
-    store.write(OLD, &WriteOptions::expecting(Expect::Absent)).await?;
+    store.write(Bytes::copy_from_slice(OLD), &WriteOptions::expecting(Expect::Absent)).await?;
     store.delete(&WriteOptions::any()).await?;
     assert_eq!(store.read().await?, None);
     Ok(())
@@ -116,14 +123,16 @@ async fn az_requests_are_never_more_than_terraforms() -> Result<(), Error> {
     let store = open(&server)?;
     let first = store.lock(&lock_info()).await?;
     let first_lock = requests(&server);
-    store.write(OLD, &WriteOptions::expecting(Expect::Absent)).await?;
+    store.write(Bytes::copy_from_slice(OLD), &WriteOptions::expecting(Expect::Absent)).await?;
     store.unlock(&first.id).await?;
     drop(requests(&server));
     let grant = store.lock(&lock_info()).await?;
     let lock = requests(&server);
     let stored = store.read().await?.expect("there is a state");
     let refresh = requests(&server);
-    store.write(NEW, &WriteOptions::expecting(Expect::Version(stored.version))).await?;
+    store
+        .write(Bytes::copy_from_slice(NEW), &WriteOptions::expecting(Expect::Version(stored.version)))
+        .await?;
     let persist = requests(&server);
     store.unlock(&grant.id).await?;
     let unlock = requests(&server);
@@ -155,7 +164,7 @@ async fn az_faults_at_every_request() -> Result<(), Error> {
                 Ok(grant) => {
                     let read = store.read().await.expect(&case).expect(&case);
                     let options = WriteOptions::expecting(Expect::Version(read.version));
-                    let written = store.write(NEW, &options).await;
+                    let written = store.write(Bytes::copy_from_slice(NEW), &options).await;
                     let released = store.unlock(&grant.id).await;
                     stored = written.as_ref().is_ok().then_some(NEW);
                     done = written.is_ok() && released.is_ok();
@@ -199,7 +208,14 @@ async fn az_service_that_goes_away_leaves_nothing_stuck() -> Result<(), Error> {
         server.fault(Fault::drop_before().after(at));
         if let Ok(grant) = store.lock(&lock_info()).await {
             if let Ok(Some(stored)) = store.read().await {
-                drop(store.write(NEW, &WriteOptions::expecting(Expect::Version(stored.version))).await);
+                drop(
+                    store
+                        .write(
+                            Bytes::copy_from_slice(NEW),
+                            &WriteOptions::expecting(Expect::Version(stored.version)),
+                        )
+                        .await,
+                );
             }
             drop(store.unlock(&grant.id).await);
         }

@@ -4,6 +4,7 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use groundstate_statemgr::{
     Backend, Error, ErrorKind, Expect, LockId, LockInfo, StateStore, WorkspaceName, WriteOptions,
 };
@@ -89,7 +90,7 @@ async fn gcs_conflict_then_gone() -> Result<(), Error> {
 async fn gcs_requests_are_never_more_than_terraforms() -> Result<(), Error> {
     let server = start();
     let (store, other) = (open(&server)?, open(&server)?);
-    store.write(OLD, &WriteOptions::expecting(Expect::Absent)).await?;
+    store.write(Bytes::copy_from_slice(OLD), &WriteOptions::expecting(Expect::Absent)).await?;
     drop(requests(&server));
     let grant = store.lock(&lock_info()).await?;
     let lock = requests(&server);
@@ -97,7 +98,9 @@ async fn gcs_requests_are_never_more_than_terraforms() -> Result<(), Error> {
     let refused = requests(&server);
     let stored = store.read().await?.expect("there is a state");
     let refresh = requests(&server);
-    store.write(NEW, &WriteOptions::expecting(Expect::Version(stored.version))).await?;
+    store
+        .write(Bytes::copy_from_slice(NEW), &WriteOptions::expecting(Expect::Version(stored.version)))
+        .await?;
     let persist = requests(&server);
     store.unlock(&grant.id).await?;
     let unlock = requests(&server);
@@ -120,9 +123,9 @@ async fn gcs_csek_headers() -> Result<(), Error> {
     let blobs = google_blobs(&server.endpoint(), BUCKET, &[("encryption_key", key)]);
     let store = google(blobs, BUCKET).store(&WorkspaceName::default_name())?;
     let grant = store.lock(&lock_info()).await?;
-    let version = store.write(OLD, &WriteOptions::expecting(Expect::Absent)).await?;
+    let version = store.write(Bytes::copy_from_slice(OLD), &WriteOptions::expecting(Expect::Absent)).await?;
     assert_eq!(store.read().await?.map(|stored| stored.bytes).as_deref(), Some(OLD));
-    store.write(NEW, &WriteOptions::expecting(Expect::Version(version))).await?;
+    store.write(Bytes::copy_from_slice(NEW), &WriteOptions::expecting(Expect::Version(version))).await?;
     store.lock_holder().await?;
     store.unlock(&grant.id).await?;
     for request in server.requests() {
@@ -144,7 +147,10 @@ async fn gcs_faults_at_every_request() -> Result<(), Error> {
             let case = format!("{name} at request {at}");
             let grant = store.lock(&lock_info()).await.expect(&case);
             let stored = store.read().await.expect(&case).expect(&case);
-            match store.write(NEW, &WriteOptions::expecting(Expect::Version(stored.version))).await {
+            match store
+                .write(Bytes::copy_from_slice(NEW), &WriteOptions::expecting(Expect::Version(stored.version)))
+                .await
+            {
                 // Managers recognise what they have sent.
                 Err(error) if error.kind() == ErrorKind::Conflict && name == "duplicated" => {}
                 outcome => drop(outcome.expect(&case)),
@@ -174,7 +180,14 @@ async fn gcs_service_that_goes_away_leaves_nothing_stuck() -> Result<(), Error> 
         server.fault(Fault::drop_before().after(at - 1));
         if let Ok(grant) = store.lock(&lock_info()).await {
             if let Ok(Some(stored)) = store.read().await {
-                drop(store.write(NEW, &WriteOptions::expecting(Expect::Version(stored.version))).await);
+                drop(
+                    store
+                        .write(
+                            Bytes::copy_from_slice(NEW),
+                            &WriteOptions::expecting(Expect::Version(stored.version)),
+                        )
+                        .await,
+                );
             }
             drop(store.unlock(&grant.id).await);
         }

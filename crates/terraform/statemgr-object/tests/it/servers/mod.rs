@@ -7,6 +7,7 @@ mod suite;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use bytes::Bytes;
 use groundstate_blobs::{BlobStore, Context, Retry, RetryPolicy};
 use groundstate_blobs_cloud::{AzureBlobs, AzureSettings, GcsBlobs, GcsSettings};
 use groundstate_common::{OsIds, SystemClock};
@@ -131,7 +132,13 @@ async fn count_up(store: &dyn StateStore, lock: Option<&LockInfo>) -> Result<(),
         let stored = store.read().await?.expect("there is a number");
         let number: u64 = String::from_utf8_lossy(&stored.bytes).parse().expect("it is a number");
         let next = (number + 1).to_string();
-        match store.write(next.as_bytes(), &WriteOptions::expecting(Expect::Version(stored.version))).await {
+        match store
+            .write(
+                Bytes::copy_from_slice(next.as_bytes()),
+                &WriteOptions::expecting(Expect::Version(stored.version)),
+            )
+            .await
+        {
             Ok(_) => break,
             // Without a lock another client may be quicker, and with one none may.
             Err(error) if is_worth_another_try(&error) && grant.is_none() => {}

@@ -8,6 +8,7 @@ mod state;
 
 use std::path::{Path, PathBuf};
 
+use bytes::Bytes;
 use groundstate_common::shell_command;
 use groundstate_pulumi_backends::{KeyUrl, Project, StackConfig, StackKey};
 use groundstate_pulumi_secrets::{Ciphertext, Manager as Secrets, Plaintext};
@@ -122,13 +123,14 @@ impl Work<'_> {
             Some(Resealed { edited, plain, .. }) => {
                 let bytes = encoded(&edited.file)?;
                 verify(&bytes, self.name, plain, &keys.new)?;
-                Some(bytes)
+                Some(Bytes::from(bytes))
             }
             None => None,
         };
         if let (Some(interrupts), Some(bytes)) = (interrupts, &bytes) {
             interrupts.check()?;
-            store.write(bytes, &WriteOptions::expecting(Expect::Version(stored.version))).await?;
+            let conditions = WriteOptions::expecting(Expect::Version(stored.version));
+            store.write(bytes.clone(), &conditions).await?;
             let back = store.read().await?.map(|back| back.bytes);
             if let Some(Resealed { plain, .. }) = &state {
                 verify(&back.unwrap_or_default(), self.name, plain, &keys.new)?;
