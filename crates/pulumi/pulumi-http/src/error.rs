@@ -38,6 +38,8 @@ groundstate_common::worded! {
         Exists = "it exists already",
         /// An update of the stack is running, or the service finds another conflict. Wait, or cancel the update.
         Running = "an update is running",
+        /// The state is not the one that was to be replaced. Read it, do the work again.
+        Changed = "the state has changed meanwhile",
         /// The stack has resources. Destroy them, or force the removal.
         HasResources = "the stack still has resources",
         /// The user has not logged in, or the token is not valid any more. Log in.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use groundstate_common::Backoff;
 use groundstate_pulumi_protocol::{
-    ImportedStack, StackCall, UntypedDeployment, UpdateCall, UpdateState, UpdateStatus, decode,
+    Capability, ImportedStack, StackCall, UntypedDeployment, UpdateCall, UpdateState, UpdateStatus, decode,
 };
 
 use crate::connection::Call;
@@ -20,30 +20,47 @@ const KNOWN_VERSION: u64 = 3;
 
 impl ServiceStack {
     /// Replaces the state by a deployment, an export as [`export`](Self::export) gives it, and waits until the service has stored it.
-    /// Gives the id of the update.
     ///
     /// The request is not repeated once it was sent. The service replaces whatever is there: only a caller that has looked at the
     /// version just before knows what, and an update that begins and ends between that look and this request is replaced too. Its
-    /// state stays in the history.
+    /// state stays in the history. [`import_over`](Self::import_over) knows better.
     ///
     /// # Errors
     ///
     /// `Invalid` for what is no deployment, `Unsupported` for one of a version that the service does not store, `Running` while an
     /// update runs, `NotFound`; `Ambiguous` if the answer got lost, or if the import did not end.
-    pub async fn import(&self, deployment: Bytes) -> Result<String> {
+    pub async fn import(&self, deployment: Bytes) -> Result<ImportedStack> {
+        self.import_if(deployment, None).await
+    }
+
+    /// The same in place of the state whose [`export`](Self::export) has this SHA-256, in lower-case hexadecimal digits, and of no other
+    /// one: the service checks it where it [can](crate::Service::can_import_conditionally), and otherwise this is [`import`](Self::import).
+    ///
+    /// # Errors
+    ///
+    /// As [`import`](Self::import), and `Changed`.
+    pub async fn import_over(&self, deployment: Bytes, expected: &str) -> Result<ImportedStack> {
+        let expected = self.service.can_import_conditionally().await?.then_some(expected);
+        self.import_if(deployment, expected).await
+    }
+
+    async fn import_if(&self, deployment: Bytes, expected: Option<&str>) -> Result<ImportedStack> {
         const OP: Op = Op::Import;
         let invalid = |why: String| self.error(ErrorKind::Invalid, OP).because(why);
         let document: UntypedDeployment = decode(&deployment).map_err(|error| invalid(error.to_string()))?;
         document.checked().map_err(|error| invalid(error.to_string()))?;
         self.check_version(document.version).await?;
         drop(document);
-        let call = self.call(OP, StackCall::Import).body(deployment);
+        let mut call = self.call(OP, StackCall::Import).body(deployment);
+        if let Some(expected) = expected {
+            call = call.query(Capability::EXPECTED_SHA256, expected);
+        }
         let imported: ImportedStack = self.service.0.connection.ask(&call).await?;
         if imported.update_id.is_empty() {
             return Err(self.service.0.connection.no_document(&call, "it names no update"));
         }
         self.wait_for(&imported.update_id).await?;
-        Ok(imported.update_id)
+        Ok(imported)
     }
 
     /// Refuses a deployment of a version that the service does not say it stores. The CLI would drop what the older version lacks.

@@ -144,6 +144,15 @@ impl Service {
         Ok(self.capabilities().await?.get(Capability::APPEND_VERSIONS).is_some())
     }
 
+    /// Whether an import can be made to depend on the state that it replaces, as [`ServiceStack::import_over`] does.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`capabilities`](Self::capabilities).
+    pub async fn can_import_conditionally(&self) -> Result<bool> {
+        Ok(self.capabilities().await?.get(Capability::CONDITIONAL_IMPORT).is_some())
+    }
+
     async fn ask_capabilities(&self) -> Result<Capabilities> {
         let call = Call::new(Op::Ask, &self.0.name, &Route::Capabilities);
         match self.0.connection.ask(&call).await {

@@ -50,6 +50,11 @@ impl Capability {
     /// Versions of other histories are appended by [`AppendVersion`](crate::AppendVersion). Only servers of this project have it, and the CLI
     /// does not look for it.
     pub const APPEND_VERSIONS: &str = "groundstate-append-versions";
+    /// An import with the query [`EXPECTED_SHA256`](Self::EXPECTED_SHA256) is refused with 412 unless the state still has that digest.
+    /// Only servers of this project have it.
+    pub const CONDITIONAL_IMPORT: &str = "groundstate-conditional-import";
+    /// The name in the query of a conditional import: the SHA-256 of what `GET …/export` gave, in lower-case hexadecimal digits.
+    pub const EXPECTED_SHA256: &str = "expectedSha256";
 }
 
 impl Capabilities {
@@ -66,6 +71,7 @@ impl Capabilities {
             named(Capability::BATCH_ENCRYPT),
             configured(Capability::DEPLOYMENT_SCHEMA_VERSION, 1, r#"{"version":4}"#.to_owned()),
             Capability { version: Some(1), ..named(Capability::APPEND_VERSIONS) },
+            Capability { version: Some(1), ..named(Capability::CONDITIONAL_IMPORT) },
         ];
         capabilities.extend(delta_cutoff.map(|bytes| {
             let configuration = format!(r#"{{"checkpointCutoffSizeBytes":{bytes}}}"#);

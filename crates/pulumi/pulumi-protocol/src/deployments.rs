@@ -59,6 +59,9 @@ pub struct ImportedStack {
     /// The id of the update that the client polls.
     #[serde(default, deserialize_with = "or_default")]
     pub update_id: String,
+    /// The SHA-256 of what `GET …/export` answers now, in lower-case hexadecimal digits. Only servers of this project say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
 }
 
 /// The body of `PATCH …/checkpoint`.

@@ -44,6 +44,8 @@ groundstate_common::worded! {
         LeaseLost = "the lease of the update is over",
         /// What is stored does not fit the request. Read, do the work again.
         Conflict = "what is stored does not fit the request",
+        /// The state is not what was expected. Read it, do the work again.
+        Changed = "the state has changed meanwhile",
         /// The stack has resources. Destroy them, or force the removal.
         HasResources = "the stack still contains resources",
         /// The request is wrong. Fix it.

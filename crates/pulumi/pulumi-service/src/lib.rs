@@ -97,7 +97,7 @@ pub use op::Op;
 pub use path::StackPath;
 pub use prune::{PruneOptions, PruneReport};
 pub use record::{Program, UpdateRequest, UpdateResult, VersionNote, VersionSource};
-pub use stack::{CurrentUpdate, Stack, StackState, StackVersion, StackVersions};
+pub use stack::{CurrentUpdate, ImportedState, Stack, StackState, StackVersion, StackVersions};
 pub use stacks::{NewStack, Options, Stacks};
 pub use update::{Update, UpdateStatus};
 

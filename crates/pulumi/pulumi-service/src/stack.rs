@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use groundstate_common::Timestamp;
+use groundstate_pulumi_protocol::sha256;
 use groundstate_versioned::{Document, Expect, Head, Lock, Step, Version};
 
 use crate::bucket::{Export, StackBucket};
@@ -71,6 +72,17 @@ pub struct StackVersion {
     pub note: VersionNote,
     /// What its client said, if that is kept with the version and not with its update.
     pub request: Option<UpdateRequest>,
+}
+
+/// What an import has made.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ImportedState {
+    /// The version that the stack has now.
+    pub version: StackVersion,
+    /// The SHA-256 of what [`Stack::export`] gives of it, in lower-case hexadecimal digits; nothing for a stack in a bucket, which
+    /// others may have changed again.
+    pub sha256: Option<String>,
 }
 
 /// A part of the history of a stack, the newest version first.
@@ -294,24 +306,35 @@ impl Stack {
         Ok(StackVersions { versions: versions.map(listed).collect(), next })
     }
 
-    /// Replaces the state. It becomes a version of its own.
+    /// Replaces the state. It becomes a version of its own. Where a SHA-256 is `expected`, in lower-case hexadecimal digits, what
+    /// [`export`](Self::export) gives must have that digest still; check and import are one.
     ///
     /// # Errors
     ///
-    /// `Invalid` for what is no export, `Running`, and those of the store.
-    pub async fn import(&self, state: &[u8], by: &str) -> Result<StackVersion> {
+    /// `Invalid` for what is no export, `Changed`, `Running`, and those of the store.
+    pub async fn import(&self, state: &[u8], expected: Option<&str>, by: &str) -> Result<ImportedState> {
         const OP: Op = Op::Import;
         let state = deployment::normal(OP, self.path(), state)?;
         let counts = Counts::of(OP, self.path(), &state)?;
         if self.bucket().is_some() {
-            return self.import_into_bucket(&state, by).await;
+            return self.import_into_bucket(&state, expected, by).await;
         }
         self.settled(OP).await?;
         let update = self.stacks.new_id(OP, self.path())?;
         let now = self.stacks.now();
         let mut note = VersionNote::new("import", UpdateResult::Succeeded, now, now).counted(&counts);
         note.update = Some(update);
-        self.write(OP, state, &note, by).await
+        let sha256 = sha256(&state);
+        let version = self.write(OP, state, expected, &note, by).await?;
+        Ok(ImportedState { version, sha256: Some(sha256) })
+    }
+
+    /// Refuses a state with another digest than what is expected.
+    pub(crate) fn check_expected(&self, op: Op, expected: Option<&str>, found: &str) -> Result<()> {
+        if expected.is_none_or(|expected| expected == found) {
+            return Ok(());
+        }
+        Err(self.error(ErrorKind::Changed, op).next_step("read it, and do the work again"))
     }
 
     /// Writes a version while no lock is in force.
@@ -319,6 +342,7 @@ impl Stack {
         &self,
         op: Op,
         state: Bytes,
+        expected: Option<&str>,
         note: &VersionNote,
         by: &str,
     ) -> Result<StackVersion> {
@@ -326,6 +350,7 @@ impl Stack {
         let options = note.options(op, self.path(), by)?;
         let decide = |head: &Head| {
             self.check_free(op, head)?;
+            self.check_expected(op, expected, &self.current(op, head)?.sha256.to_string())?;
             Ok::<_, Error>(Step::write(content.clone(), options.clone()))
         };
         let stepped = self.versions.step(decide).await.map_err(|error| self.failed(op, error))??;

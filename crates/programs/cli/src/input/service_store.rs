@@ -1,7 +1,8 @@
 //! A stack of a Pulumi service, read, written and locked as any other state.
 //!
 //! The protocol has no lock and no condition for imports. A lock is a look here: no update runs. Every write looks again, and compares
-//! the version. What stays is an update that begins and ends between that look and the import; its state is in the history then.
+//! the version. Our own server checks in one with the import that the state is the one that was read. At another service an update
+//! that begins and ends between the look and the import is replaced; its state is in the history then.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 use groundstate_common::Timestamp;
-use groundstate_pulumi_backends::pulumi_http::protocol::Stack;
+use groundstate_pulumi_backends::pulumi_http::protocol::{Stack, sha256};
 use groundstate_pulumi_backends::pulumi_http::{
     Error as ServiceError, ErrorKind as ServiceKind, HistoryEntry as Update, ServiceStack,
 };
@@ -76,12 +77,21 @@ impl fmt::Display for ServiceBackend {
     }
 }
 
-/// The version of a state: that of the stack, and the update that runs, which will make another state of the same version.
-fn version(known: &Stack) -> Version {
+/// What stands between the count of a version and the digest of its state.
+const DIGEST: &str = " sha256:";
+
+/// Which version a stack has: its count, and the update that runs, which will make another state of the same count.
+fn count(known: &Stack) -> String {
     match known.current_operation {
-        Some(_) => Version::new(&format!("{} while {} runs", known.version, known.active_update)),
-        None => Version::new(&known.version.to_string()),
+        Some(_) => format!("{} while {} runs", known.version, known.active_update),
+        None => known.version.to_string(),
     }
+}
+
+/// The version of a state: the count alone does not tell, since imports into buckets do not change it.
+fn version(known: &Stack, digest: Option<&str>) -> Version {
+    let digest = digest.map(|digest| format!("{DIGEST}{digest}")).unwrap_or_default();
+    Version::new(&(count(known) + &digest))
 }
 
 /// The update that runs, as the holder of a lock.
@@ -137,7 +147,7 @@ impl StateStore for ServiceBackend {
         // The version is read first: should another state follow, a write that expects this version is refused.
         let (stack, known) = self.get(OP).await?;
         match stack.export().await {
-            Ok(bytes) => Ok(Some(Stored::new(bytes.to_vec(), version(&known)))),
+            Ok(bytes) => Ok(Some(Stored::new(bytes.to_vec(), version(&known, Some(&sha256(&bytes)))))),
             Err(error) => Err(self.explained(OP, stack, error).await),
         }
     }
@@ -147,27 +157,40 @@ impl StateStore for ServiceBackend {
         let (stack, known) = self.get(OP).await?;
         self.refuse_running(OP, &known)?;
         let changed = |why: String| Error::new(ErrorKind::Conflict, OP, self).because(why);
-        match &options.expect {
-            Expect::Any => {}
+        let digest = match &options.expect {
+            Expect::Any => None,
             Expect::Absent => return Err(changed("the stack exists already".to_owned())),
-            Expect::Version(read) if *read == version(&known) => {}
             Expect::Version(read) => {
-                let why =
-                    format!("it has version {} now, and version {} was read", known.version, read.as_str());
-                return Err(changed(why));
+                let (read, digest) = read.as_str().split_once(DIGEST).unwrap_or((read.as_str(), ""));
+                if read != count(&known) {
+                    let why = format!("it has version {} now, and version {read} was read", known.version);
+                    return Err(changed(why));
+                }
+                Some(digest).filter(|digest| !digest.is_empty())
             }
-        }
-        match stack.import(bytes.clone()).await {
-            Ok(_) => {}
-            Err(error) if error.kind() == ServiceKind::Ambiguous && self.is_stored(stack, &bytes).await => {}
+        };
+        let imported = match digest {
+            Some(digest) => stack.import_over(bytes.clone(), digest).await,
+            None => stack.import(bytes.clone()).await,
+        };
+        let imported = match imported {
+            Ok(imported) => imported.sha256,
+            Err(error) if error.kind() == ServiceKind::Ambiguous && self.is_stored(stack, &bytes).await => {
+                None
+            }
+            Err(error) if error.kind() == ServiceKind::Changed => {
+                return Err(
+                    changed("another state was stored after it was read".to_owned()).with_source(error)
+                );
+            }
             Err(error) if error.kind() == ServiceKind::Running => {
                 let running = stack.get().await.ok().as_ref().and_then(holder);
                 return Err(Error::locked(OP, self, running).with_source(error));
             }
             Err(error) => return Err(self.explained(OP, stack, error).await),
-        }
-        let now = stack.get().await;
-        Ok(now.map_or_else(|_| Version::new(&(known.version + 1).to_string()), |now| version(&now)))
+        };
+        let now = stack.get().await.unwrap_or(Stack { version: known.version + 1, ..known });
+        Ok(version(&now, imported.as_deref()))
     }
 
     async fn delete(&self, _: &WriteOptions) -> Result<()> {

@@ -184,6 +184,33 @@ fn an_edit_that_is_killed_before_its_import_arrives_has_changed_nothing() {
 }
 
 #[test]
+fn an_edit_does_not_replace_what_another_one_has_stored_after_it_looked() {
+    if !pulumi_takes_part() {
+        return;
+    }
+    let place = Place::new();
+    // The import of the first edit waits in the network, behind its look, until the second edit is stored.
+    let proxy = FaultProxy::in_front_of(&place.server.url);
+    proxy.fault(Fault::delay(Duration::from_secs(8)).on("POST", "*/import").times(1));
+    let stack = format!("pulumi+{}#{}/shop/dev", proxy.endpoint(), place.owner());
+    let mut first = place.project.prepared(support::command(&[]), &["mv", &stack, "a", "c"]);
+    first.env("PULUMI_BACKEND_URL", proxy.endpoint()).env("PULUMI_ACCESS_TOKEN", "none");
+    let mut first = first.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    let start = Instant::now();
+    while proxy.count("POST", "*/import") == 0 {
+        assert!(start.elapsed() < PATIENCE && first.try_wait().unwrap().is_none(), "it never imports");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    place.run(&["mv", ".", "b", "d"]).succeeds();
+    let second = place.project.exported("dev");
+    let refused = first.wait_with_output().unwrap();
+    let words = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(9), "{words}");
+    assert!(words.contains("another state was stored after it was read"), "{words}");
+    assert_eq!(place.project.exported("dev"), second);
+}
+
+#[test]
 fn a_running_update_locks_the_stack_and_cancelling_frees_it() {
     if !pulumi_takes_part() {
         return;

@@ -185,6 +185,9 @@ pub(super) fn problem(failed: &groundstate_pulumi_service::Error) -> Problem {
         ErrorKind::NoBucket => (ProblemType::Unavailable, failed.reason()),
         ErrorKind::LeaseLost => (ProblemType::Forbidden, failed.reason()),
         ErrorKind::Conflict => (ProblemType::Conflict, format!("Conflict: {}", failed.reason())),
+        ErrorKind::Changed => {
+            (ProblemType::PreconditionFailed, format!("Precondition Failed: {}", failed.reason()))
+        }
         ErrorKind::HasResources => (ProblemType::BadRequest, ErrorBody::STILL_HAS_RESOURCES.to_owned()),
         ErrorKind::Invalid => (ProblemType::BadRequest, format!("Bad Request: {}", failed.reason())),
         ErrorKind::NoKey => (ProblemType::BadRequest, format!("Bad Request: {}", failed.reason())),

@@ -106,7 +106,7 @@ async fn stack_call(
         StackCall::SetTags => stack::tags(client, path, incoming).await,
         StackCall::Export => stack::export(client, path, None).await,
         StackCall::ExportVersion(version) => stack::export(client, path, Some(version)).await,
-        StackCall::Import => stack::import(client, path, incoming).await,
+        StackCall::Import => stack::import(client, path, query, incoming).await,
         StackCall::CreateUpdate(kind) => update::create(client, path, kind, incoming).await,
         StackCall::Updates => history::list(client, path, query).await,
         StackCall::LatestUpdate => history::latest(client, path).await,

@@ -2,8 +2,10 @@
 
 use axum::body::Body;
 use axum::response::Response;
-use groundstate_pulumi_protocol::{self as protocol, CurrentOperation, ImportedStack, RenameStack, Tags};
-use groundstate_pulumi_service::StackPath;
+use groundstate_pulumi_protocol::{
+    self as protocol, Capability, CurrentOperation, ImportedStack, RenameStack, Tags,
+};
+use groundstate_pulumi_service::{ImportedState, StackPath};
 
 use super::access::{Client, problem};
 use super::answer::{done, json, typed};
@@ -118,17 +120,21 @@ pub(super) async fn export(
     Ok(typed(Body::from_stream(parts)))
 }
 
-/// `POST …/import`.
+/// `POST …/import`. With [`Capability::EXPECTED_SHA256`] in its query only in place of that state.
 pub(super) async fn import(
     client: &Client,
     path: &protocol::StackPath,
+    query: Option<&str>,
     incoming: Incoming<'_>,
 ) -> Result<Response, Problem> {
     const ACTION: &str = "stack.import";
+    let expected = url::form_urlencoded::parse(query.unwrap_or_default().as_bytes())
+        .find(|(name, _)| name == Capability::EXPECTED_SHA256)
+        .map(|(_, value)| value.into_owned());
     let access = client.stack(ACTION, Role::Write, path).await?;
     let state = incoming.state().await?;
-    let version = access.stack.import(&state, client.name()).await;
-    let version = version.map_err(|error| access.refused(ACTION, &error))?;
+    let imported = access.stack.import(&state, expected.as_deref(), client.name()).await;
+    let ImportedState { version, sha256, .. } = imported.map_err(|error| access.refused(ACTION, &error))?;
     access.record(ACTION, format!("version {}", version.number)).await;
-    json(&ImportedStack { update_id: version.note.update.unwrap_or_default() })
+    json(&ImportedStack { update_id: version.note.update.unwrap_or_default(), sha256 })
 }

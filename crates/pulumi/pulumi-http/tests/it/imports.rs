@@ -26,12 +26,37 @@ fn service(states: &'static [&'static str]) -> Recorder {
 async fn an_import_is_over_when_the_service_says_so() {
     let server = service(&["requested", "running", "succeeded"]);
     server.fault(Fault::refuse(504, "late", None).on("GET", "*").times(1));
-    assert_eq!(stack(&server).import(DEPLOYMENT.into()).await.unwrap(), "u-1");
+    assert_eq!(stack(&server).import(DEPLOYMENT.into()).await.unwrap().update_id, "u-1");
     let sent = sent(&server);
     assert_eq!(sent[0], IMPORT);
     assert_eq!(sent.len(), 5, "{sent:?}");
     assert!(sent[4].ends_with("/update/u-1?continuationToken=t"), "{sent:?}");
     assert_eq!(server.requests()[0].body, DEPLOYMENT);
+}
+
+#[tokio::test]
+async fn what_an_import_expects_is_sent_where_the_service_checks_it() {
+    for (offered, query) in [("groundstate-conditional-import", "?expectedSha256=ab"), ("other", "")] {
+        let server = Recorder::answering(move |request: &Request| match &*request.path() {
+            "/api/capabilities" => {
+                Answer::new(200).body(format!(r#"{{"capabilities":[{{"capability":"{offered}"}}]}}"#))
+            }
+            path if path.ends_with("/import") => Answer::new(200).body(r#"{"updateId":"u-1","sha256":"cd"}"#),
+            _ => Answer::new(200).body(r#"{"status":"succeeded"}"#),
+        });
+        let imported = stack(&server).import_over(DEPLOYMENT.into(), "ab").await.unwrap();
+        assert_eq!(imported.sha256.as_deref(), Some("cd"));
+        assert_eq!(sent(&server)[1], format!("{IMPORT}{query}"));
+    }
+    let refusing = Recorder::answering(|request: &Request| match &*request.path() {
+        "/api/capabilities" => {
+            Answer::new(200).body(r#"{"capabilities":[{"capability":"groundstate-conditional-import"}]}"#)
+        }
+        _ => Answer::new(412).body(r#"{"code":412,"message":"Precondition Failed: it has changed"}"#),
+    });
+    let error = stack(&refusing).import_over(DEPLOYMENT.into(), "ab").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Changed, "{error}");
+    assert_eq!(sent(&refusing).len(), 2, "it is not sent again");
 }
 
 #[tokio::test]

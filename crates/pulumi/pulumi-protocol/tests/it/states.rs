@@ -72,7 +72,7 @@ fn entries_of_journals_keep_their_text() {
 
 #[test]
 fn an_import_is_answered_with_its_update() {
-    let answer = ImportedStack { update_id: "u-1".to_owned() };
+    let answer = ImportedStack { update_id: "u-1".to_owned(), sha256: None };
     assert_eq!(encode(&answer).unwrap(), br#"{"updateId":"u-1"}"#);
 }
 

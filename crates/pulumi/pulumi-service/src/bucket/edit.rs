@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use groundstate_pulumi_journal::Entry;
+use groundstate_pulumi_protocol::sha256;
 use groundstate_versioned::{Head, Lock, NewLock, Step};
 use serde::Deserialize;
 use tracing::warn;
@@ -17,7 +18,7 @@ use crate::lease::StartOptions;
 use crate::op::Op;
 use crate::path::StackPath;
 use crate::record::{Holder, StackRecord, UpdateRequest, UpdateResult};
-use crate::stack::{Stack, StackVersion};
+use crate::stack::{ImportedState, Stack, StackVersion};
 use crate::stacks::{NewStack, Stacks};
 use crate::update::Update;
 
@@ -205,7 +206,12 @@ impl Stack {
     }
 
     /// Replaces the state, as an update that does nothing else.
-    pub(crate) async fn import_into_bucket(&self, state: &Bytes, by: &str) -> Result<StackVersion> {
+    pub(crate) async fn import_into_bucket(
+        &self,
+        state: &Bytes,
+        expected: Option<&str>,
+        by: &str,
+    ) -> Result<ImportedState> {
         const OP: Op = Op::Import;
         check_provider(OP, self.path(), state)?;
         let request = UpdateRequest::new(IMPORT, by, self.stacks.now());
@@ -213,6 +219,11 @@ impl Stack {
         let lease = update.start(&StartOptions::new(None, "")).await?;
         let upload = CheckpointUpload::Verbatim { sequence: 1, text: state };
         let done = async {
+            // The bucket is locked now, also for `pulumi` at the bucket itself.
+            if let (Some(expected), Some(bucket)) = (expected, self.bucket()) {
+                let (_, found) = self.bucket_export(OP, bucket).await?;
+                self.check_expected(OP, Some(expected), &sha256(&found))?;
+            }
             update.save(&lease.token, upload).await?;
             update.complete(&lease.token, UpdateResult::Succeeded).await
         };
@@ -228,7 +239,8 @@ impl Stack {
             Some(bucket) => bucket.updates(self.path()).await?,
             None => 0,
         };
-        Ok(StackVersion { number, by: by.to_owned(), note, request: Some(request) })
+        let version = StackVersion { number, by: by.to_owned(), note, request: Some(request) };
+        Ok(ImportedState { version, sha256: None })
     }
 
     /// Removes the stack from its bucket. Gives the id of the edit, which ends with the removal of what is kept here.

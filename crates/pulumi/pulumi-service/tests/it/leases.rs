@@ -26,7 +26,7 @@ async fn one_update_has_the_lease_and_previews_need_none() {
         stack.create_update(&UpdateRequest::new("destroy", "bob", service.clock.now())).await.unwrap();
     assert_eq!(other.start(&StartOptions::default()).await.unwrap_err().kind(), ErrorKind::Running);
     for error in [
-        stack.import(br#"{"version":3,"deployment":{}}"#, "bob").await.unwrap_err(),
+        stack.import(br#"{"version":3,"deployment":{}}"#, None, "bob").await.unwrap_err(),
         stack.rename(&path("prod"), "bob").await.unwrap_err(),
         stack.remove(true, "bob").await.unwrap_err(),
     ] {

@@ -118,7 +118,7 @@ async fn an_update_of_long_ago_is_known_to_have_ended() {
     let first = ended(&service, &stack, "update", UpdateResult::Failed).await;
     let never = stack.create_update(&UpdateRequest::new("update", "ann", service.clock.now())).await.unwrap();
     for _ in 0..101 {
-        stack.import(br#"{"version":3,"deployment":{}}"#, "ann").await.unwrap();
+        stack.import(br#"{"version":3,"deployment":{}}"#, None, "ann").await.unwrap();
     }
     service.wait(2 * DAY);
     prune(&service, &newest(1)).await;

@@ -1,5 +1,6 @@
 //! Stacks: made, listed, renamed, tagged, imported into, removed.
 
+use groundstate_pulumi_protocol::sha256;
 use groundstate_pulumi_service::{ErrorKind, NewStack, StackFilter, UpdateResult};
 use serde_json::json;
 
@@ -149,7 +150,7 @@ async fn an_import_is_a_version_and_keeps_the_bytes_of_its_deployment() {
     let stack = service.stack().await;
     let text =
         r#"{"version": 4, "features": ["later"], "deployment": {"metadata":{},"later":1.50,"resources":[]}}"#;
-    let version = stack.import(text.as_bytes(), "ann").await.unwrap();
+    let version = stack.import(text.as_bytes(), None, "ann").await.unwrap().version;
     assert_eq!((version.number, version.note.kind.as_str()), (1, "import"));
     let stored = stack.export().await.unwrap().collect(1 << 20).await.unwrap();
     let stored = std::str::from_utf8(&stored).unwrap();
@@ -162,13 +163,36 @@ async fn an_import_is_a_version_and_keeps_the_bytes_of_its_deployment() {
         r#"{"version":5,"deployment":{}}"#,
         r#"{"version":3}"#,
     ] {
-        let error = stack.import(bad.as_bytes(), "ann").await.unwrap_err();
+        let error = stack.import(bad.as_bytes(), None, "ann").await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Invalid, "{bad}: {error}");
     }
     let first = stack.export_version(0).await.unwrap().collect(1 << 20).await.unwrap();
     assert!(!first.is_empty());
     assert_eq!(stack.export_version(2).await.unwrap_err().kind(), ErrorKind::NotFound);
     assert_eq!(stack.export_version(u64::MAX).await.unwrap_err().kind(), ErrorKind::NotFound);
+}
+
+#[tokio::test]
+async fn an_import_that_expects_a_state_replaces_that_one_only() {
+    let service = Service::new();
+    let stack = service.stack().await;
+    let text = |id: usize| format!(r#"{{"version":3,"deployment":{{"id":{id}}}}}"#);
+    let export = async || stack.export().await.unwrap().collect(1 << 20).await.unwrap();
+    let first = sha256(&export().await);
+    let imported = stack.import(text(1).as_bytes(), Some(&first), "ann").await.unwrap();
+    assert_eq!(imported.sha256, Some(sha256(&export().await)));
+    let second = imported.sha256.unwrap();
+    for old in [&*first, "", "x"] {
+        let error = stack.import(text(2).as_bytes(), Some(old), "ann").await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Changed, "{error}");
+    }
+    let texts = [3, 4, 5].map(text);
+    let imports = texts.each_ref().map(|text| stack.import(text.as_bytes(), Some(&second), "ann"));
+    let outcomes = futures_util::future::join_all(imports).await;
+    assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 1, "{outcomes:?}");
+    let refused = outcomes.iter().filter_map(|outcome| outcome.as_ref().err());
+    assert!(refused.map(|error| error.kind()).all(|kind| kind == ErrorKind::Changed), "{outcomes:?}");
+    assert_eq!(stack.state().await.unwrap().version, 2);
 }
 
 #[tokio::test]

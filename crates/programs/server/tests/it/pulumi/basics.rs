@@ -93,7 +93,12 @@ async fn differences_of_checkpoints_are_offered_only_where_the_policy_says_so() 
         offers.into_iter().map(|offer| (offer["capability"].as_str().unwrap().to_owned(), offer)).collect()
     };
     let usual = offered(Service::new()).await;
-    let names = ["batch-encrypt", "deployment-schema-version", "groundstate-append-versions"];
+    let names = [
+        "batch-encrypt",
+        "deployment-schema-version",
+        "groundstate-append-versions",
+        "groundstate-conditional-import",
+    ];
     assert_eq!(usual.keys().collect::<Vec<_>>(), names);
     assert_eq!(usual["deployment-schema-version"]["configuration"]["version"], 4);
     let with = offered(Service::with(|parts| parts.policies.pulumi_deltas_from = Some(4096))).await;

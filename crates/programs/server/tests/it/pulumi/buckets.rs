@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use groundstate_pulumi_protocol::sha256;
 use groundstate_server::PulumiBucket;
 use groundstate_server::blobs::{BlobStore, Context, GetOptions, Key, ListOptions, MemoryBlobs, PutOptions};
 use groundstate_server::common::{Clock as _, FixedClock, OsIds, Timestamp};
@@ -230,6 +231,25 @@ async fn the_compression_of_a_stack_stays() {
 }
 
 #[tokio::test]
+async fn an_import_that_expects_a_state_notices_a_change_at_the_bucket_itself() {
+    let node = Node::new();
+    node.saves(checkpoint(&[ROOT])).await;
+    let stack = node.stack().await;
+    let export = async || stack.export().await.unwrap().collect(1 << 20).await.unwrap();
+    let read = sha256(&export().await);
+    let text = json!({"version": 3, "deployment": deployment(&[MADE])}).to_string();
+    node.saves(checkpoint(&[ROOT, MADE])).await;
+    let refused = stack.import(text.as_bytes(), Some(&read), "ann").await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Changed, "{refused}");
+    assert_eq!(node.urns("dev").await, [ROOT, MADE]);
+    let read = sha256(&export().await);
+    stack.import(text.as_bytes(), Some(&read), "ann").await.unwrap();
+    assert_eq!(node.urns("dev").await, [MADE]);
+    let refused = stack.import(text.as_bytes(), Some(&read), "ann").await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Changed, "an import changes no count of updates");
+}
+
+#[tokio::test]
 async fn each_side_refuses_while_the_other_holds_the_lock() {
     let node = Node::new();
     node.saves(checkpoint(&[ROOT])).await;
@@ -241,7 +261,11 @@ async fn each_side_refuses_while_the_other_holds_the_lock() {
     let stack = node.stack().await;
     for refused in [
         stack
-            .import(json!({"version": 3, "deployment": deployment(&[ROOT])}).to_string().as_bytes(), "ann")
+            .import(
+                json!({"version": 3, "deployment": deployment(&[ROOT])}).to_string().as_bytes(),
+                None,
+                "ann",
+            )
             .await
             .map(drop),
         stack.rename(&path("prod"), "ann").await.map(drop),
@@ -383,7 +407,7 @@ async fn wherever_a_node_dies_in_an_edit_its_lock_is_released_and_the_stack_is_w
                 }
                 let stack = dying.stacks.stack(&path("dev")).await?;
                 match edit {
-                    "import" => stack.import(state.as_bytes(), "ann").await.map(drop),
+                    "import" => stack.import(state.as_bytes(), None, "ann").await.map(drop),
                     "rename" => stack.rename(&path("prod"), "ann").await.map(drop),
                     _ => stack.remove(true, "ann").await,
                 }
@@ -530,7 +554,7 @@ async fn secrets_of_the_service_are_refused_for_what_others_have_to_open() {
     assert!(!node.direct("dev").await.exists().await.unwrap());
     node.saves(checkpoint(&[ROOT])).await;
     let stack = node.stack().await;
-    assert_eq!(stack.import(own.as_bytes(), "ann").await.unwrap_err().kind(), ErrorKind::Invalid);
+    assert_eq!(stack.import(own.as_bytes(), None, "ann").await.unwrap_err().kind(), ErrorKind::Invalid);
     assert_eq!(stack.secrets("ann").await.unwrap_err().kind(), ErrorKind::Invalid);
     let (update, lease) = node.started().await.unwrap();
     let entry = br#"{"version":1,"kind":6,"sequenceID":1,"operationID":0,"removeOld":null,"removeNew":null,"secretsProvider":{"type":"service","state":{}}}"#;
