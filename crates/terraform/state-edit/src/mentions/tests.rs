@@ -146,6 +146,27 @@ fn only_entries_with_the_words_are_read() {
 }
 
 #[test]
+fn of_two_lists_of_resources_the_later_counts_whatever_else_stands_twice() {
+    let resource = |name: &str, on: &str| {
+        format!(
+            r#"{{"mode":"managed","type":"test","name":"{name}","provider":"provider[\"registry.terraform.io/hashicorp/test\"]","instances":[{{"dependencies":["{on}"]}}]}}"#
+        )
+    };
+    let text = format!(
+        r#"{{"version":4,"outputs":{{}},"resources":[{}],"resources":[{}],"outputs":{{}}}}"#,
+        resource("gone", "test.a"),
+        resource("b", "test.c")
+    );
+    let document = Document::open(text.into_bytes()).expect("a valid state");
+    let found = Mentions::of_document(&document);
+    let by: Vec<(String, Vec<String>)> = found
+        .all()
+        .map(|(config, by)| (config.to_string(), by.iter().map(ToString::to_string).collect()))
+        .collect();
+    assert_eq!(by, [("test.c".to_owned(), vec!["test.b".to_owned()])]);
+}
+
+#[test]
 fn what_is_no_identifier_is_mentioned_nowhere() {
     let document = state(r#"{"dependencies":["test.b"]}"#, "{}");
     let empty = Words::of_call("");

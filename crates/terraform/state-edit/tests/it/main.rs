@@ -6,6 +6,7 @@
     reason = "helpers outside of test functions fail the test they serve, and say what was not run"
 )]
 
+mod diff;
 mod follow;
 mod forget;
 mod meaning;

@@ -3,7 +3,7 @@
 use groundstate_state_edit::{Editor, MoveError, Transfer};
 use groundstate_statefile::Document;
 
-use crate::support::{at, document, lines};
+use crate::support::{PROVIDER, at, document, instance, lines};
 
 /// Two states after a move between them, with the addresses of objects that lost dependencies in each.
 struct Moved {
@@ -70,6 +70,38 @@ fn a_dependency_on_instances_of_which_some_stay_is_kept_on_both_sides() {
     assert_eq!(got.left, ["test.a[0]", "test.c: test.a"]);
     assert_eq!(got.joined, ["test.a[1]", "test.b: test.a"]);
     assert_eq!(got.lost, [Vec::<String>::new(), Vec::new()]);
+}
+
+#[test]
+fn precise_dependencies_hold_among_what_moves_and_among_what_stays_alone() {
+    let resource = |name: &str, object: &str| {
+        format!(
+            r#"{{"mode":"managed","type":"test","name":"{name}","provider":"{PROVIDER}","instances":[{object}]}}"#
+        )
+    };
+    let on_both = r#"{"attributes":{},"depends_on":["test.a","test.c"]}"#;
+    let resources = [
+        resource("a", r#"{"attributes":{}}"#),
+        resource("b", on_both),
+        resource("c", r#"{"attributes":{}}"#),
+        resource("d", on_both),
+    ];
+    let text = format!(
+        r#"{{"version":4,"terraform_version":"1.12.0","serial":1,"lineage":"l","resources":[{}]}}"#,
+        resources.join(",")
+    );
+    let (from, other) = (Document::open(text.into_bytes()).unwrap(), document(&[]));
+    let (mut left, mut joined) = (Editor::on_document(&from), Editor::on_document(&other));
+    let transfer = plan(&from, &[("test.a", "test.y"), ("test.b", "test.z")]).unwrap();
+    transfer.add_to(&mut joined).unwrap();
+    transfer.remove_from(&mut left).unwrap();
+    let precise = |editor: &Editor<'_>, address: &str| -> Vec<String> {
+        let file = editor.to_file().unwrap();
+        let found = file.state.resource_instance(&instance(address)).unwrap().current.clone().unwrap();
+        found.depends_on.iter().map(ToString::to_string).collect()
+    };
+    assert_eq!(precise(&joined, "test.z"), ["test.y"]);
+    assert_eq!(precise(&left, "test.d"), ["test.c"]);
 }
 
 #[test]
