@@ -286,7 +286,7 @@ impl History for ServiceBackend {
 pub(crate) fn failed(op: Op, target: impl fmt::Display, error: ServiceError) -> Error {
     let kind = match error.kind() {
         ServiceKind::NotFound => ErrorKind::NotFound,
-        ServiceKind::Exists => ErrorKind::Conflict,
+        ServiceKind::Exists | ServiceKind::Changed => ErrorKind::Conflict,
         ServiceKind::Running => ErrorKind::Locked,
         ServiceKind::NotLoggedIn | ServiceKind::Denied => ErrorKind::Denied,
         ServiceKind::Invalid | ServiceKind::HasResources | ServiceKind::TooLarge => ErrorKind::Invalid,

@@ -12,7 +12,7 @@ use crate::input::family::Family;
 use crate::input::foreign;
 use crate::input::packed;
 use crate::input::source::Source;
-use crate::input::threads::threads;
+use crate::input::threads::{shared, threads};
 use crate::report::diagnostic::Diagnostic;
 use crate::report::error::{Failure, Kind, Result};
 
@@ -83,7 +83,7 @@ pub(crate) fn load_if_any(source: &TerraformState) -> Result<Option<Loaded<'_>>>
 ///
 /// A state of the current format is only indexed, which takes a part of the time and memory of its model.
 pub(crate) fn load_resource(source: &TerraformState, address: &AbsResource) -> Result<Option<File>> {
-    let Ok(document) = Document::open(source.text()?.into_owned()) else {
+    let Ok(document) = Document::open_with(source.text()?.into_owned(), &shared()) else {
         return Ok(load_if_any(source)?.map(|loaded| loaded.file));
     };
     let found = document.resource(address).map_err(|error| failure(&error, &source.name, document.text()))?;

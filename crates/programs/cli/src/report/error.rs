@@ -217,8 +217,10 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     let mut next = error.source();
     while let Some(cause) = next {
         let told = cause.to_string();
-        // Some errors end with the text of their cause.
-        if !text.ends_with(&told) {
+        // Some errors end with the text of their cause, others with its reason: then its advice is all that is new.
+        if let Some(advice) = only_adds_advice(&text, &told) {
+            text.push_str(advice);
+        } else if !text.ends_with(&told) {
             // The advice of a cause need not be given twice.
             let known =
                 text.rsplit_once("; ").filter(|(_, step)| told.contains(step)).map(|(head, _)| head.len());
@@ -229,6 +231,13 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
         next = cause.source();
     }
     text
+}
+
+/// The advice of a cause with the separator before it, which may be empty, if the text ends with the reason of the cause already.
+fn only_adds_advice<'t>(text: &str, told: &'t str) -> Option<&'t str> {
+    let (said, advice) = told.split_at(told.rfind("; ").unwrap_or(told.len()));
+    let (_, reason) = said.split_once(": ")?;
+    text.strip_suffix(reason)?.ends_with(": ").then_some(advice)
 }
 
 #[cfg(test)]
@@ -259,5 +268,16 @@ mod tests {
         assert_eq!(chain(&error), "cannot read: no role; set a key");
         let error = Told("cannot read; set a key", cause("no role"));
         assert_eq!(chain(&error), "cannot read; set a key: no role");
+    }
+
+    #[test]
+    fn the_reason_of_a_cause_is_given_once() {
+        let cause = |text| Some(Box::new(Told(text, None)));
+        let error = Told("cannot read a: no project", cause("cannot use a: no project; name one"));
+        assert_eq!(chain(&error), "cannot read a: no project; name one");
+        let error = Told("cannot read a: no project", cause("cannot use a: no project"));
+        assert_eq!(chain(&error), "cannot read a: no project");
+        let error = Told("cannot read a: no project", cause("cannot use a: some project"));
+        assert_eq!(chain(&error), "cannot read a: no project: cannot use a: some project");
     }
 }

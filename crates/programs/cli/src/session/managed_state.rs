@@ -7,7 +7,6 @@ use std::sync::Arc;
 use groundstate_backends::local_path;
 use groundstate_common::{OsIds, SystemClock};
 use groundstate_encryption_providers::{EncryptedStore, Encryption};
-use groundstate_statefile::DecodeOptions;
 use groundstate_statemgr::{Manager, ManagerOptions, StateStore, WorkspaceName};
 use groundstate_statemgr_fs::Backup;
 use groundstate_statemgr_wal::journal_folder;
@@ -19,7 +18,7 @@ use crate::input::location::{StateLocation, with_suffix};
 use crate::input::packed::PackedStore;
 use crate::input::remote::{Located, Remote};
 use crate::input::state::family_of;
-use crate::input::threads::threads;
+use crate::input::threads::shared;
 use crate::report::error::Result;
 use crate::session::backup_store::BackupStore;
 use crate::session::who::who;
@@ -145,6 +144,5 @@ pub(crate) fn backups(state: &Path) -> Vec<PathBuf> {
 
 /// How states are read and written.
 fn options(locking: bool) -> ManagerOptions {
-    let decode = DecodeOptions::default().threads(threads());
-    ManagerOptions::default().who(who()).locking(locking).decode(decode)
+    ManagerOptions::default().who(who()).locking(locking).decode(shared())
 }

@@ -13,6 +13,7 @@ use crate::input::remote::Located;
 use crate::input::runtime::runtime;
 use crate::input::source::ScanFailure;
 use crate::input::terraform::{TerraformState, load_if_any};
+use crate::input::threads::shared;
 use crate::report::error::{Failure, Kind, Outcome, Result};
 use crate::report::json::Json;
 use crate::report::messages::Messages;
@@ -74,7 +75,7 @@ fn read_one(source: &TerraformState, name: &str) -> Result<Option<OutputValue>> 
 
 /// Reads all outputs of a state that has been checked as a whole.
 fn read_all(source: &TerraformState) -> Result<Vec<Named>> {
-    if let Ok(document) = Document::open(source.text()?.into_owned()) {
+    if let Ok(document) = Document::open_with(source.text()?.into_owned(), &shared()) {
         // One after the other: a document finds each by name, which takes long if there are very many.
         if let Ok(outputs) = groundstate_statefile::outputs(document.text(), None) {
             return Ok(outputs);

@@ -9,7 +9,7 @@ use crate::args::PullArgs;
 use crate::input::locate::is_standard;
 use crate::input::location::StateLocation;
 use crate::input::terraform;
-use crate::input::threads::threads;
+use crate::input::threads::{shared, threads};
 use crate::report::error::{Failure, Kind, Outcome, Result};
 use crate::report::output::Output;
 use crate::session::locked::unlocked;
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &PullArgs, found: StateLocation) -> Result {
         read(manager, &managed.name).await
     })?;
     // Old formats are decoded, so their text is kept for messages about it.
-    let opened = match OpenState::open(text) {
+    let opened = match OpenState::open_with(text, &shared()) {
         Ok(opened) => opened,
         Err(error) => {
             let text = unlocked(&managed, async |manager| read(manager, &managed.name).await)?;
