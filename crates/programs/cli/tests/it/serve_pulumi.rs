@@ -3,6 +3,7 @@
 use groundstate_testkit::{PulumiPlace, PulumiProject, pulumi_takes_part};
 
 use super::interop::key_services::{aws, ours};
+use super::interop::pulumi::places;
 use super::serve::Server;
 use super::serve_terraform::{again, restartable};
 use super::support::command;
@@ -159,6 +160,86 @@ fn the_stack_of_a_bucket_outlives_a_server_that_is_killed() {
     let history: serde_json::Value = serde_json::from_str(&history).unwrap();
     assert_eq!(history.as_array().unwrap().len(), 3, "{history}");
     drop(server);
+}
+
+/// A stack that each side updates, and that an edit through the server changes, while the other side follows.
+fn is_served_to_both_sides(place: &PulumiPlace) {
+    let direct = PulumiProject::applied(place, "dev");
+    let store = tempfile::tempdir().unwrap();
+    let config = store.path().join("serve.toml");
+    let table = format!("[[pulumi.buckets]]\norganization = \"team\"\nurl = \"{}\"\n", place.url());
+    std::fs::write(&config, table).unwrap();
+    let (config, states) = (config.to_str().unwrap(), store.path().join("states"));
+    let mut serve = command(&[
+        "serve",
+        "--config",
+        config,
+        "--store",
+        states.to_str().unwrap(),
+        "--listen",
+        "127.0.0.1:0",
+    ]);
+    serve.envs(place.environment().iter().map(|(name, value)| (name, value)));
+    let server = Server::of(serve);
+    let served = project(&server);
+    served.write("Pulumi.dev.yaml", &std::fs::read_to_string(direct.path().join("Pulumi.dev.yaml")).unwrap());
+
+    let stack = "team/shop/dev";
+    let set = |project: &PulumiProject, stack: &str, n: &str| {
+        project.pulumi(&["config", "set", "n", n, "--stack", stack]).succeeds();
+    };
+    set(&served, stack, "2");
+    served.up(stack);
+    set(&direct, "dev", "2");
+    direct.preview_is_clean("dev");
+    set(&direct, "dev", "3");
+    direct.up("dev");
+    set(&served, stack, "3");
+    served.preview_is_clean(stack);
+    assert_eq!(served.exported(stack)["deployment"], direct.exported("dev")["deployment"]);
+
+    let address = format!("pulumi+{}#{stack}", server.url);
+    ours(&served, &["mv", &address, "second", "third"], "").succeeds();
+    let exported = direct.exported("dev")["deployment"].to_string();
+    assert!(exported.contains("::third\"") && !exported.contains("::second\""), "{exported}");
+    let history = |project: &PulumiProject, stack: &str| {
+        let history = project.pulumi(&["stack", "history", "--json", "--stack", stack]).succeeds();
+        let history: serde_json::Value = serde_json::from_str(&history).unwrap();
+        history.as_array().unwrap().iter().map(|update| update["version"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(history(&served, stack), [3, 2, 1]);
+    assert_eq!(history(&direct, "dev").len(), 3);
+    direct.pulumi(&["destroy", "--yes", "--skip-preview", "--stack", "dev"]).succeeds();
+    served.pulumi(&["stack", "rm", "--yes", "--stack", stack]).succeeds();
+    assert!(!direct.pulumi(&["stack", "ls"]).succeeds().contains("dev"));
+}
+
+#[test]
+fn a_stack_of_a_bucket_of_s3_is_served_to_both_sides() {
+    if pulumi_takes_part() {
+        places::s3(is_served_to_both_sides);
+    }
+}
+
+#[test]
+fn a_stack_of_a_bucket_of_google_is_served_to_both_sides() {
+    if pulumi_takes_part() {
+        places::gs(is_served_to_both_sides);
+    }
+}
+
+#[test]
+fn a_stack_of_a_container_of_azure_is_served_to_both_sides() {
+    if pulumi_takes_part() {
+        places::azblob(is_served_to_both_sides);
+    }
+}
+
+#[test]
+fn a_stack_of_a_table_of_postgres_is_served_to_both_sides() {
+    if pulumi_takes_part() {
+        places::postgres(is_served_to_both_sides);
+    }
 }
 
 /// Every file below a folder.

@@ -5,7 +5,7 @@ pub(crate) mod key_services;
 mod places;
 mod postgres;
 #[cfg(unix)]
-mod pulumi;
+pub(crate) mod pulumi;
 mod scenarios;
 mod stack_verbs;
 #[cfg(unix)]

@@ -224,27 +224,27 @@ scenarios! {
 }
 
 /// The places of the scenarios.
-mod places {
+pub(crate) mod places {
     use groundstate_testkit::PulumiPlace;
 
-    pub(super) fn folder(scenario: impl Fn(&PulumiPlace)) {
+    pub(crate) fn folder(scenario: impl Fn(&PulumiPlace)) {
         let folder = tempfile::tempdir().unwrap();
         scenario(&PulumiPlace::folder(folder.path()));
     }
 
-    pub(super) fn s3(scenario: impl Fn(&PulumiPlace)) {
+    pub(crate) fn s3(scenario: impl Fn(&PulumiPlace)) {
         scenario(&PulumiPlace::s3());
     }
 
-    pub(super) fn gs(scenario: impl Fn(&PulumiPlace)) {
+    pub(crate) fn gs(scenario: impl Fn(&PulumiPlace)) {
         scenario(&PulumiPlace::gs());
     }
 
-    pub(super) fn azblob(scenario: impl Fn(&PulumiPlace)) {
+    pub(crate) fn azblob(scenario: impl Fn(&PulumiPlace)) {
         scenario(&PulumiPlace::azblob());
     }
 
-    pub(super) fn postgres(scenario: impl Fn(&PulumiPlace)) {
+    pub(crate) fn postgres(scenario: impl Fn(&PulumiPlace)) {
         PulumiPlace::postgres().iter().for_each(scenario);
     }
 }
