@@ -120,9 +120,9 @@ struct Scan<'p> {
 
 impl Scan<'_> {
     fn look(&mut self, text: &str) {
-        // Names that are not plain ASCII have more than one spelling.
+        // With escapes, or with characters beyond ASCII, a name has more than one spelling.
         self.hit |= !text.is_ascii()
-            || !self.type_name.is_ascii()
+            || text.contains('\\')
             || text.to_ascii_lowercase().contains(&self.type_name.to_ascii_lowercase());
     }
 }

@@ -4,7 +4,7 @@ use groundstate_state_edit::{Editor, ReplaceProviderError, diff};
 use groundstate_statefile::{DecodeOptions, Dialect, Document};
 use groundstate_states::addr::{AbsResource, ProviderSource};
 
-use crate::support::read;
+use crate::support::{operate, read};
 
 /// A document with resources of type `t` that have these names and providers.
 fn with_providers(resources: &[(&str, &str)]) -> String {
@@ -90,6 +90,26 @@ fn replacing_a_short_provider_finds_that_of_either_registry() {
     );
     // The same name means each registry's own provider, so nothing is left to replace.
     assert!(matches!(replaced("reg/t", "reg/t"), Err(ReplaceProviderError::Same { .. })));
+}
+
+#[test]
+fn a_provider_is_found_however_its_name_is_spelled_and_wherever_it_stands() {
+    let of_resource =
+        |name: &str| with_providers(&[("a", &format!(r#"provider["registry.terraform.io/acme/{name}"]"#))]);
+    let of_instance = r#"{"version":4,"serial":1,"lineage":"a","resources":[{"mode":"managed","type":"t","name":"a","instances":[
+        {"provider":"provider[\"registry.terraform.io/acme/test\"]","schema_version":0,"attributes":{}}]}]}"#;
+    // The last is an escape of the address, not of JSON.
+    let texts = ["test", "TEST", "\u{ff54}est", "\\\\u0074est"].map(of_resource);
+    for text in texts.into_iter().chain([of_instance.to_owned()]) {
+        let document = Document::open(text.clone().into_bytes()).unwrap();
+        let source = |text| ProviderSource::parse(text, document.dialect().default_registry()).unwrap();
+        let after = operate(&document, |editor| {
+            let summary = editor.replace_provider(&source("acme/test"), &source("other/test"));
+            assert_eq!(summary.map(|summary| summary.len()), Ok(1), "{text}");
+        });
+        let provider = after.state.resource(&at("t.a")).unwrap().provider.to_string();
+        assert_eq!(provider, r#"provider["registry.terraform.io/other/test"]"#, "{text}");
+    }
 }
 
 #[test]
