@@ -102,6 +102,9 @@ mod tests {
             ("", "ab", 2, Some(2)),
             ("abc", "abc", 0, Some(0)),
             ("abcdef", "a", 2, None),
+            ("xabc", "abc", 1, Some(1)),
+            ("abc", "abc", 3, Some(0)),
+            ("a", "", 1, Some(1)),
         ] {
             assert_eq!(distance(&chars(a), &chars(b), most), expected, "{a} {b}");
         }

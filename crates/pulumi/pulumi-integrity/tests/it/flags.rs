@@ -34,6 +34,7 @@ fn all_means_all_that_live_and_marks_that_are_set_count() {
     assert!(snapshot.resources[1].protect && !snapshot.resources[2].protect);
     assert_eq!(set_flag_everywhere(&mut snapshot, Flag::Protect(false)), 2);
     assert_eq!(set_flag(&mut snapshot, [&urn("b")], Flag::Taint(true)), Ok(1));
+    assert!(!snapshot.resources[0].taint && snapshot.resources[1].taint);
     assert_eq!(set_flag_everywhere(&mut snapshot, Flag::Taint(false)), 2);
     assert!(snapshot.resources.iter().all(|resource| !resource.protect && !resource.taint));
 }

@@ -96,6 +96,9 @@ fn children_come_along_and_parents_if_they_are_asked_to() {
     let with = moved(&source, &Snapshot::default(), &[below(1, "b")], &options().include_parents(true));
     assert_eq!(names(&with.destination), ["q-dest", "a", "b", "c"]);
     assert_eq!(names(&with.source), ["p-s"]);
+    for done in [without, with] {
+        assert_eq!(done.broken_in_source, [], "what moves along loses nothing where it was");
+    }
 }
 
 #[test]
@@ -166,7 +169,34 @@ fn extensions_come_along_unless_another_has_the_name() {
 }
 
 #[test]
+fn two_that_would_get_one_name_without_their_parents_are_refused() {
+    let mut source = stack(&["c", "c"]);
+    for (index, parent) in [(1, "t:t:U"), (2, "t:t:V")] {
+        let child = source.resource_mut(index).unwrap();
+        child.urn = Urn::build("s", "p", parent, "t:t:T", "c");
+    }
+    let urns = [1, 2].map(|index| source.resources[index].urn.clone());
+    let error = move_resources(&source, &Snapshot::default(), &urns, &options()).unwrap_err();
+    assert_eq!(error, MoveError::Taken(there("c")));
+}
+
+#[test]
+fn dependencies_of_properties_hold_among_what_moves() {
+    let mut source = stack(&["a", "b(k:a)"]);
+    source.resource_mut(2).unwrap().property_dependencies.insert("none", Some(Vec::new()));
+    let moved = moved(&source, &Snapshot::default(), &[urn("a"), urn("b")], &options());
+    let arrived = &moved.destination.resources[2].property_dependencies;
+    assert_eq!(arrived.get("k"), Some(&[there("a")][..]));
+    assert_eq!(arrived.get("none"), Some(&[][..]));
+}
+
+#[test]
 fn all_copies_of_a_name_move_together() {
+    let source = stack(&["a(! #1)", "a(#2)"]);
+    assert_eq!(
+        names(&moved(&source, &Snapshot::default(), &[urn("a")], &options()).destination),
+        ["q-dest", "a!", "a'1"]
+    );
     let source = stack(&["a(#1)", "a(! #2)", "b"]);
     let moved = moved(&source, &Snapshot::default(), &[urn("a")], &options());
     assert_eq!(names(&moved.destination), ["q-dest", "a", "a'1!"]);

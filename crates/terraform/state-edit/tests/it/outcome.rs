@@ -133,6 +133,8 @@ fn states_of_every_version_open_and_are_written_as_format_4() {
     editor.write_to(Serial::new(8), &mut written).unwrap();
     let rewrite = editor.rewrite(Serial::new(8)).unwrap();
     drop(editor);
+    let shown = format!("Rewrite(Whole {{ bytes: {} }})", written.len());
+    assert_eq!(format!("{rewrite:?}"), shown, "how much is written, and not what");
     assert_eq!(rewrite.into_text(state), written);
     let state = OpenState::open(written).unwrap();
     assert!(matches!(state, OpenState::Document(_)));
