@@ -15,6 +15,7 @@ mod refusals;
 mod rename;
 mod repair;
 mod repair_props;
+mod repair_providers;
 mod repair_rounds;
 mod support;
 mod verify;

@@ -176,6 +176,9 @@ fn an_orphan_without_a_parent_in_its_urn_is_not_asked_about() {
     let done = planned(&snapshot(&["a(^x)"]), &RepairOptions::default());
     assert_eq!(told(&done), [format!("a remove {} [parent], which is not there", urn("x"))]);
     assert!(done.questions.is_empty(), "{:?}", done.questions);
+    let torn = planned(&snapshot(&["a(^b)", "b(^a)"]), &RepairOptions::default());
+    let ids: Vec<QuestionId> = torn.questions.iter().map(|question| question.id).collect();
+    assert_eq!(ids, [QuestionId::Cycle(0)]);
 }
 
 #[test]
@@ -193,6 +196,13 @@ fn below_an_orphan_that_is_renamed_a_urn_that_never_matched_stays() {
     let urns: Vec<&Urn> = done.result().resources.iter().map(|one| &one.urn).collect();
     assert_eq!(urns, [&urn("a"), &below(1, "b"), &odd]);
     assert_eq!(done.result().resources[2].parent, Some(urn("a")));
+}
+
+#[test]
+fn copies_that_are_in_order_are_left_alone_when_something_else_is_repaired() {
+    let done = planned(&snapshot(&["a", "a(! a)", "b(x)"]), &RepairOptions::default());
+    assert_eq!(told(&done), [format!("b remove {} [dependency], which is not there", urn("x"))]);
+    assert!(done.questions.is_empty(), "one that lives is no duplicate: {:?}", done.questions);
 }
 
 #[test]
