@@ -14,7 +14,7 @@ fn questions(snapshot: &Snapshot) -> Vec<Question> {
 fn asked(snapshot: &Snapshot) -> (Vec<Choice>, usize) {
     let mut questions = questions(snapshot);
     assert_eq!(questions.len(), 1, "{questions:?}");
-    questions.pop().map(|question| (question.choices, question.default)).unwrap()
+    questions.pop().map(|question| (question.choices, question.default)).expect("there is one")
 }
 
 /// The name of a default provider.
@@ -23,7 +23,7 @@ fn default(name: &str) -> Urn {
 }
 
 fn reference_to(urn: &Urn) -> ProviderRef {
-    ProviderRef::build(urn, &"1".into()).unwrap()
+    ProviderRef::build(urn, &"1".into()).expect("the name is that of a provider")
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn the_only_default_provider_is_likelier_than_others_and_one_of_two_is_not() {
         resources.push("a(@P=9)");
         let mut broken = snapshot(&resources);
         for (index, name) in defaults.iter().enumerate() {
-            broken.resource_mut(1 + index).unwrap().urn = default(name);
+            broken.resource_mut(1 + index).expect("it is there").urn = default(name);
         }
         broken
     };
