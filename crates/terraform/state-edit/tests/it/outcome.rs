@@ -2,7 +2,7 @@
 
 use groundstate_state_edit::{Change, Editor, MoveOptions, OpenState, Script, ScriptOptions, Transfer};
 use groundstate_statefile::{Dialect, Document, File};
-use groundstate_states::addr::{ProviderSource, TERRAFORM_REGISTRY};
+use groundstate_states::addr::{ProviderSource, TERRAFORM_REGISTRY, Target};
 use groundstate_states::{Lineage, Serial};
 
 use crate::support::{PROVIDER, at, document, instance, lines, operate};
@@ -40,6 +40,18 @@ fn every_change_has_the_line_that_users_know() {
             "Removed test.b[0]",
         ]
     );
+}
+
+#[test]
+fn a_name_cannot_control_the_terminal_through_the_line_of_a_move() {
+    let text = format!(
+        r#"{{"version":4,"serial":1,"lineage":"l","resources":[{{"mode":"managed","type":"test","name":"a\u0001","provider":"{PROVIDER}","instances":[{{"attributes":{{}}}}]}}]}}"#
+    );
+    let document = Document::open(text.into_bytes()).unwrap();
+    let odd = Target::Resource(document.entries()[0].address().clone());
+    let mut editor = Editor::on_document(&document);
+    let summary = editor.move_address(&odd, &at("test.b"), MoveOptions::default()).unwrap();
+    assert_eq!(said(&summary.changes), [r#"Move "test.a\x01" to "test.b""#]);
 }
 
 /// Two resources of different providers; the first has members that are not understood, at all levels.

@@ -1,10 +1,10 @@
 //! Providers without a registry, and those that a product cannot read, in edited states.
 
-use groundstate_state_edit::{Editor, ReplaceProviderError, diff};
-use groundstate_statefile::{DecodeOptions, Dialect, Document};
+use groundstate_state_edit::{Editor, MoveOptions, ReplaceProviderError, Transfer, diff};
+use groundstate_statefile::{DecodeOptions, Dialect, Document, File};
 use groundstate_states::addr::{AbsResource, ProviderSource};
 
-use crate::support::{operate, read};
+use crate::support::{at as target, instance, operate, read};
 
 /// A document with resources of type `t` that have these names and providers.
 fn with_providers(resources: &[(&str, &str)]) -> String {
@@ -110,6 +110,39 @@ fn a_provider_is_found_however_its_name_is_spelled_and_wherever_it_stands() {
         let provider = after.state.resource(&at("t.a")).unwrap().provider.to_string();
         assert_eq!(provider, r#"provider["registry.terraform.io/other/test"]"#, "{text}");
     }
+}
+
+#[test]
+fn an_instance_keeps_the_key_of_its_provider_with_that_provider_alone() {
+    let object = |key: u8, region: &str| {
+        format!(
+            r#"{{"index_key":{key},"provider":"provider[\"registry.opentofu.org/acme/t\"].by[\"{region}\"]","attributes":{{}}}}"#
+        )
+    };
+    let text = format!(
+        r#"{{"version":4,"serial":1,"lineage":"a","resources":[{{"mode":"managed","type":"t","name":"a","instances":[{},{}]}},
+        {{"mode":"managed","type":"t","name":"b","provider":"provider[\"registry.opentofu.org/acme/t\"]","instances":[{{"index_key":0,"attributes":{{}}}}]}}]}}"#,
+        object(0, "eu"),
+        object(1, "us")
+    );
+    let document = Document::open(text.into_bytes()).unwrap();
+    let after = operate(&document, |editor| {
+        for (from, to) in [("t.a[0]", "t.c"), ("t.a[1]", "t.b[1]")] {
+            editor.move_address(&target(from), &target(to), MoveOptions::default()).unwrap();
+        }
+    });
+    let key = |file: &File, address: &str| {
+        file.state.resource_instance(&instance(address)).unwrap().provider_key.to_string()
+    };
+    assert_eq!((key(&after, "t.c"), key(&after, "t.b[1]")), (r#"["eu"]"#.to_owned(), String::new()));
+    // Another state is no different.
+    let other = with_providers(&[("b", r#"provider["registry.opentofu.org/acme/t"].west"#)]);
+    let other = Document::open(other.into_bytes()).unwrap();
+    let mut joined = Editor::on_document(&other);
+    let pairs = [("t.a[0]", "t.c"), ("t.a[1]", "t.b[1]")].map(|(from, to)| (target(from), target(to)));
+    Transfer::plan(&Editor::on_document(&document), &pairs).unwrap().add_to(&mut joined).unwrap();
+    let joined = joined.to_file().unwrap();
+    assert_eq!((key(&joined, "t.c"), key(&joined, "t.b[1]")), (r#"["eu"]"#.to_owned(), String::new()));
 }
 
 #[test]

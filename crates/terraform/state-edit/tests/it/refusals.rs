@@ -79,6 +79,19 @@ fn a_move_names_both_addresses_the_cause_and_what_to_do() {
 }
 
 #[test]
+fn a_module_is_not_merged_into_another_although_no_resource_is_in_the_way() {
+    let before = ["test.a", "module.m.test.x", "module.n.test.y"];
+    assert_eq!(
+        refused(&before, "module.m", "module.n"),
+        "cannot move module.m to module.n: module.n is in the state already; remove it or choose another address"
+    );
+    let document = document(&before);
+    let mut editor = Editor::on_document(&document);
+    let pairs = [("module.m", "module.n"), ("module.n", "module.m")].map(|(from, to)| (at(from), at(to)));
+    editor.move_all(&pairs, MoveOptions::default()).expect("each makes room for the other");
+}
+
+#[test]
 fn moves_that_meet_name_the_pair_that_came_second() {
     for (pairs, said) in [
         (

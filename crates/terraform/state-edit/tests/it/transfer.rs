@@ -1,6 +1,6 @@
 //! Moves from one state to another.
 
-use groundstate_state_edit::{Editor, MoveError, Transfer};
+use groundstate_state_edit::{Editor, MoveError, Summary, Transfer};
 use groundstate_statefile::Document;
 
 use crate::support::{PROVIDER, at, document, instance, lines};
@@ -57,6 +57,10 @@ fn dependencies_hold_among_what_moves_and_among_what_stays_alone() {
     assert_eq!(got.left, ["test.a", "test.d"]);
     assert_eq!(got.joined, ["test.y", "test.z: test.y"]);
     assert_eq!(got.lost, [vec!["test.y".to_owned(), "test.z".to_owned()], vec!["test.d".to_owned()]]);
+    // A dependency that has another name is not lost.
+    let got = moved(&from, &[], &[("test.a", "test.x"), ("test.b", "test.y")]);
+    assert_eq!(got.joined, ["test.x", "test.y: test.x"]);
+    assert_eq!(got.lost[0], [""; 0]);
     // The name means another resource there.
     let got = moved(&from, &["test.a"], &[("test.b", "test.b")]);
     assert_eq!(got.joined, ["test.a", "test.b"]);
@@ -93,8 +97,11 @@ fn precise_dependencies_hold_among_what_moves_and_among_what_stays_alone() {
     let (from, other) = (Document::open(text.into_bytes()).unwrap(), document(&[]));
     let (mut left, mut joined) = (Editor::on_document(&from), Editor::on_document(&other));
     let transfer = plan(&from, &[("test.a", "test.y"), ("test.b", "test.z")]).unwrap();
-    transfer.add_to(&mut joined).unwrap();
-    transfer.remove_from(&mut left).unwrap();
+    let lost = |summary: Summary| -> Vec<String> {
+        summary.dependents.iter().map(|(instance, _)| instance.to_string()).collect()
+    };
+    assert_eq!(lost(transfer.add_to(&mut joined).unwrap()), ["test.z"]);
+    assert_eq!(lost(transfer.remove_from(&mut left).unwrap()), ["test.d"]);
     let precise = |editor: &Editor<'_>, address: &str| -> Vec<String> {
         let file = editor.to_file().unwrap();
         let found = file.state.resource_instance(&instance(address)).unwrap().current.clone().unwrap();

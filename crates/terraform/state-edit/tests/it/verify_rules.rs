@@ -1,6 +1,7 @@
 //! Boundaries of single rules: the last input that is fine, the first that is not, and what is said of it.
 
 use groundstate_state_edit::{Report, Rule, Severity, VerifyOptions, verify};
+use groundstate_statefile::Dialect;
 
 use crate::verify_inputs::{check, document, of_rule, resource};
 
@@ -107,6 +108,20 @@ fn writers_are_unusual_from_the_first_unknown_release_on() {
     ] {
         let text = document(&resource("", "a", "")).replace("1.11.4", version);
         assert_eq!(of_rule(&check(text.as_bytes()), Rule::WriterUnusual), Vec::from_iter(said), "{version}");
+    }
+}
+
+#[test]
+fn options_add_up_in_any_order() {
+    let text = document(&resource("", "a", ""));
+    let options = VerifyOptions::default;
+    for options in [
+        options().large(1).threads(2).dialect(Dialect::OpenTofu),
+        options().dialect(Dialect::OpenTofu).large(1).threads(2),
+    ] {
+        let report = verify(text.as_bytes(), &options);
+        assert_eq!(report.dialect, Some(Dialect::OpenTofu), "the file looks like one of Terraform");
+        assert_eq!(of_rule(&report, Rule::Large).len(), 1, "{report:?}");
     }
 }
 
