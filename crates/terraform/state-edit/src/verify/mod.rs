@@ -138,7 +138,8 @@ fn current(
     match decoded {
         Ok(file) => {
             drafts.extend(file.notes.iter().map(note));
-            if !drafts.iter().any(rewritten) {
+            // Each of them says already that writing the state again changes it.
+            if drafts.is_empty() {
                 drafts.extend(layout::check(&file, text, options.threads));
             }
             report.dialect = Some(file.dialect);
@@ -222,11 +223,6 @@ fn comes_with_age(rule: Rule, version: Option<u64>) -> bool {
         Rule::LineageMissing | Rule::WriterMissing => version == Some(1),
         _ => false,
     }
-}
-
-/// Whether the finding says already that writing the state again changes it.
-fn rewritten(draft: &Draft) -> bool {
-    matches!(draft.rule, Rule::Lost | Rule::Normalized | Rule::Dropped | Rule::Problem(_))
 }
 
 fn note(note: &Note) -> Draft {
