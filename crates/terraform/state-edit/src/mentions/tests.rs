@@ -168,7 +168,7 @@ fn of_two_lists_of_resources_the_later_counts_whatever_else_stands_twice() {
 
 #[test]
 fn what_is_no_identifier_is_mentioned_nowhere() {
-    let document = state(r#"{"dependencies":["test.b"]}"#, "{}");
+    let document = state(r#"{"attributes":{"id":"module."},"dependencies":["test.b"]}"#, "{}");
     let empty = Words::of_call("");
     let spans: Vec<_> = document.entries().iter().map(ResourceEntry::span).collect();
     assert!(search(document.text(), &spans, &BTreeSet::from([empty])).is_empty());

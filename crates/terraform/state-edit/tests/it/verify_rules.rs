@@ -112,6 +112,17 @@ fn writers_are_unusual_from_the_first_unknown_release_on() {
 }
 
 #[test]
+fn only_the_first_format_goes_without_a_lineage() {
+    for (version, said) in [(1, 0), (2, 1), (3, 1)] {
+        let text = format!(
+            r#"{{"version": {version}, "serial": 1, "modules": [{{"path": ["root"], "outputs": {{}}, "resources": {{}}}}]}}"#
+        );
+        let report = check(text.as_bytes());
+        assert_eq!(of_rule(&report, Rule::LineageMissing).len(), said, "format {version}: {report:?}");
+    }
+}
+
+#[test]
 fn options_add_up_in_any_order() {
     let text = document(&resource("", "a", ""));
     let options = VerifyOptions::default;
