@@ -1,7 +1,7 @@
 //! Boundaries of single rules: the last input that is fine, the first that is not, and what is said of it.
 
 use groundstate_state_edit::{Report, Rule, Severity, VerifyOptions, verify};
-use groundstate_statefile::Dialect;
+use groundstate_statefile::{Code, Dialect};
 
 use crate::verify_inputs::{check, document, of_rule, resource};
 
@@ -108,6 +108,16 @@ fn writers_are_unusual_from_the_first_unknown_release_on() {
     ] {
         let text = document(&resource("", "a", "")).replace("1.11.4", version);
         assert_eq!(of_rule(&check(text.as_bytes()), Rule::WriterUnusual), Vec::from_iter(said), "{version}");
+    }
+}
+
+#[test]
+fn of_a_document_without_a_format_nothing_else_is_judged() {
+    let text = document(&resource("", "a", r#""t.gone""#));
+    for (version, code) in [("", Code::VersionMissing), (r#""version": "x", "#, Code::VersionType)] {
+        let report = check(text.replace(r#""version": 4, "#, version).as_bytes());
+        let rules: Vec<Rule> = report.findings.iter().map(|finding| finding.rule).collect();
+        assert_eq!((&rules[..], report.resources), (&[Rule::Problem(code)][..], 0), "{report:?}");
     }
 }
 
