@@ -76,16 +76,17 @@ pub trait ThreadFailure: Sized {
     fn no_answer(op: Self::Op, target: &str) -> Self;
 }
 
-/// Defines the error of a contract: one pointer wide, with a kind, an operation, the place, a message and a cause.
+/// Defines the error of a contract: one pointer wide, with a kind, an operation, the place, a message, a next step and a cause.
 ///
 /// `kind` is an enum with `summary()`, its words when no message is set, and has `Unavailable` (nothing has happened) and
-/// `Internal` (a defect) for the [`ThreadFailure`]; `op` is displayed behind "cannot"; `more` is what else an error of this contract keeps, `Default`, and displayed at the end of the reason. The error is
+/// `Internal` (a defect) for the [`ThreadFailure`]; `op` is displayed behind "cannot". What else an error of this contract keeps is
+/// `Default`: `more` is not displayed, `told` is, behind the message. The error is
 ///
-/// - built by `new`, `because` and `with_source`;
-/// - read by `kind`, `op`, `target`, `message` and `reason`, and found behind other errors by `find`;
-/// - displayed as "cannot OP TARGET: REASON", without the cause, which is its `source`.
+/// - built by `new`, `because`, `next_step` and `with_source`;
+/// - read by `kind`, `op`, `target`, `message`, `step` and `reason`, and found behind other errors by `find`;
+/// - displayed as "cannot OP TARGET: MESSAGE; STEP", without the cause, which is its `source`.
 ///
-/// The module that defines it adds what is its own, and reaches `more` as `self.0.more`.
+/// The module that defines it adds what is its own, and reaches `more` or `told` as `self.0.more`.
 ///
 /// ```
 /// use groundstate_common::{failure, worded};
@@ -100,31 +101,31 @@ pub trait ThreadFailure: Sized {
 ///     }
 /// }
 ///
-/// #[derive(Debug, Default)]
-/// struct More { hint: Option<String> }
-///
-/// impl std::fmt::Display for More {
-///     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-///         self.hint.iter().try_for_each(|hint| write!(f, "; {hint}"))
-///     }
-/// }
-///
 /// failure! {
 ///     /// Why an operation did not happen.
-///     pub struct Error { kind: ErrorKind, op: &'static str, more: More }
+///     pub struct Error { kind: ErrorKind, op: &'static str }
 /// }
 ///
 /// let error = Error::new(ErrorKind::Unavailable, "read", "s3://b/k").with_source(std::io::Error::other("cut"));
 /// assert_eq!(error.to_string(), "cannot read s3://b/k: the store does not answer");
-/// assert_eq!(Error::find(&error).map(Error::kind), Some(ErrorKind::Unavailable));
+/// assert_eq!(error.next_step("try again").reason(), "the store does not answer; try again");
 /// ```
 #[macro_export]
 macro_rules! failure {
+    ($(#[$meta:meta])* pub struct $name:ident { kind: $kind:ty, op: $op:ty }) => {
+        $crate::failure! { @define [$(#[$meta])*] $name, $kind, $op, (), [] }
+    };
     ($(#[$meta:meta])* pub struct $name:ident { kind: $kind:ty, op: $op:ty, more: $more:ty }) => {
+        $crate::failure! { @define [$(#[$meta])*] $name, $kind, $op, $more, [] }
+    };
+    ($(#[$meta:meta])* pub struct $name:ident { kind: $kind:ty, op: $op:ty, told: $more:ty }) => {
+        $crate::failure! { @define [$(#[$meta])*] $name, $kind, $op, $more, [more] }
+    };
+    (@define [$($meta:tt)*] $name:ident, $kind:ty, $op:ty, $more:ty, [$($told:ident)?]) => {
         /// A cause of any type.
         pub type BoxError = ::std::boxed::Box<dyn ::std::error::Error + Send + Sync>;
 
-        $(#[$meta])*
+        $($meta)*
         #[derive(Debug)]
         pub struct $name(::std::boxed::Box<Inner>);
 
@@ -134,21 +135,42 @@ macro_rules! failure {
             op: $op,
             target: String,
             message: Option<String>,
+            next_step: Option<String>,
             more: $more,
             source: Option<BoxError>,
+        }
+
+        /// The text of an error behind its place.
+        struct Reason<'e>(&'e Inner);
+
+        impl ::std::fmt::Display for Reason<'_> {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                let Inner { kind, message, next_step, more: _, .. } = self.0;
+                f.write_str(message.as_deref().unwrap_or(kind.summary()))?;
+                $(::std::fmt::Display::fmt(&self.0.$told, f)?;)?
+                next_step.iter().try_for_each(|step| write!(f, "; {step}"))
+            }
         }
 
         impl $name {
             /// An error of `kind`: `op` is what was attempted, `target` names the place without secrets.
             pub fn new(kind: $kind, op: $op, target: impl ::std::fmt::Display) -> Self {
                 let (target, more) = (target.to_string(), <$more>::default());
-                Self(::std::boxed::Box::new(Inner { kind, op, target, message: None, more, source: None }))
+                let inner = Inner { kind, op, target, message: None, next_step: None, more, source: None };
+                Self(::std::boxed::Box::new(inner))
             }
 
             /// Says in words why, in place of the kind's own words; lower case, no full stop, no secrets.
             #[must_use]
             pub fn because(mut self, message: impl Into<String>) -> Self {
                 self.0.message = Some(message.into());
+                self
+            }
+
+            /// Says what to do next; an order, lower case, no full stop.
+            #[must_use]
+            pub fn next_step(mut self, step: impl Into<String>) -> Self {
+                self.0.next_step = Some(step.into());
                 self
             }
 
@@ -179,9 +201,14 @@ macro_rules! failure {
                 self.0.message.as_deref().unwrap_or(self.0.kind.summary())
             }
 
+            /// What to do next, if that is known.
+            pub fn step(&self) -> Option<&str> {
+                self.0.next_step.as_deref()
+            }
+
             /// The text without the operation and the place, for errors that go on from it.
             pub fn reason(&self) -> String {
-                format!("{}{}", self.message(), self.0.more)
+                Reason(&self.0).to_string()
             }
 
             /// The first error of this type in `error` and its causes, which wrappers may hide it behind.
@@ -193,8 +220,8 @@ macro_rules! failure {
 
         impl ::std::fmt::Display for $name {
             fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
-                let Inner { op, target, more, .. } = &*self.0;
-                write!(f, "cannot {op} {target}: {}{more}", self.message())
+                let Inner { op, target, .. } = &*self.0;
+                write!(f, "cannot {op} {target}: {}", Reason(&self.0))
             }
         }
 

@@ -14,17 +14,7 @@ groundstate_common::failure! {
     ///
     /// Callers act on the [`kind`](Self::kind); the text says which operation, at which place, why, and what to do next. The
     /// cause, if there is one, is in [`source`](std::error::Error::source) and not in the text.
-    pub struct Error { kind: ErrorKind, op: Op, more: More }
-}
-
-/// What to do next.
-#[derive(Clone, Debug, Default)]
-struct More(Option<String>);
-
-impl fmt::Display for More {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|step| write!(f, "; {step}"))
-    }
+    pub struct Error { kind: ErrorKind, op: Op }
 }
 
 groundstate_common::worded! {
@@ -63,18 +53,6 @@ groundstate_common::worded! {
 }
 
 impl Error {
-    /// Says what to do next; an order, lower case, no full stop.
-    #[must_use]
-    pub fn next_step(mut self, step: impl Into<String>) -> Self {
-        self.0.more = More(Some(step.into()));
-        self
-    }
-
-    /// What to do next, if that is known.
-    pub fn step(&self) -> Option<&str> {
-        self.0.more.0.as_deref()
-    }
-
     /// The error of an operation that a request to the store ended. The store's reason and next step are kept.
     pub fn from_store(op: Op, target: impl fmt::Display, error: blobs::Error) -> Self {
         use blobs::ErrorKind as Blob;
@@ -95,7 +73,7 @@ impl Error {
         };
         let (reason, step) = (error.message().to_owned(), error.step().map(str::to_owned));
         let mut failure = Self::new(kind, op, target).because(reason).with_source(error);
-        failure.0.more = More(step);
+        failure.0.next_step = step;
         failure
     }
 }

@@ -1,7 +1,5 @@
 //! The error of this crate: a coarse kind for callers to act on, the place, the reason and the next step.
 
-use std::fmt;
-
 use crate::Op;
 
 /// What this crate returns.
@@ -15,17 +13,10 @@ groundstate_common::failure! {
     pub struct Error { kind: ErrorKind, op: Op, more: More }
 }
 
-/// What is known beyond the reason; the next step is displayed.
+/// What is known beyond the reason.
 #[derive(Debug, Default)]
 struct More {
-    step: Option<String>,
     status: Option<u16>,
-}
-
-impl fmt::Display for More {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.step.iter().try_for_each(|step| write!(f, "; {step}"))
-    }
 }
 
 groundstate_common::worded! {
@@ -64,18 +55,6 @@ groundstate_common::worded! {
 }
 
 impl Error {
-    /// Says what to do next; an order, lower case, no full stop.
-    #[must_use]
-    pub fn next_step(mut self, step: impl Into<String>) -> Self {
-        self.0.more.step = Some(step.into());
-        self
-    }
-
-    /// What to do next, if that is known.
-    pub fn step(&self) -> Option<&str> {
-        self.0.more.step.as_deref()
-    }
-
     /// The status of the answer that is the error; nothing where there was no answer.
     pub fn status(&self) -> Option<u16> {
         self.0.more.status

@@ -11,19 +11,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 groundstate_common::failure! {
     /// Why an operation on a stack did not happen. Callers act on the [`kind`](Self::kind).
-    pub struct Error { kind: ErrorKind, op: Op, more: More }
-}
-
-/// What is known beyond the reason; the next step is displayed.
-#[derive(Debug, Default)]
-struct More {
-    next_step: Option<String>,
-}
-
-impl fmt::Display for More {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.next_step.iter().try_for_each(|step| write!(f, "; {step}"))
-    }
+    pub struct Error { kind: ErrorKind, op: Op }
 }
 
 groundstate_common::worded! {
@@ -64,18 +52,6 @@ groundstate_common::worded! {
 }
 
 impl Error {
-    /// Says what to change; an order, lower case, no full stop.
-    #[must_use]
-    pub fn next_step(mut self, next_step: impl Into<String>) -> Self {
-        self.0.more.next_step = Some(next_step.into());
-        self
-    }
-
-    /// What to change, if that is known.
-    pub fn step(&self) -> Option<&str> {
-        self.0.more.next_step.as_deref()
-    }
-
     /// The error of an operation that the versioned document ended.
     pub(crate) fn of_document(op: Op, target: impl fmt::Display, error: versioned::Error) -> Self {
         use versioned::ErrorKind as Kind;

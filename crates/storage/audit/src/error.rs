@@ -14,17 +14,7 @@ groundstate_common::failure! {
     ///
     /// Callers act on the [`kind`](Self::kind); the text says which operation, at which place, and why. The cause, if there
     /// is one, is in [`source`](std::error::Error::source) and not in the text.
-    pub struct Error { kind: ErrorKind, op: Op, more: More }
-}
-
-/// Nothing more is kept.
-#[derive(Clone, Debug, Default)]
-struct More;
-
-impl fmt::Display for More {
-    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Ok(())
-    }
+    pub struct Error { kind: ErrorKind, op: Op }
 }
 
 groundstate_common::worded! {
@@ -71,10 +61,10 @@ impl Error {
 
     /// The same error for another caller; the cause stays with its text.
     pub(crate) fn again(&self) -> Self {
-        let Inner { kind, op, target, message, source, .. } = &*self.0;
+        let Inner { kind, op, target, message, next_step, source, more: () } = &*self.0;
         let source: Option<BoxError> = source.as_ref().map(|source| source.to_string().into());
-        let (target, message) = (target.clone(), message.clone());
-        Self(Box::new(Inner { kind: *kind, op: *op, target, message, more: More, source }))
+        let (target, message, next_step) = (target.clone(), message.clone(), next_step.clone());
+        Self(Box::new(Inner { kind: *kind, op: *op, target, message, next_step, more: (), source }))
     }
 }
 

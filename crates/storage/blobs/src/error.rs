@@ -17,18 +17,11 @@ groundstate_common::failure! {
     pub struct Error { kind: ErrorKind, op: Op, more: More }
 }
 
-/// What is known beyond the reason; the next step is displayed.
+/// What is known beyond the reason.
 #[derive(Debug, Default)]
 struct More {
-    next_step: Option<String>,
     found: Option<Blob>,
     retry_after: Option<Duration>,
-}
-
-impl fmt::Display for More {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.next_step.iter().try_for_each(|step| write!(f, "; {step}"))
-    }
 }
 
 groundstate_common::worded! {
@@ -87,13 +80,6 @@ impl Error {
         Self::new(ErrorKind::Unsupported, op, place)
     }
 
-    /// Says what to change; an order, lower case, no full stop.
-    #[must_use]
-    pub fn next_step(mut self, next_step: impl Into<String>) -> Self {
-        self.0.more.next_step = Some(next_step.into());
-        self
-    }
-
     /// Keeps what was found stored instead, so that it need not be read again.
     #[must_use]
     pub fn with_found(mut self, found: Option<Blob>) -> Self {
@@ -106,11 +92,6 @@ impl Error {
     pub fn with_retry_after(mut self, wait: Duration) -> Self {
         self.0.more.retry_after = Some(wait);
         self
-    }
-
-    /// What to change, if that is known.
-    pub fn step(&self) -> Option<&str> {
-        self.0.more.next_step.as_deref()
     }
 
     /// What is stored instead of what the condition asked for, if it was read. `None` is not knowledge of absence.

@@ -53,18 +53,9 @@ mod tests {
         }
     }
 
-    #[derive(Debug, Default)]
-    struct More;
-
-    impl std::fmt::Display for More {
-        fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            Ok(())
-        }
-    }
-
     failure! {
         /// An error.
-        pub struct Error { kind: Kind, op: &'static str, more: More }
+        pub struct Error { kind: Kind, op: &'static str }
     }
 
     #[tokio::test]

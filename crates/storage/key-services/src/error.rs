@@ -1,6 +1,5 @@
 //! The error of key services: a kind for callers to act on, the key, the reason and the next step.
 
-use std::fmt;
 use std::time::Duration;
 
 use crate::Op;
@@ -16,17 +15,10 @@ groundstate_common::failure! {
     pub struct Error { kind: ErrorKind, op: Op, more: More }
 }
 
-/// What is known beyond the reason; the next step is displayed.
+/// What is known beyond the reason.
 #[derive(Debug, Default)]
 struct More {
-    next_step: Option<String>,
     retry_after: Option<Duration>,
-}
-
-impl fmt::Display for More {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.next_step.iter().try_for_each(|step| write!(f, "; {step}"))
-    }
 }
 
 groundstate_common::worded! {
@@ -74,23 +66,11 @@ impl ErrorKind {
 }
 
 impl Error {
-    /// Says what to change; an order, lower case, no full stop.
-    #[must_use]
-    pub fn next_step(mut self, next_step: impl Into<String>) -> Self {
-        self.0.more.next_step = Some(next_step.into());
-        self
-    }
-
     /// Says how long to wait before the next attempt.
     #[must_use]
     pub fn with_retry_after(mut self, wait: Option<Duration>) -> Self {
         self.0.more.retry_after = wait;
         self
-    }
-
-    /// What to change, if that is known.
-    pub fn step(&self) -> Option<&str> {
-        self.0.more.next_step.as_deref()
     }
 
     /// How long the service asks to wait before the next attempt.

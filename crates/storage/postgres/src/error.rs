@@ -17,14 +17,7 @@ groundstate_common::failure! {
 
 #[derive(Debug, Default)]
 struct More {
-    next_step: Option<String>,
     state: Option<SqlState>,
-}
-
-impl fmt::Display for More {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.next_step.iter().try_for_each(|step| write!(f, "; {step}"))
-    }
 }
 
 groundstate_common::worded! {
@@ -49,16 +42,6 @@ groundstate_common::worded! {
 }
 
 impl Error {
-    pub(crate) fn next_step(mut self, next_step: impl Into<String>) -> Self {
-        self.0.more.next_step = Some(next_step.into());
-        self
-    }
-
-    /// What to do about it, as an order.
-    pub fn step(&self) -> Option<&str> {
-        self.0.more.next_step.as_deref()
-    }
-
     /// The server's code, if the server answered.
     pub fn state(&self) -> Option<&SqlState> {
         self.0.more.state.as_ref()

@@ -18,17 +18,10 @@ groundstate_common::failure! {
     pub struct Error { kind: ErrorKind, op: Op, more: More }
 }
 
-/// What is known beyond the reason; the next step is displayed.
+/// What is known beyond the reason.
 #[derive(Debug, Default)]
 struct More {
-    next_step: Option<String>,
     retry_after: Option<Duration>,
-}
-
-impl fmt::Display for More {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.next_step.iter().try_for_each(|step| write!(f, "; {step}"))
-    }
 }
 
 groundstate_common::worded! {
@@ -72,18 +65,6 @@ impl ErrorKind {
 }
 
 impl Error {
-    /// Says what to change; an order, lower case, no full stop.
-    #[must_use]
-    pub fn next_step(mut self, next_step: impl Into<String>) -> Self {
-        self.0.more.next_step = Some(next_step.into());
-        self
-    }
-
-    /// What to change, if that is known.
-    pub fn step(&self) -> Option<&str> {
-        self.0.more.next_step.as_deref()
-    }
-
     /// How long the store asks to wait before the next attempt.
     pub fn retry_after(&self) -> Option<Duration> {
         self.0.more.retry_after
@@ -104,7 +85,7 @@ impl Error {
             _ => ErrorKind::Internal,
         };
         let mut new = Self::new(kind, op, target).because(error.message());
-        new.0.more.next_step = error.step().map(str::to_owned);
+        new.0.next_step = error.step().map(str::to_owned);
         new.0.more.retry_after = error.retry_after();
         new.with_source(error)
     }

@@ -12,7 +12,7 @@ groundstate_common::failure! {
     ///
     /// Callers act on the [`kind`](Self::kind); the text says which operation, at which place, and why. The cause, if there
     /// is one, is in [`source`](std::error::Error::source) and not in the text.
-    pub struct Error { kind: ErrorKind, op: Op, more: More }
+    pub struct Error { kind: ErrorKind, op: Op, told: More }
 }
 
 /// Where the damage is.
@@ -68,10 +68,11 @@ impl Error {
     /// The same error for another caller; the cause stays with its text.
     #[cfg(any(feature = "blobs", feature = "fs"))]
     pub(crate) fn again(&self) -> Self {
-        let Inner { kind, op, target, message, more, source } = &*self.0;
+        let Inner { kind, op, target, message, next_step, more, source } = &*self.0;
         let source = source.as_ref().map(|source| source.to_string().into());
-        let (target, message, more) = (target.clone(), message.clone(), more.clone());
-        Self(Box::new(Inner { kind: *kind, op: *op, target, message, more, source }))
+        let (target, message, next_step, more) =
+            (target.clone(), message.clone(), next_step.clone(), more.clone());
+        Self(Box::new(Inner { kind: *kind, op: *op, target, message, next_step, more, source }))
     }
 }
 

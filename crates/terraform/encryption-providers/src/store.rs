@@ -7,8 +7,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use groundstate_encryption::{BlockId, Chain, EnvelopeLayout, OpenError, Status};
 use groundstate_statemgr::{
-    Capabilities, Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Op, Result, StateStore, Stored,
-    Version, WriteOptions,
+    Error, ErrorKind, Op, Result, StateStore, Stored, Version, WriteOptions, forward_locking,
 };
 
 use crate::keyring::KeyRing;
@@ -107,9 +106,7 @@ impl<S: fmt::Debug> fmt::Debug for EncryptedStore<S> {
 #[async_trait]
 #[deny(clippy::missing_trait_methods)]
 impl<S: StateStore> StateStore for EncryptedStore<S> {
-    fn capabilities(&self) -> Capabilities {
-        self.store.capabilities()
-    }
+    forward_locking!(store);
 
     async fn read(&self) -> Result<Option<Stored>> {
         let Some(stored) = self.store.read().await? else {
@@ -141,30 +138,6 @@ impl<S: StateStore> StateStore for EncryptedStore<S> {
 
     async fn delete(&self, options: &WriteOptions) -> Result<()> {
         self.store.delete(options).await
-    }
-
-    async fn lock(&self, info: &LockInfo) -> Result<LockGrant> {
-        self.store.lock(info).await
-    }
-
-    async fn renew(&self, id: &LockId) -> Result<LockGrant> {
-        self.store.renew(id).await
-    }
-
-    async fn unlock(&self, id: &LockId) -> Result<()> {
-        self.store.unlock(id).await
-    }
-
-    async fn force_unlock(&self, id: &LockId) -> Result<()> {
-        self.store.force_unlock(id).await
-    }
-
-    fn lock_name(&self) -> String {
-        self.store.lock_name()
-    }
-
-    async fn lock_holder(&self) -> Result<Option<LockHolder>> {
-        self.store.lock_holder().await
     }
 }
 

@@ -6,8 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use bytes::Bytes;
 use groundstate_statemgr::{
-    Capabilities, Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Op, Result, StateStore, Stored,
-    Version, WriteOptions,
+    Error, ErrorKind, Op, Result, StateStore, Stored, Version, WriteOptions, forward_locking,
 };
 use groundstate_wal::JournalWriter;
 
@@ -77,13 +76,7 @@ impl fmt::Display for Noted {
 #[async_trait]
 #[deny(clippy::missing_trait_methods)]
 impl StateStore for Noted {
-    fn capabilities(&self) -> Capabilities {
-        self.store.capabilities()
-    }
-
-    fn lock_name(&self) -> String {
-        self.store.lock_name()
-    }
+    forward_locking!(store);
 
     async fn read(&self) -> Result<Option<Stored>> {
         let stored = self.store.read().await?;
@@ -112,25 +105,5 @@ impl StateStore for Noted {
     async fn delete(&self, options: &WriteOptions) -> Result<()> {
         self.notes().seen = Seen::Unknown;
         self.store.delete(options).await
-    }
-
-    async fn lock(&self, info: &LockInfo) -> Result<LockGrant> {
-        self.store.lock(info).await
-    }
-
-    async fn renew(&self, id: &LockId) -> Result<LockGrant> {
-        self.store.renew(id).await
-    }
-
-    async fn unlock(&self, id: &LockId) -> Result<()> {
-        self.store.unlock(id).await
-    }
-
-    async fn force_unlock(&self, id: &LockId) -> Result<()> {
-        self.store.force_unlock(id).await
-    }
-
-    async fn lock_holder(&self) -> Result<Option<LockHolder>> {
-        self.store.lock_holder().await
     }
 }

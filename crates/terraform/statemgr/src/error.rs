@@ -13,7 +13,7 @@ groundstate_common::failure! {
     ///
     /// Callers act on the [`kind`](Self::kind); the text says which operation, at which place, and why. The cause, if there
     /// is one, is in [`source`](std::error::Error::source) and not in the text.
-    pub struct Error { kind: ErrorKind, op: Op, more: More }
+    pub struct Error { kind: ErrorKind, op: Op, told: More }
 }
 
 /// What a caller needs to act, and what failed after it, as its text.

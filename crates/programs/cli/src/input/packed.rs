@@ -11,8 +11,7 @@ use flate2::Compression;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use groundstate_statemgr::{
-    Capabilities, Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Op, Result, StateStore, Stored,
-    Version, WriteOptions,
+    Error, ErrorKind, Op, Result, StateStore, Stored, Version, WriteOptions, forward_locking,
 };
 
 use crate::input::family::{is_packed, may_be_state};
@@ -101,9 +100,7 @@ impl fmt::Display for PackedStore {
 #[async_trait]
 #[deny(clippy::missing_trait_methods)]
 impl StateStore for PackedStore {
-    fn capabilities(&self) -> Capabilities {
-        self.store.capabilities()
-    }
+    forward_locking!(store);
 
     async fn read(&self) -> Result<Option<Stored>> {
         let stored = self.store.read().await?;
@@ -131,30 +128,6 @@ impl StateStore for PackedStore {
 
     async fn delete(&self, options: &WriteOptions) -> Result<()> {
         self.store.delete(options).await
-    }
-
-    async fn lock(&self, info: &LockInfo) -> Result<LockGrant> {
-        self.store.lock(info).await
-    }
-
-    async fn renew(&self, id: &LockId) -> Result<LockGrant> {
-        self.store.renew(id).await
-    }
-
-    async fn unlock(&self, id: &LockId) -> Result<()> {
-        self.store.unlock(id).await
-    }
-
-    async fn force_unlock(&self, id: &LockId) -> Result<()> {
-        self.store.force_unlock(id).await
-    }
-
-    fn lock_name(&self) -> String {
-        self.store.lock_name()
-    }
-
-    async fn lock_holder(&self) -> Result<Option<LockHolder>> {
-        self.store.lock_holder().await
     }
 }
 

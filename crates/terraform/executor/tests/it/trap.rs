@@ -7,9 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use groundstate_statemgr::{
-    Capabilities, LockGrant, LockHolder, LockId, LockInfo, Result, StateStore, Stored, Version, WriteOptions,
-};
+use groundstate_statemgr::{Result, StateStore, Stored, Version, WriteOptions, forward_locking};
 use groundstate_wal::{
     self as journal, Ack, Cursor, Epoch, Head, JournalStore, JournalWriter, OpenOptions, Page, Record,
 };
@@ -91,9 +89,7 @@ impl<S: fmt::Display> fmt::Display for Trapped<S> {
 
 #[async_trait]
 impl<S: StateStore> StateStore for Trapped<S> {
-    fn capabilities(&self) -> Capabilities {
-        self.store.capabilities()
-    }
+    forward_locking!(store);
 
     async fn read(&self) -> Result<Option<Stored>> {
         self.store.read().await
@@ -108,26 +104,6 @@ impl<S: StateStore> StateStore for Trapped<S> {
 
     async fn delete(&self, options: &WriteOptions) -> Result<()> {
         self.store.delete(options).await
-    }
-
-    async fn lock(&self, info: &LockInfo) -> Result<LockGrant> {
-        self.store.lock(info).await
-    }
-
-    async fn renew(&self, id: &LockId) -> Result<LockGrant> {
-        self.store.renew(id).await
-    }
-
-    async fn unlock(&self, id: &LockId) -> Result<()> {
-        self.store.unlock(id).await
-    }
-
-    async fn force_unlock(&self, id: &LockId) -> Result<()> {
-        self.store.force_unlock(id).await
-    }
-
-    async fn lock_holder(&self) -> Result<Option<LockHolder>> {
-        self.store.lock_holder().await
     }
 }
 

@@ -9,8 +9,7 @@ use bytes::Bytes;
 use groundstate_blobs::ErrorKind as BlobErrorKind;
 use groundstate_common::{Clock, Timestamp};
 use groundstate_statemgr::{
-    Capabilities, Error, ErrorKind, Expect, LockGrant, LockHolder, LockId, LockInfo, Op, Result, StateStore,
-    Stored, Version, WriteOptions,
+    Error, ErrorKind, Expect, Op, Result, StateStore, Stored, Version, WriteOptions, forward_locking,
 };
 
 use super::blobs::BlobHistory;
@@ -179,13 +178,7 @@ impl<S: fmt::Debug> fmt::Debug for WithHistory<S> {
 #[async_trait]
 #[deny(clippy::missing_trait_methods)]
 impl<S: StateStore> StateStore for WithHistory<S> {
-    fn capabilities(&self) -> Capabilities {
-        self.store.capabilities()
-    }
-
-    fn lock_name(&self) -> String {
-        self.store.lock_name()
-    }
+    forward_locking!(store);
 
     async fn read(&self) -> Result<Option<Stored>> {
         let stored = self.store.read().await?;
@@ -220,25 +213,5 @@ impl<S: StateStore> StateStore for WithHistory<S> {
         self.look().await?;
         self.keep_present(Op::Delete, options).await?;
         self.store.delete(options).await
-    }
-
-    async fn lock(&self, info: &LockInfo) -> Result<LockGrant> {
-        self.store.lock(info).await
-    }
-
-    async fn renew(&self, id: &LockId) -> Result<LockGrant> {
-        self.store.renew(id).await
-    }
-
-    async fn unlock(&self, id: &LockId) -> Result<()> {
-        self.store.unlock(id).await
-    }
-
-    async fn force_unlock(&self, id: &LockId) -> Result<()> {
-        self.store.force_unlock(id).await
-    }
-
-    async fn lock_holder(&self) -> Result<Option<LockHolder>> {
-        self.store.lock_holder().await
     }
 }

@@ -7,8 +7,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use bytes::Bytes;
 use groundstate_statemgr::{
-    Capabilities, Error, ErrorKind, LockGrant, LockHolder, LockId, LockInfo, Op, Result, StateStore, Stored,
-    Version, WriteOptions,
+    Error, ErrorKind, Op, Result, StateStore, Stored, Version, WriteOptions, forward_locking,
 };
 use groundstate_wal::{
     self as journal, Ack, Cursor, Epoch, Head, JournalStore, JournalWriter, OpenOptions, Page, Record,
@@ -52,9 +51,7 @@ impl fmt::Display for OutageStore {
 
 #[async_trait]
 impl StateStore for OutageStore {
-    fn capabilities(&self) -> Capabilities {
-        self.store.capabilities()
-    }
+    forward_locking!(store);
 
     async fn read(&self) -> Result<Option<Stored>> {
         if self.is_silent.load(Ordering::Relaxed) {
@@ -78,26 +75,6 @@ impl StateStore for OutageStore {
 
     async fn delete(&self, options: &WriteOptions) -> Result<()> {
         self.store.delete(options).await
-    }
-
-    async fn lock(&self, info: &LockInfo) -> Result<LockGrant> {
-        self.store.lock(info).await
-    }
-
-    async fn renew(&self, id: &LockId) -> Result<LockGrant> {
-        self.store.renew(id).await
-    }
-
-    async fn unlock(&self, id: &LockId) -> Result<()> {
-        self.store.unlock(id).await
-    }
-
-    async fn force_unlock(&self, id: &LockId) -> Result<()> {
-        self.store.force_unlock(id).await
-    }
-
-    async fn lock_holder(&self) -> Result<Option<LockHolder>> {
-        self.store.lock_holder().await
     }
 }
 

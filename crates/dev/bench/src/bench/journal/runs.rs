@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use groundstate_common::{OsIds, SystemClock};
 use groundstate_statemgr::{
-    Capabilities, DEFAULT_PERSIST_INTERVAL, Full, IntermediateSnapshots, LockGrant, LockHolder, LockId,
-    LockInfo, Manager, ManagerOptions, Result, StateStore, Storage, Stored, Version, WriteOptions,
+    DEFAULT_PERSIST_INTERVAL, Full, IntermediateSnapshots, LockInfo, Manager, ManagerOptions, Result,
+    StateStore, Storage, Stored, Version, WriteOptions, forward_locking,
 };
 use groundstate_statemgr_fs::{Backup, FsOptions, FsStore};
 use groundstate_statemgr_wal::{JournaledManager, journal_folder};
@@ -127,13 +127,7 @@ impl std::fmt::Display for Counted {
 
 #[async_trait]
 impl StateStore for Counted {
-    fn capabilities(&self) -> Capabilities {
-        self.store.capabilities()
-    }
-
-    fn lock_name(&self) -> String {
-        self.store.lock_name()
-    }
+    forward_locking!(store);
 
     async fn read(&self) -> Result<Option<Stored>> {
         self.store.read().await
@@ -147,25 +141,5 @@ impl StateStore for Counted {
 
     async fn delete(&self, options: &WriteOptions) -> Result<()> {
         self.store.delete(options).await
-    }
-
-    async fn lock(&self, info: &LockInfo) -> Result<LockGrant> {
-        self.store.lock(info).await
-    }
-
-    async fn renew(&self, id: &LockId) -> Result<LockGrant> {
-        self.store.renew(id).await
-    }
-
-    async fn unlock(&self, id: &LockId) -> Result<()> {
-        self.store.unlock(id).await
-    }
-
-    async fn force_unlock(&self, id: &LockId) -> Result<()> {
-        self.store.force_unlock(id).await
-    }
-
-    async fn lock_holder(&self) -> Result<Option<LockHolder>> {
-        self.store.lock_holder().await
     }
 }
