@@ -14,10 +14,10 @@
 //! let clock = Arc::new(FixedClock::new(Timestamp::UNIX_EPOCH));
 //! let store = WithHistory::new(SharedMemory::new("prod").open(), history.clone(), Retention::everything(), clock);
 //!
-//! let first = br#"{"version": 4, "serial": 1, "lineage": "a", "outputs": {}, "resources": []}"#;
-//! let second = br#"{"version": 4, "serial": 2, "lineage": "a", "outputs": {}, "resources": []}"#;
-//! let version = store.write(first, &WriteOptions::expecting(Expect::Absent)).await?;
-//! store.write(second, &WriteOptions::expecting(Expect::Version(version))).await?;
+//! let first = r#"{"version": 4, "serial": 1, "lineage": "a", "outputs": {}, "resources": []}"#;
+//! let second = r#"{"version": 4, "serial": 2, "lineage": "a", "outputs": {}, "resources": []}"#;
+//! let version = store.write(first.into(), &WriteOptions::expecting(Expect::Absent)).await?;
+//! store.write(second.into(), &WriteOptions::expecting(Expect::Version(version))).await?;
 //!
 //! let entries = history.list().await?;
 //! assert_eq!(entries.iter().filter_map(|entry| entry.serial).map(|serial| serial.get()).collect::<Vec<_>>(), [2, 1]);

@@ -15,7 +15,7 @@
 ///
 /// impl<S: StateStore> fmt::Display for Printing<S> {
 ///     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-///         self.0.fmt(f)
+///         write!(f, "{}", self.0)
 ///     }
 /// }
 ///
