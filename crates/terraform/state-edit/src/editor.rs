@@ -26,7 +26,7 @@ pub struct Editor<'d> {
 impl<'d> Editor<'d> {
     /// Begins changes of a document, which is decoded only where it is touched.
     pub fn on_document(document: &'d Document) -> Self {
-        Self::on(Source::Document(document, document.entries_in_list_order()))
+        Self::on(Source::Document(document))
     }
 
     /// Begins changes of a model: the way for documents of older formats.
@@ -73,7 +73,7 @@ impl<'d> Editor<'d> {
     ///
     /// None that [`Document::open`] has not found before.
     pub fn edit(&self) -> Result<Option<Edit<'d>>, ReadError> {
-        let Source::Document(document, _) = &self.working_set.source else { return Ok(None) };
+        let Source::Document(document) = &self.working_set.source else { return Ok(None) };
         let mut edit = document.edit();
         for (address, resource) in self.net_changes()? {
             edit.resource(address, resource.map(std::sync::Arc::unwrap_or_clone));
@@ -105,7 +105,7 @@ impl<'d> Editor<'d> {
     /// None that [`Document::open`] has not found before.
     pub fn to_file(&self) -> Result<File, ReadError> {
         let mut file = match &self.working_set.source {
-            Source::Document(document, _) => document.to_file()?,
+            Source::Document(document) => document.to_file()?,
             Source::File(file) => (*file).clone(),
         };
         for (address, resource) in self.net_changes()? {
@@ -155,7 +155,7 @@ impl<'d> Editor<'d> {
     /// The dialect of the state, which says what the short names of providers mean.
     pub fn dialect(&self) -> Dialect {
         match &self.working_set.source {
-            Source::Document(document, _) => document.dialect(),
+            Source::Document(document) => document.dialect(),
             Source::File(file) => file.dialect,
         }
     }
@@ -163,7 +163,7 @@ impl<'d> Editor<'d> {
     /// The release that wrote the state, if it says so.
     pub(crate) fn writer(&self) -> Option<&WriterVersion> {
         match &self.working_set.source {
-            Source::Document(document, _) => document.terraform_version(),
+            Source::Document(document) => document.terraform_version(),
             Source::File(file) => file.terraform_version.as_ref(),
         }
     }

@@ -92,7 +92,7 @@ fn pairs(from: &ProviderSource, to: &ProviderSource) -> Vec<(ProviderSource, Pro
 
 /// The resources that may have the provider, in the order of lists.
 fn candidates(working_set: &WorkingSet<'_>, provider: &ProviderSource) -> Vec<AbsResource> {
-    let Source::Document(document, _) = &working_set.source else { return working_set.addresses() };
+    let Source::Document(document) = &working_set.source else { return working_set.addresses() };
     let mut found = by_text(document, provider);
     found.retain(|address| !working_set.changed.contains_key(address));
     found.extend(working_set.changed.keys().cloned());

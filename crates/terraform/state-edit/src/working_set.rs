@@ -18,8 +18,8 @@ use groundstate_statefile::ResourceEntry;
 /// Where the parts come from.
 #[derive(Debug)]
 pub(super) enum Source<'d> {
-    /// A document, with the positions of its resources in the order of lists.
-    Document(&'d Document, Vec<usize>),
+    /// A document.
+    Document(&'d Document),
     /// A model.
     File(&'d File),
 }
@@ -63,9 +63,10 @@ impl<'d> WorkingSet<'d> {
     }
 
     /// The entries of a resource in the document.
-    fn entries(document: &'d Document, order: &[usize], address: &AbsResource) -> Vec<&'d ResourceEntry> {
+    fn entries(document: &'d Document, address: &AbsResource) -> Vec<&'d ResourceEntry> {
         let all = document.entries();
         let before = |at: &usize| all.get(*at).is_some_and(|entry| entry.address() < address);
+        let order = document.entries_in_list_order();
         let first = order.partition_point(before);
         let rest = order.iter().skip(first).filter_map(|at| all.get(*at));
         rest.take_while(|entry| entry.address() == address).collect()
@@ -75,8 +76,8 @@ impl<'d> WorkingSet<'d> {
     pub(super) fn original(&self, address: &AbsResource) -> Result<Option<Arc<Resource>>, ReadError> {
         match &self.source {
             Source::File(file) => Ok(shared(&file.state, address)),
-            Source::Document(document, order) => {
-                let entries = Self::entries(document, order, address);
+            Source::Document(document) => {
+                let entries = Self::entries(document, address);
                 Ok(document.decode_entries(address, &entries)?.map(Arc::new))
             }
         }
@@ -127,8 +128,8 @@ impl<'d> WorkingSet<'d> {
         }
         match &self.source {
             Source::File(file) => file.state.resource(address).map(model),
-            Source::Document(document, order) => {
-                let entries = Self::entries(document, order, address);
+            Source::Document(document) => {
+                let entries = Self::entries(document, address);
                 let mut keys: Vec<_> =
                     entries.iter().flat_map(|entry| document.keys_of(entry)).cloned().collect();
                 keys.sort();
@@ -148,7 +149,7 @@ impl<'d> WorkingSet<'d> {
     fn source_has(&self, address: &AbsResource) -> bool {
         match &self.source {
             Source::File(file) => file.state.resource(address).is_some(),
-            Source::Document(document, order) => !Self::entries(document, order, address).is_empty(),
+            Source::Document(document) => !Self::entries(document, address).is_empty(),
         }
     }
 
@@ -189,8 +190,9 @@ impl<'d> WorkingSet<'d> {
                 let all = file.state.all_resources();
                 all.map(|(module, name, _)| name.clone().absolute(module.clone())).collect()
             }
-            Source::Document(document, order) => {
-                let all = order.iter().filter_map(|at| document.entries().get(*at));
+            Source::Document(document) => {
+                let order = document.entries_in_list_order().iter();
+                let all = order.filter_map(|at| document.entries().get(*at));
                 let mut found: Vec<_> = all.map(|entry| entry.address().clone()).collect();
                 found.dedup();
                 found
@@ -218,7 +220,7 @@ impl<'d> WorkingSet<'d> {
     fn mentions(&self) -> &Mentions {
         self.mentions.get_or_init(|| match &self.source {
             Source::File(file) => Mentions::of_state(&file.state),
-            Source::Document(document, _) => Mentions::of_document(document),
+            Source::Document(document) => Mentions::of_document(document),
         })
     }
 
@@ -227,7 +229,7 @@ impl<'d> WorkingSet<'d> {
     fn mentions_with(&mut self, words: &BTreeSet<Words<'_>>) -> Cow<'_, Mentions> {
         let left = SEARCHES.saturating_sub(self.searched);
         match &self.source {
-            Source::Document(document, _) if self.mentions.get().is_none() && words.len() <= left => {
+            Source::Document(document) if self.mentions.get().is_none() && words.len() <= left => {
                 self.searched += words.len();
                 Cow::Owned(Mentions::of_words(document, words))
             }

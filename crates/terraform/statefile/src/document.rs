@@ -11,7 +11,7 @@ use crate::decode::{DecodeOptions, decode};
 use crate::dialect::Dialect;
 use crate::edit::Edit;
 use crate::file::{File, Layout, Style};
-use crate::index::{Index, Indexer, ResourceEntry};
+use crate::index::{Index, Indexer, Order, ResourceEntry};
 use crate::json::SourcePos;
 use crate::problem::ReadError;
 use crate::sink::{Sink, syntax_error};
@@ -38,6 +38,7 @@ use crate::writer_version::WriterVersion;
 pub struct Document {
     text: Vec<u8>,
     index: Index,
+    order: Order,
     dialect: Dialect,
 }
 
@@ -49,6 +50,25 @@ impl fmt::Debug for Document {
             .field("outputs", &self.index.outputs.len())
             .field("resources", &self.index.resources.len())
             .finish_non_exhaustive()
+    }
+}
+
+/// The index of a document, read in one piece, and its resources in the order of lists.
+fn indexed(text: &[u8]) -> Result<(Index, Order), ReadError> {
+    let mut sink = Sink::default();
+    let mut indexer = Indexer::new(false);
+    match walk_feed(Whole::new(text), &mut indexer, &mut sink) {
+        Ok(()) | Err(Halt::Enough | Halt::Reached(_)) => {}
+        Err(Halt::Syntax(stop)) => return Err(syntax_error(text, stop)),
+        Err(Halt::Version) => return Err(sniff::contradiction(text)),
+        Err(Halt::Feed(never)) => match never {},
+    }
+    let index = indexer.index;
+    let order = index.in_list_order();
+    index.check_entries(&order, &mut sink);
+    match sink.into_problems(text) {
+        Some(problems) => Err(ReadError::Unusable(problems)),
+        None => Ok((index, order)),
     }
 }
 
@@ -74,28 +94,12 @@ impl Document {
         if version != 4 {
             return Err(sniff::not_current(&text, version));
         }
-        let dialect = options.dialect;
-        if let Some(index) = Index::shared(&text, options.threads) {
-            let mut sink = Sink::default();
-            index.check_entries(&index.in_list_order(), &mut sink);
-            if sink.is_clean() {
-                return Ok(Self { dialect: dialect.unwrap_or_else(|| index.dialect()), text, index });
-            }
-        }
-        let mut sink = Sink::default();
-        let mut indexer = Indexer::new(false);
-        match walk_feed(Whole::new(&text), &mut indexer, &mut sink) {
-            Ok(()) | Err(Halt::Enough | Halt::Reached(_)) => {}
-            Err(Halt::Syntax(stop)) => return Err(syntax_error(&text, stop)),
-            Err(Halt::Version) => return Err(sniff::contradiction(&text)),
-            Err(Halt::Feed(never)) => match never {},
-        }
-        let index = indexer.index;
-        index.check_entries(&index.in_list_order(), &mut sink);
-        match sink.into_problems(&text) {
-            Some(problems) => Err(ReadError::Unusable(problems)),
-            None => Ok(Self { dialect: dialect.unwrap_or_else(|| index.dialect()), text, index }),
-        }
+        let (index, order) = match Index::shared(&text, options.threads) {
+            Some(found) => found,
+            None => indexed(&text)?,
+        };
+        let dialect = options.dialect.unwrap_or_else(|| index.dialect());
+        Ok(Self { text, index, order, dialect })
     }
 
     /// The text as it was given.
@@ -130,14 +134,13 @@ impl Document {
 
     /// Every instance once, in the order of `terraform state list`.
     pub fn instances(&self) -> impl Iterator<Item = AbsResourceInstance> {
-        let order = self.index.in_list_order();
-        self.index.instances(&order).into_iter().map(|(resource, key, _)| resource.instance(key.clone()))
+        self.index.instances(&self.order).into_iter().map(|(resource, key, _)| resource.instance(key.clone()))
     }
 
     /// The resources in the order of lists; one that stands in two entries comes twice.
     pub fn resources(&self) -> impl Iterator<Item = &AbsResource> {
-        let order = self.index.in_list_order();
-        order.positions.into_iter().filter_map(|at| self.index.resources.get(at)).map(|entry| &entry.address)
+        let positions = self.order.positions.iter();
+        positions.filter_map(|&at| self.index.resources.get(at)).map(|entry| &entry.address)
     }
 
     /// Names of the outputs in the order of the document.
@@ -236,8 +239,8 @@ impl Document {
 
     /// The positions of [`entries`](Self::entries) in the order of lists, in which the entries of one resource follow
     /// each other.
-    pub fn entries_in_list_order(&self) -> Vec<usize> {
-        self.index.in_list_order().positions
+    pub fn entries_in_list_order(&self) -> &[usize] {
+        &self.order.positions
     }
 
     /// The key of the instance that each object of an entry belongs to, in the order of the text.

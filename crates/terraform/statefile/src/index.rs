@@ -156,8 +156,9 @@ impl Index {
         Some(self)
     }
 
-    /// Reads a flawless document with several threads; nothing if it is none, or is not worth them.
-    pub(crate) fn shared(text: &[u8], threads: usize) -> Option<Self> {
+    /// Reads a flawless document with several threads, and gives its resources in the order of lists too; nothing if it is none, or
+    /// is not worth them.
+    pub(crate) fn shared(text: &[u8], threads: usize) -> Option<(Self, Order)> {
         let names = |index: &Self| index.members.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
         let append = |whole: &mut Indexer, part: Indexer| {
             let (later, earlier) = (names(&part.index), names(&whole.index));
@@ -176,7 +177,9 @@ impl Index {
         // Members that follow begin behind it.
         let at = index.members.iter().take_while(|(_, before)| before.start < span.start).count();
         index.members.insert(at, ("resources".to_owned(), span));
-        Some(index)
+        let (order, mut sink) = (index.in_list_order(), Sink::default());
+        index.check_entries(&order, &mut sink);
+        sink.is_clean().then_some((index, order))
     }
 
     /// The member `resources`, from its name to the end of its list, around the resources that were found in it.

@@ -152,7 +152,7 @@ mod tests {
             let text = document(before, "\"resources\"", last, behind);
             let expected = alone(&text);
             for threads in 2..6 {
-                let shared = Index::shared(text.as_bytes(), threads).expect("nothing needs a remark");
+                let (shared, _) = Index::shared(text.as_bytes(), threads).expect("nothing needs a remark");
                 assert_eq!(format!("{shared:?}"), format!("{expected:?}"), "{threads} threads");
                 assert_eq!(shared.dialect(), expected.dialect());
             }

@@ -47,7 +47,7 @@ pub(super) const SHAPES: &[Shape] = &[
         copies,
         &["order", "destroy", STATE],
     ),
-    ending(1, shape("pulumi check: aliases", 10_000, aliases, &["check", STATE])),
+    shape("pulumi check: aliases", 10_000, aliases, &["check", STATE]),
     ending(1, shape("pulumi check: values that cannot be loaded", 10_000, values, &["check", STATE])),
     shape("pulumi repair: values that cannot be loaded", 10_000, values, &["repair", STATE, "--dry-run"]),
     ending(1, shape("pulumi show: values that cannot be loaded", 10_000, values, &["show", STATE])),

@@ -15,7 +15,7 @@ pub(super) const SHAPES: &[Shape] = &[
     shape("graph: a module nested deeply, mermaid", 5_000, nested, &["graph", STATE, "-f", "mermaid"]),
     shape("graph: a module nested deeply, json", 5_000, nested, &["graph", STATE, "-f", "json"]),
     shape("list: a module nested deeply", 5_000, nested, &["list", STATE]),
-    ending(1, shape("check: a module nested deeply", 5_000, nested, &["check", STATE])),
+    shape("check: a module nested deeply", 5_000, nested, &["check", STATE]),
     shape("order destroy: groups and groups, text", 2_000, groups, &["order", "destroy", STATE]),
     shape(
         "order destroy: groups and groups, json",
