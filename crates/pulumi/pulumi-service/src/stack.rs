@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use bytes::Bytes;
 use groundstate_common::Timestamp;
-use groundstate_pulumi_protocol::sha256;
 use groundstate_versioned::{Document, Expect, Head, Lock, Step, Version};
 
 use crate::bucket::{Export, StackBucket};
@@ -324,37 +322,26 @@ impl Stack {
         let now = self.stacks.now();
         let mut note = VersionNote::new("import", UpdateResult::Succeeded, now, now).counted(&counts);
         note.update = Some(update);
-        let sha256 = sha256(&state);
-        let version = self.write(OP, state, expected, &note, by).await?;
-        Ok(ImportedState { version, sha256: Some(sha256) })
+        let content = self.versions.content(state).await.map_err(|error| self.failed(OP, error))?;
+        let options = note.options(OP, self.path(), by)?;
+        let decide = |head: &Head| {
+            self.check_free(OP, head)?;
+            if let Some(expected) = expected {
+                self.check_expected(OP, expected, &self.current(OP, head)?.sha256.to_string())?;
+            }
+            Ok::<_, Error>(Step::write(content.clone(), options.clone()))
+        };
+        let stepped = self.versions.step(decide).await.map_err(|error| self.failed(OP, error))??;
+        let version = self.current(OP, &stepped.head)?;
+        Ok(ImportedState { sha256: Some(version.sha256.to_string()), version: listed(version) })
     }
 
     /// Refuses a state with another digest than what is expected.
-    pub(crate) fn check_expected(&self, op: Op, expected: Option<&str>, found: &str) -> Result<()> {
-        if expected.is_none_or(|expected| expected == found) {
+    pub(crate) fn check_expected(&self, op: Op, expected: &str, found: &str) -> Result<()> {
+        if expected == found {
             return Ok(());
         }
         Err(self.error(ErrorKind::Changed, op).next_step("read it, and do the work again"))
-    }
-
-    /// Writes a version while no lock is in force.
-    pub(crate) async fn write(
-        &self,
-        op: Op,
-        state: Bytes,
-        expected: Option<&str>,
-        note: &VersionNote,
-        by: &str,
-    ) -> Result<StackVersion> {
-        let content = self.versions.content(state).await.map_err(|error| self.failed(op, error))?;
-        let options = note.options(op, self.path(), by)?;
-        let decide = |head: &Head| {
-            self.check_free(op, head)?;
-            self.check_expected(op, expected, &self.current(op, head)?.sha256.to_string())?;
-            Ok::<_, Error>(Step::write(content.clone(), options.clone()))
-        };
-        let stepped = self.versions.step(decide).await.map_err(|error| self.failed(op, error))??;
-        Ok(listed(self.current(op, &stepped.head)?))
     }
 
     /// Refuses a change while an update runs, and of a stack that is gone.

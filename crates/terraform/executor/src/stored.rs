@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use bytes::Bytes;
 use groundstate_ordering::effects::Intent;
 use groundstate_ordering::{ApplyKind, OpKind};
 use groundstate_statemgr::{Error, ErrorKind, Op, Result, StateStore, WriteOptions};
@@ -72,7 +71,7 @@ impl IntentLog for StoredIntents {
         let mut bytes = serde_json::to_vec_pretty(&document)
             .map_err(|error| Error::new(ErrorKind::Internal, Op::Write, &self.store).with_source(error))?;
         bytes.push(b'\n');
-        self.store.write(Bytes::copy_from_slice(&bytes), &WriteOptions::any()).await?;
+        self.store.write(bytes.into(), &WriteOptions::any()).await?;
         Ok(())
     }
 }

@@ -159,10 +159,8 @@ impl Index {
     /// Reads a flawless document with several threads, and gives its resources in the order of lists too; nothing if it is none, or
     /// is not worth them.
     pub(crate) fn shared(text: &[u8], threads: usize) -> Option<(Self, Order)> {
-        let names = |index: &Self| index.members.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
         let append = |whole: &mut Indexer, part: Indexer| {
-            let (later, earlier) = (names(&part.index), names(&whole.index));
-            if !can_follow(later.iter().map(String::as_str), earlier.iter().map(String::as_str)) {
+            if !can_follow(part.index.names(), whole.index.names()) {
                 return None;
             }
             whole.index = std::mem::take(&mut whole.index).append(part.index)?;
@@ -180,6 +178,11 @@ impl Index {
         let (order, mut sink) = (index.in_list_order(), Sink::default());
         index.check_entries(&order, &mut sink);
         sink.is_clean().then_some((index, order))
+    }
+
+    /// The names of the known members at the top.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.members.iter().map(|(name, _)| &**name)
     }
 
     /// The member `resources`, from its name to the end of its list, around the resources that were found in it.

@@ -222,7 +222,7 @@ impl Stack {
             // The bucket is locked now, also for `pulumi` at the bucket itself.
             if let (Some(expected), Some(bucket)) = (expected, self.bucket()) {
                 let (_, found) = self.bucket_export(OP, bucket).await?;
-                self.check_expected(OP, Some(expected), &sha256(&found))?;
+                self.check_expected(OP, expected, &sha256(&found))?;
             }
             update.save(&lease.token, upload).await?;
             update.complete(&lease.token, UpdateResult::Succeeded).await
