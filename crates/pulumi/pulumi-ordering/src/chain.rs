@@ -63,7 +63,7 @@ impl StackPlanner<'_> {
         }
         if let Some(at) = old {
             self.operated[at] = true;
-            self.completing.insert(at, completing);
+            self.completing[at] = Some(completing);
         }
         self.chains[number] = chain;
         Ok(Registered::Planned(completing))
@@ -77,7 +77,7 @@ impl StackPlanner<'_> {
             let step = self.add(step);
             self.chains[number] = vec![step];
             if let Some(at) = old {
-                self.completing.insert(at, step);
+                self.completing[at] = Some(step);
             }
             Registered::Planned(step)
         } else {

@@ -75,9 +75,9 @@ impl Units {
         holders: &HashMap<usize, usize>,
     ) -> Self {
         let mut units: Vec<Unit> = Vec::new();
-        let mut unit_of: HashMap<usize, usize> = HashMap::new();
+        let mut unit_of = vec![None; index.resources().len()];
         for (&at, verdict) in verdicts.iter().rev().filter(|(at, _)| !holders.contains_key(at)) {
-            unit_of.insert(at, units.len());
+            unit_of[at] = Some(units.len());
             units.push(Unit {
                 at,
                 members: Vec::new(),
@@ -88,9 +88,11 @@ impl Units {
         let mut held: Vec<_> = holders.iter().map(|(member, holder)| (*member, *holder)).collect();
         held.sort_unstable();
         for (member, holder) in held {
-            let unit = unit_of[&holder];
-            units[unit].members.push(member);
-            unit_of.insert(member, unit);
+            // A holder is called for, and so a unit of its own.
+            unit_of[member] = unit_of[holder];
+            if let Some(unit) = unit_of[holder] {
+                units[unit].members.push(member);
+            }
         }
         let (edges, barriers) = crate::waits::waits(index, &units, &unit_of);
         Self { units, edges, barriers }

@@ -9,7 +9,7 @@ impl StackPlanner<'_> {
     /// Takes over the entry of a goal that is not selected, with all that it needs. If some of that is still to be
     /// changed, it waits until the end.
     pub(crate) fn keep_goal(&mut self, number: usize, at: usize) -> Registered {
-        if let Some(&step) = self.completing.get(&at) {
+        if let Some(step) = self.completing[at] {
             // Another entry needed it, so it was taken over before.
             self.chains[number].push(step);
             return Registered::Planned(step);
@@ -69,13 +69,13 @@ impl StackPlanner<'_> {
             self.add(Step { goal, entry: Some(at), keeps_old: true, ..Step::new(StepKind::Same, urn) });
         let refers: BTreeSet<usize> = self.index.needs(at).collect();
         for place in refers {
-            if let Some(&before) = self.completing.get(&place) {
+            if let Some(before) = self.completing[place] {
                 self.wait(step.0, before.0, StackReason::Reference);
             }
         }
         self.operated[at] = true;
         self.untouched.insert(at);
-        self.completing.insert(at, step);
+        self.completing[at] = Some(step);
         step
     }
 

@@ -1,13 +1,12 @@
 //! The end: what is deleted, and in which order.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use groundstate_pulumi_snapshot::Urn;
 
 use crate::condemned::{Units, Verdict, deleted_with};
 use crate::index::is_managed;
 use crate::planner::{FIRST_BARRIER, Registered, StackPlanner};
-use crate::targets::first_missing;
 use crate::{DeletedWith, Deletes, StackError, StackReason, Step, StepId, StepKind};
 
 /// What the end consists of.
@@ -56,8 +55,8 @@ impl StackPlanner<'_> {
         for step in end.finals.clone() {
             self.wait(step.0, last, StackReason::End);
         }
-        self.wait_for_goals(&condemned, &step_of);
-        self.wait_through_others(&condemned, &step_of);
+        self.wait_for_goals(&step_of);
+        self.wait_through_others(&step_of);
         if self.options.deletes == Deletes::Batches {
             self.add_batches(&units, &mut end);
         }
@@ -109,7 +108,9 @@ impl StackPlanner<'_> {
         let mut missing: HashSet<&Urn> = gone.collect();
         for (at, entry) in entries.iter().enumerate().filter(|(at, _)| stays(at)) {
             let as_it_was = self.untouched.contains(&at) || !self.operated[at];
-            let target = first_missing(self.index.references(at), &missing)
+            let mut refers = self.index.references(at).iter().map(|one| one.urn);
+            let target = refers
+                .find(|urn| missing.contains(urn))
                 .or_else(|| self.taken_along(at, condemned))
                 .or_else(|| self.only_old(at, condemned));
             if let Some(target) = target.filter(|_| as_it_was) {
@@ -182,8 +183,8 @@ impl StackPlanner<'_> {
         condemned: &BTreeMap<usize, StepKind>,
         units: &Units,
         end: &mut End,
-    ) -> HashMap<usize, StepId> {
-        let mut step_of = HashMap::new();
+    ) -> Vec<Option<StepId>> {
+        let mut step_of = vec![None; self.operated.len()];
         for unit in &units.units {
             let urn = &self.entry(unit.at).urn;
             let step = self.add(Step {
@@ -196,16 +197,15 @@ impl StackPlanner<'_> {
             });
             end.finals.push(step);
             for at in std::iter::once(unit.at).chain(unit.members.iter().copied()) {
-                step_of.insert(at, step);
+                step_of[at] = Some(step);
             }
         }
         step_of
     }
 
     /// What the steps of goals have to do with deletions at the end, beyond that they come first.
-    fn wait_for_goals(&mut self, condemned: &BTreeMap<usize, StepKind>, step_of: &HashMap<usize, StepId>) {
-        for at in condemned.keys().copied() {
-            let step = step_of[&at].0;
+    fn wait_for_goals(&mut self, step_of: &[Option<StepId>]) {
+        for (at, step) in finals(step_of).map(|(at, step)| (at, step.0)) {
             if let Some(&create) = self.outdated.get(&at) {
                 self.wait(step, create.0, StackReason::Replaced);
             }
@@ -223,14 +223,14 @@ impl StackPlanner<'_> {
             let urn = &self.entry(at).urn;
             let waiters: Vec<usize> =
                 self.index.waiters(urn).iter().copied().filter(|waiter| *waiter > at).collect();
-            for waiter in waiters.into_iter().filter(|waiter| !condemned.contains_key(waiter)) {
+            for waiter in waiters.into_iter().filter(|waiter| step_of[*waiter].is_none()) {
                 let deleted_first = self.dragged.get(&waiter).copied().flatten();
                 // An old entry that is not selected stays, and by then only the new one may have the name it refers to.
                 let renewed = || match self.registered.get(urn) {
                     Some(Registered::Planned(renewed)) => Some(*renewed),
                     _ => None,
                 };
-                if let Some(goal) = self.completing.get(&waiter).copied().or(deleted_first).or_else(renewed) {
+                if let Some(goal) = self.completing[waiter].or(deleted_first).or_else(renewed) {
                     self.wait(step, goal.0, StackReason::Rewritten);
                 }
             }
@@ -238,26 +238,23 @@ impl StackPlanner<'_> {
     }
 
     /// A deletion that fails keeps everything that the entry needs, also by way of entries that are not deleted.
-    fn wait_through_others(
-        &mut self,
-        condemned: &BTreeMap<usize, StepKind>,
-        step_of: &HashMap<usize, StepId>,
-    ) {
-        let mut leads = vec![false; self.operated.len()];
+    fn wait_through_others(&mut self, step_of: &[Option<StepId>]) {
+        let mut leads = vec![false; step_of.len()];
         for at in 0..leads.len() {
-            leads[at] = !condemned.contains_key(&at)
-                && self.index.needs(at).any(|place| condemned.contains_key(&place) || leads[place]);
+            leads[at] = step_of[at].is_none()
+                && self.index.needs(at).any(|place| step_of[place].is_some() || leads[place]);
         }
         let mut edges = Vec::new();
-        for at in condemned.keys().copied() {
+        for (at, step) in finals(step_of) {
             let (mut seen, mut work) = (HashSet::new(), vec![at]);
             while let Some(next) = work.pop() {
                 for place in self.index.needs(next) {
                     if leads[place] && seen.insert(place) {
                         work.push(place);
-                    } else if next != at && condemned.contains_key(&place) && step_of[&place] != step_of[&at]
+                    } else if next != at
+                        && let Some(on) = step_of[place].filter(|on| *on != step)
                     {
-                        edges.push((step_of[&place].0, step_of[&at].0));
+                        edges.push((on.0, step.0));
                     }
                 }
             }
@@ -292,4 +289,9 @@ impl StackPlanner<'_> {
             self.wait(barrier, step, StackReason::End);
         }
     }
+}
+
+/// The entries that steps at the end remove, with the step.
+fn finals(step_of: &[Option<StepId>]) -> impl Iterator<Item = (usize, StepId)> {
+    step_of.iter().enumerate().filter_map(|(at, step)| Some((at, (*step)?)))
 }

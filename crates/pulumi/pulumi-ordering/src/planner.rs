@@ -36,7 +36,7 @@ pub struct StackPlanner<'a> {
     /// The entries whose goal was registered, or that are kept.
     pub(crate) operated: Vec<bool>,
     /// The step after which an entry has been taken over by the new list.
-    pub(crate) completing: HashMap<usize, StepId>,
+    pub(crate) completing: Vec<Option<StepId>>,
     /// Entries that are kept as they are.
     pub(crate) untouched: HashSet<usize>,
     /// Entries that a replacement deletes first, with the step; none if the object was gone before.
@@ -109,7 +109,7 @@ impl<'a> StackPlanner<'a> {
             goals: Vec::new(),
             registered: HashMap::new(),
             operated: vec![false; base.len()],
-            completing: HashMap::new(),
+            completing: vec![None; base.len()],
             untouched: HashSet::new(),
             dragged: BTreeMap::new(),
             needed: HashSet::new(),
@@ -157,7 +157,15 @@ impl<'a> StackPlanner<'a> {
     ///
     /// # Errors
     /// Everything that is wrong with what was registered, unless errors do not stop the run, and what is selected wrongly.
-    pub fn finish(mut self, program: Program) -> Result<StackGraph, Vec<StackError>> {
+    pub fn finish(self, program: Program) -> Result<StackGraph, Vec<StackError>> {
+        self.finish_with_index(program).map(|(graph, _)| graph)
+    }
+
+    /// The same, and gives the index of the list back.
+    pub(crate) fn finish_with_index(
+        mut self,
+        program: Program,
+    ) -> Result<(StackGraph, StackIndex<'a>), Vec<StackError>> {
         let known = |urn: &Urn| self.registered.contains_key(urn);
         let mut fatal = Selection::unknown(&self.options, &self.index, known);
         if !self.options.continue_on_error {
@@ -179,7 +187,7 @@ impl<'a> StackPlanner<'a> {
         for edge in &mut self.edges {
             (edge.from, edge.to) = (number(edge.from), number(edge.to));
         }
-        Ok(StackGraph {
+        let graph = StackGraph {
             steps: self.steps,
             chains: self.chains,
             kept: self.kept,
@@ -191,7 +199,8 @@ impl<'a> StackPlanner<'a> {
             refused: self.errors,
             continue_on_error: self.options.continue_on_error,
             parallelism: self.options.parallelism,
-        })
+        };
+        Ok((graph, self.index))
     }
 
     pub(crate) fn entry(&self, at: usize) -> &'a Resource {

@@ -98,11 +98,3 @@ fn with_dependents(index: &StackIndex<'_>, urns: &BTreeSet<Urn>, dependents: boo
     }
     all
 }
-
-/// Whether an entry of this kind of reference to a name that is gone is damaged; all are.
-pub(crate) fn first_missing<'a>(
-    references: impl Iterator<Item = (RemovalReason, &'a Urn)>,
-    missing: &HashSet<&Urn>,
-) -> Option<&'a Urn> {
-    references.map(|(_, urn)| urn).find(|urn| missing.contains(urn))
-}

@@ -11,6 +11,9 @@ use groundstate_pulumi_snapshot::{Resource, Snapshot, Urn};
 /// stands behind what refers to its view, that reference orders nothing, as in Pulumi. Anything else is taken as it is.
 #[must_use]
 pub fn without_views(snapshot: &Snapshot) -> Vec<Arc<Resource>> {
+    if !snapshot.resources.iter().any(|resource| is_view(resource)) {
+        return snapshot.resources.clone();
+    }
     let views = Views::of(snapshot);
     let all = snapshot.resources.iter().enumerate().filter(|(_, resource)| !is_view(resource));
     all.map(|(at, resource)| views.resolved(at, resource)).collect()
@@ -65,7 +68,7 @@ impl<'a> Views<'a> {
     }
 
     fn resolved(&self, at: usize, resource: &'a Arc<Resource>) -> Arc<Resource> {
-        if self.owners.is_empty() || !resource.all_dependencies().any(|one| self.is_view(one.urn)) {
+        if !resource.all_dependencies().any(|one| self.is_view(one.urn)) {
             return Arc::clone(resource);
         }
         let names = |urns: &'a [Urn]| -> Vec<Urn> {

@@ -94,7 +94,7 @@ pub use text::{ExtensionRef, ResourceId, SnippetId};
 pub use time::Time;
 pub use type_token::{PROVIDERS_MODULE, ROOT_STACK_TYPE, TypeToken};
 pub use urn::{Shell, Urn, UrnError};
-pub use urn_index::UrnIndex;
+pub use urn_index::{UrnIndex, UrnNumber};
 
 /// Compiles the examples of the README.
 #[cfg(doctest)]

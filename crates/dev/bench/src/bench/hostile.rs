@@ -1,8 +1,8 @@
 //! `groundstate-bench hostile`: how time and memory of the command grow with inputs that are made to be expensive.
 //!
 //! Each shape is run at two sizes, the larger one four times the smaller. What counts is growth: the exponent of the
-//! processor's time over the bytes that are read, and the most memory against those bytes. Both are the same for builds with and without
-//! optimisation, so that any build of the command can be judged.
+//! processor's time over the bytes that are read, and the most memory against those bytes; of both what the program takes to do nothing is
+//! taken away. They are the same for builds with and without optimisation, so that any build of the command can be judged.
 
 mod growth;
 mod pulumi;
@@ -11,7 +11,6 @@ mod terraform;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
 use clap::Args;
 
@@ -70,10 +69,11 @@ pub(crate) fn run(options: &Options) -> Outcome {
     println!("- machine: {}", machine::line());
     let version = machine::version_of(&program.to_string_lossy(), "--version");
     println!("- groundstate: {}", version.unwrap_or_else(|| "no version told".to_owned()));
+    println!("- memory of a start, taken away below: {:.1} MB", start.peak as f64 / 1e6);
     println!("\n{}", growth::HEADING);
     let mut missed = 0;
     for shape in chosen {
-        match grow(shape, options, &program, start) {
+        match grow(shape, options, &program, &start) {
             Ok(growth) => {
                 missed += usize::from(!growth.held());
                 println!("{}", growth.row(shape.name));
@@ -90,15 +90,15 @@ pub(crate) fn run(options: &Options) -> Outcome {
     if missed == 0 { Ok(()) } else { Err(Failure::Missed(missed)) }
 }
 
-/// What the program takes to do nothing.
-fn start_of(program: &Path, runs: usize) -> Outcome<Duration> {
+/// What the program takes to do nothing: in memory most of it are pages of the program itself, which all its processes share.
+fn start_of(program: &Path, runs: usize) -> Outcome<Cost> {
     let mut command = Command::new(program);
     command.arg("--version");
-    Ok(fastest(&command, runs, 0)?.processor())
+    fastest(&command, runs, 0)
 }
 
 /// Runs a shape at both sizes.
-fn grow(shape: &Shape, options: &Options, program: &Path, start: Duration) -> Outcome<Growth> {
+fn grow(shape: &Shape, options: &Options, program: &Path, start: &Cost) -> Outcome<Growth> {
     let small = (shape.size / options.divide.max(1)).max(1);
     let run = |size: usize| -> Outcome<Run> {
         let folder =
@@ -109,7 +109,8 @@ fn grow(shape: &Shape, options: &Options, program: &Path, start: Duration) -> Ou
         command.args(shape.arguments).current_dir(folder.path());
         eprintln!("{}: {size}", shape.name);
         let cost = fastest(&command, options.runs, shape.code)?;
-        Ok(Run { size, bytes, time: cost.processor().saturating_sub(start), peak: cost.peak })
+        let time = cost.processor().saturating_sub(start.processor());
+        Ok(Run { size, bytes, time, peak: cost.peak.saturating_sub(start.peak) })
     };
     Ok(Growth { small: run(small)?, large: run(small * STEP)? })
 }

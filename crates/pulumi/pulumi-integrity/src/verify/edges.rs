@@ -8,6 +8,7 @@ use crate::rule::Rule;
 
 impl Checker<'_> {
     pub(super) fn edges(&mut self, index: usize, resource: &Resource) {
+        let mut parent = None;
         for edge in edges(resource) {
             if edge.urn.is_empty() {
                 if edge.kind != DependencyKind::Parent {
@@ -18,6 +19,7 @@ impl Checker<'_> {
             }
             let found = self.known.names.get(edge.urn.as_str()).copied();
             if found.is_some_and(|name| name.first < index) {
+                parent = parent.or((edge.kind == DependencyKind::Parent).then_some(edge.urn));
                 continue;
             }
             // The resource itself does not come before itself, so a resource that names itself names nothing before it.
@@ -29,8 +31,7 @@ impl Checker<'_> {
             };
             self.about(index, resource, &member(edge), finding);
         }
-        if let Some(parent) = resource.parent()
-            && self.known.names.get(parent.as_str()).is_some_and(|name| name.first < index)
+        if let Some(parent) = parent
             && !is_below(&resource.urn, parent, resource.resource_type.as_str())
         {
             let message = format!("its URN is not that of a child of {parent}");

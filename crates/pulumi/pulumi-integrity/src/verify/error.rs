@@ -40,7 +40,7 @@ impl IntegrityError {
     ///
     /// The first error, in Pulumi's words.
     pub fn check(snapshot: &Snapshot, operation: IntegrityOperation) -> Result<(), Self> {
-        let report = verify(snapshot, &VerifyOptions::default());
+        let report = verify(snapshot, &VerifyOptions::default().first_error(true));
         if report.is_valid() {
             return Ok(());
         }

@@ -59,6 +59,12 @@ impl Finding {
     pub(super) fn original(self, text: impl Into<String>) -> Self {
         Self { original: Some(text.into()), ..self }
     }
+
+    /// Whether Pulumi stops at it.
+    pub(super) fn stops_pulumi(&self) -> bool {
+        // Nothing is known of what Pulumi says if it stops at a value whose error has words that depend on its release.
+        self.original.is_some() || self.rule.is_of_values()
+    }
 }
 
 impl Report {
@@ -87,9 +93,7 @@ impl Report {
     /// Pulumi can refuse what is no error here ([`Rule::AmbiguousProviderId`]), and the other way round ([`Rule::Cycle`],
     /// which never comes without another error).
     pub fn original_error(&self) -> Option<&str> {
-        // Nothing is known of what Pulumi says if it stops at a value whose error has words that depend on its release.
-        let first = self.findings.iter().find(|one| one.original.is_some() || one.rule.is_of_values())?;
-        first.original.as_deref()
+        self.findings.iter().find(|one| one.stops_pulumi())?.original.as_deref()
     }
 }
 

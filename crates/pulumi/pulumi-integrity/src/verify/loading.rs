@@ -126,7 +126,7 @@ impl Checker<'_> {
         let snapshot = self.known.snapshot;
         if let Some((rule, message, original)) = unusable_provider(snapshot) {
             let finding = Finding::new(rule, message, "secrets_providers");
-            self.findings.push(Finding { original, ..finding });
+            self.push(Finding { original, ..finding });
         }
         // Ciphertexts are decrypted at once, when all else has been read.
         self.each(|checker, index, resource| {
@@ -139,7 +139,7 @@ impl Checker<'_> {
             self.values(&operation.resource, &format!("pending_operations[{index}].resource"), of);
             self.unloadable_operation(index, operation);
         }
-        self.findings.append(&mut self.late);
+        std::mem::take(&mut self.late).into_iter().for_each(|finding| self.push(finding));
     }
 
     /// What every resource has: Pulumi's words are those of reading it.
@@ -176,15 +176,16 @@ impl Checker<'_> {
             let Some(found) = faults(values, resource, check) else { continue };
             for error in &found.errors {
                 let finding = of(finding_of(values, error, at, &resource.urn));
-                let is_late = finding.rule == Rule::CiphertextDamaged;
-                let list = if is_late { &mut self.late } else { &mut self.findings };
-                list.push(finding);
+                match finding.rule {
+                    Rule::CiphertextDamaged => self.late.push(finding),
+                    _ => self.push(finding),
+                }
             }
             if let (Some(last), true) = (found.errors.last(), found.more > 0) {
                 let message = format!("{} more values of {} cannot be loaded", found.more, values.name());
                 let path = format!("{at}.{}", values.name());
                 let finding = Finding::new(rule_of(last.kind()), message, path);
-                self.findings.push(of(Finding { urn: named(&resource.urn), ..finding }));
+                self.push(of(Finding { urn: named(&resource.urn), ..finding }));
             }
         }
     }

@@ -39,6 +39,8 @@ pub struct VerifyOptions {
     /// What keeps Pulumi from loading the snapshot is looked for as well, before all else: values that cannot be read, and
     /// the secrets provider.
     pub loading: bool,
+    /// No more findings are kept than tell whether there is an error, which one comes first, and at what Pulumi would stop.
+    pub first_error: bool,
     /// Large snapshots are shared between so many threads. Fewer than two start none.
     pub threads: usize,
 }
@@ -63,6 +65,14 @@ impl VerifyOptions {
     #[must_use]
     pub fn loading(mut self, loading: bool) -> Self {
         self.loading = loading;
+        self
+    }
+
+    /// Sets whether no more findings are kept than tell whether there is an error, which one comes first, and at what Pulumi
+    /// would stop. What is found of one resource each can take many times the memory of the snapshot.
+    #[must_use]
+    pub fn first_error(mut self, first_error: bool) -> Self {
+        self.first_error = first_error;
         self
     }
 
@@ -181,16 +191,26 @@ impl<'a> Checker<'a> {
             }
             checker
         };
-        let Ok(()) = in_turn(&starts, known.options.threads, some, |mut some| {
-            self.findings.append(&mut some.findings);
-            self.late.append(&mut some.late);
+        let Ok(()) = in_turn(&starts, known.options.threads, some, |some| {
+            some.findings.into_iter().for_each(|finding| self.push(finding));
+            self.late.extend(some.late);
             self.out_of_order |= some.out_of_order;
             Ok::<_, Infallible>(())
         });
     }
 
     fn push(&mut self, finding: Finding) {
-        self.findings.push(finding);
+        if !self.known.options.first_error || self.tells_more(&finding) {
+            self.findings.push(finding);
+        }
+    }
+
+    /// Whether a finding is the first error, or the first that Pulumi would stop at.
+    fn tells_more(&self, finding: &Finding) -> bool {
+        let is_error = |one: &Finding| one.severity == Severity::Error;
+        [is_error, Finding::stops_pulumi]
+            .iter()
+            .any(|tells| tells(finding) && !self.findings.iter().any(tells))
     }
 
     /// Adds a finding about a resource; `member` is where in it.

@@ -20,7 +20,7 @@ impl Checker<'_> {
             if uuid.is_empty() {
                 let message = format!("the snippet {:?} has no UUID", snippet.name);
                 let original = format!("snippet at index {index} missing required 'uuid' field");
-                self.findings.push(Finding::new(Rule::SnippetWithoutUuid, message, path).original(original));
+                self.push(Finding::new(Rule::SnippetWithoutUuid, message, path).original(original));
                 continue;
             }
             match first.get(uuid) {
@@ -28,7 +28,7 @@ impl Checker<'_> {
                     let message = format!("the snippets at {known} and {index} have the UUID {uuid:?}");
                     let original = format!("duplicate snippet uuid {uuid:?} at indexes {known} and {index}");
                     let finding = Finding::new(Rule::SnippetDuplicate, message, path);
-                    self.findings.push(finding.original(original));
+                    self.push(finding.original(original));
                 }
                 None => {
                     first.insert(uuid, index);
@@ -67,7 +67,7 @@ impl Checker<'_> {
             let message = format!("{} was interrupted, and how it ended is unknown", operation.kind);
             let finding =
                 Finding::new(Rule::PendingOperation, message, format!("pending_operations[{index}]"));
-            self.findings.push(Finding { urn: Some(urn.clone()), pending: Some(index), ..finding });
+            self.push(Finding { urn: Some(urn.clone()), pending: Some(index), ..finding });
         }
     }
 
@@ -77,7 +77,7 @@ impl Checker<'_> {
             let path = format!("pending_operations[{index}].resource");
             let finding = Finding::new(Rule::PendingUnreadable, message, path).original(original);
             let urn = (!urn.is_empty()).then(|| urn.clone());
-            self.findings.push(Finding { urn, pending: Some(index), ..finding });
+            self.push(Finding { urn, pending: Some(index), ..finding });
         }
     }
 
@@ -85,7 +85,7 @@ impl Checker<'_> {
         if let Some(record) = &self.known.snapshot.metadata.integrity_error {
             let message = format!("it was written although it was broken: {}", record.error);
             let finding = Finding::new(Rule::RecordedError, message, "metadata.integrity_error");
-            self.findings.push(finding);
+            self.push(finding);
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use groundstate_pulumi_integrity::{
-    Action, PendingRule, Plan, RemoveReason, RepairOptions, VerifyOptions, repair, verify,
+    Action, PendingRule, Plan, RemoveReason, RepairOptions, Report, Severity, VerifyOptions, repair, verify,
 };
 use groundstate_pulumi_snapshot::{Operation, OperationType, ProviderRef, Resource, Snapshot, Snippet, Urn};
 use proptest::prelude::*;
@@ -95,7 +95,34 @@ fn accounts_for_everything(snapshot: &Snapshot, plan: &Plan) -> Result<(), TestC
     Ok(())
 }
 
+/// That what tells of the first error is kept, and no more.
+fn expect_the_first_error_alone(snapshot: &Snapshot, options: &VerifyOptions) {
+    let all = verify(snapshot, options);
+    let first = verify(snapshot, &options.clone().first_error(true));
+    assert!(first.findings.len() <= 2, "{first:?}");
+    assert_eq!(first.is_valid(), all.is_valid());
+    assert_eq!(first.original_error(), all.original_error());
+    let error = |report: &Report| report.findings.iter().find(|one| one.severity == Severity::Error).cloned();
+    assert_eq!(error(&first), error(&all));
+}
+
+#[test]
+fn the_first_error_is_told_without_the_others_whatever_the_threads() {
+    let mut snapshot = Snapshot::new((0..3000).map(|at| resource(&format!("n{at}"))));
+    for at in [700, 1500, 2999] {
+        snapshot.resource_mut(at).unwrap().dependencies.push(urn("gone"));
+    }
+    for threads in [0, 3] {
+        expect_the_first_error_alone(&snapshot, &VerifyOptions::default().threads(threads));
+    }
+}
+
 proptest! {
+    #[test]
+    fn the_first_error_is_told_without_the_others(snapshot in damaged(), loading: bool) {
+        expect_the_first_error_alone(&snapshot, &VerifyOptions::default().loading(loading));
+    }
+
     #[test]
     fn every_snapshot_can_be_repaired(snapshot in damaged()) {
         let options = RepairOptions::default();

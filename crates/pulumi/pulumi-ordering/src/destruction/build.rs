@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use groundstate_pulumi_snapshot::Resource;
+use groundstate_pulumi_snapshot::{Resource, Urn};
 
 use groundstate_schedule::{Label, WaitEdge, WaitGraph};
 
@@ -19,29 +19,18 @@ pub(super) fn build(
     options: &StackOptions,
 ) -> Result<Destruction, Vec<StackError>> {
     let options = StackOptions { destroy: true, ..options.clone() };
-    let graph = StackPlanner::of_sound(&entries, &options)?.finish(Program::Finished)?;
-    let mut number: HashMap<usize, usize> =
-        graph.finals().iter().enumerate().map(|(node, step)| (step.index(), node)).collect();
-    let joins = number_barriers(&graph, &mut number);
+    let planner = StackPlanner::of_sound(&entries, &options)?;
+    let (graph, index) = planner.finish_with_index(Program::Finished)?;
+    let (number, joins) = numbers(&graph);
     let waits = pairs(&graph, &number, StackReason::Delete);
-    let index = StackIndex::new(&entries);
     let mut edges = with_reasons(&index, &graph, &waits);
     let providers = (0..entries.len()).map(|at| index.provider(at).cloned()).collect();
     let barriers = joins + batch_edges(&graph, &number, joins, &mut edges);
     let stays = waits.into_iter().chain(pairs(&graph, &number, StackReason::Needed));
     let removals = removals(&entries, &graph, stays);
     let nodes = removals.len();
-    let mut by_urn: HashMap<_, Vec<usize>> = HashMap::new();
-    for (node, removal) in removals.iter().enumerate() {
-        for at in std::iter::once(removal.entry).chain(removal.members.iter().copied()) {
-            let nodes = by_urn.entry(entries[at].urn.clone()).or_default();
-            // Several members of one deletion may have one name.
-            if nodes.last() != Some(&node) {
-                nodes.push(node);
-            }
-        }
-    }
-    let labels = labels(&entries, &removals);
+    let by_urn = by_urn(&entries, &removals);
+    let labels = labels(&index, &removals);
     Ok(Destruction {
         graph: WaitGraph::new(nodes, nodes + barriers, edges),
         resources: entries,
@@ -52,21 +41,42 @@ pub(super) fn build(
     })
 }
 
-/// Gives the barriers of deletions numbers behind those of removals, and tells how many there are.
-fn number_barriers(graph: &StackGraph, number: &mut HashMap<usize, usize>) -> usize {
-    let removals = number.len();
+/// The number of each step and barrier that is a node: removals first, then the barriers of deletions, with how many there are.
+fn numbers(graph: &StackGraph) -> (Vec<Option<usize>>, usize) {
+    let mut number = vec![None; graph.steps().len() + graph.barriers];
+    for (node, step) in graph.finals().iter().enumerate() {
+        number[step.index()] = Some(node);
+    }
+    let mut next = graph.finals().len();
     let deletions = graph.edges().iter().filter(|edge| edge.reason == StackReason::Delete);
     for at in deletions.flat_map(|edge| [edge.from, edge.to]).filter(|at| *at >= graph.steps().len()) {
-        let next = number.len();
-        number.entry(at).or_insert(next);
+        if number[at].is_none() {
+            number[at] = Some(next);
+            next += 1;
+        }
     }
-    number.len() - removals
+    (number, next - graph.finals().len())
 }
 
 /// The edges of a kind between removals: who waits, or stays, and because of whom.
-fn pairs(graph: &StackGraph, number: &HashMap<usize, usize>, reason: StackReason) -> Vec<(usize, usize)> {
+fn pairs(graph: &StackGraph, number: &[Option<usize>], reason: StackReason) -> Vec<(usize, usize)> {
     let same = graph.edges().iter().filter(|edge| edge.reason == reason);
-    same.filter_map(|edge| Some((*number.get(&edge.from)?, *number.get(&edge.to)?))).collect()
+    same.filter_map(|edge| Some((number[edge.from]?, number[edge.to]?))).collect()
+}
+
+/// The removals of the entries of each name.
+fn by_urn(entries: &[Arc<Resource>], removals: &[Removal]) -> HashMap<Urn, Vec<usize>> {
+    let mut by_urn: HashMap<_, Vec<usize>> = HashMap::with_capacity(removals.len());
+    for (node, removal) in removals.iter().enumerate() {
+        for at in std::iter::once(removal.entry).chain(removal.members.iter().copied()) {
+            let nodes = by_urn.entry(entries[at].urn.clone()).or_default();
+            // Several members of one deletion may have one name.
+            if nodes.last() != Some(&node) {
+                nodes.push(node);
+            }
+        }
+    }
+    by_urn
 }
 
 /// The edges with their reasons: what the entries of the one say of those of the other.
@@ -75,18 +85,18 @@ fn with_reasons(
     graph: &StackGraph,
     waits: &[(usize, usize)],
 ) -> Vec<WaitEdge<RemovalReasons>> {
-    let mut node_of = HashMap::new();
+    let mut node_of = vec![None; index.resources().len()];
     for (node, step) in graph.finals().iter().enumerate() {
-        node_of.extend(graph.step(*step).entries().map(|at| (at, node)));
+        graph.step(*step).entries().for_each(|at| node_of[at] = Some(node));
     }
     let mut sets: BTreeMap<(usize, usize), RemovalReasons> =
         waits.iter().map(|&pair| (pair, RemovalReasons::default())).collect();
-    for (&at, &node) in &node_of {
-        for (reason, urn) in index.references(at) {
-            for on in index.positions(urn).take_while(|&on| on < at) {
-                let set = node_of.get(&on).and_then(|&on| sets.get_mut(&(on, node)));
+    for (at, node) in node_of.iter().enumerate().filter_map(|(at, node)| Some((at, (*node)?))) {
+        for reference in index.references(at) {
+            for on in index.meant(reference).take_while(|&on| on < at) {
+                let set = node_of[on].and_then(|on| sets.get_mut(&(on, node)));
                 if let Some(set) = set {
-                    set.merge(reason.into());
+                    set.merge(reference.reason.into());
                 }
             }
         }
@@ -100,17 +110,17 @@ fn with_reasons(
 /// Lets each batch wait for the one before by way of a barrier; tells how many there are.
 fn batch_edges(
     graph: &StackGraph,
-    number: &HashMap<usize, usize>,
+    number: &[Option<usize>],
     joins: usize,
     edges: &mut Vec<WaitEdge<RemovalReasons>>,
 ) -> usize {
     let link = RemovalReasons::from(RemovalReason::Batch);
-    let node = |step: &StepId| number[&step.index()] as u32;
+    let node = |step: &StepId| number[step.index()].map(|node| node as u32);
     let batches = graph.batches().unwrap_or_default();
     for (number, pair) in batches.windows(2).enumerate() {
         let barrier = (graph.finals().len() + joins + number) as u32;
-        edges.extend(pair[0].iter().map(|step| (barrier, node(step), link)));
-        edges.extend(pair[1].iter().map(|step| (node(step), barrier, link)));
+        edges.extend(pair[0].iter().filter_map(node).map(|node| (barrier, node, link)));
+        edges.extend(pair[1].iter().filter_map(node).map(|node| (node, barrier, link)));
     }
     batches.len().saturating_sub(1)
 }
@@ -162,27 +172,36 @@ fn kind(step: &Step, entry: &Resource) -> RemovalKind {
 }
 
 /// The name and what happens, with a number where that is not enough.
-fn labels(entries: &[Arc<Resource>], removals: &[Removal]) -> Vec<String> {
-    let text = |removal: &Removal| {
+fn labels(index: &StackIndex<'_>, removals: &[Removal]) -> Vec<String> {
+    let entries = index.resources();
+    let action = |removal: &Removal| {
         let blocked = if removal.blocked { ", blocked" } else { "" };
         let old = if entries[removal.entry].delete && removal.kind != RemovalKind::DeleteReplaced {
             ", the old one"
         } else {
             ""
         };
-        (entries[removal.entry].urn.as_str(), format!("{}{old}{blocked}", removal.kind.action()))
+        format!("{}{old}{blocked}", removal.kind.action())
     };
-    let texts: Vec<(&str, String)> = removals.iter().map(text).collect();
-    let mut total: HashMap<&(&str, String), usize> = HashMap::new();
-    for text in &texts {
-        *total.entry(text).or_default() += 1;
+    // Only what shares its name can share its text.
+    let name = |removal: &Removal| index.own_number(removal.entry);
+    let shared = |removal: &Removal| index.all_of(name(removal)).nth(1).is_some();
+    let mut total: HashMap<_, usize> = HashMap::new();
+    for removal in removals.iter().filter(|removal| shared(removal)) {
+        *total.entry((name(removal), action(removal))).or_default() += 1;
     }
-    let mut seen: HashMap<&(&str, String), usize> = HashMap::new();
-    let label = |text| {
-        let count = seen.entry(text).or_default();
-        *count += 1;
-        let (urn, action) = text;
-        if total[text] > 1 { format!("{urn} ({action}, {count})") } else { format!("{urn} ({action})") }
+    let mut seen: HashMap<_, usize> = HashMap::new();
+    let label = |removal: &Removal| {
+        let urn = &entries[removal.entry].urn;
+        let key = (name(removal), action(removal));
+        match total.get(&key) {
+            Some(2..) => {
+                let count = seen.entry(key.clone()).or_default();
+                *count += 1;
+                format!("{urn} ({}, {count})", key.1)
+            }
+            _ => format!("{urn} ({})", key.1),
+        }
     };
-    texts.iter().map(label).collect()
+    removals.iter().map(label).collect()
 }

@@ -19,7 +19,7 @@ pub(super) const HEADING: &str = "\
     | shape | size | input, MB | time | exponent | peak memory, MB | exponent | memory / input | |\n\
     | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |";
 
-/// What a run cost, without the start of the process. Times are those of the processor.
+/// What a run cost, without what the program takes to do nothing. Times are those of the processor.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run {
     pub(super) size: usize,

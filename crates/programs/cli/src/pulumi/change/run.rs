@@ -6,7 +6,7 @@ use groundstate_common::shell_command;
 use groundstate_pulumi_deployment::{
     DecodeOptions, DeploymentFile, EncodeOptions, Envelope, decode, diff, encode,
 };
-use groundstate_pulumi_integrity::{IntegrityError, IntegrityOperation, VerifyOptions, verify};
+use groundstate_pulumi_integrity::{IntegrityError, IntegrityOperation};
 use groundstate_pulumi_snapshot::{Resource, Snapshot};
 use groundstate_statemgr::{Expect, Manager, WriteOptions};
 
@@ -151,19 +151,20 @@ pub(super) fn edit(
         let message = format!("the stack of {name} has never been updated, so there is nothing to change");
         return Err(Failure::new(Kind::NoState, message));
     };
-    let is_sound = |snapshot: &Snapshot| verify(snapshot, &VerifyOptions::default()).is_valid();
-    if soundness == Soundness::Needed {
-        IntegrityError::check(snapshot, IntegrityOperation::Read).map_err(|error| refused(&error, name))?;
-    }
-    let was_sound = is_sound(snapshot);
+    let was_sound = match (IntegrityError::check(snapshot, IntegrityOperation::Read), soundness) {
+        (Ok(()), _) => true,
+        (Err(error), Soundness::Needed) => return Err(refused(&error, name)),
+        (Err(_), Soundness::Whatever) => false,
+    };
     let is_export = matches!(before.envelope, Envelope::Deployment);
     let done = work(snapshot, &Subject { name, is_export })?;
+    let mut is_sound = was_sound;
     if before.snapshot.as_ref() != Some(&*snapshot) {
         // A later reader sees that it was broken when it was written.
         let command = format!("groundstate {} {operation}", env!("CARGO_PKG_VERSION"));
-        IntegrityError::record(snapshot, &command);
+        is_sound = !IntegrityError::record(snapshot, &command);
     }
-    if was_sound && !is_sound(snapshot) {
+    if was_sound && !is_sound {
         let message = "state edit produced an invalid snapshot, so nothing was written";
         return Err(Failure::new(Kind::Unusable, message).hint("please report this as a bug of groundstate"));
     }
