@@ -44,8 +44,7 @@ impl Work<'_> {
                 step(Action::KeepName { taken });
             }
             if pruned.new != pruned.old {
-                step(Action::Rename(pruned.new.clone()));
-                self.renamed(&pruned.old, &pruned.new);
+                step(Action::Rename(pruned.new));
             }
         }
     }

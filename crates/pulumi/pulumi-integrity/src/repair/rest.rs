@@ -72,7 +72,7 @@ impl Work<'_> {
     }
 
     /// Takes operations out, noting each under the index that it had at first.
-    fn clear(&mut self, gone: &BTreeSet<usize>) {
+    pub(super) fn clear(&mut self, gone: &BTreeSet<usize>) {
         let cleared = clear_pending(&mut self.snapshot, gone.iter().copied());
         for (operation, &at) in cleared.iter().zip(gone) {
             let index = self.operations.get(at).copied().unwrap_or(at);

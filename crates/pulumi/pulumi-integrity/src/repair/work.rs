@@ -33,10 +33,6 @@ pub(super) struct Work<'o> {
 
 impl<'o> Work<'o> {
     pub(super) fn new(snapshot: &Snapshot, options: &'o RepairOptions) -> Self {
-        let mut names: HashMap<Urn, usize> = HashMap::with_capacity(snapshot.resources.len());
-        for resource in &snapshot.resources {
-            *names.entry(resource.urn.clone()).or_default() += 1;
-        }
         Self {
             snapshot: snapshot.clone(),
             origins: (0..snapshot.resources.len()).map(Some).collect(),
@@ -47,13 +43,14 @@ impl<'o> Work<'o> {
             circles: 0,
             asked: HashSet::new(),
             orphans: HashMap::new(),
-            names,
+            names: HashMap::new(),
             renamed: HashMap::new(),
         }
     }
 
     /// Does all repairs once, each on what the ones before it have left.
     pub(super) fn mend(&mut self) {
+        self.count_names();
         self.values();
         self.magic();
         self.identities();
@@ -177,7 +174,7 @@ impl<'o> Work<'o> {
     }
 
     fn append(&mut self, new: Resource) {
-        *self.names.entry(new.urn.clone()).or_default() += 1;
+        self.count(new.urn.clone());
         self.snapshot.resources.push(Arc::new(new));
         self.origins.push(None);
     }
@@ -189,9 +186,7 @@ impl<'o> Work<'o> {
 
     /// The name with a number behind it that nothing has.
     pub(super) fn free_name(&self, urn: &Urn) -> Urn {
-        // One of more numbers than there are names is free.
-        let last = self.names.len() + self.renamed.len() + 2;
-        let mut numbered = (2..=last).map(|number| Urn::from(format!("{urn}-{number}")));
+        let mut numbered = (2_u64..).map(|number| Urn::from(format!("{urn}-{number}")));
         numbered.find(|urn| !self.is_taken(urn)).unwrap_or_else(|| urn.clone())
     }
 
@@ -203,7 +198,7 @@ impl<'o> Work<'o> {
         }
         self.change(index, |resource| resource.urn = new.clone());
         self.uncount(&old);
-        *self.names.entry(new.clone()).or_default() += 1;
+        self.count(new.clone());
         if !old.is_empty() && !self.names.contains_key(&old) {
             self.renamed.insert(old, new.clone());
         }
@@ -220,10 +215,16 @@ impl<'o> Work<'o> {
         Renames::new(&|urn: &Urn| renamed.get(urn).cloned(), &providers).everywhere(&mut self.snapshot);
     }
 
-    /// Takes note of the names that pruning has given.
-    pub(super) fn renamed(&mut self, old: &Urn, new: &Urn) {
-        self.uncount(old);
-        *self.names.entry(new.clone()).or_default() += 1;
+    /// Pruning gives names at the end of a round, so each round counts anew.
+    fn count_names(&mut self) {
+        self.names = HashMap::with_capacity(self.len());
+        for index in 0..self.len() {
+            self.count(self.at(index).urn.clone());
+        }
+    }
+
+    fn count(&mut self, urn: Urn) {
+        *self.names.entry(urn).or_default() += 1;
     }
 
     fn uncount(&mut self, urn: &Urn) {
@@ -237,8 +238,36 @@ impl<'o> Work<'o> {
 
     /// The last resort: what is still in error goes.
     pub(super) fn remove_offenders(&mut self, report: &Report) {
-        let errors = report.findings.iter().filter(|finding| finding.severity == crate::Severity::Error);
-        let gone: BTreeSet<usize> = errors.filter_map(|finding| finding.resource).collect();
-        self.remove(&gone, RemoveReason::Unrepairable);
+        let errors = || report.findings.iter().filter(|finding| finding.severity == crate::Severity::Error);
+        self.remove(&errors().filter_map(|finding| finding.resource).collect(), RemoveReason::Unrepairable);
+        self.clear(&errors().filter_map(|finding| finding.pending).collect());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use groundstate_pulumi_snapshot::{Operation, OperationType};
+
+    use super::*;
+    use crate::verify::{VerifyOptions, verify};
+
+    #[test]
+    fn what_no_repair_mends_goes_and_what_is_only_warned_about_stays() {
+        let named = |name: &str| Resource::new(Urn::build("s", "p", "", "t:t:T", name), "t:t:T");
+        let (mut broken, mut warned) = (named("broken"), named("warned"));
+        broken.dependencies.push(named("gone").urn);
+        warned.view_of = Some(named("gone").urn);
+        let mut snapshot = Snapshot::new([broken, warned]);
+        snapshot.pending_operations = [Resource::default(), named("interrupted")]
+            .map(|resource| Operation::new(resource, OperationType::Creating))
+            .into();
+        let options = RepairOptions::default();
+        let mut work = Work::new(&snapshot, &options);
+        work.remove_offenders(&verify(&snapshot, &VerifyOptions::default()));
+        assert_eq!(work.snapshot.resources, snapshot.resources[1..]);
+        assert_eq!(work.snapshot.pending_operations, snapshot.pending_operations[1..]);
+        let told: Vec<String> = work.steps.iter().map(|step| step.action.to_string()).collect();
+        let removed = "remove the resource, because nothing else leaves a sound snapshot";
+        assert_eq!(told, [removed, "forget the pending operation at 0 (creating)"]);
     }
 }

@@ -44,11 +44,9 @@ impl IntegrityError {
         if report.is_valid() {
             return Ok(());
         }
-        let first = report.findings.iter().find(|finding| finding.severity == crate::Severity::Error);
-        let text = match (report.original_error(), first) {
-            (Some(text), _) => text.to_owned(),
-            (None, first) => first.map(|finding| finding.message.clone()).unwrap_or_default(),
-        };
+        // No more is kept than the first error and what Pulumi stops at before it.
+        let first = report.findings.into_iter().next();
+        let text = first.map(|finding| finding.original.unwrap_or(finding.message)).unwrap_or_default();
         let metadata = match operation {
             IntegrityOperation::Read => snapshot.metadata.integrity_error.clone().map(Box::new),
             IntegrityOperation::Write => None,

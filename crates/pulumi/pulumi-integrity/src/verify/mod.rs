@@ -15,10 +15,9 @@ mod serialization;
 
 use std::collections::HashMap;
 use std::convert::Infallible;
-use std::sync::OnceLock;
 
 use groundstate_common::{Severity, in_turn};
-use groundstate_pulumi_snapshot::{ProviderRef, Resource, Snapshot};
+use groundstate_pulumi_snapshot::{Resource, Snapshot};
 
 pub(crate) use edges::is_below;
 pub use error::{IntegrityError, IntegrityOperation};
@@ -105,10 +104,7 @@ impl VerifyOptions {
 pub fn verify(snapshot: &Snapshot, options: &VerifyOptions) -> Report {
     let names = names_of(snapshot);
     let providers = providers_of(snapshot);
-    let late_providers = OnceLock::new();
-    let known =
-        Known { snapshot, options, names: &names, providers: &providers, late_providers: &late_providers };
-    let mut checker = Checker::new(known);
+    let mut checker = Checker::new(Known { snapshot, options, names: &names, providers: &providers });
     checker.loading();
     checker.magic();
     checker.each(Checker::resource);
@@ -140,8 +136,6 @@ struct Known<'a> {
     names: &'a HashMap<&'a str, Name>,
     /// The first provider that each reference can name.
     providers: &'a HashMap<String, usize>,
-    /// The last provider of each reference, looked for when one is not known yet.
-    late_providers: &'a OnceLock<HashMap<ProviderRef, usize>>,
 }
 
 /// Collects findings about a snapshot, or about some of its resources.

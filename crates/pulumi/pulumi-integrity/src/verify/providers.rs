@@ -25,7 +25,8 @@ impl Checker<'_> {
         let urn = &resource.urn;
         let unknown = || format!("resource {urn} refers to unknown provider {reference}");
         // A provider can be named from its place on, also by itself.
-        let provider = self.known.providers.get(reference.as_str()).filter(|first| **first <= index);
+        let first = self.known.providers.get(reference.as_str());
+        let provider = first.filter(|first| **first <= index);
         let finding = match (reference.split_text(), provider) {
             (Err(error), _) => {
                 let message = format!("its provider cannot be read: {error}");
@@ -35,7 +36,7 @@ impl Checker<'_> {
             (Ok(_), None) if !resource.pending_replacement => {
                 let mut message = format!("no provider before it is {reference}");
                 self.out_of_order = true;
-                if self.stands_after(index, reference.as_str()) {
+                if first.is_some() {
                     message.push_str("; one comes after it");
                 }
                 Finding::new(Rule::UnknownProvider, message, "").original(unknown())
@@ -54,13 +55,5 @@ impl Checker<'_> {
     /// Whether the provider has the name that the last `::` of a reference to it leaves.
     fn names_exactly(&self, provider: usize, name: &str) -> bool {
         self.known.snapshot.resource(provider).is_some_and(|provider| provider.urn == *name)
-    }
-
-    fn stands_after(&self, index: usize, reference: &str) -> bool {
-        let late = self.known.late_providers.get_or_init(|| {
-            let providers = self.known.snapshot.indexed().filter(|(_, resource)| resource.is_provider());
-            providers.filter_map(|(at, provider)| Some((provider.provider_ref().ok()?, at))).collect()
-        });
-        late.get(reference).is_some_and(|last| *last > index)
     }
 }

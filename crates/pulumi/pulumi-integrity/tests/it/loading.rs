@@ -105,6 +105,8 @@ fn values_beyond_those_that_are_named_are_counted_and_removed_too() {
     let broken = with_inputs(&format!("{{{},\"kept\":1}}", bad.join(",")));
     let found = check(&broken).findings;
     assert!(found.iter().all(|one| (one.resource, &one.urn) == (Some(1), &Some(urn("b")))), "{found:?}");
+    let counted = found.last().map(|one| (one.message.as_str(), one.path.as_str()));
+    assert_eq!(counted, Some(("400 more values of inputs cannot be loaded", "resources[1].inputs")));
     let plan = repair(&broken, &RepairOptions::default());
     let texts: Vec<String> = plan.steps.iter().map(|step| step.action.to_string()).collect();
     let (last, named) = texts.split_last().unwrap();
@@ -132,6 +134,10 @@ fn all_members_that_hold_values_are_read_and_mended() {
         "pending_operations[0].resource.inputs.i",
     ];
     assert_eq!(paths, expected);
+    let told: Vec<&str> = report.of_rule(Rule::UnknownSignature).map(|one| one.message.as_str()).collect();
+    let why = "unrecognized signature 'foobar' in property map";
+    let expected = ["a value of its outputs", "its replacement trigger", "a value of its inputs"];
+    assert_eq!(told, expected.map(|what| format!("{what} cannot be loaded: {why}")));
     let plan = repair(&made, &RepairOptions::default());
     assert!(plan.after.is_valid(), "{:?}", plan.after);
     let result = plan.result();
@@ -186,6 +192,31 @@ fn load_errors_come_before_those_of_the_verifier() {
     // The words for this are those of a library, so nothing is claimed.
     made.resource_mut(1).expect("there are two").inputs = Properties::Raw(raw(r#"{"v":1e999}"#));
     assert_eq!(check(&made).original_error(), None);
+}
+
+#[test]
+fn all_that_a_resource_lacks_is_found_at_once_in_the_order_of_reading() {
+    let checked = |nameless: bool, typeless: bool| {
+        let mut made = snapshot(&["a(~ #1)"]);
+        let component = made.resource_mut(0).unwrap();
+        if nameless {
+            component.urn = "".into();
+        }
+        if typeless {
+            component.resource_type = "".into();
+        }
+        let report = check(&made);
+        assert_eq!(report.original_error(), report.findings[0].original.as_deref(), "{report:?}");
+        assert!(
+            report.findings[0].original.is_some()
+                && report.findings[1..].iter().all(|one| one.original.is_none())
+        );
+        report.findings.iter().map(|one| one.rule).collect::<Vec<_>>()
+    };
+    assert_eq!(checked(false, false), [Rule::IdOnComponent]);
+    assert_eq!(checked(false, true), [Rule::TypeMissing, Rule::IdOnComponent]);
+    assert_eq!(checked(true, false), [Rule::UrnMissing, Rule::IdOnComponent]);
+    assert_eq!(checked(true, true), [Rule::UrnMissing, Rule::TypeMissing, Rule::IdOnComponent]);
 }
 
 #[test]

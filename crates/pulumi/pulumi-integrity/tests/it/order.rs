@@ -69,6 +69,11 @@ fn of_equal_providers_the_nearest_one_before_is_meant() {
 }
 
 #[test]
+fn a_provider_that_may_name_itself_or_an_earlier_copy_means_the_earlier_one() {
+    assert_eq!(sorted(&["x(! P)", "P(#1)", "P(#1 ! @P=1)"]), ["P", "P'1!", "x!"]);
+}
+
+#[test]
 fn a_copy_that_names_itself_means_the_other_copy() {
     let mut snapshot = snapshot(&["a(! a)", "a(!)"]);
     assert_eq!(sort(&mut snapshot), Ok(vec![Moved { from: 1, to: 0 }]));

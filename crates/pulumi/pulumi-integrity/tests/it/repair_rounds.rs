@@ -46,6 +46,16 @@ fn every_step_says_in_full_what_it_does() {
         plan.steps[0].to_string(),
         format!("{} (deleted): remove {} [dependency], which is not there", urn("a"), urn("x"))
     );
+    let mut broken = snapshot(&["a", "a", "b"]);
+    broken.resource_mut(2).unwrap().urn = Urn::default();
+    let options = RepairOptions::default().answer(QuestionId::Nameless(2), Choice::Remove);
+    assert_eq!(
+        told(&planned(&broken, &options)),
+        [
+            " remove the resource, because it has no name",
+            "a remove the resource, because another one of the name is kept",
+        ]
+    );
 }
 
 #[test]

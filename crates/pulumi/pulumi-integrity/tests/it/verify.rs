@@ -113,7 +113,10 @@ fn a_provider_must_come_before() {
     assert_eq!(found(&report), [(Rule::UnknownProvider, "resources[0].provider")]);
     let text = format!("resource {} refers to unknown provider {}::1", urn("a"), urn("P"));
     assert_eq!(report.original_error(), Some(&*text));
-    assert!(report.findings[0].message.ends_with("one comes after it"));
+    let unknown = format!("no provider before it is {}::1", urn("P"));
+    assert_eq!(report.findings[0].message, format!("{unknown}; one comes after it"));
+    let another = check(&crate::support::snapshot(&["a(@P=1)", "P(#2)"]));
+    assert_eq!(another.findings[0].message, unknown);
 }
 
 #[test]
@@ -310,6 +313,18 @@ fn a_cycle_is_named_as_one() {
     assert!(report.findings[1].message.ends_with(&format!("{0} -> {1} -> {0}", urn("a"), urn("b"))));
     // In order there is no cycle, though by names there is one.
     expect_valid(&["a(!)", "b(a)", "a(b)"]);
+}
+
+#[test]
+fn of_a_long_cycle_eight_names_are_shown_and_the_others_counted() {
+    for (count, counted) in [(8, ""), (9, "1 more -> "), (11, "3 more -> ")] {
+        let ring = (0..count).map(|at| resource(&format!("n{at}(n{})", (at + 1) % count)));
+        let report = check(&Snapshot::new(ring));
+        let shown: String = (0..8).map(|at| format!("{} -> ", urn(&format!("n{at}")))).collect();
+        let expected = format!("resources need each other in a circle: {shown}{counted}{}", urn("n0"));
+        let told: Vec<&str> = report.of_rule(Rule::Cycle).map(|finding| finding.message.as_str()).collect();
+        assert_eq!(told, [expected]);
+    }
 }
 
 #[test]
