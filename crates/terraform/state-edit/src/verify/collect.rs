@@ -27,7 +27,9 @@ pub(super) fn collect(text: &[u8], dialect: Option<Dialect>) -> Collected {
     let mut sink = Sink::default();
     let mut collector = Collector::new(text, dialect);
     let complete = walk(text, &mut collector, &mut sink);
-    let Collector { mut facts, out, unreadable, .. } = collector;
+    let Collector { mut facts, mut out, of_outputs, of_resources, unreadable, .. } = collector;
+    out.extend(of_outputs);
+    out.extend(of_resources);
     // `version` may appear twice, which is a problem, but hides nothing of the document.
     facts.complete = complete && !unreadable;
     Collected { facts, drafts: out, sink }
@@ -38,6 +40,8 @@ struct Collector<'t> {
     dialect: Option<Dialect>,
     facts: Facts,
     out: Vec<Draft>,
+    of_outputs: Vec<Draft>,
+    of_resources: Vec<Draft>,
     /// Findings on objects of the resource at hand, whose address may follow later.
     pending: Vec<(Draft, Option<InstanceKey>)>,
     /// Providers that its instances name themselves: the first one, where it stands, and how many there are.
@@ -60,6 +64,8 @@ impl<'t> Collector<'t> {
             dialect,
             facts: Facts::default(),
             out: Vec::new(),
+            of_outputs: Vec::new(),
+            of_resources: Vec::new(),
             pending: Vec::new(),
             own_provider: None,
             first: (0, 0),
@@ -128,7 +134,7 @@ impl<'t> Collector<'t> {
             // Then Terraform has an address it can read, and only drops those of the instances.
             let message = "Terraform drops the \"provider\" of instances, and uses that of the resource";
             let draft = Draft::new(Rule::OpenTofuMember, *offset, message);
-            self.out.push(Draft { address: address.map(str::to_owned), ..draft });
+            self.of_resources.push(Draft { address: address.map(str::to_owned), ..draft });
             return;
         }
         let instances =
@@ -137,7 +143,7 @@ impl<'t> Collector<'t> {
         let message =
             format!("Terraform cannot read {shown} and deletes it, because {instances} the provider");
         let draft = Draft::new(Rule::InstanceProvider, *offset, message);
-        self.out.push(Draft { address: address.map(str::to_owned), ..draft });
+        self.of_resources.push(Draft { address: address.map(str::to_owned), ..draft });
     }
 }
 
@@ -158,16 +164,24 @@ impl Visitor for Collector<'_> {
 
     fn restart(&mut self, section: Section) {
         match section {
-            Section::Outputs => self.facts.outputs = 0,
+            Section::Outputs => {
+                self.facts.outputs = 0;
+                self.of_outputs.clear();
+            }
             Section::Resources => {
                 self.facts.resources.clear();
                 self.facts.objects.clear();
                 self.facts.dependencies.clear();
+                self.facts.providers.clear();
+                self.providers.clear();
+                self.of_resources.clear();
                 self.first = (0, 0);
+                self.unreadable = false;
             }
             Section::Instances => {
                 self.facts.objects.truncate(self.first.0);
                 self.facts.dependencies.truncate(self.first.1);
+                self.pending.clear();
                 self.own_provider = None;
                 self.has_instances = false;
             }
@@ -178,12 +192,12 @@ impl Visitor for Collector<'_> {
     fn output(&mut self, wire: &OutputWire<'_>, _: &mut Sink) -> Flow {
         let text = self.text;
         self.facts.outputs += 1;
-        outputs::check(wire, text, &mut self.out);
+        outputs::check(wire, text, &mut self.of_outputs);
         if !wire.extra.is_empty() {
             let address = format!("output.{}", wire.name.decode());
             let value = wire.name.offset + wire.name.raw.len() + 2;
             let start = text.iter().skip(value).position(|b| *b == b'{').map_or(value, |at| value + at);
-            let out = &mut self.out;
+            let out = &mut self.of_outputs;
             members::unknown_in(text, start, Level::Output, |name, offset| {
                 out.push(members::unknown(Level::Output, name, offset).of(&address));
             });
@@ -221,10 +235,10 @@ impl Visitor for Collector<'_> {
         let shown = address.as_ref().map(ToString::to_string);
         for (draft, key) in self.pending.drain(..) {
             let address = shown.as_ref().map(|shown| format!("{shown}{}", key.unwrap_or_default()));
-            self.out.push(Draft { address, ..draft });
+            self.of_resources.push(Draft { address, ..draft });
         }
         if !head.extra.is_empty() {
-            let out = &mut self.out;
+            let out = &mut self.of_resources;
             members::unknown_in(self.text, head.offset, Level::Resource, |name, offset| {
                 let draft = members::unknown(Level::Resource, name, offset);
                 out.push(Draft { address: shown.clone(), ..draft });

@@ -63,14 +63,14 @@ fn cycles(
     offsets: &HashMap<(NodeIndex, NodeIndex), usize>,
     out: &mut Vec<Draft>,
 ) {
-    let mut components = graph.strongly_connected_components();
-    components.retain(|component| component.len() > 1);
-    if components.is_empty() {
+    let mut cycles = graph.cycles().peekable();
+    if cycles.peek().is_none() {
         return;
     }
+    let components = graph.strongly_connected_components();
     let sizes: HashMap<NodeIndex, usize> =
         components.iter().filter_map(|component| Some((*component.first()?, component.len()))).collect();
-    for cycle in graph.cycles() {
+    for cycle in cycles {
         let &[first, second, ..] = cycle.nodes() else { continue };
         let length = cycle.nodes().len();
         let path = cycle.describe(|node| &graph[node]);

@@ -53,7 +53,7 @@ pub(super) struct Draft {
 pub(super) enum At {
     /// A byte of the checked text.
     Offset(usize),
-    /// A place the reader has worked out.
+    /// A place in the input that the reader has worked out.
     SourcePos(SourcePos),
 }
 
@@ -78,11 +78,11 @@ impl Draft {
 pub(super) fn finish(mut drafts: Vec<Draft>, source: Option<&Source<'_>>) -> Vec<Finding> {
     let in_input = |offset| source.map_or(offset, |source| source.in_input(offset));
     drafts.sort_by_cached_key(|draft| {
-        let (placed, offset) = match &draft.at {
-            At::Offset(offset) => (source.is_some(), in_input(*offset)),
-            At::SourcePos(place) => (true, place.offset),
+        let offset = match &draft.at {
+            At::Offset(offset) => in_input(*offset),
+            At::SourcePos(place) => place.offset,
         };
-        (!placed, offset, draft.rule.number(), draft.address.clone(), draft.message.clone())
+        (offset, draft.rule.number(), draft.address.clone(), draft.message.clone())
     });
     let offsets = drafts.iter().filter_map(|draft| match draft.at {
         At::Offset(offset) => Some(offset),
@@ -100,5 +100,8 @@ pub(super) fn finish(mut drafts: Vec<Draft>, source: Option<&Source<'_>>) -> Vec
         };
         draft.finding(place)
     };
-    drafts.into_iter().map(finding).collect()
+    let mut findings: Vec<Finding> = drafts.into_iter().map(finding).collect();
+    // What is wrong with the input is often wrong with the repaired text too.
+    findings.dedup();
+    findings
 }

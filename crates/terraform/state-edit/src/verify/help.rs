@@ -37,7 +37,7 @@ pub(super) fn for_damage(text: &[u8], offset: usize) -> &'static str {
     let blank = |bytes: &[u8]| bytes.iter().all(|b| matches!(b, 0 | b' ' | b'\t' | b'\r' | b'\n'));
     match text {
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, b'{', ..] | [b'{', 0, ..] => UTF_16,
-        [0xef, 0xbb, 0xbf, ..] if offset == 0 => BYTE_ORDER_MARK,
+        [0xef, 0xbb, 0xbf, ..] => BYTE_ORDER_MARK,
         [0x1f, 0x8b, ..] => GZIP,
         [b'P', b'K', 3, 4, ..] => ZIP,
         _ if blank(text) => BLANK,

@@ -108,7 +108,7 @@ pub fn verify(text: &[u8], options: &VerifyOptions) -> Report {
     if source.is_repaired()
         && let Err(error) = decode(text, &decode_options(options))
     {
-        drafts.extend(problems(&error, text));
+        drafts.extend(problems(&error, text, None));
     }
     let version = groundstate_statefile::version(source.text()).ok();
     let decoded = decode(source.text(), &decode_options(options));
@@ -147,7 +147,7 @@ fn current(
         }
         Err(error) => {
             damaged = error.problems().iter().any(|problem| problem.code == Code::Syntax);
-            drafts.extend(problems(&error, text));
+            drafts.extend(problems(&error, text, Some(source)));
         }
     }
     // The model is gone by now, so that it and the facts do not need memory at the same time.
@@ -158,7 +158,8 @@ fn current(
         report.count(&facts);
         if damaged {
             drafts.extend(sink.notes.iter().map(note));
-            drafts.extend(sink.into_problems(text).iter().flatten().map(problem));
+            drafts
+                .extend(sink.into_problems(text).iter().flatten().map(|found| problem(found, Some(source))));
         }
     }
     // Forms that every writer changes are no matter of layout.
@@ -189,7 +190,7 @@ fn older(
             report.readable = !source.is_repaired();
             upgraded = encode(&file, &EncodeOptions::default().allow_loss(true)).unwrap_or_default();
         }
-        Err(error) => drafts.extend(problems(&error, source.text())),
+        Err(error) => drafts.extend(problems(&error, source.text(), Some(source))),
     }
     let mut findings = finding::finish(drafts, Some(source));
     if !upgraded.is_empty() {
@@ -235,15 +236,16 @@ fn note(note: &Note) -> Draft {
     Draft::new(rule, note.offset, note.message.as_str())
 }
 
-/// Problems of the reader; that no version was found says nothing new when the text is no JSON.
-fn problems(error: &ReadError, text: &[u8]) -> Vec<Draft> {
+/// Problems of the reader with `text`, which is that of the source or, without one, the input as it stands; that no
+/// version was found says nothing new when the text is no JSON.
+fn problems(error: &ReadError, text: &[u8], source: Option<&Source<'_>>) -> Vec<Draft> {
     let syntax = error.problems().iter().find(|problem| problem.code == Code::Syntax);
     let shown = error
         .problems()
         .iter()
         .filter(|problem| problem.code != Code::VersionUnreadable || error.problems().len() == 1);
     shown
-        .map(problem)
+        .map(|found| problem(found, source))
         .map(|draft| match syntax {
             Some(syntax) => Draft { help: help::for_damage(text, syntax.place.offset), ..draft },
             None => draft,
@@ -251,7 +253,16 @@ fn problems(error: &ReadError, text: &[u8]) -> Vec<Draft> {
         .collect()
 }
 
-fn problem(problem: &Problem) -> Draft {
-    let draft = Draft::new(Rule::Problem(problem.code), problem.place.offset, problem.detail.as_str());
-    Draft { address: problem.address.clone(), at: At::SourcePos(problem.place.clone()), ..draft }
+/// A problem at its place in the input. Of a syntax error the text too says how many bytes were read.
+fn problem(problem: &Problem, source: Option<&Source<'_>>) -> Draft {
+    let mut place = problem.place.clone();
+    let mut message = problem.detail.clone();
+    if let Some(source) = source {
+        let last = place.offset.min(source.text().len().saturating_sub(1));
+        place.offset = source.in_input(place.offset);
+        let [read, of_input] = [last, source.in_input(last)].map(|at| format!("byte offset {}:", at + 1));
+        message = message.replacen(&read, &of_input, 1);
+    }
+    let draft = Draft::new(Rule::Problem(problem.code), place.offset, message);
+    Draft { address: problem.address.clone(), at: At::SourcePos(place), ..draft }
 }

@@ -52,9 +52,7 @@ fn form(provider: &ProviderFact) -> Option<Draft> {
     }
     match quoted_parts(text) {
         0 => draft(Rule::LegacyProvider, format!("{text} of {users} is written as before Terraform 0.13")),
-        1 | 2 if !config.source.is_builtin() => {
-            draft(Rule::ShortProvider, format!("{text} of {users} does not name the registry"))
-        }
+        1 | 2 => draft(Rule::ShortProvider, format!("{text} of {users} does not name the registry")),
         _ => None,
     }
 }

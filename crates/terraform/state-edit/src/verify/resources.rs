@@ -115,8 +115,8 @@ fn gap(entry: &ResourceFact, mut indexes: Vec<u64>) -> Option<Draft> {
     indexes.sort_unstable();
     indexes.dedup();
     let last = *indexes.last()?;
-    let missing = last.saturating_add(1).checked_sub(indexes.len() as u64).filter(|missing| *missing > 0)?;
     let first = (0..).zip(&indexes).find(|(expected, index)| expected != *index)?.0;
+    let missing = last.saturating_add(1).saturating_sub(indexes.len() as u64);
     let message = match missing {
         1 => format!("index {first} is missing below {last}"),
         more => format!("{more} indexes are missing below {last}, the first is {first}"),

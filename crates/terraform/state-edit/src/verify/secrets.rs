@@ -92,7 +92,8 @@ fn has_token(text: &str) -> bool {
 
 fn has_password_in_url(text: &str) -> bool {
     text.match_indices("://").any(|(at, separator)| {
-        let scheme = at > 0 && text.as_bytes().get(at - 1).is_some_and(u8::is_ascii_alphanumeric);
+        let scheme =
+            text.get(..at).is_some_and(|before| before.ends_with(|c: char| c.is_ascii_alphanumeric()));
         let rest = text.get(at + separator.len()..).unwrap_or_default();
         let end = rest
             .find(|c: char| matches!(c, '/' | '?' | '#' | '"') || c.is_whitespace())
@@ -224,6 +225,7 @@ mod tests {
             (made("AKIA", "Z", 16), "an AWS access key id"),
             (made("key=ASIA", "7", 16), "an AWS access key id"),
             (made("ghp_", "a", 36), "a GitHub token"),
+            (made("ghs_", "B_9", 12), "a GitHub token"),
             (made("github_pat_", "a1", 20), "a GitHub token"),
             (made("glpat-", "x", 20), "a GitLab token"),
             (made("xoxb-", "12-", 6), "a Slack token"),
@@ -255,9 +257,19 @@ mod tests {
             "https://example.com/a:b@c",
             "https://user@example.com",
             "postgres://app:${PASSWORD}@db/x",
+            "eyJhbGciOiJub25lIn0.other.0123456789",
+            "eyJhbGci.eyJhbGciOiJub25lIn0.0123456789",
+            "://app:x@db",
+            "-://app:x@db",
             "arn:aws:iam::123456789012:role/x",
         ] {
             assert_eq!(in_value(text), None, "{text}");
+        }
+        for (prefix, odd) in
+            [("AKIA", "Aa"), ("ghp_", "a-"), ("sk_live_", "a."), ("glpat-", "a."), ("AccountKey=", "a-")]
+        {
+            let text = made(prefix, odd, 30);
+            assert_eq!(in_value(&text), None, "{text}");
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use groundstate_state_edit::{Report, Rule, Severity, VerifyOptions, verify};
+use groundstate_state_edit::{Finding, Report, Rule, Severity, VerifyOptions, verify};
 use groundstate_statefile::{Code, Dialect, decode, losses_in};
 
 use crate::shared;
@@ -62,6 +62,92 @@ fn what_a_cut_hides_is_not_called_missing() {
     let rules: Vec<Rule> = cut.findings.iter().map(|finding| finding.rule).collect();
     assert_eq!(rules, [Rule::Problem(Code::Syntax)]);
     assert_eq!(check(br#"{"version": 4, "outputs": {"#).findings.len(), 1);
+}
+
+#[test]
+fn of_a_section_that_stands_twice_only_the_later_is_judged() {
+    let odd = resource("", "a", r#""t.a", "t.gone""#)
+        .replace("registry.terraform.io/hashicorp/t", "hashicorp/t")
+        .replace("{\"attributes\"", "{\"index_key\": 5, \"status\": \"tainted\", \"attributes\"")
+        .replace("\"instances\"", "\"note\": 1, \"instances\"");
+    let sound = resource("", "b", "");
+    let text = document(&odd);
+    let rules = |report: &Report| report.findings.iter().map(|finding| finding.rule).collect::<Vec<_>>();
+    let twice = text.replace("\"resources\"", &format!("\"resources\": [{sound}], \"resources\""));
+    let mut expected = rules(&check(text.as_bytes()));
+    expected.retain(|rule| *rule != Rule::NotCanonical);
+    assert!(expected.len() > 5, "{expected:?}");
+    expected.insert(0, Rule::Lost);
+    assert_eq!(rules(&check(twice.as_bytes())), expected);
+    let resources = format!("\"outputs\": {{}}, \"resources\": [{sound}]}}");
+    let report = check(format!("{}], {resources}", text.strip_suffix("]}").unwrap()).as_bytes());
+    assert_eq!(rules(&report), [Rule::Lost], "{report:?}");
+    assert_eq!((report.resources, report.objects), (1, 1));
+
+    let objects = |list: &str| format!("\"instances\": [{list}], \"instances\"");
+    let object = r#"{"index_key": 7, "status": "tainted", "attributes": {}, "dependencies": ["t.gone"], "provider": "provider[\"registry.opentofu.org/hashicorp/t\"]"}"#;
+    let text = document(&sound.replace("\"instances\"", &objects(object)));
+    let report = check(text.as_bytes());
+    assert_eq!(rules(&report), [Rule::Lost], "{report:?}");
+    assert_eq!((report.resources, report.objects), (1, 1));
+
+    let output = r#"{"o": {"value": "x", "type": "string", "sensitive": true}}"#;
+    let text = document("")
+        .replace("\"resources\"", &format!("\"outputs\": {output}, \"outputs\": null, \"resources\""));
+    let report = check(text.as_bytes());
+    assert_eq!(rules(&report), [Rule::Lost], "{report:?}");
+    assert_eq!(report.outputs, 0);
+}
+
+#[test]
+fn places_are_those_of_the_input_even_where_it_has_to_be_repaired_first() {
+    let places = |input: &[u8]| {
+        let place = |finding: &Finding| {
+            let place = finding.place.as_ref().unwrap();
+            (finding.rule, place.offset, place.path.clone(), finding.message.clone())
+        };
+        check(input).findings.iter().map(place).collect::<Vec<_>>()
+    };
+    let syntax = |at: usize, path: &str, what: &str| {
+        let message = format!("syntax error at byte offset {}: {what}", at + 1);
+        (Rule::Problem(Code::Syntax), at, path.to_owned(), message)
+    };
+    let unexpected = "this character is not allowed here";
+    let marked =
+        format!("{unexpected}; the file begins with a byte-order mark: save it as UTF-8 without one");
+    let own = resource("", "a", "");
+    let text = document(&own.replace("{\"attributes\"", "{\"status\": \"tainted\", \"attributes\""));
+    let input = [b"\xef\xbb\xbf", text.as_bytes()].concat();
+    let status = text.find("\"tainted\"").unwrap() + 3;
+    let path = "resources[0].instances[0].status".to_owned();
+    let tainted = (Rule::Tainted, status, path, "the object is tainted".to_owned());
+    assert_eq!(places(&input), [syntax(0, "", &marked), tainted.clone()]);
+    let end = input.len() - 1;
+    let damaged = [&input[..end], b"?"].concat();
+    let ends = syntax(end, "", unexpected);
+    assert_eq!(places(&damaged), [syntax(0, "", &marked), tainted.clone(), ends]);
+    let cut = places(&input[..end]);
+    assert_eq!(cut[..2], [syntax(0, "", &marked), tainted]);
+    assert_eq!(cut[2].1, end);
+    assert!(cut[2].3.starts_with(&format!("syntax error at byte offset {end}: the file ends")), "{cut:?}");
+    // One that both readings have is said once.
+    assert_eq!(places(b"{\"version\": 4}\xff"), [syntax(14, "", unexpected)]);
+}
+
+#[test]
+fn unknown_members_of_outputs_are_found_whatever_the_output_is_called() {
+    for name in ["o", "a{", r#"{\"x\":{\"y\":1}}"#, &"long".repeat(100)] {
+        let outputs = format!(
+            r#""outputs": {{"{name}": {{"value": 1, "type": "number", "unit": "m"}}, "z": {{"value": 1, "type": "number"}}}}, "resources""#
+        );
+        let text = document("").replace("\"resources\"", &outputs);
+        let report = check(text.as_bytes());
+        let found = report.findings.iter().find(|finding| finding.rule == Rule::UnknownMember).unwrap();
+        assert_eq!(found.message, "no known release writes the member \"unit\" of an output", "{name}");
+        assert_eq!(found.place.as_ref().unwrap().offset, text.find("\"unit\"").unwrap(), "{name}");
+        let called: String = serde_json::from_str(&format!("\"{name}\"")).unwrap();
+        assert_eq!(found.address, Some(format!("output.{called}")));
+    }
 }
 
 #[test]

@@ -184,7 +184,7 @@ fn a_layout_that_is_not_canonical_says_where_it_begins_and_what_a_write_costs() 
     let file = groundstate_statefile::decode(document("").as_bytes(), &Default::default()).unwrap();
     let canonical = groundstate_statefile::encode(&file, &Default::default()).unwrap();
     let canonical = String::from_utf8(canonical).unwrap();
-    assert!(of_rule(&check(canonical.as_bytes()), Rule::NotCanonical).is_empty());
+    assert!(check(canonical.as_bytes()).is_clean());
     let said = |text: &str| {
         let report = check(text.as_bytes());
         of_rule(&report, Rule::NotCanonical).into_iter().map(str::to_owned).collect::<Vec<_>>()
@@ -198,6 +198,9 @@ fn a_layout_that_is_not_canonical_says_where_it_begins_and_what_a_write_costs() 
     let at = canonical.find("  \"serial\"").unwrap();
     let tab = canonical.replacen("  \"serial\"", "\t \"serial\"", 1);
     assert_eq!(said(&tab), [begins(at) + "without changing its size"]);
+    let blanks = format!("{canonical}\n\n");
+    // One line break at the end is kept.
+    assert_eq!(said(&blanks), [begins(canonical.len() + 1) + "and make it 1 bytes shorter"]);
 }
 
 #[test]
@@ -239,6 +242,51 @@ fn providers_are_counted_with_the_resources_that_have_them() {
 }
 
 #[test]
+fn attributes_are_an_object_or_a_flat_map_that_has_something() {
+    let flat = r#""attributes_flat": {"id": "i"}"#;
+    for (members, rules) in [
+        (r#""attributes": {}"#.to_owned(), &[][..]),
+        (flat.to_owned(), &[Rule::FlatAttributes]),
+        (format!(r#""attributes": null, {flat}"#), &[Rule::FlatAttributes]),
+        (format!(r#""attributes": {{}}, {flat}"#), &[]),
+        (r#""attributes": {}, "attributes_flat": {}"#.to_owned(), &[]),
+        (r#""attributes_flat": {}"#.to_owned(), &[]),
+        (r#""attributes": null, "attributes_flat": {}"#.to_owned(), &[]),
+        (r#""attributes": null"#.to_owned(), &[Rule::NotAnObject]),
+        (format!(r#""attributes": [], {flat}"#), &[Rule::NotAnObject]),
+    ] {
+        let report = checked(&[resource("", "a", "").replace(r#""attributes": {}"#, &members)]);
+        let found: Vec<Rule> = report.findings.iter().map(|finding| finding.rule).collect();
+        let found: Vec<Rule> = found
+            .into_iter()
+            .filter(|rule| [Rule::FlatAttributes, Rule::NotAnObject].contains(rule))
+            .collect();
+        assert_eq!(found, rules, "{members}");
+    }
+}
+
+#[test]
+fn addresses_without_a_registry_are_read_with_that_of_the_product() {
+    let said = |provider: &str, dialect| {
+        let text =
+            resource("", "a", "").replace(r#"provider[\"registry.terraform.io/hashicorp/t\"]"#, provider);
+        let report = verify(document(&text).as_bytes(), &VerifyOptions::default().dialect(dialect));
+        let rules = [Rule::UnreadProvider, Rule::LegacyProvider, Rule::ShortProvider];
+        let found = report.findings.into_iter().filter(|finding| rules.contains(&finding.rule));
+        found.map(|finding| finding.message).collect::<Vec<_>>()
+    };
+    for dialect in [Dialect::Terraform, Dialect::OpenTofu] {
+        let legacy = "provider.t of one resource does not say where the provider comes from";
+        assert_eq!(said("provider.t", dialect), [legacy], "{dialect:?} takes it for its own");
+        let old = "provider.terraform of one resource is written as before Terraform 0.13";
+        assert_eq!(said("provider.terraform", dialect), [old]);
+        assert_eq!(said(r#"provider[\"terraform.io/builtin/terraform\"]"#, dialect), [""; 0]);
+        let short = r#"provider["t"] of one resource does not name the registry"#;
+        assert_eq!(said(r#"provider[\"t\"]"#, dialect), [short]);
+    }
+}
+
+#[test]
 fn instances_that_name_their_provider_are_counted() {
     let provider = r#""provider": "provider[\"registry.opentofu.org/hashicorp/t\"]""#;
     let with = |count: usize| {
@@ -256,6 +304,16 @@ fn instances_that_name_their_provider_are_counted() {
             [format!("Terraform cannot read t.a and deletes it, because {names} the provider")]
         );
     }
+    let own = format!("{{{provider}, \"attributes\"");
+    let report = checked(&[resource("", "a", "").replace("{\"attributes\"", &own)]);
+    let found: Vec<_> =
+        report.findings.iter().filter(|finding| finding.rule == Rule::OpenTofuMember).collect();
+    let [finding] = found.as_slice() else { panic!("{report:?}") };
+    assert_eq!(
+        finding.message,
+        "Terraform drops the \"provider\" of instances, and uses that of the resource"
+    );
+    assert_eq!(finding.address.as_deref(), Some("t.a"));
 }
 
 #[test]
