@@ -8,7 +8,11 @@ use super::*;
 use groundstate_statefile::{DecodeOptions, decode};
 
 fn file(document: &Json) -> File {
-    decode(document.to_string().as_bytes(), &DecodeOptions::default()).expect("a valid state")
+    file_of(&document.to_string())
+}
+
+fn file_of(text: &str) -> File {
+    decode(text.as_bytes(), &DecodeOptions::default()).expect("a valid state")
 }
 
 fn document(outputs: Json, resources: Json) -> Json {
@@ -221,6 +225,35 @@ fn every_field_of_an_object_is_compared() {
 }
 
 #[test]
+fn identities_are_compared_by_member() {
+    let with = |identity: &str| {
+        let text = instances(json!([object(json!({}), json!({"identity": "?"}))])).to_string();
+        file_of(&text.replace("\"?\"", identity))
+    };
+    let a = with(r#"{"id": 1, "zone": "a"}"#);
+    assert_eq!(shown(&diff(&a, &with(r#"{"zone":"a","id":1.0}"#))), [""; 0]);
+    let expected = ["changed test.r", "  identity.zone: \"a\" -> \"b\""];
+    assert_eq!(shown(&diff(&a, &with(r#"{"zone": "b", "id": 1}"#))), expected);
+}
+
+#[test]
+fn keys_of_providers_belong_to_the_instance() {
+    let with = |key: &str| {
+        let provider = format!("provider[\"registry.opentofu.org/hashicorp/test\"].p{key}");
+        let mut resource = resource(json!([object(json!({}), json!({"provider": provider}))]));
+        resource.as_object_mut().expect("an object").remove("provider");
+        document(json!({}), json!([resource]))
+    };
+    let (none, a, b) = (with(""), with("[\"a\"]"), with("[\"b\"]"));
+    let line = |before: &str, after: &str| {
+        vec!["changed test.r".to_owned(), format!("  provider_key: {before} -> {after}")]
+    };
+    assert_eq!(lines(&a, &b), line(r#""[\"a\"]""#, r#""[\"b\"]""#));
+    assert_eq!(lines(&none, &b), line("-", r#""[\"b\"]""#));
+    assert_eq!(lines(&none, &none), [""; 0]);
+}
+
+#[test]
 fn order_of_sets_does_not_count() {
     let path = |name: &str| json!([{"type": "get_attr", "value": name}]);
     let with = |dependencies: [&str; 2], paths: [Json; 2]| {
@@ -282,6 +315,14 @@ fn sensitive_attributes_are_hidden_with_what_is_around_them() {
             "{path}"
         );
     }
+    // Without a whole number nobody knows which element is meant.
+    for number in ["-1", "0.5"] {
+        let path = json!([attribute("m"), attribute("list"), index(json!("?"), json!("number"))]);
+        let with = |secret| file_of(&with(secret, &path).to_string().replace("\"?\"", number));
+        let [a, b] = ["s1", "s2"].map(with);
+        let expected = ["changed test.r", "  attributes.m.list[0]: (sensitive) -> (sensitive)"];
+        assert_eq!(shown(&diff(&a, &b)), expected, "{number}");
+    }
     // Paths that lead elsewhere hide nothing.
     for path in [
         json!([attribute("x")]),
@@ -290,6 +331,34 @@ fn sensitive_attributes_are_hidden_with_what_is_around_them() {
         let expected = ["changed test.r", "  attributes.m.list[0].k: \"s1\" -> \"s2\""];
         assert_eq!(lines(&with("s1", &path), &with("s2", &path)), expected);
     }
+}
+
+#[test]
+fn secrets_are_hidden_where_they_stand_among_others() {
+    let index = |at: u64| json!({"type": "index", "value": {"value": at, "type": "number"}});
+    let with = |path: Json, attributes: Json| {
+        instances(json!([object(attributes, json!({"sensitive_attributes": [path]}))]))
+    };
+    let attribute = json!({"type": "get_attr", "value": "m"});
+    let list = |a: &str, b: &str| with(json!([attribute, index(1)]), json!({"m": ["x", a, b]}));
+    assert_eq!(
+        lines(&list("s1", "y"), &list("s2", "z")),
+        [
+            "changed test.r",
+            "  attributes.m[1]: (sensitive) -> (sensitive)",
+            "  attributes.m[2]: \"y\" -> \"z\""
+        ]
+    );
+    // Numbers are names in an object.
+    let map = |a: &str, b: &str| with(json!([attribute, index(1)]), json!({"m": {"1": a, "2": b}}));
+    assert_eq!(
+        lines(&map("s1", "y"), &map("s2", "z")),
+        [
+            "changed test.r",
+            "  attributes.m.1: (sensitive) -> (sensitive)",
+            "  attributes.m.2: \"y\" -> \"z\""
+        ]
+    );
 }
 
 #[test]
@@ -313,6 +382,19 @@ fn paths_lead_through_the_wrappers_of_dynamic_attributes() {
     };
     let found = lines(&with("s1"), &with("s2"));
     assert_eq!(found, ["changed test.r", "  attributes.input.value.pw: (sensitive) -> (sensitive)"]);
+    // Only a wrapper has a type beside the value and nothing else, and only its value goes on.
+    let shows = |name: &str, members: fn(&str) -> Json| {
+        let path = json!([{"type": "get_attr", "value": "m"}, {"type": "get_attr", "value": "pw"}]);
+        let members = |pw| json!({"m": members(pw)});
+        let [a, b] = ["a", "b"]
+            .map(|pw| instances(json!([object(members(pw), json!({"sensitive_attributes": [path]}))])));
+        let line = format!("  attributes.m.{name}.pw: \"a\" -> \"b\"");
+        assert_eq!(lines(&a, &b), ["changed test.r".to_owned(), line]);
+    };
+    shows("value", |pw| json!({"value": {"pw": pw}}));
+    shows("value", |pw| json!({"value": {"pw": pw}, "other": 1}));
+    shows("value", |pw| json!({"value": {"pw": pw}, "type": "x", "other": 1}));
+    shows("type", |pw| json!({"value": "x", "type": {"pw": pw}}));
     let plain = instances(json!([object(json!({"input": {"pw": "s3"}}), json!({}))]));
     for found in [lines(&with("s1"), &plain), lines(&plain, &with("s1"))] {
         assert!(!found.iter().any(|line| line.contains("\"s1\"") || line.contains("\"s3\"")), "{found:?}");
@@ -321,13 +403,18 @@ fn paths_lead_through_the_wrappers_of_dynamic_attributes() {
 
 #[test]
 fn names_in_paths_are_compared_as_composed_text() {
-    for (written, named) in [("e\u{301}", "\u{e9}"), ("\u{e9}", "e\u{301}")] {
+    for (written, named) in
+        [("e\u{301}", "\u{e9}"), ("\u{e9}", "e\u{301}"), ("K", "\u{212a}"), ("\u{212a}", "K")]
+    {
         let with = |secret: &str| {
             let members = json!({"sensitive_attributes": [[{"type": "get_attr", "value": named}]]});
             instances(json!([object(json!({written: secret}), members)]))
         };
         let found = lines(&with("s1"), &with("s2"));
         assert!(found[1].ends_with(": (sensitive) -> (sensitive)"), "{found:?}");
+        let other = with("s1").to_string().replace(written, "\u{e8}");
+        let other = |secret| file_of(&other.replace("s1", secret));
+        assert_eq!(shown(&diff(&other("s1"), &other("s2")))[1], "  attributes.\u{e8}: \"s1\" -> \"s2\"");
     }
 }
 
@@ -414,7 +501,7 @@ fn values_are_compared_by_meaning() {
     for (a, b) in same {
         assert_eq!(paths(a, b), [""; 0], "{a} {b}");
     }
-    let different: [(&str, &str, &[&str]); 9] = [
+    let different: [(&str, &str, &[&str]); 12] = [
         ("1", "2", &[""]),
         ("12345678901234567890", "12345678901234567891", &[""]),
         ("1", "\"1\"", &[""]),
@@ -424,6 +511,9 @@ fn values_are_compared_by_meaning() {
         ("[1,2,3]", "[1,3]", &["[1]"]),
         ("[1,2,3]", "[0,1,2,3]", &["[0]"]),
         ("[1,2,3]", "[1,4,5,3]", &["[1]", "[2]"]),
+        (r#"[0,{"a":1,"b":2}]"#, r#"[{"b":2.0,"a":1.0}]"#, &["[0]"]),
+        ("[0,[1,2]]", "[[1.0,2.0]]", &["[0]"]),
+        (r#"[{"a":1}]"#, r#"[{"b":1}]"#, &["[0].a", "[0].b"]),
     ];
     for (a, b, expected) in different {
         assert_eq!(paths(a, b), expected, "{a} {b}");
@@ -438,16 +528,25 @@ fn deep_values_are_compared_as_text() {
     assert_eq!(paths(&nested("1", 100), &nested("2", 100)), ["[0]".repeat(100)]);
     assert_eq!(paths(&nested("[1]", 128), &nested("[1.0]", 128)), ["[0]".repeat(128)]);
     assert_eq!(paths(&nested("1", 9_999), &nested("2", 9_999)), ["[0]".repeat(128)]);
+    let nested =
+        |inner: &str, depth: usize| format!("{}{inner}{}", "{\"a\":".repeat(depth), "}".repeat(depth));
+    assert_eq!(paths(&nested("1", 100), &nested("2", 100)), [vec!["a"; 100].join(".")]);
+    assert_eq!(paths(&nested("1", 9_999), &nested("2", 9_999)), [vec!["a"; 128].join(".")]);
 }
 
 #[test]
 fn many_differences_below_a_long_name_are_one() {
-    let value = |element: u8| {
-        format!("{{\"{}\":[{element}{}]}}", "n".repeat(10_000), format!(",{element}").repeat(999))
+    let value = |name: usize, elements: usize, element: u8| {
+        let list = vec![element.to_string(); elements].join(",");
+        format!("{{\"{}\":[{list}]}}", "n".repeat(name))
     };
-    assert_eq!(paths(&value(1), &value(2)), [""]);
-    let value = |element: u8| format!("{{\"name\":[{element}{}]}}", format!(",{element}").repeat(999));
-    assert_eq!(paths(&value(1), &value(2)).len(), 1000);
+    let differing = |name, elements| paths(&value(name, elements, 1), &value(name, elements, 2));
+    assert_eq!(differing(10_000, 1000), [""]);
+    assert_eq!(differing(4, 1000).len(), 1000);
+    // Few are told one by one even where their paths are longer than the values.
+    assert_eq!(differing(1000, 10).len(), 10);
+    // Of these the paths alone would take ten gigabytes.
+    assert_eq!(differing(100_000, 100_000), [""]);
 }
 
 fn any_json() -> impl Strategy<Value = Json> {
@@ -510,7 +609,10 @@ fn described(object: Json) -> Vec<(String, Option<String>)> {
 #[test]
 fn the_members_of_an_object_are_its_attributes_and_what_else_has_a_value() {
     let secret = json!([[{"type": "get_attr", "value": "key"}], [{"type": "get_attr", "value": "tags"}, {"type": "index", "value": {"value": "a", "type": "string"}}]]);
-    let extra = json!({"sensitive_attributes": secret, "private": "c2VjcmV0", "dependencies": ["test.s"], "later": 1});
+    let extra = json!({
+        "sensitive_attributes": secret, "private": "c2VjcmV0", "dependencies": ["test.s"], "depends_on": ["test.s[0]"],
+        "identity": {"id": "i"}, "identity_schema_version": 1, "later": 1,
+    });
     let found =
         described(object(json!({"id": "i", "key": "k", "tags": {"a": "x", "b": "y"}, "none": null}), extra));
     let shown = |path: &str, text: &str| (path.to_owned(), Some(text.to_owned()));
@@ -524,6 +626,9 @@ fn the_members_of_an_object_are_its_attributes_and_what_else_has_a_value() {
             hidden("attributes.tags"),
             hidden("private"),
             shown("dependencies", "[\"test.s\"]"),
+            shown("depends_on", "[\"test.s[0]\"]"),
+            shown("identity", "{\"id\":\"i\"}"),
+            shown("identity_schema_version", "1"),
             hidden("later"),
         ]
     );

@@ -214,7 +214,7 @@ fn is_wrapper(members: &BTreeMap<Cow<'_, str>, Node<'_>>) -> bool {
 
 /// Whether two names are the same text. Paths are composed, the bytes of attributes are as they were written.
 fn same_text(a: &str, b: &str) -> bool {
-    a == b || (!a.is_ascii() || !b.is_ascii()) && Value::string(a) == Value::string(b)
+    a == b || Value::string(a) == Value::string(b)
 }
 
 /// What remains of the paths in the member of this name.
