@@ -279,13 +279,14 @@ impl<'d> WorkingSet<'d> {
     }
 }
 
-/// Words that all of these have: of the resources themselves, or of the modules they are in where those are fewer.
+/// Words that all of these have: of the resources themselves, or of the modules they are in where there are too many
+/// resources to search for.
 fn words<'c>(wanted: &[&'c ConfigResource]) -> BTreeSet<Words<'c>> {
     let of_resources: BTreeSet<_> = wanted.iter().map(|config| Words::of_resource(config)).collect();
     let calls: Option<BTreeSet<_>> =
         wanted.iter().map(|config| config.module.steps().last().map(|name| Words::of_call(name))).collect();
     match calls {
-        Some(calls) if of_resources.len() > SEARCHES && calls.len() < of_resources.len() => calls,
+        Some(calls) if of_resources.len() > SEARCHES => calls,
         _ => of_resources,
     }
 }

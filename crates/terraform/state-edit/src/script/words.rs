@@ -83,6 +83,7 @@ mod tests {
         check(r#"rm a.b["x # y"]#z"#, &[("rm", 1), (r#"a.b["x # y"]#z"#, 4)]);
         check(r#"rm 'a.b["ü y"]' c.d"#, &[("rm", 1), (r#"a.b["ü y"]"#, 5), ("c.d", 17)]);
         check(r#"rm a.b["x\" y"]"#, &[("rm", 1), (r#"a.b["x\" y"]"#, 4)]);
+        check(r"rm a\ b", &[("rm", 1), (r"a\", 4), ("b", 7)]);
     }
 
     #[test]

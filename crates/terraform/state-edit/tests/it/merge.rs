@@ -117,6 +117,44 @@ fn takes_each_thing_from_the_side_that_changed_it() {
     assert_eq!(given.file.state, merged.file.state);
 }
 
+/// A state with what belongs to the document as a whole: the version of its writer, an unknown member, and a check.
+fn whole(serial: u64, writer: &str, note: &str, status: &str) -> File {
+    read(format!(
+        r#"{{"version":4,"terraform_version":"{writer}","serial":{serial},"lineage":"l","note":"{note}","resources":[],
+        "outputs":{{"o":{{"value":"{serial}","type":"string"}}}},
+        "check_results":[{{"object_kind":"check","config_addr":"check.c","status":"{status}","objects":null}}]}}"#
+    ))
+}
+
+#[test]
+fn what_belongs_to_the_document_is_taken_from_the_side_that_changed_it() {
+    let base = whole(1, "1.9.0", "a", "pass");
+    let merged = |mut stored: File, errored: &File| {
+        // The outputs are no matter here.
+        stored.state.root_mut().outputs = base.state.root().outputs.clone();
+        merge_errored(&stored, errored, MergeBase::Given(&base)).map(|merged| merged.file)
+    };
+    let same = whole(3, "1.9.0", "a", "pass");
+    let changed = whole(2, "1.10.0", "b", "fail");
+    let expected = |of: &File, file: File| {
+        let parts = |file: &File| {
+            (file.terraform_version.clone(), file.extra.clone(), file.state.check_results.clone())
+        };
+        assert_eq!(parts(&file), parts(of));
+    };
+    expected(&changed, merged(same.clone(), &changed).unwrap());
+    expected(&changed, merged(changed.clone(), &same).unwrap());
+    // The writer and the checks of the stored state stay where both changed them; of other members nobody knows.
+    let stored = whole(3, "1.11.0", "b", "error");
+    expected(&stored, merged(stored.clone(), &changed).unwrap());
+    let error = merged(whole(3, "1.9.0", "c", "pass"), &changed).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "both sides changed document (changed in the stored state, changed by the failed apply); decide for each by hand \
+         which one is true"
+    );
+}
+
 #[test]
 fn conflicts_are_listed_and_nothing_is_merged() {
     let base = state(4, &[("t.a", "1", ""), ("t.b[0]", "1", ""), ("t.c", "1", ""), ("o", "x", "")]);
@@ -155,6 +193,13 @@ fn asks_for_a_base_when_none_is_safe() {
         let error =
             merge_errored(&state(stored, one), &state(errored, two), MergeBase::Given(&base)).unwrap_err();
         assert!(error.to_string().contains("older than both"), "{error}");
+    }
+    for (stored, errored, base) in [(7, 5, 5), (5, 7, 5), (6, 6, 6)] {
+        let base = state(base, one);
+        let merged =
+            merge_errored(&state(stored, one), &state(errored, two), MergeBase::Given(&base)).unwrap();
+        assert_eq!(lines(&merged.file), ["t.a"]);
+        assert_eq!(merged.base, BaseUsed::Other(base.serial), "as old as one of them is old enough");
     }
     let error = merge_errored(&state(5, one), &other, MergeBase::Detect(&[])).unwrap_err();
     assert!(error.to_string().contains("different chains of snapshots"), "{error}");

@@ -56,6 +56,22 @@ fn a_script_that_cannot_be_read_says_line_and_column() {
 }
 
 #[test]
+fn a_dollar_sign_that_refers_to_nothing_is_one() {
+    let document = document(STATE);
+    for key in ["$", "$a", "a$", "$x1", "$ 1"] {
+        let script = Script::parse(&format!("mv t.*a t.z[\"{key}\"]")).unwrap();
+        let mut editor = Editor::on_document(&document);
+        editor.run(&script, &ScriptOptions::default()).unwrap();
+        let after = lines(&editor.to_file().unwrap());
+        assert!(after.contains(&format!("t.z[\"{key}\"]")), "{key}: {after:?}");
+    }
+    for key in ["${1a}", "${}", "${a}"] {
+        let said = fault(&format!("mv t.*a t.z[\"{key}\"]"));
+        assert!(!said.contains("refers to"), "{key}: {said}");
+    }
+}
+
+#[test]
 fn blank_lines_comments_and_line_endings_say_nothing() {
     for (text, statements) in [
         ("", 0),
