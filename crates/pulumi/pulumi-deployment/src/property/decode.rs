@@ -38,7 +38,7 @@ pub fn decode_map(raw: &RawJson) -> Result<PropertyMap, PropertyError> {
     let read = reader.members(&mut cursor, 0).and_then(|map| cursor.end().map_err(syntax).map(|()| map));
     // Of members of one name only the last has to be readable.
     read.or_else(|error| match salvage_map(raw, CiphertextCheck::Unchecked)? {
-        Salvaged { faults, value, .. } if faults.is_empty() => Ok(value),
+        Salvaged { faults, value, more: 0, .. } if faults.is_empty() => Ok(value),
         Salvaged { faults, .. } => Err(faults.into_iter().next().unwrap_or(error)),
     })
 }
@@ -67,7 +67,7 @@ fn text(text: &str, secrets: Secrets, depth: usize) -> Result<PropertyValue, Pro
     let read = read.and_then(|value| cursor.end().map_err(syntax).map(|()| value));
     // Of members of one name only the last has to be readable.
     read.or_else(|error| match salvage_text(text, secrets, depth)? {
-        Salvaged { faults, value: Some(value), .. } if faults.is_empty() => Ok(value),
+        Salvaged { faults, value: Some(value), more: 0, .. } if faults.is_empty() => Ok(value),
         Salvaged { faults, .. } => Err(faults.into_iter().next().unwrap_or(error)),
     })
 }

@@ -14,7 +14,7 @@ use super::{MAX_DEPTH, SIGNATURE};
 /// What stands for a value that cannot be read in what [`salvage_map`] gives.
 pub const UNREADABLE: &str = "[unreadable]";
 
-/// Faults of one text that are described; more are counted.
+/// So many faults of one text that keep it from being loaded are described, and so many that do not; more are counted.
 const MAX_FAULTS: usize = 100;
 
 /// Whether ciphertexts count as faults that nothing can decrypt.
@@ -39,6 +39,10 @@ pub struct Salvaged<V = PropertyMap> {
     pub faults: Vec<PropertyError>,
     /// How many faults are not described.
     pub more: usize,
+    /// How many faults, described or not, keep Pulumi from loading the text: all but [`PropertyErrorKind::TooDeep`](Wrong::TooDeep).
+    pub unloadable: usize,
+    /// How many of those are ciphertexts that nothing can decrypt.
+    pub undecryptable: usize,
     /// The text without what cannot be read: members are left out, elements of lists are `null`, and all else has its
     /// bytes. Nothing if nothing is left.
     pub text: Option<RawJson>,
@@ -112,16 +116,25 @@ struct Walker<'t> {
     text: &'t str,
     path: Vec<PropertyPathStep>,
     faults: Vec<PropertyError>,
-    more: usize,
-    /// How many faults keep a value from being read.
-    breaking: usize,
+    counts: Counts,
     out: String,
+}
+
+/// How many faults there are, described or not.
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    too_deep: usize,
+    unloadable: usize,
+    /// How many of those that cannot be loaded are ciphertexts.
+    undecryptable: usize,
 }
 
 /// A member that has been read.
 struct Member {
     name: Arc<str>,
     faults: Range<usize>,
+    /// The counts before it.
+    before: Counts,
 }
 
 impl<'t> Walker<'t> {
@@ -133,23 +146,28 @@ impl<'t> Walker<'t> {
             text,
             path: Vec::new(),
             faults: Vec::new(),
-            more: 0,
-            breaking: 0,
+            counts: Counts::default(),
             out: String::new(),
         }
     }
 
     fn done<V>(self, value: V, is_left: bool) -> Salvaged<V> {
         let text = is_left.then(|| RawJson::from_validated(&self.out));
-        Salvaged { value, faults: self.faults, more: self.more, text }
+        let Counts { too_deep, unloadable, undecryptable } = self.counts;
+        let more = too_deep + unloadable - self.faults.len();
+        Salvaged { value, faults: self.faults, more, unloadable, undecryptable, text }
     }
 
     fn note(&mut self, error: PropertyError) {
-        self.breaking += usize::from(breaks(&error));
-        if self.faults.len() < MAX_FAULTS {
+        let is_of_ciphertext = matches!(error.kind(), Wrong::NoManager | Wrong::Ciphertext(_));
+        self.counts.undecryptable += usize::from(is_of_ciphertext);
+        let count = match error.kind() {
+            Wrong::TooDeep => &mut self.counts.too_deep,
+            _ => &mut self.counts.unloadable,
+        };
+        *count += 1;
+        if *count <= MAX_FAULTS {
             self.faults.push(error.below(&self.path));
-        } else {
-            self.more += 1;
         }
     }
 
@@ -217,11 +235,16 @@ impl<'t> Walker<'t> {
         cursor: &mut Cursor<'_>,
         depth: usize,
     ) -> Result<Option<PropertyValue>, PropertyError> {
-        let (mark, breaking) = (self.out.len(), self.breaking);
+        let (mark, before) = (self.out.len(), self.counts);
         let map = self.members(cursor, depth)?;
-        let read = match self.breaking > breaking && map.get(SIGNATURE).is_some() {
-            true => None,
-            false => self.special(map, depth),
+        let is_special = map.get(SIGNATURE).is_some();
+        let read = if is_special && self.counts.unloadable > before.unloadable {
+            None
+        } else if is_special && depth == MAX_DEPTH {
+            // All its members nest too deep, the signature too.
+            Some(unreadable())
+        } else {
+            self.special(map, depth, self.counts.too_deep > before.too_deep)
         };
         if read.is_none() {
             self.out.truncate(mark);
@@ -229,13 +252,16 @@ impl<'t> Walker<'t> {
         Ok(read)
     }
 
-    /// What an object is by its signature.
-    fn special(&mut self, map: PropertyMap, depth: usize) -> Option<PropertyValue> {
-        let value = match self.reader.object(map, depth) {
+    /// What an object is by its signature. Pulumi reads what nests too deep, so that is no reason to leave the object out.
+    fn special(&mut self, map: PropertyMap, depth: usize, has_deep_parts: bool) -> Option<PropertyValue> {
+        let value = match self.reader.object(map, depth).map_err(|error| (error.kind().clone(), error)) {
             Ok(value) => value,
-            Err(error) => {
+            Err((Wrong::ArchiveMember(_) | Wrong::Assets { .. }, _)) if has_deep_parts => {
+                return Some(unreadable());
+            }
+            Err((kind, error)) => {
                 self.note(error);
-                return None;
+                return (kind == Wrong::TooDeep).then(unreadable);
             }
         };
         let PropertyValue::Secret(secret) = &value else { return Some(value) };
@@ -266,7 +292,7 @@ impl<'t> Walker<'t> {
         while let Some(name) = cursor.member(&mut first).map_err(syntax)? {
             let key = name.offset..name.offset + key_length(self.text, name.offset);
             let name: Arc<str> = name.decode().into();
-            let (mark, faults) = (self.out.len(), self.faults.len());
+            let (mark, faults, before) = (self.out.len(), self.faults.len(), self.counts);
             if mark > empty {
                 self.out.push(',');
             }
@@ -291,7 +317,7 @@ impl<'t> Walker<'t> {
                     map.insert(Arc::clone(&name), unreadable());
                 }
             }
-            read.push(Member { name, faults: faults..self.faults.len() });
+            read.push(Member { name, faults: faults..self.faults.len(), before });
         }
         self.out.push('}');
         if repeated {
@@ -304,23 +330,21 @@ impl<'t> Walker<'t> {
     fn forget_overwritten(&mut self, read: &[Member]) {
         let last: HashMap<&str, usize> =
             read.iter().enumerate().map(|(at, member)| (&*member.name, at)).collect();
-        let Some(start) = read.first().map(|member| member.faults.start) else { return };
-        let kept: Vec<PropertyError> = read
-            .iter()
-            .enumerate()
-            .filter(|(at, member)| last.get(&*member.name) == Some(at))
-            .flat_map(|(_, member)| self.faults.get(member.faults.clone()).unwrap_or_default().to_vec())
-            .collect();
-        let count = |faults: &[PropertyError]| faults.iter().filter(|error| breaks(error)).count();
-        self.breaking -= count(self.faults.get(start..).unwrap_or_default()) - count(&kept);
+        let Some(first) = read.first() else { return };
+        let (start, mut counts, mut kept) = (first.faults.start, first.before, Vec::new());
+        let after = read.iter().skip(1).map(|next| next.before).chain([self.counts]);
+        for ((at, member), after) in read.iter().enumerate().zip(after) {
+            if last.get(&*member.name) == Some(&at) {
+                kept.extend(self.faults.get(member.faults.clone()).unwrap_or_default().iter().cloned());
+                counts.too_deep += after.too_deep - member.before.too_deep;
+                counts.unloadable += after.unloadable - member.before.unloadable;
+                counts.undecryptable += after.undecryptable - member.before.undecryptable;
+            }
+        }
+        self.counts = counts;
         self.faults.truncate(start);
         self.faults.extend(kept);
     }
-}
-
-/// Whether a fault keeps Pulumi from loading the value.
-fn breaks(error: &PropertyError) -> bool {
-    *error.kind() != Wrong::TooDeep
 }
 
 fn unreadable() -> PropertyValue {

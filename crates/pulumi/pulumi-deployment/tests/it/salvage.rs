@@ -4,6 +4,7 @@ use groundstate_pulumi_deployment::{
     CiphertextCheck, PropertyErrorKind, UNREADABLE, decode_map, salvage_map, salvage_value,
 };
 use groundstate_pulumi_snapshot::{PropertyValue, RawJson};
+use proptest::prelude::*;
 
 const SIG: &str = "4dabf18193072939515e22adb298388d";
 const SECRET: &str = "1b47061264138c4ac30d75fd1eb44270";
@@ -145,5 +146,104 @@ fn what_go_decodes_is_no_fault() {
         let text = raw(&format!(r#"{{"a":{value}}}"#));
         assert!(salvage_map(&text, CiphertextCheck::Unchecked).unwrap().faults.is_empty(), "{value}");
         assert_eq!(decode_map(&text).unwrap().len(), 1, "{value}");
+    }
+}
+
+/// A list in lists, with so many elements that each nest deeper than is read.
+fn too_deep(elements: usize) -> String {
+    format!("{}{}{}", "[".repeat(256), vec!["1"; elements].join(","), "]".repeat(256))
+}
+
+#[test]
+fn values_that_nest_deep_hide_none_that_cannot_be_loaded() {
+    let (deep, bad) = (too_deep(150), signed("foobar", ""));
+    let salvaged =
+        salvage_map(&raw(&format!(r#"{{"a":{deep},"b":{bad}}}"#)), CiphertextCheck::Unchecked).unwrap();
+    let last = salvaged.faults.last().map(ToString::to_string);
+    assert_eq!(last.as_deref(), Some("b: unrecognized signature 'foobar' in property map"));
+    assert_eq!((salvaged.faults.len(), salvaged.more, salvaged.unloadable), (101, 50, 1));
+    assert_eq!(salvaged.text.unwrap().as_str(), format!(r#"{{"a":{deep}}}"#));
+}
+
+#[test]
+fn what_nests_deep_in_something_special_is_left() {
+    let quoted = format!("{:?}", too_deep(1));
+    for whole in [
+        signed(SECRET, &format!(r#","plaintext":{quoted}"#)),
+        signed(SECRET, &format!(r#","plaintext":"1","extra":{}"#, too_deep(1))),
+        signed("0def7320c3a5731c473e5ecbe6d01bc7", &format!(r#","assets":{{"a":{}}}"#, too_deep(1))),
+    ] {
+        let text = format!(r#"{{"a":{whole},"b":1e999}}"#);
+        let salvaged = salvage_map(&raw(&text), CiphertextCheck::Unchecked).unwrap();
+        let kinds: Vec<_> = salvaged.faults.iter().map(|fault| fault.kind().clone()).collect();
+        assert_eq!(kinds, [PropertyErrorKind::TooDeep, PropertyErrorKind::NumberRange], "{whole}");
+        assert_eq!(salvaged.text.unwrap().as_str(), format!(r#"{{"a":{whole}}}"#));
+    }
+    let secret = format!("{}{}{}", "[".repeat(255), signed(SECRET, r#","plaintext":"1""#), "]".repeat(255));
+    let text = format!(r#"{{"a":{secret}}}"#);
+    let salvaged = salvage_map(&raw(&text), CiphertextCheck::Unchecked).unwrap();
+    assert_eq!((salvaged.faults.len(), salvaged.unloadable), (2, 0));
+    assert_eq!(salvaged.text.unwrap().as_str(), text);
+    // An object of an unknown kind cannot be loaded, whatever it holds.
+    let unknown = format!(r#"{{"a":{}}}"#, signed("foobar", &format!(r#","x":{}"#, too_deep(1))));
+    let salvaged = salvage_map(&raw(&unknown), CiphertextCheck::Unchecked).unwrap();
+    assert_eq!((salvaged.unloadable, salvaged.text.unwrap().as_str()), (1, "{}"));
+}
+
+#[test]
+fn faults_that_do_not_count_hide_none_that_do() {
+    let bad = signed("foobar", "");
+    let many = vec![bad.as_str(); 150].join(",");
+    let text = raw(&format!(r#"{{"a":[{many}],"a":1,"b":{bad}}}"#));
+    let salvaged = salvage_map(&text, CiphertextCheck::Unchecked).unwrap();
+    assert_eq!((salvaged.faults.len(), salvaged.more, salvaged.unloadable), (0, 1, 1));
+    assert!(decode_map(&text).is_err());
+    let secret = signed(SECRET, &format!(r#","x":[{many}],"x":1,"plaintext":"2""#));
+    assert_eq!(decode_map(&raw(&format!(r#"{{"s":{secret}}}"#))).unwrap().len(), 1);
+    let inner = format!("{:?}", format!(r#"{{"a":[{many}],"a":1,"b":{bad}}}"#));
+    assert!(
+        decode_map(&raw(&format!(r#"{{"s":{}}}"#, signed(SECRET, &format!(r#","plaintext":{inner}"#)))))
+            .is_err()
+    );
+}
+
+#[test]
+fn every_ciphertext_is_counted_whatever_is_described() {
+    let (bad, sealed) = (signed("foobar", ""), signed(SECRET, r#","ciphertext":"x""#));
+    let text = format!("[{},{}]", vec![bad; 120].join(","), vec![sealed; 130].join(","));
+    let salvaged = salvage_value(&raw(&text), CiphertextCheck::NoManager).unwrap();
+    assert_eq!((salvaged.faults.len(), salvaged.more), (100, 150));
+    assert_eq!((salvaged.unloadable, salvaged.undecryptable), (250, 130));
+}
+
+/// Any JSON of few names, with objects that are something special, or nearly.
+fn values() -> impl Strategy<Value = String> {
+    let signatures =
+        [SECRET, "0def7320c3a5731c473e5ecbe6d01bc7", "5cf8f73096256a8f31e491e813e4eb8e", "foobar"];
+    let texts = signatures.map(|signature| format!("{signature:?}"));
+    let others = ["1", "1e999", "null", r#""{}""#, r#""no""#].map(str::to_owned);
+    let leaf = prop::sample::select([texts.as_slice(), others.as_slice()].concat());
+    let name = prop::sample::select(vec![SIG, "plaintext", "ciphertext", "assets", "urn", "a"]);
+    leaf.prop_recursive(4, 24, 4, move |inner| {
+        let member = (name.clone(), inner.clone()).prop_map(|(name, value)| format!("{name:?}:{value}"));
+        prop_oneof![
+            prop::collection::vec(inner, 0..4).prop_map(|all| format!("[{}]", all.join(","))),
+            prop::collection::vec(member, 0..5).prop_map(|all| format!("{{{}}}", all.join(","))),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn what_is_left_can_be_loaded(value in values()) {
+        for check in [CiphertextCheck::Unchecked, CiphertextCheck::NoManager] {
+            let salvaged = salvage_value(&raw(&value), check).unwrap();
+            prop_assert_eq!(salvaged.faults.len() + salvaged.more, salvaged.unloadable);
+            if let Some(left) = salvaged.text {
+                let again = salvage_value(&left, check).unwrap();
+                prop_assert_eq!((again.faults, again.unloadable), (vec![], 0), "{} left {}", value, left.as_str());
+                prop_assert_eq!(again.text, Some(left));
+            }
+        }
     }
 }

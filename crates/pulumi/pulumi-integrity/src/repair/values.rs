@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use groundstate_pulumi_deployment::{CiphertextCheck, PropertyErrorKind};
 use groundstate_pulumi_snapshot::{Properties, RawJson, Resource, StoredValue};
 
 use super::choice::{Choice, QuestionId};
@@ -30,11 +29,8 @@ impl Work<'_> {
         for (owner, resource) in resources.chain(operations) {
             for values in Values::ALL {
                 let Some(found) = faults(values, resource, check) else { continue };
-                let undecryptable = |kind: &PropertyErrorKind| {
-                    matches!(kind, PropertyErrorKind::NoManager | PropertyErrorKind::Ciphertext(_))
-                };
-                lost += found.errors.iter().filter(|error| undecryptable(error.kind())).count();
-                self.drop_values(owner, resource, values, found, check);
+                lost += found.undecryptable;
+                self.drop_values(owner, resource, values, found);
             }
         }
         if lost > 0 {
@@ -53,40 +49,25 @@ impl Work<'_> {
         }
     }
 
-    fn drop_values(
-        &mut self,
-        owner: Owner,
-        resource: &Arc<Resource>,
-        values: Values,
-        found: Faults,
-        check: CiphertextCheck<'_>,
-    ) {
-        let broken = found.errors.iter().filter(|error| *error.kind() != PropertyErrorKind::TooDeep);
-        let paths: Vec<String> = broken.map(|error| path_of(values, error)).collect();
-        if paths.is_empty() && found.more == 0 {
+    fn drop_values(&mut self, owner: Owner, resource: &Resource, values: Values, found: Faults) {
+        if found.unloadable == 0 {
             return;
         }
-        paths.into_iter().for_each(|path| self.value_step(owner, resource, Action::DropValue(path)));
-        if found.more > 0 {
-            self.value_step(owner, resource, Action::DropMoreValues(found.more, values.name()));
+        for error in found.breaking() {
+            self.value_step(owner, resource, Action::DropValue(path_of(values, error)));
         }
-        // What is left can be read, or nothing of the member is.
-        let mut copy = Arc::clone(match owner {
-            Owner::Resource(at) => self.snapshot.resources.get(at).unwrap_or(resource),
+        let more = found.more_unloadable();
+        if more > 0 {
+            self.value_step(owner, resource, Action::DropMoreValues(more, values.name()));
+        }
+        let holder = match owner {
+            Owner::Resource(at) => self.snapshot.resources.get_mut(at),
             Owner::Operation(at) => {
-                self.snapshot.pending_operations.get(at).map_or(resource, |operation| &operation.resource)
+                self.snapshot.pending_operations.get_mut(at).map(|operation| &mut operation.resource)
             }
-        });
-        set(Arc::make_mut(&mut copy), values, found.left);
-        let is_sound = |found: &Faults| {
-            found.more == 0 && found.errors.iter().all(|error| *error.kind() == PropertyErrorKind::TooDeep)
         };
-        if faults(values, &copy, check).is_some_and(|left| !is_sound(&left)) {
-            set(Arc::make_mut(&mut copy), values, None);
-        }
-        match owner {
-            Owner::Resource(at) => self.snapshot.resources[at] = copy,
-            Owner::Operation(at) => self.snapshot.pending_operations[at].resource = copy,
+        if let Some(holder) = holder {
+            set(Arc::make_mut(holder), values, found.left);
         }
     }
 

@@ -60,28 +60,46 @@ fn raw_of(properties: &Properties) -> Option<&RawJson> {
 pub(crate) struct Faults {
     pub(crate) errors: Vec<PropertyError>,
     /// How many more there are.
-    pub(crate) more: usize,
-    /// The text without them; nothing if nothing is left.
+    more: usize,
+    /// How many there are that Pulumi cannot load, and how many of those that nothing can decrypt.
+    pub(crate) unloadable: usize,
+    pub(crate) undecryptable: usize,
+    /// The text without what cannot be loaded; nothing if nothing is left.
     pub(crate) left: Option<RawJson>,
+}
+
+impl Faults {
+    fn of<V>(salvaged: Salvaged<V>) -> Self {
+        let Salvaged { faults: errors, more, unloadable, undecryptable, text: left, .. } = salvaged;
+        Self { errors, more, unloadable, undecryptable, left }
+    }
+
+    /// The errors that keep Pulumi from loading the member.
+    pub(crate) fn breaking(&self) -> impl Iterator<Item = &PropertyError> {
+        self.errors.iter().filter(|error| *error.kind() != Wrong::TooDeep)
+    }
+
+    /// How many of those are not among the errors.
+    pub(crate) fn more_unloadable(&self) -> usize {
+        self.unloadable - self.breaking().count()
+    }
 }
 
 /// What keeps the values of a member from being loaded; nothing if nothing does.
 pub(crate) fn faults(values: Values, resource: &Resource, check: CiphertextCheck<'_>) -> Option<Faults> {
     let raw = values.raw(resource)?;
     let found = match values {
-        Values::Trigger => salvage_value(raw, check).map(|Salvaged { faults, more, text, .. }| Faults {
-            errors: faults,
-            more,
-            left: text,
-        }),
-        _ => salvage_map(raw, check).map(|Salvaged { faults, more, text, .. }| Faults {
-            errors: faults,
-            more,
-            left: text,
-        }),
+        Values::Trigger => salvage_value(raw, check).map(Faults::of),
+        _ => salvage_map(raw, check).map(Faults::of),
     };
-    let found = found.unwrap_or_else(|error| Faults { errors: vec![error], more: 0, left: None });
-    (!found.errors.is_empty()).then_some(found)
+    let found = found.unwrap_or_else(|error| Faults {
+        errors: vec![error],
+        more: 0,
+        unloadable: 1,
+        undecryptable: 0,
+        left: None,
+    });
+    (found.more > 0 || !found.errors.is_empty()).then_some(found)
 }
 
 /// How ciphertexts of a snapshot are looked at.
@@ -181,11 +199,18 @@ impl Checker<'_> {
                     _ => self.push(finding),
                 }
             }
-            if let (Some(last), true) = (found.errors.last(), found.more > 0) {
-                let message = format!("{} more values of {} cannot be loaded", found.more, values.name());
-                let path = format!("{at}.{}", values.name());
-                let finding = Finding::new(rule_of(last.kind()), message, path);
-                self.push(of(Finding { urn: named(&resource.urn), ..finding }));
+            let more = found.more_unloadable();
+            let rule = found.breaking().last().map_or(Rule::UnknownSignature, |last| rule_of(last.kind()));
+            let too_deep = found.more - more;
+            for (count, rule, what) in [
+                (more, rule, "cannot be loaded"),
+                (too_deep, Rule::ValuesTooDeep, "nest too deep to be checked"),
+            ] {
+                if count > 0 {
+                    let message = format!("{count} more values of {} {what}", values.name());
+                    let finding = Finding::new(rule, message, format!("{at}.{}", values.name()));
+                    self.push(of(Finding { urn: named(&resource.urn), ..finding }));
+                }
             }
         }
     }

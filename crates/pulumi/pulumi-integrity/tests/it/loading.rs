@@ -226,3 +226,50 @@ fn values_that_nest_deep_are_a_warning_since_pulumi_loads_them() {
     assert_eq!(report.findings[0].rule, Rule::ValuesTooDeep);
     assert!(report.is_valid() && repair(&made, &RepairOptions::default()).is_empty());
 }
+
+#[test]
+fn values_that_nest_deep_hide_no_error_and_outlast_the_repair_of_others() {
+    let deep = format!("{}{}{}", "[".repeat(256), vec!["1"; 150].join(","), "]".repeat(256));
+    let secret = format!(r#"{{"{SIG}":"{SECRET}","plaintext":{deep:?}}}"#);
+    let kept = format!(r#"{{"d":{deep},"s":{secret}}}"#);
+    let mut made = with_inputs(&kept);
+    made.resource_mut(0).unwrap().dependencies.push(urn("x"));
+    let told = |made: &Snapshot| {
+        let plan = repair(made, &RepairOptions::default());
+        assert_eq!(plan.result().resources[1].inputs.as_raw().unwrap().as_str(), kept);
+        plan.steps.iter().map(|step| step.action.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(told(&made), [format!("remove {} [dependency], which is not there", urn("x"))]);
+
+    let made = with_inputs(&format!(r#"{{"d":{deep},"s":{secret},"z":1e999}}"#));
+    let report = check(&made);
+    let errors: Vec<&str> = report.of_rule(Rule::NumberRange).map(|one| one.path.as_str()).collect();
+    assert_eq!(errors, ["resources[1].inputs.z"]);
+    let warned = report.of_rule(Rule::ValuesTooDeep).last().map(|one| one.message.as_str());
+    assert_eq!(warned, Some("51 more values of inputs nest too deep to be checked"));
+    assert_eq!(told(&made), ["remove the value inputs.z, which cannot be loaded"]);
+}
+
+#[test]
+fn encrypted_values_are_asked_about_however_much_else_is_wrong() {
+    let bad = format!(r#"{{"{SIG}":"foobar"}}"#);
+    let sealed = format!(r#"{{"{SIG}":"{SECRET}","ciphertext":"x"}}"#);
+    let made =
+        with_inputs(&format!("{{\"k\":[{},{}]}}", vec![bad; 120].join(","), vec![sealed; 130].join(",")));
+    let plan = repair(&made, &RepairOptions::default());
+    let asked: Vec<&str> = plan.open_questions().map(|question| question.text.as_str()).collect();
+    assert_eq!(asked, ["130 encrypted values cannot be decrypted by any key; a backup may have them."]);
+}
+
+#[test]
+fn an_error_behind_values_that_are_written_twice_is_found() {
+    let bad = format!(r#"{{"{SIG}":"foobar"}}"#);
+    let made = with_inputs(&format!(r#"{{"k":[{}],"k":1,"z":{bad}}}"#, vec![bad.as_str(); 150].join(",")));
+    let report = check(&made);
+    let told: Vec<&str> = report.findings.iter().map(|one| one.message.as_str()).collect();
+    assert_eq!(told, ["1 more values of inputs cannot be loaded"]);
+    let plan = repair(&made, &RepairOptions::default());
+    assert_eq!(plan.steps.len(), 1);
+    let left = plan.result().resources[1].inputs.as_raw().unwrap().as_str().to_owned();
+    assert!(left.ends_with(r#"],"k":1}"#), "{left}");
+}
