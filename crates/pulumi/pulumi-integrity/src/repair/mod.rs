@@ -79,40 +79,29 @@ impl Plan {
 /// assert!(verify(&plan.apply(), &VerifyOptions::default()).is_valid());
 /// ```
 pub fn repair(snapshot: &Snapshot, options: &RepairOptions) -> Plan {
-    let check = |snapshot: &Snapshot| verify(snapshot, &VerifyOptions::default().loading(true));
-    let mut report = check(snapshot);
-    let was_valid = report.is_valid();
+    // A report may be larger than the snapshot, so it is kept only in the end.
+    let options_of_check = VerifyOptions::default().loading(true);
+    let is_valid =
+        |snapshot: &Snapshot| verify(snapshot, &options_of_check.clone().first_error(true)).is_valid();
+    let was_valid = is_valid(snapshot);
     let mut work = Work::new(snapshot, options);
     work.unloadable_operations();
-    // Reports may be larger than the snapshot, so there is one at a time.
-    let again = |report: &mut Report, work: &Work<'_>| {
-        *report = Report::default();
-        *report = check(&work.snapshot);
-    };
-    if !work.steps.is_empty() {
-        again(&mut report, &work);
-    }
     let mut round = 0;
-    while !report.is_valid() {
+    while !(work.steps.is_empty() && was_valid || is_valid(&work.snapshot)) {
         if round >= ROUNDS {
-            work.remove_offenders(&report);
+            work.remove_offenders(&verify(&work.snapshot, &options_of_check));
         }
-        report = Report::default();
         // In the end only less is left, so that there is an end.
         if round < 2 * ROUNDS {
             work.mend();
         }
-        again(&mut report, &work);
         round += 1;
     }
-    let checked = work.steps.len();
     if !was_valid {
         work.forget_record();
     }
     work.pending_operations();
-    if work.steps.len() > checked {
-        again(&mut report, &work);
-    }
+    let after = verify(&work.snapshot, &options_of_check);
     let Work { snapshot: repaired, steps, questions, .. } = work;
-    Plan { steps, questions, after: report, repaired }
+    Plan { steps, questions, after, repaired }
 }

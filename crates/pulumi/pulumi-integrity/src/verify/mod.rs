@@ -186,7 +186,10 @@ impl<'a> Checker<'a> {
             checker
         };
         let Ok(()) = in_turn(&starts, known.options.threads, some, |some| {
-            some.findings.into_iter().for_each(|finding| self.push(finding));
+            match self.findings.is_empty() {
+                true => self.findings = some.findings,
+                false => some.findings.into_iter().for_each(|finding| self.push(finding)),
+            }
             self.late.extend(some.late);
             self.out_of_order |= some.out_of_order;
             Ok::<_, Infallible>(())
