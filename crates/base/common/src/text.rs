@@ -50,7 +50,9 @@ pub fn hex(bytes: &[u8]) -> String {
 /// ```
 #[must_use]
 pub fn one_line(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_hidden) {
+    // Nearly all text is of these alone.
+    let is_plain = |byte: u8| (b' '..=b'~').contains(&byte);
+    if text.bytes().all(is_plain) || !text.chars().any(is_hidden) {
         return text.into();
     }
     let mut out = String::with_capacity(text.len() + 16);
