@@ -40,9 +40,8 @@ pub(super) fn find<'a>(
         MergeBase::Given(base) => Ok(FoundBase::Other(base)),
         MergeBase::Detect(_) if stored.serial < errored.serial => Ok(FoundBase::Stored),
         MergeBase::Detect(files) => {
-            let older = |file: &&File| {
-                file.lineage == stored.lineage && file.serial < stored.serial && file.serial < errored.serial
-            };
+            // The stored state is not older than the other one here.
+            let older = |file: &&File| file.lineage == stored.lineage && file.serial < errored.serial;
             let youngest = files.iter().filter(older).max_by_key(|file| file.serial);
             let needed = MergeError::BaseNeeded { stored: stored.serial, errored: errored.serial };
             youngest.map(FoundBase::Other).ok_or(needed)

@@ -196,10 +196,7 @@ impl Pattern {
             pieces.push(unquote(word, index.at + begin, &piece)?);
             begin = star + 1;
         }
-        match pieces.as_slice() {
-            [one] => Ok(KeyPattern::Exact(InstanceKey::string(one))),
-            _ => self.glob(word, index.at, pieces).map(KeyPattern::Text),
-        }
+        self.glob(word, index.at, pieces).map(KeyPattern::Text)
     }
 
     fn glob(&mut self, word: &Word<'_>, at: usize, pieces: Vec<String>) -> Result<Glob, Misplaced> {

@@ -32,6 +32,7 @@ fn a_script_that_cannot_be_read_says_line_and_column() {
         ),
         ("rm a*.b]", "line 1, column 8: expected a dot, or the end"),
         ("rm a*.b[\"x\"", "line 1, column 8: this bracket is not closed; end it with `]`"),
+        (r#"rm a*.b["x*\q"]"#, "line 1, column 12: invalid"),
         ("rm a*.b[-1]", "line 1, column 9: a key is a whole number, a quoted text, or `*`"),
         ("rm data.*", "line 1, column 10: this has to go on with the type and name of a resource"),
         ("rm a*[0].b", "line 1, column 11: this has to go on with the type and name of a resource"),
@@ -121,6 +122,38 @@ fn select_finds_what_a_statement_would_mean() {
         }
     }
     assert_eq!(editor.select("a.b.").unwrap_err().line, 1);
+}
+
+#[test]
+fn a_quote_in_a_key_is_written_with_a_backslash_in_patterns_too() {
+    let state = [r#"t.a["x\"1"]"#, r#"t.a["x\\"]"#, r#"t.a["x\\y"]"#, r#"t.a["xy"]"#];
+    let document = document(&state);
+    let editor = Editor::on_document(&document);
+    for (pattern, found) in [
+        (r#"t.*["x\"*"]"#, &state[..1]),
+        (r#"t.*["x\\"]"#, &state[1..2]),
+        (r#"t.*["x\\*"]"#, &state[1..3]),
+        (r#"t.*["xy"]"#, &state[3..]),
+    ] {
+        let expected: Vec<_> = found.iter().map(|text| at(text)).collect();
+        assert_eq!(editor.select(pattern).unwrap(), expected, "{pattern}");
+    }
+}
+
+#[test]
+fn a_taint_passes_over_what_is_missing_and_nothing_else() {
+    let document = document(STATE);
+    let run = |script: &str, skip: bool| {
+        let script = Script::parse(script).unwrap();
+        let mut editor = Editor::on_document(&document);
+        let report = editor.run(&script, &ScriptOptions::default().skip_missing(skip));
+        report.map(|report| report.changes()).map_err(|error| error.to_string())
+    };
+    assert_eq!(run("taint t.gone t.a", true), Ok(1));
+    assert!(run("taint t.gone t.a", false).unwrap_err().contains("t.gone"));
+    // What is not tainted is there.
+    let said = run("untaint t.a t.gone", true).unwrap_err();
+    assert!(said.contains("t.a") && said.contains("not tainted"), "{said}");
 }
 
 #[test]

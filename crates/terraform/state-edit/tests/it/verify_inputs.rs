@@ -184,29 +184,74 @@ fn reports_never_hold_secrets() {
     assert!(!format!("{report:?}").contains("hunter2"));
 }
 
+/// The sensitive paths of an object with these attributes that lead to nothing, as they are shown. The steps of a path
+/// stand between dots; a number is the position in a list.
+fn leading_nowhere(attributes: &str, paths: &[&str]) -> Vec<String> {
+    let step = |step: &str| match step.parse::<u64>() {
+        Ok(at) => format!(r#"{{"type": "index", "value": {{"value": {at}, "type": "number"}}}}"#),
+        Err(_) => format!(r#"{{"type": "get_attr", "value": "{step}"}}"#),
+    };
+    let paths: Vec<String> = paths
+        .iter()
+        .map(|path| format!("[{}]", path.split('.').map(step).collect::<Vec<_>>().join(",")))
+        .collect();
+    let members = format!(r#""attributes": {attributes}, "sensitive_attributes": [{}]"#, paths.join(", "));
+    let text = document(&resource("", "a", "").replace(r#""attributes": {}"#, &members));
+    let said = |message: &&str| {
+        let rest = message.strip_prefix("the sensitive path ").unwrap();
+        rest.strip_suffix(" leads to no attribute").unwrap().to_owned()
+    };
+    of_rule(&check(text.as_bytes()), Rule::SensitivePathAbsent).iter().map(said).collect()
+}
+
 #[test]
 fn sensitive_paths_lead_through_the_wrappers_of_dynamic_attributes() {
-    let step = |name: &str| format!(r#"{{"type": "get_attr", "value": "{name}"}}"#);
-    let with = |attributes: &str, names: &[&str]| {
-        let steps: Vec<String> = names.iter().map(|name| step(name)).collect();
-        let members =
-            format!(r#""attributes": {attributes}, "sensitive_attributes": [[{}]]"#, steps.join(", "));
-        let text = document(&resource("", "a", "").replace(r#""attributes": {}"#, &members));
-        of_rule(&check(text.as_bytes()), Rule::SensitivePathAbsent).len()
-    };
     let wrapped = r#"{"input": {"value": {"in": {"pw": "x"}}, "type": ["object", {}]}, "b": {"value": {}, "type": "x"}}"#;
-    for (names, missing) in [
-        (&["input"][..], 0),
-        (&["input", "in"], 0),
-        (&["input", "in", "pw"], 0),
-        (&["input", "value"], 0),
-        (&["input", "gone"], 1),
-        (&["input", "in", "gone"], 1),
-        (&["b", "type"], 0),
+    for (path, missing) in [
+        ("input", 0),
+        ("input.in", 0),
+        ("input.in.pw", 0),
+        ("input.value", 0),
+        ("input.gone", 1),
+        ("input.in.gone", 1),
+        ("b.type", 0),
+        ("b.type.x", 0),
     ] {
-        assert_eq!(with(wrapped, names), missing, "{names:?}");
+        assert_eq!(leading_nowhere(wrapped, &[path]).len(), missing, "{path}");
     }
-    assert_eq!(with(r#"{"input": {"value": {"pw": 1}, "kind": "x"}}"#, &["input", "pw"]), 1);
+    let both = ["input.value", "input.in.pw", "b.gone"];
+    assert_eq!(leading_nowhere(wrapped, &both), ["b.gone"], "one path hides no other");
+    assert_eq!(
+        leading_nowhere(r#"{"input": {"value": {"pw": 1}, "kind": "x"}}"#, &["input.pw"]),
+        ["input.pw"]
+    );
+    // No provider nests as deep as wrappers are looked for.
+    for (outer, missing) in [(64, 0), (65, 1)] {
+        let attributes = format!(
+            r#"{}{{"value": {{"pw": 1}}, "type": "x"}}{}"#,
+            r#"{"a": "#.repeat(outer),
+            "}".repeat(outer)
+        );
+        let path = format!("{}pw", "a.".repeat(outer));
+        assert_eq!(leading_nowhere(&attributes, &[&path]).len(), missing, "{outer}");
+    }
+}
+
+#[test]
+fn sensitive_paths_lead_to_elements_by_their_position() {
+    let list = r#"{"list": [{"a": 1}, {"a": 1, "b": 2}], "none": null, "empty": {}}"#;
+    for (path, shown) in [
+        ("list.1.b", None),
+        ("list.0.b", Some("list[…].b")),
+        ("list.2", Some("list[…]")),
+        ("none.x", None),
+        ("empty.x", Some("empty.x")),
+    ] {
+        assert_eq!(leading_nowhere(list, &[path]), Vec::from_iter(shown), "{path}");
+    }
+    let names = |count: usize| vec!["n"; count].join(".");
+    assert_eq!(leading_nowhere("{}", &[&names(16)]), [names(16)]);
+    assert_eq!(leading_nowhere("{}", &[&names(17)]), [names(16) + "…"], "long paths are shortened");
 }
 
 #[test]
