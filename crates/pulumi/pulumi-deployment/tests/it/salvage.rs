@@ -198,6 +198,12 @@ fn faults_that_do_not_count_hide_none_that_do() {
     let salvaged = salvage_map(&text, CiphertextCheck::Unchecked).unwrap();
     assert_eq!((salvaged.faults.len(), salvaged.more, salvaged.unloadable), (0, 1, 1));
     assert!(decode_map(&text).is_err());
+    let (deep, sealed) = (too_deep(1), signed(SECRET, r#","ciphertext":"x""#));
+    let all = format!("{bad},{bad},{sealed},{sealed},{sealed},{deep}");
+    let repeated = format!(r#"{{"a":[{all}],"a":1,"b":[{all}],"c":[{all}]}}"#);
+    let salvaged = salvage_value(&raw(&format!("[{all},{repeated}]")), CiphertextCheck::NoManager).unwrap();
+    assert_eq!((salvaged.faults.len(), salvaged.more), (18, 0));
+    assert_eq!((salvaged.unloadable, salvaged.undecryptable), (15, 9));
     let secret = signed(SECRET, &format!(r#","x":[{many}],"x":1,"plaintext":"2""#));
     assert_eq!(decode_map(&raw(&format!(r#"{{"s":{secret}}}"#))).unwrap().len(), 1);
     let inner = format!("{:?}", format!(r#"{{"a":[{many}],"a":1,"b":{bad}}}"#));

@@ -85,21 +85,20 @@ impl Faults {
     }
 }
 
-/// What keeps the values of a member from being loaded; nothing if nothing does.
+/// What is wrong with the values of a member, if it is there and has not been decoded.
 pub(crate) fn faults(values: Values, resource: &Resource, check: CiphertextCheck<'_>) -> Option<Faults> {
     let raw = values.raw(resource)?;
     let found = match values {
         Values::Trigger => salvage_value(raw, check).map(Faults::of),
         _ => salvage_map(raw, check).map(Faults::of),
     };
-    let found = found.unwrap_or_else(|error| Faults {
+    Some(found.unwrap_or_else(|error| Faults {
         errors: vec![error],
         more: 0,
         unloadable: 1,
         undecryptable: 0,
         left: None,
-    });
-    (found.more > 0 || !found.errors.is_empty()).then_some(found)
+    }))
 }
 
 /// How ciphertexts of a snapshot are looked at.

@@ -195,6 +195,18 @@ fn load_errors_come_before_those_of_the_verifier() {
 }
 
 #[test]
+fn damaged_ciphertexts_come_after_all_else_that_is_read() {
+    let damaged = format!(r#"{{"s":{{"{SIG}":"{SECRET}","ciphertext":"QUJ"}}}}"#);
+    let mut made = with_inputs(&format!(r#"{{"v":{{"{SIG}":"foobar"}}}}"#));
+    made.resource_mut(0).unwrap().inputs = Properties::Raw(raw(&damaged));
+    made.secrets_provider = provider("service", "{}");
+    let report = check(&made);
+    let paths: Vec<&str> = report.findings.iter().map(|one| one.path.as_str()).collect();
+    assert_eq!(paths, ["resources[1].inputs.v", "resources[0].inputs.s"]);
+    assert_eq!(report.original_error(), Some("unrecognized signature 'foobar' in property map"));
+}
+
+#[test]
 fn all_that_a_resource_lacks_is_found_at_once_in_the_order_of_reading() {
     let checked = |nameless: bool, typeless: bool| {
         let mut made = snapshot(&["a(~ #1)"]);
