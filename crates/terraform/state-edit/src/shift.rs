@@ -1,10 +1,12 @@
 //! Moves whose addresses are worked out: whether they can all happen, and making them happen.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use groundstate_states::Resource;
-use groundstate_states::addr::{AbsResource, AbsResourceInstance, InstanceKey, ModuleInstance, Target};
+use groundstate_states::addr::{
+    AbsResource, AbsResourceInstance, InstanceKey, Module, ModuleInstance, Target,
+};
 
 use super::error::MoveError;
 use super::moves::Resolved;
@@ -187,17 +189,20 @@ fn check_modules(
     sources: &AddressSet,
     resolved: &[Resolved],
 ) -> Result<(), MoveError> {
-    let of_modules = || resolved.iter().filter(|pair| pair.is_of_module());
-    let dests: HashSet<&ModuleInstance> =
-        of_modules().flat_map(|pair| &pair.lines).map(|(_, to)| to.module()).collect();
-    if dests.is_empty() {
-        return Ok(());
+    let mut dests: HashMap<&ModuleInstance, &Resolved> = HashMap::new();
+    for pair in resolved.iter().filter(|pair| pair.is_of_module()) {
+        for (_, to) in &pair.lines {
+            dests.entry(to.module()).or_insert(pair);
+        }
     }
-    let stays =
-        |address: &AbsResource| dests.contains(&address.module) && !sources.resources.contains(address);
-    let Some(taken) = working_set.addresses().into_iter().find(stays) else { return Ok(()) };
-    let into = of_modules().find(|pair| pair.lines.iter().any(|(_, to)| *to.module() == taken.module));
-    into.map_or(Ok(()), |pair| Err(exists(pair, &Target::Module(taken.module.clone()))))
+    let taken = |address: &AbsResource| {
+        let pair = dests.get(&address.module).filter(|_| !sources.resources.contains(address))?;
+        Some(exists(pair, &Target::Module(address.module.clone())))
+    };
+    let calls: BTreeMap<Module, &ModuleInstance> =
+        dests.keys().map(|module| (module.to_config(), *module)).collect();
+    let mut there = calls.values().flat_map(|module| working_set.lookup().inside(module));
+    there.find_map(|address| taken(&address)).map_or(Ok(()), Err)
 }
 
 fn exists(pair: &Resolved, taken: &Target) -> MoveError {

@@ -35,6 +35,8 @@ const SEARCHES: usize = 4;
 pub(super) struct WorkingSet<'d> {
     pub(super) source: Source<'d>,
     pub(super) changed: Changed,
+    /// The addresses that changed, some of them not any more, by what they are called inside their module.
+    changed_by_name: HashMap<addr::Resource, BTreeSet<AbsResource>>,
     mentions: OnceLock<Mentions>,
     /// How many pairs of words the document has been searched for.
     searched: usize,
@@ -53,6 +55,7 @@ impl<'d> WorkingSet<'d> {
         Self {
             source,
             changed: Changed::new(),
+            changed_by_name: HashMap::new(),
             mentions: OnceLock::new(),
             searched: 0,
             new_mentions: HashMap::new(),
@@ -96,7 +99,7 @@ impl<'d> WorkingSet<'d> {
         self.unread.insert(address.clone());
         if !self.changed.contains_key(address) {
             let Some(original) = self.original(address)? else { return Ok(None) };
-            self.changed.insert(address.clone(), Some(original));
+            self.change(address.clone(), Some(original));
         }
         Ok(self.changed.get_mut(address).and_then(Option::as_mut).map(Arc::make_mut))
     }
@@ -110,6 +113,11 @@ impl<'d> WorkingSet<'d> {
                 None => lookup.remove(&address),
             }
         }
+        self.change(address, resource);
+    }
+
+    fn change(&mut self, address: AbsResource, resource: Option<Arc<Resource>>) {
+        self.changed_by_name.entry(address.resource.clone()).or_default().insert(address.clone());
         self.changed.insert(address, resource);
     }
 
@@ -211,9 +219,9 @@ impl<'d> WorkingSet<'d> {
         });
         let of_source = by_name.get(&config.resource).into_iter().flatten();
         let unchanged = of_source.filter(|address| !self.changed.contains_key(*address));
-        let changed =
-            self.changed.iter().filter(|(_, resource)| resource.is_some()).map(|(address, _)| address);
-        let all = unchanged.chain(changed.filter(|address| address.resource == config.resource));
+        let changed = self.changed_by_name.get(&config.resource).into_iter().flatten();
+        let is_there = |address: &&AbsResource| self.changed.get(*address).is_some_and(Option::is_some);
+        let all = unchanged.chain(changed.filter(is_there));
         all.filter(|address| config.module.is_module_of(&address.module)).cloned().collect()
     }
 

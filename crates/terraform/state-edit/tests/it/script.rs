@@ -1,5 +1,7 @@
 //! Scripts: what patterns match, what is put into destinations, and what is refused where.
 
+use std::time::{Duration, Instant};
+
 use groundstate_state_edit::{Editor, OpenState, Script, ScriptFault, ScriptOptions};
 
 use crate::support::{at, document, lines, operate};
@@ -104,6 +106,15 @@ fn whole_resources_are_matched_without_brackets() {
         ],
     );
     check("mv data.*.* data.$1.image", &[STATE[0]], &["data.aws_ami.image"]);
+    check(
+        "mv *.web_a $1.new[3]",
+        &[STATE[1], STATE[2], STATE[9]],
+        &[
+            "aws_db.new[3]",
+            "aws_instance.new[3]: aws_db.new",
+            r#"module.old["b c"].aws_instance.x: aws_db.new"#,
+        ],
+    );
 }
 
 #[test]
@@ -329,4 +340,28 @@ fn a_script_is_the_same_as_its_statements_by_themselves() {
     by_hand.write_to(state.serial(), &mut b).unwrap();
     assert_eq!(a, b);
     assert_eq!(by_script.preview().unwrap(), by_hand.preview().unwrap());
+}
+
+#[test]
+fn many_patterns_take_no_more_than_linear_time() {
+    let duration = |count: usize, resource: fn(usize) -> String, statement: fn(usize) -> String| {
+        let state: Vec<String> = (0..count).map(resource).collect();
+        let document = document(&state.iter().map(String::as_str).collect::<Vec<_>>());
+        let script = Script::parse(&(0..count).map(statement).collect::<Vec<_>>().join("\n")).unwrap();
+        let start = Instant::now();
+        let mut editor = Editor::on_document(&document);
+        let report = editor.run(&script, &ScriptOptions::default()).unwrap();
+        assert_eq!(report.changes(), count);
+        start.elapsed()
+    };
+    let check = |resource, statement| {
+        let (short, long) = (duration(500, resource, statement), duration(4000, resource, statement));
+        assert!(long < short * 8 * 3 + Duration::from_secs(1), "{short:?} for 500 and {long:?} for 4000");
+    };
+    check(|i| format!("t.a{i}_x"), |i| format!("mv t.a{i}_* t.b{i}_$1"));
+    check(|i| format!("t{i}.x"), |i| format!("mv t{i}.*x t{i}.${{1}}y"));
+    check(
+        |i| format!("module.m{i}.module.n.t.x{i}"),
+        |i| format!("mv module.m{i}.module.n* module.m{i}.module.o$1"),
+    );
 }

@@ -36,6 +36,11 @@ fn a_script_that_cannot_be_read_says_line_and_column() {
         ("rm a*.b[-1]", "line 1, column 9: a key is a whole number, a quoted text, or `*`"),
         ("rm data.*", "line 1, column 10: this has to go on with the type and name of a resource"),
         ("rm a*[0].b", "line 1, column 11: this has to go on with the type and name of a resource"),
+        ("mv a.* a.$1[x]", "line 1, column 13: a key is a whole number, a quoted text, or one reference"),
+        (
+            "mv a.* a.$1[9223372036854775808]",
+            "line 1, column 13: a key is a whole number, a quoted text, or one reference",
+        ),
         ("mv a.* a.${2}", "line 1, column 10: $2 refers to nothing: the source has 1 wildcards"),
         ("mv a.*[*] a.$1[\"$3\"]", "line 1, column 17: $3 refers to nothing: the source has 2 wildcards"),
         (
