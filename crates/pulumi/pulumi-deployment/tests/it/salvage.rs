@@ -1,7 +1,7 @@
 //! Properties of which parts cannot be read.
 
 use groundstate_pulumi_deployment::{
-    CiphertextCheck, PropertyErrorKind, UNREADABLE, decode_map, salvage_map, salvage_value,
+    CiphertextCheck, PropertyErrorKind, UNREADABLE, decode_map, decode_value, salvage_map, salvage_value,
 };
 use groundstate_pulumi_snapshot::{PropertyValue, RawJson};
 use proptest::prelude::*;
@@ -101,6 +101,8 @@ fn only_the_last_of_equal_names_has_to_be_readable() {
         raw(&format!(r#"{{"a":{bad},"a":1,"o":{{"{SIG}":"{SECRET}","x":{bad},"x":1,"plaintext":"2"}}}}"#));
     assert!(salvage_map(&good, CiphertextCheck::Unchecked).unwrap().faults.is_empty());
     assert_eq!(decode_map(&good).unwrap().len(), 2);
+    let alone = decode_value(&good).unwrap();
+    assert_eq!(alone.as_object().and_then(|map| map.get("a")), Some(&PropertyValue::from(1.0)));
     let text = format!(r#"{{"a":1,"a":{bad}}}"#);
     let salvaged = salvage_map(&raw(&text), CiphertextCheck::Unchecked).unwrap();
     assert_eq!(salvaged.faults.len(), 1);
