@@ -41,6 +41,10 @@ fn a_script_that_cannot_be_read_says_line_and_column() {
             "mv a.* a.$1[9223372036854775808]",
             "line 1, column 13: a key is a whole number, a quoted text, or one reference",
         ),
+        ("mv a.* a.x$2", "line 1, column 11: $2 refers to nothing: the source has 1 wildcards"),
+        (r#"mv a.*_* a.b["$1xy\q$2"]"#, "line 1, column 19: invalid"),
+        (r#"mv a.*_* a.b["$1xy\q"]"#, "line 1, column 19: invalid"),
+        ("mv a.b a.x*", "line 1, column 11: a destination has no wildcards"),
         ("mv a.* a.${2}", "line 1, column 10: $2 refers to nothing: the source has 1 wildcards"),
         ("mv a.*[*] a.$1[\"$3\"]", "line 1, column 17: $3 refers to nothing: the source has 2 wildcards"),
         (

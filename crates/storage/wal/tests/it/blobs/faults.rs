@@ -85,6 +85,27 @@ async fn batches_that_wait_share_an_object() {
 }
 
 #[tokio::test]
+async fn a_batch_that_its_caller_gives_up_before_its_turn_is_not_sent() {
+    let faulty = FaultyBlobs::new(MemoryBlobs::new("bucket"));
+    let (journal, writer) = begun(&faulty).await;
+    let [first, second, third] = ["first", "second", "third"].map(record);
+    faulty.fail_puts(&[Fault::NeverAnswer]);
+    let mut slow = writer.append(std::slice::from_ref(&first));
+    let mut waiting = writer.append(std::slice::from_ref(&second));
+    std::future::poll_fn(|context| {
+        assert!(slow.as_mut().poll(context).is_pending());
+        assert!(slow.as_mut().poll(context).is_pending());
+        assert!(waiting.as_mut().poll(context).is_pending());
+        assert!(waiting.as_mut().poll(context).is_pending());
+        std::task::Poll::Ready(())
+    })
+    .await;
+    drop((waiting, slow));
+    assert_eq!(writer.append(std::slice::from_ref(&third)).await.unwrap().first.get(), 1);
+    assert_eq!(texts(&journal).await, ["first", "third"]);
+}
+
+#[tokio::test]
 async fn a_lost_answer_is_settled_by_looking() {
     let faulty = FaultyBlobs::new(MemoryBlobs::new("bucket"));
     let (journal, writer) = begun(&faulty).await;
@@ -130,10 +151,16 @@ async fn a_missing_object_is_refused_by_its_name() {
         writer.append(&[record(&at.to_string())]).await.unwrap();
     }
     let listed = faulty.inner().list("j/", &ListOptions::default()).await.unwrap();
-    let missing = &listed.blobs[listed.blobs.len() - 3].name;
-    faulty.inner().delete(&Key::parse(missing).unwrap(), &DeleteOptions::default()).await.unwrap();
-    let error = read_all(&journal).await.unwrap_err();
-    assert!(error.kind() == ErrorKind::Corrupt && error.to_string().contains(missing.as_str()), "{error}");
+    // The first one is the base.
+    for at in [listed.blobs.len() - 3, 0] {
+        let missing = &listed.blobs[at].name;
+        faulty.inner().delete(&Key::parse(missing).unwrap(), &DeleteOptions::default()).await.unwrap();
+        let error = read_all(&journal).await.unwrap_err();
+        assert!(
+            error.kind() == ErrorKind::Corrupt && error.to_string().contains(missing.as_str()),
+            "{error}"
+        );
+    }
 }
 
 #[tokio::test]
