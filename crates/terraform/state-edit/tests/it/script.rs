@@ -355,8 +355,13 @@ fn many_patterns_take_no_more_than_linear_time() {
         start.elapsed()
     };
     let check = |resource, statement| {
-        let (short, long) = (duration(500, resource, statement), duration(4000, resource, statement));
-        assert!(long < short * 8 * 3 + Duration::from_secs(1), "{short:?} for 500 and {long:?} for 4000");
+        // What else the machine does can make one of them look slow, but not each.
+        let is_linear = (0..3).any(|_| {
+            let (short, long) = (duration(500, resource, statement), duration(4000, resource, statement));
+            println!("{short:?} for 500 and {long:?} for 4000");
+            long < short * 8 * 3 + Duration::from_secs(2)
+        });
+        assert!(is_linear);
     };
     check(|i| format!("t.a{i}_x"), |i| format!("mv t.a{i}_* t.b{i}_$1"));
     check(|i| format!("t{i}.x"), |i| format!("mv t{i}.*x t{i}.${{1}}y"));
