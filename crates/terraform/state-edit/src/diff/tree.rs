@@ -247,3 +247,6 @@ fn into_element<'p>(secrets: &[Secret<'p>], index: usize) -> Vec<Secret<'p>> {
     };
     secrets.iter().filter_map(enter).collect()
 }
+
+#[cfg(test)]
+mod tests;

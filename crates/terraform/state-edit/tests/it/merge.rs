@@ -144,7 +144,7 @@ fn what_belongs_to_the_document_is_taken_from_the_side_that_changed_it() {
     };
     expected(&changed, merged(same.clone(), &changed).unwrap());
     expected(&changed, merged(changed.clone(), &same).unwrap());
-    // The writer and the checks of the stored state stay where both changed them; of other members nobody knows.
+    // The writer and the checks of the stored state stay where both changed them; other members are not understood.
     let stored = whole(3, "1.11.0", "b", "error");
     expected(&stored, merged(stored.clone(), &changed).unwrap());
     let error = merged(whole(3, "1.9.0", "c", "pass"), &changed).unwrap_err();
