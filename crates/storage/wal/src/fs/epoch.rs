@@ -225,24 +225,24 @@ impl Keeper {
             return Err(self.error(ErrorKind::Internal, Op::Append));
         };
         let mut bytes = Vec::with_capacity(frame_len(records.iter().copied()));
-        let made = push_frame(&mut bytes, kind, *next, records, &salt(*epoch, *number));
+        push_frame(&mut bytes, kind, *next, records, &salt(*epoch, *number)).map_err(|_| {
+            let error = Error::new(ErrorKind::Invalid, Op::Append, self.folder.display());
+            error.because("the batch is too long, split it")
+        })?;
         let before = *end;
-        let written = if made.is_ok() { file.write_all(&bytes) } else { Ok(()) };
-        let synced = written.is_ok().then(|| file.sync_data());
-        if made.is_ok() && matches!(synced, Some(Ok(()))) {
+        let written = file.write_all(&bytes);
+        let is_written = written.is_ok();
+        let Err(error) = written.and_then(|()| file.sync_data()) else {
             *end = before.saturating_add(bytes.len() as u64);
             return Ok(());
-        }
+        };
         // The part that was written goes, so that the next batch stands where this one would have.
         let back = file.set_len(before).and_then(|()| io::Seek::seek(file, io::SeekFrom::Start(before)));
-        match (made, written, synced) {
-            (Err(_), ..) => {
-                Err(self.error(ErrorKind::Invalid, Op::Append).because("the batch is too long, split it"))
-            }
-            (_, Err(error), _) if back.is_ok() => Err(failed(Op::Append, self.folder.display(), error)),
-            (_, Err(error), _) | (_, _, Some(Err(error))) => Err(self.end(Op::Append, error)),
-            _ => Err(self.error(ErrorKind::Internal, Op::Append)),
+        // After a sync that failed nothing tells what the disk holds.
+        if is_written || back.is_err() {
+            return Err(self.end(Op::Append, error));
         }
+        Err(failed(Op::Append, self.folder.display(), error))
     }
 
     /// Begins the next segment.
