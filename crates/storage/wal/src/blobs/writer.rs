@@ -334,7 +334,7 @@ impl BlobWriter {
             return Ok(());
         }
         let number = tip.number.saturating_add(1);
-        let next = Tip { number, base: 0, next: Position::START, ..tip };
+        let next = Tip { number, base: 0, ..tip };
         self.commit(Op::Clear, FrameKind::Clear, next, &[], Vec::new()).await?;
         self.sweep(Op::Clear, number).await;
         Ok(())
