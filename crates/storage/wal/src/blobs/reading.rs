@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::poll_fn;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::task::Poll;
 
@@ -67,9 +68,9 @@ impl Objects {
         drop(self.store.delete(&key, &DeleteOptions::default()).await);
     }
 
-    /// Some objects that follow each other, up to the first that is not there.
-    pub(crate) async fn get_some(&self, op: Op, from: u64) -> Result<Vec<Object>> {
-        let numbers = (from..).take(AT_ONCE);
+    /// The first of these objects, up to one that is not there.
+    pub(crate) async fn get_some(&self, op: Op, numbers: RangeInclusive<u64>) -> Result<Vec<Object>> {
+        let numbers = numbers.take(AT_ONCE);
         let mut running: Vec<_> = numbers.map(|number| (Box::pin(self.get(op, number)), None)).collect();
         poll_fn(|context| {
             let mut is_done = true;
@@ -108,5 +109,13 @@ impl Objects {
     pub(crate) fn missing(&self, op: Op, number: u64) -> Error {
         let place = format!("the object {}{number:016x}", self.prefix);
         Error::new(ErrorKind::Corrupt, op, self).because("an object is missing").at(place)
+    }
+
+    /// The error of an object whose records are not those that come next.
+    pub(crate) fn out_of_order(&self, op: Op, number: u64) -> Error {
+        let place = format!("the object {}{number:016x}", self.prefix);
+        Error::new(ErrorKind::Corrupt, op, self)
+            .because("its records do not follow those before it")
+            .at(place)
     }
 }

@@ -13,6 +13,7 @@ use groundstate_blobs::{BlobStore, Key};
 use groundstate_common::IdSource;
 
 use super::failure::failed;
+use super::object::Tip;
 use super::reading::Objects;
 use super::writer::BlobWriter;
 
@@ -95,12 +96,22 @@ impl BlobJournal {
                 let base = object.records.into_iter().next().unwrap_or_default();
                 return Ok(Some(Head::new(epoch, base)));
             }
-            if self.objects.tip(Op::Read).await?.is_some_and(|now| now.base == tip.base) {
+            if self.is_stored(tip).await? {
                 return Err(self.objects.missing(Op::Read, tip.base));
             }
         }
         let message = "its epochs end faster than they can be read";
         Err(Error::new(ErrorKind::Unavailable, Op::Read, self).because(message))
+    }
+
+    /// Whether the epoch that this tip is in still counts.
+    async fn is_stored(&self, tip: Tip) -> Result<bool> {
+        Ok(self.objects.tip(Op::Read).await?.is_some_and(|now| now.base == tip.base))
+    }
+
+    /// The error of an object, unless the epoch ended while it was read: then there is nothing wrong with it.
+    async fn over_or(&self, tip: Tip, error: Error) -> Result<Page> {
+        if self.is_stored(tip).await? { Err(error) } else { self.is_over() }
     }
 
     async fn page_at(&self, from: &Cursor) -> Result<Page> {
@@ -112,27 +123,28 @@ impl BlobJournal {
         if asked >= tip.next {
             return self.end(tip.next, asked);
         }
-        let mut number = if hint > tip.base { hint } else { tip.base + 1 };
-        let (mut records, mut size, mut place) = (Vec::new(), 0_usize, None);
+        // Without a hint the objects behind the base lead there.
+        let (mut number, mut place) =
+            if hint > tip.base { (hint, asked) } else { (tip.base + 1, Position::START) };
+        let (mut records, mut size) = (Vec::new(), 0_usize);
         while size < PAGE_BYTES && number <= tip.number {
-            let objects = self.objects.get_some(Op::Read, number).await?;
+            let objects = self.objects.get_some(Op::Read, number..=tip.number).await?;
             if objects.is_empty() {
-                let is_same = self.objects.tip(Op::Read).await?.is_some_and(|now| now.base == tip.base);
-                return if is_same { Err(self.objects.missing(Op::Read, number)) } else { self.is_over() };
+                return self.over_or(tip, self.objects.missing(Op::Read, number)).await;
             }
-            for object in objects.into_iter().filter(|object| object.tip.number <= tip.number) {
-                number = object.tip.number + 1;
+            for object in objects {
                 if Epoch::new(object.tip.epoch) != from.epoch() {
                     return self.is_over();
                 }
+                number = object.tip.number + 1;
                 if object.kind != FrameKind::Batch {
                     continue;
                 }
-                // Without a hint the first ones may be before what was asked for; then they have to follow each other.
-                if place.is_some_and(|place| object.first != place) {
-                    return Err(self.objects.missing(Op::Read, object.tip.number - 1));
+                if object.first != place {
+                    let error = self.objects.out_of_order(Op::Read, object.tip.number);
+                    return self.over_or(tip, error).await;
                 }
-                place = Some(object.tip.next);
+                place = object.tip.next;
                 let skip =
                     usize::try_from(asked.get().saturating_sub(object.first.get())).unwrap_or(usize::MAX);
                 for record in object.records.into_iter().skip(skip) {
@@ -141,8 +153,7 @@ impl BlobJournal {
                 }
             }
         }
-        let reached = place.unwrap_or(asked);
-        let next = (reached < tip.next).then(|| Cursor::new(from.epoch(), reached).with_hint((number, 0)));
+        let next = (place < tip.next).then(|| Cursor::new(from.epoch(), place).with_hint((number, 0)));
         Ok(Page::new(records, next))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use groundstate_blobs::{BlobStore, DeleteOptions, Key, ListOptions, MemoryBlobs};
+use groundstate_blobs::{BlobStore, ListOptions, MemoryBlobs};
 use groundstate_common::SequenceIds;
 use groundstate_conformance::{Fault, FaultyBlobs};
 use groundstate_wal::blobs::BlobJournal;
@@ -141,26 +141,6 @@ async fn a_refused_request_leaves_nothing_and_the_writer_goes_on() {
     faulty.fail_puts(&[Fault::Refuse]);
     assert_eq!(writer.begin(&record("another")).await.unwrap_err().kind(), ErrorKind::Unavailable);
     assert_eq!(texts(&journal).await, ["one"]);
-}
-
-#[tokio::test]
-async fn a_missing_object_is_refused_by_its_name() {
-    let faulty = FaultyBlobs::new(MemoryBlobs::new("bucket"));
-    let (journal, writer) = begun(&faulty).await;
-    for at in 0..5 {
-        writer.append(&[record(&at.to_string())]).await.unwrap();
-    }
-    let listed = faulty.inner().list("j/", &ListOptions::default()).await.unwrap();
-    // The first one is the base.
-    for at in [listed.blobs.len() - 3, 0] {
-        let missing = &listed.blobs[at].name;
-        faulty.inner().delete(&Key::parse(missing).unwrap(), &DeleteOptions::default()).await.unwrap();
-        let error = read_all(&journal).await.unwrap_err();
-        assert!(
-            error.kind() == ErrorKind::Corrupt && error.to_string().contains(missing.as_str()),
-            "{error}"
-        );
-    }
 }
 
 #[tokio::test]

@@ -170,6 +170,47 @@ async fn a_writer_that_sleeps_through_any_number_of_takeovers_is_never_told_that
     }
 }
 
+#[tokio::test]
+async fn a_reader_that_sleeps_while_epochs_end_and_begin_reads_one_of_them_as_it_was() {
+    let mut seen = BTreeSet::new();
+    // Before and after each of its requests.
+    for moment in 1..=14 {
+        for clears in [false, true] {
+            let (blobs, ids) = (Arc::new(MemoryBlobs::new("bucket")), Arc::new(SequenceIds::new()));
+            let gate = Arc::new(Gate::default());
+            let plain = || {
+                BlobJournal::new(Arc::<MemoryBlobs>::clone(&blobs), "j/", Arc::<SequenceIds>::clone(&ids))
+                    .unwrap()
+            };
+            let writer = plain().open(&OpenOptions::new("ann")).await.unwrap();
+            writer.begin(&record("base")).await.unwrap();
+            writer.append(&[record("old 1")]).await.unwrap();
+            writer.append(&[record("old 2")]).await.unwrap();
+            *gate.left.lock().unwrap() = Some(moment);
+            let sleeper = journal(&blobs, &gate, &ids);
+            let other = async {
+                gate.reached.notified().await;
+                if clears {
+                    writer.clear().await.unwrap();
+                }
+                writer.begin(&record("another base")).await.unwrap();
+                writer.append(&[record("new")]).await.unwrap();
+                gate.go_on.notify_one();
+            };
+            let (found, ()) = tokio::join!(read_all(&sleeper), other);
+            let found = found.unwrap_or_else(|error| panic!("moment {moment}: {error}")).unwrap();
+            let (base, found) = (found.head.base, texts(&found.records));
+            if base == record("base") {
+                assert_eq!(found, BTreeSet::from(["old 1".to_owned(), "old 2".to_owned()]), "{moment}");
+            } else {
+                assert_eq!((base, &found), (record("another base"), &BTreeSet::from(["new".to_owned()])));
+            }
+            seen.insert(found);
+        }
+    }
+    assert_eq!(seen.len(), 2, "the pauses are before and after the requests that matter");
+}
+
 /// Random pauses, some of them long, from a seed.
 struct Dice(AtomicU64);
 
