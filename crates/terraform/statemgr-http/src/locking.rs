@@ -18,7 +18,7 @@ use crate::store::{HeldLock, HttpStore, Shared};
 const LOOK: &str = "groundstate-locks";
 /// A lock of that kind is released at once. One that is older was left by a process that was killed.
 const LOOK_LASTS: Duration = Duration::from_secs(60);
-/// How often to look again where another client looks.
+/// How often to ask again where another client looks.
 const LOOKS: u32 = 5;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
 
@@ -54,7 +54,7 @@ impl HttpStore {
             }
         }
         let document = document(info);
-        match self.shared.request_lock(OP, &info.id, &document).await? {
+        match self.shared.lock_past_looks(OP, &info.id, &document).await? {
             Taken::Granted => {
                 *self.held() = Some(HeldLock { id: info.id.clone(), document, is_proven: false });
                 Ok(LockGrant::new(info.id.clone()))
@@ -258,21 +258,27 @@ impl Shared {
         let info =
             LockInfo { info: "held for a moment, to see whether the state is locked".to_owned(), ..info };
         let document = document(&info);
-        let mut looks = 0;
-        loop {
-            match self.request_lock(op, &info.id, &document).await? {
-                Taken::Granted => {
-                    let released = self.release(op, &info.id, &document, true).await;
-                    return released.map(|()| None).map_err(|error| self.may_be_left(error, &info.id));
-                }
-                Taken::Held(Some(holder)) if self.is_look(&holder) && looks < LOOKS => {
-                    looks += 1;
+        match self.lock_past_looks(op, &info.id, &document).await? {
+            Taken::Granted => {
+                let released = self.release(op, &info.id, &document, true).await;
+                released.map(|()| None).map_err(|error| self.may_be_left(error, &info.id))
+            }
+            Taken::Held(Some(holder)) => Ok(Some(LockHolder::of(holder))),
+            Taken::Held(None) => Ok(Some(LockHolder::of(LockInfo::default()).without_document())),
+        }
+    }
+
+    /// Asks for the lock, some times more where another client only looks who holds it.
+    async fn lock_past_looks(&self, op: Op, id: &LockId, document: &Bytes) -> Result<Taken> {
+        for _ in 0..LOOKS {
+            match self.request_lock(op, id, document).await? {
+                Taken::Held(Some(holder)) if self.is_look(&holder) => {
                     self.exchange.sleeper.sleep(BETWEEN_LOOKS).await;
                 }
-                Taken::Held(Some(holder)) => return Ok(Some(LockHolder::of(holder))),
-                Taken::Held(None) => return Ok(Some(LockHolder::of(LockInfo::default()).without_document())),
+                taken => return Ok(taken),
             }
         }
+        self.request_lock(op, id, document).await
     }
 
     /// Whether a lock is that of a client that looks who holds it, and is released in a moment.

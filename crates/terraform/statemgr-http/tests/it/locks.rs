@@ -1,5 +1,7 @@
 //! Locks of other programs, refusals that say little, and releases.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use groundstate_statemgr::{ErrorKind, LockId, StateStore, WriteOptions};
 use groundstate_testkit::{Answer, Fault, HttpFlaw, HttpStateServer};
@@ -108,6 +110,13 @@ async fn looking_for_the_holder_leaves_a_free_lock_free_and_a_held_one_held() {
     server.set_lock(PATH, Some(&looked));
     let refused = ours.lock(&info("8")).await.unwrap_err();
     assert!(refused.retriable_at_once(), "{refused}");
+    // It has gone when the lock is asked for again.
+    let release = async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        server.set_lock(PATH, None);
+    };
+    let (grant, ()) = tokio::join!(ours.lock(&info("8")), release);
+    ours.unlock(&grant.unwrap().id).await.unwrap();
     // One that was left by a process which was killed is a lock like any other.
     let old = looked.replace("\"Created\":\"20", "\"Created\":\"19");
     server.set_lock(PATH, Some(&old));
