@@ -31,7 +31,7 @@ pub struct FsJournal {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FsJournalOptions {
-    /// After how many bytes to begin another segment.
+    /// Another segment begins when one has more bytes than this.
     pub segment_bytes: u64,
     /// How many bytes a page has, about.
     pub page_bytes: usize,
@@ -44,7 +44,7 @@ impl Default for FsJournalOptions {
 }
 
 impl FsJournalOptions {
-    /// Begins another segment after so many bytes.
+    /// Begins another segment when one has more bytes than this.
     #[must_use]
     pub fn segment_bytes(mut self, bytes: u64) -> Self {
         self.segment_bytes = bytes;

@@ -129,6 +129,27 @@ async fn a_request_that_got_lost_is_ambiguous_and_comes_first_next_time() {
 }
 
 #[tokio::test]
+async fn opening_is_ambiguous_when_its_request_got_lost_and_not_when_its_answer_did() {
+    let faulty = FaultyBlobs::new(MemoryBlobs::new("bucket"));
+    let (journal, _) = begun(&faulty).await;
+    faulty.fail_puts(&[Fault::LoseRequest]);
+    let error = journal.open(&OpenOptions::new("bob")).await.unwrap_err();
+    assert_eq!(
+        (error.kind(), faulty.calls()),
+        (ErrorKind::Ambiguous, vec!["list", "get", "get", "put", "get"])
+    );
+    faulty.fail_puts(&[Fault::LoseAnswer]);
+    let writer = journal.open(&OpenOptions::new("bob")).await.unwrap();
+    assert_eq!(faulty.calls(), ["list", "get", "get", "put", "get", "get"], "it is not made again");
+    writer.append(&[record("one")]).await.unwrap();
+    faulty.fail_puts(&[Fault::Refuse]);
+    let error = journal.open(&OpenOptions::new("carol")).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unavailable);
+    writer.append(&[record("two")]).await.unwrap();
+    assert_eq!(texts(&journal).await, ["one", "two"]);
+}
+
+#[tokio::test]
 async fn a_refused_request_leaves_nothing_and_the_writer_goes_on() {
     let faulty = FaultyBlobs::new(MemoryBlobs::new("bucket"));
     let (journal, writer) = begun(&faulty).await;

@@ -211,6 +211,60 @@ async fn a_reader_that_sleeps_while_epochs_end_and_begin_reads_one_of_them_as_it
     assert_eq!(seen.len(), 2, "the pauses are before and after the requests that matter");
 }
 
+#[tokio::test]
+async fn of_two_writers_one_of_which_sleeps_while_it_opens_one_is_fenced_and_the_other_goes_on() {
+    let mut newest_are_sleepers = BTreeSet::new();
+    // Moments of its requests, and then of those that follow.
+    for (moment, then) in (1..=6).flat_map(|moment| (1..=4).map(move |then| (moment, then))) {
+        let (blobs, ids) = (Arc::new(MemoryBlobs::new("bucket")), Arc::new(SequenceIds::new()));
+        let gate = Arc::new(Gate::default());
+        let others =
+            BlobJournal::new(Arc::<MemoryBlobs>::clone(&blobs), "j/", Arc::<SequenceIds>::clone(&ids))
+                .unwrap();
+        *gate.left.lock().unwrap() = Some(moment);
+        let sleeper = journal(&blobs, &gate, &ids);
+        let (bob, what) = (OpenOptions::new("bob"), format!("moments {moment} and {then}"));
+        let other = async {
+            gate.reached.notified().await;
+            let writer = others.open(&bob).await.unwrap();
+            *gate.left.lock().unwrap() = Some(then);
+            gate.go_on.notify_one();
+            gate.reached.notified().await;
+            // Removes what was made before, unless the one that sleeps has taken over.
+            let begun = writer.begin(&record("base")).await.is_ok();
+            if begun {
+                writer.append(&[record("of another")]).await.unwrap();
+            }
+            gate.go_on.notify_one();
+            (writer, begun)
+        };
+        let opened = async {
+            let opened = sleeper.open(&OpenOptions::new("ann")).await.unwrap();
+            // So that both pauses happen.
+            *gate.left.lock().unwrap() = None;
+            gate.reached.notify_one();
+            opened
+        };
+        let (opened, (writer, begun)) = tokio::join!(opened, other);
+        let found = opened.position();
+        let (newest, other) = match opened.begin(&record("base of the one that slept")).await {
+            Ok(_) => {
+                assert_eq!(found.is_some(), begun, "{what}: it goes on where the other one ended");
+                (&opened, &writer)
+            }
+            Err(error) => {
+                assert!(begun && error.kind() == ErrorKind::Fenced, "{what}: {error}");
+                (&writer, &opened)
+            }
+        };
+        newest.append(&[record("of the newest")]).await.unwrap();
+        assert_eq!(other.begin(&record("late")).await.unwrap_err().kind(), ErrorKind::Fenced, "{what}");
+        assert!(contents(&others).await.contains("of the newest"), "{what}");
+        newest_are_sleepers.insert(std::ptr::eq(newest, &opened));
+    }
+    assert_eq!(newest_are_sleepers.len(), 2, "the pauses are around the request that decides");
+}
+
 /// Random pauses, some of them long, from a seed.
 struct Dice(AtomicU64);
 

@@ -7,4 +7,5 @@ mod disks;
 mod full;
 mod kills;
 mod messages;
+mod segments;
 mod support;
