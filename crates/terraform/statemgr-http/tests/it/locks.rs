@@ -115,7 +115,8 @@ async fn looking_for_the_holder_leaves_a_free_lock_free_and_a_held_one_held() {
         tokio::time::sleep(Duration::from_millis(100)).await;
         server.set_lock(PATH, None);
     };
-    let (grant, ()) = tokio::join!(ours.lock(&info("8")), release);
+    let info_of_8 = info("8");
+    let (grant, ()) = tokio::join!(ours.lock(&info_of_8), release);
     ours.unlock(&grant.unwrap().id).await.unwrap();
     // One that was left by a process which was killed is a lock like any other.
     let old = looked.replace("\"Created\":\"20", "\"Created\":\"19");
