@@ -10,6 +10,8 @@ use groundstate_wal::fs::{FsJournal, FsJournalOptions};
 use groundstate_wal::{ErrorKind, JournalStore, JournalWriter, OpenOptions, Record, read_all};
 use tempfile::TempDir;
 
+use super::support::names;
+
 const PAGE: usize = 4096;
 
 /// A small file system in memory; only the superuser can make one.
@@ -130,6 +132,9 @@ fn beginning_and_clearing_on_a_full_disk_leave_the_epoch_as_it_was() {
             Err(error) => {
                 failures += 1;
                 assert_eq!(error.kind(), ErrorKind::Unavailable, "{pages} pages: {error}");
+                assert!(error.to_string().contains("the disk is full"), "{error}");
+                let bases = names(journal.folder()).into_iter().filter(|name| name.ends_with(".base"));
+                assert_eq!(bases.count(), 1, "{pages} pages: the base that was not begun is gone");
                 assert_stored(&journal, &acknowledged, &format!("{pages} pages, not begun"));
                 disk.fill_up_to(0);
                 assert_eq!(block_on(writer.clear()).unwrap_err().kind(), ErrorKind::Unavailable);
@@ -166,4 +171,30 @@ fn a_writer_that_finds_no_room_to_take_over_disturbs_no_other() {
     let next = block_on(journal.open(&greedy)).unwrap();
     assert_stored(&journal, &acknowledged, "after a takeover");
     block_on(next.append(&[record(acknowledged.len())])).unwrap();
+}
+
+#[test]
+fn a_takeover_for_which_there_is_too_little_room_says_so_and_loses_nothing() {
+    let Some(disk) = SmallDisk::new() else { return };
+    let journal = disk.journal();
+    let greedy = OpenOptions::new("bob").take_over(true);
+    let acknowledged = [record(0), record(1)];
+    let writer = block_on(journal.open(&greedy)).unwrap();
+    block_on(writer.begin(&record(0))).unwrap();
+    block_on(writer.append(&acknowledged)).unwrap();
+    let mut failures = 0;
+    for pages in 0..6 {
+        disk.fill_up_to(pages * PAGE);
+        if let Err(error) = block_on(journal.open(&greedy)) {
+            failures += 1;
+            assert_eq!(error.kind(), ErrorKind::Unavailable, "{pages} pages: {error}");
+            assert!(error.to_string().contains("the disk is full"), "{pages} pages: {error}");
+        }
+        assert_stored(&journal, &acknowledged, &format!("{pages} pages"));
+        disk.make_room();
+        drop(block_on(journal.open(&greedy)).unwrap());
+        assert_stored(&journal, &acknowledged, &format!("{pages} pages, with room again"));
+    }
+    // Room for the writer and not for its segment, among others.
+    assert!((2..6).contains(&failures), "{failures} of 6 takeovers failed");
 }
