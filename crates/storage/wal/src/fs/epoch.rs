@@ -89,19 +89,26 @@ impl Keeper {
     fn take_over(&mut self) -> Result<()> {
         let io = |error| failed(Op::Open, self.folder.display(), error);
         let listing = Listing::read(&self.folder).map_err(io)?;
+        if listing.writers.last().is_some_and(|last| *last > self.number) {
+            // Since the numbers were listed, newer writers removed the one of this number, which was free again: none of them
+            // looks for it any more.
+            drop(remove(&self.folder.join(names::writer(self.number))));
+            return Err(self.error(ErrorKind::Fenced, Op::Open));
+        }
         for older in listing.writers.range(..self.number) {
             remove(&self.folder.join(names::writer(*older))).map_err(io)?;
         }
         sync_folder(&self.folder).map_err(io)?;
         self.check(Op::Open)?;
         for _ in 0..ATTEMPTS {
-            match self.go_on() {
+            let Err(failure) = self.go_on() else { return Ok(()) };
+            // A newer writer removes what this one reads and prepares.
+            self.check(Op::Open)?;
+            match failure {
                 // A writer that is refused by now has just made a file.
-                Err(ReadFailure::Gone) => self.check(Op::Open)?,
-                Err(ReadFailure::Io(error)) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    self.check(Op::Open)?
-                }
-                outcome => return outcome.map_err(|failure| failure_at(&self.folder, Op::Open, failure)),
+                ReadFailure::Gone => {}
+                ReadFailure::Io(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                failure => return Err(failure_at(&self.folder, Op::Open, failure)),
             }
         }
         Err(self.error(ErrorKind::Unavailable, Op::Open).because("other writers come and go again and again"))
@@ -188,7 +195,7 @@ impl Keeper {
                 Ok(_) => return Ok(epoch),
                 Err(unpublished) if unpublished.error.kind() == io::ErrorKind::AlreadyExists => {}
                 // Named or not, it counts for nothing until the head says so.
-                Err(unpublished) => return Err(failed(Op::Begin, self.folder.display(), unpublished.error)),
+                Err(unpublished) => return Err(self.undone(Op::Begin, unpublished.error)),
             }
         }
         Err(self
@@ -292,7 +299,7 @@ impl Keeper {
     /// Ends the writer: with a mark behind the last batch, so that damage to it is told from a crash. Where nothing is stored,
     /// nothing stays.
     pub(crate) fn close(&mut self) -> Result<()> {
-        if self.over.is_some() || self.check(Op::Close).is_err() {
+        if self.check(Op::Close).is_err() {
             return Ok(());
         }
         let has_batches = self.current.as_ref().is_some_and(|current| current.file.is_some());
@@ -350,7 +357,12 @@ impl Keeper {
         if unpublished.may_be_named {
             return self.end(op, unpublished.error);
         }
-        failed(op, self.folder.display(), unpublished.error)
+        self.undone(op, unpublished.error)
+    }
+
+    /// The error of a step that did not happen. A newer writer removes what this one prepares, so that it is not found.
+    fn undone(&mut self, op: Op, error: io::Error) -> Error {
+        self.check(op).err().unwrap_or_else(|| failed(op, self.folder.display(), error))
     }
 
     fn error(&self, kind: ErrorKind, op: Op) -> Error {

@@ -84,7 +84,7 @@ fn of_writers_that_open_at_once_the_last_one_writes_and_the_others_are_fenced() 
         for outcome in opened {
             match outcome.map(|writer| block_on(writer.begin(&Record::default()))) {
                 Ok(Ok(_)) => begun += 1,
-                Ok(Err(error)) | Err(error) => assert_eq!(error.kind(), ErrorKind::Fenced, "{error}"),
+                Ok(Err(error)) | Err(error) => assert_eq!(error.kind(), ErrorKind::Fenced, "{error:?}"),
             }
         }
         assert_eq!(begun, 1);
