@@ -14,8 +14,17 @@ fn a_place_that_is_no_folder_is_refused_and_left_alone() {
     let path = folder.path().join("a file");
     fs::write(&path, b"precious").unwrap();
     let journal = FsJournal::new(&path);
-    assert!(block_on(journal.open(&OpenOptions::new("ann"))).is_err());
-    assert!(block_on(journal.head()).is_err());
+    let reason = "it is not a folder, or part of its path is none";
+    let error = block_on(journal.open(&OpenOptions::new("ann"))).unwrap_err();
+    assert_eq!(
+        (error.kind(), error.to_string()),
+        (ErrorKind::Invalid, format!("cannot open {journal}: {reason}"))
+    );
+    let error = block_on(journal.head()).unwrap_err();
+    assert_eq!(
+        (error.kind(), error.to_string()),
+        (ErrorKind::Invalid, format!("cannot read {journal}: {reason}"))
+    );
     assert_eq!(fs::read(&path).unwrap(), b"precious");
 }
 
