@@ -147,13 +147,13 @@ impl Segment {
             }
             let bytes = self.bytes.get(..limit).ok_or_else(|| damaged("it is shorter than it was"))?;
             let frame = read_frame(bytes, at, &self.salt).map_err(|error| damaged(say(error)))?;
-            return self.in_order(frame, first).ok_or_else(|| damaged("records are missing before it"));
+            return Self::in_order(frame, first).ok_or_else(|| damaged("records are missing before it"));
         }
         if at == self.bytes.len() {
             return Ok(Next::End);
         }
         match read_frame(&self.bytes, at, &self.salt) {
-            Ok(frame) => self.in_order(frame, first).ok_or_else(|| damaged("records are missing before it")),
+            Ok(frame) => Self::in_order(frame, first).ok_or_else(|| damaged("records are missing before it")),
             Err(error) if frame_follows(&self.bytes, at, &self.salt) => Err(damaged(say(error))),
             Err(_) => {
                 let left = self.bytes.len().saturating_sub(at);
@@ -162,8 +162,8 @@ impl Segment {
         }
     }
 
-    fn in_order(&self, frame: Frame, first: Position) -> Option<Next> {
-        (frame.first == first && frame.end > self.body).then_some(Next::Frame(frame))
+    fn in_order(frame: Frame, first: Position) -> Option<Next> {
+        (frame.first == first).then_some(Next::Frame(frame))
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 
 use groundstate_conformance::block_on;
 use groundstate_wal::fs::FsJournalOptions;
-use groundstate_wal::{ErrorKind, JournalStore, JournalWriter, OpenOptions, Record};
+use groundstate_wal::{Cursor, ErrorKind, JournalStore, JournalWriter, OpenOptions, Record};
 
 use super::support::Folder;
 
@@ -89,4 +89,58 @@ fn of_writers_that_open_at_once_the_last_one_writes_and_the_others_are_fenced() 
         }
         assert_eq!(begun, 1);
     }
+}
+
+/// A journal of four batches, and where its first record is read.
+fn of_four(options: FsJournalOptions) -> (Folder, Cursor) {
+    let folder = Folder::with(options);
+    let writer = block_on(folder.journal().open(&OpenOptions::new("ann"))).unwrap();
+    block_on(writer.begin(&Record::default())).unwrap();
+    ["one", "two", "six", "ten"].iter().for_each(|text| append(&*writer, text).unwrap());
+    let start = block_on(folder.journal().head()).unwrap().unwrap().start();
+    (folder, start)
+}
+
+/// Flips a bit at this place of a segment.
+fn damage(folder: &Folder, segment: u32, at: u64) {
+    let path = folder.path().join(format!("0000000000000001-{segment:08x}.log"));
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[usize::try_from(at).unwrap()] ^= 1;
+    fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn a_page_ends_with_the_batch_that_fills_it() {
+    // A record counts sixteen bytes more than it has.
+    for (bytes, count) in [(19, 1), (20, 2), (38, 2), (39, 3)] {
+        let (folder, start) = of_four(FsJournalOptions::default().page_bytes(bytes));
+        let page = block_on(folder.journal().read(&start)).unwrap();
+        assert_eq!(page.records.len(), count, "{bytes} bytes");
+    }
+}
+
+#[test]
+fn a_page_reads_on_where_the_one_before_ended() {
+    // Neither batches of the same segment that were read, nor segments far behind.
+    for (segment_bytes, segment, at) in [(1 << 20, 0, ONE - 1), (1, 0, ONE - 1), (1, 3, 0)] {
+        let options = FsJournalOptions::default().segment_bytes(segment_bytes).page_bytes(1);
+        let (folder, start) = of_four(options);
+        let journal = folder.journal();
+        let next = block_on(journal.read(&start)).unwrap().next.unwrap();
+        damage(&folder, segment, at);
+        assert_eq!(block_on(journal.read(&next)).unwrap().records, [Record::from(&b"two"[..])]);
+        assert_eq!(block_on(journal.read(&start)).unwrap_err().kind(), ErrorKind::Corrupt);
+    }
+}
+
+#[test]
+fn a_new_writer_reads_the_last_segment_and_readers_are_told_of_damage_before_it() {
+    let (folder, _) = of_four(FsJournalOptions::default().segment_bytes(1));
+    damage(&folder, 1, ONE - 1);
+    let writer = block_on(folder.journal().open(&OpenOptions::new("bob").take_over(true))).unwrap();
+    assert_eq!(writer.position().unwrap().position().get(), 4);
+    append(&*writer, "end").unwrap();
+    let error = folder.contents().unwrap_err();
+    let place = "byte 52 of 0000000000000001-00000001.log";
+    assert_eq!((error.kind(), error.place()), (ErrorKind::Corrupt, Some(place)));
 }
