@@ -93,7 +93,7 @@ fn gather(
 ) -> Option<Request> {
     let size = |batch: &[Record]| batch.iter().map(|record| record.as_bytes().len() + 4).sum::<usize>();
     let mut bytes = size(&group.first()?.0);
-    while bytes < GROUP_BYTES {
+    loop {
         match requests.try_recv().ok()? {
             Request::Append(batch, sender) => {
                 let more = size(&batch);
@@ -106,7 +106,6 @@ fn gather(
             other => return Some(other),
         }
     }
-    None
 }
 
 /// Appends all as one batch. A batch that fails with others is tried alone, as it may be to blame.
@@ -133,5 +132,52 @@ fn append(keeper: &mut Keeper, group: &[(Vec<Record>, Sender<Result<Ack>>)]) -> 
             let alone = |(batch, _): &(Vec<Record>, _)| keeper.append(&batch.iter().collect::<Vec<_>>());
             group.iter().map(alone).collect()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use tokio::sync::oneshot;
+
+    use super::{GROUP_BYTES, Request, gather};
+    use crate::Record;
+
+    fn append(len: usize) -> Request {
+        Request::Append(vec![Record::new(vec![0; len])], oneshot::channel().0)
+    }
+
+    /// How many batches share each sync, where each record takes four bytes beside its own.
+    fn groups(requests: impl IntoIterator<Item = Request>) -> Vec<usize> {
+        let (sender, receiver) = mpsc::channel();
+        requests.into_iter().for_each(|request| sender.send(request).unwrap());
+        let (mut waiting, mut groups) = (None, Vec::new());
+        while let Some(request) = waiting.take().or_else(|| receiver.try_recv().ok()) {
+            let Request::Append(batch, sender) = request else {
+                groups.push(0);
+                continue;
+            };
+            let mut group = vec![(batch, sender)];
+            waiting = gather(&receiver, &mut group);
+            groups.push(group.len());
+        }
+        groups
+    }
+
+    #[test]
+    fn batches_share_a_sync_up_to_its_limit_and_no_further() {
+        let half = GROUP_BYTES / 2 - 4;
+        assert_eq!(groups([half, half, half].map(append)), [2, 1]);
+        assert_eq!(groups([half, half + 1, half].map(append)), [1, 1, 1]);
+        assert_eq!(groups([3 * half, 7, 7].map(append)), [1, 2], "one that is longer has a sync of its own");
+        assert_eq!(groups([7, 7, half, half - 22].map(append)), [4]);
+        assert_eq!(groups([7, 7, half, half - 21].map(append)), [3, 1]);
+    }
+
+    #[test]
+    fn what_is_no_batch_ends_a_group() {
+        let clear = || Request::Clear(oneshot::channel().0);
+        assert_eq!(groups([append(1), append(1), clear(), append(1), append(1)]), [2, 0, 2]);
     }
 }
