@@ -19,9 +19,13 @@ struct SmallDisk(TempDir);
 
 impl SmallDisk {
     fn new() -> Option<Self> {
+        Self::with("size=1m")
+    }
+
+    fn with(limits: &str) -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let mut mount = Command::new("mount");
-        mount.args(["-t", "tmpfs", "-o", "size=1m", "none"]).arg(folder.path()).stderr(Stdio::null());
+        mount.args(["-t", "tmpfs", "-o", limits, "none"]).arg(folder.path()).stderr(Stdio::null());
         if mount.status().is_ok_and(|status| status.success()) {
             return Some(Self(folder));
         }
@@ -197,4 +201,21 @@ fn a_takeover_for_which_there_is_too_little_room_says_so_and_loses_nothing() {
     }
     // Room for the writer and not for its segment, among others.
     assert!((2..6).contains(&failures), "{failures} of 6 takeovers failed");
+}
+
+#[test]
+fn a_writer_for_whose_file_there_is_no_room_says_so_at_once() {
+    let Some(disk) = SmallDisk::with("size=1m,nr_inodes=20") else { return };
+    let journal = disk.journal();
+    let writer = block_on(journal.open(&OpenOptions::new("ann"))).unwrap();
+    block_on(writer.begin(&record(0))).unwrap();
+    let fillers = (0..20).map(|number| disk.0.path().join(format!("filler {number}")));
+    assert!(fillers.map(fs::File::create).any(|made| made.is_err()), "no file can be made any more");
+    let error = block_on(journal.open(&OpenOptions::new("bob").take_over(true))).unwrap_err();
+    let reason = "the disk is full, what was stored is whole";
+    assert_eq!(
+        (error.kind(), error.to_string()),
+        (ErrorKind::Unavailable, format!("cannot open {journal}: {reason}"))
+    );
+    assert_stored(&journal, &[], "without room");
 }
