@@ -141,8 +141,8 @@ mod tests {
 
     use tokio::sync::oneshot;
 
-    use super::{GROUP_BYTES, Request, gather};
-    use crate::Record;
+    use super::{GROUP_BYTES, Keeper, Request, gather};
+    use crate::{ErrorKind, Record};
 
     fn append(len: usize) -> Request {
         Request::Append(vec![Record::new(vec![0; len])], oneshot::channel().0)
@@ -179,5 +179,15 @@ mod tests {
     fn what_is_no_batch_ends_a_group() {
         let clear = || Request::Clear(oneshot::channel().0);
         assert_eq!(groups([append(1), append(1), clear(), append(1), append(1)]), [2, 0, 2]);
+    }
+
+    #[test]
+    fn each_caller_is_told_what_became_of_its_batch_when_all_fail() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut keeper = Keeper::open(&folder.path().join("j"), 1 << 20, "ann", false).unwrap();
+        let group: Vec<_> = (0..3).map(|_| (vec![Record::default()], oneshot::channel().0)).collect();
+        let outcomes = super::append(&mut keeper, &group);
+        let kinds: Vec<_> = outcomes.into_iter().map(|outcome| outcome.unwrap_err().kind()).collect();
+        assert_eq!(kinds, [ErrorKind::NoEpoch; 3]);
     }
 }
