@@ -126,6 +126,51 @@ fn files_that_are_missing_or_swapped_are_refused() {
 }
 
 #[test]
+fn the_base_of_another_epoch_under_the_name_of_this_one_is_refused() {
+    let (folder, other) = (Folder::new(), Folder::new());
+    journal(&folder, &BATCHES);
+    block_on(async {
+        let writer = other.journal().open(&OpenOptions::new("ann")).await.unwrap();
+        for _ in 0..2 {
+            writer.begin(&Record::from(&b"base"[..])).await.unwrap();
+        }
+    });
+    let base = |folder: &Folder| {
+        let name = folder.names().into_iter().find(|name| name.ends_with(".base")).unwrap();
+        folder.path().join(name)
+    };
+    assert_ne!(base(&folder).file_name(), base(&other).file_name());
+    fs::copy(base(&other), base(&folder)).unwrap();
+    let error = folder.contents().unwrap_err();
+    assert!(
+        error.kind() == ErrorKind::Corrupt && error.to_string().contains("the base is damaged"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_told_from_one_that_is_gone() {
+    let without = |part: &str| {
+        let folder = Folder::new();
+        journal(&folder, &BATCHES);
+        let name = folder.names().into_iter().find(|name| name.contains(part)).unwrap();
+        let path = folder.path().join(name);
+        fs::remove_file(&path).unwrap();
+        (folder, path)
+    };
+    for part in ["head-", ".base", ".log"] {
+        let (folder, path) = without(part);
+        fs::create_dir(path).unwrap();
+        let error = folder.contents().unwrap_err();
+        let cause = std::error::Error::source(&error).unwrap().to_string();
+        assert!(error.kind() == ErrorKind::Unavailable && cause.contains("directory"), "{part}: {error}");
+    }
+    let (folder, _) = without(".base");
+    let error = folder.contents().unwrap_err();
+    assert!(error.to_string().contains("its files are replaced faster than they can be read"), "{error}");
+}
+
+#[test]
 fn remains_of_dead_writers_are_swept_up() {
     let folder = Folder::new();
     journal(&folder, &BATCHES);
