@@ -186,12 +186,13 @@ impl Tree {
         Ok(())
     }
 
-    /// Reads the value that a node stands for, or enters it; tells whether it did.
+    /// Reads the value that a node stands for, or enters it if paths lead on; tells whether it did.
     ///
     /// Paths do not mention the wrapper that keeps the type of a dynamic attribute.
     fn enter(&mut self, node: usize, cursor: &mut Cursor<'_>, open: &mut Vec<Frame>) -> Result<bool, Stop> {
+        let leads_on = self.nodes.get(node).is_some_and(|node| !node.children.is_empty());
         // Looking ahead costs as much as the value is long, so it ends where no provider nests any more.
-        if open.len() > MAX_WRAPPED || !is_wrapper(cursor.clone())? {
+        if !leads_on || open.len() > MAX_WRAPPED || !is_wrapper(cursor.clone())? {
             return self.enter_value(node, cursor, open);
         }
         self.found(node, false);
@@ -209,9 +210,10 @@ impl Tree {
         let kind = cursor.kind()?;
         // Below null nothing is known.
         self.found(node, kind == Kind::Null);
+        let leads_on = self.nodes.get(node).is_some_and(|node| !node.children.is_empty());
         let inside = match kind {
-            Kind::Object => Inside::Object,
-            Kind::Array => Inside::List,
+            Kind::Object if leads_on => Inside::Object,
+            Kind::Array if leads_on => Inside::List,
             _ => return cursor.skip().map(|()| false),
         };
         if inside == Inside::List {
