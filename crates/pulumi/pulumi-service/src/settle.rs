@@ -11,6 +11,7 @@ use groundstate_pulumi_snapshot::{Feature, Manifest, Resource, Snapshot, Time};
 use groundstate_versioned::{Head, Lock, NewLock, Step};
 use tracing::{info, warn};
 
+use crate::bucket::{names_service, without_service};
 use crate::deployment::{self, Counts};
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::Op;
@@ -154,18 +155,29 @@ impl Update {
             Some(checkpoint) => Outcome { state: checkpoint.text, changes: BTreeMap::new(), remark: None },
             None => self.replayed(op, running).await?,
         };
+        let path = self.stack.path();
+        if self.stack.bucket().is_some() && names_service(&outcome.state) {
+            let base = deployment::read(op, path, &self.base(op).await?)?;
+            let own = base.snapshot.and_then(|base| base.secrets_provider);
+            outcome.state = without_service(op, path, outcome.state, own)?;
+        }
         if let Some(changes) = self.summary(op).await? {
             outcome.changes = changes;
         }
         Ok(outcome)
     }
 
-    async fn replayed(&self, op: Op, running: &Running) -> Result<Outcome> {
+    /// The state that it began with.
+    async fn base(&self, op: Op) -> Result<Bytes> {
         let stack = &self.stack;
         let reader = stack.versions_document().read().await.map_err(|error| stack.failed(op, error))?;
         let reader = reader.ok_or_else(|| stack.error(ErrorKind::NotFound, op))?;
-        let limit = usize::MAX;
-        let base = reader.collect(limit).await.map_err(|error| stack.failed(op, error))?;
+        reader.collect(usize::MAX).await.map_err(|error| stack.failed(op, error))
+    }
+
+    async fn replayed(&self, op: Op, running: &Running) -> Result<Outcome> {
+        let stack = &self.stack;
+        let base = self.base(op).await?;
         let entries = self.entries(op).await?;
         if entries.is_empty() {
             return Ok(Outcome { state: base, changes: BTreeMap::new(), remark: None });

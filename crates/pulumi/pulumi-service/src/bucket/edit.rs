@@ -4,12 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use groundstate_pulumi_journal::Entry;
 use groundstate_pulumi_protocol::sha256;
 use groundstate_versioned::{Head, Lock, NewLock, Step};
-use serde::Deserialize;
 use tracing::warn;
 
+use super::provider::{check_provider, without_service};
 use super::{BucketLock, StackBucket};
 use crate::checkpoint::CheckpointUpload;
 use crate::deployment::{self, Counts};
@@ -20,7 +19,6 @@ use crate::path::StackPath;
 use crate::record::{Holder, StackRecord, UpdateRequest, UpdateResult};
 use crate::stack::{ImportedState, Stack, StackVersion};
 use crate::stacks::{NewStack, Stacks};
-use crate::update::Update;
 
 /// How long a node has for an edit. Another one releases its lock behind that.
 pub(super) const EDIT: Duration = Duration::from_secs(60);
@@ -110,10 +108,14 @@ impl Stacks {
             Some(state) => Some(deployment::normal(OP, path, state)?),
             None => None,
         };
-        if let Some(state) = &state {
-            Counts::of(OP, path, state)?;
-            check_provider(OP, path, state)?;
-        }
+        let state = match state {
+            Some(state) => {
+                Counts::of(OP, path, &state)?;
+                check_provider(OP, path, &state)?;
+                Some(without_service(OP, path, state, None)?)
+            }
+            None => None,
+        };
         let stack = match self.known_in_bucket(OP, path).await? {
             Some(stack) => stack,
             None => self.adopt(OP, path).await?,
@@ -272,49 +274,3 @@ impl Stack {
 
 /// The kind of updates that only replace the state. Buckets have no history of them.
 pub(super) const IMPORT: &str = "import";
-
-/// The type of the secrets provider of the service.
-const SERVICE: &str = "service";
-
-/// Refuses the secrets provider of the service: who opens the bucket without it could not decrypt the state.
-pub(crate) fn check_provider(op: Op, path: &StackPath, state: &[u8]) -> Result<()> {
-    #[derive(Deserialize)]
-    struct Export {
-        deployment: Deployment,
-    }
-    #[derive(Deserialize)]
-    struct Deployment {
-        #[serde(default)]
-        secrets_providers: Option<Provider>,
-    }
-    let Ok(export) = serde_json::from_slice::<Export>(state) else { return Ok(()) };
-    match export.deployment.secrets_providers {
-        Some(provider) if provider.kind == SERVICE => Err(no_service_secrets(op, path)),
-        _ => Ok(()),
-    }
-}
-
-impl Update {
-    /// The same for an entry of a journal.
-    pub(crate) fn check_secrets(&self, op: Op, entry: &Entry) -> Result<()> {
-        let is_own = entry.secrets_provider.as_ref().is_some_and(|provider| *provider.kind == *SERVICE);
-        match is_own && self.stack.bucket().is_some() {
-            true => Err(no_service_secrets(op, self.stack.path())),
-            false => Ok(()),
-        }
-    }
-}
-
-/// The secrets provider of a state.
-#[derive(Deserialize)]
-struct Provider {
-    #[serde(default, rename = "type")]
-    kind: String,
-}
-
-/// The refusal of secrets that the service encrypts.
-pub(crate) fn no_service_secrets(op: Op, path: &StackPath) -> Error {
-    Error::new(ErrorKind::Invalid, op, path)
-        .because("the stack is in a bucket, and programs that open the bucket could not decrypt secrets of the service")
-        .next_step("use a secrets provider of its own, such as `--secrets-provider passphrase`")
-}

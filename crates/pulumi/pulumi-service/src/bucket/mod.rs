@@ -7,6 +7,7 @@ mod begin;
 mod edit;
 mod end;
 mod list;
+mod provider;
 mod read;
 mod rename;
 
@@ -21,7 +22,7 @@ use crate::error::Result;
 use crate::path::StackPath;
 use crate::record::{UpdateRequest, VersionNote};
 
-pub(crate) use edit::{check_provider, no_service_secrets};
+pub(crate) use provider::{check_provider, names_service, no_service_secrets, without_service};
 pub use read::Export;
 
 /// A bucket that has the stacks of one owner.

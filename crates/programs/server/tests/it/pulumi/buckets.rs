@@ -21,19 +21,19 @@ use serde_json::{Value, json};
 
 use super::dying::{Slow, dies_after};
 
-const ROOT: &str = "urn:pulumi:dev::p::pulumi:pulumi:Stack::p-dev";
+pub(super) const ROOT: &str = "urn:pulumi:dev::p::pulumi:pulumi:Stack::p-dev";
 const CHECKPOINT: &str = ".pulumi/stacks/p/dev.json";
 
 /// A node of a service, and the bucket that it serves as the stacks of `team`.
-struct Node {
-    stacks: Stacks,
+pub(super) struct Node {
+    pub(super) stacks: Stacks,
     clock: Arc<FixedClock>,
     own: Arc<dyn BlobStore>,
     bucket: Arc<dyn BlobStore>,
     context: Context,
 }
 
-fn path(stack: &str) -> StackPath {
+pub(super) fn path(stack: &str) -> StackPath {
     StackPath::new("team", "p", stack).unwrap()
 }
 
@@ -41,7 +41,7 @@ fn name(stack: &str) -> StackRef {
     StackRef::parse(&format!("organization/p/{stack}"), None).unwrap()
 }
 
-fn deployment(urns: &[&str]) -> Value {
+pub(super) fn deployment(urns: &[&str]) -> Value {
     let resources: Vec<Value> = urns
         .iter()
         .map(|urn| json!({"urn": urn, "custom": false, "type": urn.split("::").nth(2).unwrap()}))
@@ -54,13 +54,13 @@ fn deployment(urns: &[&str]) -> Value {
     })
 }
 
-fn checkpoint(urns: &[&str]) -> Bytes {
+pub(super) fn checkpoint(urns: &[&str]) -> Bytes {
     let checkpoint = json!({"stack": "organization/p/dev", "latest": deployment(urns)});
     json!({"version": 3, "checkpoint": checkpoint}).to_string().into()
 }
 
 impl Node {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self::on(Arc::new(MemoryBlobs::new("own")), Arc::new(MemoryBlobs::new("bucket")), clock())
     }
 
@@ -91,13 +91,13 @@ impl Node {
     }
 
     /// The stack as another program sees it.
-    async fn direct(&self, stack: &str) -> DiyStack {
+    pub(super) async fn direct(&self, stack: &str) -> DiyStack {
         let backend = Backend::open(Arc::clone(&self.bucket), self.context.clone(), Options::default()).await;
         backend.unwrap().stack(&name(stack))
     }
 
     /// Another program saves a state.
-    async fn saves(&self, document: Bytes) {
+    pub(super) async fn saves(&self, document: Bytes) {
         self.direct("dev").await.writer(Arc::new(Unguarded)).unchecked().save(document).await.unwrap();
     }
 
@@ -106,11 +106,11 @@ impl Node {
         self.direct("dev").await.lock(&holder, &LockOptions::default()).await
     }
 
-    async fn stack(&self) -> Stack {
+    pub(super) async fn stack(&self) -> Stack {
         self.stacks.stack(&path("dev")).await.unwrap()
     }
 
-    async fn started(&self) -> Result<(Update, Lease)> {
+    pub(super) async fn started(&self) -> Result<(Update, Lease)> {
         let request = UpdateRequest::new("update", "ann", self.clock.now());
         let update = self.stack().await.create_update(&request).await?;
         let lease = update.start(&StartOptions::new(Some(1), "v3.259.0")).await?;
@@ -118,7 +118,7 @@ impl Node {
     }
 
     /// The URNs in the bucket.
-    async fn urns(&self, stack: &str) -> Vec<String> {
+    pub(super) async fn urns(&self, stack: &str) -> Vec<String> {
         let read = self.direct(stack).await.read().await.unwrap().unwrap();
         let document: Value = serde_json::from_slice(&read.bytes).unwrap();
         let resources = document["checkpoint"]["latest"]["resources"].as_array().cloned().unwrap_or_default();
@@ -154,7 +154,7 @@ fn clock() -> Arc<FixedClock> {
 }
 
 /// The entries by which an update makes a resource.
-fn makes(urn: &str) -> [String; 2] {
+pub(super) fn makes(urn: &str) -> [String; 2] {
     let state = json!({"urn": urn, "custom": false, "type": urn.split("::").nth(2).unwrap()});
     let entry = |kind: u64, sequence: u64, state: Value| {
         json!({"version": 1, "kind": kind, "sequenceID": sequence, "operationID": 1, "removeOld": null,
@@ -170,7 +170,7 @@ async fn appends(update: &Update, lease: &Lease, urn: &str) {
     update.append(&lease.token, &entries).await.unwrap();
 }
 
-const MADE: &str = "urn:pulumi:dev::p::my:index:Thing::made";
+pub(super) const MADE: &str = "urn:pulumi:dev::p::my:index:Thing::made";
 
 #[tokio::test]
 async fn an_update_reads_the_bucket_and_leaves_state_backup_and_history_there() {
@@ -540,26 +540,6 @@ async fn lists_go_on_from_the_stacks_of_the_service_to_those_of_buckets() {
     assert_eq!(found, ["ann/p/own", "team/p/a", "team/p/b", "team/p/c"]);
     let again = node.stacks.create(&path("a"), "ann", NewStack::default()).await.unwrap_err();
     assert_eq!(again.kind(), ErrorKind::Exists);
-}
-
-#[tokio::test]
-async fn secrets_of_the_service_are_refused_for_what_others_have_to_open() {
-    let node = Node::new();
-    let mut own = deployment(&[ROOT]);
-    own["secrets_providers"] = json!({"type": "service", "state": {}});
-    let own = json!({"version": 3, "deployment": own}).to_string();
-    let new = NewStack::default().state(own.clone());
-    let refused = node.stacks.create(&path("dev"), "ann", new).await.unwrap_err();
-    assert!(refused.reason().contains("--secrets-provider"), "{refused}");
-    assert!(!node.direct("dev").await.exists().await.unwrap());
-    node.saves(checkpoint(&[ROOT])).await;
-    let stack = node.stack().await;
-    assert_eq!(stack.import(own.as_bytes(), None, "ann").await.unwrap_err().kind(), ErrorKind::Invalid);
-    assert_eq!(stack.secrets("ann").await.unwrap_err().kind(), ErrorKind::Invalid);
-    let (update, lease) = node.started().await.unwrap();
-    let entry = br#"{"version":1,"kind":6,"sequenceID":1,"operationID":0,"removeOld":null,"removeNew":null,"secretsProvider":{"type":"service","state":{}}}"#;
-    assert_eq!(update.append(&lease.token, &[entry]).await.unwrap_err().kind(), ErrorKind::Invalid);
-    update.cancel("ann").await.unwrap();
 }
 
 #[tokio::test]

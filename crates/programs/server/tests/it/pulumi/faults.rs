@@ -17,8 +17,7 @@ use super::service::{Service, journals_take_part};
 use crate::listening::Listening;
 
 /// A service of which a layer answers some requests.
-fn behind(layer: impl FnOnce(Router) -> Router) -> Service {
-    let mut service = Service::new();
+fn behind(mut service: Service, layer: impl FnOnce(Router) -> Router) -> Service {
     let principal = Principal::new("admin", PrincipalKind::Local, vec![Grant::everything(Role::Admin)]);
     let served = layer(router(service.server.app.clone())).layer(Extension(principal));
     service.listening = Listening::serve(served);
@@ -31,7 +30,7 @@ async fn an_update_whose_events_get_lost_succeeds_and_its_changes_are_counted_in
     if !journals_take_part() {
         return;
     }
-    let service = behind(|router| {
+    let service = behind(Service::new(), |router| {
         router.layer(from_fn(async |request: Request, next: Next| {
             match request.uri().path().ends_with("/events/batch") {
                 true => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
@@ -55,7 +54,7 @@ async fn a_client_that_is_told_to_wait_waits_and_goes_on() {
     }
     let refused = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&refused);
-    let service = behind(move |router| {
+    let service = behind(Service::new(), move |router| {
         router.layer(from_fn(move |request: Request, next: Next| {
             let counted = Arc::clone(&counted);
             async move {
@@ -83,9 +82,22 @@ async fn a_batch_that_a_server_finds_too_large_is_split_by_the_cli() {
         return;
     }
     let blobs = Arc::new(MemoryBlobs::new("stacks"));
-    let mut service = Service::with(blobs, |parts| parts.limits.state_bytes = 16 << 10);
-    // All that is queued in two seconds is one batch.
-    service.project.set("PULUMI_JOURNALING_BATCH_PERIOD", "2s");
+    let small = Service::with(blobs, |parts| parts.limits.state_bytes = 16 << 10);
+    let refused = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&refused);
+    let mut service = behind(small, move |router| {
+        router.layer(from_fn(move |request: Request, next: Next| {
+            let counted = Arc::clone(&counted);
+            async move {
+                let answer = next.run(request).await;
+                let is_too_large = answer.status() == StatusCode::PAYLOAD_TOO_LARGE;
+                counted.fetch_add(usize::from(is_too_large), Ordering::Relaxed);
+                answer
+            }
+        }))
+    });
+    // All that is queued in these milliseconds is one batch.
+    service.project.set("PULUMI_JOURNALING_BATCH_PERIOD", "2000");
     service.init();
     let resources: Vec<String> = (0..12)
         .map(|number| {
@@ -97,5 +109,6 @@ async fn a_batch_that_a_server_finds_too_large_is_split_by_the_cli() {
     service.up();
     let latest = service.latest().await;
     assert_eq!((&latest["result"], &latest["resourceCount"]), (&"succeeded".into(), &14.into()));
+    assert!(refused.load(Ordering::Relaxed) > 0);
     service.project.preview_is_clean("dev");
 }

@@ -143,6 +143,32 @@ mod life {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stack_without_secrets_needs_no_provider_however_its_state_is_sent() {
+    let folder = tempfile::tempdir().unwrap();
+    if !pulumi_takes_part() {
+        return;
+    }
+    let mut shared = Shared::at(PulumiPlace::folder(folder.path()));
+    // Checkpoints; the entry of the provider in one batch with others; and each entry alone.
+    let ways = [
+        ("PULUMI_DISABLE_JOURNALING", "true"),
+        ("PULUMI_JOURNALING_BATCH_PERIOD", "500"),
+        ("PULUMI_JOURNALING_BATCH_SIZE", "1"),
+    ];
+    for (number, (name, value)) in ways.into_iter().enumerate() {
+        shared.service.project.set(name, value);
+        let stack = format!("plain{number}");
+        let served = format!("team/shop/{stack}");
+        shared.served(&["stack", "init", &served]).succeeds();
+        shared.service.project.up(&served);
+        shared.served(&["up", "--yes", "--skip-preview", "--stack", &served, "-c", "n=2"]).succeeds();
+        assert_eq!(shared.direct.exported(&stack)["deployment"]["secrets_providers"], Value::Null, "{name}");
+        shared.direct.up(&stack);
+        shared.service.project.set(name, "");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_two_updates_at_once_one_is_refused_with_the_holder_named() {
     let folder = tempfile::tempdir().unwrap();
     if !pulumi_takes_part() {
