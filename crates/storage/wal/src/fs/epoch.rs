@@ -100,13 +100,17 @@ impl Keeper {
         }
         sync_folder(&self.folder).map_err(io)?;
         self.check(Op::Open)?;
+        let mut before = None;
         for _ in 0..ATTEMPTS {
-            let Err(failure) = self.go_on() else { return Ok(()) };
+            let listing = Listing::read(&self.folder);
+            let listing = listing.map_err(|error| failed(Op::Open, self.folder.display(), error))?;
+            let Err(failure) = self.go_on(&listing) else { return Ok(()) };
             // A newer writer removes what this one reads and prepares.
             self.check(Op::Open)?;
             match failure {
                 // A writer that is refused by now has just made a file.
-                ReadFailure::Gone => {}
+                ReadFailure::Gone if before.as_ref() != Some(&listing) => before = Some(listing),
+                ReadFailure::Gone => return Err(missing(&self.folder, Op::Open, &listing)),
                 ReadFailure::Io(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 failure => return Err(failure_at(&self.folder, Op::Open, failure)),
             }
@@ -115,10 +119,12 @@ impl Keeper {
     }
 
     /// Finds the epoch that counts and where it ends, and says so in files of its own.
-    fn go_on(&mut self) -> Result<(), ReadFailure> {
-        let listing = Listing::read(&self.folder)?;
+    fn go_on(&mut self, listing: &Listing) -> Result<(), ReadFailure> {
         // Now the list holds nothing of a writer that comes later, whose files are not to be built on, nor removed.
         if !is_named(&self.folder.join(names::writer(self.number)), &self.own)? {
+            return Err(ReadFailure::Gone);
+        }
+        if listing.is_headless() {
             return Err(ReadFailure::Gone);
         }
         self.newest = listing.bases.last().copied().unwrap_or(0);
@@ -126,7 +132,10 @@ impl Keeper {
         let epoch = said.map_or(Ok(None), |writer| read_head(&self.folder, writer))?;
         self.current = None;
         if let Some(epoch) = epoch {
-            let Tail { segment, end, next } = tail(&self.folder, &listing, epoch)?;
+            if !listing.bases.contains(&epoch) {
+                return Err(ReadFailure::Gone);
+            }
+            let Tail { segment, end, next } = tail(&self.folder, listing, epoch)?;
             if let Some(number) = segment {
                 // What was read may not be durable yet, if its writer was killed before it could sync.
                 File::open(self.folder.join(names::segment(epoch, number)))?.sync_all()?;
@@ -139,7 +148,7 @@ impl Keeper {
         // Said also where nothing is stored, so that a refused writer that reports late is not believed.
         self.say_head(epoch).map_err(|unpublished| unpublished.error)?;
         // What was only begun, or is over, counts for nothing; it goes with a later attempt if not with this one.
-        drop(self.forget(&listing, epoch.unwrap_or(u64::MAX)));
+        drop(self.forget(listing, epoch.unwrap_or(u64::MAX)));
         for older in listing.drafts.range(..self.number) {
             drop(remove(&self.folder.join(names::draft(*older))));
         }
@@ -306,7 +315,11 @@ impl Keeper {
         let marked = if has_batches { self.put(FrameKind::End, &[]) } else { Ok(()) };
         self.over = Some(ErrorKind::Closed);
         if self.current.is_none() {
-            drop(remove(&self.folder.join(names::head(self.number))));
+            // Segments that could not be removed would look as if their head were lost.
+            let has_segments = Listing::read(&self.folder).is_ok_and(|listing| !listing.segments.is_empty());
+            if !has_segments {
+                drop(remove(&self.folder.join(names::head(self.number))));
+            }
             drop(remove(&self.folder.join(names::writer(self.number))));
             // Fails, and is meant to, if there is anything else in it.
             drop(std::fs::remove_dir(&self.folder));
@@ -379,6 +392,15 @@ pub(crate) fn failure_at(folder: &Path, op: Op, failure: ReadFailure) -> Error {
             Error::new(ErrorKind::Corrupt, op, folder.display()).because(what).at(place)
         }
     }
+}
+
+/// The error of a journal in which a file is looked for that no other process is replacing.
+pub(crate) fn missing(folder: &Path, op: Op, listing: &Listing) -> Error {
+    let what = match listing.is_headless() {
+        true => "the file `head-…` is missing, which says what of its records counts",
+        false => "the base of its records is missing",
+    };
+    Error::new(ErrorKind::Corrupt, op, folder.display()).because(what)
 }
 
 /// Refuses if the newest writer lives.

@@ -67,6 +67,11 @@ impl Listing {
         self.segments.get(&epoch).into_iter().flatten().copied().collect()
     }
 
+    /// Whether there are records and nothing says that they count. A head goes only when a newer one is there, or with all records.
+    pub(crate) fn is_headless(&self) -> bool {
+        self.heads.is_empty() && !self.segments.is_empty()
+    }
+
     fn add(&mut self, name: &str) {
         if let Some(number) = name.strip_prefix("writer-").and_then(wide) {
             self.writers.insert(number);

@@ -10,7 +10,7 @@ use crate::{
 use async_trait::async_trait;
 use groundstate_durable::offload;
 
-use super::epoch::{Keeper, failure_at};
+use super::epoch::{Keeper, failure_at, missing};
 use super::group::Line;
 use super::names::Listing;
 use super::scan::{Outcome, page};
@@ -82,10 +82,13 @@ impl FsJournal {
     ) -> Result<T> {
         let folder = self.folder.clone();
         let work = move || {
+            let mut before = None;
             for _ in 0..ATTEMPTS {
-                let found = Listing::read(&folder).map_err(ReadFailure::from);
-                match found.and_then(|listing| look(&folder, &listing)) {
-                    Err(ReadFailure::Gone) => {}
+                let listing = Listing::read(&folder);
+                let listing = listing.map_err(|error| failure_at(&folder, Op::Read, error.into()))?;
+                match look(&folder, &listing) {
+                    Err(ReadFailure::Gone) if before.as_ref() != Some(&listing) => before = Some(listing),
+                    Err(ReadFailure::Gone) => return Err(missing(&folder, Op::Read, &listing)),
                     outcome => return outcome.map_err(|failure| failure_at(&folder, Op::Read, failure)),
                 }
             }
@@ -98,6 +101,9 @@ impl FsJournal {
 
 /// The epoch that counts.
 fn current(folder: &Path, listing: &Listing) -> Result<Option<u64>, ReadFailure> {
+    if listing.is_headless() {
+        return Err(ReadFailure::Gone);
+    }
     listing.heads.last().map_or(Ok(None), |writer| read_head(folder, *writer))
 }
 

@@ -95,6 +95,32 @@ fn missing_and_foreign_files_are_named() {
 }
 
 #[test]
+fn records_without_what_says_that_they_count_are_damage_for_readers_and_writers() {
+    for (name, reason) in [
+        ("head-0000000000000001", "the file `head-…` is missing, which says what of its records counts"),
+        ("0000000000000001.base", "the base of its records is missing"),
+    ] {
+        let folder = Folder::new();
+        journal(&folder);
+        fs::remove_file(folder.path().join(name)).unwrap();
+        let place = folder.path().display().to_string();
+        let error = folder.contents().unwrap_err();
+        assert_eq!(
+            (error.kind(), error.to_string()),
+            (ErrorKind::Corrupt, format!("cannot read {place}: {reason}"))
+        );
+        let before = folder.names();
+        let error = block_on(folder.journal().open(&OpenOptions::new("bob").take_over(true))).unwrap_err();
+        assert_eq!(
+            (error.kind(), error.to_string()),
+            (ErrorKind::Corrupt, format!("cannot open {place}: {reason}"))
+        );
+        let lost: Vec<_> = before.iter().filter(|name| !name.starts_with("writer-")).collect();
+        assert!(lost.iter().all(|name| folder.names().contains(name)), "{before:?}");
+    }
+}
+
+#[test]
 fn a_segment_that_was_cut_within_its_opening_is_damaged_not_torn() {
     let folder = Folder::new();
     journal(&folder);
