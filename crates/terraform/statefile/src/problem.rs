@@ -199,15 +199,27 @@ pub struct Problem {
     pub code: Code,
     /// What exactly is wrong and what to do, in a sentence or two.
     pub detail: String,
+    /// Of a syntax error: how many bytes had been read when it was noticed, as Go counts them.
+    pub bytes_read: Option<usize>,
     /// Address of the resource, instance or output it belongs to, if there is one.
     pub address: Option<String>,
     /// Where it stands.
     pub place: SourcePos,
 }
 
+impl Problem {
+    /// The detail, and of a syntax error behind how many bytes it was noticed: what there is to say beside the summary and the place.
+    pub fn message(&self) -> String {
+        match self.bytes_read {
+            Some(read) => format!("syntax error at byte offset {read}: {}", self.detail),
+            None => self.detail.clone(),
+        }
+    }
+}
+
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.code.summary(), self.detail)?;
+        write!(f, "{}: {}", self.code.summary(), self.message())?;
         if let Some(address) = &self.address {
             write!(f, " [{address}]")?;
         }

@@ -109,7 +109,10 @@ impl Sink {
             .found
             .into_iter()
             .zip(places(text, &offsets))
-            .map(|(f, place)| Problem { code: f.code, detail: f.detail, address: f.address, place })
+            .map(|(f, place)| {
+                let bytes_read = (f.code == Code::Syntax).then(|| (place.offset + 1).min(text.len()));
+                Problem { code: f.code, detail: f.detail, bytes_read, address: f.address, place }
+            })
             .collect();
         if let (Some(last), more @ 1..) = (out.last_mut(), self.more) {
             last.detail.push_str(&format!(" (and {more} more problems after this one)"));
@@ -179,10 +182,7 @@ impl Sink {
 /// The two problems of a document that is not JSON.
 pub(crate) fn syntax_error(text: &[u8], stop: Stop) -> ReadError {
     let mut sink = Sink::default();
-    // Offsets in the message are 1-based like Go's: the number of bytes read when the error was noticed.
-    let read = (stop.offset + 1).min(text.len());
-    let (what, advice) = (stop.why, stop.advice(text));
-    sink.problem(Code::Syntax, stop.offset, format!("syntax error at byte offset {read}: {what}{advice}"));
+    sink.problem(Code::Syntax, stop.offset, format!("{}{}", stop.why, stop.advice(text)));
     let why = "without valid JSON there is no version to find, so the format is unknown";
     sink.problem(Code::VersionUnreadable, stop.offset, why);
     match sink.into_problems(text) {

@@ -65,7 +65,7 @@ impl Diagnostic {
         let spans = LineSpan::of_places(text, problems.iter().map(|problem| &problem.place));
         let diagnostic = |(problem, span): (&Problem, LineSpan)| Self {
             code: Some(problem.code.id()),
-            detail: problem.detail.clone(),
+            detail: problem.message(),
             place: Some(span),
             address: problem.address.clone(),
             ..Self::new(Severity::Error, problem.code.summary(), file)

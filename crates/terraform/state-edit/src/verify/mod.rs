@@ -253,16 +253,13 @@ fn problems(error: &ReadError, text: &[u8], source: Option<&Source<'_>>) -> Vec<
         .collect()
 }
 
-/// A problem at its place in the input. Of a syntax error the text too says how many bytes were read.
+/// A problem at its place in the input, of which a syntax error names the bytes too.
 fn problem(problem: &Problem, source: Option<&Source<'_>>) -> Draft {
-    let mut place = problem.place.clone();
-    let mut message = problem.detail.clone();
+    let mut problem = problem.clone();
     if let Some(source) = source {
-        let last = place.offset.min(source.text().len().saturating_sub(1));
-        place.offset = source.in_input(place.offset);
-        let [read, of_input] = [last, source.in_input(last)].map(|at| format!("byte offset {}:", at + 1));
-        message = message.replacen(&read, &of_input, 1);
+        problem.place.offset = source.in_input(problem.place.offset);
+        problem.bytes_read = problem.bytes_read.map(|read| source.in_input(read.saturating_sub(1)) + 1);
     }
-    let draft = Draft::new(Rule::Problem(problem.code), place.offset, message);
-    Draft { address: problem.address.clone(), at: At::SourcePos(place), ..draft }
+    let draft = Draft::new(Rule::Problem(problem.code), problem.place.offset, problem.message());
+    Draft { address: problem.address, at: At::SourcePos(problem.place), ..draft }
 }

@@ -14,8 +14,9 @@ fn syntax_offset(text: impl AsRef<[u8]>) -> usize {
     assert!(matches!(error, ReadError::NotState(_)), "{error}");
     let found: Vec<_> = error.problems().iter().map(|problem| problem.code).collect();
     assert_eq!(found, [Code::Syntax, Code::VersionUnreadable]);
-    let (_, tail) = error.problems()[0].detail.split_once("byte offset ").expect("the offset is named");
-    tail.chars().take_while(char::is_ascii_digit).collect::<String>().parse().expect("a number")
+    let read = error.problems()[0].bytes_read.expect("a syntax error says how far it was read");
+    assert!(error.to_string().contains(&format!("syntax error at byte offset {read}: ")), "{error}");
+    read
 }
 
 #[test]
