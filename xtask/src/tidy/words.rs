@@ -24,6 +24,10 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
             for (word, instead) in WORDS.into_iter().filter(|(word, _)| contains(&line, word)) {
                 findings.push(Finding::at(&file.path, number + 1, "word", format!("`{word}`: {instead}")));
             }
+            if cites_a_number(&line) {
+                let message = "a number of a document that is not here: write what is shown";
+                findings.push(Finding::at(&file.path, number + 1, "word", message));
+            }
         }
     }
     findings
@@ -43,6 +47,14 @@ fn contains(line: &str, phrase: &str) -> bool {
     })
 }
 
+/// Whether a scenario is called by its number.
+fn cites_a_number(line: &str) -> bool {
+    line.split("scenario").skip(1).any(|after| {
+        let after = after.strip_prefix('s').unwrap_or(after);
+        after.strip_prefix(' ').is_some_and(|after| after.starts_with(|next: char| next.is_ascii_digit()))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::{WORDS, check};
@@ -55,6 +67,15 @@ mod tests {
                 let text = format!("first\n// {} x.\n", word.to_uppercase());
                 assert_eq!(rules(&check(&tree(&[(path, &text)]))), [("word", 2)], "{word} in {path}");
             }
+        }
+    }
+
+    #[test]
+    fn scenarios_are_not_called_by_numbers() {
+        let cases =
+            [("scenario of three", 0), (concat!("Scenario", " 12"), 1), (concat!("Scenarios", " 1 to 3"), 1)];
+        for (text, count) in cases {
+            assert_eq!(check(&tree(&[("src/a.rs", &format!("/// {text}.\n"))])).len(), count, "{text}");
         }
     }
 

@@ -216,7 +216,7 @@ async fn without_an_address_no_engine_is_asked() {
     assert!(text.contains("neither VAULT_SERVER_URL nor VAULT_ADDR environment variables are set"), "{text}");
 }
 
-/// What pulumi writes when it goes on with the engine of the URL before (K9): the URL in the variable opens it, and is stored nowhere.
+/// What pulumi writes when it goes on with the engine of the URL before: the URL in the variable opens it, and is stored nowhere.
 #[tokio::test]
 async fn a_data_key_of_a_former_engine_is_opened_by_the_url_in_the_variable() {
     let Some(mut place) = Place::openbao() else { return };

@@ -28,7 +28,7 @@ fn shown(text: impl AsRef<[u8]>) -> String {
         if let Some(address) = &problem.address {
             out.push_str(&format!(" of {address}"));
         }
-        out.push_str(&format!("\n  {}: {}", problem.code.summary(), problem.detail));
+        out.push_str(&format!("\n  {}: {}", problem.code.summary(), problem.message()));
     }
     out
 }
@@ -45,137 +45,137 @@ fn resource(name: &str, tail: &str) -> String {
 #[test]
 fn what_is_no_state_file() {
     let rows: [(&str, &[u8]); 22] = [
-        ("R0 empty", b""),
-        ("R1 binary", b"tfstate\x01"),
-        ("R2 and R3 cut off", b"{\n  \"version\": 4,\n  \"serial\""),
-        ("R2 one blank", b" "),
-        ("R2 text", b"no state"),
-        ("R2 byte-order mark", b"\xef\xbb\xbf{\"version\":4}"),
-        ("R2 UTF-16", b"{\0\"\0"),
-        ("R2 UTF-16 with mark", b"\xff\xfe{\0"),
-        ("R2 NUL bytes", b"{\"version\":4,\0\0\0"),
-        ("R2 control character", b"{\"version\":4,\"lineage\":\"\x01\"}"),
-        ("R2 escape", b"{\"version\":4,\"lineage\":\"\\u12g4\"}"),
-        ("R2 invalid UTF-8", b"{\"version\":4,\n\"lineage\":\"\xc3\xa9\xff\"}"),
-        ("R2 garbage behind", b"{\"version\":4} x"),
-        ("R4 string", b"{\"version\":\"4\"}"),
-        ("R4 number", b"{\"version\":4.0}"),
-        ("R4 twice", b"{\"version\":4,\n \"version\":5}"),
-        ("R5 array", b"[]"),
-        ("R6 missing", b"{}"),
-        ("R7 encrypted", b"{\"encryption_version\":\"v0\"}"),
-        ("R8 zero", b"{\"version\":0}"),
-        ("R9 newer, named", b"{\"version\":5,\"terraform_version\":\"9.9.9\"}"),
-        ("R10 newer", b"{\"version\":5}"),
+        ("empty", b""),
+        ("binary", b"tfstate\x01"),
+        ("cut off", b"{\n  \"version\": 4,\n  \"serial\""),
+        ("one blank", b" "),
+        ("text", b"no state"),
+        ("byte-order mark", b"\xef\xbb\xbf{\"version\":4}"),
+        ("UTF-16", b"{\0\"\0"),
+        ("UTF-16 with mark", b"\xff\xfe{\0"),
+        ("NUL bytes", b"{\"version\":4,\0\0\0"),
+        ("control character", b"{\"version\":4,\"lineage\":\"\x01\"}"),
+        ("escape", b"{\"version\":4,\"lineage\":\"\\u12g4\"}"),
+        ("invalid UTF-8", b"{\"version\":4,\n\"lineage\":\"\xc3\xa9\xff\"}"),
+        ("garbage behind", b"{\"version\":4} x"),
+        ("string", b"{\"version\":\"4\"}"),
+        ("number", b"{\"version\":4.0}"),
+        ("twice", b"{\"version\":4,\n \"version\":5}"),
+        ("array", b"[]"),
+        ("missing", b"{}"),
+        ("encrypted", b"{\"encryption_version\":\"v0\"}"),
+        ("zero", b"{\"version\":0}"),
+        ("newer, named", b"{\"version\":5,\"terraform_version\":\"9.9.9\"}"),
+        ("newer", b"{\"version\":5}"),
     ];
     insta::assert_snapshot!(table(&rows), @r#"
-    # R0 empty
+    # empty
     no state
-    # R1 binary
+    # binary
     unusable
     GS0101 at 0 = 1:1
       unsupported state file format: this is the binary format from before Terraform 0.7; convert it with Terraform 0.6.16 or older first, by any command that writes state
-    # R2 and R3 cut off
+    # cut off
     not a state
     GS0102 at 28 = 3:11
       unsupported state file format: syntax error at byte offset 28: the file ends too early; it was probably cut off while it was written: restore a backup or an older version
     GS0103 at 28 = 3:11
       unsupported state file format: without valid JSON there is no version to find, so the format is unknown
-    # R2 one blank
+    # one blank
     not a state
     GS0102 at 1 = 1:2
       unsupported state file format: syntax error at byte offset 1: the file ends too early; it was probably cut off while it was written: restore a backup or an older version
     GS0103 at 1 = 1:2
       unsupported state file format: without valid JSON there is no version to find, so the format is unknown
-    # R2 text
+    # text
     not a state
     GS0102 at 1 = 1:2
       unsupported state file format: syntax error at byte offset 2: this character is not allowed here
     GS0103 at 1 = 1:2
       unsupported state file format: without valid JSON there is no version to find, so the format is unknown
-    # R2 byte-order mark
+    # byte-order mark
     not a state
     GS0102 at 0 = 1:1
       unsupported state file format: syntax error at byte offset 1: this character is not allowed here; the file begins with a byte-order mark: save it as UTF-8 without one
     GS0103 at 0 = 1:1
       unsupported state file format: without valid JSON there is no version to find, so the format is unknown
-    # R2 UTF-16
+    # UTF-16
     not a state
     GS0102 at 1 = 1:2
       unsupported state file format: syntax error at byte offset 2: this character is not allowed here; the file looks like UTF-16: convert it to UTF-8 without a byte-order mark
     GS0103 at 1 = 1:2
       unsupported state file format: without valid JSON there is no version to find, so the format is unknown
-    # R2 UTF-16 with mark
+    # UTF-16 with mark
     not a state
     GS0102 at 0 = 1:1
       unsupported state file format: syntax error at byte offset 1: this character is not allowed here; the file looks like UTF-16: convert it to UTF-8 without a byte-order mark
     GS0103 at 0 = 1:1
       unsupported state file format: without valid JSON there is no version to find, so the format is unknown
-    # R2 NUL bytes
+    # NUL bytes
     not a state
     GS0102 at 13 = 1:14
       unsupported state file format: syntax error at byte offset 14: this character is not allowed here; NUL bytes are what a crash leaves of a file: restore a backup or an older version
     GS0103 at 13 = 1:14
       unsupported state file format: without valid JSON there is no version to find, so the format is unknown
-    # R2 control character
+    # control character
     not a state
     GS0102 at 24 = 1:25 in lineage
       unsupported state file format: syntax error at byte offset 25: a control character must be escaped in a string
     GS0103 at 24 = 1:25 in lineage
       unsupported state file format: without valid JSON there is no version to find, so the format is unknown
-    # R2 escape
+    # escape
     not a state
     GS0102 at 28 = 1:29 in lineage
       unsupported state file format: syntax error at byte offset 29: JSON has no such escape sequence
     GS0103 at 28 = 1:29 in lineage
       unsupported state file format: without valid JSON there is no version to find, so the format is unknown
-    # R2 invalid UTF-8
+    # invalid UTF-8
     not a state
     GS0102 at 27 = 2:13 in lineage
       unsupported state file format: syntax error at byte offset 28: this is not UTF-8
     GS0103 at 27 = 2:13 in lineage
       unsupported state file format: without valid JSON there is no version to find, so the format is unknown
-    # R2 garbage behind
+    # garbage behind
     not a state
     GS0102 at 14 = 1:15
       unsupported state file format: syntax error at byte offset 15: this character is not allowed here
     GS0103 at 14 = 1:15
       unsupported state file format: without valid JSON there is no version to find, so the format is unknown
-    # R4 string
+    # string
     not a state
     GS0104 at 11 = 1:12 in version
       unsupported state file format: the version is string; it has to be a whole number of at least 0
-    # R4 number
+    # number
     not a state
     GS0104 at 11 = 1:12 in version
       unsupported state file format: the version is number 4.0; it has to be a whole number of at least 0
-    # R4 twice
+    # twice
     not a state
     GS0104 at 25 = 2:12 in version
       unsupported state file format: "version" appears twice with different values, so the format is unknown; remove the wrong one
-    # R5 array
+    # array
     not a state
     GS0105 at 0 = 1:1
       unsupported state file format: the document is array; a state file is an object with a "version"
     GS0103 at 0 = 1:1
       unsupported state file format: so there is no version to find, and the format cannot be told
-    # R6 missing
+    # missing
     not a state
     GS0106 at 0 = 1:1
       unsupported state file format: a state file needs the member "version", a whole number that names its format
-    # R7 encrypted
+    # encrypted
     not a state
     GS0107 at 0 = 1:1
       unsupported state file format: the state is encrypted by OpenTofu and no encryption is configured; decrypt it first, for example with `tofu state pull`
-    # R8 zero
+    # zero
     unusable
     GS0108 at 11 = 1:12 in version
       unsupported state file format: the version is 0, but no JSON format had that number; the file was damaged or made by hand
-    # R9 newer, named
+    # newer, named
     unusable
     GS0109 at 11 = 1:12 in version
       unsupported state file format: format version 5 is not known to groundstate 0.1.0, which reads 1 to 4; the file was written by release 9.9.9: look for a newer groundstate
-    # R10 newer
+    # newer
     unusable
     GS0109 at 11 = 1:12 in version
       unsupported state file format: format version 5 is not known to groundstate 0.1.0, which reads 1 to 4; the file may come from a newer release: look for a newer groundstate
@@ -185,162 +185,162 @@ fn what_is_no_state_file() {
 #[test]
 fn what_a_document_must_not_hold() {
     let rows = [
-        ("R11 serial", r#"{"version":4,"serial":"1"}"#.to_owned()),
-        ("R11 schema version", with_instances(r#"{"schema_version":-3}"#)),
-        ("R11 null resource", document(r#""resources":[null]"#)),
-        ("R13 private", with_instances(r#"{"private":"!!"}"#)),
-        ("R14 writer", r#"{"version":4,"terraform_version":"not a version"}"#.to_owned()),
+        ("serial", r#"{"version":4,"serial":"1"}"#.to_owned()),
+        ("schema version", with_instances(r#"{"schema_version":-3}"#)),
+        ("null resource", document(r#""resources":[null]"#)),
+        ("private", with_instances(r#"{"private":"!!"}"#)),
+        ("writer", r#"{"version":4,"terraform_version":"not a version"}"#.to_owned()),
         (
-            "R16 mode",
+            "mode",
             with_resource(&format!(r#""mode":"ephemeral","type":"t","name":"n","provider":{PROVIDER}"#)),
         ),
-        ("R16 no mode", with_resource(&format!(r#""type":"t","name":"n","provider":{PROVIDER}"#))),
-        ("R17 module", resource("n", r#","module":"nope""#)),
-        ("R18 provider", with_resource(r#""mode":"managed","type":"t","name":"n","provider":"free text""#)),
-        ("R18 provider of an instance", with_instances(r#"{"provider":"provider.aws"}"#)),
-        ("R19 provider missing", with_resource(r#""mode":"managed","type":"t","name":"n","instances":[{}]"#)),
+        ("no mode", with_resource(&format!(r#""type":"t","name":"n","provider":{PROVIDER}"#))),
+        ("module", resource("n", r#","module":"nope""#)),
+        ("provider", with_resource(r#""mode":"managed","type":"t","name":"n","provider":"free text""#)),
+        ("provider of an instance", with_instances(r#"{"provider":"provider.aws"}"#)),
+        ("provider missing", with_resource(r#""mode":"managed","type":"t","name":"n","instances":[{}]"#)),
         (
-            "R20 providers differ",
+            "providers differ",
             with_resource(&format!(
                 r#""mode":"managed","type":"t","name":"n","instances":[
                 {{"index_key":0,"provider":{TOFU_PROVIDER}}},{{"index_key":1,"provider":{PROVIDER}}}]"#
             )),
         ),
-        ("R21 bool key", with_instances(r#"{"index_key":true}"#)),
-        ("R21 fraction", with_instances(r#"{"index_key":1.5}"#)),
-        ("R21 negative", with_instances(r#"{"index_key":-1}"#)),
-        ("R22 status", with_instances(r#"{"index_key":"a","status":"planned"}"#)),
-        ("R23 deposed", with_instances(r#"{"deposed":"abc"}"#)),
-        ("R24 two current objects", with_instances("{},\n{}")),
+        ("bool key", with_instances(r#"{"index_key":true}"#)),
+        ("fraction", with_instances(r#"{"index_key":1.5}"#)),
+        ("negative", with_instances(r#"{"index_key":-1}"#)),
+        ("status", with_instances(r#"{"index_key":"a","status":"planned"}"#)),
+        ("deposed", with_instances(r#"{"deposed":"abc"}"#)),
+        ("two current objects", with_instances("{},\n{}")),
         (
-            "R25 two deposed objects",
+            "two deposed objects",
             with_instances(r#"{"index_key":0,"deposed":"0000000a"},{"index_key":0,"deposed":"0000000a"}"#),
         ),
-        ("R26 dependency", with_instances(r#"{"dependencies":["t.a","t"]}"#)),
-        ("R26 dependency with key", with_instances(r#"{"dependencies":["t.a[0]"]}"#)),
-        ("R28 sensitive path", with_instances(r#"{"sensitive_attributes":[[{"type":"splat"}],[]]}"#)),
-        ("R28 no list", with_instances(r#"{"sensitive_attributes":{}}"#)),
-        ("R29 no type", with_output(r#""value":1"#)),
-        ("R29 bad type", with_output(r#""value":1,"type":["list"]"#)),
-        ("R30 no value", with_output(r#""type":"number""#)),
-        ("R30 misfit", with_output(r#""value":{"a":{}},"type":["object",{"a":"string"}]"#)),
+        ("dependency", with_instances(r#"{"dependencies":["t.a","t"]}"#)),
+        ("dependency with key", with_instances(r#"{"dependencies":["t.a[0]"]}"#)),
+        ("sensitive path", with_instances(r#"{"sensitive_attributes":[[{"type":"splat"}],[]]}"#)),
+        ("no list", with_instances(r#"{"sensitive_attributes":{}}"#)),
+        ("no type", with_output(r#""value":1"#)),
+        ("bad type", with_output(r#""value":1,"type":["list"]"#)),
+        ("no value", with_output(r#""type":"number""#)),
+        ("misfit", with_output(r#""value":{"a":{}},"type":["object",{"a":"string"}]"#)),
         (
-            "R31 check address",
+            "check address",
             document(
                 r#""check_results":[{"object_kind":"resource","config_addr":"module.a[0].t.n","status":"pass","objects":null}]"#,
             ),
         ),
     ];
     insta::assert_snapshot!(table(&rows), @r#"
-    # R11 serial
+    # serial
     unusable
     GS0111 at 22 = 1:23 in serial
       invalid state file format: expected a whole number from 0 to 18446744073709551615, found string
-    # R11 schema version
+    # schema version
     unusable
     GS0111 at 220 = 1:221 in resources[0].instances[0].schema_version of test_a.b
       invalid state file format: expected a whole number from 0 to 18446744073709551615, found number -3
-    # R11 null resource
+    # null resource
     unusable
     GS0111 at 80 = 1:81 in resources[0]
       invalid state file format: expected a resource, found null
-    # R13 private
+    # private
     unusable
     GS0113 at 213 = 1:214 in resources[0].instances[0].private of test_a.b
       invalid state file format: private is not base64; it is data of the provider, so take it from a backup or remove the member
-    # R14 writer
+    # writer
     unusable
     GS0114 at 33 = 1:34 in terraform_version
       invalid version string: terraform_version: "not a version" is not a version such as 1.11.4
-    # R16 mode
+    # mode
     unusable
     GS0116 at 88 = 1:89 in resources[0].mode
       invalid resource mode in state: mode "ephemeral" of "t" "n" is neither "managed" nor "data"
-    # R16 no mode
+    # no mode
     unusable
     GS0116 at 80 = 1:81 in resources[0]
       invalid resource mode in state: mode "" of "t" "n" is neither "managed" nor "data"
-    # R17 module
+    # module
     unusable
     GS0117 at 193 = 1:194 in resources[0].module
       invalid module address in state: invalid module address `nope`: a module path begins with `module.` (at byte 0); write `module.NAME`
-    # R18 provider
+    # provider
     unusable
     GS0118 at 131 = 1:132 in resources[0].provider of t.n
       invalid provider address in state: invalid provider configuration address `free text`: `provider` is missing (at byte 0); write `provider["host/namespace/type"]`
-    # R18 provider of an instance
+    # provider of an instance
     unusable
     GS0118 at 214 = 1:215 in resources[0].instances[0].provider of test_a.b
       invalid provider address in state: provider of an instance: invalid provider instance address `provider.aws`: the source address is not quoted in brackets (at byte 9); write `provider["host/namespace/type"]`
-    # R19 provider missing
+    # provider missing
     unusable
     GS0119 at 133 = 1:134 in resources[0].instances[0] of t.n
       provider missing in state: neither the resource nor this instance names a provider; add the member "provider"
-    # R20 providers differ
+    # providers differ
     unusable
     GS0120 at 256 = 2:123 in resources[0].instances[1].provider of t.n
       provider conflict in state: instances name different providers, provider["registry.opentofu.org/hashicorp/test"] and provider["registry.terraform.io/hashicorp/test"]; they have to agree
-    # R21 bool key
+    # bool key
     unusable
     GS0121 at 215 = 1:216 in resources[0].instances[0].index_key of test_a.b
       invalid instance metadata in state: index_key is bool; it has to be a number or a string
-    # R21 fraction
+    # fraction
     unusable
     GS0121 at 215 = 1:216 in resources[0].instances[0].index_key of test_a.b
       invalid instance metadata in state: index_key is number 1.5; it has to be a whole number from 0 to 9223372036854775807 or a string
-    # R21 negative
+    # negative
     unusable
     GS0121 at 215 = 1:216 in resources[0].instances[0].index_key of test_a.b
       invalid instance metadata in state: index_key is number -1; it has to be a whole number from 0 to 9223372036854775807 or a string
-    # R22 status
+    # status
     unusable
     GS0122 at 228 = 1:229 in resources[0].instances[0].status of test_a.b["a"]
       invalid instance metadata in state: status "planned" is not known; leave it out for a usable object or write "tainted"
-    # R23 deposed
+    # deposed
     unusable
     GS0123 at 213 = 1:214 in resources[0].instances[0].deposed of test_a.b
       invalid instance metadata in state: deposed key "abc" is not eight bytes long
-    # R24 two current objects
+    # two current objects
     unusable
     GS0124 at 206 = 2:1 in resources[0].instances[1] of test_a.b
       duplicate resource instance in state: test_a.b has two current objects; remove one of them
-    # R25 two deposed objects
+    # two deposed objects
     unusable
     GS0125 at 239 = 1:240 in resources[0].instances[1] of test_a.b
       duplicate resource instance in state: test_a.b[0] has two deposed objects 0000000a; remove one of them
-    # R26 dependency
+    # dependency
     unusable
     GS0126 at 225 = 1:226 in resources[0].instances[0].dependencies[1] of test_a.b
       invalid dependency in state: dependency is not a resource address: invalid resource address `t`: a resource needs a type and a name (at byte 1); write `TYPE.NAME`
-    # R26 dependency with key
+    # dependency with key
     unusable
     GS0126 at 219 = 1:220 in resources[0].instances[0].dependencies[0] of test_a.b
       invalid dependency in state: dependency is not a resource address: invalid resource address `t.a[0]`: the key of an instance cannot follow a whole resource (at byte 3); leave out the key
-    # R28 sensitive path
+    # sensitive path
     unusable
     GS0128 at 236 = 1:237 in resources[0].instances[0].sensitive_attributes[0][0].type of test_a.b
       invalid sensitive attribute path in state: a step of the path has an unknown type; known are "get_attr" and "index"
-    # R28 no list
+    # no list
     unusable
     GS0128 at 226 = 1:227 in resources[0].instances[0].sensitive_attributes of test_a.b
       invalid sensitive attribute path in state: expected an array of paths, found an object
-    # R29 no type
+    # no type
     unusable
     GS0129 at 78 = 1:79 in outputs.a of output.a
       invalid output type in state: output "a" has no type; add the member "type", for example "string"
-    # R29 bad type
+    # bad type
     unusable
     GS0129 at 100 = 1:101 in outputs.a.type of output.a
       invalid output type in state: output "a" has an invalid type: the type "list" lacks its second element
-    # R30 no value
+    # no value
     unusable
     GS0130 at 78 = 1:79 in outputs.a of output.a
       invalid output value in state: output "a" has no value; add the member "value"
-    # R30 misfit
+    # misfit
     unusable
     GS0130 at 96 = 1:97 in outputs.a.value.a of output.a
       invalid output value in state: output "a" has a value that does not conform to its type: expected a string, found an object
-    # R31 check address
+    # check address
     unusable
     GS0131 at 124 = 1:125 in check_results[0].config_addr
       invalid check address in state: invalid resource instance address `module.a[0].t.n`: a module cannot have a key here (at byte 8); leave out the key

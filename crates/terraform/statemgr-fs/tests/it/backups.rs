@@ -9,7 +9,6 @@ use groundstate_statemgr_fs::{Backup, FsOptions, Publish};
 
 use crate::support::{Calls, Folder};
 
-/// Scenario 111 (fs-backup).
 #[test]
 fn the_backup_is_what_was_there_before_the_first_change() {
     for publish in [Publish::InPlace, Publish::Rename] {
@@ -41,7 +40,6 @@ fn after_a_lock_was_released_the_next_change_makes_a_backup_again() {
     }
 }
 
-/// Scenario 111 (fs-backup-two-paths).
 #[test]
 fn the_backup_comes_from_the_path_that_is_written() {
     let folder = Folder::new();

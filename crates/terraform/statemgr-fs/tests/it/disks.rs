@@ -12,7 +12,7 @@ use groundstate_statemgr_fs::{FsOptions, Publish};
 use crate::child;
 use crate::support::{Calls, Folder, open, shown};
 
-/// Scenario 112 (fs-disk-full): a limit on the size of files ends the write of half a megabyte.
+/// A limit on the size of files ends the write of half a megabyte.
 #[test]
 fn a_file_that_may_not_grow_is_an_error_and_the_old_state_stays() {
     let folder = Folder::new();
@@ -82,7 +82,7 @@ impl Drop for SmallDisk {
     }
 }
 
-/// Scenario 112 (fs-disk-full), at every step at which a write may run out of room.
+/// At every step at which a write may run out of room.
 #[test]
 fn a_full_disk_is_an_error_and_the_old_state_stays() {
     let Some(disk) = SmallDisk::new() else { return };
@@ -128,7 +128,7 @@ fn a_read_only_disk_is_denied_and_can_be_read() {
     disk.remount("remount,rw");
 }
 
-/// Scenario 112 (fs-permission-denied). For the superuser there is no such file, so another user writes.
+/// For the superuser there is no such file, so another user writes.
 #[test]
 fn a_file_that_may_not_be_written_is_denied() {
     let folder = Folder::new();

@@ -122,7 +122,6 @@ fn a_link_to_nothing_is_a_place_where_nothing_is() {
     assert_eq!(fs::read(folder.join("later/x.tfstate")).unwrap(), b"new");
 }
 
-/// Scenario 109 (fs-nonexistent).
 #[test]
 fn folders_that_are_missing_are_made_by_the_first_write() {
     let folder = Folder::new();

@@ -14,7 +14,6 @@ use crate::support::{Calls, Folder, info, shown};
 
 const DOCUMENT: &str = ".terraform.tfstate.lock.info";
 
-/// Scenario 109 (fs-lock-unlock-without-write removes file).
 #[cfg(target_os = "linux")]
 #[test]
 fn a_lock_makes_an_empty_file_and_its_release_removes_it() {
@@ -49,7 +48,6 @@ fn an_empty_file_that_another_process_has_open_is_left() {
     other.wait().unwrap();
 }
 
-/// Scenario 109 (fs-relock, fs-double-unlock, fs-refresh-while-locked, fs-write-while-locked).
 #[test]
 fn a_client_reads_and_writes_under_its_lock_and_locks_again() {
     let folder = Folder::new();
@@ -64,7 +62,6 @@ fn a_client_reads_and_writes_under_its_lock_and_locks_again() {
     assert!(!folder.join(DOCUMENT).exists());
 }
 
-/// Scenario 110 (fs-second-process).
 #[test]
 fn the_lock_of_another_process_says_who_holds_it() {
     let folder = Folder::new();
@@ -85,7 +82,6 @@ fn the_lock_of_another_process_says_who_holds_it() {
     assert_eq!(store.holder().unwrap(), None);
 }
 
-/// Scenario 110 (fs-second-process).
 #[test]
 fn the_document_of_a_killed_process_locks_nothing() {
     let folder = Folder::new();

@@ -30,7 +30,6 @@ fn stored(folder: &Folder) -> (u64, String, OutputValues) {
     (file.serial.get(), file.lineage.to_string(), file.state.outputs().clone())
 }
 
-/// Scenarios 108 and 113 (fs-serial).
 #[test]
 fn the_serial_grows_with_each_change_and_the_lineage_stays() {
     let folder = Folder::new();
@@ -47,7 +46,7 @@ fn the_serial_grows_with_each_change_and_the_lineage_stays() {
     assert_eq!(lineages.len(), 1);
 }
 
-/// Scenario 108, over two paths.
+/// Over two paths.
 #[test]
 fn a_snapshot_from_another_path_goes_on_with_its_lineage_and_serial() {
     let folder = Folder::new();

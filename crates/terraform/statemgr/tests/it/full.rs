@@ -1,4 +1,4 @@
-//! Scenario 108: the originals' suite for managers, with the step they lack.
+//! The originals' suite for managers, with the step they lack.
 
 use std::sync::Arc;
 
@@ -80,38 +80,33 @@ async fn prepared() -> Result<SharedMemory> {
     Ok(place)
 }
 
-/// Scenario 108 (TestFull).
 #[tokio::test]
 async fn the_manager_passes_on_memory() -> Result<()> {
     behaves(&manager(prepared().await?.open())).await
 }
 
-/// Scenario 108 (TestFull), over a store like the originals' remote clients.
+/// Over a store like the originals' remote clients.
 #[tokio::test]
 async fn the_manager_passes_on_a_store_that_cannot_check() -> Result<()> {
     behaves(&manager(Script::without_conditions(&prepared().await?))).await
 }
 
-/// Scenario 108 (TestFull).
 #[tokio::test]
 async fn the_manager_passes_without_its_lock() -> Result<()> {
     behaves(&LockDisabled::new(Arc::new(manager(prepared().await?.open())))).await
 }
 
-/// Scenario 108 (TestFull).
 #[tokio::test]
 async fn the_manager_passes_as_another_writer() -> Result<()> {
     let options = ManagerOptions::default().writer(WriterVersion::parse("1.12.0").unwrap());
     behaves(&manager_with(prepared().await?.open(), options)).await
 }
 
-/// Scenario 108 (TestFull).
 #[tokio::test]
 async fn the_fake_passes() -> Result<()> {
     behaves(&FullFake::new(TransientInMemory::default(), Some(initial_state()))).await
 }
 
-/// Scenario 113.
 #[tokio::test]
 async fn the_serial_grows_each_time_and_only_when_something_changes() -> Result<()> {
     let place = SharedMemory::new("serial");
@@ -126,7 +121,6 @@ async fn the_serial_grows_each_time_and_only_when_something_changes() -> Result<
     Ok(())
 }
 
-/// Scenario 114.
 #[tokio::test]
 async fn changes_before_the_first_persist_are_all_there_under_one_lineage() -> Result<()> {
     let place = SharedMemory::new("new");

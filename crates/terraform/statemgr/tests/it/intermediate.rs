@@ -1,4 +1,4 @@
-//! Scenarios 118 and 119: snapshots during a run.
+//! Snapshots during a run.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +24,6 @@ fn run(options: ManagerOptions, interval: Duration) -> Run {
     Run { store, clock, snapshots }
 }
 
-/// Scenario 118 (intermediate).
 #[tokio::test]
 async fn persists_after_the_interval_when_stopped_and_after_each_change_from_then_on() -> Result<()> {
     let Run { store, clock, snapshots } = run(ManagerOptions::default(), DEFAULT_PERSIST_INTERVAL);
@@ -55,7 +54,6 @@ async fn changes_in_place_count_as_changes() -> Result<()> {
     Ok(())
 }
 
-/// Scenario 118 (disabled).
 #[tokio::test]
 async fn never_persists_when_switched_off_even_when_stopping() -> Result<()> {
     let options = ManagerOptions::default().intermediate_snapshots(false);
@@ -98,7 +96,6 @@ fn a_clock_that_is_set_back_does_not_put_a_snapshot_off() {
     assert!(PersistInfo::new(interval, Timestamp::UNIX_EPOCH, later).is_due());
 }
 
-/// Scenario 119.
 #[test]
 fn an_interval_is_a_whole_number_of_seconds_from_twenty_up() {
     let seconds = |n| Ok(Duration::from_secs(n));

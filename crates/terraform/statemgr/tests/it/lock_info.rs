@@ -1,4 +1,4 @@
-//! Scenario 107: the lock document, byte for byte, and as it is shown.
+//! The lock document, byte for byte, and as it is shown.
 
 use groundstate_common::{SequenceIds, Timestamp};
 use groundstate_statemgr::{ErrorKind, LockDocument, LockId, LockInfo, Result};
@@ -8,7 +8,6 @@ use crate::support::kind;
 /// Written by Terraform 1.11.4.
 const OBSERVED: &str = r#"{"ID":"681fbb37-7302-b5fd-bac8-6224f8cc5180","Operation":"OperationTypeApply","Info":"","Who":"root@vm","Version":"1.11.4","Created":"2026-11-21T00:32:24.937235782Z","Path":"tfb/p/a.tfstate"}"#;
 
-/// Scenario 107.
 #[test]
 fn a_document_of_terraform_comes_out_byte_for_byte() -> Result<()> {
     let document = LockDocument::parse(OBSERVED.as_bytes().to_vec())?;
@@ -17,7 +16,6 @@ fn a_document_of_terraform_comes_out_byte_for_byte() -> Result<()> {
     Ok(())
 }
 
-/// Scenario 107.
 #[test]
 fn is_shown_in_one_column() -> Result<()> {
     let info = LockInfo::parse(OBSERVED.as_bytes())?;

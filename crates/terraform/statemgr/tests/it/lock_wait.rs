@@ -1,4 +1,4 @@
-//! Scenario 106: waiting for a lock.
+//! Waiting for a lock.
 
 use std::fmt;
 use std::sync::Mutex;
@@ -96,7 +96,6 @@ impl Locker for Stubborn {
     }
 }
 
-/// Scenario 106 (lock-retry).
 #[tokio::test]
 async fn gets_the_lock_when_its_holder_lets_go() -> Result<()> {
     let locker = Stubborn::new(&[Refusal::Held]);
@@ -114,7 +113,6 @@ async fn waits_twice_as_long_each_time_and_never_more_than_sixteen_seconds() -> 
     Ok(())
 }
 
-/// Scenario 106 (expired context).
 #[tokio::test]
 async fn tries_once_when_the_deadline_has_passed() {
     let locker = Stubborn::new(&[Refusal::Held; 2]);
@@ -135,7 +133,6 @@ async fn gives_up_at_the_deadline_and_not_later() {
     assert_eq!(locker.clock.now().to_string(), "1970-01-01T00:00:10Z");
 }
 
-/// Scenario 106 (non-retriable).
 #[tokio::test]
 async fn gives_up_at_once_when_waiting_does_not_help() {
     let locker = Stubborn::new(&[Refusal::Denied]);

@@ -82,7 +82,7 @@ async fn an_old_format_is_rewritten_only_when_something_changes() -> Result<()> 
     Ok(())
 }
 
-/// Scenario 112 as far as managers go: what cannot be encoded leaves the old bytes intact.
+/// As far as managers go: what cannot be encoded leaves the old bytes intact.
 #[tokio::test]
 async fn what_cannot_be_written_without_loss_is_not_written_unless_allowed() -> Result<()> {
     let broken =

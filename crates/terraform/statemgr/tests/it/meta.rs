@@ -1,11 +1,10 @@
-//! Scenarios 104 and 105: how snapshots relate, and which may replace which.
+//! How snapshots relate, and which may replace which.
 
 use groundstate_statemgr::{ImportError, Relation, SnapshotMeta, check_valid_import};
 use groundstate_states::State;
 
 use crate::support::{file, state};
 
-/// Scenario 105.
 #[test]
 fn snapshots_relate_by_lineage_first_and_serial_second() {
     let rows = [
@@ -24,7 +23,6 @@ fn snapshots_relate_by_lineage_first_and_serial_second() {
     }
 }
 
-/// Scenario 104.
 #[test]
 fn only_a_newer_snapshot_of_the_chain_replaces_another() {
     let (a, b, empty) = (state("a"), state("b"), State::new());
@@ -53,7 +51,6 @@ fn only_a_newer_snapshot_of_the_chain_replaces_another() {
     }
 }
 
-/// Scenario 104.
 #[test]
 fn refusals_name_lineages_and_serials() {
     let text = |new, existing| check_valid_import(&new, Some(&existing)).unwrap_err().to_string();

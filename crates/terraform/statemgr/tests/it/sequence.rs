@@ -1,4 +1,4 @@
-//! Scenarios 115 to 117: which requests a run of changes makes, and under which serials.
+//! Which requests a run of changes makes, and under which serials.
 
 use bytes::Bytes;
 use groundstate_statefile::File;
@@ -19,7 +19,6 @@ fn force(manager: &impl Migrator, change: impl FnOnce(&mut File)) -> Result<()> 
     manager.write_state_for_migration(file, true)
 }
 
-/// Scenario 115 (remote-sequence).
 #[tokio::test]
 async fn a_run_of_changes_makes_the_originals_requests() -> Result<()> {
     let place = SharedMemory::new("remote");
@@ -63,7 +62,6 @@ async fn a_run_of_changes_makes_the_originals_requests() -> Result<()> {
     Ok(())
 }
 
-/// Scenario 115 (remote-first-persist-conflict).
 #[tokio::test]
 async fn a_first_persist_over_a_state_that_was_not_read_is_a_conflict() -> Result<()> {
     let place = SharedMemory::new("taken");
@@ -80,7 +78,6 @@ async fn a_first_persist_over_a_state_that_was_not_read_is_a_conflict() -> Resul
     Ok(())
 }
 
-/// Scenario 116 (remote-migrate-to-empty).
 #[tokio::test]
 async fn a_state_migrated_to_an_empty_place_keeps_lineage_and_serial() -> Result<()> {
     for refresh_first in [false, true] {
@@ -129,7 +126,6 @@ async fn a_state_without_lineage_joins_the_one_that_is_there() -> Result<()> {
     Ok(())
 }
 
-/// Scenario 116 (force push flag).
 #[tokio::test]
 async fn forcing_overrides_the_checks_and_the_store_is_told() -> Result<()> {
     let place = SharedMemory::new("forced");
@@ -172,7 +168,6 @@ async fn forcing_overwrites_what_was_not_read_even_if_it_is_damaged() -> Result<
     Ok(())
 }
 
-/// Scenario 117 (remote-put-failure).
 #[tokio::test]
 async fn a_failed_write_is_retried_under_the_same_serial() -> Result<()> {
     let place = SharedMemory::new("failing");

@@ -1,4 +1,4 @@
-//! Scenarios 116, 120 and 121: export, import, migration, and planned updates.
+//! Export, import, migration, and planned updates.
 
 use std::sync::Arc;
 
@@ -15,7 +15,6 @@ fn fake(initial: Option<State>) -> FullFake {
     FullFake::new(TransientInMemory::new(initial), None)
 }
 
-/// Scenario 116 and 121 (LockDisabled forwards metadata).
 #[tokio::test]
 async fn a_migration_keeps_lineage_and_serial() -> Result<()> {
     let (source, target) = (SharedMemory::new("from"), SharedMemory::new("to"));
@@ -81,7 +80,6 @@ async fn an_import_is_checked_where_metadata_is_known() -> Result<()> {
     Ok(())
 }
 
-/// Scenario 120.
 #[tokio::test]
 async fn a_planned_update_is_written_if_nothing_changed_since() -> Result<()> {
     let manager = manager(SharedMemory::new("a").open());
@@ -104,7 +102,6 @@ async fn a_planned_update_is_written_if_nothing_changed_since() -> Result<()> {
     Ok(())
 }
 
-/// Scenario 120.
 #[tokio::test]
 async fn a_planned_update_without_metadata_is_not_checked() -> Result<()> {
     let plain = fake(Some(state("a")));
