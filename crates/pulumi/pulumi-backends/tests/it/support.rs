@@ -8,7 +8,9 @@ use groundstate_common::{Clock, OsIds, SystemClock};
 use groundstate_conformance::ThreadSleeper;
 use groundstate_pulumi_backends::blobs::{BlobStore, Context, Precondition};
 use groundstate_pulumi_backends::pulumi_diy::pulumi_snapshot::Snapshot;
-use groundstate_pulumi_backends::pulumi_diy::{Backend, Holder, LockOptions, Options, Stack, StackRef};
+use groundstate_pulumi_backends::pulumi_diy::{
+    Backend, Error, FoundLock, Holder, LockConflict, LockContent, LockOptions, Options, Stack, StackRef,
+};
 use groundstate_pulumi_backends::{BackendChoice, BackendUrl, OpenContext, OpenedStore};
 
 /// The real time, and ids that nothing else has.
@@ -41,6 +43,19 @@ pub(crate) fn reference(name: &str) -> StackRef {
 pub(crate) fn holder() -> Holder {
     let started = Some(SystemClock.now());
     Holder { pid: std::process::id(), user: "ann".to_owned(), host: "build-7".to_owned(), started }
+}
+
+/// The locks that were in the way.
+pub(crate) fn in_the_way(error: &Error) -> &[FoundLock] {
+    let source = std::error::Error::source(error);
+    source.and_then(|source| source.downcast_ref::<LockConflict>()).map_or(&[], LockConflict::locks)
+}
+
+/// The id of the process that holds a lock.
+#[track_caller]
+pub(crate) fn pid(lock: &FoundLock) -> i64 {
+    let LockContent::Held { pid, .. } = lock.content else { panic!("{lock}") };
+    pid
 }
 
 /// Changes the snapshot of a stack under its lock, as an editor does.

@@ -11,12 +11,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use groundstate_pulumi_backends::pulumi_diy::{
-    Backend, ErrorKind, LeftoverKind, LockContent, Options, RelocateOptions, RemoveOptions, Stack, Warning,
+    Backend, ErrorKind, LeftoverKind, Options, RelocateOptions, RemoveOptions, Stack, Warning,
 };
 use groundstate_testkit::{PulumiPlace, PulumiProject, pulumi_takes_part};
 use serde_json::Value;
 
-use crate::support::{backend, reference, store};
+use crate::support::{backend, in_the_way, pid, reference, store};
 use worker::{FROM, MARK, RECOVERS, URL};
 
 /// How often to kill: more often in `cargo xtask torture stacks`.
@@ -167,9 +167,9 @@ impl<'a> Campaign<'a> {
     }
 
     /// Lets a worker write and kills it after some of its lines, and some time.
-    fn kill_a_writer(&mut self, from: u64, random: &mut fastrand::Rng) -> u32 {
+    fn kill_a_writer(&mut self, from: u64, random: &mut fastrand::Rng) -> i64 {
         let mut player = Player::start(self.place, FROM, &from.to_string());
-        let pid = player.child.id();
+        let pid = player.child.id().into();
         for _ in 0..random.usize(..30) {
             match player.line() {
                 Some(line) => self.story.hear(&line),
@@ -184,9 +184,9 @@ impl<'a> Campaign<'a> {
     }
 
     /// Begins to recover and is killed, too.
-    fn kill_a_recovery(&mut self, random: &mut fastrand::Rng) -> u32 {
+    fn kill_a_recovery(&mut self, random: &mut fastrand::Rng) -> i64 {
         let player = Player::start(self.place, RECOVERS, "1");
-        let pid = player.child.id();
+        let pid = player.child.id().into();
         std::thread::sleep(Duration::from_micros(random.u64(5_000..60_000)));
         let said = player.kill();
         assert!(said.is_empty(), "{said:?}");
@@ -194,7 +194,7 @@ impl<'a> Campaign<'a> {
         pid
     }
 
-    async fn check(&mut self, dead: &[u32]) {
+    async fn check(&mut self, dead: &[i64]) {
         // Without any help there is a checkpoint that pulumi opens.
         let raw = self.stack.read().await.unwrap().unwrap();
         let _lags_behind_a_journal = state::checked(&raw);
@@ -203,8 +203,7 @@ impl<'a> Campaign<'a> {
             self.count("two variants");
         }
         for lock in self.backend.locks().await.unwrap() {
-            let LockContent::Held { pid, .. } = &lock.content else { panic!("{lock}") };
-            assert!(dead.contains(&u32::try_from(*pid).unwrap()), "{lock}");
+            assert!(dead.contains(&pid(&lock)), "{lock}");
             self.count("locks of the dead");
         }
         for stack in self.others.iter().chain([&self.stack]) {
@@ -222,7 +221,7 @@ impl<'a> Campaign<'a> {
             match worker::locked(&self.stack).await {
                 Ok(lock) => break lock,
                 // What a killed process had sent can arrive behind the look for its locks.
-                Err(error) if dead.iter().any(|pid| error.to_string().contains(&format!("(pid {pid})"))) => {
+                Err(error) if in_the_way(&error).iter().any(|lock| dead.contains(&pid(lock))) => {
                     assert!(self.stack.cancel().await.unwrap().failed.is_empty());
                     self.count("locks that came late");
                 }

@@ -8,8 +8,8 @@ use groundstate_pulumi_backends::pulumi_diy::pulumi_snapshot::{Resource, Urn};
 use groundstate_pulumi_backends::pulumi_diy::stackmgr::pulumi_journal::{Base, State, Step, StepKind};
 use groundstate_pulumi_backends::pulumi_diy::stackmgr::{self, JournalManager, SnapshotManager};
 use groundstate_pulumi_backends::pulumi_diy::{
-    Backend, BoxError, Compression, Guard, HeldLock, ImportOptions, JournalOptions, LockOptions, Options,
-    PruneRules, RelocateOptions, RemoveOptions, Stack,
+    Backend, BoxError, Compression, Error, Guard, HeldLock, ImportOptions, JournalOptions, LockOptions,
+    Options, PruneRules, RelocateOptions, RemoveOptions, Stack,
 };
 
 use super::state::{document, said_by, said_now};
@@ -67,8 +67,8 @@ pub(super) fn journal_options() -> JournalOptions {
     JournalOptions::new("ann@build-7", "v3.259.0", "tool up").interval(Duration::from_millis(15))
 }
 
-pub(super) async fn locked(stack: &Stack) -> Result<Arc<HeldLock>, BoxError> {
-    Ok(Arc::new(stack.lock(&holder(), &LockOptions::default()).await?))
+pub(super) async fn locked(stack: &Stack) -> Result<Arc<HeldLock>, Error> {
+    stack.lock(&holder(), &LockOptions::default()).await.map(Arc::new)
 }
 
 async fn write_for_ever(url: &str) -> Done {

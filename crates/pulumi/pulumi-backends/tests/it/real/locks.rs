@@ -6,14 +6,13 @@ use std::time::Duration;
 use groundstate_common::{Clock, SystemClock, Timestamp};
 use groundstate_pulumi_backends::blobs::{GetOptions, Key};
 use groundstate_pulumi_backends::pulumi_diy::{
-    Backend, Error, ErrorKind, FoundLock, Guard, HeldLock, LockConflict, LockContent, LockOptions, Result,
-    Stack,
+    Backend, ErrorKind, FoundLock, Guard, HeldLock, LockContent, LockOptions, Result, Stack,
 };
 use groundstate_testkit::{PulumiPlace, PulumiProject, pulumi_takes_part};
 use serde_json::Value;
 
 use super::{NAMES, in_each_place, names, ours};
-use crate::support::{edit, holder, reference};
+use crate::support::{edit, holder, in_the_way, pid, reference};
 
 in_each_place! {
     pulumi_holds_and_ours_waits_for_its_end
@@ -29,17 +28,9 @@ pub(super) async fn lock(stack: &Stack) -> Result<HeldLock> {
 /// The locks that are in the way.
 #[track_caller]
 pub(super) fn conflict(refused: Result<HeldLock>) -> Vec<FoundLock> {
-    let error: Error = refused.unwrap_err();
+    let error = refused.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Locked, "{error}");
-    let source = std::error::Error::source(&error).unwrap();
-    source.downcast_ref::<LockConflict>().unwrap().locks().to_vec()
-}
-
-/// The id of the process that holds it.
-#[track_caller]
-pub(super) fn pid(lock: &FoundLock) -> i64 {
-    let LockContent::Held { pid, .. } = lock.content else { panic!("{lock}") };
-    pid
+    in_the_way(&error).to_vec()
 }
 
 /// What both say of a lock behind its place.

@@ -14,9 +14,9 @@ use groundstate_pulumi_backends::pulumi_diy::{Layout, Options, Stack};
 use groundstate_testkit::{Fault, PulumiPlace, PulumiProject, pulumi_takes_part};
 use tokio::sync::Semaphore;
 
-use super::locks::{conflict, lock, pid};
+use super::locks::{conflict, lock};
 use super::ours;
-use crate::support::{backend, reference, store};
+use crate::support::{backend, pid, reference, store};
 
 /// A point at which a request waits for the test.
 #[derive(Debug)]
