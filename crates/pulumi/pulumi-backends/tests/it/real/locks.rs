@@ -6,7 +6,7 @@ use std::time::Duration;
 use groundstate_common::{Clock, SystemClock, Timestamp};
 use groundstate_pulumi_backends::blobs::{GetOptions, Key};
 use groundstate_pulumi_backends::pulumi_diy::{
-    Backend, ErrorKind, FoundLock, Guard, HeldLock, LockContent, LockOptions, Result, Stack,
+    Backend, ErrorKind, FoundLock, Guard, HeldLock, LockOptions, Result, Stack,
 };
 use groundstate_testkit::{PulumiPlace, PulumiProject, pulumi_takes_part};
 use serde_json::Value;
