@@ -1,6 +1,7 @@
 //! The tables `[[pulumi.buckets]]` of a file: buckets of the Pulumi CLI whose stacks are served.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use groundstate_pulumi_backends::BackendUrl;
@@ -9,7 +10,7 @@ use serde::Deserialize;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
-use super::identities::without_values;
+use super::url_secrets::{has_late_user_info, has_password};
 
 /// The list of tables.
 pub(crate) const NAME: &str = "pulumi.buckets";
@@ -24,8 +25,8 @@ pub struct BucketSettings {
     pub url: BackendUrl,
 }
 
-/// A table as it is written.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+/// A table as it is written. `Debug` shows no URL.
+#[derive(Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Table {
     organization: String,
@@ -47,8 +48,21 @@ pub(crate) fn tables(document: &DeTable<'_>) -> Result<Found, (usize, String)> {
         Ok(tables) => Ok(Some((tables, offset))),
         Err(error) => {
             let offset = error.span().map_or(offset, |span| span.start);
-            Err((offset, format!("`{NAME}` is not valid: {}", without_values(error.message()))))
+            // What the error quotes may be a secret.
+            let form =
+                "each has an `organization`, and a `url` or a `url_file`, which are texts, and nothing else";
+            Err((offset, format!("`{NAME}` is not valid: {form}")))
         }
+    }
+}
+
+impl fmt::Debug for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Table")
+            .field("organization", &self.organization)
+            .field("has_url", &self.url.is_some())
+            .field("url_file", &self.url_file)
+            .finish()
     }
 }
 
@@ -90,6 +104,12 @@ pub(crate) fn settings(
             let step = "write it into a file that only the server reads, and name that by `url_file`";
             return Err(wrong(format!("the URL has a password; {step}")));
         }
+        if url.scheme() == "postgres" && has_late_user_info(&text) {
+            let step = "write them as %2F, %3F and %40";
+            return Err(wrong(format!(
+                "a user, a password or a parameter has a raw `/`, `?` or `@`; {step}"
+            )));
+        }
         let folder = text.strip_prefix("file://");
         if folder.is_some_and(|folder| !folder.starts_with(['/', '~']) && !Path::new(folder).is_absolute()) {
             return Err(wrong("the directory is not absolute; write file:///DIRECTORY".to_owned()));
@@ -97,13 +117,6 @@ pub(crate) fn settings(
         settings.push(BucketSettings { organization: organization.clone(), url });
     }
     Ok(settings)
-}
-
-fn has_password(url: &str) -> bool {
-    let (place, query) = url.split_once('?').unwrap_or((url, ""));
-    let user = place.split_once("://").and_then(|(_, rest)| rest.rsplit_once('@'));
-    user.is_some_and(|(user, _)| user.contains(':'))
-        || query.split('&').any(|pair| pair.starts_with("password="))
 }
 
 #[cfg(test)]
@@ -124,8 +137,14 @@ mod tests {
         assert!(refused(&[table("a", "file://x")]).contains("absolute"));
         let secret = refused(&[table("a", "postgres://u:hunter2@h/d")]);
         assert!(secret.contains("url_file") && !secret.contains("hunter2"), "{secret}");
+        let raw = refused(&[table("a", "postgres://u:hun?ter2@h/d")]);
+        assert!(raw.contains("url_file") && !raw.contains("hun"), "{raw}");
         let file = Table { organization: "a".to_owned(), url: None, url_file: Some("f".into()) };
         assert!(refused(std::slice::from_ref(&file)).contains("it is not there"));
+        for raw in ["postgres://u:hun?ter2@h/d", "postgres://u:hun/ter2@h/d"] {
+            let why = settings(std::slice::from_ref(&file), |_| Ok(raw.to_owned())).unwrap_err();
+            assert!(why.contains("%3F") && !why.contains("hun"), "{why}");
+        }
         let read = settings(&[file], |_| Ok("postgres://u:hunter2@h/d".to_owned())).unwrap();
         assert!(!format!("{read:?}").contains("hunter2"), "{read:?}");
     }

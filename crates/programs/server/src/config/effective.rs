@@ -54,8 +54,8 @@ pub struct MetricsListener {
 }
 
 /// A configuration that is valid. [`Display`](fmt::Display) is a file that says the same, with where each value comes from and
-/// without secrets.
-#[derive(Clone, Debug)]
+/// without secrets. `Debug` shows no secrets either.
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct Config {
     /// Where everything is kept.
@@ -468,6 +468,30 @@ fn metrics(reader: &mut Reader<'_>) -> Option<MetricsListener> {
         reader.problems.push(Problem::new(origin, message).hint(hint));
     }
     Some(MetricsListener { address })
+}
+
+impl fmt::Debug for Config {
+    /// Without the URL of a key and the texts that options were given, which may have a secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Config")
+            .field("store", &self.store)
+            .field("listen", &self.listen)
+            .field("public_url", &self.public_url)
+            .field("tls", &self.tls)
+            .field("trusted_proxies", &self.trusted_proxies)
+            .field("limits", &self.limits)
+            .field("requests", &self.requests)
+            .field("policies", &self.policies)
+            .field("auth", &self.auth)
+            .field("maintenance", &self.maintenance)
+            .field("metrics", &self.metrics)
+            .field("has_secrets_key", &self.secrets_key.is_some())
+            .field("secrets_key_file", &self.secrets_key_file)
+            .field("buckets", &self.buckets)
+            .field("insecure_plain_http", &self.insecure_plain_http)
+            .field("insecure_no_authentication", &self.insecure_no_authentication)
+            .finish_non_exhaustive()
+    }
 }
 
 impl fmt::Display for Config {

@@ -9,6 +9,11 @@ use crate::auth::{CertificateRule, IssuerSettings};
 /// The lists of tables of `[auth]`.
 const LISTS: [&str; 2] = ["issuer", "certificate"];
 
+/// What the lists have.
+const FORM: &str = "an `[[auth.issuer]]` has `name`, `issuer`, `audiences` (a list) and `rules`, each with `claims` and `grants`; an \
+                    `[[auth.certificate]]` has `common_name`, `dns`, `uri` or `email`, and `grants`; a grant has `role` (`outputs`, \
+                    `read`, `lock`, `write` or `admin`), `project` and `state`";
+
 /// Who is known beside the tokens of the store.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -40,22 +45,8 @@ pub(crate) fn identities(document: &DeTable<'_>) -> Result<Option<(Identities, u
         Ok(identities) => Ok(Some((identities, offset))),
         Err(error) => {
             let offset = error.span().map_or(offset, |span| span.start);
-            Err((offset, format!("`auth` is not valid: {}", without_values(error.message()))))
+            // What the error quotes may be a secret.
+            Err((offset, format!("`auth` is not valid: {FORM}")))
         }
-    }
-}
-
-/// What is wrong with a value, without the value.
-pub(crate) fn without_values(message: &str) -> String {
-    let Some((head, expected)) = message.split_once(", expected ") else {
-        return match message.split_once('`') {
-            Some(_) => message.to_owned(),
-            None => "it has another form".to_owned(),
-        };
-    };
-    match head {
-        head if head.starts_with("unknown field") => format!("{head}, expected {expected}"),
-        head if head.starts_with("unknown variant") => format!("there is no such value, expected {expected}"),
-        _ => format!("expected {expected}"),
     }
 }

@@ -26,6 +26,7 @@ mod public_url;
 mod reference;
 mod sources;
 mod store;
+mod url_secrets;
 mod value;
 
 pub use buckets::BucketSettings;

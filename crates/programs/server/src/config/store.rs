@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use groundstate_blobs::Key;
 use groundstate_blobs_cloud::BlobUrl;
 
+use super::url_secrets::{has_password, shown_place};
+
 /// What a store is, before it is opened. `Display` and `Debug` show no secrets.
 ///
 /// ```
@@ -39,15 +41,6 @@ impl PostgresUrl {
     pub(crate) fn secret_text(&self) -> &str {
         &self.0
     }
-
-    fn has_password(&self) -> bool {
-        let (place, query) = self.0.split_once('?').unwrap_or((&self.0, ""));
-        let user = place
-            .rsplit_once('@')
-            .map(|(before, _)| before.split_once("://").map_or(before, |(_, user)| user));
-        user.is_some_and(|user| user.contains(':'))
-            || query.split('&').any(|pair| pair.starts_with("password="))
-    }
 }
 
 impl fmt::Debug for PostgresUrl {
@@ -57,12 +50,9 @@ impl fmt::Debug for PostgresUrl {
 }
 
 impl fmt::Display for PostgresUrl {
-    /// Without user, password and parameters.
+    /// Without user, password and parameters; without a host if that may be a part of the password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = self.0.split(['?', '#']).next().unwrap_or_default();
-        let after_scheme = place.split_once("://").map_or(place, |(_, rest)| rest);
-        let host = after_scheme.rsplit_once('@').map_or(after_scheme, |(_, host)| host);
-        write!(f, "postgres://{host}")
+        write!(f, "postgres://{}", shown_place(&self.0).unwrap_or("…"))
     }
 }
 
@@ -167,7 +157,7 @@ impl StorePlace {
         };
         match self {
             Self::Bucket(url) => url.options().any(|(name, _)| is_secret(name, url.scheme())),
-            Self::Postgres(url) => url.has_password(),
+            Self::Postgres(url) => has_password(&url.0),
             Self::Directory(_) | Self::Memory => false,
         }
     }
@@ -224,6 +214,7 @@ mod tests {
                 "postgres://db.example.com:5432/states",
             ),
             ("postgres:///states", "postgres:///states"),
+            ("postgres://ci:hu?sh@db.example.com/states", "postgres://…"),
         ] {
             assert_eq!(
                 StorePlace::parse(text).map(|place| place.to_string()).as_deref(),

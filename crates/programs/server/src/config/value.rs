@@ -32,8 +32,8 @@ pub(crate) enum Kind {
     Choice(&'static [&'static str]),
 }
 
-/// The value of an option.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The value of an option. `Debug` shows no text, since it may be a secret.
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Value {
     Switch(bool),
     Count(u64),
@@ -258,6 +258,16 @@ fn quoted(text: &str) -> String {
     }
     out.push('"');
     out
+}
+
+impl fmt::Debug for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => write!(f, "a text of {} bytes", text.len()),
+            Self::List(parts) => write!(f, "a list of {}", parts.len()),
+            other => fmt::Display::fmt(other, f),
+        }
+    }
 }
 
 impl fmt::Display for Value {

@@ -232,6 +232,36 @@ fn buckets_are_tables_of_the_file_and_every_mistake_has_its_place() {
 }
 
 #[test]
+fn the_debug_text_of_a_configuration_has_no_secret() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, url) in [
+        ("store", "postgres://ci:hush@db.example.com/states"),
+        ("raw", "postgres://ci:hu?sh@db.example.com/states"),
+        ("bucket", "s3://stacks/a?region=eu-west-1&password=hush"),
+    ] {
+        fs::write(folder.path().join(name), url).unwrap();
+    }
+    let key = "hashivault://key?token=hush";
+    for store in ["store", "raw"] {
+        let text = format!(
+            "store_file = \"{store}\"\n[pulumi]\nsecrets_key = \"{key}\"\n\
+             [[pulumi.buckets]]\norganization = \"team\"\nurl_file = \"bucket\"\n"
+        );
+        let sources = Sources::new().file(&folder.path().join("server.toml"), &text).unwrap();
+        let config = sources.build(&home).unwrap();
+        assert_eq!((config.buckets.len(), config.secrets_key.as_deref()), (1, Some(key)));
+        for shown in [format!("{config:?}"), format!("{config:#?}"), format!("{sources:?}")] {
+            assert!(!shown.contains("hush") && !shown.contains("hu?"), "{shown}");
+        }
+    }
+    // Also of one that is refused.
+    let text = "store = \"postgres://ci:hush@h/d\"\n[[pulumi.buckets]]\norganization = \"team\"\nurl = \"postgres://u:hush@h/d\"\n";
+    let sources = Sources::new().file(Path::new("server.toml"), text).unwrap();
+    assert!(!format!("{sources:?}").contains("hush"), "{sources:?}");
+    assert!(!format!("{:?}", sources.build(&home).unwrap_err()).contains("hush"));
+}
+
+#[test]
 fn identities_are_tables_of_the_file() {
     let text = r#"
 [auth]
