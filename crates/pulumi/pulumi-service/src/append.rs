@@ -1,6 +1,7 @@
 //! Versions of other histories: appended as they were, each once.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use bytes::Bytes;
 use groundstate_blobs::{Precondition, PutOptions};
@@ -25,8 +26,8 @@ const ATTEMPTS: usize = 16;
 /// How many versions are looked through at a time.
 const PAGE: usize = 100;
 
-/// A version of another history.
-#[derive(Clone, Debug)]
+/// A version of another history. `Debug` shows neither its state nor its configuration.
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct OldVersion {
     /// What tells it from all others, 1 to 256 bytes. A version whose key is known is not appended again.
@@ -72,6 +73,24 @@ impl OldVersion {
     }
 }
 
+impl fmt::Debug for OldVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OldVersion")
+            .field("key", &self.key)
+            .field("kind", &self.kind)
+            .field("result", &self.result)
+            .field("started", &self.started)
+            .field("ended", &self.ended)
+            .field("message", &self.message)
+            .field("environment", &self.environment.keys())
+            .field("config_bytes", &self.config.as_ref().map(|config| config.get().len()))
+            .field("changes", &self.changes)
+            .field("state_bytes", &self.state.as_ref().map(Bytes::len))
+            .field("source", &self.source)
+            .finish()
+    }
+}
+
 /// What became of a version of another history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -96,7 +115,7 @@ impl Stack {
     ///
     /// # Errors
     ///
-    /// `Invalid` for a key that is empty or too long and for what is no export, `Running`, and those of the store.
+    /// `Invalid` for a key that is empty or too long, for what is no export and for a stack in a bucket, `Running`, and those of the store.
     pub async fn append(&self, old: &OldVersion, by: &str) -> Result<AppendedVersion> {
         if old.key.is_empty() || old.key.len() > LONGEST_KEY {
             let failure = self.error(ErrorKind::Invalid, OP);

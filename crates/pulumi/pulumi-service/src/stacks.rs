@@ -66,14 +66,23 @@ struct Inner {
     live: Live,
 }
 
-/// How a stack begins.
-#[derive(Clone, Debug, Default)]
+/// How a stack begins. `Debug` does not show the state.
+#[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct NewStack {
     /// Its tags.
     pub tags: BTreeMap<String, String>,
     /// The state it begins with, as an export; none for an empty one.
     pub state: Option<Bytes>,
+}
+
+impl fmt::Debug for NewStack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NewStack")
+            .field("tags", &self.tags)
+            .field("state_bytes", &self.state.as_ref().map(Bytes::len))
+            .finish()
+    }
 }
 
 impl NewStack {

@@ -1,6 +1,6 @@
 //! Secrets of stacks.
 
-use groundstate_pulumi_service::{ErrorKind, NewStack};
+use groundstate_pulumi_service::{ErrorKind, NewStack, OldVersion, UpdateResult};
 
 use crate::support::{Service, path};
 
@@ -43,5 +43,18 @@ async fn nodes_that_ask_for_a_key_at_once_get_the_same() {
     let sealed = secrets[0].encrypt(b"hunter2").unwrap();
     for other in &secrets {
         assert_eq!(**other.decrypt(&sealed).unwrap(), *b"hunter2");
+    }
+}
+
+#[test]
+fn the_debug_text_of_what_a_stack_begins_with_has_no_state() {
+    let state = r#"{"version":3,"deployment":{"resources":["hunter2"]}}"#;
+    let new = NewStack::default().state(state);
+    let mut old = OldVersion::new("k", "update", UpdateResult::Succeeded);
+    old.state = Some(state.into());
+    old.config = Some(serde_json::value::to_raw_value("hunter2").unwrap());
+    old.environment = [("git.token".to_owned(), "hunter2".to_owned())].into();
+    for shown in [format!("{new:?}"), format!("{new:#?}"), format!("{old:?}"), format!("{old:#?}")] {
+        assert!(shown.contains(&state.len().to_string()) && !shown.contains("hunter2"), "{shown}");
     }
 }
