@@ -143,22 +143,36 @@ impl Request<'_> {
             }
         };
         update.complete(&token, result).await.map_err(|error| problem(&error))?;
-        if let (Some(audit), Ok(request)) = (self.app.audit(), update.request().await)
-            && !request.preview
-        {
-            let object = format!("stack {}", update.stack().path());
-            let event = groundstate_audit::Event::new(&request.author, "stack.update", object, Outcome::Done);
-            audit.note(event.reason(format!("{} {} {}", request.kind, update.id(), asked.status)));
-        }
+        self.record_end(&update, asked.status).await;
         Ok(done())
+    }
+
+    /// Records that an update has ended, unless it was a preview. What is done is done, so a request that cannot be read does not fail it.
+    async fn record_end(&self, update: &Update, status: UpdateState) {
+        let Some(audit) = self.app.audit() else { return };
+        let stack = update.stack().path();
+        let (author, reason) = match update.request().await {
+            Ok(request) if request.preview => return,
+            Ok(request) => (request.author, format!("{} {} {status}", request.kind, update.id())),
+            Err(error) => {
+                tracing::error!(%stack, update = update.id(), error = %error, "who began an update that has ended cannot be read");
+                ("unknown".to_owned(), format!("{} {status}; who began it cannot be read", update.id()))
+            }
+        };
+        let event =
+            groundstate_audit::Event::new(author, "stack.update", format!("stack {stack}"), Outcome::Done);
+        audit.note(event.reason(reason));
     }
 
     /// `POST …/cancel`.
     pub(super) async fn cancel(&self) -> Result<Response, Problem> {
         const ACTION: &str = "stack.cancel";
         let (access, update) = self.access(ACTION, Role::Write).await?;
-        let request = update.request().await;
-        let is_own = request.is_ok_and(|request| request.author == access.client.name());
+        let is_own = match update.request().await {
+            Ok(request) => request.author == access.client.name(),
+            Err(error) if error.kind() == ErrorKind::NotFound => false,
+            Err(error) => return Err(access.refused(ACTION, &error)),
+        };
         if !is_own {
             access.client.check(ACTION, Role::Admin, access.stack.path())?;
         }

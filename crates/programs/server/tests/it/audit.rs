@@ -7,7 +7,7 @@ use axum::{Extension, Router};
 use groundstate_conformance::{Fault, FaultyBlobs};
 use groundstate_server::audit::{AuditLog, Location, Outcome, Reader, Record};
 use groundstate_server::auth::{Grant, Principal, PrincipalKind, Role};
-use groundstate_server::blobs::MemoryBlobs;
+use groundstate_server::blobs::{BlobStore as _, Key, ListOptions, MemoryBlobs, PutOptions};
 use groundstate_server::{App, Origin, Parts, router};
 
 use crate::support::{Client, Server, URL, lock_document, state};
@@ -17,6 +17,7 @@ const API: &str = "/api/v1/states/shop/network/default";
 /// A server with an audit log, whose recorder runs beside it.
 struct Audited {
     app: App,
+    blobs: MemoryBlobs,
     location: Location,
     recorder: tokio::task::JoinHandle<()>,
 }
@@ -25,10 +26,10 @@ impl Audited {
     fn new() -> Self {
         let blobs = MemoryBlobs::new("states");
         let mut parts = Parts::new(Arc::new(blobs.clone()));
-        let location = Location::new(Arc::new(blobs), "audit/").unwrap();
+        let location = Location::new(Arc::new(blobs.clone()), "audit/").unwrap();
         let (log, recorder) = AuditLog::open(location.clone(), "node-1", parts.context.clone()).unwrap();
         parts.audit = Some(log);
-        Self { app: App::open(parts).unwrap(), location, recorder: tokio::spawn(recorder.run()) }
+        Self { app: App::open(parts).unwrap(), blobs, location, recorder: tokio::spawn(recorder.run()) }
     }
 
     fn client(&self, role: Role) -> Client {
@@ -45,17 +46,35 @@ impl Audited {
     }
 
     async fn entries_of(self, object: &str) -> Vec<(String, String, Outcome, String)> {
-        let Self { app, location, recorder } = self;
-        drop(app);
-        recorder.await.unwrap();
-        let records = Reader::new(location).newest(1000, &|_| true).await.unwrap().records;
-        let entry = |(_, record): (Option<u64>, Record)| {
+        let entry = |record: Record| {
             assert_eq!(record.object, object);
             let from = (record.request.as_deref(), record.remote.as_deref());
             assert_eq!(from, (Some("req-7"), Some("192.0.2.7")));
             (record.actor, record.action, record.outcome, record.reason.unwrap_or_default())
         };
-        records.into_iter().map(entry).collect()
+        self.records().await.into_iter().map(entry).collect()
+    }
+
+    /// Ends the server, and gives all that was recorded.
+    async fn records(self) -> Vec<Record> {
+        let Self { app, location, recorder, .. } = self;
+        drop(app);
+        recorder.await.unwrap();
+        let records = Reader::new(location).newest(1000, &|_| true).await.unwrap().records;
+        records.into_iter().map(|(_, record)| record).collect()
+    }
+
+    /// Begins an update of a stack, whose request then cannot be read. Gives its URL and its token.
+    async fn update_with_damaged_request(&self, client: &Client) -> (String, String) {
+        client.call("POST", "/api/stacks/acme/shop", r#"{"stackName":"dev"}"#).await.is(200);
+        let created = client.call("POST", "/api/stacks/acme/shop/dev/update", "{}").await.is(200).json();
+        let url = format!("/api/stacks/acme/shop/dev/update/{}", created["updateID"].as_str().unwrap());
+        let started = client.call("POST", &url, "{}").await.is(200).json();
+        let listed = self.blobs.list("", &ListOptions::default()).await.unwrap().blobs;
+        let request = listed.iter().find(|blob| blob.name.ends_with("/request")).unwrap();
+        let key = Key::parse(&request.name).unwrap();
+        self.blobs.put(&key, "{".into(), &PutOptions::default()).await.unwrap();
+        (url, started["token"].as_str().unwrap().to_owned())
     }
 }
 
@@ -200,4 +219,35 @@ async fn a_version_that_is_appended_to_a_stack_is_recorded_once_and_who_may_not_
         entry("write", "stack.append", Outcome::Done, "version 1: update that was version 7 elsewhere"),
     ];
     assert_eq!(entries, expected);
+}
+
+#[tokio::test]
+async fn the_end_of_an_update_whose_request_cannot_be_read_is_recorded_too() {
+    let audited = Audited::new();
+    let client = audited.client(Role::Write);
+    let (url, token) = audited.update_with_damaged_request(&client).await;
+    let completed = http::Request::post(format!("{url}/complete"))
+        .header("content-type", "application/json")
+        .header("authorization", format!("update-token {token}"))
+        .body(r#"{"status":"succeeded"}"#.into())
+        .unwrap();
+    client.send(completed).await.is(204);
+    drop(client);
+    let records = audited.records().await;
+    let end = records.iter().find(|record| record.actor == "unknown").unwrap();
+    assert_eq!((end.action.as_str(), end.outcome), ("stack.update", Outcome::Done));
+    let reason = end.reason.clone().unwrap();
+    assert!(reason.ends_with("succeeded; who began it cannot be read"), "{reason}");
+}
+
+#[tokio::test]
+async fn a_cancellation_whose_update_cannot_be_read_fails_and_is_no_lack_of_a_role() {
+    let audited = Audited::new();
+    let client = audited.client(Role::Write);
+    let (url, _) = audited.update_with_damaged_request(&client).await;
+    client.call("POST", &format!("{url}/cancel"), "").await.is(500);
+    drop(client);
+    let records = audited.records().await;
+    assert!(records.iter().any(|record| record.action == "stack.cancel"), "{records:?}");
+    assert!(records.iter().all(|record| record.outcome != Outcome::Denied), "{records:?}");
 }
