@@ -31,8 +31,8 @@ pub struct ListedStack {
     pub updated: Option<Timestamp>,
     /// Whether an update runs.
     pub running: bool,
-    /// How many resources it has.
-    pub resources: u64,
+    /// How many resources it has; none if its state cannot be read.
+    pub resources: Option<u64>,
 }
 
 /// A page of a list of stacks, in the order of their names.
@@ -94,7 +94,7 @@ impl Stacks {
             tags: stack.tags().await?,
             updated: (version.number > 1).then_some(note.ended),
             running: stack.running(&head).is_some(),
-            resources: note.resources,
+            resources: Some(note.resources),
         }))
     }
 }

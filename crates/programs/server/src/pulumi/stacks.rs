@@ -53,7 +53,7 @@ fn summary(stack: &ListedStack) -> StackSummary {
         project_name: path.project().to_owned(),
         stack_name: path.stack().to_owned(),
         last_update,
-        resource_count: (stack.updated.is_some() || stack.resources > 0).then_some(stack.resources),
+        resource_count: stack.resources.filter(|resources| stack.updated.is_some() || *resources > 0),
         links: StackLinks::default(),
     }
 }

@@ -1,5 +1,6 @@
 //! The lists of stacks in buckets.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures_util::stream::{self, StreamExt, TryStreamExt};
@@ -67,7 +68,7 @@ impl Stacks {
         bucket: &Arc<dyn StackBucket>,
         path: StackPath,
     ) -> Result<Option<ListedStack>> {
-        let (updated, counts) = match bucket.read(&path).await {
+        let (updated, resources) = match bucket.read(&path).await {
             Ok(None) => return Ok(None),
             Ok(Some(state)) => {
                 let counted = match &state.export {
@@ -76,17 +77,23 @@ impl Stacks {
                     }
                     None => Ok(Counts::default()),
                 };
-                (state.updated, counted.unwrap_or_default())
+                let counted = counted.map(|counts| counts.resources).inspect_err(|error| {
+                    warn!(stack = %path, error = %error, "the resources of a stack in a bucket cannot be counted");
+                });
+                (state.updated, counted.ok())
             }
             // A stack whose state is damaged is one.
             Err(error) if error.kind() == ErrorKind::Corrupt => {
                 warn!(stack = %path, error = %error, "a stack in a bucket cannot be read");
-                (None, Counts::default())
+                (None, None)
             }
             Err(error) => return Err(error),
         };
         let tags = match bucket.tags(&path).await {
-            Err(error) if error.kind() == ErrorKind::Corrupt => Default::default(),
+            Err(error) if error.kind() == ErrorKind::Corrupt => {
+                warn!(stack = %path, error = %error, "the tags of a stack in a bucket cannot be read, so it is listed without them");
+                BTreeMap::new()
+            }
             tags => tags?,
         };
         let known = self.find_known(OP, &path).await?.filter(|stack| *stack.path() == path);
@@ -94,7 +101,7 @@ impl Stacks {
             Some(stack) => (stack.id().to_owned(), stack.running(&stack.head(OP).await?).is_some()),
             None => (String::new(), false),
         };
-        Ok(Some(ListedStack { path, id, tags, updated, running, resources: counts.resources }))
+        Ok(Some(ListedStack { path, id, tags, updated, running, resources }))
     }
 }
 

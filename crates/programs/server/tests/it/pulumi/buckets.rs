@@ -207,7 +207,7 @@ async fn what_other_programs_do_is_seen_at_once() {
     node.saves(checkpoint(&[ROOT, MADE])).await;
     assert!(export().await.contains(MADE));
     let listed = node.stacks.list(&StackFilter::default().owner("team")).await.unwrap().stacks;
-    assert_eq!((listed.len(), listed[0].resources), (1, 2));
+    assert_eq!((listed.len(), listed[0].resources), (1, Some(2)));
     // The next update goes on from it.
     let (update, lease) = node.started().await.unwrap();
     update.complete(&lease.token, UpdateResult::Succeeded).await.unwrap();
@@ -557,4 +557,18 @@ async fn a_node_without_the_bucket_neither_serves_nor_ends_what_is_in_it() {
     assert_eq!(other.settle_all().await.unwrap(), 0);
     assert_eq!(node.node().stacks.settle_all().await.unwrap(), 1);
     assert_eq!(node.urns("dev").await, [ROOT, MADE]);
+}
+
+#[tokio::test]
+async fn a_stack_whose_resources_cannot_be_counted_is_listed_without_their_number() {
+    let node = Node::new();
+    node.saves(checkpoint(&[ROOT])).await;
+    let listed = async || {
+        let page = node.stacks.list(&StackFilter::default().owner("team")).await.unwrap();
+        page.stacks.into_iter().map(|stack| stack.resources).collect::<Vec<_>>()
+    };
+    assert_eq!(listed().await, [Some(1)]);
+    let twice = br#"{"version":3,"checkpoint":{"stack":"organization/p/dev","latest":{"resources":[],"resources":[]}}}"#;
+    node.put(CHECKPOINT, twice).await;
+    assert_eq!(listed().await, [None]);
 }
