@@ -4,7 +4,9 @@ use groundstate_common::shortened;
 use groundstate_json::{Kind, Stop, Top, TopScan, TopValue};
 use groundstate_versioned::{Note, Version};
 use serde::{Deserialize, Serialize};
+use tracing::warn;
 
+use crate::names::StatePath;
 use crate::problem::{Problem, ProblemType};
 
 /// The longest lineage, in bytes. Terraform's have 36.
@@ -83,9 +85,8 @@ fn is_false(value: &bool) -> bool {
 }
 
 impl StateNote {
-    /// The note of what follows a version: it remembers the highest serial.
-    pub(crate) fn after(self, last: Option<&Version>) -> Self {
-        let last = last.map(note_of).unwrap_or_default();
+    /// The note of what follows a version with this note: it remembers the highest serial.
+    pub(crate) fn after(self, last: &Self) -> Self {
         let highest_serial = [last.highest_serial, last.serial, self.serial].into_iter().flatten().max();
         Self { highest_serial, ..self }
     }
@@ -115,10 +116,38 @@ impl Content {
     }
 }
 
-/// What was kept of a version; nothing where another program wrote it.
-pub(crate) fn note_of(version: &Version) -> StateNote {
-    let note = version.note.as_ref().and_then(|note| serde_json::from_str(note.as_str()).ok());
-    note.unwrap_or_default()
+/// What was kept of a version, to be shown: nothing where another program wrote it, or a note that cannot be read.
+pub(crate) fn shown_note(version: &Version) -> StateNote {
+    parsed_note(version).unwrap_or_else(|error| {
+        warn!(version = version.number, %error, "the note of a version of a state cannot be read");
+        StateNote::default()
+    })
+}
+
+/// What was kept of a version, for a decision; nothing where another program wrote it.
+///
+/// # Errors
+///
+/// If there is a note that cannot be read: no rule would hold then.
+pub(crate) fn note_of(path: &StatePath, version: &Version) -> Result<StateNote, Problem> {
+    parsed_note(version).map_err(|error| {
+        let number = version.number;
+        warn!(state = %path, version = number, %error, "the note of a version of a state cannot be read");
+        let detail = format!(
+            "what is kept of version {number} of {path} cannot be read, so nothing is written; a later release may have written it, \
+             upgrade the server"
+        );
+        Problem::new(ProblemType::Unreadable, detail)
+    })
+}
+
+/// The same for a version that may not be there.
+pub(crate) fn note_of_last(path: &StatePath, version: Option<&Version>) -> Result<StateNote, Problem> {
+    version.map_or_else(|| Ok(StateNote::default()), |version| note_of(path, version))
+}
+
+fn parsed_note(version: &Version) -> Result<StateNote, serde_json::Error> {
+    version.note.as_ref().map_or_else(|| Ok(StateNote::default()), |note| serde_json::from_str(note.as_str()))
 }
 
 impl Inspection {

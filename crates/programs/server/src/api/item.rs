@@ -6,7 +6,7 @@ use groundstate_versioned::{Head, Lock, Version};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::content::{StateNote, note_of};
+use crate::content::{StateNote, shown_note};
 use crate::names::StatePath;
 use crate::terraform::PREFIX;
 
@@ -143,7 +143,7 @@ impl VersionItem {
             rolled_back_to,
             remarks,
             ..
-        } = note_of(version);
+        } = shown_note(version);
         let told = |text: String| (!text.is_empty()).then(|| one_line(&text).into_owned());
         Self {
             number: version.number,

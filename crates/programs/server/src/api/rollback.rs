@@ -13,7 +13,7 @@ use super::item::VersionItem;
 use super::load::{Opened, unreadable};
 use crate::auth::Role;
 use crate::caller::Access;
-use crate::content::{Inspection, StateNote, note_of};
+use crate::content::{Inspection, StateNote, note_of, note_of_last};
 use crate::policy::Policies;
 use crate::problem::{Problem, ProblemDocument, ProblemType};
 use crate::terraform::{Refusal, check_lock};
@@ -97,8 +97,9 @@ async fn roll_back(access: &Access, body: &Rollback) -> Result<Version, Refusal>
             let detail = format!("version {} is a deletion; delete the state instead", body.version);
             return Err(Problem::new(ProblemType::Conflict, detail).into());
         }
-        check_lineage(&opened.head, &earlier, body)?;
-        let returned = content(access, &opened, &earlier, body).await?;
+        let note = note_of(&access.path, &earlier)?;
+        check_lineage(access, &opened.head, &note, body)?;
+        let returned = content(access, &opened, (&earlier, &note), body).await?;
         let seen = opened.head.number();
         let decide = |head: &Head| {
             let under = may_write(head, access, body)?;
@@ -114,7 +115,7 @@ async fn roll_back(access: &Access, body: &Rollback) -> Result<Version, Refusal>
                 Returned::Raised(content, note) => {
                     Step::write(content.clone(), options.note(note.to_note()?))
                 }
-                Returned::AsItIs => Step::restore(body.version, options.note(note_of(&earlier).to_note()?)),
+                Returned::AsItIs => Step::restore(body.version, options.note(note.to_note()?)),
             })
         };
         let stepped = opened.document.step(decide).await??;
@@ -133,10 +134,9 @@ fn may_write(head: &Head, access: &Access, body: &Rollback) -> Result<Option<Str
     check_lock(head, body.lock_id.as_deref(), &policies)
 }
 
-fn check_lineage(head: &Head, earlier: &Version, body: &Rollback) -> Result<(), Problem> {
-    let Some(present) = head.current() else { return Ok(()) };
-    let (present, earlier) = (note_of(present).lineage, note_of(earlier).lineage);
-    if body.force || present.is_empty() || earlier.is_empty() || present == earlier {
+fn check_lineage(access: &Access, head: &Head, earlier: &StateNote, body: &Rollback) -> Result<(), Problem> {
+    let (present, earlier) = (note_of_last(&access.path, head.current())?.lineage, &earlier.lineage);
+    if body.force || present.is_empty() || earlier.is_empty() || present == *earlier {
         return Ok(());
     }
     let detail = format!(
@@ -150,17 +150,16 @@ fn check_lineage(head: &Head, earlier: &Version, body: &Rollback) -> Result<(), 
 async fn content(
     access: &Access,
     opened: &Opened,
-    earlier: &Version,
+    (earlier, note): (&Version, &StateNote),
     body: &Rollback,
 ) -> Result<Returned, Refusal> {
-    let note = note_of(earlier);
     if note.encrypted {
         return as_it_is(body, "it is encrypted, and only OpenTofu can write another serial into it");
     }
     let limit = access.app.limits().analysed_bytes;
     let permit = access.app.analysis().await?;
     let bytes = opened.document.open(earlier).await?.collect(limit).await?;
-    let last = opened.head.last().map(note_of).unwrap_or_default();
+    let last = note_of_last(&access.path, opened.head.last())?;
     let highest =
         [last.highest_serial, last.serial, note.serial].into_iter().flatten().max().unwrap_or_default();
     let Some(serial) = highest.checked_add(1) else {

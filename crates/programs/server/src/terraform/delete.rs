@@ -9,7 +9,7 @@ use super::rules::{check_conditions, check_lock};
 use super::{done, query};
 use crate::auth::Role;
 use crate::caller::Access;
-use crate::content::StateNote;
+use crate::content::{StateNote, note_of_last};
 use crate::headers::Conditions;
 
 /// Why a lock ends with its state.
@@ -53,7 +53,8 @@ pub(crate) async fn delete_state(
             under => under?,
         };
         last = Some(version.number);
-        let note = StateNote::default().after(head.last()).to_note()?;
+        let before = note_of_last(&access.path, head.last())?;
+        let note = StateNote::default().after(&before).to_note()?;
         let options = VersionOptions::default().by(access.caller.name()).note(note);
         Ok(match (under, head.recorded_lock()) {
             (Some(id), _) => Step::delete(options.lock(id)),

@@ -13,7 +13,7 @@ use super::rules::{check_conditions, check_content, check_lock, check_successor,
 use super::{done, query};
 use crate::body::{announced, next_piece};
 use crate::caller::Access;
-use crate::content::{Inspection, StateNote, note_of};
+use crate::content::{Inspection, StateNote, note_of, note_of_last};
 use crate::headers::{Conditions, content_md5, identity};
 use crate::problem::{Problem, ProblemType};
 
@@ -70,8 +70,8 @@ impl Writer<'_> {
     /// Refuses what cannot succeed before its body is stored.
     fn check_early(&self, head: &Head) -> Result<(), Refusal> {
         // A write that is sent again may find its lock released; whether it is one, its content says.
-        let may_be_repeated = self.id.is_some()
-            && head.current().is_some_and(|stored| note_of(stored).written_under == self.id);
+        let stored = note_of_last(&self.access.path, head.current())?;
+        let may_be_repeated = self.id.is_some() && stored.written_under == self.id;
         if may_be_repeated {
             return Ok(());
         }
@@ -84,7 +84,11 @@ impl Writer<'_> {
         let mut remarks = Vec::new();
         let decide = |head: &Head| {
             remarks.clear();
-            let stored = head.current().map(|version| (version, note_of(version)));
+            let path = &self.access.path;
+            let stored = head
+                .current()
+                .map(|version| Ok::<_, Problem>((version, note_of(path, version)?)))
+                .transpose()?;
             if let Some((version, note)) = &stored
                 && let Some(id) = &self.id
                 && is_repeated(version, id, note, content.sha256().as_bytes(), content.size())
@@ -93,7 +97,8 @@ impl Writer<'_> {
             }
             check_conditions(head, &self.conditions)?;
             let under = check_lock(head, self.id.as_deref(), policies)?;
-            let mut note = StateNote { written_under: self.id.clone(), ..note.clone() }.after(head.last());
+            let last = note_of_last(path, head.last())?;
+            let mut note = StateNote { written_under: self.id.clone(), ..note.clone() }.after(&last);
             if let Some((version, stored)) = &stored {
                 if version.sha256 == content.sha256() && version.size == content.size() {
                     return Ok(Step::nothing());

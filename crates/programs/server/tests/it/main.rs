@@ -15,6 +15,7 @@ mod listening;
 mod maintenance;
 mod memory;
 mod nodes;
+mod notes;
 mod page;
 mod protocol;
 mod pulumi;
