@@ -7,6 +7,7 @@ use groundstate_json::RawJson;
 use groundstate_pulumi_deployment::{
     DecodeOptions, DeploymentFile, EncodeOptions, Envelope, RawDeployment, decode, encode,
 };
+use groundstate_pulumi_snapshot::ROOT_STACK_TYPE;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -69,8 +70,7 @@ impl Counts {
         })?;
         let Some(deployment) = export.deployment else { return Ok(Self::default()) };
         let resources = deployment.resources.unwrap_or_default();
-        let is_lone_root =
-            matches!(&resources[..], [only] if only.kind.as_deref() == Some("pulumi:pulumi:Stack"));
+        let is_lone_root = matches!(&resources[..], [only] if only.kind.as_deref() == Some(ROOT_STACK_TYPE));
         Ok(Self {
             resources: resources.len() as u64,
             pending: deployment.pending_operations.map_or(0, |pending| pending.len() as u64),

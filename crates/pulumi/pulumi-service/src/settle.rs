@@ -7,7 +7,7 @@ use bytes::Bytes;
 use groundstate_common::one_line;
 use groundstate_pulumi_deployment::{DeploymentFile, Envelope};
 use groundstate_pulumi_journal::{Entry, EntryKind, ReplayError, Replayed, Replayer};
-use groundstate_pulumi_snapshot::{Feature, Manifest, Resource, Snapshot, Time};
+use groundstate_pulumi_snapshot::{Feature, Manifest, Snapshot, Time, is_default_provider};
 use groundstate_versioned::{Head, Lock, NewLock, Step};
 use tracing::{info, warn};
 
@@ -156,7 +156,7 @@ impl Update {
             None => self.replayed(op, running).await?,
         };
         let path = self.stack.path();
-        if self.stack.bucket().is_some() && names_service(&outcome.state) {
+        if self.stack.bucket().is_some() && names_service(op, path, &outcome.state)? {
             let base = deployment::read(op, path, &self.base(op).await?)?;
             let own = base.snapshot.and_then(|base| base.secrets_provider);
             outcome.state = without_service(op, path, outcome.state, own)?;
@@ -248,8 +248,9 @@ fn changes(entries: &[Entry]) -> BTreeMap<String, u64> {
     let mut changes = BTreeMap::new();
     let begun =
         entries.iter().filter(|entry| entry.kind == EntryKind::Begin && ended.contains(&entry.operation_id));
+    // Providers that the engine made by itself are in no summary.
     let operations = begun.filter_map(|entry| entry.operation.as_ref());
-    for operation in operations.filter(|operation| !is_default_provider(&operation.resource)) {
+    for operation in operations.filter(|operation| !is_default_provider(&operation.resource.urn)) {
         let word = match operation.kind.as_str() {
             "creating" => "create",
             "updating" => "update",
@@ -261,11 +262,4 @@ fn changes(entries: &[Entry]) -> BTreeMap<String, u64> {
         *changes.entry(word.to_owned()).or_insert(0) += 1;
     }
     changes
-}
-
-/// Whether the engine made the provider by itself. Such ones are in no summary.
-fn is_default_provider(resource: &Resource) -> bool {
-    let name = resource.urn.name();
-    resource.resource_type.as_str().starts_with("pulumi:providers:")
-        && (name == "default" || name.starts_with("default_"))
 }

@@ -4,7 +4,7 @@
 //! the state keeps the provider that it had.
 
 use bytes::Bytes;
-use groundstate_pulumi_deployment::{DecodeOptions, decode, sealed_values};
+use groundstate_pulumi_deployment::{DecodeOptions, DeploymentFile, decode, sealed_values};
 use groundstate_pulumi_journal::Entry;
 use groundstate_pulumi_snapshot::{SecretsProvider, Snapshot};
 use serde::Deserialize;
@@ -18,8 +18,12 @@ use crate::update::Update;
 /// The type of the secrets provider of the service.
 const SERVICE: &str = "service";
 
-/// Whether a state names the provider of the service, found without building the state.
-pub(crate) fn names_service(state: &[u8]) -> bool {
+/// Whether a state names the provider of the service, found without building the state wherever that is certain.
+///
+/// # Errors
+///
+/// `Invalid` for a state that cannot be read.
+pub(crate) fn names_service(op: Op, path: &StackPath, state: &[u8]) -> Result<bool> {
     #[derive(Deserialize)]
     struct Export {
         deployment: Deployment,
@@ -34,22 +38,31 @@ pub(crate) fn names_service(state: &[u8]) -> bool {
         #[serde(default, rename = "type")]
         kind: String,
     }
-    let export: Option<Export> = serde_json::from_slice(state).ok();
-    export
-        .and_then(|export| export.deployment.secrets_providers)
-        .is_some_and(|provider| provider.kind == SERVICE)
+    if let Ok(export) = serde_json::from_slice::<Export>(state) {
+        return Ok(export.deployment.secrets_providers.is_some_and(|provider| provider.kind == SERVICE));
+    }
+    // A member may be there twice. Which one counts, the reader of states says.
+    let snapshot = read(op, path, state)?.snapshot;
+    Ok(snapshot.is_some_and(|snapshot| is_of_service(&snapshot)))
+}
+
+fn is_of_service(snapshot: &Snapshot) -> bool {
+    snapshot.secrets_provider.as_ref().is_some_and(|provider| *provider.kind == *SERVICE)
+}
+
+fn read(op: Op, path: &StackPath, state: &[u8]) -> Result<DeploymentFile> {
+    decode(state, &DecodeOptions::default()).map_err(|error| {
+        let failure = Error::new(ErrorKind::Invalid, op, path);
+        failure.because("the state cannot be read").with_source(error)
+    })
 }
 
 /// Refuses a state with secrets that the service encrypted.
 pub(crate) fn check_provider(op: Op, path: &StackPath, state: &[u8]) -> Result<()> {
-    if !names_service(state) {
+    if !names_service(op, path, state)? {
         return Ok(());
     }
-    let file = decode(state, &DecodeOptions::default()).map_err(|error| {
-        let failure = Error::new(ErrorKind::Invalid, op, path);
-        failure.because("the state cannot be read").with_source(error)
-    })?;
-    match file.snapshot.is_some_and(|snapshot| has_secrets(&snapshot)) {
+    match read(op, path, state)?.snapshot.is_some_and(|snapshot| has_secrets(&snapshot)) {
         true => Err(no_service_secrets(op, path)),
         false => Ok(()),
     }
@@ -62,7 +75,7 @@ pub(crate) fn without_service(
     state: Bytes,
     own: Option<SecretsProvider>,
 ) -> Result<Bytes> {
-    if !names_service(&state) {
+    if !names_service(op, path, &state)? {
         return Ok(state);
     }
     let mut file = deployment::read(op, path, &state)?;
@@ -75,11 +88,8 @@ pub(crate) fn without_service(
 impl Update {
     /// Refuses an entry of a journal that replaces the state by one with secrets that the service encrypted.
     pub(crate) fn check_secrets(&self, op: Op, entry: &Entry) -> Result<()> {
-        let names_service = |snapshot: &Snapshot| {
-            snapshot.secrets_provider.as_ref().is_some_and(|provider| *provider.kind == *SERVICE)
-        };
         let written = entry.new_snapshot.as_ref().filter(|_| self.stack.bucket().is_some());
-        match written.is_some_and(|snapshot| names_service(snapshot) && has_secrets(snapshot)) {
+        match written.is_some_and(|snapshot| is_of_service(snapshot) && has_secrets(snapshot)) {
             true => Err(no_service_secrets(op, self.stack.path())),
             false => Ok(()),
         }

@@ -164,3 +164,23 @@ async fn entries_that_contradict_each_other_do_not_take_the_others_with_them() {
     assert!(note.reason.is_some_and(|reason| reason.contains("do not count")));
     assert_eq!(update.journal(0).await.unwrap().entries.len(), 5);
 }
+
+#[tokio::test]
+async fn providers_that_the_engine_made_by_itself_are_in_no_summary() {
+    let service = Service::new();
+    let stack = service.stack_of(json!([root()]), json!([])).await;
+    let (update, lease) = service.started(&stack, "update").await;
+    let mut entries = Vec::new();
+    for (number, name) in (1..).zip(["default", "default_6_1_0", "default-eu", "eu"]) {
+        let kind = "pulumi:providers:aws";
+        let urn = format!("urn:pulumi:dev::p::{kind}::{name}");
+        let provider = json!({"urn": urn, "custom": true, "id": name, "type": kind});
+        let operation = json!({"operation": {"resource": provider, "type": "creating"}});
+        entries.push(entry(2 * number - 1, 0, number, operation));
+        entries.push(entry(2 * number, 1, number, json!({"state": provider})));
+    }
+    update.append(&lease.token, &bytes(&entries)).await.unwrap();
+    update.complete(&lease.token, UpdateResult::Succeeded).await.unwrap();
+    let version = stack.version(1).await.unwrap();
+    assert_eq!(version.note.changes, [("create".to_owned(), 1)].into());
+}

@@ -41,6 +41,10 @@ async fn secrets_of_the_service_are_refused_for_what_others_have_to_open() {
     let refused = update.append(&lease.token, &[replaced.as_bytes()]).await.unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Invalid, "{refused}");
     update.cancel("ann").await.unwrap();
+    // A member that is there twice hides nothing.
+    let twice = import.replace("\"secrets_providers\":", "\"secrets_providers\":null,\"secrets_providers\":");
+    assert_ne!(twice, import);
+    assert_eq!(stack.import(twice.as_bytes(), None, "ann").await.unwrap_err().kind(), ErrorKind::Invalid);
     let unreadable =
         json!({"version": 3, "deployment": {"secrets_providers": {"type": "service"}, "resources": [1]}});
     let refused = stack.import(unreadable.to_string().as_bytes(), None, "ann").await.unwrap_err();
