@@ -44,7 +44,7 @@ mod terraform;
 pub use app::{AUDIT_PREFIX, App, Parts, router};
 pub use caller::Origin;
 pub use limits::Limits;
-pub use maintenance::{Maintenance, MaintenanceOptions};
+pub use maintenance::{Maintenance, MaintenanceError, MaintenanceOptions};
 pub use names::{InvalidTarget, ProjectName, StateName, StatePath};
 pub use policy::{Check, ForceUnlock, Policies};
 pub use problem::{Problem, ProblemType};

@@ -4,11 +4,12 @@ use std::fmt;
 use std::time::Duration;
 
 use groundstate_audit::{Event, Outcome};
-use groundstate_common::{IdSource, Sleeper, jittered};
+use groundstate_common::{IdSource, IdSourceError, Sleeper, jittered};
 use groundstate_pulumi_service::{PruneOptions, PruneReport};
 use groundstate_versioned::{
     Document, Error, LockOutcome, Name, NewLock, Retention, SweepOptions, SweepReport,
 };
+use thiserror::Error as ThisError;
 use tracing::{info, warn};
 
 use crate::app::App;
@@ -48,6 +49,21 @@ impl Default for MaintenanceOptions {
     }
 }
 
+/// Why a node did not do the work of maintenance.
+#[derive(Debug, ThisError)]
+#[non_exhaustive]
+pub enum MaintenanceError {
+    /// Without random numbers two nodes would take the same lock.
+    #[error("whose turn it is cannot be found out: there are no random numbers")]
+    Random(#[from] IdSourceError),
+    /// The store fails.
+    #[error("the store did not do it")]
+    Store(#[from] Error),
+    /// The updates of Pulumi stacks cannot be ended.
+    #[error("the updates cannot be ended")]
+    Stacks(#[from] groundstate_pulumi_service::Error),
+}
+
 /// Sweeps the states of an app. Every node runs it; in each interval one of them does the work.
 ///
 /// A lock in the store with the interval as its lease says that it is done. It is never released, so the next sweep begins when it
@@ -71,7 +87,8 @@ impl Maintenance {
     pub async fn run(&self) {
         loop {
             if let Err(error) = self.take_turn().await {
-                warn!(error = %error, "old versions cannot be removed, trying again later");
+                let cause = std::error::Error::source(&error).map(ToString::to_string);
+                warn!(error = %error, cause, "old versions cannot be removed, trying again later");
             }
             // Nodes that start together do not look together for ever.
             let share = self.ids.number().unwrap_or(u32::MAX);
@@ -86,34 +103,32 @@ impl Maintenance {
             let share = self.ids.number().unwrap_or(u32::MAX);
             self.sleeper.sleep(jittered(SETTLE, share)).await;
             if let Err(error) = self.take_settling_turn().await {
-                warn!(error = %error, "updates whose clients have gone cannot be ended, trying again later");
+                let cause = std::error::Error::source(&error).map(ToString::to_string);
+                warn!(error = %error, cause, "updates whose clients have gone cannot be ended, trying again later");
             }
         }
     }
 
-    /// Ends them if it is this node's turn, and says how many; none if another node has done it in this interval.
+    /// Ends updates whose leases have expired, if it is this node's turn, and says how many. `None` if another node did it in this
+    /// interval.
     ///
     /// # Errors
     ///
-    /// Those of the store.
-    pub async fn take_settling_turn(&self) -> Result<Option<usize>, groundstate_pulumi_service::Error> {
+    /// Those of the store, and if there are no random numbers.
+    pub async fn take_settling_turn(&self) -> Result<Option<usize>, MaintenanceError> {
         let name = Name::parse(SETTLING).expect("it is made of letters and a slash");
-        match self.take(&self.app.documents().document(&name), SETTLE).await {
-            Ok(true) => self.app.stacks().settle_all().await.map(Some),
-            Ok(false) => Ok(None),
-            Err(error) => {
-                warn!(error = %error, "whose turn it is to end updates cannot be found out");
-                Ok(None)
-            }
+        if !self.take(&self.app.documents().document(&name), SETTLE).await? {
+            return Ok(None);
         }
+        Ok(Some(self.app.stacks().settle_all().await?))
     }
 
-    /// Sweeps if it is this node's turn, and says what was removed; nothing if another node has swept in this interval.
+    /// Sweeps if it is this node's turn, and says what was removed. `None` if another node has swept in this interval.
     ///
     /// # Errors
     ///
-    /// Those of the store. States that cannot be swept are in the report.
-    pub async fn take_turn(&self) -> Result<Option<SweepReport>, Error> {
+    /// Those of the store, and if there are no random numbers. States that cannot be swept are in the report.
+    pub async fn take_turn(&self) -> Result<Option<SweepReport>, MaintenanceError> {
         let name = Name::parse(LEASE).expect("it is made of letters and a slash");
         let lease = self.app.documents().document(&name);
         if !self.take(&lease, self.options.interval).await? {
@@ -149,8 +164,8 @@ impl Maintenance {
     }
 
     /// Takes the lock for this interval; not if it is taken.
-    async fn take(&self, lease: &Document, interval: Duration) -> Result<bool, Error> {
-        let id = self.ids.uuid().unwrap_or_else(|_| "a node without random numbers".to_owned());
+    async fn take(&self, lease: &Document, interval: Duration) -> Result<bool, MaintenanceError> {
+        let id = self.ids.uuid()?;
         let lock = NewLock::new(id).lease(Some(interval)).by("maintenance");
         Ok(matches!(lease.lock(&lock).await?, LockOutcome::Locked(_)))
     }

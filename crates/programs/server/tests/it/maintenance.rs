@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use groundstate_server::blobs::{BlobStore, MemoryBlobs};
-use groundstate_server::common::{FixedClock, Timestamp};
+use groundstate_server::blobs::{BlobStore, Context, MemoryBlobs};
+use groundstate_server::common::{FixedClock, IdSource, IdSourceError, Timestamp};
 use groundstate_server::versioned::Retention;
-use groundstate_server::{Maintenance, MaintenanceOptions, Parts};
+use groundstate_server::{Maintenance, MaintenanceError, MaintenanceOptions, Parts};
 
 use crate::support::{Server, context, state};
 
@@ -47,6 +47,27 @@ async fn one_node_sweeps_in_each_interval_and_keeps_what_is_to_be_kept() {
     clock.advance(Duration::from_secs(3600));
     assert_eq!(second.take_turn().await.unwrap().unwrap().swept.versions, 1);
     assert!(first.take_turn().await.unwrap().is_none());
+}
+
+/// A generator that does not answer.
+#[derive(Debug)]
+struct NoIds;
+
+impl IdSource for NoIds {
+    fn fill(&self, _: &mut [u8]) -> Result<(), IdSourceError> {
+        Err(IdSourceError::new("no entropy"))
+    }
+}
+
+#[tokio::test]
+async fn a_node_without_random_numbers_takes_no_turn_and_says_so() {
+    let clock = Arc::new(FixedClock::new(Timestamp::parse("2026-03-01T12:00:00Z").unwrap()));
+    let [time, timer] = [(); 2].map(|()| Arc::<FixedClock>::clone(&clock));
+    let mut parts = Parts::new(Arc::new(MemoryBlobs::new("states")));
+    parts.context = Context::new(time, timer, Arc::new(NoIds));
+    let maintenance = Maintenance::new(Server::of(parts).app, MaintenanceOptions::default());
+    assert!(matches!(maintenance.take_turn().await, Err(MaintenanceError::Random(_))));
+    assert!(matches!(maintenance.take_settling_turn().await, Err(MaintenanceError::Random(_))));
 }
 
 #[tokio::test]
