@@ -120,7 +120,8 @@ impl Update {
         }
         // Batches overlap only where clients number wrongly; what is behind the limit is read again for the next page.
         let events: Vec<Event> = events.into_values().take(limit.max(1)).collect();
-        let next = events.last().filter(|_| !is_whole).map(|event| event.sequence + 1);
+        // Behind the highest number there is no event.
+        let next = events.last().filter(|_| !is_whole).and_then(|event| event.sequence.checked_add(1));
         Ok(EventPage { events, next })
     }
 

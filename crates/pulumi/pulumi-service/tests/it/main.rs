@@ -4,6 +4,7 @@
 
 mod appends;
 mod checkpoints;
+mod events;
 mod fuzzed;
 mod journals;
 mod leases;
