@@ -235,7 +235,7 @@ impl Update {
     ///
     /// # Errors
     ///
-    /// Those of the store.
+    /// `Invalid` for a position that the journal does not have, and those of the store.
     pub async fn journal(&self, from: u64) -> Result<JournalPage> {
         const OP: Op = Op::Read;
         let failed = |error| Error::of_journal(OP, self.stack.path(), error);

@@ -110,7 +110,8 @@ impl Stack {
     ///
     /// # Errors
     ///
-    /// `NoKey` if the service has none, `Unavailable` if its key service does not answer, and those of the store.
+    /// `Invalid` for a stack in a bucket, `NoKey` if the service has none, `Unavailable` if its key service does not answer, `Corrupt` for a
+    /// damaged data key, and those of the store.
     pub async fn secrets(&self, by: &str) -> Result<StackSecrets> {
         const OP: Op = Op::Decrypt;
         if self.bucket().is_some() {

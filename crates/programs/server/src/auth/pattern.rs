@@ -34,7 +34,8 @@ impl Pattern {
     ///
     /// # Errors
     ///
-    /// If it is empty, longer than 256 bytes, or has a control character.
+    /// If it is empty, longer than 256 bytes, or has a character that cannot be seen: a control character, a zero-width or a
+    /// bidirectional one.
     pub fn parse(text: &str) -> Result<Self, InvalidId> {
         let why = if text.is_empty() {
             "it is empty, write `*` for every name"

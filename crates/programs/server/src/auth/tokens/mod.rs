@@ -38,11 +38,12 @@ impl Tokens {
         Self { store, context }
     }
 
-    /// Makes a token. What is given back with it is all that is stored.
+    /// Creates a token. Only its SHA-256 is stored, so this is the only time it can be shown.
     ///
     /// # Errors
     ///
-    /// If one of the name is active, if it would not be of use, or if the store fails.
+    /// `Exists` if one of the name is active, `Past` for a time of expiry that has passed, `NoGrant` for a token without a role, `Damaged`
+    /// if any stored token is damaged, and those of the store.
     pub async fn create(&self, new: NewToken) -> Result<(Token, TokenInfo), TokenError> {
         let now = self.context.clock.now();
         if let Some(end) = new.expires.filter(|end| *end <= now) {
