@@ -1,4 +1,4 @@
-//! Clients that count in one state at the same time, through every back end: with locks none is refused and no step is lost;
+//! Clients that count in one state at the same time, through every backend: with locks none is refused and no step is lost;
 //! without, a writer that was overtaken is told.
 
 use std::sync::Arc;
@@ -54,7 +54,7 @@ fn run(place: &TestBackend, locked: bool) {
     let context =
         Context::new(Arc::new(SystemClock), Arc::new(TokioSleeper), Arc::new(OsIds)).directory(folder.path());
     let registry = Registry::standard();
-    // Each opens the back end for itself, as programs on several machines do.
+    // Each opens the backend for itself, as programs on several machines do.
     let open = || {
         let opened = registry.open(&settings, &context).unwrap();
         opened.backend.store(&WorkspaceName::default_name()).unwrap()

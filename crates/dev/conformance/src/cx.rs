@@ -143,9 +143,9 @@ impl Cx {
         Manager::new(store, self.place.clock(), Arc::new(ids), ManagerOptions::default())
     }
 
-    /// A client of the back end, when the store belongs to one.
+    /// A client of the backend, when the store belongs to one.
     pub(crate) async fn workspaces(&self) -> Step<Option<Arc<dyn Backend>>> {
-        self.place.workspaces().await.succeeds("opening the back end")
+        self.place.workspaces().await.succeeds("opening the backend")
     }
 
     /// Runs all of them on this thread, in an order that the seed decides.

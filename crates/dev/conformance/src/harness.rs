@@ -136,7 +136,7 @@ pub trait TestStore: Send + Sync + 'static {
         Ok(false)
     }
 
-    /// A back end with several named states, if the store belongs to one. Each call is a client of its own.
+    /// A backend with several named states, if the store belongs to one. Each call is a client of its own.
     ///
     /// # Errors
     ///

@@ -15,14 +15,14 @@
 //!
 //! [`S3Server`] is Amazon S3, and DynamoDB at the same address; [`GcsServer`] is Google Cloud Storage,
 //! [`AzureServer`] is Azure Blob Storage, [`HttpStateServer`] is a backend of Terraform's type `http`,
-//! [`GoogleKmsServer`] and [`KeyVaultServer`] are key services. All have what [`Server`] has: requests, traffic, faults. [`FaultProxy`]
-//! puts the same in front of any other server; [`Recorder`] only records, [`TestIssuer`] issues tokens. [`ConnectProxy`] and [`Authority`] are for clients that insist on a
-//! service's own address.
+//! [`GoogleKmsServer`] and [`KeyVaultServer`] are key services. All have what [`Server`] has: requests, traffic, faults.
+//! [`FaultProxy`] puts the same in front of any other server; [`Recorder`] only records, [`TestIssuer`] issues tokens.
+//! [`ConnectProxy`] and [`Authority`] are for clients that insist on a service's own address.
 //!
-//! [`TestBackend`] is a fresh place for states in such a server, or in one of others, with the settings of a `backend` block. [`PulumiPlace`] is
-//! one for stacks of Pulumi, and [`PulumiProject`] runs the real pulumi there. [`PgBouncer`] stands between clients and a PostgreSQL server.
-//! [`Browser`] is a real Chromium for pages. [`RoundRobin`] stands before several servers, and [`ask`] sends one request to any.
-//! [`Traced`] is what a test's own thread traces.
+//! [`TestBackend`] is a fresh place for states in such a server, or in one of others, with the settings of a `backend`
+//! block. [`PulumiPlace`] is one for Pulumi stacks, and [`PulumiProject`] runs the real pulumi there. [`PgBouncer`] stands
+//! between clients and a PostgreSQL server. [`Browser`] is a real Chromium for pages. [`RoundRobin`] stands before several
+//! servers, and [`ask`] sends one request to any. [`Traced`] is what a test's own thread traces.
 //!
 //! # What it does not do
 //!

@@ -148,7 +148,7 @@ impl App {
         &self.0.documents
     }
 
-    /// The stacks of Pulumi.
+    /// The Pulumi stacks.
     pub(crate) fn stacks(&self) -> &Stacks {
         &self.0.stacks
     }

@@ -59,7 +59,7 @@ pub use groundstate_blobs as blobs;
 pub use groundstate_common as common;
 /// The URLs of buckets of the Pulumi CLI.
 pub use groundstate_pulumi_backends as pulumi_backends;
-/// The stacks of Pulumi.
+/// The Pulumi stacks.
 pub use groundstate_pulumi_service as pulumi_service;
 /// What states are kept as.
 pub use groundstate_versioned as versioned;

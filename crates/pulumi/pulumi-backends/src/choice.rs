@@ -34,7 +34,7 @@ impl fmt::Display for UrlSource {
             Self::Variable => "PULUMI_BACKEND_URL",
             Self::Project => "the project file",
             Self::Login => "the stored login",
-            Self::Default => "the service of Pulumi",
+            Self::Default => "Pulumi Cloud",
         })
     }
 }

@@ -16,7 +16,7 @@ pub struct ServiceUrl {
 }
 
 impl ServiceUrl {
-    /// The service of Pulumi.
+    /// Pulumi Cloud.
     pub const DEFAULT: &str = "https://api.pulumi.com";
 
     /// Whether a text has the scheme of a service.

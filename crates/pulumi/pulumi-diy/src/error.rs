@@ -46,7 +46,7 @@ groundstate_common::worded! {
         /// The store does not answer, or has no room, and nothing has happened. Try again later.
         Unavailable = "the store is not available, try again later",
         /// The answer got lost: it may have happened or not. Read before anything else.
-        Ambiguous = "it is not known whether it happened, read it again",
+        Ambiguous = "the operation may or may not have been carried out; read again what is stored",
         /// A defect of the store. Report it.
         Internal = "there is a defect in the store",
     }

@@ -1,4 +1,4 @@
-//! Stacks of Pulumi where Pulumi's own backends keep them: their layout in a bucket.
+//! Pulumi stacks where Pulumi's own backends keep them: their layout in a bucket.
 //!
 //! ```
 //! use groundstate_pulumi_diy::{Layout, StackRef};

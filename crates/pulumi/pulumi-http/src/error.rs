@@ -48,7 +48,7 @@ groundstate_common::worded! {
         /// The service does not answer, and nothing has happened. Try again later.
         Unavailable = "the service is not available, try again later",
         /// The answer got lost: it may have happened or not. Read before anything else.
-        Ambiguous = "it is not known whether it happened, read it again",
+        Ambiguous = "the operation may or may not have been carried out; read again what is stored",
         /// There is a defect in this program. Report it.
         Internal = "there is a defect in the client",
     }

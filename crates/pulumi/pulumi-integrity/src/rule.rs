@@ -82,16 +82,16 @@ rules! {
     PropertyDependencyMissing = 613, Error, "missing dependency of a property",
         "restore the dependency, or let the repair drop the reference";
     /// What a resource is deleted with comes after it.
-    DeletedWithAfter = 614, Error, "deleted with something after it",
+    DeletedWithAfter = 614, Error, "`deletedWith` names a later resource",
         "put the other resource before it; the repair finds an order";
     /// What a resource is deleted with is not there.
-    DeletedWithMissing = 615, Error, "deleted with something that is missing",
+    DeletedWithMissing = 615, Error, "`deletedWith` names a missing resource",
         "restore the other resource, or let the repair drop the reference";
     /// What a resource is replaced with comes after it.
-    ReplaceWithAfter = 616, Error, "replaced with something after it",
+    ReplaceWithAfter = 616, Error, "`replaceWith` names a later resource",
         "put the other resource before it; the repair finds an order";
     /// What a resource is replaced with is not there.
-    ReplaceWithMissing = 617, Error, "replaced with something that is missing",
+    ReplaceWithMissing = 617, Error, "`replaceWith` names a missing resource",
         "restore the other resource, or let the repair drop the reference";
     /// More than one resource of a name does not wait for its deletion.
     Duplicate = 618, Error, "duplicate resource",

@@ -39,7 +39,7 @@ groundstate_common::worded! {
         /// The lease that the caller names is not in force: it was broken, or another client's is. Give up, or lock again.
         LeaseLost = "the lease is not in force any more",
         /// The answer got lost: it may have happened or not. Read before anything else.
-        Ambiguous = "the answer got lost, so it is not known whether it happened",
+        Ambiguous = "the answer was lost, so the operation may or may not have been carried out",
         /// The credentials are known and do not allow this. Grant the permission.
         Denied = "permission was denied",
         /// There are no credentials, or they are not valid. Fix them.

@@ -237,7 +237,7 @@ fn classify(code: &str, status: u16, message: &str, action: Action) -> (ErrorKin
             (ErrorKind::ClockSkew, step("set the clock of this machine"))
         }
         "ExpiredTokenException" | "ExpiredToken" => {
-            (ErrorKind::Unauthenticated, step("get new credentials, these have ended"))
+            (ErrorKind::Unauthenticated, step("get new credentials, these have expired"))
         }
         "UnrecognizedClientException"
         | "MissingAuthenticationTokenException"

@@ -33,7 +33,7 @@ groundstate_common::worded! {
         /// Nothing has happened. Try again later.
         Unavailable = "the server is not available",
         /// The connection ended within a statement that may have changed something. Read before anything else.
-        Ambiguous = "the answer got lost, so it is not known whether it happened",
+        Ambiguous = "the answer was lost, so the operation may or may not have been carried out",
         /// A setting is wrong.
         Invalid = "the settings are not valid",
         /// A statement does not suit the server, or there is a defect.

@@ -82,14 +82,15 @@ const SILENCE: Duration = Duration::from_secs(120);
 
 /// Where a database is and how to get there.
 ///
-/// A connection string is a URL `postgres://[user[:password]@]host[:port]/[database][?word=value…]` or pairs `word=value`; what it leaves
-/// out is in the variables `PG*`, or has a default.
+/// A connection string is a URL `postgres://[user[:password]@]host[:port]/[database][?word=value…]` or pairs `word=value`;
+/// what it leaves out is in the variables `PG*`, or has a default.
 ///
-/// Words: `host` (a name, an address, or a folder of sockets; default `localhost`), `port`, `user` (default: that of the operating system),
-/// `password`, `passfile`, `dbname`, `sslmode` (`disable`, `allow`, `prefer`, `require`, which is the default, `verify-ca`,
-/// `verify-full`), `sslrootcert` (a file, or `system`), `sslcert`, `sslkey`, `sslsni`, `connect_timeout` in seconds, `application_name`,
-/// `fallback_application_name`, `client_encoding` (`UTF8`), `target_session_attrs` and `options`. Every other word is a setting of the
-/// server, such as `search_path`, which refuses what it does not know.
+/// Words: `host` (a name, an address, or a folder of sockets; default `localhost`), `port`, `user` (default: that of the
+/// operating system), `password`, `passfile`, `dbname`, `sslmode` (`disable`, `allow`, `prefer`, `require`, which is the
+/// default, `verify-ca`, `verify-full`), `sslrootcert` (a file, or `system`), `sslcert`, `sslkey`, `sslsni`,
+/// `connect_timeout` in seconds, `application_name`, `fallback_application_name`, `client_encoding` (`UTF8`),
+/// `target_session_attrs` and `options`. Every other word is a setting of the server, such as `search_path`, which refuses
+/// what it does not know.
 ///
 /// `Display` and `Debug` show no password.
 #[derive(Clone)]
@@ -105,8 +106,8 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Reads a connection string of either form; an empty one leaves everything to the variables, which `lookup` gives. The words `own` are the
-    /// caller's and no words of a connection.
+    /// Reads a connection string of either form; an empty one leaves everything to the variables, which `lookup` gives. The
+    /// words `own` are the caller's and no words of a connection.
     ///
     /// # Errors
     ///
@@ -132,7 +133,7 @@ impl Settings {
         let lookup = |name: &str| lookup(name).filter(|value| !value.is_empty());
         if let Some(name) = VARIABLES_NOT_HONOURED.into_iter().find(|name| lookup(name).is_some()) {
             return Err(invalid(format!("the variable {name}"))
-                .because("it would lead elsewhere if it were left out, and it cannot be honoured")
+                .because("it is not supported, and ignoring it could connect to another server")
                 .next_step("unset it, and name the server with PGHOST or in the connection string"));
         }
         let from = |word: &str, variable: &str| lookup(variable).map(|value| (word.to_owned(), value));
@@ -182,9 +183,9 @@ impl Settings {
         Ok(())
     }
 
-    /// Says that a stranger may have written the connection string: a password that is not in it, and that the password file does not have for
-    /// this very host, is used only where the server proves that it knows it too and cannot read it: by SCRAM, bound to the channel of TLS.
-    /// Otherwise any server could ask for it in plain text.
+    /// Says that a stranger may have written the connection string: a password that is not in it, and that the password file
+    /// does not have for this very host, is used only where the server proves that it knows it too and cannot read it: by
+    /// SCRAM, bound to the channel of TLS. Otherwise any server could ask for it in plain text.
     #[must_use]
     pub fn guard_password(mut self) -> Self {
         self.is_guarded = true;

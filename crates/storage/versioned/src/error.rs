@@ -41,7 +41,7 @@ groundstate_common::worded! {
         /// Other clients change the document so often that no attempt got through. Nothing has happened. Retry later.
         Busy = "other clients change it all the time",
         /// The answer got lost: it may have happened or not. Repeat it, or read.
-        Ambiguous = "the answer got lost, so it is not known whether it happened",
+        Ambiguous = "the answer was lost, so the operation may or may not have been carried out",
         /// The container of the store does not exist. Create it, or fix the settings.
         NoContainer = "the container does not exist",
         /// The store refuses these credentials. Fix them, or grant the permission.

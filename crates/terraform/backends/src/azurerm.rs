@@ -1,4 +1,4 @@
-//! The back end `azurerm`: states in containers of Azure Blob Storage.
+//! The backend `azurerm`: states in containers of Azure Blob Storage.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::registry::{Context, Factory, Opened};
 use crate::settings::Settings;
 use crate::url::PlaceUrl;
 
-/// Makes back ends of the type `azurerm`, with the options of Terraform's and OpenTofu's.
+/// Makes backends of the type `azurerm`, with the options of Terraform's and OpenTofu's.
 ///
 /// Addresses are `az://CONTAINER/KEY?storage_account_name=ACCOUNT`. Beside the originals' options there are `endpoint`,
 /// `history`, `history_keep` and `history_max_age`.

@@ -1,4 +1,4 @@
-//! What the back ends of all clouds have in common: options that are the back end's and not the service's, and history.
+//! What the backends of all clouds have in common: options that are the backend's and not the service's, and history.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -13,7 +13,7 @@ use crate::error::BackendsError;
 use crate::registry::Context;
 use crate::settings::Settings;
 
-/// The options of a back end, of which each is taken out once it is known what it means. The rest is the service's.
+/// The options of a backend, of which each is taken out once it is known what it means. The rest is the service's.
 #[derive(Debug)]
 pub(crate) struct Options<'s> {
     settings: &'s Settings,

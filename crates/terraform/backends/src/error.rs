@@ -1,4 +1,4 @@
-//! Why there is no back end.
+//! Why there is no backend.
 
 use std::io;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use crate::workdir::{Disagreement, Purpose};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BackendsError {
-    /// A URL of a scheme that no back end has.
+    /// A URL of a scheme that no backend has.
     #[error("no backend has addresses that begin with {scheme}://, use one of {known}")]
     Scheme {
         /// What stands before the `://`.
@@ -151,7 +151,7 @@ pub enum BackendsError {
         /// The workspace.
         workspace: String,
     },
-    /// The back end itself says no.
+    /// The backend itself says no.
     #[error(transparent)]
     Backend(#[from] groundstate_statemgr::Error),
 }

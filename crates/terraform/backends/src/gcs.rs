@@ -1,4 +1,4 @@
-//! The back end `gcs`: states in buckets of Google Cloud Storage.
+//! The backend `gcs`: states in buckets of Google Cloud Storage.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::url::PlaceUrl;
 /// What follows the names of workspaces.
 const SUFFIX: &str = ".tfstate";
 
-/// Makes back ends of the type `gcs`, with the options of Terraform's and OpenTofu's.
+/// Makes backends of the type `gcs`, with the options of Terraform's and OpenTofu's.
 ///
 /// Addresses are `gs://BUCKET/PREFIX`; `gs://BUCKET/PREFIX/NAME.tfstate` is the workspace `NAME`. Beside the originals'
 /// options there are `verify_lock`, `history`, `history_keep` and `history_max_age`.

@@ -1,4 +1,4 @@
-//! The back end `http`: states at servers of Terraform's HTTP protocol.
+//! The backend `http`: states at servers of Terraform's HTTP protocol.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -52,12 +52,12 @@ const TRUSTED: &str = "GROUNDSTATE_HTTP_TRUSTED_SERVERS";
 /// What says where requests go.
 const ADDRESSES: [&str; 3] = ["address", "lock_address", "unlock_address"];
 
-/// Makes back ends of the type `http`, with the options of Terraform's and OpenTofu's.
+/// Makes backends of the type `http`, with the options of Terraform's and OpenTofu's.
 ///
 /// Addresses are those of the state: `https://state.example.com/network/prod`, with the user before an `@` and options as a query;
-/// other parameters of the query stay a part of the address. Without other options the lock is taken and released at the same address, and
-/// the environment decides about credentials only. Beside the originals' options there are `conditional_write`,
-/// `allow_plain_http`, `request_timeout` and `max_state_size`.
+/// other parameters of the query stay a part of the address. Without other options the lock is taken and released at the
+/// same address, and the environment decides about credentials only. Beside the originals' options there are
+/// `conditional_write`, `allow_plain_http`, `request_timeout` and `max_state_size`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HttpFactory;
 

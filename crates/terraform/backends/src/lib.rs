@@ -1,4 +1,4 @@
-//! Back ends by name: from an address, a `backend` block or a working directory to the states in it.
+//! Backends by name: from an address, a `backend` block or a working directory to the states in it.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -24,12 +24,12 @@
 //!
 //! # Finding your way
 //!
-//! - [`Registry`] knows which back ends there are. [`Registry::place`] opens what a user names, [`Registry::open`] what a
+//! - [`Registry`] knows which backends there are. [`Registry::place`] opens what a user names, [`Registry::open`] what a
 //!   `backend` block says ([`Settings`]).
-//! - A [`Factory`] makes back ends of one type; a program adds its own with [`Registry::with`].
+//! - A [`Factory`] makes backends of one type; a program adds its own with [`Registry::with`].
 //! - [`WorkingDirectory`] reads what `init` and `workspace select` leave behind, and compares it with the configuration.
 //! - [`Outputs`] reads outputs of large states without the rest.
-//! - [`LockMaintenance`] is for what only some back ends have beside their states: digests, and second locks.
+//! - [`LockMaintenance`] is for what only some backends have beside their states: digests, and second locks.
 //!
 //! # What is deliberately absent
 //!
@@ -38,7 +38,8 @@
 //!
 //! # Features
 //!
-//! One for each service, all off by default: `s3`, `gcs`, `azurerm`, `http`, `pg`. `os`: `common` has the clock and the randomness of the system.
+//! One for each service, all off by default: `s3`, `gcs`, `azurerm`, `http`, `pg`. `os`: `common` has the clock and the
+//! randomness of the system.
 
 #[cfg(feature = "azurerm")]
 mod azurerm;

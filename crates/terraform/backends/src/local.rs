@@ -1,4 +1,4 @@
-//! The back end `local`: states in files.
+//! The backend `local`: states in files.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::registry::{Context, Factory, Opened};
 use crate::settings::Settings;
 use crate::url::PlaceUrl;
 
-/// Makes back ends of the type `local`, with the options `path` and `workspace_dir`.
+/// Makes backends of the type `local`, with the options `path` and `workspace_dir`.
 ///
 /// Addresses are `file:///srv/prod.tfstate`; an option there is written as `?workspace_dir=…`.
 #[derive(Clone, Copy, Debug, Default)]

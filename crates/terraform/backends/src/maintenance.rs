@@ -1,11 +1,11 @@
-//! What only some back ends have beside their states: digests and second locks, and ways to put them right.
+//! What only some backends have beside their states: digests and second locks, and ways to put them right.
 
 use std::fmt;
 
 use async_trait::async_trait;
 use groundstate_statemgr::{LockHolder, LockInfo, Result, WorkspaceName};
 
-/// Looks after what a back end keeps beside its states.
+/// Looks after what a backend keeps beside its states.
 #[async_trait]
 pub trait LockMaintenance: fmt::Debug + Send + Sync + 'static {
     /// Every lock that is held on the state of a workspace, also those that the settings do not use: a crash or a mixed team

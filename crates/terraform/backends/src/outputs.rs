@@ -21,7 +21,7 @@ pub trait Outputs: fmt::Debug + Send + Sync + 'static {
     ) -> Result<Option<Vec<(String, OutputValue)>>>;
 }
 
-/// A back end that reads ranges of its objects.
+/// A backend that reads ranges of its objects.
 #[cfg(any(feature = "azurerm", feature = "gcs", feature = "s3"))]
 #[derive(Debug)]
 pub(crate) struct Ranged<B>(pub(crate) B);

@@ -1,4 +1,4 @@
-//! The back end `pg`: states in rows of PostgreSQL.
+//! The backend `pg`: states in rows of PostgreSQL.
 
 use std::sync::Arc;
 
@@ -23,10 +23,10 @@ const FLAGS: [(&str, &str); 3] = [
     ("skip_index_creation", "PG_SKIP_INDEX_CREATION"),
 ];
 
-/// Makes back ends of the type `pg`, with the options of Terraform's and OpenTofu's.
+/// Makes backends of the type `pg`, with the options of Terraform's and OpenTofu's.
 ///
-/// Addresses are `pg://HOST[:PORT]/DATABASE`; options there are those of the block, and words of a connection string such as `user` and
-/// `sslmode`. `postgres://` is the same.
+/// Addresses are `pg://HOST[:PORT]/DATABASE`; options there are those of the block, and words of a connection string such as
+/// `user` and `sslmode`. `postgres://` is the same.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PgFactory;
 
@@ -52,7 +52,7 @@ impl Factory for PgFactory {
             if is_option(name) {
                 settings = settings.with(name, value.clone());
             } else {
-                // What is no option of the back end is a word of the connection, which is checked when it is opened.
+                // What is no option of the backend is a word of the connection, which is checked when it is opened.
                 words.push((name.clone(), given.text(name)?.unwrap_or_default().to_owned()));
             }
         }

@@ -6,7 +6,7 @@ use crate::error::BackendsError;
 use crate::settings::Settings;
 use crate::url::PlaceUrl;
 
-/// Adds the options of an address to settings. `workspace` is none of the back end's: it says which state is meant.
+/// Adds the options of an address to settings. `workspace` is none of the backend's: it says which state is meant.
 pub(crate) fn apply(
     mut settings: Settings,
     url: &PlaceUrl,

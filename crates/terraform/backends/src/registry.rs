@@ -1,4 +1,4 @@
-//! Which back ends there are, and how one is made from an address or from settings.
+//! Which backends there are, and how one is made from an address or from settings.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -40,14 +40,14 @@ const FOREIGN: [&str; 20] = [
     "vault",
 ];
 
-/// What makes back ends of one type.
+/// What makes backends of one type.
 ///
 /// Making one neither connects nor writes.
 pub trait Factory: fmt::Debug + Send + Sync + 'static {
     /// The type, as a `backend` block names it.
     fn kind(&self) -> &'static str;
 
-    /// What addresses of such back ends begin with, such as `s3`.
+    /// What addresses of such backends begin with, such as `s3`.
     fn schemes(&self) -> &'static [&'static str];
 
     /// The settings that an address stands for, and the workspace if it names one.
@@ -57,7 +57,7 @@ pub trait Factory: fmt::Debug + Send + Sync + 'static {
     /// [`BackendsError::Url`] when it names no place.
     fn settings(&self, url: &PlaceUrl) -> Result<(Settings, Option<WorkspaceName>), BackendsError>;
 
-    /// A client of the back end with these settings.
+    /// A client of the backend with these settings.
     ///
     /// # Errors
     ///
@@ -65,7 +65,7 @@ pub trait Factory: fmt::Debug + Send + Sync + 'static {
     fn open(&self, settings: &Settings, context: &Context) -> Result<Opened, BackendsError>;
 }
 
-/// What back ends are made with beside their settings.
+/// What backends are made with beside their settings.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Context {
@@ -79,7 +79,7 @@ pub struct Context {
     pub variables: Variables,
     /// What relative paths begin at.
     pub directory: PathBuf,
-    /// Where `.terraform` is, as seen from there; the local back end keeps its selection in it.
+    /// Where `.terraform` is, as seen from there; the local backend keeps its selection in it.
     pub data: PathBuf,
     /// What places are opened for.
     pub purpose: Purpose,
@@ -131,11 +131,11 @@ impl Context {
     }
 }
 
-/// A client of a back end, and what only some of them have.
+/// A client of a backend, and what only some of them have.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Opened {
-    /// The back end.
+    /// The backend.
     pub backend: Arc<dyn Backend>,
     /// What looks after digests and second locks.
     pub maintenance: Option<Arc<dyn LockMaintenance>>,
@@ -148,7 +148,7 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// A back end without anything else.
+    /// A backend without anything else.
     pub fn new(backend: Arc<dyn Backend>) -> Self {
         Self { backend, maintenance: None, outputs: None, keeps_history: false, warnings: Vec::new() }
     }
@@ -182,11 +182,11 @@ impl Opened {
     }
 }
 
-/// A workspace in an opened back end.
+/// A workspace in an opened backend.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Location {
-    /// The back end.
+    /// The backend.
     pub opened: Opened,
     /// Its settings.
     pub settings: Settings,
@@ -194,17 +194,17 @@ pub struct Location {
     pub workspace: WorkspaceName,
     /// Whether the argument itself names the workspace, rather than a selection.
     pub is_named: bool,
-    /// The working directory whose back end it is, if it was named by one.
+    /// The working directory whose backend it is, if it was named by one.
     pub directory: Option<PathBuf>,
 }
 
 impl Location {
-    /// A workspace of a back end that was opened without a registry.
+    /// A workspace of a backend that was opened without a registry.
     pub fn new(opened: Opened, settings: Settings, workspace: WorkspaceName) -> Self {
         Self { opened, settings, workspace, is_named: true, directory: None }
     }
 
-    /// Another workspace of the same back end.
+    /// Another workspace of the same backend.
     #[must_use]
     pub fn with_workspace(mut self, workspace: WorkspaceName) -> Self {
         self.workspace = workspace;
@@ -212,7 +212,7 @@ impl Location {
     }
 }
 
-/// Back ends by type and by scheme. A program composes it; one with a backend of its own adds that.
+/// Backends by type and by scheme. A program composes it; one with a backend of its own adds that.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -268,7 +268,7 @@ impl Registry {
         self.factories.keys().copied()
     }
 
-    /// Opens the back end that a `backend` block describes.
+    /// Opens the backend that a `backend` block describes.
     ///
     /// # Errors
     ///
@@ -345,7 +345,7 @@ impl Registry {
         self.of_file(&path, context)
     }
 
-    /// Opens the back end of a working directory.
+    /// Opens the backend of a working directory.
     ///
     /// # Errors
     ///

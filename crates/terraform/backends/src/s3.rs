@@ -1,4 +1,4 @@
-//! The back end `s3`: states in buckets of Amazon S3, and of servers that speak its protocol.
+//! The backend `s3`: states in buckets of Amazon S3, and of servers that speak its protocol.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::registry::{Context, Factory, Opened};
 use crate::settings::Settings;
 use crate::url::PlaceUrl;
 
-/// Makes back ends of the type `s3`, with the options of Terraform's and OpenTofu's.
+/// Makes backends of the type `s3`, with the options of Terraform's and OpenTofu's.
 ///
 /// Addresses are `s3://BUCKET/KEY`. Beside the originals' options there are `strict_locks`, `strict_table`, `trust_lock`,
 /// `history`, `history_keep` and `history_max_age`.

@@ -1,4 +1,4 @@
-//! The type and the options of a back end, as a `backend` block has them.
+//! The type and the options of a backend, as a `backend` block has them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -28,7 +28,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// A back end of this type, without options.
+    /// A backend of this type, without options.
     pub fn new(kind: impl Into<String>) -> Self {
         Self { kind: kind.into(), options: Map::new(), origins: BTreeMap::new() }
     }

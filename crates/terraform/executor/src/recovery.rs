@@ -10,7 +10,7 @@ impl Executor {
     /// aside. Refresh the manager before.
     ///
     /// What it returns is for the user, who may have to look for unrecorded objects. The notes stay until
-    /// [`acknowledge`](Self::acknowledge), so that a crash before anybody has read them loses nothing; a second call says
+    /// [`acknowledge`](Self::acknowledge), so that a crash before the user has read them loses nothing; a second call says
     /// the same.
     ///
     /// # Errors

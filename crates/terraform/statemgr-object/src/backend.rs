@@ -1,4 +1,4 @@
-//! The back end: the workspaces of one place, each a state in an object.
+//! The backend: the workspaces of one place, each a state in an object.
 
 use std::collections::BTreeSet;
 use std::fmt;

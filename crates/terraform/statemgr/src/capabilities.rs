@@ -172,7 +172,7 @@ impl fmt::Display for Capabilities {
             Exclusion::None => f.write_str(&names),
             Exclusion::Process => write!(f, "{names} (locks keep out this process)"),
             Exclusion::Host => write!(f, "{names} (locks keep out this host)"),
-            Exclusion::Global => write!(f, "{names} (locks keep out everybody)"),
+            Exclusion::Global => write!(f, "{names} (a lock keeps out every other client)"),
         }
     }
 }

@@ -155,7 +155,7 @@ pub trait StateStore: fmt::Debug + fmt::Display + Send + Sync + 'static {
     /// `Locked` for another id, `NotFound`, `LockLost`, `Unsupported`, `Denied`, `Unavailable`, `Ambiguous`.
     async fn unlock(&self, id: &LockId) -> Result<()>;
 
-    /// Releases a lock that anybody took.
+    /// Releases a lock, whichever client took it.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! T4 to T6: what Terraform's own suites do with back ends.
+//! T4 to T6: what Terraform's own suites do with backends.
 
 use groundstate_statemgr::{
     Backend, DeleteWorkspace, ErrorKind, LockId, Locker, Manager, Reader, Refresher, Result, WorkspaceName,
@@ -82,7 +82,7 @@ async fn leave(manager: &Manager, id: &LockId) {
 
 pub(super) async fn workspaces(cx: &Cx) -> Step {
     let Some(backend) = cx.workspaces().await? else {
-        return not_applicable("the harness has no back end with workspaces (`TestStore::workspaces`)");
+        return not_applicable("the harness has no backend with workspaces (`TestStore::workspaces`)");
     };
     let backend = &*backend;
     lists(backend, &[DEFAULT]).await?;
@@ -113,7 +113,7 @@ pub(super) async fn workspaces(cx: &Cx) -> Step {
     lists(backend, &[DEFAULT, "bar"]).await?;
     let first = open(cx, backend, "foo").await?;
     is_empty(&first, "foo, created again,")?;
-    // Some back ends make a workspace when it is opened, others when it is written; either way it can go again.
+    // Some backends make a workspace when it is opened, others when it is written; either way it can go again.
     write_and_persist(&*first, &State::new()).await.succeeds("a first persist of foo, created again,")?;
     delete(cx, backend, "foo").await?.succeeds("removing foo again")?;
     lists(backend, &[DEFAULT, "bar"]).await

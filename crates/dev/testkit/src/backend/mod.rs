@@ -1,4 +1,4 @@
-//! Places in the back ends of Terraform: fresh ones, with the settings by which any program opens them.
+//! Places in the backends of Terraform: fresh ones, with the settings by which any program opens them.
 
 mod azurerm;
 mod client;
@@ -49,17 +49,17 @@ enum Store {
 }
 
 impl TestBackend {
-    /// What Terraform uses when it is told of no back end: a file in the working directory.
+    /// What Terraform uses when it is told of no backend: a file in the working directory.
     pub fn local() -> Self {
         Self { kind: "local", settings: Map::new(), environment: Vec::new(), store: Store::Local }
     }
 
-    /// The type of the back end.
+    /// The type of the backend.
     pub fn kind(&self) -> &'static str {
         self.kind
     }
 
-    /// The settings of the back end's block.
+    /// The settings of the backend's block.
     pub fn settings(&self) -> &Map<String, Value> {
         &self.settings
     }
@@ -155,8 +155,8 @@ impl TestBackend {
         answer.expect("the place is in a server").ok();
     }
 
-    /// The documents of the locks on the default workspace, wherever the back end keeps them; of PostgreSQL, the processes of the server that
-    /// hold one.
+    /// The documents of the locks on the default workspace, wherever the backend keeps them; of PostgreSQL, the processes of
+    /// the server that hold one.
     pub fn locks(&self) -> Vec<String> {
         match &self.store {
             Store::Local => Vec::new(),
@@ -177,7 +177,7 @@ impl TestBackend {
         }
     }
 
-    /// The digest of the state that is beside it, if the back end keeps one.
+    /// The digest of the state that is beside it, if the backend keeps one.
     pub fn digest(&self) -> Option<String> {
         match &self.store {
             Store::S3(bucket) => bucket.item(&format!("{}-md5", s3::KEY), "Digest"),

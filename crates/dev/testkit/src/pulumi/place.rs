@@ -1,4 +1,4 @@
-//! Places for stacks of Pulumi: fresh ones, with the URL by which the pulumi CLI opens them.
+//! Places for Pulumi stacks: fresh ones, with the URL by which the pulumi CLI opens them.
 
 use std::path::Path;
 

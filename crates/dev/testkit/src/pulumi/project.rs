@@ -1,4 +1,4 @@
-//! A project of Pulumi in a temporary directory, in which the CLI and other programs run.
+//! A Pulumi project in a temporary directory, in which the CLI and other programs run.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

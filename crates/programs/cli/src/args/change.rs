@@ -76,13 +76,13 @@ pub(crate) struct MvArgs {
     pub(crate) change: ChangeArgs,
 }
 
-/// What only moves between two stacks of Pulumi know.
+/// What only moves between two Pulumi stacks know.
 #[derive(Debug, Args)]
 pub(crate) struct StackMoveArgs {
-    /// For another stack of Pulumi: parents of what moves go too
+    /// For another Pulumi stack: parents of what moves go too
     #[arg(long)]
     pub(crate) include_parents: bool,
-    /// For another stack of Pulumi: the file with its passphrase, if it is another one
+    /// For a move to another Pulumi stack: the file with its passphrase, if that differs
     #[arg(long, value_name = "FILE")]
     pub(crate) to_passphrase_file: Option<PathBuf>,
 }
@@ -249,7 +249,7 @@ pub(crate) struct UnlockArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct RecoverArgs {
-    /// State with a journal beside it: a file, a directory, or a stack of Pulumi
+    /// State with a journal beside it: a file, a directory, or a Pulumi stack
     #[arg(value_name = "STATE")]
     pub(crate) state: PathBuf,
     /// Writes the state that the journal leads to into a file, or to standard output with `-`, and changes nothing

@@ -30,8 +30,8 @@ use super::token::TokenArgs;
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done, and nothing to report
-  1  `check` has findings of the severity of `--fail-on`, `diff` has differences, `repair` has a plan, `salvage` lost something, or
-     `audit` finds a damaged log
+  1  `check` has findings of the severity of `--fail-on`, `diff` has differences, `repair` has a plan, `salvage` lost something,
+     `journal verify` or `audit` finds damage, or `history` or `stacks` leaves out what it cannot read
   2  the command line or a script is wrong, or asks for something impossible
   3  there is no state: a file is missing, empty or unreadable; or a file cannot be written
   4  the input is not a state file
@@ -41,7 +41,7 @@ Exit codes:
   8  another process holds the lock
   9  the change does not fit what is stored, or another process has changed the state meanwhile
  10  done, but the lock was lost meanwhile, or could not be released
-128 + N if signal N has ended the command. `lock` ends with the code of the command that it runs.";
+128 + N if signal N ended the command. `lock` ends with the code of the command that it runs.";
 
 const STATE_HELP: &str = "\
 STATE is a file, a directory, a URL, or `-` for standard input. Its content decides what it is, never its name: \
@@ -57,7 +57,7 @@ pub(crate) struct Cli {
     /// Uses this workspace of a directory or a backend instead of the selected one
     #[arg(long, global = true, value_name = "NAME", value_parser = workspace_name)]
     pub(crate) workspace: Option<WorkspaceName>,
-    /// Uses this stack of a project of Pulumi instead of the selected one
+    /// Uses this stack of a Pulumi project instead of the selected one
     #[arg(long, global = true, value_name = "STACK")]
     pub(crate) stack: Option<String>,
     /// Accepts the backend that `.terraform` records even if the configuration does not confirm it, programs and key services that the
@@ -96,10 +96,11 @@ pub(crate) enum Command {
     ///
     /// Values that the state marks as sensitive are hidden. No provider schema is at hand, so attributes that only a
     /// schema marks as sensitive are shown. `--show-secrets` shows Pulumi secrets; the passphrase comes from
-    /// `PULUMI_CONFIG_PASSPHRASE`, from the file that `PULUMI_CONFIG_PASSPHRASE_FILE` names, or from a prompt on the terminal, and keys of
-    /// services come with the credentials of their clouds.
+    /// `PULUMI_CONFIG_PASSPHRASE`, from the file that `PULUMI_CONFIG_PASSPHRASE_FILE` names, or from a prompt on the
+    /// terminal, and keys of services come with the credentials of their clouds.
     ///
-    /// A state that OpenTofu has encrypted is decrypted with the keys that its directory, `TF_ENCRYPTION` or `--encryption FILE` names.
+    /// A state that OpenTofu has encrypted is decrypted with the keys that its directory, `TF_ENCRYPTION` or `--encryption
+    /// FILE` names.
     Show(ShowArgs),
     /// Prints output values
     ///
@@ -150,10 +151,10 @@ pub(crate) enum Command {
     /// without a key for its instance without a key, or for all its instances.
     ///
     /// With `--to` it moves to another state: both are locked, and the other is written first. If the command is
-    /// killed in between, both have it, and the same command once more ends the move. Dependencies on what is in the
+    /// killed in between, both have it; run the same command again to complete the move. Dependencies on what is in the
     /// other state then are forgotten.
     ///
-    /// To another stack of Pulumi a resource moves with everything below it, its providers are copied, and its secrets are
+    /// To another Pulumi stack a resource moves with everything below it, its providers are copied, and its secrets are
     /// encrypted with the keys of that stack. SRC may have `*` and `**` then.
     #[command(visible_alias = "rename")]
     Mv(MvArgs),
@@ -207,18 +208,20 @@ pub(crate) enum Command {
     /// PROVIDER is `passphrase`, or the URL of a key: `awskms://`, `azurekeyvault://`, `gcpkms://`, `hashivault://`. The same provider
     /// again renews the data key, or asks for a new passphrase.
     ///
-    /// Everything is decrypted before anything is encrypted, and what is written is opened once more with the new key. The state is written first,
-    /// then the configuration; if the command is killed in between, `pulumi` still reads both, and the same command once more ends the change.
+    /// Everything is decrypted before anything is encrypted, and what is written is opened once more with the new key. The
+    /// state is written first, then the configuration; if the command is killed in between, `pulumi` still reads both; run
+    /// the same command again to complete the change.
     ///
-    /// The old passphrase comes from where `pulumi` has it. A new one in place of another comes from `--new-passphrase-file`, a prompt, or a
-    /// line of standard input.
+    /// The old passphrase comes from where `pulumi` has it. A new one in place of another comes from
+    /// `--new-passphrase-file`, a prompt, or a line of standard input.
     ChangeSecretsProvider(ChangeSecretsProviderArgs),
     /// Makes many changes from a script, under one lock and in one write
     ///
     /// Makes all changes of a script or, if one is refused, none. They are made under one lock and written at once.
     ///
     /// A line is `mv FROM TO`, `rm ADDR…`, `rm-dependency ADDR DEPENDENCY`, `replace-provider FROM TO`, `taint ADDR…` or
-    /// `untaint ADDR…`; `#` begins a comment. `*` and `**` in an address match, and `$1`, `$2` … in a destination stand for what they matched.
+    /// `untaint ADDR…`; `#` begins a comment. `*` and `**` in an address match, and `$1`, `$2` … in a destination stand for
+    /// what they matched.
     Edit(EditArgs),
     /// Restores the last backup under a new serial
     ///
@@ -276,8 +279,8 @@ pub(crate) enum Command {
     /// Releases a lock whose holder is gone. The lock of a state in a file ends with the process that holds it, so for files
     /// the command names that process.
     ///
-    /// For a Pulumi stack `--force` removes every lock, also one that cannot be read, the lease, and those of a stack that does not
-    /// exist, as a killed `pulumi stack init` leaves them. A process that still runs is not stopped by it.
+    /// For a Pulumi stack, `--force` removes the lease and every lock, including unreadable ones and those that a killed
+    /// `pulumi stack init` left for a stack that does not exist. It does not stop a process that still runs.
     Unlock(UnlockArgs),
     /// Shows who holds the locks of states
     Locks(LocksArgs),
@@ -296,8 +299,8 @@ pub(crate) enum Command {
     Migrate(MigrateArgs),
     /// Shows which states are encrypted, and encrypts, decrypts and rotates them
     ///
-    /// Shows which states OpenTofu's encryption has encrypted, encrypts them, decrypts them, and gives them new keys. The configuration is
-    /// that of the directory, changed by `TF_ENCRYPTION`, and that by `--encryption FILE`.
+    /// Shows which states OpenTofu's encryption has encrypted, encrypts them, decrypts them, and gives them new keys. The
+    /// configuration is that of the directory; `TF_ENCRYPTION` is merged over it, and `--encryption FILE` over both.
     Encryption(EncryptionArgs),
     /// Moves state locks in S3 from a DynamoDB table to objects
     ///

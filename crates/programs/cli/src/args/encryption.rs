@@ -22,30 +22,31 @@ pub(crate) enum EncryptionCommand {
     /// whether the next write changes it: the primary method, or a fallback. Without keys it shows what the envelope says, which
     /// nothing authenticates.
     ///
-    /// The configuration is that of the directory, changed by `TF_ENCRYPTION`, and that by `--encryption FILE`.
+    /// The configuration is that of the directory; `TF_ENCRYPTION` is merged over it, and `--encryption FILE` over both.
     Status(EncryptionStatusArgs),
     /// Encrypts states that are in the clear
     ///
-    /// Encrypts states with the primary method, each under its lock. What is written is decrypted once more before, with keys that are asked for
-    /// anew, and read back afterwards. No copy of the plain state is kept.
+    /// Encrypts states with the primary method, each under its lock. What is written is decrypted once more before, with
+    /// keys that are asked for anew, and read back afterwards. No copy of the plain state is kept.
     ///
     /// States that are encrypted already stay as they are, so that the same command goes on where it was stopped.
     Encrypt(EncryptionChangeArgs),
     /// Writes encrypted states in the clear
     ///
-    /// Writes encrypted states in the clear, each under its lock. The configuration has to have a method of the type `unencrypted`, without which
-    /// OpenTofu could not read them.
+    /// Writes encrypted states in the clear, each under its lock. The configuration has to have a method of the type
+    /// `unencrypted`, without which OpenTofu could not read them.
     ///
-    /// With `--target` it decrypts a plan, or a state of another configuration, into another file, and changes nothing in its place. The keys of
-    /// a plan are those of its folder, and those of another configuration's state are those of the present directory.
+    /// With `--target` it decrypts a plan, or a state of another configuration, into another file, and changes nothing in
+    /// its place. The keys of a plan are those of its folder, and those of another configuration's state are those of the
+    /// present directory.
     Decrypt(EncryptionDecryptArgs),
-    /// Encrypts states anew that the primary method has not encrypted
+    /// Re-encrypts states that the primary method has not encrypted
     ///
-    /// Encrypts states with the primary method that a fallback has encrypted, or that are in the clear, each under its lock. What is written is
-    /// decrypted once more before, with keys that are asked for anew, and read back afterwards.
+    /// Encrypts states with the primary method that a fallback has encrypted, or that are in the clear, each under its lock.
+    /// What is written is decrypted once more before, with keys that are asked for anew, and read back afterwards.
     ///
-    /// States that the primary method has encrypted stay as they are, so that the same command goes on where it was stopped. `--renew` gives
-    /// them a new key too.
+    /// States that the primary method has encrypted stay as they are, so that the same command goes on where it was stopped.
+    /// `--renew` gives them a new key too.
     Rotate(EncryptionRotateArgs),
 }
 
@@ -108,7 +109,7 @@ fn target(text: &str) -> Result<Target, String> {
 pub(crate) struct EncryptionRotateArgs {
     #[command(flatten)]
     pub(crate) change: EncryptionChangeArgs,
-    /// Gives states a new key too that the primary method has encrypted
+    /// Gives a new key also to states that the primary method has already encrypted
     #[arg(long)]
     pub(crate) renew: bool,
 }

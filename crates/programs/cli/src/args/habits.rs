@@ -9,9 +9,6 @@ use groundstate_common::shell_word;
 use super::help::grammar;
 use table::{HABITS, Means, Words};
 
-/// What takes the place of a stack that cannot be opened.
-const OF_SERVICE: &str = "for a stack of a Pulumi service, `pulumi stack export --file stack.json` writes a file to name in place of the directory";
-
 /// Options that other tools need and this command does not: nothing asks, and colours follow the terminal.
 const NEEDLESS: [&str; 11] = [
     "no-color",
@@ -64,9 +61,7 @@ pub(crate) fn answer(words: &[OsString]) -> Option<Habit> {
             let stack = arguments.stack.map(|stack| format!("--stack {}", shell_word(stack)));
             arguments.options.extend(stack);
             let place = arguments.folder.or(line.folder.as_deref()).unwrap_or(".");
-            let mut habit = called(words, verb, &line.globals, &arguments, place, &needs);
-            habit.hints.extend(matches!(meaning, Words::Same).then(|| OF_SERVICE.to_owned()));
-            Some(habit)
+            Some(called(words, verb, &line.globals, &arguments, place, &needs))
         }
         Means::Program { programs, hint } => {
             let tail: String = rest.iter().map(|word| format!(" {}", shell_word(word))).collect();
@@ -232,7 +227,7 @@ impl<'w> Arguments<'w> {
         read
     }
 
-    /// Makes what the words of a command of Pulumi mean out of them. Gives what is still needed behind the state.
+    /// Makes what the words of a Pulumi command mean out of them. Gives what is still needed behind the state.
     fn translate(&mut self, needs: &[&'static str], meaning: Words) -> Vec<&'static str> {
         let mut words = std::mem::take(&mut self.words).into_iter();
         let mut next = |at: usize| words.next().or_else(|| needs.get(at).copied());
@@ -286,8 +281,8 @@ mod tests {
     use clap::CommandFactory;
 
     use super::super::cli::Cli;
+    use super::answer;
     use super::table::{HABITS, Means};
-    use super::{OF_SERVICE, answer};
 
     fn hints(line: &[&str]) -> Vec<String> {
         let words: Vec<OsString> = line.iter().map(OsString::from).collect();
@@ -345,7 +340,6 @@ mod tests {
         ] {
             assert_eq!(hints(line).first().map(String::as_str), Some(expected), "{line:?}");
         }
-        assert_eq!(hints(&["state", "delete", "urn:x"])[1], OF_SERVICE);
         for line in [&["nope"][..], &["mv", "x.tfstate", "a.b"], &["rm"], &["list", "--nope"]] {
             assert!(hints(line).is_empty(), "{line:?}");
         }

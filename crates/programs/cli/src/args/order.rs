@@ -37,8 +37,8 @@ pub(crate) enum OrderQuestion {
     /// state is destroyed, or when the changes of a plan are made. A state also records what follows from other dependencies;
     /// that is no reason of its own.
     ///
-    /// A module stands for everything inside it, a resource without a key for all its instances. What lies outside of a cycle
-    /// is answered.
+    /// A module stands for everything inside it, a resource without a key for all its instances. If there is a cycle, only
+    /// operations outside it are answered for.
     Why(OrderWhyArgs),
     /// Shows what must be destroyed along with an instance
     ///

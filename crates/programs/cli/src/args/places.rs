@@ -65,7 +65,7 @@ pub(crate) struct WorkspacesDeleteArgs {
     /// The workspace to delete
     #[arg(value_name = "NAME", value_parser = workspace_name)]
     pub(crate) name: WorkspaceName,
-    /// Deletes it even if it has resources, which nothing manages any more then
+    /// Deletes it even if it has resources; nothing manages them afterwards
     #[arg(long)]
     pub(crate) force: bool,
     #[command(flatten)]
@@ -107,10 +107,10 @@ pub(crate) struct HistoryArgs {
     /// A directory, or a URL such as `s3://bucket/key`
     #[arg(value_name = "STATE", default_value = ".")]
     pub(crate) state: PathBuf,
-    /// For a stack of Pulumi: shows this page of its updates and copies, from 1
+    /// For a Pulumi stack: shows this page of its updates and copies, from 1
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) page: Option<u32>,
-    /// For a stack of Pulumi: puts so many updates, and so many copies, on a page; 10 if missing, and all with 0
+    /// For a Pulumi stack: how many updates, and how many copies, a page has; 10 if missing, 0 for all
     #[arg(long, value_name = "M")]
     pub(crate) page_size: Option<u32>,
     /// Prints JSON

@@ -51,11 +51,11 @@ const ONE_FAMILY: &str = "resources move between states of one family: name anot
 
 fn refuse(stack: &StackMoveArgs, why: &str) -> Result<()> {
     let Some(option) = stack.given() else { return Ok(()) };
-    let message = format!("`{option}` is for moves to another stack of Pulumi, and {why}");
+    let message = format!("`{option}` is for moves to another Pulumi stack, and {why}");
     Err(Failure::new(Kind::Usage, message))
 }
 
-/// The stack that resources of Pulumi move to, which has to be there: only its project makes it.
+/// The stack that Pulumi resources move to, which has to be there: only its project makes it.
 fn stack_beside(other: &Path) -> Result<StateLocation> {
     match StoredState::existing(other)? {
         StoredState::Pulumi(found) => Ok(found),
@@ -184,12 +184,12 @@ pub(super) fn push(args: &PushArgs) -> Result {
         }
         (State::Pulumi(state), StoredState::Terraform(found)) => {
             let (name, place) = (&state.name, found.name());
-            format!("{name} is a deployment of Pulumi, and {place} is for states of Terraform")
+            format!("{name} is a Pulumi deployment, but {place} holds Terraform states")
         }
         (State::Terraform(state), StoredState::Pulumi(found)) => {
             // An empty or unknown file gets an error of its own.
             load(&state)?;
-            format!("{} is a state of Terraform, and {} is a stack of Pulumi", state.name, found.name())
+            format!("{} is a state of Terraform, and {} is a Pulumi stack", state.name, found.name())
         }
     };
     Err(Failure::new(Kind::Usage, message).hint("nothing was written; name a file and a place of one family"))

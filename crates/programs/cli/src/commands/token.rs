@@ -68,12 +68,18 @@ fn withdrawn(opened: &ServerStore, info: &TokenInfo, failure: Failure) -> Failur
         Ok(Ok(_)) => {
             // Why the first entry was not stored may hold for this one; the document says it too.
             drop(opened.record("token.revoke", &object(info), "it was not handed over"));
-            format!("the token {} ({id}) was revoked again", info.name)
+            format!("the new token {} ({id}) was revoked, because it was not handed over", info.name)
         }
         Ok(Err(error)) => {
-            format!("the token {} ({id}) could not be revoked again: {}", info.name, chain(&error))
+            format!(
+                "the new token {} ({id}) is still valid and could not be revoked: {}",
+                info.name,
+                chain(&error)
+            )
         }
-        Err(error) => format!("the token {} ({id}) could not be revoked again: {error}", info.name),
+        Err(error) => {
+            format!("the new token {} ({id}) is still valid and could not be revoked: {error}", info.name)
+        }
     };
     // A pipe that its reader has closed is no reason for silence here.
     Failure { quiet: false, ..failure }.details([what])

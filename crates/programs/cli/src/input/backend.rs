@@ -28,10 +28,13 @@ fn open(
     environment: Environment,
 ) -> Result<groundstate_backends::Location> {
     let text = argument.to_str().ok_or_else(|| {
-        Failure::new(Kind::Usage, format!("{} is not text, so it names no place", argument.display()))
+        Failure::new(
+            Kind::Usage,
+            format!("{} is not valid UTF-8, so it is not the address of a state", argument.display()),
+        )
     })?;
     if stack::address(argument).is_some() || stack::is_only_project(argument) {
-        let message = "Pulumi has stacks in place of workspaces, and this command is for those of Terraform";
+        let message = "this command is for Terraform workspaces; Pulumi has stacks instead";
         return Err(Failure::new(Kind::Usage, message).hint(
             "`groundstate stacks list` shows the stacks, `groundstate help stacks` what can be done with them",
         ));
@@ -100,7 +103,7 @@ pub(crate) fn kind_of(kind: ErrorKind) -> Kind {
     }
 }
 
-/// What looks after digests and second locks, where a back end has such a thing.
+/// What looks after digests and second locks, where a backend has such a thing.
 pub(crate) fn maintenance(
     place: &groundstate_backends::Location,
     lacking: &str,
@@ -111,7 +114,7 @@ pub(crate) fn maintenance(
     })
 }
 
-/// The failure for what a back end says.
+/// The failure for what a backend says.
 pub(crate) fn refused(error: &groundstate_statemgr::Error) -> Failure {
     let failure = Failure::new(kind_of(error.kind()), chain(error));
     match error.holder() {

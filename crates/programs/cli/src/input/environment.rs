@@ -12,7 +12,7 @@ static CHOSEN: OnceLock<WorkspaceName> = OnceLock::new();
 /// Whether the command line says that directories are trusted; it holds for the whole run.
 static TRUSTED: OnceLock<bool> = OnceLock::new();
 
-/// What the command line says of the stack of Pulumi; it holds for the whole run.
+/// What the command line says of the Pulumi stack; it holds for the whole run.
 static STACK: OnceLock<String> = OnceLock::new();
 
 /// The backends that the program was built with; they hold for the whole run.
@@ -59,7 +59,7 @@ impl Environment {
         CHOSEN.get_or_init(|| workspace);
     }
 
-    /// Has every project of Pulumi of this run mean this stack.
+    /// Has every Pulumi project of this run mean this stack.
     pub(crate) fn choose_stack(stack: String) {
         STACK.get_or_init(|| stack);
     }
@@ -85,7 +85,7 @@ impl Environment {
         self.chosen.as_ref()
     }
 
-    /// What back ends are made with.
+    /// What backends are made with.
     pub(crate) fn context(&self, purpose: Purpose) -> Context {
         Context::new(Arc::new(SystemClock), Arc::new(TokioSleeper), Arc::new(OsIds))
             .variables(self.variables.clone())

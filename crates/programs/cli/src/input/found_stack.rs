@@ -157,7 +157,7 @@ impl FoundStack {
             ErrorKind::NotFound if error.op() == Op::Open => failure
                 .hint(format!("`{}` makes what is missing, and a stack", self.command("stacks create"))),
             ErrorKind::Denied => failure.hint(
-                "reading and `--dry-run` need no right to write; other commands need that to `.pulumi/`",
+                "reading and `--dry-run` need no write permission; other commands need it on `.pulumi/`",
             ),
             _ => failure,
         }

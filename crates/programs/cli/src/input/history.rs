@@ -72,20 +72,20 @@ pub(crate) fn choose(ids: &[&str], id: &str, name: &str) -> Result<usize> {
         ([_], Some(at)) => Ok(at),
         ([], _) | (_, None) => {
             Err(Failure::new(Kind::NotFound, format!("there is no snapshot {id:?} in the history of {name}"))
-                .hint("`groundstate history` lists all that there are"))
+                .hint("`groundstate history` lists them"))
         }
         (many, _) => {
             let named: Vec<&str> = many.iter().take(MAX_NAMED).copied().collect();
-            let message = format!("{id:?} is the beginning of {} snapshots of {name}", many.len());
+            let message = format!("{id:?} matches {} snapshots of {name}", many.len());
             Err(Failure::new(Kind::Usage, message)
-                .hint(format!("write more of it, as in {}", named.join(", "))))
+                .hint(format!("give more of the id, such as {}", named.join(", "))))
         }
     }
 }
 
 fn nothing(name: &str) -> Failure {
     Failure::new(Kind::Usage, format!("no history is kept of {name}")).hint(
-        "places in the network keep one with the option `history`; files have a backup, and `groundstate undo`",
+        "backends in the network keep one with the option `history`; for a file, `groundstate undo` restores the last backup",
     )
 }
 

@@ -34,7 +34,7 @@ pub(crate) struct Remote {
     stack: Option<RemoteStack>,
 }
 
-/// A stack of Pulumi that is not in a file.
+/// A Pulumi stack that is not in a file.
 #[derive(Clone, Debug)]
 pub(crate) enum RemoteStack {
     /// In a directory, a bucket or a database.
@@ -67,7 +67,7 @@ impl Remote {
         Ok(Self { name: store.to_string(), place, store, argument, stack: None })
     }
 
-    /// The same for a stack of Pulumi, whose argument has no secrets.
+    /// The same for a Pulumi stack, whose argument has no secrets.
     pub(crate) fn of_stack(
         place: groundstate_backends::Location,
         argument: &str,
@@ -76,7 +76,7 @@ impl Remote {
         Ok(Self { stack: Some(stack), argument: argument.to_owned(), ..Self::new(place, argument)? })
     }
 
-    /// Whether it is a stack of Pulumi, in a backend of the user's own or in a service.
+    /// Whether it is a Pulumi stack, in a backend of the user's own or in a service.
     pub(crate) fn is_stack(&self) -> bool {
         self.stack.is_some()
     }

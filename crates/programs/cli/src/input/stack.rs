@@ -1,4 +1,4 @@
-//! Stacks of Pulumi: where Pulumi's own backends keep them, in a directory, a bucket or a database, or in a service.
+//! Pulumi stacks: where Pulumi's own backends keep them, in a directory, a bucket or a database, or in a service.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::input::stack_config;
 use crate::input::stack_store::{StackBackend, StackPlace};
 use crate::report::error::{Failure, Kind, Result};
 
-/// What addresses of backends of Pulumi begin with.
+/// What addresses of Pulumi backends begin with.
 const PREFIX: &str = "pulumi+";
 
 /// What such places are called among backends.
@@ -34,7 +34,7 @@ const TERRAFORM: [&str; 2] = [".terraform", "terraform.tfstate"];
 /// How the names of configurations end.
 const TERRAFORM_ENDINGS: [&str; 4] = [".tf", ".tf.json", ".tofu", ".tofu.json"];
 
-/// The address of a backend of Pulumi, with the stack behind `#`.
+/// The address of a Pulumi backend, with the stack behind `#`.
 pub(crate) fn address(argument: &Path) -> Option<&str> {
     argument.to_str().and_then(|text| text.strip_prefix(PREFIX)).filter(|rest| rest.contains("://"))
 }
@@ -45,7 +45,7 @@ pub(crate) fn is_stack(argument: &Path) -> Result<bool> {
     Ok(address(argument).is_some() || (argument.is_dir() && names_project()?))
 }
 
-/// Whether a directory is a project of Pulumi and of nothing else, or the command line names a stack.
+/// Whether a directory is a Pulumi project and of nothing else, or the command line names a stack.
 pub(crate) fn is_project(directory: &Path, environment: &Environment) -> Result<bool> {
     if environment.chosen().is_some() {
         return Ok(false);
@@ -60,12 +60,12 @@ pub(crate) fn is_project(directory: &Path, environment: &Environment) -> Result<
         return Ok(true);
     }
     let directory = directory.display();
-    let message = format!("{directory} is a project of Pulumi and a directory of Terraform");
+    let message = format!("{directory} is both a Pulumi project and a Terraform directory");
     Err(Failure::new(Kind::Usage, message)
-        .hint("`--stack NAME` means the stack of Pulumi, `--workspace default` the state of Terraform"))
+        .hint("`--stack NAME` means the Pulumi stack, `--workspace default` the state of Terraform"))
 }
 
-/// Whether a directory is a project of Pulumi, and nothing in it is Terraform's.
+/// Whether a directory is a Pulumi project, and nothing in it is Terraform's.
 pub(crate) fn is_only_project(directory: &Path) -> bool {
     Project::file_in(directory).is_some() && !has_terraform(directory)
 }

@@ -67,7 +67,7 @@ impl Journal {
             .map_err(|error| unreadable(error.problems(), &source.name, &text))?;
         let torn = decoded.torn.map(|offset| {
             let line = LineSpan::of_offsets(&text, &[offset]).pop().map_or(0, |span| span.line);
-            format!("the entry that begins in line {line} is cut off, and counts for nothing")
+            format!("the entry that begins on line {line} is cut off, and is ignored")
         });
         Ok(Self { name: source.name, base: None, entries: decoded.entries, torn })
     }
@@ -88,10 +88,7 @@ impl Journal {
             entries.push(entry);
         }
         let torn = contents.torn.map(|torn| {
-            format!(
-                "{}: {} bytes of a batch that was never acknowledged count for nothing",
-                torn.place, torn.bytes
-            )
+            format!("{}: {} bytes of a batch that was never acknowledged are ignored", torn.place, torn.bytes)
         });
         Ok(Self { name, base, entries, torn })
     }

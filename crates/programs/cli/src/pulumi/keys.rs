@@ -39,7 +39,7 @@ impl<'f> Stack<'f> {
     /// Says whose secrets a failure is about.
     fn explain(self, failure: Failure) -> Failure {
         failure.hint(format!(
-            "these are the secrets of {}; if the stack that gains has another passphrase, `--to-passphrase-file` names its file",
+            "these are the secrets of {}; if the destination stack has another passphrase, give its file with `--to-passphrase-file`",
             self.name
         ))
     }

@@ -21,7 +21,7 @@ use crate::session::who::who;
 pub(crate) fn recover(args: &RecoverArgs, found: StateLocation) -> Result {
     #[cfg(feature = "http")]
     if let Some(service) = found.remote().and_then(Remote::service) {
-        let instead = "a service makes a state of its journal when an update ends; `groundstate unlock --force` ends one whose process is gone";
+        let instead = "a service turns the journal into a state when the update ends; `groundstate unlock --force` ends an update whose process is gone";
         return Err(for_buckets(service, "recover", instead));
     }
     let managed = ManagedStack::open(found, "recover", true)?;

@@ -106,7 +106,7 @@ impl BackupStore {
         self.memory().sent = true;
         let Some(interrupts) = self.interrupts.get() else { return answer.await };
         interrupts.answer(&format!("{self} was being changed"), answer).await.unwrap_or_else(|| {
-            let why = "a signal ended the wait for the answer, so it may have happened, or may still happen";
+            let why = "a signal ended the wait for the answer, so the change may have been made, or may still be made";
             Err(Error::new(ErrorKind::Ambiguous, op, self).because(why))
         })
     }

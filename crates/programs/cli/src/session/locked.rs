@@ -127,7 +127,7 @@ async fn taken(
 fn unanswered(failure: Failure, opened: &ManagedState) -> Failure {
     let lock = opened.manager.store().lock_name();
     failure.hint(format!(
-        "the request for the lock has no answer, so {lock} may still be taken: `{}` shows it, and `{} --if-stale` frees it",
+        "the request for the lock was not answered, so this command may have left {lock} locked: `{}` shows it, and `{} --if-stale` frees it",
         command(opened, "locks"),
         command(opened, "unlock")
     ))

@@ -84,7 +84,7 @@ impl ManagedState {
         Ok(Self { name, argument, manager: Arc::new(manager), backup_store, changes, encryption: None })
     }
 
-    /// A workspace of a back end that is open already.
+    /// A workspace of a backend that is open already.
     pub(crate) fn of_workspace(
         place: &groundstate_backends::Location,
         workspace: &WorkspaceName,

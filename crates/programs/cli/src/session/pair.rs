@@ -44,7 +44,7 @@ pub(crate) fn pair(from: StateLocation, other: StateLocation, args: &ChangeArgs)
 pub(crate) fn half_done(failure: Failure, source: &Side, dest: &Side) -> Failure {
     let (from, to) = (source.opened.shown(), dest.opened.shown());
     failure.hint(format!(
-        "{to} has what moves already, and {from} still has it: the same command once more ends the move"
+        "{to} has what moves already, and {from} still has it; run the same command again to complete the move"
     ))
 }
 

@@ -38,10 +38,8 @@ impl ManagedStack {
     pub(crate) fn open(location: StateLocation, command: &str, locking: bool) -> Result<Self> {
         let stack = location.remote().and_then(|remote| remote.stack()).cloned();
         let Some(RemoteStack::Bucket(backend)) = stack else {
-            let message = format!(
-                "`{command}` is for stacks of Pulumi where Pulumi keeps them, and {} is none",
-                location.name()
-            );
+            let message =
+                format!("`{command}` is for stacks in a Pulumi backend, and {} is not one", location.name());
             return Err(Failure::new(Kind::Usage, message)
                 .hint("name a directory with a Pulumi.yaml, or `pulumi+URL#organization/PROJECT/STACK`"));
         };
@@ -109,8 +107,7 @@ impl ManagedStack {
         if !stack.has_journal().await.map_err(|error| self.failure(&error))? {
             return Ok(());
         }
-        let message =
-            format!("{} lacks what an update did that was killed, so nothing was written", self.name());
+        let message = format!("{} lacks the changes of a killed update, so nothing was written", self.name());
         Err(Failure::new(Kind::Conflict, message)
             .hint(format!("`{}` stores it first", self.command("recover"))))
     }
@@ -120,7 +117,7 @@ impl ManagedStack {
         // What else is wrong shows when the state is read.
         if stack.has_journal().await.unwrap_or_default() {
             Messages::stderr().warning(&format!(
-                "{} lacks what an update did that was killed; `{}` stores it",
+                "{} lacks the changes of a killed update; `{}` stores them",
                 self.name(),
                 self.command("recover")
             ));

@@ -12,8 +12,7 @@ use crate::report::output::Output;
 pub(crate) fn run(args: &HistoryArgs, located: &Located) -> Result {
     let history = StateHistory::of_located(located)?;
     if args.page.or(args.page_size).is_some() {
-        let message =
-            format!("{} is no stack of Pulumi, and only the history of one has pages", history.name);
+        let message = format!("{} is no Pulumi stack, and only the history of one has pages", history.name);
         return Err(Failure::new(Kind::Usage, message).hint("leave out `--page` and `--page-size`"));
     }
     let entries = history.list()?;

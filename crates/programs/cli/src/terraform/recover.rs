@@ -19,8 +19,7 @@ use crate::session::save::write_document;
 pub(crate) fn run(args: &RecoverArgs, found: StateLocation) -> Result {
     let mut opened = ManagedState::open(found, Backup::None, true)?;
     if opened.changes.is_none() {
-        let message =
-            format!("{} is not in a file, and only beside files journals are looked for", opened.name);
+        let message = format!("{} is not in a file; journals are looked for only beside files", opened.name);
         return Err(Failure::new(Kind::Usage, message));
     }
     if let Some(file) = &args.export {

@@ -1,4 +1,4 @@
-//! Files of Pulumi that Pulumi cannot load, and what repairs may do by themselves.
+//! Pulumi files that Pulumi cannot load, and what repairs may do by themselves.
 
 use std::fs;
 

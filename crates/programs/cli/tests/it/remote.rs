@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::support::{Run, command, resource, shell, with_resources};
 
-/// A working directory that `init` has left with a back end.
+/// A working directory that `init` has left with a backend.
 pub(crate) struct Work {
     pub(crate) place: TestBackend,
     keeps_history: bool,
@@ -339,7 +339,7 @@ fn every_state_is_kept_and_can_come_back() {
         let first = json["snapshots"][1]["id"].as_str().unwrap();
         assert!(work.run(&["history", "."]).clean().lines().nth(1).unwrap().starts_with(first));
         let paged = work.run(&["history", ".", "--page", "1"]).failed(2);
-        assert!(paged.contains("is no stack of Pulumi"), "{paged}");
+        assert!(paged.contains("is no Pulumi stack"), "{paged}");
         assert!(work.run(&["show", ".", "--at", first]).clean().contains("# a.one"));
         let diff = work.run(&["diff", ".", "--at", first]);
         assert!(diff.code == 1 && diff.stdout.contains("- a.one"), "{}{}", diff.stdout, diff.stderr);

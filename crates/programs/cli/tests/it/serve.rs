@@ -44,7 +44,7 @@ impl Server {
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         let stderr = child.stderr.take().unwrap();
         let mut said = String::new();
-        // The command of Pulumi is the last line.
+        // The Pulumi command is the last line.
         while !said.lines().last().is_some_and(|line| line.starts_with("PULUMI_ACCESS_TOKEN=")) {
             if stdout.read_line(&mut said).unwrap() == 0 {
                 let mut why = String::new();

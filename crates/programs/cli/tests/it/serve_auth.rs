@@ -121,7 +121,7 @@ fn a_server_with_tokens_lets_each_client_do_what_its_token_is_for() {
     let writer = place.create("ci --role write --project shop");
     let reader = place.create("reader --role read --project shop --state net*");
     let server = place.serve(&[]);
-    assert!(server.said.contains("\nasking clients for a token, or a certificate\n"), "{}", server.said);
+    assert!(server.said.contains("\nrequiring a token or a certificate from clients\n"), "{}", server.said);
 
     let refused = Ask::new("GET", STATE).send(&server);
     assert_eq!(refused.status, 401);

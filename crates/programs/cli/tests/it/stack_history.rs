@@ -181,7 +181,7 @@ fn a_copy_is_shown_and_compared_by_its_id() {
     let many = project.run(&["show", ".", "--at", "history-"]).failed(2);
     assert!(many.contains("the beginning of 3 snapshots"), "{many}");
     let none = project.run(&["show", ".", "--at", "2025"]).failed(7);
-    assert!(none.contains("`groundstate history` lists all that there are"), "{none}");
+    assert!(none.contains("`groundstate history` lists them"), "{none}");
     fs::write(history_folder(&project).join("dev-1795406543334947232.checkpoint.json"), "{").unwrap();
     assert!(project.run(&["show", ".", "--at", IDS[2]]).code > 2);
 }
@@ -422,7 +422,7 @@ fn a_push_refuses_what_pulumi_refuses() {
     }
     let refused = project.run(&["push", "state.tfstate", "foreign.json"]).failed(2);
     assert!(
-        refused.contains("is a deployment of Pulumi, and state.tfstate is for states of Terraform"),
+        refused.contains("is a Pulumi deployment, and state.tfstate is for states of Terraform"),
         "{refused}"
     );
     let missing = project.run(&["push", ".", "foreign.json", "--stack", "nothing"]).failed(3);

@@ -1,4 +1,4 @@
-//! `groundstate mv --to` and `groundstate split` between stacks of Pulumi.
+//! `groundstate mv --to` and `groundstate split` between Pulumi stacks.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,4 +1,4 @@
-//! A project of Pulumi with its bucket, as the real pulumi left both.
+//! A Pulumi project with its bucket, as the real pulumi left both.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -110,7 +110,7 @@ fn what_is_no_stack_is_refused_with_the_way_to_one() {
     fs::write(project.path().join("terraform.tfstate"), "{}").unwrap();
     let said = project.run(&["list", "."]).failed(2);
     assert!(
-        said.contains("is a project of Pulumi and a directory of Terraform") && said.contains("--stack"),
+        said.contains("is both a Pulumi project and a Terraform directory") && said.contains("--stack"),
         "{said}"
     );
     assert_eq!(project.run(&["list", ".", "--stack", "dev"]).code, 0);

@@ -95,7 +95,7 @@ impl AuthSettings {
             urls.sort_unstable();
             urls.windows(2)
                 .find(|pair| pair[0] == pair[1])
-                .map(|pair| format!("the issuer {} is there twice", pair[0]))
+                .map(|pair| format!("the issuer {} is configured twice", pair[0]))
         };
         let certificate = || {
             let unconditional = self.certificates.iter().any(|rule| !rule.has_condition());

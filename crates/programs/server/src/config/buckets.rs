@@ -86,7 +86,7 @@ pub(crate) fn settings(
             return Err(wrong(error.to_string()));
         }
         if !names.insert(organization) {
-            return Err(wrong("the organization is there twice".to_owned()));
+            return Err(wrong("the organization is configured twice".to_owned()));
         }
         let (text, is_secret) = match (url, url_file) {
             (Some(_), Some(_)) => {

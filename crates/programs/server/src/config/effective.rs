@@ -311,7 +311,7 @@ fn store(reader: &mut Reader<'_>, variable: &dyn Fn(&str) -> Option<String>) -> 
     };
     let place = match (reader.text("store"), reader.path("store_file")) {
         (Some((_, origin)), Some(_)) => {
-            Err(Problem::new(origin, "there are a `store` and a `store_file`; give one of them"))
+            Err(Problem::new(origin, "`store` and `store_file` are both set; set only one"))
         }
         (Some((text, origin)), None) => parse(&text, origin, false),
         (None, Some((path, origin))) => secret_line(&path)
@@ -356,7 +356,7 @@ fn public_url(reader: &mut Reader<'_>) -> Option<PublicUrl> {
 fn tls(reader: &mut Reader<'_>) -> Option<TlsFiles> {
     let client_ca = reader.path("tls.client_ca");
     let needs = |reader: &mut Reader<'_>, origin: Origin, has: &str, lacks: &str| {
-        let message = format!("there is a `{has}`, and no `{lacks}`");
+        let message = format!("`{has}` is set, but `{lacks}` is not");
         reader.problems.push(Problem::new(origin, message));
         None
     };

@@ -122,7 +122,7 @@ pub(crate) const OPTIONS: &[Spec] = &[
         "limits.upload_rate",
         Kind::SizeOrOff(1, 1 << 30),
         Some("4KiB"),
-        "How many bytes a second a body has to come with on the average, after the first `limits.body_timeout`.",
+        "The lowest average rate of a body, in bytes a second, after the first `limits.body_timeout`.",
     ),
     live(
         "limits.write_timeout",
@@ -202,14 +202,9 @@ pub(crate) const OPTIONS: &[Spec] = &[
         "policy.check",
         CHECK,
         Some("warn"),
-        "What happens to a state of another lineage, or with a lower serial than the stored one.",
+        "What happens to a state of another lineage or with a lower serial than the stored one, and to JSON that is neither a state of format 4 nor an encrypted state of OpenTofu.",
     ),
-    fixed(
-        "policy.content",
-        CHECK,
-        Some("enforce"),
-        "What happens to a body that is neither a state of format 4 nor an encrypted state of OpenTofu.",
-    ),
+    fixed("policy.content", CHECK, Some("enforce"), "What happens to a body that is not JSON."),
     fixed(
         "policy.lock_ttl",
         Kind::TimeOrOff(1, 365 * DAY),
@@ -270,7 +265,7 @@ pub(crate) const OPTIONS: &[Spec] = &[
         "retention.interval",
         Kind::Time(60, 30 * DAY),
         Some("1h"),
-        "How often old versions, what old updates left, and what crashes have left, are removed, by all nodes together.",
+        "How often old versions and the remains of old updates and crashes are removed. One node at a time does it.",
     ),
     fixed(
         "metrics.listen",

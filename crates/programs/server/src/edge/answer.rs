@@ -193,7 +193,7 @@ async fn worked(
         () = too_long => {
             let seconds = limits.request_timeout.as_secs();
             tracing::warn!(parent: span, seconds, "the work on a request takes too long");
-            let detail = "the store takes too long; whether a write was stored is not known, so read before anything else";
+            let detail = "the store takes too long; a write may or may not have been stored, so read the state before retrying";
             Problem::new(ProblemType::Unavailable, detail).with_retry_after(5).into_response()
         }
     }

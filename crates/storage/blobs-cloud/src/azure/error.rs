@@ -28,7 +28,7 @@ pub(super) fn classify(failure: &Failure, container: &str, effect: Effect) -> Me
         ("AuthenticationFailed" | "InvalidAuthenticationInfo" | "NoAuthenticationInformation", _)
         | (_, 401) => Meaning::new(
             ErrorKind::Unauthenticated,
-            "the service does not accept the credentials, or they have ended",
+            "the service does not accept the credentials, or they have expired",
             format!("correct them: {NO_CREDENTIALS}"),
         ),
         ("KeyBasedAuthenticationNotPermitted", _) => Meaning::new(

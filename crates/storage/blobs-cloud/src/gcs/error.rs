@@ -21,7 +21,7 @@ pub(super) fn classify(failure: &Failure, op: Op, bucket: &str, effect: Effect) 
         ("RequestTimeTooSkewed", _) => Meaning::clock_skew(failure.date.as_deref()),
         (_, 401) => Meaning::new(
             ErrorKind::Unauthenticated,
-            "the service does not accept the credentials, or they have ended",
+            "the service does not accept the credentials, or they have expired",
             format!("get a new `access_token` (GOOGLE_OAUTH_ACCESS_TOKEN), or {NO_CREDENTIALS}"),
         ),
         ("ResourceNotEncryptedWithCustomerEncryptionKey", _) => Meaning::new(

@@ -37,7 +37,7 @@ pub(super) fn classify(failure: &Failure, op: Op, place: &BucketAddress, effect:
         ("ExpiredToken" | "ExpiredTokenException" | "TokenRefreshRequired" | "InvalidToken", _) => {
             Meaning::new(
                 ErrorKind::Unauthenticated,
-                "the credentials have ended",
+                "the credentials have expired",
                 "get new ones: `token` or AWS_SESSION_TOKEN and the keys beside it",
             )
         }

@@ -53,7 +53,7 @@ async fn check(
     Ok(())
 }
 
-const LOST: &str = "the answer got lost, so it is not known whether it happened";
+const LOST: &str = "the answer was lost, so the operation may or may not have been carried out";
 
 #[tokio::test]
 async fn s3_says_what_a_refusal_means() -> Outcome {
@@ -77,7 +77,7 @@ async fn s3_says_what_a_refusal_means() -> Outcome {
             "ExpiredToken",
             Unauthenticated,
             Unauthenticated,
-            "the credentials have ended; get new ones: `token` or AWS_SESSION_TOKEN and the keys beside it",
+            "the credentials have expired; get new ones: `token` or AWS_SESSION_TOKEN and the keys beside it",
         ),
         (
             400,

@@ -10,7 +10,7 @@ use super::configuration::{Block, Blocks};
 use super::hash;
 use super::literal::{Leaves, Literal};
 
-/// What `init` recorded of a back end.
+/// What `init` recorded of a backend.
 #[derive(Clone)]
 pub(super) struct Recorded {
     pub(super) kind: String,
@@ -24,13 +24,13 @@ impl fmt::Debug for Recorded {
     }
 }
 
-/// Why the back end that a directory records is not the one that its configuration says.
+/// Why the backend that a directory records is not the one that its configuration says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Disagreement {
     /// The configuration has a block of this type, and `init` never ran.
     NeverInitialised(String),
-    /// `init` recorded a back end of this type, and no configuration says so.
+    /// `init` recorded a backend of this type, and no configuration says so.
     NoBlock(String),
     /// The block has changed since `init`: its type, or this option.
     Changed(Option<String>),

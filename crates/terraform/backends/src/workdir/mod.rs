@@ -63,7 +63,7 @@ pub enum Purpose {
     Change,
 }
 
-/// A directory in which Terraform or OpenTofu runs: its back end, and the workspace that is selected.
+/// A directory in which Terraform or OpenTofu runs: its backend, and the workspace that is selected.
 ///
 /// A stranger may have written it, so nothing of it counts before [`check`](Self::check) has compared what `init` recorded with the
 /// configuration.
@@ -96,8 +96,8 @@ enum Selected {
 }
 
 impl WorkingDirectory {
-    /// Reads which back end `init` chose, without one the local one, which workspace is selected, and what the configuration
-    /// says of the back end.
+    /// Reads which backend `init` chose, without one the local one, which workspace is selected, and what the configuration
+    /// says of the backend.
     ///
     /// `TF_DATA_DIR` says where `.terraform` is instead, and `TF_WORKSPACE` which workspace is meant.
     ///
@@ -137,12 +137,12 @@ impl WorkingDirectory {
         Ok(Self { root: root.to_owned(), data, settings, selected, agreement })
     }
 
-    /// Refuses a directory whose configuration does not say what `init` recorded. With `trust`, what was recorded counts all
-    /// the same for reading; for changes only where no block contradicts it.
+    /// Refuses a directory whose configuration does not say what `init` recorded. With `trust`, what `init` recorded
+    /// is used for reading nevertheless, and for changes where no block contradicts it.
     ///
     /// # Errors
     ///
-    /// [`BackendsError::Disagreement`], [`BackendsError::Untrusted`] for a configuration that cannot be read.
+    /// [`BackendsError::Disagreement`]; without `trust`, [`BackendsError::Untrusted`] for a configuration that cannot be read.
     pub fn check(&self, purpose: Purpose, trust: bool) -> Result<(), BackendsError> {
         let disagreement = match &self.agreement {
             Ok(None) => return Ok(()),
@@ -174,7 +174,7 @@ impl WorkingDirectory {
         &self.data
     }
 
-    /// The back end, as `init` recorded it.
+    /// The backend, as `init` recorded it.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
@@ -196,7 +196,7 @@ impl WorkingDirectory {
     }
 }
 
-/// The back end that a file of `init` has, if it has one.
+/// The backend that a file of `init` has, if it has one.
 fn recorded(directory: &Path, file: &Path, text: &str) -> Result<Option<Recorded>, BackendsError> {
     let wrong = |why: &str| BackendsError::WorkingDirectory {
         path: file.to_owned(),

@@ -1,4 +1,4 @@
-//! Settings of the clouds: what is the back end's, what is the service's, and what is neither's.
+//! Settings of the clouds: what is the backend's, what is the service's, and what is neither's.
 
 use groundstate_backends::{Opened, PlaceUrl, Registry, Settings};
 use groundstate_statemgr::Backend;

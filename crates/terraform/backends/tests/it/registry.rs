@@ -1,4 +1,4 @@
-//! Which back end an argument stands for.
+//! Which backend an argument stands for.
 
 use std::sync::Arc;
 

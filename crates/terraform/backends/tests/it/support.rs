@@ -1,4 +1,4 @@
-//! Directories with files in them, and a back end that is not built in.
+//! Directories with files in them, and a backend that is not built in.
 
 use std::fs;
 use std::sync::Arc;

@@ -96,7 +96,7 @@ rules! {
         "nothing has to be done; the next write by Terraform or OpenTofu fills it in";
     /// The file was written by a release that is newer than all that are known, or by a pre-release.
     WriterUnusual = 7, Info, "unusual terraform_version",
-        "make sure that everybody who uses this state has at least that release";
+        "make sure that all users of this state have at least that release";
     /// The file is very large.
     Large = 8, Info, "very large state",
         "split the state; every plan and every edit reads and writes all of it";

@@ -80,8 +80,7 @@ impl AzureStore {
             }
             Err(error) => {
                 let why = format!(
-                    "its lock document was removed, but the lease {lease} could not be released and still keeps \
-                     everybody out; release it by force under the id {lease}"
+                    "its lock document was removed, but the lease {lease} could not be released and still keeps every client out; release it by force under the id {lease}"
                 );
                 Err(self.error(ErrorKind::Ambiguous, op).because(why).with_source(error))
             }

@@ -215,7 +215,7 @@ fn meaning(code: &str, action: &str) -> Option<(ErrorKind, String)> {
             (ErrorKind::Denied, why.to_owned())
         }
         "ExpiredTokenException" | "ExpiredToken" => {
-            let why = "the credentials have ended; get new ones: `token` or AWS_SESSION_TOKEN and the keys beside it";
+            let why = "the credentials have expired; get new ones: `token` or AWS_SESSION_TOKEN and the keys beside it";
             (ErrorKind::Denied, why.to_owned())
         }
         _ => return None,

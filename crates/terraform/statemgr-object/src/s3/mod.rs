@@ -198,7 +198,7 @@ impl S3Backend {
         self
     }
 
-    /// The back end without its name.
+    /// The backend without its name.
     pub fn objects(&self) -> &ObjectBackend {
         &self.objects
     }

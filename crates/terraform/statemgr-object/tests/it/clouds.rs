@@ -11,7 +11,7 @@ use groundstate_statemgr::{Backend, Result, StateStore, WorkspaceName};
 use groundstate_statemgr_object::history::{Keeping, Retention};
 use groundstate_statemgr_object::{AzureBackend, FolderLayout, GenerationLocks, ObjectBackend};
 
-/// A back end over blobs in memory, and the key of its default state.
+/// A backend over blobs in memory, and the key of its default state.
 type Make = fn(MemoryBlobs) -> Result<(Arc<dyn Backend>, &'static str)>;
 
 struct InMemory(&'static str, Make);

@@ -56,7 +56,7 @@ fn in_directory(folder: &Path) -> Result<ObjectBackend> {
     Ok(ObjectBackend::new(Arc::new(blobs), layout).equip(Arc::new(locks)))
 }
 
-/// The clients of one back end, and the directory that goes with it.
+/// The clients of one backend, and the directory that goes with it.
 struct Workspaces(ObjectBackend, Option<TempDir>);
 
 #[async_trait]

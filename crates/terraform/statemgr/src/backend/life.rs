@@ -1,4 +1,4 @@
-//! How workspaces begin and end, for back ends whose workspaces are states and nothing else.
+//! How workspaces begin and end, for backends whose workspaces are states and nothing else.
 
 use std::panic::resume_unwind;
 

@@ -1,4 +1,4 @@
-//! The back end that keeps everything in memory: the reference of the contract.
+//! The backend that keeps everything in memory: the reference of the contract.
 
 use std::collections::BTreeMap;
 use std::fmt;

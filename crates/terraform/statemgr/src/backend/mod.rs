@@ -1,4 +1,4 @@
-//! The contract of back ends: several named states in one place, and what became of each.
+//! The contract of backends: several named states in one place, and what became of each.
 
 mod history;
 mod life;
@@ -22,7 +22,7 @@ use crate::store::StateStore;
 /// States by name in one place: the trait that implementers fulfil beside [`StateStore`].
 ///
 /// A value is a client; several may be open on one place. `Display` names the place, without credentials; neither does
-/// `Debug` show any. Which workspace a working directory has selected is none of a back end's business.
+/// `Debug` show any. Which workspace a working directory has selected is none of a backend's business.
 ///
 /// # The contract
 ///
@@ -37,7 +37,7 @@ use crate::store::StateStore;
 /// - **`delete_locks`**: where the store locks, the deletion holds the lock and is `Locked` while another client has it, also
 ///   by force. What is deleted is what was looked at.
 ///
-/// [`create_workspace`] and [`delete_workspace`] do these for a back end whose workspaces are states and nothing else.
+/// [`create_workspace`] and [`delete_workspace`] do these for a backend whose workspaces are states and nothing else.
 #[async_trait]
 pub trait Backend: fmt::Debug + fmt::Display + Send + Sync + 'static {
     /// The names of the workspaces: `default` first, then the others, sorted. What has no valid name is left out.

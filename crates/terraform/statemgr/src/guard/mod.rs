@@ -55,7 +55,7 @@ use crate::wait::{Waiting, lock_with};
 /// # Ok(())
 /// # }
 /// ```
-#[must_use = "a lock that is not released keeps everybody out"]
+#[must_use = "a lock that is not released keeps every other client out"]
 pub struct LockGuard {
     held: Arc<Held>,
     on_abandon: Arc<dyn OnAbandon>,

@@ -1,4 +1,4 @@
-//! The contract of back ends, on the one in memory.
+//! The contract of backends, on the one in memory.
 
 use std::fmt;
 use std::sync::Arc;

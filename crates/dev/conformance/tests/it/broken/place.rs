@@ -163,7 +163,7 @@ impl TestStore for Backend {
     }
 }
 
-/// A client of the back end.
+/// A client of the backend.
 struct Named(Backend);
 
 impl std::fmt::Debug for Named {

@@ -12,7 +12,7 @@ pub(super) enum Means {
     Program { programs: &'static [&'static str], hint: &'static str },
 }
 
-/// What the words behind a command of Pulumi are here.
+/// What the words behind a Pulumi command are here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Words {
     /// The same: addresses, names.

@@ -11,7 +11,8 @@ pub(crate) struct StacksMigrateArgs {
     /// The stack: a directory with a Pulumi.yaml, or `pulumi+URL#organization/PROJECT/STACK`; with `--all-stacks` a backend
     #[arg(value_name = "FROM")]
     pub(crate) from: PathBuf,
-    /// The backend it goes to: a directory with a Pulumi.yaml, or `pulumi+` and the URL of `pulumi login`; behind `#` another name for it
+    /// The backend it goes to: a directory with a Pulumi.yaml, or `pulumi+` and the URL of `pulumi login`; behind `#`
+    /// another name for it
     #[arg(value_name = "TO")]
     pub(crate) to: PathBuf,
     /// Migrates all stacks of the backend
@@ -26,13 +27,13 @@ pub(crate) struct StacksMigrateArgs {
     /// The file with the new passphrase, with `--secrets-provider passphrase`
     #[arg(long, value_name = "FILE", requires = "secrets_provider")]
     pub(crate) new_passphrase_file: Option<PathBuf>,
-    /// Removes each stack where it was once its copy was read back
+    /// Removes each stack from FROM after its copy has been read back
     #[arg(long)]
     pub(crate) remove: bool,
     /// Shows what would be migrated, and migrates nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Removes stacks where they were without a question
+    /// Removes the stacks from FROM without asking
     #[arg(long, requires = "remove")]
     pub(crate) yes: bool,
     #[command(flatten)]

@@ -22,9 +22,9 @@ pub(super) fn print(config: &Config, server: &Server, asks_clients: bool) -> Res
     }
     out.line(&format!("keeping everything in {}", one_line(&config.store.to_string())))?;
     out.line(match (asks_clients, config.insecure_no_authentication) {
-        (true, _) => "asking clients for a token, or a certificate",
-        (false, true) => "letting everything in that reaches an address, without credentials",
-        (false, false) => "letting in clients of this machine, without credentials",
+        (true, _) => "requiring a token or a certificate from clients",
+        (false, true) => "accepting every client that reaches an address, without credentials",
+        (false, false) => "accepting clients on this machine without credentials",
     })?;
     let base = config.public_url.as_ref().map(ToString::to_string).or_else(|| urls.first().cloned());
     out.write_all(block(&base.unwrap_or_default(), asks_clients).as_bytes())?;
@@ -43,7 +43,7 @@ fn reached(address: SocketAddr) -> SocketAddr {
     }
 }
 
-/// The block to paste, and the command of Pulumi.
+/// The block to paste, and the Pulumi command.
 fn block(base: &str, asks_clients: bool) -> String {
     let url = format!("{base}/tf/PROJECT/STATE");
     let mut text = format!(

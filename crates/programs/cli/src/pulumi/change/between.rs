@@ -1,4 +1,4 @@
-//! `groundstate mv --to` and `groundstate split`: resources that move from one stack of Pulumi to another.
+//! `groundstate mv --to` and `groundstate split`: resources that move from one Pulumi stack to another.
 
 use groundstate_pulumi_deployment::{DeploymentFile, diff};
 use groundstate_pulumi_integrity::{
@@ -27,7 +27,7 @@ pub(crate) fn mv_to(args: &MvArgs, from: StateLocation, other: StateLocation) ->
         return Err(Failure::new(Kind::Usage, "`--compat` is for states of Terraform"));
     }
     if args.to.is_some() {
-        let message = "resources of Pulumi keep their names when they move to another stack";
+        let message = "Pulumi resources keep their names when they move to another stack";
         return Err(
             Failure::new(Kind::Usage, message).hint("leave out DST, and rename with `mv` before or after")
         );

@@ -27,8 +27,7 @@ pub(crate) fn rm(args: &RmArgs, found: StateLocation) -> Result {
         for word in addresses {
             indexes.push(only_one(snapshot, word, pick, name).map_err(|failure| match failure.kind {
                 Kind::Usage => failure.hint(
-                    "name one by its URN, and of several copies one by its identifier with `--id` (`''` if it has none) \
-                     or by its number with `--copy`",
+                    "name one by its URN; to choose among copies, add `--id ID` (`''` for a copy without one) or `--copy NUMBER`",
                 ),
                 _ => failure,
             })?);

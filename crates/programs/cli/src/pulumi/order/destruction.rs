@@ -1,4 +1,4 @@
-//! The order in which a deployment of Pulumi is destroyed.
+//! The order in which a Pulumi deployment is destroyed.
 
 use std::collections::BTreeSet;
 
@@ -124,13 +124,15 @@ fn lines(destruction: &Destruction, explanation: &Explanation, waits: &Urn, firs
     match explanation {
         Explanation::Waits(steps) => steps.iter().map(line).collect(),
         Explanation::IsWaitedFor(steps) => {
-            let head = format!("{waits} does not wait for {first}, it is the other way round:");
+            let head = format!("{waits} does not wait for {first}; {first} waits for {waits}:");
             std::iter::once(head).chain(steps.iter().map(line)).collect()
         }
         Explanation::Concurrent => {
             vec![format!("{waits} and {first} do not wait for each other: they can go at the same time.")]
         }
-        Explanation::Absent => vec!["Nothing is done with one of them.".to_owned()],
+        Explanation::Absent => {
+            vec!["One of them has no operation, so neither waits for the other.".to_owned()]
+        }
     }
 }
 

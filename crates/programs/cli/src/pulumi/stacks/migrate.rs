@@ -253,7 +253,8 @@ impl Migration<'_> {
         }
         let message = format!("the same state is in {} already, so it was not moved", self.to.name);
         let remove = found.command("stacks remove --force --backups");
-        Err(Failure::new(Kind::Conflict, message).hint(format!("`{remove}` removes it where it was")))
+        Err(Failure::new(Kind::Conflict, message)
+            .hint(format!("`{remove}` removes the stack from the source backend")))
     }
 
     /// The plan; none if the same state is there already.

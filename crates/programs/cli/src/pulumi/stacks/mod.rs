@@ -1,4 +1,4 @@
-//! `groundstate stacks`: the stacks of a backend of Pulumi.
+//! `groundstate stacks`: the stacks of a Pulumi backend.
 
 mod create;
 mod list;

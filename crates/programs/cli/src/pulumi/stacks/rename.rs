@@ -129,7 +129,7 @@ pub(super) fn follow_up(configuration: Option<&(PathBuf, PathBuf)>, name: &str) 
         match std::fs::rename(before, after) {
             Ok(()) => messages.note(&format!("{} is {} now", before.display(), after.display())),
             Err(error) => messages.warning(&format!(
-                "{} could not be renamed to {}: {error}; the configuration of the stack is in it",
+                "cannot rename {0} to {1}: {error}; the configuration of the stack is still in {0}",
                 before.display(),
                 after.display()
             )),

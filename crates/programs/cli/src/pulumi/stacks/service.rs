@@ -88,7 +88,7 @@ pub(super) fn remove(args: &StacksRemoveArgs, found: &FoundService) -> Result {
         let (known, resources) = looked_at(found, stack).await?;
         if resources > 0 && !args.force {
             let message =
-                format!("{stack} has {}, which nothing manages any more then", count(resources, "resource"));
+                format!("{stack} has {}, which nothing would manage any more", count(resources, "resource"));
             return Err(Failure::new(Kind::Loss, message).hint(format!(
                 "`{}` shows them; `{}` forgets them",
                 found.command("list"),

@@ -71,7 +71,7 @@ fn end(whole: &Whole, keys: Vec<&NodeKey>) -> Result {
     }
     let details = cycles.failure.details.first().cloned();
     let details = details.map(|line| format!(": {line}")).unwrap_or_default();
-    warn(&[format!("this leaves out operations that wait for each other{details}")]);
+    warn(&[format!("operations in a dependency cycle are left out{details}")]);
     Ok(Outcome::Clean)
 }
 
@@ -80,7 +80,7 @@ fn lines(explanation: &Explanation, whole: &Whole, waits: &Target, first: &Targe
     match explanation {
         Explanation::Waits(steps) => steps.iter().map(step).collect(),
         Explanation::IsWaitedFor(steps) => {
-            let head = format!("{waits} does not wait for {first}, it is the other way round:");
+            let head = format!("{waits} does not wait for {first}; {first} waits for {waits}:");
             std::iter::once(head).chain(steps.iter().map(step)).collect()
         }
         Explanation::Concurrent => {
@@ -88,7 +88,9 @@ fn lines(explanation: &Explanation, whole: &Whole, waits: &Target, first: &Targe
             let can = if whole.cycles.is_some() { "" } else { ": they can go at the same time" };
             vec![format!("{waits} and {first} do not wait for each other{can}.")]
         }
-        Explanation::Absent => vec!["Nothing is done with one of them.".to_owned()],
+        Explanation::Absent => {
+            vec!["One of them has no operation, so neither waits for the other.".to_owned()]
+        }
     }
 }
 
@@ -106,11 +108,11 @@ fn because(step: &Step) -> String {
         EdgeReason::Own => "the old object goes before the new one comes".to_owned(),
         EdgeReason::StoredDestroy => format!("{to} depends on {from}, as the state records"),
         EdgeReason::StoredCreate if step.inverted => {
-            format!("{to} depended on {from}, as the state records, and lets go of it first")
+            format!("the state records that {to} depended on {from}; {to} drops that dependency first")
         }
         EdgeReason::StoredCreate => format!("{from} depends on {to}, as the state records"),
         EdgeReason::StoredUpdate if step.inverted => {
-            format!("{from} depends on {to}, as the state records, which changes first")
+            format!("the state records that {from} depends on {to}; {to} changes first")
         }
         EdgeReason::StoredUpdate => format!("{to} depends on {from}, as the state records"),
         EdgeReason::ConfigDestroy => format!("the configuration of {to} refers to {from}"),

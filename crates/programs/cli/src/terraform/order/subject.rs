@@ -189,7 +189,7 @@ impl Subject {
 
     fn undecided(&self, undecided: &[Undecided]) -> Failure {
         let message = format!(
-            "{} does not say in which order these are done, because a plan does not hold the create-before-destroy flag of what is removed",
+            "{} does not determine the order of these operations: a plan lacks the create-before-destroy flag of what is removed",
             self.name
         );
         let more = undecided.len().saturating_sub(MOST);
@@ -251,7 +251,7 @@ impl Subject {
             Of::State(state) if select::exists(state, target) => Ok(()),
             Of::State(state) => Err(select::unknown(target, &self.name, Some(state))),
             Of::Plan(_) => {
-                let message = format!("{} knows nothing of {target}", self.name);
+                let message = format!("{} has no {target}", self.name);
                 Err(Failure::new(Kind::NotFound, message))
             }
         }

@@ -1,4 +1,4 @@
-//! The real terraform, the real pulumi and the command on the same states, in each of their back ends.
+//! The real terraform, the real pulumi and the command on the same states, in each of their backends.
 
 mod http;
 pub(crate) mod key_services;

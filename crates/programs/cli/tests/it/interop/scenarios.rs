@@ -1,4 +1,4 @@
-//! What has to hold in every back end alike.
+//! What has to hold in every backend alike.
 
 use std::fs;
 

@@ -90,7 +90,7 @@ impl Keys {
             }
             Err(error) => {
                 let cause = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
-                warn!(issuer = %self.issuer, error = %error, cause, "the keys of an issuer cannot be had");
+                warn!(issuer = %self.issuer, error = %error, cause, "the keys of an issuer cannot be fetched");
                 Err(error)
             }
         }

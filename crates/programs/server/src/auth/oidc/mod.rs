@@ -1,8 +1,8 @@
 //! Tokens of OpenID Connect issuers, such as the CI systems whose jobs have no secret of ours.
 //!
-//! Nothing in a token is believed before its signature is: not the key that it names, not an address, not its algorithm. Algorithms are
-//! those of public keys, and a key is used only with those of its own kind. Signatures are checked by `ring`, which TLS has linked already;
-//! there is no code for `none` and for shared secrets.
+//! Nothing in a token is believed before its signature is: not the key that it names, not an address, not its algorithm.
+//! Algorithms are those of public keys, and a key is used only with those of its own kind. Signatures are checked by `ring`,
+//! which TLS has linked already; there is no code for `none` and for shared secrets.
 
 mod claims;
 mod fetch;
@@ -34,6 +34,6 @@ pub(crate) enum Rejected {
     Expired,
     #[error("the token is not valid yet")]
     Early,
-    #[error("the keys of the issuer cannot be had: {0}")]
+    #[error("the keys of the issuer cannot be fetched: {0}")]
     Unavailable(#[from] fetch::FetchError),
 }

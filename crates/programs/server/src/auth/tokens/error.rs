@@ -23,7 +23,7 @@ pub enum TokenError {
     #[error("the token would expire at {0}, which is past")]
     Past(Timestamp),
     /// It would be for nothing.
-    #[error("a token without a role is for nothing")]
+    #[error("a token needs at least one role")]
     NoGrant,
     /// There is none of this name or id.
     #[error("there is no token {0}")]

@@ -1,4 +1,4 @@
-//! Stacks of Pulumi in the page.
+//! Pulumi stacks in the page.
 
 use axum::body::Body;
 use groundstate_testkit::Page;

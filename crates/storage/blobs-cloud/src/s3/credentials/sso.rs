@@ -107,7 +107,7 @@ impl Sso {
         // Older tools write `UTC` for `Z`.
         let expires = Timestamp::parse(&login.expires_at.replace("UTC", "Z")).map_err(|_| unreadable())?;
         if expires <= self.clock.now() {
-            return Err(self.log_in(format!("the login has ended at {expires}")));
+            return Err(self.log_in(format!("the login expired at {expires}")));
         }
         token(&login.access_token).map(str::to_owned).map_err(|_| unreadable())
     }

@@ -127,7 +127,7 @@ fn after_the_last_attempt_a_look_still_decides_what_happened() -> Result<()> {
     faulty.fail_puts(&[Fault::LoseRequest]);
     let error = block_on(store.put(&key(), "1".into(), &once)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Ambiguous, "it may still arrive");
-    let expected = "cannot write memory://m/a: the answer got lost, so it is not known whether it happened";
+    let expected = "cannot write memory://m/a: the answer was lost, so the operation may or may not have been carried out";
     assert_eq!(error.to_string(), expected);
     Ok(())
 }

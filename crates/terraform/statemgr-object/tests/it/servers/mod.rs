@@ -1,4 +1,4 @@
-//! Back ends over servers that answer as the clouds do: those of the test kit, and those that the environment names.
+//! Backends over servers that answer as the clouds do: those of the test kit, and those that the environment names.
 
 mod azure;
 mod google;
@@ -59,7 +59,7 @@ pub(crate) fn google_blobs(endpoint: &str, bucket: &str, more: &[(&str, &str)]) 
     retry(GcsBlobs::open(&settings).expect("the settings are whole"))
 }
 
-/// A back end over them, with states below `a/b`.
+/// A backend over them, with states below `a/b`.
 pub(crate) fn google(blobs: Retry<GcsBlobs>, bucket: &str) -> ObjectBackend {
     let locks = GenerationLocks::new(bucket, Arc::new(ThreadSleeper));
     ObjectBackend::new(Arc::new(blobs), Arc::new(FolderLayout::new("a/b"))).equip(Arc::new(locks))
@@ -84,7 +84,7 @@ pub(crate) fn azure_blobs(endpoint: &str, container: &str) -> Retry<AzureBlobs> 
     retry(AzureBlobs::open(&settings).expect("the settings are whole"))
 }
 
-/// A back end over it, with the default state in `prod.tfstate`.
+/// A backend over it, with the default state in `prod.tfstate`.
 pub(crate) fn azure(blobs: Retry<AzureBlobs>, container: &str) -> AzureBackend {
     AzureBackend::new(Arc::new(blobs), container, "prod.tfstate").expect("it is a key")
 }

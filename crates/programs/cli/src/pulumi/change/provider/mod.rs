@@ -139,7 +139,7 @@ impl Work<'_> {
         if let (Some(_), Some(config)) = (interrupts, &config) {
             self.store(config).map_err(|failure| match bytes.is_some() {
                 true => failure.hint(format!(
-                    "{} has the new provider, its configuration still the old one: `{}` ends the change",
+                    "{} has the new provider, but its configuration still has the old one; run `{}` to complete the change",
                     self.name, self.again
                 )),
                 false => failure,
@@ -216,18 +216,17 @@ impl Work<'_> {
         let mut warnings = Vec::new();
         if self.config.is_none() {
             warnings.push(format!(
-                "the configuration of the stack is not changed, by which pulumi encrypts: unless it names the same provider, \
-                 `{} --config-file Pulumi.STACK.yaml` changes it too",
+                "the configuration of the stack, by which pulumi encrypts, is not changed; if it names another provider, run `{} --config-file Pulumi.STACK.yaml`",
                 self.again
             ));
         }
         let success = match keys.way {
             Way::Fresh => format!("The secrets provider is {provider} now"),
             Way::ConfigFollows => {
-                format!("The configuration has the key of the state now, which is of {provider}")
+                format!("The configuration now has the key of the state, from {provider}")
             }
             Way::StateFollows => {
-                format!("The state has the key of the configuration now, which is of {provider}")
+                format!("The state now has the key of the configuration, from {provider}")
             }
         };
         Done { changes, warnings, success }

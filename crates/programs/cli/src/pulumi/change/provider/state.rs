@@ -36,9 +36,9 @@ pub(super) fn reseal(before: DeploymentFile, name: &str, keys: &Keys) -> Result<
 pub(super) fn verify(bytes: &[u8], name: &str, plain: &Snapshot, manager: &Manager) -> Result<()> {
     let mut again = read(bytes, name)?;
     let wrong = || {
-        let message = format!("{name} is not what it was when it is opened with the new provider");
+        let message = format!("the secrets of {name} differ when they are decrypted with the new provider");
         Failure::new(Kind::Conflict, message)
-            .hint("another process may have changed it; look at the state first")
+            .hint("another process may have changed the state; look at it before running the command again")
     };
     let snapshot = again.snapshot.as_mut().ok_or_else(wrong)?;
     let named = snapshot.secrets_provider.as_ref().and_then(|provider| secrets_providers(provider).ok());

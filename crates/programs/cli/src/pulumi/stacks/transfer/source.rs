@@ -177,7 +177,7 @@ pub(super) async fn of_bucket<'s>(
         return Err(found.missing(stack).await);
     }
     if stack.has_journal().await.map_err(failed)? {
-        let message = format!("{stack} lacks what an update did that was killed, so it is not copied");
+        let message = format!("{stack} lacks the changes of a killed update, so it is not copied");
         return Err(Failure::new(Kind::Conflict, message)
             .hint(format!("`{}` stores it first", found.command("recover"))));
     }
