@@ -47,12 +47,18 @@ fn contains(line: &str, phrase: &str) -> bool {
     })
 }
 
-/// Whether a scenario is called by its number.
+/// Whether a scenario, an appendix or a table is cited by its number.
 fn cites_a_number(line: &str) -> bool {
-    line.split("scenario").skip(1).any(|after| {
-        let after = after.strip_prefix('s').unwrap_or(after);
-        after.strip_prefix(' ').is_some_and(|after| after.starts_with(|next: char| next.is_ascii_digit()))
-    })
+    let is_number = |text: &str| text.starts_with(|next: char| next.is_ascii_digit());
+    let is_letter = |text: &str| {
+        let mut all = text.chars();
+        all.next().is_some_and(|first| first.is_ascii_alphabetic())
+            && !all.next().is_some_and(char::is_alphanumeric)
+    };
+    let behind = |word: &'static str| line.split(word).skip(1);
+    behind("scenario").any(|text| is_number(text.trim_start_matches('s').trim_start()))
+        || behind("appendix ").any(is_letter)
+        || behind("the table of ").any(is_number)
 }
 
 #[cfg(test)]
@@ -72,8 +78,14 @@ mod tests {
 
     #[test]
     fn scenarios_are_not_called_by_numbers() {
-        let cases =
-            [("scenario of three", 0), (concat!("Scenario", " 12"), 1), (concat!("Scenarios", " 1 to 3"), 1)];
+        let cases = [
+            ("scenario of three", 0),
+            (concat!("Scenario", " 12"), 1),
+            (concat!("Scenarios", " 1 to 3"), 1),
+            (concat!("appendix", " C, 10"), 1),
+            (concat!("The table of", " 12.2"), 1),
+            ("the table of locks, an appendix", 0),
+        ];
         for (text, count) in cases {
             assert_eq!(check(&tree(&[("src/a.rs", &format!("/// {text}.\n"))])).len(), count, "{text}");
         }

@@ -15,7 +15,7 @@ fn replayed(base: Snapshot, entries: impl IntoIterator<Item = Entry>) -> Snapsho
 }
 
 #[test]
-fn fail_update() {
+fn a_failed_update_leaves_the_old_resource() {
     let mut journal = on("P A");
     journal.take("2 1 begin").take("3 1 success removeOld0 P'");
     journal.take("4 2 begin +updating A'").take("5 2 failure removeOld1 A'");
@@ -23,7 +23,7 @@ fn fail_update() {
 }
 
 #[test]
-fn crash_each_prefix() {
+fn every_prefix_replays_to_a_valid_snapshot() {
     let examples = [
         ("", "2 1 begin +creating A\n3 1 success A"),
         ("P A", "2 1 begin\n3 1 success removeOld0 P'\n4 2 begin +updating A'\n5 2 success removeOld1 A'"),
@@ -67,7 +67,7 @@ fn crash_each_prefix() {
 }
 
 #[test]
-fn terminated() {
+fn interrupted_operations_stay_pending_in_the_next_run() {
     let mut journal = on("A B");
     journal.take("2 1 begin +updating A'").take("3 2 begin +creating C");
     assert_eq!(journal.to_string(), "A B +updating A' +creating C");
@@ -77,7 +77,7 @@ fn terminated() {
 }
 
 #[test]
-fn replay_missing_index() {
+fn unknown_operations_are_remarks() {
     let mut journal = on("A");
     journal
         .take("2 1 begin")
@@ -94,7 +94,7 @@ fn replay_missing_index() {
 }
 
 #[test]
-fn rebuilt_twice() {
+fn numbers_follow_the_base_that_was_rebuilt_last() {
     let mut journal = on("A B(A) C");
     journal.take("2 1 begin").take("3 1 refresh-success isRefresh removeOld0").take("4 0 rebuilt-base-state");
     journal
@@ -107,7 +107,7 @@ fn rebuilt_twice() {
 }
 
 #[test]
-fn delete_mark_on_refreshed() {
+fn marks_on_old_resources_stand_on_what_a_refresh_made_of_them() {
     let mut journal = on("A");
     journal.take("2 1 begin").take("3 1 refresh-success removeOld0 A'");
     journal.take("4 2 begin +creating A''").take("5 2 success deleteOld0 A''");
@@ -120,7 +120,7 @@ fn delete_mark_on_refreshed() {
 }
 
 #[test]
-fn pending_order() {
+fn pending_operations_are_in_the_order_of_their_numbers() {
     let mut journal = on("+creating Z");
     journal.take("4 7 begin +creating C").take("3 9 begin +updating B").take("2 8 begin +creating A");
     assert_eq!(journal.to_string(), "+creating C +creating A +updating B +creating Z");
@@ -136,7 +136,7 @@ fn pending_order() {
 }
 
 #[test]
-fn snippets_cleared() {
+fn the_last_entry_of_snippets_counts_also_if_it_has_none() {
     let base = Snapshot { snippets: vec![Snippet::default()], ..Snapshot::default() };
     let mut set = Entry::new(EntryKind::Snippets, 2, 0);
     set.snippets = vec![Snippet::default(), Snippet::default()];
@@ -146,7 +146,7 @@ fn snippets_cleared() {
 }
 
 #[test]
-fn extension_roundtrip() {
+fn extensions_of_the_base_come_before_those_of_entries() {
     let extension = |name: &str| Extension { name: name.into(), ..Extension::default() };
     let mut base = Snapshot::default();
     base.extensions.insert("old".into(), extension("base"));
@@ -162,7 +162,7 @@ fn extension_roundtrip() {
 }
 
 #[test]
-fn secrets_manager_switch() {
+fn the_same_manager_keeps_its_unknown_members() {
     let provider = |kind: &str, state: &str| SecretsProvider {
         kind: kind.into(),
         state: Some(RawJson::parse_as_written(state).unwrap()),
@@ -183,7 +183,7 @@ fn secrets_manager_switch() {
 }
 
 #[test]
-fn orphan_dup_parent() {
+fn a_child_of_a_removed_copy_has_no_parent() {
     let mut journal = on("A C@A A'~d");
     journal.take("2 1 begin").take("3 1 refresh-success isRefresh removeOld0");
     assert_eq!(journal.to_string(), "C A'~d");
@@ -191,7 +191,7 @@ fn orphan_dup_parent() {
 }
 
 #[test]
-fn feature_pending_only() {
+fn features_of_a_pending_operation_alone_make_version_4() {
     let mut replayer = Replayer::new(Snapshot::default());
     let mut begin = entry("2 1 begin +creating A");
     let mut resource = Resource::new(urn("A"), "t:t:t");
@@ -222,7 +222,7 @@ fn names_are_brought_up_to_date() {
 }
 
 #[test]
-fn write_invalid_is_recorded() {
+fn the_error_of_a_broken_snapshot_is_recorded_until_it_is_whole() {
     let mut journal = on("A B(A)");
     journal.take("2 1 begin +deleting A").take("3 1 success removeOld0");
     let mut replayed = journal.replayed().unwrap();

@@ -1,4 +1,4 @@
-//! 13.10 and P26, P30: failures, refusals, and lists that stay valid.
+//! Failures, refusals, and lists that stay valid.
 
 use groundstate_pulumi_ordering::{Program, StackError, StackOptions, StackPlanner};
 

@@ -1,4 +1,4 @@
-//! Appendix C, 11: random lists, goals, options, failures and schedules.
+//! Random lists, goals, options, failures and schedules.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! P01 to P08, P14, P18 to P20, P24, P25, P27 to P29: replacements.
+//! Replacements: which come before which, and what they take along.
 
 use groundstate_pulumi_ordering::{DeletedWith, StackError};
 

@@ -1,4 +1,4 @@
-//! P16, P17, P21: targets and excludes.
+//! Targets and excludes.
 
 use groundstate_pulumi_ordering::{StackError, StackOptions};
 

@@ -1,4 +1,4 @@
-//! P09 to P13, P15, P22, P23: deletions at the end.
+//! Deletions at the end of an update.
 
 use groundstate_pulumi_ordering::{DeletedWith, Deletes, StackError, StackOptions};
 

@@ -1,4 +1,4 @@
-//! Q12, in small: long lists are planned, walked and ordered without recursion and without quadratic work.
+//! Long lists are planned, walked and ordered without recursion and without quadratic work.
 
 use std::sync::Arc;
 

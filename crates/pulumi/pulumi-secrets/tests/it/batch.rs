@@ -44,7 +44,7 @@ fn secrets(count: usize) -> Vec<(SecretId, String)> {
 }
 
 #[test]
-fn cache_hit() {
+fn unchanged_values_keep_their_ciphertext() {
     let (crypter, manager) = watched();
     let mut secrets = secrets(3);
     let first = encrypt(&manager, &secrets);
@@ -60,7 +60,7 @@ fn cache_hit() {
 }
 
 #[test]
-fn batch_1001() {
+fn secrets_beyond_a_batch_go_into_a_second_request() {
     let (crypter, manager) = watched();
     let secrets = secrets(BATCH + 1);
     let ciphertexts = encrypt(&manager, &secrets);

@@ -30,7 +30,7 @@ fn request(purpose: Purpose) -> PassphraseRequest<'static> {
 }
 
 #[test]
-fn passphrase_vector() {
+fn a_salt_of_pulumi_opens_with_its_passphrase_only() {
     let salt = Salt::parse(SALT).unwrap();
     assert_eq!(salt.as_str(), SALT);
     assert!(salt.unlock(&Passphrase::new("password"), counting()).is_ok());
@@ -40,7 +40,7 @@ fn passphrase_vector() {
 }
 
 #[test]
-fn locked_roundtrip() {
+fn a_locked_manager_keeps_its_state() {
     let providers = providers(SALT);
     let manager = open(&providers, &given("wrong"), None, counting()).unwrap();
     assert!(manager.lock_reason().unwrap().starts_with("incorrect passphrase, please set"));
@@ -49,7 +49,7 @@ fn locked_roundtrip() {
 }
 
 #[test]
-fn locked_decrypt() {
+fn a_locked_manager_refuses_to_encrypt() {
     let manager = open(&providers(SALT), &given("wrong"), None, counting()).unwrap();
     let error = manager.encrypter().encrypt(&Plaintext::new("x")).unwrap_err();
     assert_eq!(
@@ -72,7 +72,7 @@ fn a_damaged_check_locks_the_manager_and_says_that_no_passphrase_fits() {
 }
 
 #[test]
-fn passphrase_empty_env() {
+fn an_empty_variable_is_an_empty_passphrase() {
     let source = given("").with_file(|| Err("must not be read".into()));
     let answer = source.passphrase(&request(Purpose::Unlock)).unwrap();
     assert!(answer.passphrase.expose().is_empty() && !answer.interactive);

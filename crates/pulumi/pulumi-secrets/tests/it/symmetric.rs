@@ -7,7 +7,7 @@ use crate::support::{Replay, counting, key, symmetric};
 const NONCE: [u8; 12] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
 
 #[test]
-fn gcm_vector() {
+fn values_encrypt_to_the_bytes_of_the_original() {
     for (plaintext, ciphertext) in [
         ("\"hunter2\"", "v1:AAECAwQFBgcICQoL:ZWqjdbGAsCmvsqhugrfh7nRCrK1JhjRmaQ=="),
         ("", "v1:AAECAwQFBgcICQoL:9MLbHcOIBaN7khccXQqBzA=="),
@@ -19,7 +19,7 @@ fn gcm_vector() {
 }
 
 #[test]
-fn gcm_bad_parts_version_base64_and_nonce() {
+fn malformed_ciphertexts_name_the_part_that_is_wrong() {
     for (ciphertext, original, ours) in [
         ("hunter2", "bad value", "there is 1 part instead of the three of `v1:nonce:value`"),
         ("v1:a:b:c", "bad value", "there are 4 parts"),

@@ -6,7 +6,7 @@ use groundstate_pulumi_stackmgr::Error;
 use crate::support::{managers, options, resource, run, saved, show, state, urn};
 
 #[tokio::test]
-async fn close_flush() {
+async fn closing_saves_once() {
     for (name, _, manager, sink) in managers(&[resource("A", &[])], &options()) {
         manager.close().await.unwrap();
         assert_eq!(saved(&sink), ["A"], "{name}");
@@ -16,7 +16,7 @@ async fn close_flush() {
 }
 
 #[tokio::test]
-async fn elide_then_write() {
+async fn a_skipped_write_is_in_the_next_one() {
     for (name, base, manager, sink) in managers(&[resource("A", &[]), resource("B", &[])], &options()) {
         let (a, b) = (state("A", &[]), state("B", &[]));
         a.change(|resource| resource.taint = true);
@@ -33,7 +33,7 @@ async fn elide_then_write() {
 }
 
 #[tokio::test]
-async fn skip_checkpoints() {
+async fn without_checkpoints_only_closing_saves() {
     for (name, _, manager, sink) in managers(&[], &options().skip_checkpoints(true)) {
         for number in 0..10 {
             let new = state(&format!("R{number}"), &[]);
@@ -46,7 +46,7 @@ async fn skip_checkpoints() {
 }
 
 #[tokio::test]
-async fn same_deps_order() {
+async fn dependencies_in_another_order_write_nothing() {
     let base = [resource("A", &[]), resource("B", &[]), resource("C", &["A", "B"])];
     for (name, base, manager, sink) in managers(&base, &options()) {
         let new = state("C", &["B", "A"]);
@@ -56,7 +56,7 @@ async fn same_deps_order() {
 }
 
 #[tokio::test]
-async fn fail_update() {
+async fn a_failed_update_leaves_the_old_resource() {
     for (name, base, manager, sink) in managers(&[resource("P", &[]), resource("A", &[])], &options()) {
         let new = state("A", &[]);
         new.change(|resource| resource.protect = true);
@@ -69,7 +69,7 @@ async fn fail_update() {
 }
 
 #[tokio::test]
-async fn terminated() {
+async fn interrupted_operations_stay_pending_in_the_next_run() {
     for (name, base, manager, sink) in managers(&[resource("A", &[])], &options()) {
         let (new, other) = (state("N", &[]), state("A", &[]));
         let create = manager.begin(Step::new(StepKind::Create, None, Some(&new))).await.unwrap();

@@ -14,7 +14,7 @@ fn create(state: &State) -> Step {
 }
 
 #[tokio::test]
-async fn batch_413() {
+async fn a_batch_that_is_too_large_is_sent_in_halves() {
     let sink = Limited::new(2);
     let names = ["A", "B", "C", "D", "E"];
     let base = Base::new(Snapshot::new(names.map(|name| resource(name, &[]))));
@@ -40,7 +40,7 @@ async fn one_entry_that_is_too_large_is_lost() {
 }
 
 #[tokio::test]
-async fn elided_dep_failure() {
+async fn an_entry_that_depends_on_a_lost_one_is_refused() {
     let sink = Limited::new(100);
     let base = Base::new(Snapshot::new([resource("A", &[])]));
     let manager = JournalManager::new(&base, Arc::clone(&sink), options());
@@ -54,7 +54,7 @@ async fn elided_dep_failure() {
 }
 
 #[tokio::test]
-async fn journal_closed() {
+async fn a_closed_journal_takes_no_entries() {
     let manager = JournalManager::new(&Base::default(), Limited::new(9), options());
     manager.close().await.unwrap();
     let error = manager.snippets(Vec::new()).await.unwrap_err();

@@ -13,7 +13,7 @@ const DANGLING: &str =
     "resource urn:pulumi:s::p::t:t:t::B's dependency urn:pulumi:s::p::t:t:t::A refers to missing resource";
 
 #[tokio::test]
-async fn write_invalid_still_saved() {
+async fn a_broken_snapshot_is_saved_with_its_error_and_refused() {
     for (name, _, manager, sink) in managers(&[], &options()) {
         let error =
             run(&*manager, Step::new(StepKind::Create, None, Some(&state("B", &["A"])))).await.unwrap_err();
@@ -26,7 +26,7 @@ async fn write_invalid_still_saved() {
 }
 
 #[tokio::test]
-async fn write_invalid_disabled() {
+async fn without_the_check_a_broken_snapshot_is_saved_with_its_error_recorded() {
     for (name, _, manager, sink) in managers(&[], &options().check_integrity(false)) {
         run(&*manager, Step::new(StepKind::Create, None, Some(&state("B", &["A"])))).await.unwrap();
         let file = sink.saved().pop().unwrap();
@@ -35,7 +35,7 @@ async fn write_invalid_disabled() {
 }
 
 #[tokio::test]
-async fn auto_repair() {
+async fn a_snapshot_that_can_be_repaired_is_saved_repaired() {
     let (told, sink) = (Arc::new(Told::default()), Arc::new(MemorySnapshots::default()));
     let manager = FullSnapshotManager::new(
         Base::default(),
@@ -51,7 +51,7 @@ async fn auto_repair() {
 }
 
 #[tokio::test]
-async fn auto_repair_cycle() {
+async fn a_cycle_is_not_repaired_and_is_saved_with_the_error() {
     let (told, sink) = (Arc::new(Told::default()), Arc::new(MemorySnapshots::default()));
     let base = Base::new(Snapshot::new([resource("A", &["B"]), resource("B", &["A"])]));
     let manager =
@@ -64,7 +64,7 @@ async fn auto_repair_cycle() {
 }
 
 #[tokio::test]
-async fn save_error_supersedes() {
+async fn the_error_of_a_save_comes_before_that_of_the_snapshot() {
     let sink = Arc::new(Outage::default());
     let manager = FullSnapshotManager::new(Base::default(), Arc::clone(&sink), options());
     let mutation = manager.begin(Step::new(StepKind::Create, None, Some(&state("B", &["A"])))).await.unwrap();

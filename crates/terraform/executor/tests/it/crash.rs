@@ -1,4 +1,4 @@
-//! W16 and appendix C, 10: a crash at every point, also of the run that follows it.
+//! A crash at every point, also of the run that follows it.
 
 use groundstate_ordering::effects::{Finding, Recovered};
 use groundstate_schedule::walk::WalkOptions;

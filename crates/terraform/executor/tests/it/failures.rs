@@ -1,4 +1,4 @@
-//! Failures of operations and of stores: W09 to W15, and the example of 12.5.
+//! Failures of operations and of stores.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ async fn again(world: &World, place: &StoreKind, goal: Goal, answers: &[(&str, A
     (0..plan.nodes().len()).map(|node| fate(node).to_owned()).collect()
 }
 
-/// The table of 12.5, row by row.
+/// Each failure around a dependency that is replaced: what is in the state, and what each node came to.
 #[tokio::test]
 async fn failures_around_a_replaced_dependency() {
     use Answer::{FailsNull, FailsObject};

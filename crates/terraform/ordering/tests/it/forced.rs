@@ -1,4 +1,4 @@
-//! Create before destroy that is passed on, and mixtures (T12 to T36).
+//! Create before destroy that is passed on, and mixtures.
 
 use groundstate_ordering::{BuildError, Profile, ReplaceOrder};
 

@@ -1,4 +1,4 @@
-//! The full graph (W19, G11, G15, and what is pruned).
+//! The full graph, and what is pruned from it.
 
 use groundstate_ordering::full::{FullGraph, Ref, Surroundings, ValueInput, ValueKind};
 use groundstate_ordering::{

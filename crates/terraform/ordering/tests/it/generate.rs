@@ -1,4 +1,4 @@
-//! Random inputs (appendix C): random configuration, records, flags, actions, counts, modules, leftovers.
+//! Random inputs: random configuration, records, flags, actions, counts, modules, leftovers.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Modules and the scope of recorded dependencies (M01 to M13).
+//! Modules and the scope of recorded dependencies.
 
 use groundstate_ordering::Scope;
 

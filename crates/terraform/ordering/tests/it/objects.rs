@@ -1,4 +1,4 @@
-//! Deposed objects (L01 to L12), counts (I01 to I08), data, forgetting and orphans (F01 to F12).
+//! Deposed objects, counts, data, forgetting and orphans.
 
 use std::collections::BTreeSet;
 

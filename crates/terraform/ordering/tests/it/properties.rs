@@ -1,4 +1,4 @@
-//! What holds of every graph: the oracles of appendix C, on random inputs.
+//! What holds of every graph, on random inputs.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Providers as nodes, and edges between them (V01 to V10).
+//! Providers as nodes, and edges between them.
 
 use groundstate_ordering::{CrossProvider, OperationGraph, PlanMode, Profile};
 

@@ -1,4 +1,4 @@
-//! Graphs grow with their input, not with the pairs that they order: Q01 to Q04 by Q13, and what is asked of them.
+//! Graphs grow with their input, not with the pairs that they order, and so does what is asked of them.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Targets and excludes (G01 to G16).
+//! Targets and excludes.
 
 use groundstate_ordering::{OperationGraph, PlanMode, ReplaceOrder};
 use groundstate_states::addr::Target;

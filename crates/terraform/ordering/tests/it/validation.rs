@@ -1,4 +1,4 @@
-//! What is wrong with inputs, and cycles (T37 to T47).
+//! What is wrong with inputs, and cycles.
 
 use groundstate_ordering::{BuildError, CycleReport, EdgeReason, NodeKey, Profile, Warning};
 

@@ -58,7 +58,7 @@ async fn leased_by_another(blobs: &MemoryBlobs, with_document: bool) -> LeaseId 
 }
 
 #[tokio::test]
-async fn az_tf_blocks_s() -> Result<(), Error> {
+async fn a_lock_of_another_client_is_respected_and_freed_by_its_id() -> Result<(), Error> {
     let blobs = MemoryBlobs::new("states");
     leased_by_another(&blobs, true).await;
     let store = open(blobs)?;
@@ -72,7 +72,7 @@ async fn az_tf_blocks_s() -> Result<(), Error> {
 }
 
 #[tokio::test]
-async fn az_metadata_format() -> Result<(), Error> {
+async fn the_lock_document_stands_in_the_metadata_as_terraform_writes_it() -> Result<(), Error> {
     let blobs = MemoryBlobs::new("states");
     let attributes = Attributes::content_type("application/json").with_metadata("Owner", "us");
     blobs.put(&key(), STATE.into(), &PutOptions::default().attributes(attributes)).await.expect("it answers");
@@ -98,7 +98,7 @@ async fn az_metadata_format() -> Result<(), Error> {
 }
 
 #[tokio::test]
-async fn az_lease_without_metadata() -> Result<(), Error> {
+async fn a_lease_without_a_document_is_freed_by_an_id_that_names_its_state() -> Result<(), Error> {
     let blobs = MemoryBlobs::new("states");
     leased_by_another(&blobs, false).await;
     let store = open(blobs.clone())?;
@@ -122,7 +122,7 @@ async fn az_lease_without_metadata() -> Result<(), Error> {
 }
 
 #[tokio::test]
-async fn az_metadata_without_lease_is_no_lock() -> Result<(), Error> {
+async fn a_document_without_a_lease_is_no_lock() -> Result<(), Error> {
     let blobs = MemoryBlobs::new("states");
     leased_by_another(&blobs, true).await;
     Leases::break_lease(&blobs, &key()).await.expect("it answers");
@@ -134,7 +134,7 @@ async fn az_metadata_without_lease_is_no_lock() -> Result<(), Error> {
 }
 
 #[tokio::test]
-async fn az_metadata_failure_releases() -> Result<(), Error> {
+async fn a_lease_whose_document_cannot_be_written_is_released() -> Result<(), Error> {
     for fault in [Fault::Refuse, Fault::Deny] {
         let blobs = FaultyBlobs::new(MemoryBlobs::new("states"));
         let store = open(blobs.clone())?;
@@ -148,7 +148,7 @@ async fn az_metadata_failure_releases() -> Result<(), Error> {
 }
 
 #[tokio::test]
-async fn az_create_race() -> Result<(), Error> {
+async fn a_state_stored_meanwhile_is_locked_and_kept() -> Result<(), Error> {
     let blobs = MemoryBlobs::new("states");
     let (first, faulty) = (open(blobs.clone())?, FaultyBlobs::new(blobs.clone()));
     // Another user stores a state just before this one makes the empty blob to lock on.
@@ -161,7 +161,7 @@ async fn az_create_race() -> Result<(), Error> {
 }
 
 #[tokio::test]
-async fn az_write_needs_lease() -> Result<(), Error> {
+async fn a_write_under_anothers_lease_is_locked() -> Result<(), Error> {
     let blobs = MemoryBlobs::new("states");
     let store = open(blobs.clone())?;
     let version = store.write(Bytes::copy_from_slice(STATE), &WriteOptions::any()).await?;
@@ -183,7 +183,7 @@ async fn az_write_needs_lease() -> Result<(), Error> {
 }
 
 #[tokio::test]
-async fn az_lost_response_acquire() -> Result<(), Error> {
+async fn a_lost_answer_to_a_lock_is_asked_again() -> Result<(), Error> {
     for fault in [Fault::LoseAnswer, Fault::LoseRequest] {
         let blobs = FaultyBlobs::new(MemoryBlobs::new("states"));
         let store = open(blobs.clone())?;
@@ -197,7 +197,7 @@ async fn az_lost_response_acquire() -> Result<(), Error> {
 }
 
 #[tokio::test]
-async fn az_broken_lease_is_noticed_at_the_next_write() -> Result<(), Error> {
+async fn a_broken_lease_is_noticed_at_the_next_write() -> Result<(), Error> {
     let blobs = MemoryBlobs::new("states");
     let store = open(blobs.clone())?;
     let version = store.write(Bytes::copy_from_slice(STATE), &WriteOptions::any()).await?;
@@ -217,7 +217,7 @@ async fn az_broken_lease_is_noticed_at_the_next_write() -> Result<(), Error> {
 }
 
 #[tokio::test]
-async fn az_workspace_name() -> Result<(), Error> {
+async fn workspaces_are_listed_by_terraforms_names() -> Result<(), Error> {
     let blobs = MemoryBlobs::new("states");
     let there = backend(blobs.clone())?;
     let dev = WorkspaceName::parse("dev").expect("it is a name");
@@ -238,7 +238,7 @@ async fn az_workspace_name() -> Result<(), Error> {
 }
 
 #[tokio::test]
-async fn az_snapshot_first_write() -> Result<(), Error> {
+async fn the_first_write_makes_no_snapshot() -> Result<(), Error> {
     let blobs = MemoryBlobs::new("states");
     let store = open(blobs.clone())?.snapshot(true);
     let version =
@@ -253,7 +253,7 @@ async fn az_snapshot_first_write() -> Result<(), Error> {
 }
 
 #[tokio::test]
-async fn az_unlock_partial() -> Result<(), Error> {
+async fn a_release_that_fails_names_what_is_left_and_how_to_free_it() -> Result<(), Error> {
     let blobs = FaultyBlobs::new(MemoryBlobs::new("states"));
     let store = open(blobs.clone())?;
     let grant = store.lock(&lock_info()).await?;
@@ -271,7 +271,7 @@ async fn az_unlock_partial() -> Result<(), Error> {
 }
 
 #[tokio::test]
-async fn az_delete_workspace_held_is_refused_and_ours_is_removed_with_its_lock() -> Result<(), Error> {
+async fn a_locked_workspace_is_not_deleted_and_an_own_one_is_with_its_lock() -> Result<(), Error> {
     let blobs = MemoryBlobs::new("states");
     let store = open(blobs.clone())?;
     store.write(Bytes::copy_from_slice(STATE), &WriteOptions::any()).await?;
@@ -288,7 +288,7 @@ async fn az_delete_workspace_held_is_refused_and_ours_is_removed_with_its_lock()
 }
 
 #[tokio::test]
-async fn az_lock_ids_are_guids() -> Result<(), Error> {
+async fn lock_ids_are_guids() -> Result<(), Error> {
     let error =
         open(MemoryBlobs::new("states"))?.lock(&lock_info_with("mine")).await.expect_err("it is no GUID");
     assert_eq!(error.kind(), ErrorKind::Invalid);
@@ -296,7 +296,7 @@ async fn az_lock_ids_are_guids() -> Result<(), Error> {
 }
 
 #[tokio::test]
-async fn az_versions_outlive_locks() -> Result<(), Error> {
+async fn versions_outlive_locks() -> Result<(), Error> {
     let blobs = MemoryBlobs::new("states");
     let (mine, other) = (open(blobs.clone())?, open(blobs)?);
     let version = mine.write(Bytes::copy_from_slice(STATE), &WriteOptions::any()).await?;
@@ -309,7 +309,7 @@ async fn az_versions_outlive_locks() -> Result<(), Error> {
 }
 
 #[tokio::test]
-async fn az_a_lease_without_document_is_known_by_the_intent_of_its_taker() -> Result<(), Error> {
+async fn a_lease_without_a_document_is_known_by_the_intent_of_its_taker() -> Result<(), Error> {
     let blobs = FaultyBlobs::new(MemoryBlobs::new("states"));
     let store = open(blobs.clone())?;
     store.write(Bytes::copy_from_slice(STATE), &WriteOptions::any()).await?;

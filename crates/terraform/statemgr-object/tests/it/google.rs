@@ -40,7 +40,7 @@ async fn locked_by_another(blobs: &MemoryBlobs) -> u64 {
 }
 
 #[tokio::test]
-async fn gcs_lock_document_keeps_the_guid_and_the_id_is_the_generation() -> Result<(), Error> {
+async fn the_lock_document_keeps_the_guid_and_the_id_is_the_generation() -> Result<(), Error> {
     let blobs = MemoryBlobs::new("bucket");
     let grant = open(blobs.clone())?.lock(&lock_info()).await?;
     let blob =
@@ -54,7 +54,7 @@ async fn gcs_lock_document_keeps_the_guid_and_the_id_is_the_generation() -> Resu
 }
 
 #[tokio::test]
-async fn gcs_tf_blocks_s() -> Result<(), Error> {
+async fn a_lock_of_terraform_is_respected() -> Result<(), Error> {
     let blobs = MemoryBlobs::new("bucket");
     let generation = locked_by_another(&blobs).await;
     let error = open(blobs)?.lock(&lock_info()).await.expect_err("it is held");
@@ -65,7 +65,7 @@ async fn gcs_tf_blocks_s() -> Result<(), Error> {
 }
 
 #[tokio::test]
-async fn gcs_s_force_unlocks_tf() -> Result<(), Error> {
+async fn a_lock_of_terraform_is_freed_by_its_generation() -> Result<(), Error> {
     let blobs = MemoryBlobs::new("bucket");
     let generation = locked_by_another(&blobs).await;
     let store = open(blobs)?;
@@ -83,7 +83,7 @@ async fn gcs_s_force_unlocks_tf() -> Result<(), Error> {
 }
 
 #[tokio::test]
-async fn gcs_unlock_generation_precondition() -> Result<(), Error> {
+async fn unlock_leaves_the_lock_of_another_client() -> Result<(), Error> {
     let blobs = MemoryBlobs::new("bucket");
     let store = open(blobs.clone())?;
     let grant = store.lock(&lock_info()).await?;
@@ -101,7 +101,7 @@ async fn gcs_unlock_generation_precondition() -> Result<(), Error> {
 }
 
 #[tokio::test]
-async fn gcs_lock_lost_response() -> Result<(), Error> {
+async fn a_lost_answer_to_a_lock_is_looked_up() -> Result<(), Error> {
     let blobs = FaultyBlobs::new(MemoryBlobs::new("bucket"));
     blobs.fail_at(0, Fault::LoseAnswer);
     let store = open(blobs.clone())?;
@@ -113,7 +113,7 @@ async fn gcs_lock_lost_response() -> Result<(), Error> {
 }
 
 #[tokio::test]
-async fn gcs_lock_request_that_never_arrived_is_sent_again() -> Result<(), Error> {
+async fn a_request_for_a_lock_that_never_arrived_is_sent_again() -> Result<(), Error> {
     let blobs = FaultyBlobs::new(MemoryBlobs::new("bucket"));
     blobs.fail_at(0, Fault::LoseRequest);
     let store = open(blobs.clone())?;
@@ -123,7 +123,7 @@ async fn gcs_lock_request_that_never_arrived_is_sent_again() -> Result<(), Error
 }
 
 #[tokio::test]
-async fn gcs_release_whose_answer_got_lost_is_done() -> Result<(), Error> {
+async fn a_release_whose_answer_got_lost_is_done() -> Result<(), Error> {
     let blobs = FaultyBlobs::new(MemoryBlobs::new("bucket"));
     let store = open(blobs.clone())?;
     let grant = store.lock(&lock_info()).await?;
@@ -134,7 +134,7 @@ async fn gcs_release_whose_answer_got_lost_is_done() -> Result<(), Error> {
 }
 
 #[tokio::test]
-async fn gcs_state_generation_match() -> Result<(), Error> {
+async fn a_state_that_another_program_replaced_is_a_conflict() -> Result<(), Error> {
     let blobs = MemoryBlobs::new("bucket");
     let store = open(blobs.clone())?;
     let version =
@@ -154,7 +154,7 @@ async fn gcs_state_generation_match() -> Result<(), Error> {
 }
 
 #[tokio::test]
-async fn gcs_layout_prefix() -> Result<(), Error> {
+async fn states_stand_under_the_prefix_and_others_are_no_workspaces() -> Result<(), Error> {
     let blobs = MemoryBlobs::new("bucket");
     let there = backend(blobs.clone(), "/a/b/");
     assert_eq!(there.open(&WorkspaceName::default_name())?.key().as_str(), "a/b/default.tfstate");
@@ -180,7 +180,7 @@ async fn gcs_layout_prefix() -> Result<(), Error> {
 }
 
 #[tokio::test]
-async fn gcs_empty_object() -> Result<(), Error> {
+async fn an_empty_object_is_no_state() -> Result<(), Error> {
     let blobs = MemoryBlobs::new("bucket");
     blobs.put(&key("a/b/default.tfstate"), Bytes::new(), &PutOptions::default()).await.expect("it answers");
     let store = open(blobs)?;
@@ -191,7 +191,7 @@ async fn gcs_empty_object() -> Result<(), Error> {
 }
 
 #[tokio::test]
-async fn gcs_unreadable_lock_document_is_shown_and_freed() -> Result<(), Error> {
+async fn an_unreadable_lock_document_is_shown_and_freed() -> Result<(), Error> {
     let blobs = MemoryBlobs::new("bucket");
     blobs.put(&key(LOCK), Bytes::from("nonsense"), &PutOptions::default()).await.expect("it answers");
     let store = open(blobs)?;
@@ -202,7 +202,7 @@ async fn gcs_unreadable_lock_document_is_shown_and_freed() -> Result<(), Error> 
 }
 
 #[tokio::test]
-async fn gcs_needs_generations() {
+async fn a_store_without_generations_is_refused() {
     let mut can = MemoryBlobs::new("bucket").capabilities();
     can.generations = false;
     let error = open(MemoryBlobs::new("bucket").limited_to(can)).expect_err("it has no generations");

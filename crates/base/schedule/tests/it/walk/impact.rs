@@ -1,4 +1,4 @@
-//! What failures make impossible: the table of 11.3.
+//! What failures make impossible.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,16 +9,16 @@ use super::example;
 #[test]
 fn impact_lists_what_a_failure_would_skip() {
     for (name, fails, skipped) in [
-        ("E1", "B", &["C"][..]),
-        ("E3", "Cd", &["Ad", "Bd"]),
-        ("E4", "Bd", &["A", "Ad", "B"]),
-        ("E4", "Ad", &["A", "B"]),
-        ("E4", "A", &["B"]),
-        ("E7", "A", &["Ad", "B"]),
-        ("E8", "A", &["Ad", "B"]),
-        ("E8", "B", &["Ad"]),
-        ("E11", "B", &["Ad", "Bd"]),
-        ("E11", "Bd", &["Ad"]),
+        ("chain created", "B", &["C"][..]),
+        ("chain destroyed", "Cd", &["Ad", "Bd"]),
+        ("both delete first", "Bd", &["A", "Ad", "B"]),
+        ("both delete first", "Ad", &["A", "B"]),
+        ("both delete first", "A", &["B"]),
+        ("create first, then delete first", "A", &["Ad", "B"]),
+        ("create first, then an update", "A", &["Ad", "B"]),
+        ("create first, then an update", "B", &["Ad"]),
+        ("both create first", "B", &["Ad", "Bd"]),
+        ("both create first", "Bd", &["Ad"]),
         ("diamond", "b", &["d"]),
     ] {
         let (names, graph) = example(name);
@@ -40,7 +40,7 @@ fn impact_lists_what_a_failure_would_skip() {
 
 #[test]
 fn a_failure_behind_another_is_no_failure() {
-    let (_, graph) = example("E1");
+    let (_, graph) = example("chain created");
     assert_eq!(impact(&graph, &[0, 1]), BTreeMap::from([(1, [0].into()), (2, [0].into())]));
     assert_eq!(impact(&graph, &[]), BTreeMap::new());
     assert_eq!(impact(&graph, &[77]), BTreeMap::new());

@@ -20,24 +20,23 @@ pub(crate) fn graph(names: &[&str], edges: &[(&str, &str)]) -> WalkGraph {
 /// Chains in every combination of actions, and the diamond: names in the order of keys, and complete edges.
 pub(crate) fn example(name: &str) -> (Vec<&'static str>, WalkGraph) {
     let (names, edges): (&[_], &[_]) = match name {
-        "E1" => (&["A", "B", "C"], &[("B", "A"), ("C", "B"), ("C", "A")]),
-        "E3" => (&["Ad", "Bd", "Cd"], &[("Ad", "Bd"), ("Ad", "Cd"), ("Bd", "Cd")]),
-        "E4" => (
+        "chain created" => (&["A", "B", "C"], &[("B", "A"), ("C", "B"), ("C", "A")]),
+        "chain destroyed" => (&["Ad", "Bd", "Cd"], &[("Ad", "Bd"), ("Ad", "Cd"), ("Bd", "Cd")]),
+        "both delete first" => (
             &["A", "Ad", "B", "Bd"],
             &[("B", "A"), ("A", "Ad"), ("B", "Bd"), ("B", "Ad"), ("Ad", "Bd"), ("A", "Bd")],
         ),
-        "E7" => (
+        "create first, then delete first" => (
             &["A", "Ad", "B", "Bd"],
             &[("B", "A"), ("Ad", "A"), ("B", "Bd"), ("Ad", "B"), ("Ad", "Bd"), ("A", "Bd")],
         ),
-        "E8" => (&["A", "Ad", "B"], &[("B", "A"), ("Ad", "A"), ("Ad", "B")]),
-        "E11" => (
+        "create first, then an update" => (&["A", "Ad", "B"], &[("B", "A"), ("Ad", "A"), ("Ad", "B")]),
+        "both create first" => (
             &["A", "Ad", "B", "Bd"],
             &[("B", "A"), ("Ad", "A"), ("Bd", "B"), ("Ad", "B"), ("Ad", "Bd"), ("Bd", "A")],
         ),
         "diamond" => (&["a", "b", "c", "d"], &[("b", "a"), ("c", "a"), ("d", "b"), ("d", "c")]),
-        // Two resources that are replaced, delete first, and know nothing of each other.
-        "T22" => (&["A", "Ad", "C", "Cd"], &[("A", "Ad"), ("C", "Cd")]),
+        "unrelated, delete first" => (&["A", "Ad", "C", "Cd"], &[("A", "Ad"), ("C", "Cd")]),
         other => unreachable!("no example {other}"),
     };
     (names.to_vec(), graph(names, edges))

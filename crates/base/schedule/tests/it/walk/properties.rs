@@ -1,4 +1,4 @@
-//! Appendix C, 9: random graphs and failures under a scheduler that the test controls.
+//! Random graphs and failures under a scheduler that the test controls.
 
 use std::collections::BTreeSet;
 

@@ -23,7 +23,7 @@ fn run(walker: &mut Walker<&WalkGraph>, outcome: impl Fn(usize) -> Outcome) -> V
 
 #[test]
 fn a_failure_skips_what_comes_after_it() {
-    let (_, graph) = example("E1");
+    let (_, graph) = example("chain created");
     let mut walker = Walker::new(&graph, 10, OnFailure::Continue);
     let order = run(&mut walker, |node| if node == 1 { failed("no quota") } else { Outcome::Succeeded });
     assert_eq!(order, [0, 1]);
@@ -39,7 +39,7 @@ fn a_failure_skips_what_comes_after_it() {
 
 #[test]
 fn a_failure_leaves_independent_operations_alone() {
-    let (names, graph) = example("T22");
+    let (names, graph) = example("unrelated, delete first");
     let mut walker = Walker::new(&graph, 1, OnFailure::Continue);
     let order = run(&mut walker, |node| if names[node] == "Ad" { failed("") } else { Outcome::Succeeded });
     assert_eq!(order.iter().map(|&node| names[node]).collect::<Vec<_>>(), ["Ad", "Cd", "C"]);
@@ -117,7 +117,7 @@ fn zero_means_the_usual_limit() {
 
 #[test]
 fn a_node_is_finished_once_and_only_after_it_started() {
-    let (_, graph) = example("E1");
+    let (_, graph) = example("chain created");
     let mut walker = Walker::new(&graph, 10, OnFailure::Continue);
     let refuse = |walker: &mut Walker<&WalkGraph>, node| {
         assert_eq!(walker.finish(node, Outcome::Succeeded), Err(WalkerError::NotRunning { node }));

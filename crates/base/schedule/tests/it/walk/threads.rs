@@ -86,7 +86,7 @@ fn a_stop_waits_for_running_operations() {
 
 #[test]
 fn a_panic_of_an_operation_is_a_failure() {
-    let (_, graph) = example("E1");
+    let (_, graph) = example("chain created");
     for formatted in [false, true] {
         let work = |_: usize, _: &Context| -> Outcome {
             if formatted { panic!("out of {}", "luck") } else { panic!("out of luck") }
@@ -99,7 +99,7 @@ fn a_panic_of_an_operation_is_a_failure() {
 
 #[test]
 fn events_come_one_at_a_time_and_every_node_settles_once() {
-    let (_, graph) = example("E4");
+    let (_, graph) = example("both delete first");
     let mut events = Vec::new();
     let work = |node: usize, _: &Context| {
         if node == 1 { Outcome::Failed("x".to_owned()) } else { Outcome::Succeeded }

@@ -1,4 +1,4 @@
-//! What operations do to states: the table of 12.2, and what crashes leave behind.
+//! What operations do to states, and what crashes leave behind.
 
 mod metadata;
 mod recover;

@@ -1,4 +1,4 @@
-//! The crash matrix of 12.4, as far as one operation goes.
+//! What is judged after a crash before and after each step of one operation.
 
 use groundstate_ordering::effects::{Finding, Intent, Operation, apply, recover};
 use groundstate_ordering::{ApplyKind, OpKind};

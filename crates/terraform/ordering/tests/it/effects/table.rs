@@ -1,4 +1,4 @@
-//! The table of 12.2, row by row.
+//! What each kind of operation does to the slots of an instance, on success and on failure.
 
 use groundstate_ordering::effects::{Operation, Reply, apply, begin, conclude};
 use groundstate_ordering::{ApplyKind, OpKind};

@@ -16,7 +16,7 @@ fn put_digest(cloud: &Cloud, digest: &str) {
 }
 
 #[tokio::test]
-async fn s3_digest_written() {
+async fn the_digest_is_written_and_removed_with_the_state() {
     let cloud = Cloud::new();
     let store = cloud.store(Locks::Row);
     store.write(Bytes::from_static(b"{}"), &WriteOptions::any()).await.unwrap();
@@ -27,7 +27,7 @@ async fn s3_digest_written() {
 }
 
 #[tokio::test]
-async fn s3_digest_mismatch_window() {
+async fn a_stale_digest_is_waited_for_named_and_repaired() {
     let cloud = Cloud::new();
     let backend = cloud.backend(Locks::Row.options());
     let store = backend.open(&WorkspaceName::default_name()).unwrap();
@@ -69,7 +69,7 @@ async fn a_stale_digest_is_said_with_what_tells_whether_the_state_is_right() {
 }
 
 #[tokio::test]
-async fn s3_digest_late_ok() {
+async fn a_late_digest_is_waited_for() {
     let cloud = Cloud::new();
     let store = cloud.store(Locks::Row);
     store.write(Bytes::from_static(b"{}"), &WriteOptions::any()).await.unwrap();
@@ -88,7 +88,7 @@ async fn s3_digest_late_ok() {
 }
 
 #[tokio::test]
-async fn s3_digest_put_failure() {
+async fn a_digest_that_cannot_be_written_is_ambiguous_and_says_how_to_repair_it() {
     let cloud = Cloud::new();
     let store = cloud.store(Locks::Row);
     cloud.server.fault(Fault::before_500().on("POST", "/"));

@@ -11,7 +11,7 @@ fn open(cloud: &Cloud, bucket: &str, locks: Locks) -> impl StateStore {
 }
 
 #[tokio::test]
-async fn s3_no_bucket() {
+async fn a_missing_bucket_is_named() {
     let cloud = Cloud::new();
     let store = open(&cloud, "missing", Locks::File);
     let errors = [
@@ -27,7 +27,7 @@ async fn s3_no_bucket() {
 }
 
 #[tokio::test]
-async fn s3_no_condition_support() {
+async fn a_server_without_conditions_is_unsupported_and_the_option_is_named() {
     let cloud = Cloud::new();
     cloud.server.refuse_conditions();
     let store = cloud.store(Locks::File);

@@ -10,7 +10,7 @@ use crate::s3::support::{BUCKET, Cloud, KEY, Locks, TABLE, info, state};
 const LOCK: &str = "/states/network/prod.tfstate.tflock";
 
 #[tokio::test]
-async fn s3_lock_key_name() {
+async fn the_lock_object_stands_beside_the_state_and_names_its_path() {
     let cloud = Cloud::new();
     let backend = cloud.backend(Locks::File.options());
     for (workspace, key) in [("default", format!("{KEY}.tflock")), ("dev", format!("env:/dev/{KEY}.tflock"))]
@@ -29,7 +29,7 @@ async fn s3_lock_key_name() {
 }
 
 #[tokio::test]
-async fn s3_s_force_unlock_wrong_id() {
+async fn force_unlock_needs_the_right_id() {
     for locks in Locks::LOCKING {
         let cloud = Cloud::new();
         let (holder, other) = (cloud.store(locks), cloud.store(locks));
@@ -50,7 +50,7 @@ fn forced_by_a_peer(cloud: &Cloud) {
 }
 
 #[tokio::test]
-async fn s3_tf_force_unlocks_s() {
+async fn a_lock_that_another_program_broke_is_lost() {
     for locks in Locks::LOCKING {
         let cloud = Cloud::new();
         let store = cloud.store(locks);
@@ -92,12 +92,12 @@ async fn a_lock_that_went_to_another_client_is_lost_and_stays_its_own() {
 }
 
 #[tokio::test]
-async fn s3_lock_500_after_commit() {
+async fn a_lock_whose_taker_is_told_of_an_error_is_held_once() {
     lost_lock(Fault::after_commit_500).await;
 }
 
 #[tokio::test]
-async fn s3_lock_drop_after_commit() {
+async fn a_lock_whose_answer_is_lost_is_held_once() {
     lost_lock(Fault::drop_after_commit).await;
 }
 
@@ -116,7 +116,7 @@ async fn lost_lock(fault: fn() -> Fault) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn s3_lock_race_64() {
+async fn one_of_64_racers_gets_the_lock() {
     for locks in Locks::LOCKING {
         let cloud = Cloud::new();
         let mut racers = Vec::new();
@@ -138,7 +138,7 @@ async fn s3_lock_race_64() {
 }
 
 #[tokio::test]
-async fn s3_unlock_race() {
+async fn unlock_leaves_a_lock_that_another_client_took_meanwhile() {
     let cloud = Cloud::new();
     let store = cloud.store(Locks::File);
     let grant = store.lock(&info("mine")).await.unwrap();
@@ -155,7 +155,7 @@ async fn s3_unlock_race() {
 }
 
 #[tokio::test]
-async fn s3_dynamo_tf_blocks_s() {
+async fn a_lock_of_terraform_in_the_table_is_respected() {
     let cloud = Cloud::new();
     let peer = info("OperationTypePlan");
     cloud.server.put_item(TABLE, &format!("{BUCKET}/{KEY}"), &[("Info", &peer.to_json())]);
@@ -165,7 +165,7 @@ async fn s3_dynamo_tf_blocks_s() {
 }
 
 #[tokio::test]
-async fn s3_dual_rollback() {
+async fn a_refused_row_removes_the_lock_object() {
     let cloud = Cloud::new();
     let peer = info("peer");
     cloud.server.put_item(TABLE, &format!("{BUCKET}/{KEY}"), &[("Info", &peer.to_json())]);
@@ -237,7 +237,7 @@ async fn unreadable_locks_are_seen_and_freed() {
 }
 
 #[tokio::test]
-async fn s3_dynamo_info_canonical() {
+async fn the_row_holds_the_document_as_terraform_writes_it() {
     let cloud = Cloud::new();
     let mut asked = info("OperationTypeApply");
     asked.info = "a<b>&\u{2028}\t\"é".to_owned();
@@ -289,7 +289,7 @@ async fn strict_locks_respect_the_other_mechanism() {
 }
 
 #[tokio::test]
-async fn a_conflict_of_concurrent_requests_is_one_like_any_other() {
+async fn a_conflicting_request_for_a_lock_is_sent_again() {
     let cloud = Cloud::new();
     let store = cloud.store(Locks::File);
     cloud.server.fault(Fault::conflict().on("PUT", LOCK).nth(1));

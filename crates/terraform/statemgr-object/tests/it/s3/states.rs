@@ -10,7 +10,7 @@ use crate::s3::support::{BUCKET, Cloud, KEY, Locks, info, state};
 const STATE: &str = "/states/network/prod.tfstate";
 
 #[tokio::test]
-async fn s3_conditional_put_conflict() {
+async fn a_state_that_another_program_replaced_is_a_conflict() {
     for locks in [Locks::None, Locks::File, Locks::Row] {
         let cloud = Cloud::new();
         let store = cloud.store(locks);
@@ -37,7 +37,7 @@ async fn s3_conditional_put_conflict() {
 }
 
 #[tokio::test]
-async fn s3_put_lost_response() {
+async fn a_write_whose_answer_is_lost_is_stored_once() {
     for fault in [
         Fault::after_commit_500(),
         Fault::drop_after_commit(),
@@ -72,7 +72,7 @@ fn header<'r>(request: &'r Recorded, name: &str) -> &'r str {
 }
 
 #[tokio::test]
-async fn s3_sse_headers() {
+async fn options_of_encryption_go_with_each_write() {
     const SSE: &str = "x-amz-server-side-encryption";
     let key = "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=";
     let digest = "XuQTlTn1CX64Z1v9FB6V5A==";
@@ -123,7 +123,7 @@ async fn s3_sse_headers() {
 }
 
 #[tokio::test]
-async fn s3_checksum_header() {
+async fn each_write_has_a_checksum_unless_it_is_switched_off() {
     for (skip, expected) in [("false", 44), ("true", 1)] {
         let cloud = Cloud::new().with("skip_s3_checksum", skip);
         let store = cloud.store(Locks::File);
@@ -156,7 +156,7 @@ async fn tags_of_states_and_locks_are_told_apart() {
 }
 
 #[tokio::test]
-async fn s3_key_special_chars() {
+async fn keys_with_blanks_and_accents_are_kept() {
     let cloud = Cloud::new();
     let key = "a~b c/é.tfstate";
     let backend = cloud.backend_at(S3Layout::new(key).unwrap(), Locks::None.options());
@@ -176,7 +176,7 @@ async fn send(cloud: &Cloud, method: &str, query: &str, body: impl Into<Bytes>) 
 }
 
 #[tokio::test]
-async fn s3_multipart_read() {
+async fn a_state_uploaded_in_parts_is_read_and_replaced() {
     let cloud = Cloud::new();
     let (started, _) = send(&cloud, "POST", "uploads", "").await;
     let id = started.split_once("<UploadId>").unwrap().1.split_once('<').unwrap().0.to_owned();

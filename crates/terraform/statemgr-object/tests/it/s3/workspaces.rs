@@ -13,7 +13,7 @@ fn name(text: &str) -> WorkspaceName {
 }
 
 #[tokio::test]
-async fn s3_workspaces_list() {
+async fn workspaces_are_those_with_a_state_under_the_key() {
     let cloud = Cloud::new();
     let backend = cloud.backend(Locks::File.options());
     assert_eq!(backend.list().await.unwrap(), [name("default")]);
@@ -52,7 +52,7 @@ async fn lists_of_many_pages_are_whole() {
 }
 
 #[tokio::test]
-async fn s3_workspace_prefix_custom() {
+async fn the_prefix_of_workspaces_can_be_chosen() {
     for (prefix, key) in [("ws/x", "ws/x/dev/network/prod.tfstate"), ("", "dev/network/prod.tfstate")] {
         let cloud = Cloud::new();
         let layout = S3Layout::new(KEY).unwrap().workspace_key_prefix(prefix).unwrap();
@@ -69,7 +69,7 @@ async fn s3_workspace_prefix_custom() {
 }
 
 #[tokio::test]
-async fn s3_delete_workspace_held() {
+async fn a_locked_workspace_is_not_deleted_even_by_force() {
     for locks in Locks::LOCKING {
         let cloud = Cloud::new();
         let backend = cloud.backend(locks.options());

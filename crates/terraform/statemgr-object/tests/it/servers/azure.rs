@@ -32,7 +32,7 @@ fn open(server: &AzureServer) -> Result<Arc<dyn StateStore>, Error> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn az_lock_is_a_lease_with_the_document_in_its_metadata() -> Result<(), Error> {
+async fn a_lock_is_a_lease_with_the_document_in_its_metadata() -> Result<(), Error> {
     let server = start();
     let (store, other) = (open(&server)?, open(&server)?);
     let grant = store.lock(&lock_info()).await?;
@@ -48,7 +48,7 @@ async fn az_lock_is_a_lease_with_the_document_in_its_metadata() -> Result<(), Er
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn az_lease_without_metadata() -> Result<(), Error> {
+async fn what_an_interrupted_lock_left_is_freed_by_the_id_that_is_shown() -> Result<(), Error> {
     let server = start();
     let store = open(&server)?;
     server.fault(Fault::drop_before().after(2));
@@ -63,7 +63,7 @@ async fn az_lease_without_metadata() -> Result<(), Error> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn az_write_needs_lease() -> Result<(), Error> {
+async fn a_write_under_anothers_lease_is_locked_and_a_broken_lease_is_noticed() -> Result<(), Error> {
     let server = start();
     let (store, other) = (open(&server)?, open(&server)?);
     store.write(Bytes::copy_from_slice(OLD), &WriteOptions::any()).await?;
@@ -85,7 +85,7 @@ async fn az_write_needs_lease() -> Result<(), Error> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn az_workspaces_are_made_listed_and_deleted() -> Result<(), Error> {
+async fn workspaces_are_made_listed_and_deleted() -> Result<(), Error> {
     let server = start();
     let there = backend(&server);
     let dev = WorkspaceName::parse("dev").expect("it is a name");
@@ -99,7 +99,7 @@ async fn az_workspaces_are_made_listed_and_deleted() -> Result<(), Error> {
 
 /// The service does not remove a blob without its snapshots, and the caller did not ask for those to be deleted.
 #[tokio::test(flavor = "multi_thread")]
-async fn az_workspace_with_snapshots_is_emptied() -> Result<(), Error> {
+async fn a_workspace_with_snapshots_is_emptied() -> Result<(), Error> {
     let server = start();
     let there = backend(&server).snapshot(true);
     let dev = WorkspaceName::parse("dev").expect("it is a name");
@@ -118,7 +118,7 @@ async fn az_workspace_with_snapshots_is_emptied() -> Result<(), Error> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn az_requests_are_never_more_than_terraforms() -> Result<(), Error> {
+async fn requests_are_never_more_than_terraforms() -> Result<(), Error> {
     let server = start();
     let store = open(&server)?;
     let first = store.lock(&lock_info()).await?;
@@ -150,7 +150,7 @@ async fn az_requests_are_never_more_than_terraforms() -> Result<(), Error> {
 
 /// Locks, reads, writes and releases, with every fault at every request.
 #[tokio::test(flavor = "multi_thread")]
-async fn az_faults_at_every_request() -> Result<(), Error> {
+async fn faults_at_every_request_lose_nothing() -> Result<(), Error> {
     for (name, fault) in faults() {
         for at in 1.. {
             let server = start();
@@ -200,7 +200,7 @@ async fn az_faults_at_every_request() -> Result<(), Error> {
 
 /// A service that is gone from some request on: the state is the old or the new one, and what is left can be freed.
 #[tokio::test(flavor = "multi_thread")]
-async fn az_service_that_goes_away_leaves_nothing_stuck() -> Result<(), Error> {
+async fn a_service_that_goes_away_leaves_nothing_stuck() -> Result<(), Error> {
     for at in 0..9 {
         let server = start();
         server.put_blob(CONTAINER, BLOB, OLD);
@@ -235,7 +235,7 @@ async fn az_service_that_goes_away_leaves_nothing_stuck() -> Result<(), Error> {
 
 /// Eight clients count in one state, each increment under the lock, or without it and with the loser trying again.
 #[tokio::test(flavor = "multi_thread")]
-async fn az_contention_loses_no_increment() -> Result<(), Error> {
+async fn contention_loses_no_increment() -> Result<(), Error> {
     for locked in [true, false] {
         let server = start();
         server.put_blob(CONTAINER, BLOB, "0");

@@ -45,7 +45,7 @@ pub(super) fn create_bucket(endpoint: &str, bucket: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn gcs_unlock_generation_precondition() -> Result<(), Error> {
+async fn unlock_leaves_the_lock_of_another_client() -> Result<(), Error> {
     let server = start();
     let store = open(&server)?;
     let grant = store.lock(&lock_info()).await?;
@@ -61,7 +61,7 @@ async fn gcs_unlock_generation_precondition() -> Result<(), Error> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn gcs_lock_lost_response() -> Result<(), Error> {
+async fn a_lost_answer_to_a_lock_is_looked_up() -> Result<(), Error> {
     for fault in [Fault::after_commit_500(), Fault::drop_after_commit(), Fault::duplicate()] {
         let server = start();
         let store = open(&server)?;
@@ -77,7 +77,7 @@ async fn gcs_lock_lost_response() -> Result<(), Error> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn gcs_conflict_then_gone() -> Result<(), Error> {
+async fn a_lock_refused_by_one_that_is_gone_is_asked_for_again() -> Result<(), Error> {
     let server = start();
     let store = open(&server)?;
     // The request for the lock is refused, and by then the lock that was in its way is gone.
@@ -87,7 +87,7 @@ async fn gcs_conflict_then_gone() -> Result<(), Error> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn gcs_requests_are_never_more_than_terraforms() -> Result<(), Error> {
+async fn requests_are_never_more_than_terraforms() -> Result<(), Error> {
     let server = start();
     let (store, other) = (open(&server)?, open(&server)?);
     store.write(Bytes::copy_from_slice(OLD), &WriteOptions::expecting(Expect::Absent)).await?;
@@ -117,7 +117,7 @@ async fn gcs_requests_are_never_more_than_terraforms() -> Result<(), Error> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn gcs_csek_headers() -> Result<(), Error> {
+async fn the_key_of_a_customer_goes_with_the_state_and_not_with_its_lock() -> Result<(), Error> {
     let key = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
     let server = start();
     let blobs = google_blobs(&server.endpoint(), BUCKET, &[("encryption_key", key)]);
@@ -137,7 +137,7 @@ async fn gcs_csek_headers() -> Result<(), Error> {
 
 /// Locks, reads, writes and releases, with every fault at every request.
 #[tokio::test(flavor = "multi_thread")]
-async fn gcs_faults_at_every_request() -> Result<(), Error> {
+async fn faults_at_every_request_lose_nothing() -> Result<(), Error> {
     for (name, fault) in faults() {
         for at in 1.. {
             let server = start();
@@ -172,7 +172,7 @@ async fn gcs_faults_at_every_request() -> Result<(), Error> {
 
 /// A service that is gone from some request on: the state is the old or the new one, and what is left can be freed.
 #[tokio::test(flavor = "multi_thread")]
-async fn gcs_service_that_goes_away_leaves_nothing_stuck() -> Result<(), Error> {
+async fn a_service_that_goes_away_leaves_nothing_stuck() -> Result<(), Error> {
     for at in 1..6 {
         let server = start();
         server.put_object(BUCKET, STATE, OLD);
@@ -206,7 +206,7 @@ async fn gcs_service_that_goes_away_leaves_nothing_stuck() -> Result<(), Error> 
 
 /// Eight clients count in one state, each increment under the lock, or without it and with the loser trying again.
 #[tokio::test(flavor = "multi_thread")]
-async fn gcs_contention_loses_no_increment() -> Result<(), Error> {
+async fn contention_loses_no_increment() -> Result<(), Error> {
     for locked in [true, false] {
         let server = start();
         server.put_object(BUCKET, STATE, "0");
