@@ -17,6 +17,12 @@ const ATTRIBUTES: [(&str, &str); 3] = [
 const MACHINE_PATHS: [&str; 4] =
     [concat!("/", "home/"), concat!("/", "root/"), concat!("/", "work/"), concat!("/", "Users/")];
 
+/// Documentation that says less than the name of what it stands on.
+const BARE: [&str; 14] = [
+    "why", "when", "where", "by whom", "which one", "how many", "it is", "the name", "its name", "the text", "its text",
+    "the kind", "its kind", "its value",
+];
+
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (path, text) in tree.rust_files() {
@@ -32,6 +38,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
         forbidden_macros(path, &tokens, &mut findings);
         forbidden_attributes(path, &tokens, &mut findings);
         length(path, text, &tokens, &mut findings);
+        bare_docs(path, text, &mut findings);
     }
     for file in &tree.files {
         machine_paths(&file.path, file.text.as_deref().unwrap_or_default(), &mut findings);
@@ -62,6 +69,16 @@ fn forbidden_attributes(path: &str, tokens: &[Token<'_>], findings: &mut Vec<Fin
         if attribute.has("missing_docs") && attribute.has("expect") {
             let message = "everything reachable is documented: write the docs";
             findings.push(Finding::at(path, attribute.line, "missing-docs", message));
+        }
+    }
+}
+
+fn bare_docs(path: &str, text: &str, findings: &mut Vec<Finding>) {
+    for (number, line) in text.lines().enumerate() {
+        let doc = line.trim().strip_prefix("/// ").and_then(|doc| doc.strip_suffix('.'));
+        if doc.is_some_and(|doc| BARE.contains(&doc.to_lowercase().as_str())) {
+            let message = "it says no more than the name: write the shape, the unit, or who decides it";
+            findings.push(Finding::at(path, number + 1, "bare-docs", message));
         }
     }
 }
@@ -120,6 +137,7 @@ mod tests {
             ("//! A.\n#![allow(dead_code)]\n", "forbidden-attribute", 2),
             ("//! A.\n#[cfg_attr(test, allow(dead_code))]\nfn f() {}\n", "forbidden-attribute", 2),
             ("//! A.\n#![expect(missing_docs, reason = \"later\")]\n", "missing-docs", 2),
+            ("//! A.\n/// Its name.\nname: String,\n", "bare-docs", 2),
         ] {
             assert_eq!(found("src/a.rs", text), [(rule, line)], "{text}");
         }

@@ -71,7 +71,7 @@ impl RawJson {
         Self("{}".into())
     }
 
-    /// The text.
+    /// The JSON as it was written.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

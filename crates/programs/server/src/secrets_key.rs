@@ -35,7 +35,7 @@ pub enum SecretsKeyError {
     File {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// What the system said of the file.
         source: std::io::Error,
     },
     /// The file has no key in it.

@@ -18,7 +18,7 @@ pub enum NormalizeError {
         other: Urn,
         /// The one that says so too.
         this: Urn,
-        /// The name.
+        /// The URN that both claim to have had.
         alias: Urn,
     },
     /// A reference to a provider cannot be read.
@@ -26,7 +26,7 @@ pub enum NormalizeError {
     Provider {
         /// The resource that refers to the provider.
         urn: Urn,
-        /// Why.
+        /// What is wrong with the reference.
         source: ProviderRefError,
     },
 }

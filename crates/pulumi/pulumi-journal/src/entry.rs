@@ -151,7 +151,7 @@ impl EntryKind {
         }
     }
 
-    /// Its name.
+    /// The kind in words, such as `begin` or `refresh-success`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Begin => "begin",

@@ -28,7 +28,7 @@ pub enum StackError {
     /// Two goals have one name.
     #[error("{urn} was registered twice, give one of them another name")]
     DuplicateGoal {
-        /// The name.
+        /// The URN that the error is about.
         urn: Urn,
     },
     /// A goal refers to something that was not registered before it.

@@ -70,7 +70,7 @@ impl Goal {
         self
     }
 
-    /// Its name.
+    /// The URN that the resource has or will have.
     #[must_use]
     pub fn urn(&self) -> &Urn {
         &self.resource.urn

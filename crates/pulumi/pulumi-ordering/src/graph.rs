@@ -33,7 +33,7 @@ pub struct StackEdge {
     pub from: usize,
     /// For whom.
     pub to: usize,
-    /// Why.
+    /// What makes the one wait for the other.
     pub reason: StackReason,
 }
 

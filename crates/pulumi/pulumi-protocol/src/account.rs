@@ -109,7 +109,7 @@ pub struct DefaultOrganization {
 pub struct Message {
     /// How it is printed.
     pub severity: MessageSeverity,
-    /// The text.
+    /// What the CLI prints.
     #[serde(default, deserialize_with = "or_default")]
     pub message: String,
 }

@@ -18,7 +18,7 @@ pub struct Capabilities {
 /// One capability.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capability {
-    /// The name.
+    /// What clients ask for, such as `batch-encrypt`.
     #[serde(default, deserialize_with = "or_default")]
     pub capability: String,
     /// The version, for capabilities that have several.

@@ -95,7 +95,7 @@ impl JsonText {
         RawValue::from_string(text.into()).map(Self).map_err(|error| DocumentError::reading(&error))
     }
 
-    /// The text.
+    /// The JSON as it was received.
     pub fn as_str(&self) -> &str {
         self.0.get()
     }

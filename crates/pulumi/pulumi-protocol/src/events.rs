@@ -89,7 +89,7 @@ impl EngineEvent {
         self.timestamp
     }
 
-    /// The text.
+    /// The event as the CLI sent it.
     pub fn text(&self) -> &JsonText {
         &self.text
     }

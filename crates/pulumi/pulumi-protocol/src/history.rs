@@ -57,7 +57,7 @@ pub struct UpdateInfo {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RequestedBy {
-    /// The name.
+    /// How the user is shown.
     #[serde(default, deserialize_with = "or_default")]
     pub name: String,
     /// The login name, where that is another one.

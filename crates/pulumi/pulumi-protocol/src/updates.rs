@@ -263,7 +263,7 @@ pub struct UpdateProgress {
 /// What a line of output says.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProgressFields {
-    /// The text.
+    /// The line, with its line break if it has one.
     #[serde(default, deserialize_with = "or_default")]
     pub text: String,
 }

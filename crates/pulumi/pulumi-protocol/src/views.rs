@@ -155,7 +155,7 @@ pub struct OutputsView {
 /// An output of a stack.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutputView {
-    /// The name.
+    /// The name of the output.
     #[serde(default, deserialize_with = "or_default")]
     pub name: String,
     /// The value. Of secrets in it, and of files and references to resources, only the member is there that says what they are.

@@ -32,7 +32,7 @@ pub enum CheckpointUpload<'a> {
     Verbatim {
         /// The number of the save, from 1.
         sequence: u64,
-        /// The text.
+        /// The deployment with its envelope.
         text: &'a [u8],
     },
     /// What changes of the text before.

@@ -21,7 +21,7 @@ const PARALLEL: usize = 8;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ListedStack {
-    /// Its name.
+    /// The owner, the project and the name.
     pub path: StackPath,
     /// Its id, which no other stack has, nor ever had.
     pub id: String,

@@ -59,7 +59,7 @@ pub struct UpdateRequest {
     pub preview: bool,
     /// Who created it.
     pub author: String,
-    /// When.
+    /// When it was created, which is before it starts.
     pub created: Timestamp,
     /// What the client says of the program.
     #[serde(default)]

@@ -40,7 +40,7 @@ pub struct CurrentUpdate {
     pub kind: String,
     /// Who started it.
     pub author: String,
-    /// When.
+    /// When it was started.
     pub started: Timestamp,
 }
 
@@ -115,7 +115,7 @@ impl Stack {
         &self.id
     }
 
-    /// Its name.
+    /// The owner, the project and the name.
     pub fn path(&self) -> &StackPath {
         &self.record.path
     }

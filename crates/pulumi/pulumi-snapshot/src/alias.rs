@@ -18,7 +18,7 @@ pub enum AliasSpec {
 /// The parts of a name that were different; those that are absent were as they are now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AliasParts {
-    /// The name.
+    /// The last part of the URN.
     pub name: Option<Arc<str>>,
     /// The type.
     pub resource_type: Option<TypeToken>,
@@ -45,7 +45,7 @@ pub enum AliasParent {
 /// The resource that is registered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AliasTarget {
-    /// Its name.
+    /// The last part of its URN.
     pub name: Arc<str>,
     /// Its type.
     pub resource_type: TypeToken,

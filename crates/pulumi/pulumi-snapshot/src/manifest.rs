@@ -29,7 +29,7 @@ pub struct Manifest {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Plugin {
-    /// Its name.
+    /// The package, such as `aws`.
     pub name: Arc<str>,
     /// Where it stood on the machine.
     pub path: Arc<str>,

@@ -45,7 +45,7 @@ pub struct IntegrityErrorMetadata {
 pub struct Snippet {
     /// Its identifier.
     pub uuid: SnippetId,
-    /// Its name.
+    /// What it is called.
     pub name: Arc<str>,
     /// What it is.
     pub kind: TypeToken,

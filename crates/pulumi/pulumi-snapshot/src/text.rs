@@ -16,7 +16,7 @@ macro_rules! text_id {
                 Self(text.into())
             }
 
-            /// The text.
+            /// The text as it was read, whatever it holds.
             pub fn as_str(&self) -> &str {
                 &self.0
             }

@@ -46,7 +46,7 @@ impl Key {
         }
     }
 
-    /// The name.
+    /// The key as stores use it.
     pub fn as_str(&self) -> &str {
         &self.0
     }

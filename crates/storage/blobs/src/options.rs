@@ -15,7 +15,7 @@ pub enum Precondition {
     /// Anything, or nothing.
     #[default]
     Any,
-    /// Nothing.
+    /// No blob has the key.
     Absent,
     /// This content.
     Version(BlobVersion),

@@ -47,7 +47,7 @@ impl Document {
         Self { shared, name, layout }
     }
 
-    /// The name.
+    /// The name under which the store keeps the document.
     pub fn name(&self) -> &Name {
         &self.name
     }

@@ -35,7 +35,7 @@ pub(crate) struct Shared {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Listed {
-    /// Its name.
+    /// The name under which the store keeps the document.
     pub name: Name,
     /// What is true of it.
     pub head: Head,

@@ -141,7 +141,7 @@ pub enum Ending {
     Broken {
         /// Who ended it, as the caller says.
         by: String,
-        /// Why.
+        /// The reason that the caller gave.
         reason: String,
     },
 }

@@ -41,7 +41,7 @@ pub enum Retention {
     Everything,
     /// The newest ones, so many; and beyond them those that are not older than this. What lies between two that are kept is kept too.
     Newest {
-        /// How many.
+        /// The number of versions that are kept whatever their age.
         count: u64,
         /// How old others may be.
         younger: Option<Duration>,

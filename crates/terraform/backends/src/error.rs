@@ -75,7 +75,7 @@ pub enum BackendsError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// What the system said of the file.
         source: io::Error,
     },
     /// A small file of a directory that is not read: no regular file, too large, or a link that leads elsewhere.

@@ -30,7 +30,7 @@ pub enum Error {
     /// There is no output of this name.
     #[error("there is no output {name:?}, the state has {known}")]
     NoOutput {
-        /// The name.
+        /// The output that was asked for.
         name: String,
         /// The names that there are.
         known: String,
@@ -38,7 +38,7 @@ pub enum Error {
     /// An output is not of the type that was asked for.
     #[error("the output {name:?} is of type {found}, which is not what was asked for")]
     OutputType {
-        /// The name.
+        /// The output that was asked for.
         name: String,
         /// The type it has.
         found: String,

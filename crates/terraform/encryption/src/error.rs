@@ -30,7 +30,7 @@ pub enum KeyError {
     /// The stored metadata have a member that no known release writes.
     #[error("the stored metadata have a member `{}`: a later release wrote them, open the state with that", .member.escape_default())]
     Later {
-        /// Its name.
+        /// The member that is not known.
         member: String,
     },
     /// The stored metadata ask for more work than any honest writer would.
@@ -39,7 +39,7 @@ pub enum KeyError {
         crate::pbkdf2::MAX_ITERATIONS
     )]
     Iterations {
-        /// How many.
+        /// How many iterations the metadata ask for.
         found: u64,
     },
     /// The stored metadata ask for a key that no method takes.
@@ -60,7 +60,7 @@ pub enum KeyError {
     /// The provider that is chained was not asked.
     #[error("the key of {provider} is needed first")]
     NoChain {
-        /// Which one.
+        /// The provider to ask first.
         provider: String,
     },
     /// The key has no metadata to get it back with.
@@ -215,7 +215,7 @@ pub enum SealError {
     Method {
         /// The method.
         method: BlockId,
-        /// Why.
+        /// What the method said.
         source: BoxError,
     },
 }

@@ -124,13 +124,13 @@ pub enum ExternalError {
     /// A member that the protocol does not have.
     #[error("the output has a member `{}`, which the protocol does not know", .name.escape_default())]
     Member {
-        /// Its name.
+        /// The member that is not known.
         name: String,
     },
     /// A member is not base64.
     #[error("the member `{name}` of the output is not base64")]
     Base64 {
-        /// Its name.
+        /// The member that is not base64.
         name: &'static str,
     },
     /// The stored metadata are damaged.

@@ -25,7 +25,7 @@ impl BlockId {
         &self.kind
     }
 
-    /// The name.
+    /// The second label of its block.
     pub fn name(&self) -> &str {
         &self.name
     }

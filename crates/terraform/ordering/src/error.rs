@@ -124,7 +124,7 @@ pub enum BuildError {
     ReplaceOrderConflict {
         /// The instance.
         addr: AbsResourceInstance,
-        /// Why.
+        /// What demands create before destroy.
         cause: CbdCause,
     },
     /// As before, in the profile `Classic`: the record says create before destroy.

@@ -21,7 +21,7 @@ pub struct Step {
     pub from: NodeKey,
     /// The node that is waited for.
     pub to: NodeKey,
-    /// Why.
+    /// What makes the one wait for the other.
     pub reasons: Reasons,
     /// Turned round, since the new object comes before the old one goes.
     pub inverted: bool,

@@ -42,7 +42,7 @@ pub struct CycleStep<N> {
     pub from: N,
     /// The node that is waited for.
     pub to: N,
-    /// Why.
+    /// What makes the one wait for the other.
     pub reasons: Reasons,
     /// Turned round, since the new object comes before the old one goes.
     #[cfg_attr(feature = "serde", serde(default))]

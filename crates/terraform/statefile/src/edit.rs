@@ -47,7 +47,7 @@ pub enum AttributeError {
     Absent {
         /// The instance.
         address: String,
-        /// The path.
+        /// The path of the attribute, such as `tags.Name`.
         path: String,
     },
     /// Another change of the same edit overlaps: the whole resource, or an attribute around or inside this one.
@@ -55,7 +55,7 @@ pub enum AttributeError {
     Overlaps {
         /// The instance.
         address: String,
-        /// The path.
+        /// The path of the attribute, such as `tags.Name`.
         path: String,
     },
 }

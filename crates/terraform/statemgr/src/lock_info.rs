@@ -23,7 +23,7 @@ impl LockId {
         Self(text.into())
     }
 
-    /// The text.
+    /// The id as the store gave it.
     pub fn as_str(&self) -> &str {
         &self.0
     }

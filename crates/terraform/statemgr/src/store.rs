@@ -241,7 +241,7 @@ pub enum Expect {
     /// Anything, or nothing.
     #[default]
     Any,
-    /// Nothing.
+    /// No state is stored.
     Absent,
     /// This version.
     Version(Version),

@@ -84,7 +84,7 @@ impl DeposedKey {
         self.0.iter().all(|byte| HEX.contains(byte))
     }
 
-    /// The text.
+    /// The key as states store it: eight hexadecimal digits.
     #[must_use]
     pub fn as_str(&self) -> &str {
         str::from_utf8(&self.0).expect("every constructor takes text or hexadecimal digits")

@@ -21,7 +21,7 @@ impl Lineage {
         Self(text.into())
     }
 
-    /// The text.
+    /// The lineage as states store it, usually a UUID.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -43,7 +43,7 @@ pub struct Figure {
     pub title: Vec<String>,
     /// What kind of thing it is: the small line above.
     pub kind: String,
-    /// Its name.
+    /// What the thing is called: the large line.
     pub name: String,
     /// How many things it stands for.
     pub count: usize,

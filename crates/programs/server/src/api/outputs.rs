@@ -29,7 +29,7 @@ pub(super) struct Reveal {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Output)]
 pub(super) struct OutputItem {
-    /// Its name.
+    /// The name of the output.
     name: String,
     /// Whether it is sensitive.
     sensitive: bool,

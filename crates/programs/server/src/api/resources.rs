@@ -44,7 +44,7 @@ pub(super) struct ResourceItem {
     /// The type.
     #[serde(rename = "type")]
     type_name: String,
-    /// The name.
+    /// The name within its module and type.
     name: String,
 }
 

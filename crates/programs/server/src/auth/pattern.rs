@@ -49,7 +49,7 @@ impl Pattern {
         Err(InvalidId::new("pattern", text, why))
     }
 
-    /// Its text.
+    /// The pattern as it was written.
     pub fn as_str(&self) -> &str {
         &self.0
     }

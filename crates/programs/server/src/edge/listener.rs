@@ -15,7 +15,7 @@ const BACKLOG: u32 = 1024;
 pub struct ListenError {
     /// The address.
     pub address: SocketAddr,
-    /// Why.
+    /// What the system said of the address.
     pub source: io::Error,
 }
 

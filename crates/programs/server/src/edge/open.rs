@@ -41,7 +41,7 @@ pub enum OpenError {
     Directory {
         /// The directory.
         path: std::path::PathBuf,
-        /// Why.
+        /// What the system said of the folder or file.
         source: std::io::Error,
     },
     /// The store cannot be opened, or does not answer.
@@ -49,7 +49,7 @@ pub enum OpenError {
     Store {
         /// The store, without secrets.
         place: String,
-        /// Why.
+        /// What the store said.
         source: BlobError,
     },
     /// Nothing can be written there.
@@ -57,7 +57,7 @@ pub enum OpenError {
     ReadOnly {
         /// The store, without secrets.
         place: String,
-        /// Why.
+        /// What the store said.
         source: BlobError,
     },
     /// No server has used it.

@@ -51,7 +51,7 @@ pub enum ServiceError {
         organization: String,
         /// The bucket, without secrets.
         url: String,
-        /// Why.
+        /// What the store said.
         source: groundstate_blobs::Error,
     },
     /// Clients cannot be asked who they are.

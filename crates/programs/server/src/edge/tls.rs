@@ -21,7 +21,7 @@ pub enum TlsError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// What the system said of the file.
         source: std::io::Error,
     },
     /// A file is not what it should be.
@@ -39,7 +39,7 @@ pub enum TlsError {
         certificate: PathBuf,
         /// The file of its key.
         key: PathBuf,
-        /// Why.
+        /// What is wrong with the certificate or the key.
         source: rustls::Error,
     },
     /// The authorities of clients cannot be used.
@@ -47,7 +47,7 @@ pub enum TlsError {
     Authorities {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// What is wrong with the certificates of clients' authorities.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 }

@@ -39,7 +39,7 @@ pub enum Subject {
     Document,
     /// A resource.
     Resource {
-        /// Its name.
+        /// The URN of the resource.
         urn: Urn,
         /// It waits for its deletion.
         delete: bool,

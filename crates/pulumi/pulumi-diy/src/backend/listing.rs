@@ -28,7 +28,7 @@ pub struct StackFilter {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct StackSummary {
-    /// Which one.
+    /// The project and the name of the stack.
     pub reference: StackRef,
     /// What its checkpoint says, or why that is not known. A damaged stack is listed too.
     pub details: Result<StackDetails>,

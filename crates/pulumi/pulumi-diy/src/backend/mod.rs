@@ -55,7 +55,7 @@ pub enum Warning {
     Leftover {
         /// The key of it.
         key: String,
-        /// Why.
+        /// What the store said.
         reason: String,
     },
 }

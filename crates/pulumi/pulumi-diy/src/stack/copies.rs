@@ -32,7 +32,7 @@ pub enum CopySource {
 pub struct StateCopy {
     /// Who keeps it.
     pub source: CopySource,
-    /// Where.
+    /// The key of the object that holds it.
     pub key: Key,
     /// When it was made: by its name, or by the store.
     pub time: Option<Timestamp>,

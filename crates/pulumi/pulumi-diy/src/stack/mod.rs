@@ -36,7 +36,7 @@ impl Stack {
         &self.backend
     }
 
-    /// Its name.
+    /// The project and the name of the stack.
     pub fn reference(&self) -> &StackRef {
         &self.reference
     }

@@ -15,7 +15,7 @@ pub enum FindError {
     /// Nothing has the name.
     #[error("No such resource {:?} exists in the current state", .urn.as_str())]
     Missing {
-        /// The name.
+        /// The URN that was asked for.
         urn: Urn,
         /// Names like it, the likeliest first.
         closest: Vec<Urn>,
@@ -23,7 +23,7 @@ pub enum FindError {
     /// Several resources have it.
     #[error("Resource URN ambiguously referred to multiple resources")]
     Ambiguous {
-        /// The name.
+        /// The URN that was asked for.
         urn: Urn,
         /// Their indexes, with their identifiers.
         candidates: Vec<(usize, Option<ResourceId>)>,

@@ -44,7 +44,7 @@ pub enum RenameStackError {
     Provider {
         /// The resource that refers to the provider, under its new name.
         urn: Urn,
-        /// Why.
+        /// What is wrong with the reference.
         source: ProviderRefError,
     },
 }

@@ -57,7 +57,7 @@ pub enum Choice {
     DropReferences {
         /// The index of the resource that refers.
         from: usize,
-        /// Its name.
+        /// The URN of the resource that refers.
         from_urn: Urn,
         /// The name of the resource it refers to.
         to_urn: Urn,

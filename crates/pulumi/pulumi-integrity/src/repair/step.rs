@@ -65,7 +65,7 @@ pub enum Action {
         from: Urn,
         /// The one it gets.
         to: Option<Urn>,
-        /// Why.
+        /// What makes the reference useless.
         why: DropReason,
     },
     /// Moves the resource up or down in the order.

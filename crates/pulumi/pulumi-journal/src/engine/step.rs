@@ -114,7 +114,7 @@ impl Step {
 }
 
 impl StepKind {
-    /// Its name.
+    /// The kind as Pulumi calls it, such as `create-replacement`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Same => "same",

@@ -19,13 +19,13 @@ pub enum RecordError {
     /// A state is neither in the base nor was it recorded.
     #[error("could not find resource in snapshot or new resources: {urn}")]
     UnknownState {
-        /// Its name.
+        /// The URN of the resource.
         urn: Urn,
     },
     /// A resource that is protected is deleted.
     #[error("cannot delete protected resource '{urn}'; unprotect it first")]
     Protected {
-        /// Its name.
+        /// The URN of the resource.
         urn: Urn,
     },
     /// The base is exchanged after something was said about it.

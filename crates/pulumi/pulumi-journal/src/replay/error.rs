@@ -12,7 +12,7 @@ pub enum ReplayError {
     /// An entry has no place among the others.
     #[error("a journal entry of kind {kind} has no sequence ID, so its place among the others is not known")]
     NoSequence {
-        /// Its kind.
+        /// What the entry is.
         kind: EntryKind,
     },
     /// An entry of a kind that is not known.
@@ -28,7 +28,7 @@ pub enum ReplayError {
     Incomplete {
         /// The entry.
         sequence: SequenceId,
-        /// Its kind.
+        /// What the entry is.
         kind: EntryKind,
         /// What is missing.
         what: &'static str,

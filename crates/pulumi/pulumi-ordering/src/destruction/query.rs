@@ -15,7 +15,7 @@ pub struct RemovalStep {
     pub from: usize,
     /// The removal that is waited for.
     pub to: usize,
-    /// Why.
+    /// What makes the one wait for the other.
     pub reasons: RemovalReasons,
 }
 

@@ -5,7 +5,7 @@ use crate::CreateKind;
 /// What a request brings in its header `Authorization`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Authorization {
-    /// Nothing.
+    /// It needs no credentials.
     Anonymous,
     /// `token <access token>`
     Token,

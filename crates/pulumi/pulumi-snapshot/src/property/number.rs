@@ -50,7 +50,7 @@ impl Number {
         Ok(Self { value, literal })
     }
 
-    /// The value.
+    /// The number as Pulumi holds it, a double.
     pub fn value(&self) -> f64 {
         self.value
     }

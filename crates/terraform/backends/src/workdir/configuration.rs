@@ -89,7 +89,7 @@ fn files<T>(
 /// A file of a directory's configuration.
 #[derive(Clone)]
 pub struct ConfigurationFile {
-    /// Its path.
+    /// Where the file is.
     pub path: PathBuf,
     /// Its text, which may hold secrets.
     pub text: String,

@@ -30,7 +30,7 @@ pub enum ConfigurationError {
         place: Place,
         /// The block it belongs to.
         owner: String,
-        /// Its name.
+        /// The option.
         name: String,
         /// What is wrong.
         why: String,

@@ -14,7 +14,7 @@ static IN_VARIABLES: Blocks = Blocks(&[]);
 pub struct SourceFile<'a> {
     /// Its name; one that ends in `.json` is in the JSON syntax.
     pub name: &'a str,
-    /// Its text.
+    /// The content of the file.
     pub text: &'a str,
 }
 

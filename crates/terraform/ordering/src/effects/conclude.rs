@@ -21,7 +21,7 @@ pub enum Reply {
     Failed {
         /// What the object is now, if the provider knows.
         object: Option<Box<ObjectSrc>>,
-        /// Why.
+        /// What the provider said.
         message: String,
     },
 }

@@ -120,7 +120,7 @@ pub enum PlanNote {
     /// Changes that wait for another plan.
     #[error("changes put off to a later plan are missing in the order: {count}")]
     Deferred {
-        /// How many.
+        /// The number of changes that are put off.
         count: usize,
     },
 }
@@ -162,7 +162,7 @@ pub enum PlanError {
     /// An address that cannot be read.
     #[error("the plan names {text:?}, which is not an address: {why}")]
     Address {
-        /// The text.
+        /// The address as the plan has it.
         text: String,
         /// What is wrong with it.
         why: String,

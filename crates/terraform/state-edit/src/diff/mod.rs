@@ -49,7 +49,7 @@ pub enum Subject {
     Deposed(AbsResourceInstance, DeposedKey),
     /// Results of one checkable object of the configuration.
     Check {
-        /// Its kind.
+        /// Whether it is a resource, an output, a check or a variable.
         kind: CheckableKind,
         /// Its printed address.
         address: String,
@@ -100,7 +100,7 @@ pub struct FieldChange {
 pub struct Member {
     /// Path of the member, for example `attributes.tags`.
     pub path: String,
-    /// Its value.
+    /// What the member is set to.
     pub value: DiffValue,
 }
 

@@ -39,7 +39,7 @@ impl<'a> Source<'a> {
         Self { text: Cow::Owned(text), shifts }
     }
 
-    /// The text.
+    /// The text that is read: the input, repaired where it had to be.
     pub(super) fn text(&self) -> &[u8] {
         &self.text
     }

@@ -40,7 +40,7 @@ impl HistoryId {
         Self(text.into())
     }
 
-    /// The text.
+    /// The id as it is listed and asked for.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -35,7 +35,7 @@ pub enum Checkable {
         kind: CheckableKind,
         /// The module instance.
         module: ModuleInstance,
-        /// Its name.
+        /// The name in its block.
         name: Arc<str>,
     },
 }
@@ -51,7 +51,7 @@ pub enum ConfigCheckable {
         kind: CheckableKind,
         /// The module path.
         module: Module,
-        /// Its name.
+        /// The name in its block.
         name: Arc<str>,
     },
 }

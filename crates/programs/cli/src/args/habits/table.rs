@@ -27,7 +27,7 @@ pub(super) enum Words {
     RemoveTag,
     /// The same; a file with a deployment among them.
     File,
-    /// Nothing.
+    /// Words that have no counterpart here, and are left out.
     Dropped,
 }
 

@@ -14,7 +14,7 @@ pub enum TokenError {
     /// There is a token of this name already.
     #[error("there is a token {name} already, with the id {id}; revoke it first, or use another name")]
     Exists {
-        /// The name.
+        /// The name that is taken.
         name: TokenName,
         /// The id of the other one.
         id: TokenId,
@@ -31,7 +31,7 @@ pub enum TokenError {
     /// Two active tokens have the name: they were created at the same time.
     #[error("{} active tokens have the name {name}: {}; revoke each by its id", ids.len(), listed(ids))]
     SeveralNamed {
-        /// The name.
+        /// The name that they share.
         name: String,
         /// Their ids.
         ids: Vec<TokenId>,
@@ -46,7 +46,7 @@ pub enum TokenError {
         store: String,
         /// The object.
         object: String,
-        /// Why.
+        /// What is wrong with its JSON; none if its content is what is wrong.
         source: Option<serde_json::Error>,
     },
     /// The store fails.
@@ -54,7 +54,7 @@ pub enum TokenError {
     Store {
         /// The store, without secrets.
         store: String,
-        /// Why.
+        /// What the store said.
         source: BlobError,
     },
     /// No random bits can be had.

@@ -55,9 +55,9 @@ pub struct TokenInfo {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Revocation {
-    /// When.
+    /// When it was revoked.
     pub time: Timestamp,
-    /// By whom.
+    /// Who revoked it: a user of the service, or of the machine.
     pub by: String,
 }
 
@@ -75,7 +75,7 @@ pub struct RevokedToken {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TokenStatus {
-    /// It is.
+    /// It is accepted.
     Active,
     /// Its time is over.
     Expired,
@@ -87,7 +87,7 @@ pub enum TokenStatus {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct NewToken {
-    /// Its name.
+    /// What it is called in lists and in the audit log.
     pub name: TokenName,
     /// What it is for; at least one.
     pub grants: Vec<Grant>,

@@ -13,7 +13,7 @@ use crate::{Backend, Error, ErrorKind, Holder, Layout, LockOptions, Result, Stac
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct LegacyStack {
-    /// Its name.
+    /// The project and the name that the stack gets.
     pub reference: StackRef,
     /// The project of its resources; none if it has no resources. The error says why it cannot be read.
     pub project: Result<Option<ProjectName>>,
