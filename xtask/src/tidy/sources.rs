@@ -19,8 +19,20 @@ const MACHINE_PATHS: [&str; 4] =
 
 /// Documentation that says less than the name of what it stands on.
 const BARE: [&str; 14] = [
-    "why", "when", "where", "by whom", "which one", "how many", "it is", "the name", "its name", "the text", "its text",
-    "the kind", "its kind", "its value",
+    "why",
+    "when",
+    "where",
+    "by whom",
+    "which one",
+    "how many",
+    "it is",
+    "the name",
+    "its name",
+    "the text",
+    "its text",
+    "the kind",
+    "its kind",
+    "its value",
 ];
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {

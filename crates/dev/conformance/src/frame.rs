@@ -62,7 +62,7 @@ impl<C: Send + Sync> SuiteCase<C> {
 /// keeps its thread.
 pub(crate) fn carry_out(
     name: &str,
-    patience: Duration,
+    timeout: Duration,
     block_on: impl FnOnce(BoxFuture<'_, ()>) + Send + 'static,
     case: impl Future<Output = Step> + Send + 'static,
 ) -> Step {
@@ -79,14 +79,14 @@ pub(crate) fn carry_out(
         sender.send(outcome).unwrap_or_default();
     };
     let spawned = std::thread::Builder::new().name(name.to_owned()).spawn(work);
-    match spawned.map(|_| receiver.recv_timeout(patience)) {
+    match spawned.map(|_| receiver.recv_timeout(timeout)) {
         Ok(Ok(Some(step))) => step,
         Ok(Ok(None)) => {
             Err(failed("the harness runs futures to their ends", "`Harness::block_on` returned early")
                 .hint(Some("mend the harness: `block_on` returns when the future is ready, not before")))
         }
         Ok(Err(RecvTimeoutError::Timeout)) => {
-            let expected = format!("the case ends within {patience:?}");
+            let expected = format!("the case ends within {timeout:?}");
             let hint = "the last of the calls below has no answer: look for a wait that nothing ends, in it";
             Err(failed(expected, "it still waits for something").hint(Some(hint)))
         }

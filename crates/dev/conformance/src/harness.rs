@@ -59,7 +59,7 @@ pub trait Harness: Send + Sync + 'static {
     }
 
     /// How long a case may take before it counts as failed.
-    fn patience(&self) -> Duration {
+    fn timeout(&self) -> Duration {
         Duration::from_secs(60)
     }
 

@@ -130,8 +130,8 @@ fn once(
 ) -> Outcome {
     let trace = Arc::new(Trace::default());
     let run = attempt(Arc::clone(harness), case, conditions, seed, Arc::clone(&trace), restart);
-    let (executor, patience) = (Arc::clone(harness), harness.patience());
-    let step = carry_out(case.name, patience, move |future| executor.block_on(future), run);
+    let (executor, timeout) = (Arc::clone(harness), harness.timeout());
+    let step = carry_out(case.name, timeout, move |future| executor.block_on(future), run);
     let failure = Failure::new(case.name, *case.clause(), conditions, seed);
     outcome(step, Failure { calls: trace.lines(), ..failure })
 }

@@ -74,7 +74,7 @@ pub use inspect::{inspect_ciphertext, inspect_provider};
 pub use manager::{CachePolicy, Manager};
 pub use provider::{Base64Provider, BlindingProvider, DefaultProvider, Provider, ProviderError};
 pub use sensitive::{Ciphertext, Key, Passphrase, Plaintext, REDACTED};
-pub use simple::{Base64Crypter, BlindingCrypter, ErrorCrypter, NopCrypter, PanicCrypter};
+pub use simple::{Base64Crypter, BlindingCrypter, ErrorCrypter, NoSecretsCrypter, NopCrypter};
 pub use state::{SecretsProviders, SecretsProvidersError};
 pub use symmetric::SymmetricCrypter;
 

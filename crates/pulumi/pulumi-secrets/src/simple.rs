@@ -86,9 +86,9 @@ impl Decrypter for BlindingCrypter {
 ///
 /// Pulumi's crashes the program. A state that is written without a secrets manager gets this one.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct PanicCrypter;
+pub struct NoSecretsCrypter;
 
-impl Encrypter for PanicCrypter {
+impl Encrypter for NoSecretsCrypter {
     fn encrypt(&self, _: &Plaintext) -> Result<Ciphertext, CryptError> {
         Err(CryptError::NotExpected { operation: Operation::Encrypt })
     }
@@ -98,7 +98,7 @@ impl Encrypter for PanicCrypter {
     }
 }
 
-impl Decrypter for PanicCrypter {
+impl Decrypter for NoSecretsCrypter {
     fn decrypt(&self, _: &Ciphertext) -> Result<Plaintext, CryptError> {
         Err(CryptError::NotExpected { operation: Operation::Decrypt })
     }

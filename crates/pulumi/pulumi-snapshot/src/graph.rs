@@ -120,12 +120,12 @@ impl<'a> DependencyGraph<'a> {
     ///
     /// A provider is told from others of its name by its identifier.
     pub fn only_depends_on(&self, index: usize) -> Vec<usize> {
-        self.only_depend_on(&BTreeSet::from([index]))
+        self.only_depends_on_these(&BTreeSet::from([index]))
     }
 
     /// The resources besides the given ones that could not stay without them, as [`DependencyGraph::only_depends_on`] tells
     /// it for one.
-    pub fn only_depend_on(&self, indexes: &BTreeSet<usize>) -> Vec<usize> {
+    pub fn only_depends_on_these(&self, indexes: &BTreeSet<usize>) -> Vec<usize> {
         let mut fates = Fates::default();
         let mut found = Vec::new();
         for (candidate, resource) in self.resources().iter().enumerate() {

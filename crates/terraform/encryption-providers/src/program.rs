@@ -25,13 +25,13 @@ const SHOWN: usize = 2000;
 #[derive(Clone, Debug)]
 pub struct Programs {
     folder: Option<PathBuf>,
-    patience: Duration,
+    timeout: Duration,
 }
 
 impl Programs {
     /// In the folder of this process.
     pub fn new() -> Self {
-        Self { folder: None, patience: PATIENCE }
+        Self { folder: None, timeout: PATIENCE }
     }
 
     /// In this folder.
@@ -41,10 +41,10 @@ impl Programs {
         self
     }
 
-    /// For this long each, in place of one minute.
+    /// Sets how long each program may run; one minute by default.
     #[must_use]
-    pub fn patience(mut self, patience: Duration) -> Self {
-        self.patience = patience;
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
         self
     }
 
@@ -85,8 +85,8 @@ impl Programs {
         let failed = |why| ProgramError { program: program.clone(), why };
         let mut child = started.spawn().map_err(|error| failed(Why::Start(error.to_string())))?;
         let talk = talk(&mut child, input, is_method, limit);
-        let outcome = tokio::time::timeout(self.patience, talk).await;
-        match outcome.unwrap_or(Err(Why::Time(self.patience))) {
+        let outcome = tokio::time::timeout(self.timeout, talk).await;
+        match outcome.unwrap_or(Err(Why::Time(self.timeout))) {
             Ok(printed) => Ok(printed),
             Err(why) => {
                 drop(child.kill().await);

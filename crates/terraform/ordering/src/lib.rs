@@ -95,7 +95,7 @@ pub use input::{
 pub use keys::{CountedKeys, DeposedKeys, DrawnKeys};
 pub use node::{ApplyKind, NodeKey, OpKind, OpNode, Part};
 pub use options::{CbdPropagation, CrossProvider, Options, PlanMode, Profile, Scope};
-pub use plan::{Cause, PlanError, PlanNote, Planned, Product, Stead, Unstated};
+pub use plan::{Cause, FallbackSource, MissingReferences, PlanError, PlanNote, Planned, Product};
 pub use query::{Affected, Explanation, Step};
 pub use report::{CutEdit, CycleReport, CycleStep};
 pub use undecided::Undecided;

@@ -68,7 +68,7 @@ pub use decode::{DecodeOptions, decode};
 pub use dialect::Dialect;
 pub use document::Document;
 pub use edit::{AttributeError, Edit};
-pub use encode::{EncodeError, EncodeOptions, encode, encode_to, states_marshal_equal};
+pub use encode::{EncodeError, EncodeOptions, encode, encode_equally, encode_to};
 pub use file::{File, Style};
 pub use index::ResourceEntry;
 pub use json::{SourcePos, push_json_string};

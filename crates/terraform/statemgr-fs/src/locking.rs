@@ -129,12 +129,12 @@ impl Client {
                 Ok(held_lock) => return Ok(held_lock),
                 Err(other) => other,
             };
-            let (holder, patience) = match self.identify(&other) {
+            let (holder, busy_timeout) = match self.identify(&other) {
                 Some(found) if !found.brief => (found.holder, Duration::ZERO),
-                Some(found) => (found.holder, self.options.patience),
+                Some(found) => (found.holder, self.options.busy_timeout),
                 None => (self.no_known_holder(&other), GRACE),
             };
-            if begin.elapsed() >= patience {
+            if begin.elapsed() >= busy_timeout {
                 return Err(Error::locked(op, &self.place, Some(holder)));
             }
             sleep(PAUSE);

@@ -24,7 +24,7 @@ pub struct FsOptions {
     /// Whether locks come with tokens; their count is a small file beside the state.
     pub fencing: bool,
     /// How long to wait for a process that is in the middle of a read or write without having asked for the lock.
-    pub patience: Duration,
+    pub busy_timeout: Duration,
 }
 
 /// Where the state goes that a write replaces.
@@ -66,7 +66,7 @@ impl FsOptions {
             backup: Backup::Beside,
             publish: Publish::InPlace,
             fencing: true,
-            patience: Duration::from_secs(10),
+            busy_timeout: Duration::from_secs(10),
         }
     }
 
@@ -100,8 +100,8 @@ impl FsOptions {
 
     /// Sets how long to wait for a process that is reading or writing right now.
     #[must_use]
-    pub fn patience(mut self, patience: Duration) -> Self {
-        self.patience = patience;
+    pub fn busy_timeout(mut self, timeout: Duration) -> Self {
+        self.busy_timeout = timeout;
         self
     }
 }

@@ -50,7 +50,7 @@ pub struct Digests {
     row: Arc<dyn DigestRow>,
     clock: Arc<dyn Clock>,
     sleeper: Arc<dyn Sleeper>,
-    patience: Duration,
+    timeout: Duration,
     pause: Duration,
 }
 
@@ -83,13 +83,13 @@ pub(crate) enum Verdict {
 impl Digests {
     /// The digest in `row`: readers look every two seconds, for ten.
     pub fn new(row: Arc<dyn DigestRow>, clock: Arc<dyn Clock>, sleeper: Arc<dyn Sleeper>) -> Self {
-        Self { row, clock, sleeper, patience: PATIENCE, pause: PAUSE }
+        Self { row, clock, sleeper, timeout: PATIENCE, pause: PAUSE }
     }
 
     /// Sets how long a reader waits for state and digest to agree, and how long between two looks.
     #[must_use]
-    pub fn waiting(mut self, patience: Duration, pause: Duration) -> Self {
-        self.patience = patience;
+    pub fn waiting(mut self, timeout: Duration, pause: Duration) -> Self {
+        self.timeout = timeout;
         self.pause = pause;
         self
     }
@@ -179,7 +179,7 @@ impl Digests {
     }
 }
 
-/// A read that goes on until state and digest agree, or patience is at its end.
+/// A read that goes on until state and digest agree, or the time for that is over.
 pub(crate) struct Wait<'a> {
     digests: &'a Digests,
     since: groundstate_common::Timestamp,
@@ -188,7 +188,7 @@ pub(crate) struct Wait<'a> {
 impl Wait<'_> {
     /// Compares a state, or its absence, with the digest.
     pub(crate) async fn judge(&self, bytes: Option<&[u8]>, target: &str) -> Result<Verdict> {
-        let Digests { row, clock, sleeper, patience, pause } = self.digests;
+        let Digests { row, clock, sleeper, timeout, pause } = self.digests;
         let Some(stored) = row.get().await?.filter(|digest| is_digest(digest)) else {
             return Ok(Verdict::Current);
         };
@@ -197,7 +197,7 @@ impl Wait<'_> {
             return Ok(Verdict::Current);
         }
         let passed = clock.now().duration_since(self.since).unwrap_or_default();
-        if passed < *patience {
+        if passed < *timeout {
             let delay = pause.as_secs_f64();
             debug!(
                 place = target,

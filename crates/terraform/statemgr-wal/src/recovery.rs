@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use groundstate_statefile::{DecodeOptions, EncodeOptions, File, decode, encode, states_marshal_equal};
+use groundstate_statefile::{DecodeOptions, EncodeOptions, File, decode, encode, encode_equally};
 use groundstate_statemgr::{Error, ErrorKind, Op, Reader, Refresher, Result, StateStore, traced};
 use groundstate_states::{Lineage, Serial};
 use groundstate_wal::{Contents, read_all};
@@ -191,7 +191,7 @@ impl JournaledManager {
         let is_same = stored.lineage == base.lineage
             && stored.serial == base.serial
             && stored.extra == base.extra
-            && states_marshal_equal(&stored.state, &base.state);
+            && encode_equally(&stored.state, &base.state);
         Ok(is_same.then_some(0))
     }
 

@@ -56,13 +56,13 @@ impl Writer for TransientInMemory {
 
 /// Everything a manager does, in memory, without metadata. It always grants its lock under the same id.
 #[derive(Debug, Default)]
-pub struct FullFake {
+pub struct InMemoryManager {
     transient: TransientInMemory,
     persistent: TransientInMemory,
     locked: Mutex<bool>,
 }
 
-impl FullFake {
+impl InMemoryManager {
     /// A manager that works on `transient` and has `initial` stored.
     pub fn new(transient: TransientInMemory, initial: Option<State>) -> Self {
         Self { transient, persistent: TransientInMemory::new(initial), locked: Mutex::default() }
@@ -85,19 +85,19 @@ impl FullFake {
     }
 }
 
-impl fmt::Display for FullFake {
+impl fmt::Display for InMemoryManager {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("fake")
     }
 }
 
-impl Reader for FullFake {
+impl Reader for InMemoryManager {
     fn state(&self) -> Option<State> {
         self.transient.state()
     }
 }
 
-impl Writer for FullFake {
+impl Writer for InMemoryManager {
     fn write_state(&self, state: &State) -> Result<()> {
         self.transient.write_state(state)
     }
@@ -108,7 +108,7 @@ impl Writer for FullFake {
 }
 
 #[async_trait]
-impl Refresher for FullFake {
+impl Refresher for InMemoryManager {
     async fn refresh_state(&self) -> Result<()> {
         let stored = self.persistent.state();
         self.transient.mutate_state(&mut |state| state.clone_from(&stored))
@@ -116,7 +116,7 @@ impl Refresher for FullFake {
 }
 
 #[async_trait]
-impl Persister for FullFake {
+impl Persister for InMemoryManager {
     async fn persist_state(&self) -> Result<Persisted> {
         let state = self.transient.state();
         self.persistent.mutate_state(&mut |stored| stored.clone_from(&state))?;
@@ -129,14 +129,14 @@ impl Persister for FullFake {
 }
 
 #[async_trait]
-impl OutputReader for FullFake {
+impl OutputReader for InMemoryManager {
     /// The outputs of the transient snapshot, as the originals' fake gives them.
     async fn root_output_values(&self) -> Result<OutputValues> {
         Ok(self.state().map_or_else(OutputValues::new, |state| state.outputs().clone()))
     }
 }
 
-impl Extensions for FullFake {
+impl Extensions for InMemoryManager {
     fn as_persistent_meta(&self) -> Option<&dyn PersistentMeta> {
         None
     }
@@ -147,7 +147,7 @@ impl Extensions for FullFake {
 }
 
 #[async_trait]
-impl Locker for FullFake {
+impl Locker for InMemoryManager {
     fn is_locking_enabled(&self) -> bool {
         true
     }
@@ -181,27 +181,27 @@ impl Locker for FullFake {
 
 /// A manager that locks and does nothing else, not even unlock: for tests of what happens then.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct UnlockErrorFull;
+pub struct FailingManager;
 
-impl UnlockErrorFull {
+impl FailingManager {
     fn fail<T>(op: Op) -> Result<T> {
         Err(Error::new(ErrorKind::Internal, op, Self).because("it is made to fail"))
     }
 }
 
-impl fmt::Display for UnlockErrorFull {
+impl fmt::Display for FailingManager {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("failing fake")
     }
 }
 
-impl Reader for UnlockErrorFull {
+impl Reader for FailingManager {
     fn state(&self) -> Option<State> {
         None
     }
 }
 
-impl Writer for UnlockErrorFull {
+impl Writer for FailingManager {
     fn write_state(&self, _: &State) -> Result<()> {
         Self::fail(Op::Write)
     }
@@ -212,14 +212,14 @@ impl Writer for UnlockErrorFull {
 }
 
 #[async_trait]
-impl Refresher for UnlockErrorFull {
+impl Refresher for FailingManager {
     async fn refresh_state(&self) -> Result<()> {
         Self::fail(Op::Other("refresh"))
     }
 }
 
 #[async_trait]
-impl Persister for UnlockErrorFull {
+impl Persister for FailingManager {
     async fn persist_state(&self) -> Result<Persisted> {
         Self::fail(Op::Other("persist"))
     }
@@ -230,13 +230,13 @@ impl Persister for UnlockErrorFull {
 }
 
 #[async_trait]
-impl OutputReader for UnlockErrorFull {
+impl OutputReader for FailingManager {
     async fn root_output_values(&self) -> Result<OutputValues> {
         Self::fail(Op::ReadOutputs)
     }
 }
 
-impl Extensions for UnlockErrorFull {
+impl Extensions for FailingManager {
     fn as_persistent_meta(&self) -> Option<&dyn PersistentMeta> {
         None
     }
@@ -247,7 +247,7 @@ impl Extensions for UnlockErrorFull {
 }
 
 #[async_trait]
-impl Locker for UnlockErrorFull {
+impl Locker for FailingManager {
     fn is_locking_enabled(&self) -> bool {
         true
     }

@@ -32,7 +32,7 @@
 //! - [`IntermediateSnapshots`] persists during a run. [`export`], [`import`] and [`migrate`] move snapshots with their
 //!   metadata. [`check_valid_import`] says which may replace which.
 //! - What managers and stores do are spans of `tracing`; implementers of stores and backends open them with [`traced`].
-//! - [`Retry`], [`ReadOnly`] and [`LockDisabled`] wrap; [`TransientInMemory`], [`FullFake`] and [`UnlockErrorFull`] stand in
+//! - [`Retry`], [`ReadOnly`] and [`LockDisabled`] wrap; [`TransientInMemory`], [`InMemoryManager`] and [`FailingManager`] stand in
 //!   for managers in tests.
 //!
 //! # What is deliberately absent
@@ -66,7 +66,7 @@ pub use backend::{
 };
 pub use capabilities::{Capabilities, Exclusion};
 pub use error::{BoxError, Error, ErrorKind, Result};
-pub use fake::{FullFake, TransientInMemory, UnlockErrorFull};
+pub use fake::{FailingManager, InMemoryManager, TransientInMemory};
 pub use guard::{AbandonedLock, AbandonedLocks, LockGuard, OnAbandon, ReleaseError, Renewal, catch_panic};
 pub use holder::{FencingToken, LockGrant, LockHolder};
 pub use intermediate::{

@@ -1,6 +1,6 @@
 //! Metadata of snapshots, how two of them relate, and whether one may replace the other.
 
-use groundstate_statefile::{File, WriterVersion, states_marshal_equal};
+use groundstate_statefile::{File, WriterVersion, encode_equally};
 use groundstate_states::{Lineage, Serial};
 
 use crate::Op;
@@ -106,7 +106,7 @@ pub fn check_valid_import(new: &File, existing: Option<&File>) -> Result<(), Imp
     };
     match SnapshotMeta::of(new).compare(&SnapshotMeta::of(existing)) {
         Relation::Newer | Relation::Legacy => Ok(()),
-        Relation::Equal if states_marshal_equal(&new.state, &existing.state) => Ok(()),
+        Relation::Equal if encode_equally(&new.state, &existing.state) => Ok(()),
         Relation::Equal => Err(ImportError::SameSerial { serial: new.serial.get() }),
         Relation::Older => Err(ImportError::Older { new: new.serial.get(), existing: existing.serial.get() }),
         Relation::Unrelated => {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use groundstate_statefile::{DecodeOptions, EncodeOptions, File, decode, encode, states_marshal_equal};
+use groundstate_statefile::{DecodeOptions, EncodeOptions, File, decode, encode, encode_equally};
 use groundstate_statemgr::{
     ErrorKind, Locker, Manager, Migrator, Persisted, PersistentMeta, Persister, Reader, Refresher,
     SnapshotMeta, Writer, write_and_persist,
@@ -71,9 +71,7 @@ pub(super) async fn full(cx: &Cx) -> Step {
         "the manager's changes with it".to_owned()
     })?;
     let last = state_of(&manager)?;
-    ensure(states_marshal_equal(&current, &last), "the state that was written last", || {
-        "another one".to_owned()
-    })?;
+    ensure(encode_equally(&current, &last), "the state that was written last", || "another one".to_owned())?;
     let reader = cx.manager(cx.open().await?, 2_000);
     reader.refresh_state().await.succeeds("a refresh by another client")?;
     same("what another client refreshes", &state_of(&reader)?, &current)

@@ -110,7 +110,7 @@ impl Harness for Bad {
         }
     }
 
-    fn patience(&self) -> Duration {
+    fn timeout(&self) -> Duration {
         Duration::from_millis(100)
     }
 }

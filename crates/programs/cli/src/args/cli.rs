@@ -30,8 +30,9 @@ use super::token::TokenArgs;
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done, and nothing to report
-  1  `check` has findings of the severity of `--fail-on`, `diff` has differences, `repair` has a plan, `salvage` lost something,
-     `journal verify` or `audit` finds damage, or `history` or `stacks` leaves out what it cannot read
+  1  `check` has findings of the severity of `--fail-on`, `diff` has differences, `repair` has a
+     plan, `salvage` lost something, `journal verify` or `audit` finds damage, or `history` or
+     `stacks` leaves out what it cannot read
   2  the command line or a script is wrong, or asks for something impossible
   3  there is no state: a file is missing, empty or unreadable; or a file cannot be written
   4  the input is not a state file

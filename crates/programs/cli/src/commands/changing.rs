@@ -45,7 +45,7 @@ pub(super) fn split(args: &SplitArgs) -> Result {
     }
 }
 
-const OF_TERRAFORM: &str = "these are states of Terraform";
+const OF_TERRAFORM: &str = "these are Terraform states";
 
 const ONE_FAMILY: &str = "resources move between states of one family: name another state of the same kind";
 

@@ -105,7 +105,7 @@ mod tests {
         {
             assert_eq!(found(id).as_deref(), Ok(expected));
         }
-        assert!(found("20261121").unwrap_err().contains("the beginning of 2 snapshots"));
+        assert!(found("20261121").unwrap_err().contains("matches 2 snapshots"));
         for id in ["2025", "", "20261121-abc"] {
             assert!(found(id).unwrap_err().contains("there is no snapshot"), "{id}");
         }

@@ -69,8 +69,7 @@ impl State {
         match self {
             Self::Terraform(state) => Ok(state),
             Self::Pulumi(state) => {
-                let message =
-                    format!("{} is Pulumi's, and this command is for states of Terraform", state.name);
+                let message = format!("{} is Pulumi's, and this command is for Terraform states", state.name);
                 Err(Failure::new(Kind::Usage, message))
             }
         }
@@ -149,6 +148,6 @@ pub(crate) fn family_of(location: &StateLocation) -> Option<Family> {
 
 /// That a state is Pulumi's where one of Terraform is needed.
 pub(crate) fn not_theirs(name: &str, command: &str, hint: &str) -> Failure {
-    let message = format!("{name} is Pulumi's, and `{command}` is for states of Terraform");
+    let message = format!("{name} is Pulumi's, and `{command}` is for Terraform states");
     Failure::new(Kind::Usage, message).hint(hint)
 }

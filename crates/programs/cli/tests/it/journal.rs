@@ -243,7 +243,7 @@ fn says_where_an_entry_cannot_be_read() {
     let (file, path) = beside(&cut[..cut.len() - 30]);
     let run = groundstate(&["journal", "replay", &file.path, &path]);
     assert_eq!(run.code, 0);
-    assert!(run.stderr.contains("in line 8 is cut off"), "{}", run.stderr);
+    assert!(run.stderr.contains("on line 8 is cut off"), "{}", run.stderr);
 }
 
 #[test]

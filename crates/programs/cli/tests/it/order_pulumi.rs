@@ -101,7 +101,7 @@ fn says_why_something_waits() {
          {WEB} (remove) waits for {HANDLER} (delete the old one): web is the parent of handler\n"
     );
     assert_eq!(why("assets", "handler"), expected);
-    let expected = format!("{WEB} does not wait for {ASSETS}, it is the other way round:\n");
+    let expected = format!("{WEB} does not wait for {ASSETS}; {ASSETS} waits for {WEB}:\n");
     assert!(why("web", ASSETS).starts_with(&expected));
     assert!(why("default_6_0_2", "shop-dev").ends_with("they can go at the same time.\n"));
     let json = printed(&["order", "why", &export(), "shop-dev", "assets", "--json"]);

@@ -201,7 +201,7 @@ fn rm_chooses_among_copies_without_identifier() {
         message.contains("1: ") && message.contains("(no identifier, waits for its deletion)"),
         "{message}"
     );
-    assert!(message.contains("`--copy`"), "{message}");
+    assert!(message.contains("`--copy NUMBER`"), "{message}");
     groundstate(&["rm", &file.path, "web", "--copy", "3"]).failed(7);
     let message = groundstate(&["mv", &file.path, "web", "site"]).failed(2);
     assert!(message.contains("groundstate rm --copy") && !message.contains("--id"), "{message}");

@@ -210,7 +210,7 @@ fn a_directory_stands_for_the_family_of_its_file() {
     groundstate(&["undo", directory]).clean();
     assert_eq!(listed(&file), [ROOT, NET, WEB]);
     let refused = groundstate(&["pull", directory]).failed(2);
-    assert!(refused.contains("is Pulumi's, and `pull` is for states of Terraform"), "{refused}");
+    assert!(refused.contains("is Pulumi's, and `pull` is for Terraform states"), "{refused}");
 }
 
 #[test]
@@ -294,7 +294,7 @@ fn says_which_commands_are_for_terraform() {
         &["push", "new.tfstate", &file.path],
     ] {
         let message = groundstate(args).failed(2);
-        assert!(message.contains("is for states of Terraform"), "{message}");
+        assert!(message.contains("Terraform states"), "{message}");
     }
     for args in [
         &["push", &file.path, "webshop-v4-terraform.tfstate", "--force"][..],
@@ -306,7 +306,7 @@ fn says_which_commands_are_for_terraform() {
         &["merge-errored", "webshop-v4-terraform.tfstate", &file.path],
     ] {
         let message = groundstate(args).failed(2);
-        assert!(message.contains("` is for states of Terraform\nhelp: "), "{args:?}: {message}");
+        assert!(message.contains("` is for Terraform states\nhelp: "), "{args:?}: {message}");
     }
     let message = groundstate_with(&["salvage", "-"], shop().as_bytes()).failed(2);
     assert!(message.contains("<stdin> is Pulumi's"), "{message}");

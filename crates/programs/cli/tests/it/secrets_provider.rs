@@ -171,7 +171,7 @@ fn a_change_that_is_killed_between_its_writes_is_ended_by_the_same_command() {
 
     let run = project.prepared(command(&[]), &CHANGE).output().unwrap();
     let told = Run::of(run).clean();
-    assert!(told.contains("The configuration has the key of the state now"), "{told}");
+    assert!(told.contains("The configuration now has the key of the state"), "{told}");
     assert_ne!(text(), before);
     assert!(stored().clean().contains("v1<&>"));
     let (one, other) = {
@@ -193,7 +193,7 @@ fn a_state_follows_the_configuration_that_has_the_provider() {
     let path = project.path().join("bucket/.pulumi/stacks/shop/dev.json");
     fs::write(&path, &old_state).unwrap();
     let told = run(&project, &CHANGE, "test").clean();
-    assert!(told.contains("The state has the key of the configuration now"), "{told}");
+    assert!(told.contains("The state now has the key of the configuration"), "{told}");
     assert_eq!(config(&project), new_config);
     let (one, other) = salts(&project.stored("dev.json"), &new_config);
     assert_eq!(one, other);
@@ -217,7 +217,11 @@ fn readable_secrets_of_a_state_without_a_provider_are_encrypted() {
     };
     let changed = run(&["change-secrets-provider", name, "passphrase", "--backup", "-", "--json"]);
     assert_eq!(changed.code, 0, "{}", changed.stderr);
-    assert!(changed.stderr.contains("the configuration of the stack is not changed"), "{}", changed.stderr);
+    assert!(
+        changed.stderr.contains("the configuration of the stack, by which pulumi encrypts, is not changed"),
+        "{}",
+        changed.stderr
+    );
     let document: Value = serde_json::from_str(&changed.stdout).unwrap();
     assert_eq!(document["changes"][0]["change"], "encrypt");
     let text = fs::read_to_string(&path).unwrap();

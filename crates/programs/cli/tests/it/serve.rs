@@ -205,7 +205,7 @@ fn an_open_address_without_authentication_is_refused_with_the_command_that_mends
     let mut open = command(&[&arguments[..], &["--insecure-no-authentication"]].concat());
     open.env_remove("GROUNDSTATE_LISTEN");
     let server = Server::of(open);
-    assert!(server.said.contains("letting everything in"), "{}", server.said);
+    assert!(server.said.contains("accepting every client"), "{}", server.said);
 }
 
 #[test]

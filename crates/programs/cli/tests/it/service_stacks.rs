@@ -270,7 +270,7 @@ fn stacks_are_made_tagged_renamed_and_removed() {
     assert_eq!(place.run(&["stacks", "tags", &new]).succeeds(), "owner=ana\npulumi:project=shop\n");
 
     let refused = place.run(&["stacks", "remove", ".", "--yes"]).fails_with(6);
-    assert!(refused.contains("which nothing manages any more"), "{refused}");
+    assert!(refused.contains("which nothing would manage any more"), "{refused}");
     let shown = place.run(&["stacks", "rename", ".", "live", "--dry-run"]).succeeds();
     assert!(shown.starts_with("Would rename the stack"), "{shown}");
     place.run(&["stacks", "rename", ".", "live"]).succeeds();

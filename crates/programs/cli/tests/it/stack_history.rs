@@ -179,7 +179,7 @@ fn a_copy_is_shown_and_compared_by_its_id() {
         "the states mean the same\n"
     );
     let many = project.run(&["show", ".", "--at", "history-"]).failed(2);
-    assert!(many.contains("the beginning of 3 snapshots"), "{many}");
+    assert!(many.contains("matches 3 snapshots"), "{many}");
     let none = project.run(&["show", ".", "--at", "2025"]).failed(7);
     assert!(none.contains("`groundstate history` lists them"), "{none}");
     fs::write(history_folder(&project).join("dev-1795406543334947232.checkpoint.json"), "{").unwrap();
@@ -296,7 +296,7 @@ fn a_rollback_that_would_lose_something_is_refused() {
     assert!(lossy.contains("would vanish") && lossy.contains("--yes"), "{lossy}");
     assert!(project.run(&["rollback", ".", "--to", "history-9"]).failed(7).contains("there is no snapshot"));
     let many = project.run(&["rollback", ".", "--to", "history"]).failed(2);
-    assert!(many.contains("the beginning of 3 snapshots"), "{many}");
+    assert!(many.contains("matches 3 snapshots"), "{many}");
     assert_eq!(project.stored("dev.json"), before);
     assert!(is_unlocked(&project));
     assert_eq!(project.run(&["rollback", ".", "--to", IDS[2], "--yes"]).code, 0);
@@ -422,7 +422,7 @@ fn a_push_refuses_what_pulumi_refuses() {
     }
     let refused = project.run(&["push", "state.tfstate", "foreign.json"]).failed(2);
     assert!(
-        refused.contains("is a Pulumi deployment, and state.tfstate is for states of Terraform"),
+        refused.contains("is a Pulumi deployment, but state.tfstate holds Terraform states"),
         "{refused}"
     );
     let missing = project.run(&["push", ".", "foreign.json", "--stack", "nothing"]).failed(3);

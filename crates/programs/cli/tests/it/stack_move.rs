@@ -204,7 +204,11 @@ fn refusals_change_neither_stack() {
         (vec!["web", "--to", &taken.path], 9, "already exists in destination stack"),
         (vec!["web", "--to", &terraform.path], 2, "is not Pulumi's, and what moves is"),
         (vec!["web", "--to", "missing.json"], 3, "missing.json"),
-        (vec!["web", "other", "--include-parents"], 2, "`--include-parents` is for moves to another stack"),
+        (
+            vec!["web", "other", "--include-parents"],
+            2,
+            "`--include-parents` is for moves to another Pulumi stack",
+        ),
     ] {
         let said = groundstate(&[&["mv", file.path.as_str()], &args[..]].concat());
         assert!(
@@ -216,7 +220,7 @@ fn refusals_change_neither_stack() {
     }
     let said =
         groundstate(&["mv", &terraform.path, "a.b", "--to", &file.path, "--include-parents"]).failed(2);
-    assert!(said.contains("these are states of Terraform"), "{said}");
+    assert!(said.contains("these are Terraform states"), "{said}");
     assert_eq!([&file, &other, &terraform, &taken].map(of), before);
 }
 

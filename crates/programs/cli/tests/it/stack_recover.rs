@@ -57,7 +57,7 @@ fn recover_saves_what_a_killed_update_did() {
     assert!(!project.run(&["list", "."]).stdout.contains(MADE));
     let pulled = project.run(&["pull", "."]);
     assert!(
-        pulled.code == 0 && pulled.stderr.contains("`groundstate recover .` stores it"),
+        pulled.code == 0 && pulled.stderr.contains("`groundstate recover .` stores them"),
         "{}",
         pulled.stderr
     );

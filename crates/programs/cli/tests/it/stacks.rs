@@ -96,7 +96,7 @@ fn what_is_no_stack_is_refused_with_the_way_to_one() {
         (vec!["list", "pulumi+https://app.example/x#dev"], 3, "pulumi login https://app.example/x"),
         (vec!["list", "pulumi+file:///no/such/folder#dev"], 3, "does not exist"),
         (vec!["stacks", "list", "terraform.tfstate"], 2, "neither a directory nor the address"),
-        (vec!["workspaces", "list", &project.stack()], 2, "Pulumi has stacks in place of workspaces"),
+        (vec!["workspaces", "list", &project.stack()], 2, "Pulumi has stacks instead"),
     ] {
         let said = project.run(&args);
         assert!(

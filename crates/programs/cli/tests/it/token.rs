@@ -376,7 +376,7 @@ fn a_log_that_was_changed_cut_or_removed_is_not_intact() {
 }
 
 #[test]
-fn a_token_that_could_not_be_printed_is_revoked_again() {
+fn a_token_that_could_not_be_printed_is_revoked() {
     let store = Store::new();
     for (name, line) in [
         ("full", "groundstate token create full --role read --store states > /dev/full"),
@@ -387,8 +387,8 @@ fn a_token_that_could_not_be_printed_is_revoked_again() {
         ),
     ] {
         let run = run_in(store.dir.path(), line);
-        assert!(run.stderr.contains(&format!("the token {name} (")), "{name}: {}", run.stderr);
-        assert!(run.stderr.contains("was revoked again"), "{name}: {}", run.stderr);
+        assert!(run.stderr.contains(&format!("the new token {name} (")), "{name}: {}", run.stderr);
+        assert!(run.stderr.contains("was revoked, because it was not handed over"), "{name}: {}", run.stderr);
         if name == "full" {
             assert_eq!(run.code, 3, "{}", run.stderr);
         }
@@ -402,7 +402,7 @@ fn a_token_that_could_not_be_printed_is_revoked_again() {
 }
 
 #[test]
-fn a_token_whose_entry_cannot_be_stored_is_revoked_again_and_not_printed() {
+fn a_token_whose_entry_cannot_be_stored_is_revoked_and_not_printed() {
     let (store, _) = Store::with_token();
     let batches = store.path().join("audit/batches");
     // A file where batches belong.
@@ -411,7 +411,8 @@ fn a_token_whose_entry_cannot_be_stored_is_revoked_again_and_not_printed() {
     let run = store.run(&["token", "create", "late", "--role", "read"]);
     assert_eq!((run.code, run.stdout.as_str()), (3, ""), "{}", run.stderr);
     assert!(
-        run.stderr.contains("the token late (") && run.stderr.contains("was revoked again"),
+        run.stderr.contains("the new token late (")
+            && run.stderr.contains("was revoked, because it was not handed over"),
         "{}",
         run.stderr
     );

@@ -86,7 +86,7 @@ pub fn delete(
         return Err(DeleteError::NoResource(index));
     }
     let graph = DependencyGraph::new(&snapshot.resources)?;
-    let dependents = graph.only_depend_on(&targets);
+    let dependents = graph.only_depends_on_these(&targets);
     let refuse_protected = |index: usize| {
         let resource = &snapshot.resources[index];
         let urn = resource.urn.clone();

@@ -41,16 +41,16 @@ fn by_program() -> Chain {
     )
 }
 
-fn ring(folder: &Path, patience: Duration) -> KeyRing {
-    let programs = Programs::new().folder(folder).patience(patience);
+fn ring(folder: &Path, timeout: Duration) -> KeyRing {
+    let programs = Programs::new().folder(folder).timeout(timeout);
     KeyRing::new(Arc::new(OsEntropy)).programs(programs)
 }
 
 /// The whole text of an error and its causes.
-async fn refusal(text: &str, patience: Duration) -> String {
+async fn refusal(text: &str, timeout: Duration) -> String {
     let folder = tempfile::tempdir().unwrap();
     script(folder.path(), text);
-    let ring = ring(folder.path(), patience);
+    let ring = ring(folder.path(), timeout);
     let error = ring.seal(&by_program(), STATE, EnvelopeLayout::Compact).await.unwrap_err();
     let mut text = error.to_string();
     let mut cause = std::error::Error::source(&error);

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use groundstate_executor::{Executor, IntentLog, MemoryIntents, PlanNode, RunError};
 use groundstate_ordering::effects::Intent;
 use groundstate_schedule::walk::{Settled, WalkOptions};
-use groundstate_statemgr::{Error, ErrorKind, FullFake, Op, Result, TransientInMemory};
+use groundstate_statemgr::{Error, ErrorKind, InMemoryManager, Op, Result, TransientInMemory};
 use groundstate_states::ObjectStatus;
 
 use crate::planner::{Goal, first_versions, plan, refresh};
@@ -284,7 +284,7 @@ async fn refreshing_and_planning_again_after_success_finds_nothing_to_do() {
 #[tokio::test]
 async fn any_manager_will_do() {
     let world = World::default();
-    let fake = FullFake::new(TransientInMemory::new(Some(first_versions(&world, Goal::E11))), None);
+    let fake = InMemoryManager::new(TransientInMemory::new(Some(first_versions(&world, Goal::E11))), None);
     let manager = Arc::new(fake);
     let client = Client { world: world.clone(), trap: Trap::never() };
     let info = groundstate_statemgr::LockInfo {
@@ -293,12 +293,19 @@ async fn any_manager_will_do() {
     };
     let abandoned = Arc::new(groundstate_statemgr::AbandonedLocks::new());
     let waiting = groundstate_statemgr::Waiting::not_at_all();
-    let guard =
-        groundstate_statemgr::LockGuard::acquire(Arc::<FullFake>::clone(&manager), info, waiting, abandoned)
-            .await
-            .unwrap();
-    let executor =
-        Executor::new(Arc::<FullFake>::clone(&manager), Arc::new(client), Arc::new(MemoryIntents::new()));
+    let guard = groundstate_statemgr::LockGuard::acquire(
+        Arc::<InMemoryManager>::clone(&manager),
+        info,
+        waiting,
+        abandoned,
+    )
+    .await
+    .unwrap();
+    let executor = Executor::new(
+        Arc::<InMemoryManager>::clone(&manager),
+        Arc::new(client),
+        Arc::new(MemoryIntents::new()),
+    );
     let state = groundstate_statemgr::Reader::state(&*manager).unwrap();
     let report =
         executor.run(&guard, &plan(&state, Goal::E11), &WalkOptions::default(), &mut |_| ()).await.unwrap();

@@ -15,7 +15,7 @@ use super::product::Product;
 use super::read::{Change, Plan, Value};
 use super::resolve::Scopes;
 use super::unstated;
-use super::{PlanError, PlanNote, Planned, Unstated};
+use super::{MissingReferences, PlanError, PlanNote, Planned};
 use crate::input::{
     Action, DepRef, Input, InstanceInput, ObjectRecord, PlannedChange, ProviderInput, ReplaceOrder,
     ResourceConfig,
@@ -126,7 +126,7 @@ pub(super) fn deposed_key(text: &str) -> Read<DeposedKey> {
 }
 
 /// The blocks by their addresses, with the provider of each, and the blocks whose references the plan does not hold.
-type Declared = (HashMap<ConfigResource, ProviderConfig>, Vec<(usize, Unstated)>);
+type Declared = (HashMap<ConfigResource, ProviderConfig>, Vec<(usize, MissingReferences)>);
 
 /// Adds the blocks of the configuration.
 fn declare(plan: &Plan, providers: &HashMap<&str, ProviderConfig>, planned: &mut Planned) -> Read<Declared> {
@@ -155,16 +155,16 @@ fn declare(plan: &Plan, providers: &HashMap<&str, ProviderConfig>, planned: &mut
             let mut found = scopes.resolve(number, &block.value, true);
             found.dependencies.remove(&DepRef::Resource(addr.clone()));
             let place = planned.input.resources.len();
-            let mut lacks = |what: Unstated| unstated.push((place, what));
-            found.hidden.into_iter().for_each(|reference| lacks(Unstated::Behind(reference)));
+            let mut lacks = |what: MissingReferences| unstated.push((place, what));
+            found.hidden.into_iter().for_each(|reference| lacks(MissingReferences::Behind(reference)));
             if let Some(reference) = indirect.get(&provider) {
-                lacks(Unstated::OfProvider(reference.clone()));
+                lacks(MissingReferences::OfProvider(reference.clone()));
             }
             if checked.contains(&addr) {
-                lacks(Unstated::Conditions);
+                lacks(MissingReferences::Conditions);
             }
             if triggered.contains(&addr) {
-                lacks(Unstated::Triggers);
+                lacks(MissingReferences::Triggers);
             }
             declared.insert(addr.clone(), provider.clone());
             let mut config = ResourceConfig::new(addr, provider);

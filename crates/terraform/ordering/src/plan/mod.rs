@@ -23,7 +23,7 @@ use crate::options::{Options, Profile};
 use objects::Recorded;
 
 pub use product::Product;
-pub use unstated::Stead;
+pub use unstated::FallbackSource;
 
 /// What a plan says, ready for [`build`](crate::build).
 #[derive(Clone, Debug, Default)]
@@ -48,7 +48,7 @@ pub struct Planned {
 /// References of a resource that a plan does not hold.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
-pub enum Unstated {
+pub enum MissingReferences {
     /// Those of a value that the resource refers to by this reference.
     Behind(String),
     /// Those of a value that the configuration of its provider refers to by this reference.
@@ -59,7 +59,7 @@ pub enum Unstated {
     Triggers,
 }
 
-impl std::fmt::Display for Unstated {
+impl std::fmt::Display for MissingReferences {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Behind(reference) => write!(f, "what {reference} refers to"),
@@ -70,7 +70,7 @@ impl std::fmt::Display for Unstated {
     }
 }
 
-impl std::fmt::Display for Stead {
+impl std::fmt::Display for FallbackSource {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::OwnRecords => "the dependencies that its objects record are used",
@@ -97,14 +97,14 @@ pub struct Cause {
 #[non_exhaustive]
 pub enum PlanNote {
     /// References that the plan does not hold.
-    #[error("the plan does not say {what} ({resource}): {stead}")]
-    Unstated {
+    #[error("the plan does not say {what} ({resource}): {fallback}")]
+    MissingReferences {
         /// The resource that refers.
         resource: ConfigResource,
         /// What refers.
-        what: Unstated,
+        what: MissingReferences,
         /// What is used instead.
-        stead: Stead,
+        fallback: FallbackSource,
     },
     /// A change of an object that the plan's prior state, or the given state, does not have.
     #[error(

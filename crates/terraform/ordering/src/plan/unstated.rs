@@ -8,13 +8,13 @@ use std::collections::{BTreeSet, HashMap};
 use groundstate_dag::CompactGraph;
 use groundstate_states::addr::{ConfigResource, Module, ResourceMode};
 
-use super::{PlanNote, Planned, Unstated};
+use super::{MissingReferences, PlanNote, Planned};
 use crate::input::{DepRef, ResourceConfig};
 
 /// From where the references are taken that a plan does not hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
-pub enum Stead {
+pub enum FallbackSource {
     /// From what the objects of the resource record.
     OwnRecords,
     /// From what all objects record that depend on the data resource, which records nothing itself.
@@ -29,16 +29,16 @@ pub(super) type Records = HashMap<ConfigResource, BTreeSet<ConfigResource>>;
 /// Adds recorded dependencies to the blocks whose references the plan does not hold, and says so.
 ///
 /// A recorded dependency that would close a cycle with what the configuration says today is out of date, and left out.
-pub(super) fn stand_in(planned: &mut Planned, records: &Records, wanted: Vec<(usize, Unstated)>) {
+pub(super) fn stand_in(planned: &mut Planned, records: &Records, wanted: Vec<(usize, MissingReferences)>) {
     let mut candidates: Vec<(usize, ConfigResource)> = Vec::new();
     let mut asked: BTreeSet<usize> = BTreeSet::new();
     for (block, what) in wanted {
         let addr = &planned.input.resources[block].addr;
-        let (stead, found) = of(addr, records);
+        let (fallback, found) = of(addr, records);
         if asked.insert(block) {
             candidates.extend(found.into_iter().map(|other| (block, other)));
         }
-        planned.notes.push(PlanNote::Unstated { resource: addr.clone(), what, stead });
+        planned.notes.push(PlanNote::MissingReferences { resource: addr.clone(), what, fallback });
     }
     for (block, other) in sound(&planned.input.resources, candidates) {
         let dependencies = &mut planned.input.resources[block].dependencies;
@@ -50,13 +50,13 @@ pub(super) fn stand_in(planned: &mut Planned, records: &Records, wanted: Vec<(us
 }
 
 /// What stands in for the references of a resource.
-fn of(addr: &ConfigResource, records: &Records) -> (Stead, BTreeSet<ConfigResource>) {
+fn of(addr: &ConfigResource, records: &Records) -> (FallbackSource, BTreeSet<ConfigResource>) {
     if addr.resource.mode == ResourceMode::Managed {
         return match records.get(addr) {
             Some(found) => {
-                (Stead::OwnRecords, found.iter().filter(|other| *other != addr).cloned().collect())
+                (FallbackSource::OwnRecords, found.iter().filter(|other| *other != addr).cloned().collect())
             }
-            None => (Stead::Nothing, BTreeSet::new()),
+            None => (FallbackSource::Nothing, BTreeSet::new()),
         };
     }
     // Records are transitive, so what the data resource needs is recorded by all that depend on it.
@@ -68,12 +68,12 @@ fn of(addr: &ConfigResource, records: &Records) -> (Stead, BTreeSet<ConfigResour
         });
     }
     match common {
-        None => (Stead::Nothing, BTreeSet::new()),
+        None => (FallbackSource::Nothing, BTreeSet::new()),
         Some(mut common) => {
             common.retain(|other| {
                 other != addr && !records.get(other).is_some_and(|found| found.contains(addr))
             });
-            (Stead::UsersRecords, common)
+            (FallbackSource::UsersRecords, common)
         }
     }
 }

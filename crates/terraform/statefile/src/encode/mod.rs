@@ -122,7 +122,7 @@ pub fn encode_to<W: io::Write>(file: &File, options: &EncodeOptions, out: W) -> 
 /// Whether two states would be stored as the same bytes: the notion of equality that decides about new serials.
 ///
 /// Results of checks and sensitive paths count in sorted order, since some releases store them in random order.
-pub fn states_marshal_equal(a: &State, b: &State) -> bool {
+pub fn encode_equally(a: &State, b: &State) -> bool {
     let bytes = |state: &State| {
         let mut file = File::new(Dialect::OpenTofu, groundstate_states::Lineage::default());
         file.state = state.clone();

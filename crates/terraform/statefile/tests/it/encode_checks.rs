@@ -1,6 +1,6 @@
 //! Results of checks, and paths of sensitive attributes.
 
-use groundstate_statefile::{Code, Dialect, EncodeOptions, File, NoteKind, encode, states_marshal_equal};
+use groundstate_statefile::{Code, Dialect, EncodeOptions, File, NoteKind, encode, encode_equally};
 use groundstate_states::{Lineage, State};
 
 use crate::support::{
@@ -85,8 +85,8 @@ fn results_keep_the_order_they_were_read_in_and_compare_without_it() {
     assert_eq!(checks_again(&ab), ab);
     assert_eq!(checks_again(&ba), ba);
     let state = |results: &str| read(document(&format!(r#""check_results":{results}"#))).state;
-    assert!(states_marshal_equal(&state(&ab), &state(&ba)));
-    assert!(!states_marshal_equal(&state(&ab), &state(&format!("[{}]", one("a")))));
+    assert!(encode_equally(&state(&ab), &state(&ba)));
+    assert!(!encode_equally(&state(&ab), &state(&format!("[{}]", one("a")))));
     let objects = |order: &str| {
         state(&format!(
             r#"[{{"object_kind":"resource","config_addr":"t.n","status":"fail","objects":[{order}]}}]"#
@@ -97,7 +97,7 @@ fn results_keep_the_order_they_were_read_in_and_compare_without_it() {
         r#"{"object_addr":"t.n[1]","status":"pass"}"#,
     );
     let y_and_x = format!("{y},{}", x.replace(r#""a","b""#, r#""b","a""#));
-    assert!(states_marshal_equal(&objects(&format!("{x},{y}")), &objects(&y_and_x)));
+    assert!(encode_equally(&objects(&format!("{x},{y}")), &objects(&y_and_x)));
 }
 
 #[test]
@@ -137,20 +137,17 @@ fn dressed(change: impl FnOnce(&mut File)) -> State {
 #[test]
 fn only_what_is_stored_counts_for_equality() {
     let base = dressed(|_| ());
-    assert!(states_marshal_equal(&base, &base));
-    assert!(states_marshal_equal(
-        &base,
-        &dressed(|file| file.serial = file.serial.next().unwrap_or(file.serial))
-    ));
-    assert!(states_marshal_equal(&base, &dressed(|file| file.lineage = Lineage::new("other"))));
-    assert!(states_marshal_equal(
+    assert!(encode_equally(&base, &base));
+    assert!(encode_equally(&base, &dressed(|file| file.serial = file.serial.next().unwrap_or(file.serial))));
+    assert!(encode_equally(&base, &dressed(|file| file.lineage = Lineage::new("other"))));
+    assert!(encode_equally(
         &base,
         &dressed(|file| {
             file.state.root_mut().set_local_value("l", groundstate_states::Value::Null);
         })
     ));
-    assert!(!states_marshal_equal(&base, &State::new()));
-    assert!(states_marshal_equal(&State::new(), &State::new()));
+    assert!(!encode_equally(&base, &State::new()));
+    assert!(encode_equally(&State::new(), &State::new()));
 }
 
 #[test]
@@ -174,10 +171,10 @@ fn equality_sees_every_stored_member_of_an_object() {
     ] {
         let changed = text.replace(from, to);
         assert_ne!(changed, text);
-        assert!(!states_marshal_equal(&base, &read(with_instances(&changed)).state), "{to}");
+        assert!(!encode_equally(&base, &read(with_instances(&changed)).state), "{to}");
     }
     let spaced = text.replace(r#"{"a":1}"#, r#"{ "a" : 1 }"#);
-    assert!(states_marshal_equal(&base, &read(with_instances(&spaced)).state));
+    assert!(encode_equally(&base, &read(with_instances(&spaced)).state));
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn what_an_upgrade_writes_is_canonical_and_means_the_same() {
         }
         let written = encode(&again, &EncodeOptions::default()).unwrap();
         assert_eq!(String::from_utf8(written), String::from_utf8(encoded), "{}", path.display());
-        assert!(groundstate_statefile::states_marshal_equal(&file.state, &again.state), "{}", path.display());
+        assert!(groundstate_statefile::encode_equally(&file.state, &again.state), "{}", path.display());
     });
 }
 

@@ -47,7 +47,7 @@ pub struct S3Options {
     pub trust_lock: bool,
     /// How long readers wait for a digest that is not that of the state, and how long between two looks: ten seconds and two,
     /// if nothing else is set.
-    pub digest_patience: Option<(Duration, Duration)>,
+    pub digest_timeout: Option<(Duration, Duration)>,
 }
 
 impl S3Options {
@@ -96,8 +96,8 @@ impl S3Options {
 
     /// Sets how long readers wait for a digest, and how long between two looks.
     #[must_use]
-    pub fn digest_patience(mut self, patience: Duration, pause: Duration) -> Self {
-        self.digest_patience = Some((patience, pause));
+    pub fn digest_timeout(mut self, timeout: Duration, pause: Duration) -> Self {
+        self.digest_timeout = Some((timeout, pause));
         self
     }
 }
@@ -241,8 +241,8 @@ impl S3Locks {
     pub(crate) fn digests(&self, store: &ObjectStateStore, table: &DynamoTable) -> Digests {
         let row = Arc::new(DynamoDigest::new(table.clone(), &self.path(store)));
         let digests = Digests::new(row, Arc::clone(&self.context.clock), Arc::clone(&self.context.sleeper));
-        match self.options.digest_patience {
-            Some((patience, pause)) => digests.waiting(patience, pause),
+        match self.options.digest_timeout {
+            Some((timeout, pause)) => digests.waiting(timeout, pause),
             None => digests,
         }
     }

@@ -36,7 +36,7 @@ impl Harness for Databases {
         RUNTIME.block_on(future);
     }
 
-    fn patience(&self) -> Duration {
+    fn timeout(&self) -> Duration {
         Duration::from_secs(300)
     }
 }

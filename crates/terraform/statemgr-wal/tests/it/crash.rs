@@ -21,7 +21,7 @@ impl Knowledge {
     /// Whether the state is the acknowledged one, or the one that was not acknowledged.
     #[track_caller]
     pub(crate) fn check(&self, found: &State, what: &str) {
-        if !groundstate_statefile::states_marshal_equal(found, &self.tried) {
+        if !groundstate_statefile::encode_equally(found, &self.tried) {
             assert_same(found, &self.acknowledged, what);
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use groundstate_common::{FixedClock, SequenceIds, Timestamp};
-use groundstate_statefile::{DecodeOptions, File, decode, states_marshal_equal};
+use groundstate_statefile::{DecodeOptions, File, decode, encode_equally};
 use groundstate_statemgr::{
     LockGrant, Locker, ManagerOptions, Persister, Reader, Refresher, Result, SharedMemory, StateStore,
     Writer, write_and_persist,
@@ -106,5 +106,5 @@ pub(crate) async fn change(
 
 #[track_caller]
 pub(crate) fn assert_same(found: &State, expected: &State, what: &str) {
-    assert!(states_marshal_equal(found, expected), "{what}: {found:#?} is not {expected:#?}");
+    assert!(encode_equally(found, expected), "{what}: {found:#?} is not {expected:#?}");
 }

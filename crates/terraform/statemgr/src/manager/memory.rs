@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use groundstate_statefile::{File, WriterVersion, states_marshal_equal};
+use groundstate_statefile::{File, WriterVersion, encode_equally};
 use groundstate_states::{Lineage, State};
 
 use crate::holder::{FencingToken, LockGrant};
@@ -164,9 +164,7 @@ impl Memory {
 
 /// Whether storing `file` in place of `stored` would change anything but the serial and the writer.
 pub(super) fn says_the_same(file: &File, stored: &File) -> bool {
-    file.lineage == stored.lineage
-        && file.extra == stored.extra
-        && states_marshal_equal(&file.state, &stored.state)
+    file.lineage == stored.lineage && file.extra == stored.extra && encode_equally(&file.state, &stored.state)
 }
 
 /// Whether what is stored is the snapshot that was read or written last, whatever its version is called.

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use groundstate_statefile::states_marshal_equal;
+use groundstate_statefile::encode_equally;
 use groundstate_statefile::{EncodeOptions, WriterVersion, encode};
 use groundstate_statemgr::{
-    Full, FullFake, LockDisabled, ManagerOptions, Migrator, OutputReader, Persisted, Persister, Reader,
-    Result, SharedMemory, SnapshotMeta, StateStore, TransientInMemory, WriteOptions, Writer,
+    Full, InMemoryManager, LockDisabled, ManagerOptions, Migrator, OutputReader, Persisted, Persister,
+    Reader, Result, SharedMemory, SnapshotMeta, StateStore, TransientInMemory, WriteOptions, Writer,
     write_and_persist,
 };
 use groundstate_states::State;
@@ -60,7 +60,7 @@ async fn behaves(manager: &dyn Full) -> Result<()> {
     let mut copy = manager.state().unwrap_or_default();
     copy.ensure_module(&ModuleInstance::parse("module.another").expect("it is an address"));
     assert_ne!(manager.state(), Some(copy));
-    assert!(states_marshal_equal(&current, &manager.state().unwrap_or_default()));
+    assert!(encode_equally(&current, &manager.state().unwrap_or_default()));
 
     let outputs = manager.root_output_values().await?;
     assert_eq!(
@@ -104,7 +104,7 @@ async fn the_manager_passes_as_another_writer() -> Result<()> {
 
 #[tokio::test]
 async fn the_fake_passes() -> Result<()> {
-    behaves(&FullFake::new(TransientInMemory::default(), Some(initial_state()))).await
+    behaves(&InMemoryManager::new(TransientInMemory::default(), Some(initial_state()))).await
 }
 
 #[tokio::test]

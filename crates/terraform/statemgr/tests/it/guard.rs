@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use groundstate_common::FixedClock;
 use groundstate_statemgr::{
-    AbandonedLocks, ErrorKind, Full, LockDisabled, LockGuard, Locker, OnAbandon, Result, SharedMemory,
-    StateStore, UnlockErrorFull, Waiting,
+    AbandonedLocks, ErrorKind, FailingManager, Full, LockDisabled, LockGuard, Locker, OnAbandon, Result,
+    SharedMemory, StateStore, Waiting,
 };
 
 use crate::support::{clock, info, kind, manager};
@@ -83,7 +83,7 @@ async fn work_that_was_paused_with_its_whole_process_learns_whether_the_lock_was
 #[tokio::test]
 async fn a_lock_that_cannot_be_released_can_be_tried_again_or_is_recorded() -> Result<()> {
     let record = Arc::default();
-    let error = acquire(UnlockErrorFull, &record).await?.release().await.unwrap_err();
+    let error = acquire(FailingManager, &record).await?.release().await.unwrap_err();
     assert_eq!(error.error().kind(), ErrorKind::Internal);
     assert_eq!(
         error.to_string(),

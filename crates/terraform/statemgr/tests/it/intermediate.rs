@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use groundstate_common::{Clock, FixedClock, Timestamp};
 use groundstate_statemgr::{
-    DEFAULT_PERSIST_INTERVAL, ErrorKind, IntermediateSnapshots, ManagerOptions, PersistInfo,
-    PersistIntervalError, Persisted, Result, SharedMemory, Storage, UnlockErrorFull, persist_interval,
+    DEFAULT_PERSIST_INTERVAL, ErrorKind, FailingManager, IntermediateSnapshots, ManagerOptions, PersistInfo,
+    PersistIntervalError, Persisted, Result, SharedMemory, Storage, persist_interval,
 };
 
 use crate::support::{Script, clock, kind, manager_with, set_output, state};
@@ -80,7 +80,7 @@ async fn persists_only_when_stopping_without_an_interval() -> Result<()> {
 
 #[tokio::test]
 async fn a_failing_write_stops_the_run() {
-    let snapshots = IntermediateSnapshots::new(Arc::new(UnlockErrorFull), clock(), DEFAULT_PERSIST_INTERVAL);
+    let snapshots = IntermediateSnapshots::new(Arc::new(FailingManager), clock(), DEFAULT_PERSIST_INTERVAL);
     assert_eq!(kind(snapshots.write(&state("1")).await), Some(ErrorKind::Internal));
     assert_eq!(kind(snapshots.mutate(|_| ()).await), Some(ErrorKind::Internal));
 }

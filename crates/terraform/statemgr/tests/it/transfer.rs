@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use groundstate_statemgr::{
-    ErrorKind, FullFake, LockDisabled, Migrated, Migrator, PersistentMeta, Persister, Reader, Refresher,
-    Result, SharedMemory, TransientInMemory, Writer, export, import, migrate, planned_state_update,
-    write_and_persist, write_planned_state_update,
+    ErrorKind, InMemoryManager, LockDisabled, Migrated, Migrator, PersistentMeta, Persister, Reader,
+    Refresher, Result, SharedMemory, TransientInMemory, Writer, export, import, migrate,
+    planned_state_update, write_and_persist, write_planned_state_update,
 };
 use groundstate_states::State;
 
 use crate::support::{file, kind, manager, state, stored};
 
-fn fake(initial: Option<State>) -> FullFake {
-    FullFake::new(TransientInMemory::new(initial), None)
+fn fake(initial: Option<State>) -> InMemoryManager {
+    InMemoryManager::new(TransientInMemory::new(initial), None)
 }
 
 #[tokio::test]

@@ -24,7 +24,7 @@ use crate::session::state_error::StateError;
 
 pub(crate) fn mv_to(args: &MvArgs, from: StateLocation, other: StateLocation) -> Result {
     if args.compat {
-        return Err(Failure::new(Kind::Usage, "`--compat` is for states of Terraform"));
+        return Err(Failure::new(Kind::Usage, "`--compat` is for Terraform states"));
     }
     if args.to.is_some() {
         let message = "Pulumi resources keep their names when they move to another stack";

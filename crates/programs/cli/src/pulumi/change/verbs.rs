@@ -122,7 +122,7 @@ fn undeletable(error: &DeleteError) -> Failure {
 /// Gives a resource another name.
 pub(crate) fn mv(args: &MvArgs, found: StateLocation) -> Result {
     if args.compat {
-        return Err(Failure::new(Kind::Usage, "`--compat` is for states of Terraform"));
+        return Err(Failure::new(Kind::Usage, "`--compat` is for Terraform states"));
     }
     run(found, &args.change, "state-mv", Soundness::Needed, |snapshot, subject| {
         let name = subject.name;
