@@ -201,12 +201,11 @@ impl BlobUrl {
 
 /// The address without query, fragment and user.
 fn harmless(text: &str) -> String {
-    let place = text.split(['?', '#']).next().unwrap_or_default();
-    match (place.split_once("://"), place.rfind('@')) {
-        (_, None) => place.to_owned(),
-        (Some((scheme, _)), Some(at)) => format!("{scheme}://{}", place.get(at + 1..).unwrap_or_default()),
-        (None, Some(at)) => place.get(at + 1..).unwrap_or_default().to_owned(),
-    }
+    let (scheme, rest) = text.split_once("://").map_or(("", text), |(scheme, rest)| (scheme, rest));
+    // A password may have `?` and `#` in it, so the user ends before the rest does.
+    let place = rest.rfind('@').and_then(|at| rest.get(at + 1..)).unwrap_or(rest);
+    let place = place.split(['?', '#']).next().unwrap_or_default();
+    if scheme.is_empty() { place.to_owned() } else { format!("{scheme}://{place}") }
 }
 
 /// Replaces `%41` by what it stands for; `+` stands for itself.
@@ -268,6 +267,9 @@ mod tests {
             ("b/k?secret_key=hush", "no scheme"),
             ("ftp://hush@b/k", "scheme is not"),
             ("s3://hush:hush@b/k?token=hush", "user name"),
+            ("s3://user:hush#hush@b/k", "%23"),
+            ("s3://user:hush?hush@b/k", "without a value"),
+            ("hush:hush#hush@b/k", "no scheme"),
             ("s3://b/k?hush", "without a value"),
             ("s3://b/k?token=hush%", "percent-encoded"),
             ("s3://b/k?token=hush#", "%23"),

@@ -1,15 +1,17 @@
 //! One request and its reply.
 
+use std::fmt;
 use std::time::Duration;
 
 use bytes::Bytes;
 use groundstate_blobs::{Error, ErrorKind, Op, Result};
-use groundstate_http_client::{DeadlineExceeded, NotSent, TooLarge, cause_of, collect};
+use groundstate_http_client::{DeadlineExceeded, NotSent, TooLarge, cause_of, collect, host_of};
 use http::header::{CONTENT_LENGTH, HeaderName, HeaderValue};
 use http::{HeaderMap, Method};
 use object_store::client::{HttpError, HttpErrorKind, HttpRequest, HttpResponseBody, HttpService};
 
 use super::http_options::{Expected, SMALL_LIMIT};
+use super::secrets::is_secret_header;
 use super::transport::Transport;
 use super::{address, timestamp};
 
@@ -21,7 +23,7 @@ pub(crate) enum Effect {
 }
 
 /// A request before it is signed.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Request {
     pub(crate) method: Method,
     pub(crate) url: String,
@@ -41,7 +43,7 @@ pub(crate) struct Request {
 pub(super) struct Confidential;
 
 /// What a service answered, whatever it means.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct Reply {
     /// The status, such as 200.
@@ -82,8 +84,8 @@ impl Request {
     pub(crate) fn header(mut self, name: &str, value: &str) -> Result<Self> {
         let name = HeaderName::from_bytes(name.as_bytes()).map_err(|error| unsendable(name, error))?;
         let mut value = HeaderValue::from_str(value).map_err(|error| unsendable(name.as_str(), error))?;
-        // Keys of customers are headers: the client's own logs leave out what is marked.
-        value.set_sensitive(name.as_str().contains("key"));
+        // Credentials and keys of customers are headers: the client's own logs leave out what is marked.
+        value.set_sensitive(is_secret_header(&name));
         self.headers.insert(name, value);
         Ok(self)
     }
@@ -127,6 +129,26 @@ fn unsendable(what: &str, error: impl std::error::Error + Send + Sync + 'static)
     Error::new(ErrorKind::Invalid, Op::Send, format_args!("the header {what}"))
         .because("its text has characters that no request can have")
         .with_source(error)
+}
+
+impl fmt::Debug for Request {
+    /// Shows neither the path, the query and the headers nor the body.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let url = url::Url::parse(&self.url).ok();
+        f.debug_struct("Request")
+            .field("method", &self.method)
+            .field("host", &url.as_ref().map(host_of))
+            .field("body", &self.body.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Reply {
+    /// Shows the status and the size only: states and keys hold secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { status, body, .. } = self;
+        f.debug_struct("Reply").field("status", status).field("body", &body.len()).finish_non_exhaustive()
+    }
 }
 
 impl Reply {
@@ -241,4 +263,36 @@ impl Wire {
 /// All of a body.
 async fn whole(body: HttpResponseBody) -> Result<Bytes, HttpError> {
     collect(body, |error| HttpError::new(HttpErrorKind::Decode, error)).await
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use http::{HeaderMap, HeaderValue, Method};
+
+    use super::{Reply, Request};
+
+    #[test]
+    fn no_debug_text_has_a_secret_of_a_request_or_its_reply() {
+        let mut request = Request::new(Method::PUT, "https://hush@example.test/hush?sig=hush".to_owned())
+            .body(Bytes::from_static(b"hush"));
+        for name in [
+            "authorization",
+            "x-amz-security-token",
+            "x-ms-copy-source-authorization",
+            "x-identity-header",
+            "x-goog-encryption-key",
+            "x-amz-server-side-encryption-customer-key-md5",
+        ] {
+            request = request.header(name, "hush").unwrap();
+        }
+        assert!(!format!("{:?}", request.headers).contains("hush"), "{:?}", request.headers);
+        let request = request.header("x-ms-version", "hush").unwrap();
+        let text = format!("{request:?}");
+        assert!(text.contains("example.test") && text.contains("PUT") && !text.contains("hush"), "{text}");
+
+        let headers = HeaderMap::from_iter([(http::header::SET_COOKIE, HeaderValue::from_static("hush"))]);
+        let reply = Reply { status: 200, body: Bytes::from_static(b"hush"), headers };
+        assert_eq!(format!("{reply:?}"), "Reply { status: 200, body: 4, .. }");
+    }
 }

@@ -1,7 +1,7 @@
 //! Which requests show a secret to their receiver and to everything on the way.
 
 use http::HeaderMap;
-use http::header::{AUTHORIZATION, CONTENT_TYPE};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName};
 use url::Url;
 
 /// Headers whose values are secrets as they are.
@@ -18,6 +18,11 @@ const HEADERS: [&str; 8] = [
 
 /// Parameters of queries that are secrets: signatures that can be used again, and tokens.
 const PARAMETERS: [&str; 4] = ["sig", "X-Amz-Security-Token", "WebIdentityToken", "access_token"];
+
+/// Whether the value of a header is a secret: credentials, also those of one request, and keys of customers.
+pub(crate) fn is_secret_header(name: &HeaderName) -> bool {
+    *name == AUTHORIZATION || name.as_str().contains("key") || HEADERS.contains(&name.as_str())
+}
 
 /// Whether a request reveals what could be used again. A signature of one request does not.
 pub(crate) fn carries_secret(url: &Url, headers: &HeaderMap) -> bool {

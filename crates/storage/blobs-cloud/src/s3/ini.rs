@@ -3,19 +3,35 @@
 //! Lines that are no section, property or continuation are ignored, as there.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// A section: the words of its header, and its properties by their names in lower case.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Default, PartialEq, Eq)]
 pub(super) struct Section {
     pub(super) header: Vec<String>,
     pub(super) properties: BTreeMap<String, Property>,
 }
 
 /// A value, and the properties that are indented below it, such as those of `s3 =`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub(super) struct Property {
     pub(super) value: String,
     pub(super) nested: BTreeMap<String, String>,
+}
+
+impl fmt::Debug for Section {
+    /// Shows names only: values are keys.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { header, properties } = self;
+        f.debug_struct("Section").field("header", header).field("properties", properties).finish()
+    }
+}
+
+impl fmt::Debug for Property {
+    /// Shows the names below it only.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.nested.keys()).finish()
+    }
 }
 
 /// The sections of a file in their order; the same one may appear twice.
@@ -79,6 +95,14 @@ mod tests {
     use proptest::prelude::*;
 
     use super::sections;
+
+    #[test]
+    fn no_debug_text_has_a_value() {
+        let text = "[default]\naws_secret_access_key = hush\ns3 =\n  token = hush\n";
+        let shown = format!("{:?}", sections(text));
+        assert!(shown.contains("aws_secret_access_key") && shown.contains("token"), "{shown}");
+        assert!(!shown.contains("hush"), "{shown}");
+    }
 
     #[test]
     fn nested_properties_continuations_and_comments_are_read() {
