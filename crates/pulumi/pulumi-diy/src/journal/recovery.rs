@@ -1,5 +1,6 @@
 //! After a crash: what the journal has and the checkpoint lacks.
 
+use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -27,13 +28,23 @@ pub struct RecoveredUpdate {
 }
 
 /// What the journal of a killed update leads to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct JournaledState {
     /// How many entries it has.
     pub entries: usize,
     /// The checkpoint.
     pub document: Bytes,
+}
+
+impl fmt::Debug for JournaledState {
+    /// Shows the size of the checkpoint only: states hold secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JournaledState")
+            .field("entries", &self.entries)
+            .field("document", &self.document.len())
+            .finish()
+    }
 }
 
 impl Stack {

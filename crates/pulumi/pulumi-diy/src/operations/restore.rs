@@ -35,7 +35,8 @@ impl Stack {
     ///
     /// # Errors
     ///
-    /// Those of [`restorable`](Self::restorable) and of [`Writer::save`](crate::Writer::save). Nothing is replaced then.
+    /// Those of [`restorable`](Self::restorable) and of [`Writer::save`](crate::Writer::save). Nothing is replaced then, unless it is
+    /// [`Ambiguous`](ErrorKind::Ambiguous): what is stored is not known then.
     pub async fn restore(&self, copy: &StateCopy, force: bool, guard: Arc<dyn Guard>) -> Result<Saved> {
         let read = self.restorable(copy, force).await?;
         let kept = match copy.source {

@@ -1,5 +1,6 @@
 //! Exports and imports of deployments.
 
+use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -18,7 +19,7 @@ pub struct ImportOptions {
 }
 
 /// What an import would store.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Importable {
     /// The checkpoint.
@@ -35,6 +36,16 @@ pub struct Imported {
     pub saved: Saved,
     /// What was left out or accepted, a sentence each.
     pub warnings: Vec<String>,
+}
+
+impl fmt::Debug for Importable {
+    /// Shows the size of the checkpoint only: states hold secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Importable")
+            .field("document", &self.document.len())
+            .field("warnings", &self.warnings)
+            .finish()
+    }
 }
 
 impl ImportOptions {
@@ -67,7 +78,8 @@ impl Stack {
     ///
     /// # Errors
     ///
-    /// [`Invalid`](ErrorKind::Invalid) for a text that is not a deployment; [`Broken`](ErrorKind::Broken) for resources of another
+    /// [`Invalid`](ErrorKind::Invalid) for a text that is not a deployment; [`Unsupported`](ErrorKind::Unsupported) for a version or a
+    /// feature that is not known; [`Broken`](ErrorKind::Broken) for resources of another
     /// stack and for broken integrity, unless forced.
     pub fn importable(&self, text: &[u8], options: ImportOptions) -> Result<Importable> {
         let invalid = |error: ReadError| {
@@ -113,7 +125,8 @@ impl Stack {
     /// # Errors
     ///
     /// Those of [`importable`](Self::importable); [`NotFound`](ErrorKind::NotFound) for a stack that does not exist, and those
-    /// of [`Writer::save`](crate::Writer::save). Nothing is written then.
+    /// of [`Writer::save`](crate::Writer::save). Nothing is written then, unless it is [`Ambiguous`](ErrorKind::Ambiguous): what is
+    /// stored is not known then.
     pub async fn import(
         &self,
         text: &[u8],

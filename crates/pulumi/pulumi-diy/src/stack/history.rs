@@ -53,7 +53,6 @@ impl fmt::Debug for Update {
 }
 
 /// An update in the history of a stack.
-#[derive(Debug)]
 #[non_exhaustive]
 pub struct HistoryEntry {
     /// Its number, by order of time from 1. It changes when older entries are removed.
@@ -66,6 +65,19 @@ pub struct HistoryEntry {
     pub update: Result<Update>,
     /// The whole text of the file, with what is not understood; empty if it cannot be unpacked.
     pub text: Bytes,
+}
+
+impl fmt::Debug for HistoryEntry {
+    /// Shows the size of the text only: states hold secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HistoryEntry")
+            .field("number", &self.number)
+            .field("key", &self.key)
+            .field("checkpoint", &self.checkpoint)
+            .field("update", &self.update)
+            .field("text", &self.text.len())
+            .finish()
+    }
 }
 
 /// A page of the history, the newest entry first.

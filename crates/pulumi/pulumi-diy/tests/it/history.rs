@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use groundstate_conformance::{Fault, FaultyBlobs};
 use groundstate_pulumi_diy::blobs::MemoryBlobs;
-use groundstate_pulumi_diy::{Compression, CopySource, ErrorKind, Options, Stack, Unguarded, Update};
+use groundstate_pulumi_diy::{
+    Compression, CopySource, ErrorKind, ImportOptions, Options, Stack, Unguarded, Update,
+};
 
 use crate::support::{Bucket, document, stack};
 
@@ -48,6 +50,19 @@ async fn pages_have_the_newest_first() {
         assert_eq!(history.entries[0].text, text, "the configuration is kept as it is");
         assert!(text.contains(r#""config":{"p:a":{"secure":"x"},"p:n":1.50},"version":0"#), "{text}");
     }
+}
+
+#[tokio::test]
+async fn no_debug_text_has_the_text_of_an_update_or_a_state() {
+    let bucket = Bucket::memory();
+    let stack = bucket.open().await.stack(&stack("s"));
+    run(&stack, "hush").await;
+    let history = stack.history(1, 1).await.unwrap();
+    let shown = format!("{history:?}");
+    assert!(history.entries[0].text.len() > 100 && !shown.contains("config"), "{shown}");
+    let importable = stack.importable(document("hush").as_bytes(), ImportOptions::default());
+    let shown = format!("{:?}", importable.unwrap());
+    assert!(shown.starts_with("Importable { document: ") && !shown.contains("hush"), "{shown}");
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! The one who may append: each step is an object with the next number.
 
+use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::frame::FrameKind;
@@ -40,12 +41,23 @@ struct State {
 }
 
 /// An object on its way.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 struct Attempt {
     tip: Tip,
     bytes: Vec<u8>,
     /// The batches in it, with how many records each has.
     shares: Vec<(u64, u64)>,
+}
+
+impl fmt::Debug for Attempt {
+    /// Shows the size of the object only: states hold secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Attempt")
+            .field("tip", &self.tip)
+            .field("bytes", &self.bytes.len())
+            .field("shares", &self.shares)
+            .finish()
+    }
 }
 
 impl BlobWriter {

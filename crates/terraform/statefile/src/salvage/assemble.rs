@@ -1,6 +1,7 @@
 //! A new document from the pieces, without those that no reader would take.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
 use std::ops::Range;
 
 use groundstate_states::addr::AbsResource;
@@ -30,11 +31,18 @@ enum Owner {
 }
 
 /// A document made of pieces.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Draft {
     text: Vec<u8>,
     /// Where the text of each piece begins.
     owners: Vec<(usize, Owner)>,
+}
+
+impl fmt::Debug for Draft {
+    /// Shows the size of the text only: states hold secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Draft").field("text", &self.text.len()).field("owners", &self.owners).finish()
+    }
 }
 
 /// Builds the state, and adds to the gaps what has to be left out of it.

@@ -10,6 +10,8 @@ mod objects;
 mod plan;
 mod upgrade;
 
+use std::fmt;
+
 use bytes::Bytes;
 use groundstate_blobs::Key;
 
@@ -70,10 +72,16 @@ pub struct Relocation {
 }
 
 /// The checkpoint under the new name.
-#[derive(Debug)]
 struct NewCheckpoint {
     key: Key,
     bytes: Bytes,
+}
+
+impl fmt::Debug for NewCheckpoint {
+    /// Shows the size of the checkpoint only: states hold secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NewCheckpoint").field("key", &self.key).field("bytes", &self.bytes.len()).finish()
+    }
 }
 
 /// An object that belongs to a stack, with its name before and after.

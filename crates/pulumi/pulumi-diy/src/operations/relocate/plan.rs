@@ -26,7 +26,8 @@ impl Stack {
     ///
     /// # Errors
     ///
-    /// [`NotFound`](ErrorKind::NotFound); [`Exists`](ErrorKind::Exists) if the name is taken;
+    /// [`NotFound`](ErrorKind::NotFound); [`Exists`](ErrorKind::Exists) if the name is taken; [`Invalid`](ErrorKind::Invalid) if the
+    /// target is the stack itself, or if the source is to be kept within one bucket;
     /// [`Changed`](ErrorKind::Changed) while the journal of a killed update waits, while another move of this stack has begun, and if a
     /// move was killed and both stacks have changed since; [`Corrupt`](ErrorKind::Corrupt) and [`Broken`](ErrorKind::Broken) for a
     /// checkpoint that cannot be rewritten; those of requests.
