@@ -4,6 +4,7 @@ use groundstate_pulumi_protocol::{
     AppendVersion, AppendedVersion, DocumentError, JsonText, StackCall, UpdateInfo, encode,
 };
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use crate::{ErrorKind, Op, Result, ServiceStack};
 
@@ -29,37 +30,56 @@ struct Page {
     updates: Option<Vec<JsonText>>,
 }
 
-/// What services say beyond what the CLI reads.
+/// What services say beyond what the CLI reads. A member that cannot be read is said by `update`, which has it too.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Beyond {
-    version: Option<u64>,
+    version: Given<u64>,
     #[serde(rename = "updateID")]
-    update_id: Option<String>,
-    requested_by: Option<User>,
+    update_id: Given<String>,
+    requested_by: Given<User>,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 struct User {
-    #[serde(default)]
-    name: String,
-    #[serde(default)]
-    github_login: String,
+    name: Given<String>,
+    github_login: Given<String>,
+}
+
+/// A member of any type, which hides no other if it is not of its own.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Given<T> {
+    Read(T),
+    Odd(IgnoredAny),
+}
+
+impl<T> Default for Given<T> {
+    fn default() -> Self {
+        Self::Odd(IgnoredAny)
+    }
+}
+
+impl<T> Given<T> {
+    fn ok(self) -> Option<T> {
+        match self {
+            Self::Read(value) => Some(value),
+            Self::Odd(_) => None,
+        }
+    }
 }
 
 impl HistoryEntry {
     fn new(text: JsonText) -> Self {
         let beyond: Beyond = text.read().unwrap_or_default();
-        let author = beyond.requested_by.map(|user| match user.github_login.is_empty() {
-            true => user.name,
-            false => user.github_login,
-        });
+        let user = beyond.requested_by.ok().unwrap_or_default();
+        let mut names = [user.github_login, user.name].into_iter().filter_map(Given::ok);
         Self {
             update: text.read(),
-            version: beyond.version,
-            update_id: beyond.update_id,
-            author: author.filter(|author| !author.is_empty()),
+            version: beyond.version.ok(),
+            update_id: beyond.update_id.ok(),
+            author: names.find(|name| !name.is_empty()),
             text,
         }
     }

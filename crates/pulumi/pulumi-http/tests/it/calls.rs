@@ -99,6 +99,24 @@ async fn a_history_keeps_entries_of_kinds_that_are_not_known() {
 }
 
 #[tokio::test]
+async fn one_odd_member_of_an_entry_hides_no_other() {
+    let server = Recorder::start(Answer::new(200).body(
+        r#"{"updates":[
+            {"kind":"update","result":"succeeded","version":3,"updateID":"u-3","requestedBy":{"name":"Ana","githubLogin":null}},
+            {"kind":"update","result":"succeeded","version":2,"updateID":null,"requestedBy":{"name":7,"githubLogin":"ana"}},
+            {"kind":"update","result":"succeeded","version":"1","updateID":"u-1","requestedBy":"ana"}]}"#,
+    ));
+    let entries = stack(&server).history(1, 10).await.unwrap();
+    let seen =
+        entries.iter().map(|entry| (entry.version, entry.update_id.as_deref(), entry.author.as_deref()));
+    let expected =
+        [(Some(3), Some("u-3"), Some("Ana")), (Some(2), None, Some("ana")), (None, Some("u-1"), None)];
+    assert_eq!(seen.collect::<Vec<_>>(), expected);
+    let is_read = entries.iter().map(|entry| entry.update.is_ok());
+    assert_eq!(is_read.collect::<Vec<_>>(), [true, false, false], "what cannot be read is said");
+}
+
+#[tokio::test]
 async fn refusals_are_told_apart() {
     for (status, message, expected) in [
         (401, "no", ErrorKind::NotLoggedIn),
