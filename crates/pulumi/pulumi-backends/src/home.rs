@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use groundstate_blobs::{Error, ErrorKind, Op, Result};
 use groundstate_common::hex;
 use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use sha1::{Digest, Sha1};
 
 use crate::project::Project;
@@ -27,6 +27,11 @@ pub(crate) struct Logins {
     pub(crate) current: String,
     #[serde(default)]
     accounts: Option<BTreeMap<String, IgnoredAny>>,
+}
+
+/// Whether `credentials.json` is encrypted.
+#[derive(Deserialize)]
+struct Envelope {
     #[serde(default, rename = "$pulumiSecureStore")]
     encrypted: Option<IgnoredAny>,
 }
@@ -56,33 +61,32 @@ impl PulumiHome {
         Self { credentials: given("PULUMI_CREDENTIALS_PATH").or_else(|| folder.clone()), folder }
     }
 
-    /// The text of `credentials.json`, with tokens in it; none before the first login.
-    #[cfg(feature = "service")]
-    pub(crate) fn credentials_text(&self) -> Result<Option<String>> {
-        let path = self.credentials.as_ref().map(|folder| folder.join("credentials.json"));
-        path.map_or(Ok(None), |path| small_file::text(&path))
-    }
-
     /// The stored logins; none before the first login.
     pub(crate) fn logins(&self) -> Result<Logins> {
+        self.credentials()
+    }
+
+    /// What `credentials.json` has, which may be tokens; the default before the first login.
+    pub(crate) fn credentials<T: Default + DeserializeOwned>(&self) -> Result<T> {
         let Some(path) = self.credentials.as_ref().map(|folder| folder.join("credentials.json")) else {
-            return Ok(Logins::default());
+            return Ok(T::default());
         };
-        let Some(text) = small_file::text(&path)? else { return Ok(Logins::default()) };
+        let Some(text) = small_file::text(&path)? else { return Ok(T::default()) };
         let wrong = |why: String| {
             Error::new(ErrorKind::Corrupt, Op::Other("use the stored login in"), path.display())
                 .because(why)
                 .next_step("set PULUMI_BACKEND_URL, or log in again with `pulumi login URL`")
         };
         if text.trim().is_empty() {
-            return Ok(Logins::default());
+            return Ok(T::default());
         }
-        let logins: Logins = serde_json::from_str(&text)
-            .map_err(|error| wrong(format!("it is not JSON of logins at line {}", error.line())))?;
-        if logins.encrypted.is_some() {
+        let unread =
+            |error: serde_json::Error| wrong(format!("it is not JSON of logins at line {}", error.line()));
+        let envelope: Envelope = serde_json::from_str(&text).map_err(unread)?;
+        if envelope.encrypted.is_some() {
             return Err(wrong("Pulumi has encrypted it with a key of the system's store".to_owned()));
         }
-        Ok(logins)
+        serde_json::from_str(&text).map_err(unread)
     }
 
     /// Where the selection of a project is kept: the file name has the SHA-1 of the path of the project file.

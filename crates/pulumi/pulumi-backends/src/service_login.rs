@@ -35,18 +35,18 @@ pub enum ServiceLoginError {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Stored {
-    current: String,
+    current: Option<String>,
     #[serde(rename = "accessTokens")]
-    tokens: Option<BTreeMap<String, String>>,
-    accounts: Option<BTreeMap<String, Account>>,
+    tokens: Option<BTreeMap<String, Option<String>>>,
+    accounts: Option<BTreeMap<String, Option<Account>>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Account {
     #[serde(rename = "accessToken")]
-    token: String,
-    insecure: bool,
+    token: Option<String>,
+    insecure: Option<bool>,
 }
 
 /// The login to an address.
@@ -103,30 +103,29 @@ fn login(
 ) -> Result<Option<Login>, ServiceLoginError> {
     let given = |name: &str| variable(name).filter(|text| !text.is_empty());
     let (from_variable, backend) = (given("PULUMI_ACCESS_TOKEN"), given("PULUMI_BACKEND_URL"));
-    let text = match home.credentials_text() {
-        Ok(text) => text.unwrap_or_default(),
+    let stored: Stored = match home.credentials() {
+        Ok(stored) => stored,
         // Where variables say both, no stored login is needed.
         Err(_) if from_variable.is_some() && backend.as_deref().is_some_and(|backend| url.is(backend)) => {
-            String::new()
+            Stored::default()
         }
         Err(error) => return Err(error.into()),
     };
-    // What is no JSON of logins is said where the login is read for the backend; here it has no token.
-    let stored: Stored = serde_json::from_str(&text).unwrap_or_default();
+    let current = stored.current.unwrap_or_default();
     let known = stored.accounts.unwrap_or_default().into_iter().find(|(known, _)| url.is(known));
-    let account = known.map(|(_, account)| account).unwrap_or_default();
-    let insecure = account.insecure;
+    let account = known.and_then(|(_, account)| account).unwrap_or_default();
+    let insecure = account.insecure.unwrap_or_default();
     // The address that the variable's token belongs to.
     let own = match &backend {
         Some(backend) => backend,
-        None if stored.current.is_empty() => ServiceUrl::DEFAULT,
-        None => &stored.current,
+        None if current.is_empty() => ServiceUrl::DEFAULT,
+        None => &current,
     };
     if let Some(token) = from_variable.filter(|_| url.is(own)) {
         return Ok(Some(Login { token, insecure }));
     }
     let of_token = stored.tokens.unwrap_or_default().into_iter().find(|(known, _)| url.is(known));
-    let tokens = [Some(account.token), of_token.map(|(_, token)| token)];
+    let tokens = [account.token, of_token.and_then(|(_, token)| token)];
     let token = tokens.into_iter().flatten().find(|token| !token.is_empty());
     Ok(token.map(|token| Login { token, insecure }))
 }

@@ -59,9 +59,38 @@ async fn a_token_goes_only_to_the_address_of_its_login() {
         ("not JSON", vec![token, ("PULUMI_BACKEND_URL", "HERE")], Some("token hush-variable")),
         ("{}", vec![("PULUMI_BACKEND_URL", "HERE")], None),
         (r#"{"accounts":{"HERE/x":{"accessToken":"hush"}}}"#, vec![], None),
+        (r#"{"current":null,"accounts":{"HERE":null},"accessTokens":{"HERE":null}}"#, vec![], None),
     ] {
         let found = sent("HERE", credentials, &variables).await;
         assert_eq!(found.as_deref(), expected, "{credentials} {variables:?}");
+    }
+}
+
+#[test]
+fn a_damaged_file_of_logins_is_named_and_not_taken_for_no_login() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().display().to_string();
+    let ChosenBackend::Service(choice) = ChosenBackend::of_user("https://a.example").unwrap() else {
+        panic!()
+    };
+    for (text, token) in [
+        ("{\"current\": hush", None),
+        ("{\"accounts\": [\"hush\"]}", None),
+        ("{\"$pulumiSecureStore\": 1, \"data\": \"hush\"}", None),
+        // Without PULUMI_BACKEND_URL the file says which service the token is for.
+        ("hush", Some("hush-variable")),
+    ] {
+        std::fs::write(folder.path().join("credentials.json"), text).unwrap();
+        let variable = |name: &str| match name {
+            "PULUMI_HOME" => Some(home.clone()),
+            "PULUMI_ACCESS_TOKEN" => token.map(str::to_owned),
+            _ => None,
+        };
+        let clock = Arc::new(FixedClock::new(Timestamp::UNIX_EPOCH));
+        let error = choice.open(&PulumiHome::of(&variable), &variable, clock).unwrap_err();
+        assert!(matches!(error, ServiceLoginError::Login(_)), "{error}");
+        assert!(error.to_string().contains("credentials.json"), "{error}");
+        assert!(!format!("{error} {error:?}").contains("hush"), "{error}");
     }
 }
 
