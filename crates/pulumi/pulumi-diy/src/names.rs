@@ -5,6 +5,12 @@ use groundstate_pulumi_snapshot::stack_name;
 
 use crate::Compression;
 
+/// Whether a file is called as checkpoints are, whatever the name of the stack.
+pub(crate) fn is_checkpoint_file(file: &str) -> bool {
+    let name = Compression::strip(file);
+    [".json", ".yaml", ".yml"].into_iter().any(|ending| name.ends_with(ending))
+}
+
 /// The stack whose checkpoint a file is called after. Copies, tags and leftovers are not called so.
 pub(crate) fn stack_of_file(file: &str) -> Option<StackName> {
     let name = Compression::strip(file);

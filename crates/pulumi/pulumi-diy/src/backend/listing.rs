@@ -8,7 +8,7 @@ use groundstate_common::Timestamp;
 use groundstate_pulumi_snapshot::{ProjectName, project_name};
 
 use super::{Backend, folder, objects};
-use crate::names::stack_of_file;
+use crate::names::{is_checkpoint_file, stack_of_file};
 use crate::stack::Checkpoint;
 use crate::{Layout, Result, StackRef, Warning};
 
@@ -89,6 +89,30 @@ impl Backend {
     /// Those of requests.
     pub async fn stack_names(&self, filter: &StackFilter) -> Result<Vec<StackRef>> {
         Ok(self.checkpoints(filter).await?.into_iter().map(|(name, _)| name).collect())
+    }
+
+    /// The keys that are called as checkpoints are and are those of no stack, because the name of the project or the stack in them is
+    /// not a valid one. No list has them, and no move takes them along.
+    ///
+    /// # Errors
+    ///
+    /// Those of requests.
+    pub async fn unlisted_checkpoints(&self) -> Result<Vec<String>> {
+        let (files, is_listed): (_, fn(&str) -> bool) = match self.layout() {
+            Layout::Legacy => (folder(&**self.store(), Layout::STACKS).await?.objects, |key| {
+                flat_stack_of_key(key).is_some()
+            }),
+            Layout::Projects => {
+                (objects(&**self.store(), Layout::STACKS).await?, |key| stack_of_key(key).is_some())
+            }
+        };
+        let folders = if self.layout() == Layout::Legacy { 0 } else { 1 };
+        let is_checkpoint = |key: &str| {
+            let file = key.strip_prefix(Layout::STACKS);
+            file.is_some_and(|file| file.matches('/').count() == folders && is_checkpoint_file(file))
+        };
+        let names = files.into_iter().map(|listed| listed.name);
+        Ok(names.filter(|name| is_checkpoint(name) && !is_listed(name)).collect())
     }
 
     /// The names of stacks in the order of the list, each once, with all that are checkpoints of it.

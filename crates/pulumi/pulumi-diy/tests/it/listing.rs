@@ -66,6 +66,26 @@ async fn each_stack_is_listed_once_and_nothing_else_is() {
 }
 
 #[tokio::test]
+async fn checkpoints_that_no_list_has_are_told() {
+    for bucket in Bucket::both() {
+        let backend = bucket.open().await;
+        for file in [
+            "p/s.json",
+            "p/s.json.bak",
+            "p/\u{fc}.json",
+            "a b/s.json.gz",
+            "a b/s.pulumi-tags",
+            "q/deep/er.json",
+        ] {
+            bucket.put(&format!(".pulumi/stacks/{file}"), document("x")).await;
+        }
+        assert_eq!(names(&backend, &StackFilter::default()).await, ["organization/p/s"]);
+        let expected = [".pulumi/stacks/a b/s.json.gz", ".pulumi/stacks/p/\u{fc}.json"];
+        assert_eq!(backend.unlisted_checkpoints().await.unwrap(), expected);
+    }
+}
+
+#[tokio::test]
 async fn stacks_without_projects_are_listed() {
     for bucket in Bucket::both() {
         for file in ["b.json.gz", "a.json", "a.json.bak", "p/s.json"] {
@@ -73,6 +93,8 @@ async fn stacks_without_projects_are_listed() {
         }
         let backend = bucket.open_with(Options::default().allow_legacy()).await.unwrap();
         assert_eq!(names(&backend, &StackFilter::default()).await, ["a", "b"]);
+        bucket.put(".pulumi/stacks/a b.json", document("x")).await;
+        assert_eq!(backend.unlisted_checkpoints().await.unwrap(), [".pulumi/stacks/a b.json"]);
         assert!(backend.projects().await.unwrap().is_empty());
     }
 }
