@@ -1,6 +1,7 @@
 //! The file of passwords that all clients of PostgreSQL share.
 
 use std::fs;
+use std::io;
 use std::path::Path;
 
 /// A password.
@@ -11,12 +12,12 @@ pub(crate) struct Password {
 }
 
 /// The password for a connection, if the file has one and its owner alone may read it.
-pub(crate) fn password(file: &Path, connection: [&str; 4]) -> Option<Password> {
-    let text = fs::read_to_string(file).ok()?;
+pub(crate) fn password(file: &Path, connection: [&str; 4]) -> io::Result<Option<Password>> {
+    let text = fs::read_to_string(file)?;
     if is_open_to_others(file) {
-        return None;
+        return Ok(None);
     }
-    text.lines().find_map(|line| password_in(line, connection))
+    Ok(text.lines().find_map(|line| password_in(line, connection)))
 }
 
 /// Whether others than its owner may read a file.

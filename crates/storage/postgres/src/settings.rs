@@ -291,8 +291,8 @@ impl Settings {
         options.trim_start().to_owned()
     }
 
-    /// The password, which may be in a file. A file that others may read is not used: by custom without a word where it is
-    /// the one in the home directory, with an error where it was named.
+    /// The password, which may be in a file. A file that cannot be read, or that others may read, is not used: by custom without a
+    /// word where it is the one in the home directory, with an error where it was named.
     fn password(&self) -> Result<Option<Password>> {
         if let Some(password) = self.word("password") {
             return Ok(Some(Password { text: password.to_owned(), is_for_host: self.has_own_password }));
@@ -307,8 +307,16 @@ impl Settings {
                     .because("others may read it")
                     .next_step(format!("run `{}`", shell_command("chmod 600", &[file]))))
             }
-            (Some(file), _) => Ok(passfile::password(Path::new(file), connection)),
-            (None, Some(home)) => Ok(passfile::password(&Path::new(home).join(".pgpass"), connection)),
+            (Some(file), _) => passfile::password(Path::new(file), connection).map_err(|error| {
+                let target = format!("the password file {}", one_line(file));
+                Error::new(ErrorKind::Invalid, Op::Use, target)
+                    .because("it cannot be read")
+                    .next_step("correct PGPASSFILE or the option passfile, or leave it out")
+                    .with_source(error)
+            }),
+            (None, Some(home)) => {
+                Ok(passfile::password(&Path::new(home).join(".pgpass"), connection).unwrap_or_default())
+            }
             (None, None) => Ok(None),
         }
     }

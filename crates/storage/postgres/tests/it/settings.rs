@@ -93,6 +93,24 @@ fn a_password_file_that_others_may_read_is_named() {
     assert!(open().is_ok());
 }
 
+#[test]
+fn a_named_password_file_that_cannot_be_read_is_an_error_and_one_of_the_home_directory_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = folder.path().join("missing").display().to_string();
+    let lookup = |name: &str| (name == "PGPASSFILE").then(|| missing.clone());
+    for settings in [
+        Settings::parse("host=h user=u dbname=d", &[], &lookup).unwrap(),
+        settings(&format!("host=h user=u dbname=d passfile='{missing}'")),
+    ] {
+        let error = Pool::open(&settings, 1).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
+        let text = error.to_string();
+        assert!(text.contains(&missing) && text.contains("PGPASSFILE"), "{text}");
+    }
+    let home = |name: &str| (name == "HOME").then(|| missing.clone());
+    assert!(Pool::open(&Settings::parse("host=h user=u dbname=d", &[], &home).unwrap(), 1).is_ok());
+}
+
 #[tokio::test]
 async fn passwords_are_in_no_text() {
     let folder = tempfile::tempdir().unwrap();
