@@ -403,10 +403,15 @@ pub(crate) fn missing(folder: &Path, op: Op, listing: &Listing) -> Error {
     Error::new(ErrorKind::Corrupt, op, folder.display()).because(what)
 }
 
-/// Refuses if the newest writer lives.
+/// Refuses if the newest writer lives, or if that cannot be told because its file cannot be opened.
 fn refuse_living(folder: &Path, newest: u64) -> Result<()> {
     let path = folder.join(names::writer(newest));
-    let Ok(file) = File::open(&path) else { return Ok(()) };
+    let file = match File::open(&path) {
+        Ok(file) => file,
+        // It has just been closed, or another writer has taken over.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(failed(Op::Open, path.display(), error)),
+    };
     match fs2::FileExt::try_lock_shared(&file) {
         Ok(()) => {
             drop(fs2::FileExt::unlock(&file));

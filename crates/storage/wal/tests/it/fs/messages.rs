@@ -164,6 +164,23 @@ fn a_living_writer_is_named_with_its_process() {
     block_on(folder.journal().open(&OpenOptions::new("bob"))).unwrap();
 }
 
+#[cfg(unix)]
+#[test]
+fn a_writer_whose_file_cannot_be_opened_is_not_taken_for_dead() {
+    let folder = Folder::new();
+    let writer = block_on(folder.journal().open(&OpenOptions::new("ann@host"))).unwrap();
+    let names = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+    let of_writer = |path: &std::path::PathBuf| path.to_string_lossy().contains("/writer-");
+    let path = names.filter(of_writer).max().unwrap();
+    // Root may open every file, but no link that leads to itself.
+    fs::remove_file(&path).unwrap();
+    std::os::unix::fs::symlink(&path, &path).unwrap();
+    let error = block_on(folder.journal().open(&OpenOptions::new("bob"))).unwrap_err();
+    assert!(error.to_string().contains(&path.display().to_string()), "{error}");
+    drop(writer);
+    block_on(folder.journal().open(&OpenOptions::new("bob").take_over(true))).unwrap();
+}
+
 #[test]
 fn positions_behind_the_end_and_epochs_that_are_over_are_refused() {
     let folder = Folder::new();
