@@ -16,6 +16,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::op::Op;
 use crate::record::{UpdateRequest, UpdateResult, VersionNote, VersionSource};
 use crate::stack::{Stack, number};
+use crate::traced;
 use crate::update::Update;
 
 const OP: Op = Op::Append;
@@ -117,6 +118,15 @@ impl Stack {
     ///
     /// `Invalid` for a key that is empty or too long, for what is no export and for a stack in a bucket, `Running`, and those of the store.
     pub async fn append(&self, old: &OldVersion, by: &str) -> Result<AppendedVersion> {
+        Box::pin(traced::on_stack(OP, self, async {
+            let appended = self.appending(old, by).await?;
+            traced::version(appended.version);
+            Ok(appended)
+        }))
+        .await
+    }
+
+    async fn appending(&self, old: &OldVersion, by: &str) -> Result<AppendedVersion> {
         if old.key.is_empty() || old.key.len() > LONGEST_KEY {
             let failure = self.error(ErrorKind::Invalid, OP);
             return Err(failure.because("the key of the version has to have 1 to 256 bytes"));

@@ -10,6 +10,7 @@ use crate::op::Op;
 use crate::record::{Holder, PreviewRecord, UpdateResult, VersionNote};
 use crate::stack::holder;
 use crate::start::UNSTARTED;
+use crate::traced;
 use crate::update::{Update, UpdateStatus};
 
 impl Update {
@@ -19,6 +20,10 @@ impl Update {
     ///
     /// `LeaseLost`, `Conflict` if it has ended in another way, and those of the store.
     pub async fn complete(&self, token: &LeaseToken, result: UpdateResult) -> Result<()> {
+        Box::pin(traced::on_update(Op::Complete, self, self.completing(token, result))).await
+    }
+
+    async fn completing(&self, token: &LeaseToken, result: UpdateResult) -> Result<()> {
         const OP: Op = Op::Complete;
         let end = |preview: &mut PreviewRecord| {
             if preview.result.is_some() && token.is(&preview.token) {

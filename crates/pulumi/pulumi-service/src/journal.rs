@@ -17,6 +17,7 @@ use crate::lease::LeaseToken;
 use crate::op::Op;
 use crate::record::VersionNote;
 use crate::stack::Stack;
+use crate::traced;
 use crate::update::Update;
 
 const OP: Op = Op::Save;
@@ -73,6 +74,10 @@ impl Update {
     /// `Invalid` if one of them is no entry or speaks of what is not there; `Conflict` if another entry has its number. Nothing of the batch is
     /// stored then. `LeaseLost`, and those of the store.
     pub async fn append(&self, token: &LeaseToken, entries: &[&[u8]]) -> Result<()> {
+        Box::pin(traced::on_update(OP, self, self.appending(token, entries))).await
+    }
+
+    async fn appending(&self, token: &LeaseToken, entries: &[&[u8]]) -> Result<()> {
         let Some(running) = self.admit(OP, token).await? else {
             let failure = self.stack.error(ErrorKind::LeaseLost, OP);
             return Err(failure.because("a preview has no lease, and changes nothing"));

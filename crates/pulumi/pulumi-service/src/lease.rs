@@ -15,6 +15,7 @@ use crate::live::SeenLease;
 use crate::op::Op;
 use crate::record::{Holder, PreviewRecord, Running};
 use crate::stack::holder;
+use crate::traced;
 use crate::update::Update;
 
 /// The shortest and the longest lease that a client may ask for.
@@ -194,6 +195,10 @@ impl Update {
     ///
     /// `LeaseLost`, and those of the store.
     pub async fn renew(&self, token: &LeaseToken, duration: Option<Duration>) -> Result<Timestamp> {
+        Box::pin(traced::on_update(Op::Renew, self, self.renewing(token, duration))).await
+    }
+
+    async fn renewing(&self, token: &LeaseToken, duration: Option<Duration>) -> Result<Timestamp> {
         const OP: Op = Op::Renew;
         let lease = duration.unwrap_or(self.stack.stacks.options().lease).clamp(LEASES.0, LEASES.1);
         let expires = self.stack.stacks.now().checked_add(lease).unwrap_or(Timestamp::MAX);

@@ -72,6 +72,7 @@ mod small;
 mod stack;
 mod stacks;
 mod start;
+mod traced;
 mod update;
 
 pub use groundstate_blobs as blobs;

@@ -14,6 +14,7 @@ use crate::op::Op;
 use crate::path::StackPath;
 use crate::record::{Holder, UpdateResult, VersionNote};
 use crate::stack::Stack;
+use crate::traced;
 
 const OP: Op = Op::Rename;
 /// How long a node has. Another one goes on behind that.
@@ -28,6 +29,10 @@ impl Stack {
     ///
     /// `Exists` for a name that is taken, `Invalid` for another owner, `Running`, and those of the store.
     pub async fn rename(&self, to: &StackPath, by: &str) -> Result<Self> {
+        Box::pin(traced::on_stack(OP, self, self.renaming(to, by))).await
+    }
+
+    async fn renaming(&self, to: &StackPath, by: &str) -> Result<Self> {
         if to.owner() != self.path().owner() {
             return Err(self.error(ErrorKind::Invalid, OP).because("a stack cannot have another owner"));
         }

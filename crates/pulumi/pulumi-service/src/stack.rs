@@ -15,6 +15,7 @@ use crate::path::StackPath;
 use crate::record::{Holder, Running, StackRecord, UpdateRequest, UpdateResult, VersionNote};
 use crate::small::write_json;
 use crate::stacks::Stacks;
+use crate::traced;
 
 /// How often tags are written when others are faster.
 const ATTEMPTS: usize = 8;
@@ -311,6 +312,15 @@ impl Stack {
     ///
     /// `Invalid` for what is no export, `Changed`, `Running`, and those of the store.
     pub async fn import(&self, state: &[u8], expected: Option<&str>, by: &str) -> Result<ImportedState> {
+        Box::pin(traced::on_stack(Op::Import, self, async {
+            let imported = self.importing(state, expected, by).await?;
+            traced::version(imported.version.number);
+            Ok(imported)
+        }))
+        .await
+    }
+
+    async fn importing(&self, state: &[u8], expected: Option<&str>, by: &str) -> Result<ImportedState> {
         const OP: Op = Op::Import;
         let state = deployment::normal(OP, self.path(), state)?;
         let counts = Counts::of(OP, self.path(), &state)?;

@@ -11,6 +11,7 @@ use crate::error::{ErrorKind, Result};
 use crate::lease::{Lease, LeaseToken, StartOptions};
 use crate::op::Op;
 use crate::record::{Holder, PreviewRecord, Running};
+use crate::traced;
 use crate::update::Update;
 
 /// How long an update may wait between its creation and its start.
@@ -28,6 +29,15 @@ impl Update {
     ///
     /// `Running` if another update has the lease, `Conflict` for an update that has ended or stored something, `NotFound`.
     pub async fn start(&self, options: &StartOptions) -> Result<Lease> {
+        Box::pin(traced::on_update(Op::Update, self, async {
+            let lease = self.starting(options).await?;
+            traced::version(lease.version);
+            Ok(lease)
+        }))
+        .await
+    }
+
+    async fn starting(&self, options: &StartOptions) -> Result<Lease> {
         const OP: Op = Op::Update;
         let request = self.request().await?;
         if request.source.is_some() {

@@ -13,3 +13,4 @@ mod retention;
 mod secrets;
 mod stacks;
 mod support;
+mod traced;
