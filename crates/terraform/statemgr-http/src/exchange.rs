@@ -1,5 +1,6 @@
 //! One request and its answer, with redirects followed as far as they may be.
 
+use std::fmt;
 use std::io::Read;
 use std::sync::Arc;
 use std::time::Duration;
@@ -61,11 +62,19 @@ pub(crate) struct Outgoing<'a> {
 }
 
 /// What a server answered, whatever it means.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
     pub(crate) body: Bytes,
     headers: HeaderMap,
+}
+
+impl fmt::Debug for Reply {
+    /// Shows the status and the size only: states hold secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { status, body, .. } = self;
+        f.debug_struct("Reply").field("status", status).field("body", &body.len()).finish_non_exhaustive()
+    }
 }
 
 impl Reply {
@@ -416,6 +425,13 @@ mod tests {
             let error = check_digest(&headers(&[("content-md5", wrong)]), b"", b"").unwrap_err();
             assert!(error.to_string().contains("not a digest"), "{wrong}: {error}");
         }
+    }
+
+    #[test]
+    fn no_debug_text_has_the_state_of_a_reply() {
+        let body = Bytes::from_static(b"hush");
+        let reply = Reply { status: 200, body, headers: headers(&[("set-cookie", "hush")]) };
+        assert_eq!(format!("{reply:?}"), "Reply { status: 200, body: 4, .. }");
     }
 
     #[test]

@@ -20,7 +20,6 @@ pub trait DynamoApi: fmt::Debug + Send + Sync + 'static {
 }
 
 /// What DynamoDB replied.
-#[derive(Debug)]
 #[non_exhaustive]
 pub struct DynamoReply {
     /// The status, such as 200.
@@ -29,6 +28,17 @@ pub struct DynamoReply {
     pub body: Bytes,
     /// How long the service asks to wait before the next request.
     pub retry_after: Option<Duration>,
+}
+
+impl fmt::Debug for DynamoReply {
+    /// Shows the status and the size only.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DynamoReply")
+            .field("status", &self.status)
+            .field("body", &self.body.len())
+            .field("retry_after", &self.retry_after)
+            .finish()
+    }
 }
 
 impl DynamoReply {
