@@ -233,6 +233,7 @@ fn classify(code: &str, status: u16, message: &str, action: Action) -> (ErrorKin
             ErrorKind::BadCiphertext,
             step("check the region and the encryption context, or bring back a backup"),
         ),
+        // KMS has one code for both, and `object_store` signs by a clock of its own, with which no `Date` of an answer can be compared.
         "InvalidSignatureException" if message.contains("expired") || message.contains("not yet current") => {
             (ErrorKind::ClockSkew, step("set the clock of this machine"))
         }

@@ -5,6 +5,7 @@ use std::fmt;
 use async_trait::async_trait;
 use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
+use crc::{CRC_32_ISCSI, Crc};
 use groundstate_blobs_cloud::{GcpIdentity, GcpSettings, Reply};
 use serde::{Deserialize, Deserializer};
 
@@ -290,13 +291,10 @@ fn classify((status, code): (&str, u16), message: &str, op: Op, is_off: bool) ->
     }
 }
 
-/// The checksum of Castagnoli, bit by bit: what is summed is short.
+/// The checksum of Castagnoli.
 fn crc32c(bytes: &[u8]) -> u32 {
-    const POLYNOMIAL: u32 = 0x82f6_3b78;
-    let sum = bytes.iter().fold(u32::MAX, |sum, byte| {
-        (0..8).fold(sum ^ u32::from(*byte), |sum, _| (sum >> 1) ^ (POLYNOMIAL & (sum & 1).wrapping_neg()))
-    });
-    !sum
+    const CASTAGNOLI: Crc<u32> = Crc::<u32>::new(&CRC_32_ISCSI);
+    CASTAGNOLI.checksum(bytes)
 }
 
 #[async_trait]

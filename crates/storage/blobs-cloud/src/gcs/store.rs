@@ -63,6 +63,7 @@ impl Cloud for GcsBlobs {
 
 /// Why there is no token. The clock is what tokens of service accounts most often fail for.
 fn no_token(op: Op, place: &str, error: Error) -> Error {
+    // `object_store` asks for the token, and gives neither the status nor the `Date` of the answer: only its text is here.
     let text = crate::cloud::causes(&error);
     if text.contains("invalid_grant") && (text.contains("short-lived") || text.contains("iat")) {
         let Meaning { kind, why, step } = Meaning::clock_skew(None);

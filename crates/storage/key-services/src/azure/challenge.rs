@@ -1,5 +1,7 @@
 //! Whom a token is for: by the host of the vault, or by what the vault answers to a request without one.
 
+use groundstate_http_client::url::Url;
+
 /// The resource that a token is for, and the tenant that issues it where the vault names one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Audience {
@@ -23,10 +25,9 @@ pub(super) fn audience_of_host(host: &str) -> Option<Audience> {
     Some(Audience { resource: format!("https://{domain}"), tenant: None })
 }
 
+/// Whether a host is this machine, as clients tell it.
 pub(super) fn is_loopback(host: &str) -> bool {
-    host == "localhost"
-        || host.parse::<std::net::Ipv4Addr>().is_ok_and(|ip| ip.is_loopback())
-        || host == "[::1]"
+    Url::parse(&format!("https://{host}")).is_ok_and(|url| groundstate_http_client::is_loopback(&url))
 }
 
 fn is_below(host: &str, domain: &str) -> bool {
@@ -68,7 +69,7 @@ pub(super) fn challenged(header: &str, host: &str) -> Result<Audience, &'static 
 
 #[cfg(test)]
 mod tests {
-    use super::{audience_of_host, challenged};
+    use super::{audience_of_host, challenged, is_loopback};
 
     const CHALLENGE: &str = r#"Bearer authorization="https://login.microsoftonline.com/tenant-1", resource="https://vault.azure.net""#;
 
@@ -96,6 +97,17 @@ mod tests {
             ["", "Basic", "Bearer x", r#"Bearer resource="https://net""#, r#"Bearer resource="http://a.b""#]
         {
             assert!(challenged(header, "v.vault.azure.net").is_err(), "{header}");
+        }
+    }
+
+    #[test]
+    fn this_machine_is_told_as_clients_tell_it() {
+        for host in ["localhost", "localhost.", "vault.localhost", "127.0.0.2", "[::1]", "[::ffff:127.0.0.1]"]
+        {
+            assert!(is_loopback(host), "{host}");
+        }
+        for host in ["localhost.example", "128.0.0.1", "[::2]", "vault.azure.net", ""] {
+            assert!(!is_loopback(host), "{host}");
         }
     }
 
