@@ -26,8 +26,6 @@ pub struct ErrorBody {
 impl ErrorBody {
     /// What the CLI compares the message with, byte for byte, when a stack that has resources is to be removed.
     pub const STILL_HAS_RESOURCES: &str = "Bad Request: Stack still contains resources.";
-    /// What the CLI looks for in the message of a 409 when a stack is created.
-    pub const ALREADY_EXISTS: &str = "already exists";
     /// The message of a 409 when an update starts while another holds the lease.
     pub const UPDATE_IN_PROGRESS: &str = "Conflict: Another update is currently in progress.";
 

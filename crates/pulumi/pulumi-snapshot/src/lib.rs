@@ -93,7 +93,7 @@ pub use snapshot::Snapshot;
 pub use text::{ExtensionRef, ResourceId, SnippetId};
 pub use time::Time;
 pub use type_token::{PROVIDERS_MODULE, ROOT_STACK_TYPE, TypeToken};
-pub use urn::{Shell, Urn, UrnError};
+pub use urn::{Urn, UrnError};
 pub use urn_index::{UrnIndex, UrnNumber};
 
 /// Compiles the examples of the README.

@@ -216,16 +216,6 @@ impl From<CustomTimeouts> for Option<Timeouts> {
 impl HookType {
     /// Before the resource is created.
     pub const BEFORE_CREATE: &'static str = "BeforeCreate";
-    /// After it was created.
-    pub const AFTER_CREATE: &'static str = "AfterCreate";
-    /// Before it is changed.
-    pub const BEFORE_UPDATE: &'static str = "BeforeUpdate";
-    /// After it was changed.
-    pub const AFTER_UPDATE: &'static str = "AfterUpdate";
-    /// Before it is deleted.
-    pub const BEFORE_DELETE: &'static str = "BeforeDelete";
-    /// After it was deleted.
-    pub const AFTER_DELETE: &'static str = "AfterDelete";
     /// When an operation fails.
     pub const ON_ERROR: &'static str = "OnError";
 }

@@ -93,8 +93,6 @@ text_id! {
 }
 
 impl ResourceId {
-    /// The identifier of a provider that could not be configured.
-    pub const UNCONFIGURED: &'static str = "unconfigured";
     /// The identifier in references that forbid default providers.
     pub const DENY_DEFAULT: &'static str = "denydefaultprovider";
 }

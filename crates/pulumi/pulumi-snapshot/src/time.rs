@@ -62,11 +62,6 @@ impl Time {
         // Both constructors begin with an instant, and nothing changes the parts.
         Timestamp::from_unix(self.seconds, self.nanos).unwrap_or(Timestamp::MIN)
     }
-
-    /// Minutes east of UTC.
-    pub fn offset_minutes(&self) -> i16 {
-        self.offset
-    }
 }
 
 /// Where a fraction of more than nine digits is to be cut off, and where it ends.

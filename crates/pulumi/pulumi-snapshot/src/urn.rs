@@ -44,15 +44,6 @@ pub enum UrnError {
     Invalid(Arc<str>),
 }
 
-/// Which shell a URN is quoted for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Shell {
-    /// Single quotes.
-    Posix,
-    /// Double quotes.
-    Windows,
-}
-
 impl Urn {
     /// Checks that the text is a URN.
     ///
@@ -169,14 +160,6 @@ impl Urn {
     #[must_use]
     pub fn below(&self, parent_type: &str) -> Self {
         Self::build(self.stack(), self.project(), parent_type, self.resource_type(), self.name())
-    }
-
-    /// The URN in the quotes of a shell, for messages that show a command.
-    pub fn quoted(&self, shell: Shell) -> String {
-        match shell {
-            Shell::Posix => format!("'{self}'"),
-            Shell::Windows => format!("\"{self}\""),
-        }
     }
 }
 

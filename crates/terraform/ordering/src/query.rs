@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use groundstate_schedule::{Direction, WaitCycle, Waves};
+use groundstate_schedule::{WaitCycle, Waves};
 use groundstate_states::addr::AbsResourceInstance;
 
 use crate::edge::{EdgeReason, Reasons};
@@ -162,17 +162,6 @@ impl OperationGraph {
     ) -> Vec<usize> {
         let kept = crate::select::kept(self.network(), self.nodes(), targets, excludes);
         kept.into_iter().enumerate().filter(|(_, keep)| *keep).map(|(node, _)| node).collect()
-    }
-
-    /// The nodes that wait for this one, directly or not, by number: what cannot run when it fails.
-    ///
-    /// # Panics
-    ///
-    /// When the graph has no such node.
-    #[must_use]
-    pub fn waiting_on(&self, node: usize) -> Vec<usize> {
-        let reached = self.network().reached([node as u32], Direction::Waiters);
-        (0..self.nodes().len()).filter(|&other| other != node && reached[other]).collect()
     }
 
     fn step(&self, from: u32, to: u32, link: Link) -> Step {

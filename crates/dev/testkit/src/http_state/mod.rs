@@ -77,11 +77,6 @@ impl HttpStateServer {
         self.face.rules.lock().basic = Some((user.to_owned(), password.to_owned()));
     }
 
-    /// Accepts only requests with this header.
-    pub fn require_header(&self, name: &str, value: &str) {
-        self.face.rules.lock().header = Some((name.to_owned(), value.to_owned()));
-    }
-
     /// Refuses locks with this status instead of 423.
     pub fn refuse_locks_with(&self, status: u16) {
         self.face.rules.lock().held = Some(status);

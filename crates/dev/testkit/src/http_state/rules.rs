@@ -7,7 +7,6 @@ use crate::http::{Answer, Request};
 #[derive(Default)]
 pub(super) struct Rules {
     pub(super) basic: Option<(String, String)>,
-    pub(super) header: Option<(String, String)>,
     /// The status of a lock that is refused.
     pub(super) held: Option<u16>,
     /// What is sent in place of the holder's document.
@@ -21,16 +20,12 @@ pub(super) struct Rules {
 impl Rules {
     /// The refusal of a request without the credentials that the rules ask for.
     pub(super) fn check(&self, request: &Request) -> Option<Answer> {
-        if let Some((user, password)) = &self.basic {
-            let expected = format!("Basic {}", base64(format!("{user}:{password}").as_bytes()));
-            match request.header("authorization") {
-                None => return Some(Answer::new(401).header("www-authenticate", "Basic realm=\"states\"")),
-                Some(given) if given != expected => return Some(Answer::new(403)),
-                Some(_) => {}
-            }
+        let (user, password) = self.basic.as_ref()?;
+        let expected = format!("Basic {}", base64(format!("{user}:{password}").as_bytes()));
+        match request.header("authorization") {
+            None => Some(Answer::new(401).header("www-authenticate", "Basic realm=\"states\"")),
+            Some(given) => (given != expected).then(|| Answer::new(403)),
         }
-        let (name, value) = self.header.as_ref()?;
-        (request.header(name) != Some(value)).then(|| Answer::new(403))
     }
 
     pub(super) fn has(&self, flaw: HttpFlaw) -> bool {

@@ -89,11 +89,6 @@ impl TestIssuer {
         self.keys.script().instead.push((path.to_owned(), answer));
     }
 
-    /// Answers as it did at first.
-    pub fn answer_well(&self) {
-        self.keys.script().instead.clear();
-    }
-
     /// A token with these claims, signed with the key for this algorithm.
     ///
     /// # Panics
