@@ -40,6 +40,7 @@
 //!   the crate builds for targets that have neither a clock nor a random generator.
 
 mod backoff;
+mod causes;
 mod clock;
 mod entropy;
 mod failure;
@@ -58,6 +59,7 @@ mod text;
 mod timestamp;
 
 pub use backoff::{Backoff, jittered};
+pub use causes::{WithCauses, with_causes};
 pub use clock::{Clock, FixedClock};
 pub use entropy::{Entropy, EntropyError};
 pub use failure::ThreadFailure;
@@ -69,7 +71,7 @@ pub use origin::Origin;
 pub use os::{OsEntropy, OsIds, SystemClock};
 pub use severity::Severity;
 pub use sleeper::Sleeper;
-pub use text::{hex, is_hidden, one_line, push_escaped, shell_command, shell_word, shortened};
+pub use text::{hex, is_hidden, one_line, push_escaped, shell_command, shell_word, shortened, unhex};
 pub use timestamp::{Timestamp, TimestampError};
 
 /// Compiles the examples of the README.

@@ -41,6 +41,26 @@ pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 0xf)]).collect()
 }
 
+/// The bytes that [`hex`] writes so; nothing for another text, also for one with capital letters.
+///
+/// ```
+/// use groundstate_common::unhex;
+///
+/// assert_eq!(unhex("00ab"), Some(vec![0, 0xab]));
+/// assert!(["0", "0g", "AB", "é0"].into_iter().all(|text| unhex(text).is_none()));
+/// ```
+#[must_use]
+pub fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digit = |byte: u8| match byte {
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'a'..=b'f' => Some(byte - b'a' + 10),
+        _ => None,
+    };
+    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+    let bytes = pairs.iter().map(|[high, low]| Some(digit(*high)? << 4 | digit(*low)?));
+    if rest.is_empty() { bytes.collect() } else { None }
+}
+
 /// The text on one line: hidden characters as `\n`, `\r`, `\t`, `\uXXXX` and `\UXXXXXXXX`, as in addresses.
 ///
 /// ```

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use groundstate_common::with_causes;
 use groundstate_pulumi_deployment::{
     DeploymentFile, EncodeError, EncodeOptions, ReadError, Secrets, decode, encode,
 };
@@ -160,12 +161,5 @@ impl JournalSink for StoredJournal {
 
 /// An error with its causes in one text, since only its text goes on to those who wait.
 fn chained(error: &dyn std::error::Error) -> BoxError {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(next) = cause {
-        text.push_str(": ");
-        text.push_str(&next.to_string());
-        cause = next.source();
-    }
-    text.into()
+    with_causes(error).to_string().into()
 }

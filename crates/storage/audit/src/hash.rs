@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use groundstate_common::hex;
+use groundstate_common::{hex, unhex};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest, Sha256};
@@ -39,20 +39,7 @@ impl FromStr for Hash {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         const WRONG: &str = "a hash has 64 lower-case hexadecimal digits";
-        let digit = |byte: u8| match byte {
-            b'0'..=b'9' => Ok(byte - b'0'),
-            b'a'..=b'f' => Ok(byte - b'a' + 10),
-            _ => Err(WRONG),
-        };
-        let mut hash = [0; 32];
-        if text.len() != 2 * hash.len() {
-            return Err(WRONG);
-        }
-        for (byte, pair) in hash.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
-            let &[high, low] = pair else { return Err(WRONG) };
-            *byte = digit(high)? << 4 | digit(low)?;
-        }
-        Ok(Self(hash))
+        unhex(text).and_then(|bytes| bytes.try_into().ok()).map(Self).ok_or(WRONG)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use groundstate_common::InvalidId;
+use groundstate_common::{InvalidId, hex, unhex};
 use md5::Md5 as Md5Hasher;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest as _, Sha256 as Sha256Hasher};
@@ -35,7 +35,7 @@ macro_rules! digest {
         impl fmt::Display for $name {
             /// Lower-case hexadecimal digits.
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+                f.write_str(&hex(&self.0))
             }
         }
 
@@ -49,7 +49,7 @@ macro_rules! digest {
             type Err = InvalidId;
 
             fn from_str(text: &str) -> Result<Self, InvalidId> {
-                let bytes = hex(text).and_then(|bytes| bytes.try_into().ok());
+                let bytes = unhex(text).and_then(|bytes| bytes.try_into().ok());
                 bytes.map(Self).ok_or_else(|| InvalidId::new($kind, text, "it is not lower-case hexadecimal digits"))
             }
         }
@@ -75,13 +75,6 @@ digest! {
 digest! {
     /// The MD5 of a content, which some HTTP clients send and expect. It protects against nothing.
     Md5(16) = Md5Hasher, "MD5 digest"
-}
-
-fn hex(text: &str) -> Option<Vec<u8>> {
-    if !text.len().is_multiple_of(2) || !text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')) {
-        return None;
-    }
-    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok()).collect()
 }
 
 /// Both digests of a content that comes in pieces.

@@ -1,6 +1,6 @@
 //! The ids of versions, uploads and steps.
 
-use groundstate_common::{IdSource, IdSourceError, Timestamp};
+use groundstate_common::{IdSource, IdSourceError, Timestamp, hex};
 
 /// Hexadecimal digits of the milliseconds since 1970 in the id of a version, enough until the year 2527.
 const TIME: usize = 11;
@@ -34,7 +34,7 @@ groundstate_common::string_id! {
 fn random(ids: &dyn IdSource) -> Result<String, IdSourceError> {
     let mut bytes = [0; RANDOM / 2];
     ids.fill(&mut bytes)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex(&bytes))
 }
 
 impl VersionId {

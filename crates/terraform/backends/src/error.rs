@@ -155,15 +155,3 @@ pub enum BackendsError {
     #[error(transparent)]
     Backend(#[from] groundstate_statemgr::Error),
 }
-
-/// An error and its causes.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        next = cause.source();
-    }
-    text
-}

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use groundstate_common::EntropyError;
+use groundstate_common::{EntropyError, with_causes};
 use thiserror::Error;
 
 use crate::envelope::EnvelopeError;
@@ -131,12 +131,7 @@ impl fmt::Display for MethodFailure {
             Some(provider) => write!(f, "{} with {provider}", self.method)?,
             None => write!(f, "{}", self.method)?,
         }
-        let mut cause: Option<&dyn std::error::Error> = Some(&*self.source);
-        while let Some(error) = cause {
-            write!(f, ": {error}")?;
-            cause = error.source();
-        }
-        Ok(())
+        write!(f, ": {}", with_causes(&*self.source))
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use groundstate_common::with_causes;
 use groundstate_ordering::effects::{
     BeginError, Conclusion, Intent, Mutation, Operation, Reply, apply, begin, conclude, metadata_writes,
 };
@@ -145,7 +146,7 @@ impl Run {
                 // What was done is in memory and not in the store, so nothing may be built on it.
                 self.stop.request();
                 let done = format!("{}: the outcome cannot be stored", operation.addr);
-                Outcome::Failed(format!("{done}: {}", chain(&error)))
+                Outcome::Failed(format!("{done}: {}", with_causes(&error)))
             }
         }
     }
@@ -155,7 +156,7 @@ impl Run {
         let executor = &self.executor;
         let unsaved = |error: &Error| {
             let message = format!("{}: the intent cannot be stored, so nothing was done", operation.addr);
-            format!("{message}: {}", chain(error))
+            format!("{message}: {}", with_causes(error))
         };
         let state = executor.manager.state().unwrap_or_default();
         let start = begin(operation, state.resource_instance(&operation.addr));
@@ -240,7 +241,7 @@ impl Run {
             let applied = apply(state.get_or_insert_default(), operation, mutations);
             result = applied.map_err(|error| error.to_string());
         };
-        self.executor.manager.mutate_state(&mut change).map_err(|error| chain(&error))?;
+        self.executor.manager.mutate_state(&mut change).map_err(|error| with_causes(&error).to_string())?;
         result
     }
 
@@ -261,16 +262,4 @@ impl Run {
 /// Whether an operation leaves a trace that a crash can hide: reads and checks do not.
 fn is_noted(operation: &Operation) -> bool {
     !matches!(operation.kind, OpKind::Apply(ApplyKind::Check | ApplyKind::Read))
-}
-
-/// An error with its causes, in one line.
-fn chain(error: &Error) -> String {
-    let mut text = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    text
 }

@@ -1,5 +1,6 @@
 //! Reading: GET, and what its answers are.
 
+use groundstate_common::hex;
 use groundstate_statemgr::{ErrorKind, Op, Result, Stored, Version};
 use sha2::{Digest, Sha256};
 
@@ -11,8 +12,7 @@ use crate::store::{HttpStore, Seen, Shared};
 
 /// The version of a state: a digest of its bytes, since the protocol has none.
 pub(crate) fn version_of(bytes: &[u8]) -> Version {
-    let digest = Sha256::digest(bytes);
-    Version::new(&digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
+    Version::new(&hex(&Sha256::digest(bytes)))
 }
 
 impl Shared {

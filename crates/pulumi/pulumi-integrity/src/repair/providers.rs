@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use groundstate_pulumi_snapshot::{
-    ProviderRef, Resource, Snapshot, TypeToken, UNKNOWN, Urn, is_default_provider,
+    PROVIDERS_MODULE, ProviderRef, Resource, Snapshot, TypeToken, UNKNOWN, Urn, is_default_provider,
 };
 
 use super::choice::{Choice, QuestionId};
@@ -114,7 +114,7 @@ impl Known {
     fn candidates(&self, user: &Resource, reference: &ProviderRef) -> (Vec<Choice>, usize) {
         let meant = reference.split().ok();
         let token = meant.as_ref().map(|(urn, _)| urn.resource_type().to_owned());
-        let token = token.unwrap_or_else(|| format!("pulumi:providers:{}", user.resource_type.package()));
+        let token = token.unwrap_or_else(|| format!("{PROVIDERS_MODULE}:{}", user.resource_type.package()));
         let named = meant.as_ref().and_then(|(urn, _)| self.by_name.get(urn)).into_iter().flatten();
         let of_package = self.by_type.get(token.as_str()).into_iter().flatten();
         let mut seen = HashSet::new();

@@ -1,5 +1,6 @@
 //! Rules about what Pulumi reads before it verifies: the secrets provider, values, and what every resource has.
 
+use groundstate_common::with_causes;
 use groundstate_pulumi_deployment::{
     CiphertextCheck, PropertyError, PropertyErrorKind as Wrong, Salvaged, salvage_map, salvage_value,
     secrets_providers,
@@ -122,15 +123,7 @@ pub(crate) fn unusable_provider(snapshot: &Snapshot) -> Option<(Rule, String, Op
             let original = format!("no known secrets provider for type {kind:?}");
             (Rule::SecretsProviderUnknown, format!("no secrets provider is called {kind:?}"), Some(original))
         }
-        other => {
-            let mut message = other.to_string();
-            let mut source = std::error::Error::source(&other);
-            while let Some(cause) = source {
-                message = format!("{message}: {cause}");
-                source = cause.source();
-            }
-            (Rule::SecretsProviderState, message, None)
-        }
+        other => (Rule::SecretsProviderState, with_causes(&other).to_string(), None),
     })
 }
 

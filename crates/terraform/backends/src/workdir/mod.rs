@@ -151,7 +151,7 @@ impl WorkingDirectory {
             Err(error) => {
                 return Err(BackendsError::Untrusted {
                     directory: self.root.clone(),
-                    why: crate::error::chain(error),
+                    why: groundstate_common::with_causes(error).to_string(),
                 });
             }
         };
