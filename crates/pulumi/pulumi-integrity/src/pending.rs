@@ -70,7 +70,7 @@ pub fn clear_pending(snapshot: &mut Snapshot, indexes: impl IntoIterator<Item = 
 ///
 /// # Errors
 ///
-/// There is no such operation, or it created nothing that has an identifier.
+/// There is no such operation, it is not a creation, it created a component, which has no identifier, or the identifier is empty.
 pub fn resolve_pending(snapshot: &mut Snapshot, index: usize, id: ResourceId) -> Result<(), PendingError> {
     let operation = snapshot.pending_operations.get_mut(index).ok_or(PendingError::NoOperation(index))?;
     if operation.kind != OperationType::Creating {

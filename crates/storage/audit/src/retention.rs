@@ -32,7 +32,7 @@ pub struct Removed {
 ///
 /// # Errors
 ///
-/// `Corrupt` when the log does not have the checkpoint; those of the store and of [`AuditLog::record`].
+/// `Corrupt` when the log does not have the checkpoint, and for whatever else [`verify`](crate::verify) finds; those of the store and of [`AuditLog::record`].
 pub async fn retain(log: &AuditLog, signed: Checkpoint, actor: &str, reason: &str) -> Result<Removed> {
     let location = log.location();
     let report = crate::verify(location, Some(signed)).await?;

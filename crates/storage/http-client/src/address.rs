@@ -35,7 +35,7 @@ pub fn address_with_user(text: &str) -> Result<Url, &'static str> {
     }
     let url = Url::parse(text).map_err(|_| "it is not an address")?;
     if !matches!(url.scheme(), "http" | "https") || url.host().is_none() || url.fragment().is_some() {
-        return Err("it has to be http or https with a host, without user and password");
+        return Err("it has to be http or https with a host, without a fragment");
     }
     // The parser of requests knows fewer addresses than that of addresses.
     match url.as_str().parse::<http::Uri>() {

@@ -81,7 +81,7 @@ impl Document {
     ///
     /// # Errors
     ///
-    /// Those of [`head`](Self::head) and of [`open`](Self::open).
+    /// `Busy` when newer versions replaced each one before it could be read; those of [`head`](Self::head) and of [`open`](Self::open).
     pub async fn read(&self) -> Result<Option<Reader>> {
         traced::run(Op::Read, self, async {
             for _ in 0..ATTEMPTS {

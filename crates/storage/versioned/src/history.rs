@@ -35,7 +35,8 @@ pub struct VersionPage {
 type Candidates = BTreeMap<u64, Vec<RecordKey>>;
 
 impl Document {
-    /// Lists versions, the newest first: those with numbers below `before`, at most `limit` of them, and never more than 1000.
+    /// Lists versions, the newest first: those with numbers below `before`, at most `limit` of them, which counts as
+    /// 1 if it is 0, and never more than 1000.
     ///
     /// It costs a small read for each version, and a list for each hundred.
     ///

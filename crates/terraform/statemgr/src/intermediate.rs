@@ -62,7 +62,7 @@ pub enum PersistIntervalError {
     TooShort(i64),
 }
 
-/// The interval that the text of `TF_STATE_PERSIST_INTERVAL` asks for; the default when it is absent or empty.
+/// The interval that the text of `TF_STATE_PERSIST_INTERVAL` asks for, which is a number of seconds; the default when it is absent or empty.
 ///
 /// # Errors
 ///

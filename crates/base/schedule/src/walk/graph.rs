@@ -70,7 +70,7 @@ impl WalkGraph {
     /// A graph in which the node at the start of each edge needs the one at its end; nodes keep their indices.
     ///
     /// # Errors
-    /// When there is a cycle.
+    /// When there is a cycle, or 2^32 nodes or more.
     pub fn from_graph<N>(graph: &Graph<N>) -> Result<Self, WalkGraphError> {
         let mut builder = Self::builder(graph.node_count());
         for (from, to) in graph.edges() {
@@ -179,7 +179,7 @@ impl WalkGraphBuilder {
     /// The finished graph. An edge that was added twice is one.
     ///
     /// # Errors
-    /// When there is a cycle, or an edge leads to a node that does not exist.
+    /// When there is a cycle, when an edge or a barrier names a node that does not exist, or when there are 2^32 nodes or more.
     pub fn build(&mut self) -> Result<WalkGraph, WalkGraphError> {
         let nodes = self.nodes;
         if u32::try_from(nodes).is_err() {

@@ -134,7 +134,7 @@ impl ServiceSecrets {
     ///
     /// # Errors
     ///
-    /// When the service refuses or does not answer.
+    /// When a ciphertext is not Base64, when a value is not UTF-8 text, and when the service refuses or does not answer.
     pub async fn decrypt(&self, ciphertexts: &[&Ciphertext]) -> Result<Vec<Plaintext>, ServiceSecretsError> {
         let sealed = ciphertexts.iter().enumerate().map(|(index, ciphertext)| {
             let bytes = STANDARD.decode(ciphertext.as_str());

@@ -75,7 +75,8 @@ pub enum DeleteError {
 ///
 /// # Errors
 ///
-/// A resource is protected, or others could not stay, unless the options say otherwise.
+/// A resource is protected, or others could not stay, unless the options say otherwise; no resource has one of the indexes; the
+/// resources are not in order.
 pub fn delete(
     snapshot: &mut Snapshot,
     indexes: impl IntoIterator<Item = usize>,

@@ -6,9 +6,7 @@ use super::settings::TableSettings;
 /// database was brought back from a backup.
 const VERSION: &str =
     "(b.version::text || '-' || (round(extract(epoch from b.updated_at) * 1000000)::bigint)::text)";
-/// What is known of a blob beside its content, in the order that [`Columns`] has.
-///
-/// [`Columns`]: super::store
+/// What is known of a blob beside its content, by the names that the store reads.
 const DESCRIBED: &str = "round(extract(epoch from b.updated_at) * 1000000)::bigint AS micros, \
      octet_length(b.content)::bigint AS size, b.content_type, b.metadata::text AS metadata";
 
