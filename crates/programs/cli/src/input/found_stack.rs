@@ -106,6 +106,15 @@ impl FoundStack {
         self.place.stack(&bucket, &reference).await.map_err(|error| self.failure(&error))
     }
 
+    /// The same; nothing where no backend is yet.
+    pub(crate) async fn open_if_there(&self) -> Result<Option<Stack>> {
+        match self.place.bucket(&self.opened.store).await {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            // Every other error is told by it.
+            _ => self.open().await.map(Some),
+        }
+    }
+
     /// Its name in a bucket that was opened.
     pub(crate) fn reference(&self, bucket: &Bucket) -> Result<StackRef> {
         self.place.reference(bucket).map_err(|error| {

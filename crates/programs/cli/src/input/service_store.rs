@@ -20,6 +20,7 @@ use groundstate_statemgr::{
     HistoryEntry, HistoryId, LockGrant, LockHolder, LockId, LockInfo, Op, Result, StateStore, Stored,
     Version, WorkspaceName, WriteOptions,
 };
+use serde_json::Value;
 
 use crate::input::service::{FoundService, missing};
 
@@ -261,12 +262,24 @@ impl History for ServiceBackend {
         const OP: Op = Op::ListHistory;
         let (stack, _) = self.get(OP).await?;
         let updates = updates(stack).await.map_err(|error| failed(OP, self, error))?;
+        let unreadable = |why: String| Error::new(ErrorKind::Corrupt, OP, self).because(why);
         let entry = |update: Update| {
-            let ended = update.update.as_ref().map_or(0, |update| update.end_time);
-            let time = Timestamp::from_unix(ended, 0).unwrap_or(Timestamp::UNIX_EPOCH);
-            Some(HistoryEntry::new(HistoryId::new(&update.version?.to_string()), time, 0))
+            let number =
+                update.version.ok_or_else(|| unreadable("an update in it has no number".to_owned()))?;
+            let wrong =
+                |why: &dyn fmt::Display| unreadable(format!("version {number} cannot be read: {why}"));
+            // A service may have kinds of updates that this release does not know; the time says when one ended nevertheless.
+            let ended = match &update.update {
+                Ok(update) => update.end_time,
+                Err(error) => {
+                    let read: Value = update.text.read().map_err(|error| wrong(&error))?;
+                    read.get("endTime").and_then(Value::as_i64).ok_or_else(|| wrong(error))?
+                }
+            };
+            let time = Timestamp::from_unix(ended, 0).map_err(|error| wrong(&error))?;
+            Ok(HistoryEntry::new(HistoryId::new(&number.to_string()), time, 0))
         };
-        Ok(updates.into_iter().filter_map(entry).collect())
+        updates.into_iter().map(entry).collect()
     }
 
     async fn read(&self, id: &HistoryId) -> Result<Stored> {

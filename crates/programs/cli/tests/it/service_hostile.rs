@@ -128,3 +128,55 @@ fn an_import_whose_answer_is_lost_is_looked_up_and_not_sent_again() {
     assert!(saved.contains("two"), "{saved}");
     assert_eq!(server.requests().iter().filter(|request| request.method == "POST").count(), 1);
 }
+
+/// A service with one stack and this history.
+fn with_history(updates: &'static str) -> Recorder {
+    Recorder::answering(move |request: &Request| {
+        let path = request.path();
+        let body = match (request.method(), path.rsplit('/').next().unwrap_or_default()) {
+            ("GET", "dev") => {
+                r#"{"id":"1","orgName":"acme","projectName":"shop","stackName":"dev","activeUpdate":"","version":2}"#
+                    .to_owned()
+            }
+            ("GET", "updates") => format!(r#"{{"updates":[{updates}]}}"#),
+            ("GET", "export" | "1" | "2") => STATE.to_owned(),
+            _ => return Answer::new(404).body(r#"{"code":404,"message":"no such thing"}"#),
+        };
+        Answer::new(200).body(body)
+    })
+}
+
+#[test]
+fn updates_that_cannot_be_read_are_not_left_out_of_the_history() {
+    const FIRST: &str = r#"{"kind":"update","startTime":1,"message":"","environment":{},"config":{},"result":"succeeded","endTime":2,"version":1}"#;
+    const NEW_KIND: &str = r#"{"kind":"hereafter","startTime":3,"message":"","environment":{},"config":{},"result":"succeeded","endTime":4,"version":2}"#;
+    const NO_NUMBER: &str = r#"{"kind":"update","startTime":3,"message":"","environment":{},"config":{},"result":"succeeded","endTime":4}"#;
+    const NO_TIME: &str = r#"{"kind":"hereafter","startTime":3,"version":2}"#;
+    let at = |updates: &'static str, id: &str| {
+        let server = with_history(updates);
+        run(&server.endpoint(), &["show", &address(&server.endpoint()), "--at", id])
+    };
+    let both = |second: &str| -> &'static str { format!("{second},{FIRST}").leak() };
+    for id in ["1", "2"] {
+        assert!(at(both(NEW_KIND), id).succeeds().contains("shop-dev"), "of a kind that is not known");
+        let refused = at(both(NO_NUMBER), id).fails();
+        assert!(refused.contains("has no number"), "{refused}");
+        let refused = at(both(NO_TIME), id).fails();
+        assert!(refused.contains("version 2 cannot be read"), "{refused}");
+    }
+}
+
+#[test]
+fn a_history_with_an_update_that_cannot_be_read_is_no_copy_that_was_cut_off() {
+    const OTHER: &str = r#"{"kind":"hereafter","startTime":3,"endTime":4,"version":1}"#;
+    let server = with_history(OTHER);
+    let folder = tempfile::tempdir().unwrap();
+    let from = format!("pulumi+file://{}#organization/shop/dev", folder.path().display());
+    let file = folder.path().join("state.json");
+    std::fs::write(&file, STATE.replace("\"one\"", "\"two\"")).unwrap();
+    let url = server.endpoint();
+    run(&url, &["stacks", "create", &from]).succeeds();
+    run(&url, &["push", &from, file.to_str().unwrap()]).succeeds();
+    let refused = run(&url, &["stacks", "migrate", &from, &address(&url)]).fails_with(5);
+    assert!(refused.contains("cannot be read, so nothing was written"), "{refused}");
+}

@@ -232,6 +232,13 @@ fn a_copy_that_was_cut_off_at_any_request_goes_on() {
     panic!("the copy never ends");
 }
 
+/// A state of the stack `dev` with this output.
+fn state(output: &str) -> String {
+    format!(
+        r#"{{"version":3,"deployment":{{"manifest":{{"time":"2026-01-01T00:00:00Z","magic":"","version":""}},"resources":[{{"urn":"urn:pulumi:dev::shop::pulumi:pulumi:Stack::shop-dev","type":"pulumi:pulumi:Stack","custom":false,"outputs":{{"x":"{output}"}}}}]}}}}"#
+    )
+}
+
 #[test]
 fn a_stack_that_is_there_with_another_state_is_not_touched() {
     let folder = tempfile::tempdir().unwrap();
@@ -240,11 +247,6 @@ fn a_stack_that_is_there_with_another_state_is_not_touched() {
         let mut command = support::command(args);
         command.env("PULUMI_BACKEND_URL", &server.url).env("PULUMI_ACCESS_TOKEN", "none");
         Ran::of("groundstate", args, command.output().unwrap())
-    };
-    let state = |output: &str| {
-        format!(
-            r#"{{"version":3,"deployment":{{"manifest":{{"time":"2026-01-01T00:00:00Z","magic":"","version":""}},"resources":[{{"urn":"urn:pulumi:dev::shop::pulumi:pulumi:Stack::shop-dev","type":"pulumi:pulumi:Stack","custom":false,"outputs":{{"x":"{output}"}}}}]}}}}"#
-        )
     };
     let file = folder.path().join("state.json");
     let stack = |owner: &str| format!("pulumi+{}#{owner}/shop/dev", server.url);
@@ -262,6 +264,69 @@ fn a_stack_that_is_there_with_another_state_is_not_touched() {
     // What was imported has a history here, which goes along.
     run(&["stacks", "migrate", &stack("one"), &stack("three")]).succeeds();
     assert!(run(&["history", &stack("three")]).succeeds().contains("import"));
+}
+
+#[test]
+fn a_preview_tells_a_bucket_that_cannot_be_used() {
+    let (store, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let server = Server::start(store.path(), &[]);
+    let run = |args: &[&str]| {
+        let mut command = support::command(args);
+        command.env("PULUMI_BACKEND_URL", &server.url).env("PULUMI_ACCESS_TOKEN", "none");
+        Ran::of("groundstate", args, command.output().unwrap())
+    };
+    let (file, stack) = (store.path().join("state.json"), format!("pulumi+{}#one/shop/dev", server.url));
+    std::fs::write(&file, state("one")).unwrap();
+    run(&["stacks", "create", &stack]).succeeds();
+    run(&["push", &stack, file.to_str().unwrap()]).succeeds();
+    let to = format!("pulumi+file://{}", other.path().display());
+    let preview = || run(&["stacks", "migrate", &stack, &to, "--dry-run"]);
+    assert!(preview().succeeds().contains("would be copied"));
+    let meta = other.path().join(".pulumi/meta.yaml");
+    std::fs::create_dir(meta.parent().unwrap()).unwrap();
+    std::fs::write(&meta, "version: 99\n").unwrap();
+    let refused = preview().fails_with(5);
+    assert!(refused.contains("99"), "{refused}");
+}
+
+/// Imports into a bucket are in no history, so such a stack has the version 0 whatever is in it.
+#[test]
+fn a_stack_that_was_only_imported_into_a_bucket_is_not_taken_for_a_copy_that_was_cut_off() {
+    let (store, bucket) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let config = store.path().join("serve.toml");
+    let url = PulumiPlace::folder(bucket.path()).url().to_owned();
+    std::fs::write(&config, format!("[[pulumi.buckets]]\norganization = \"team\"\nurl = \"{url}\"\n"))
+        .unwrap();
+    let (config, states) = (config.to_str().unwrap(), store.path().join("states"));
+    let arguments =
+        ["serve", "--config", config, "--store", states.to_str().unwrap(), "--listen", "127.0.0.1:0"];
+    let server = Server::of(support::command(&arguments));
+    let run = |args: &[&str]| {
+        let mut command = support::command(args);
+        command.env("PULUMI_BACKEND_URL", &server.url).env("PULUMI_ACCESS_TOKEN", "none");
+        Ran::of("groundstate", args, command.output().unwrap())
+    };
+    let other = tempfile::tempdir().unwrap();
+    let from = format!("pulumi+file://{}#organization/shop/dev", other.path().display());
+    let to = format!("pulumi+{}#team/shop/dev", server.url);
+    let file = store.path().join("state.json");
+    for (stack, output) in [(&from, "one"), (&to, "team")] {
+        std::fs::write(&file, state(output)).unwrap();
+        run(&["stacks", "create", stack]).succeeds();
+        run(&["push", stack, file.to_str().unwrap()]).succeeds();
+    }
+    for more in [&[][..], &["--dry-run"]] {
+        let args = [&["stacks", "migrate", &from, &to][..], more].concat();
+        let refused = run(&args).fails_with(9);
+        assert!(refused.contains("exists already with another state"), "{refused}");
+    }
+    assert_eq!(run(&["outputs", &to, "x"]).succeeds().trim(), "\"team\"");
+    // An empty one is filled.
+    let empty = state("").replace("\"resources\":[", "\"resources\":[],\"others\":[");
+    std::fs::write(&file, empty).unwrap();
+    run(&["push", &to, file.to_str().unwrap(), "--force", "--yes"]).succeeds();
+    run(&["stacks", "migrate", &from, &to]).succeeds();
+    assert_eq!(run(&["outputs", &to, "x"]).succeeds().trim(), "\"one\"");
 }
 
 fn walk(folder: &std::path::Path) -> Vec<std::path::PathBuf> {

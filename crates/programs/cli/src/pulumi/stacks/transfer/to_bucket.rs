@@ -20,7 +20,7 @@ pub(super) async fn copy(
 ) -> Result<Outcome> {
     if transfer.args.dry_run {
         // An empty directory is no backend yet, and nothing is in it.
-        let Ok(stack) = found.open().await else {
+        let Some(stack) = found.open_if_there().await? else {
             return Ok(Outcome::Would { objects: old.entries.len() + 1 });
         };
         return match present(old, found, &stack, &recoder).await? {

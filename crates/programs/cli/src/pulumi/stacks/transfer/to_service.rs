@@ -1,9 +1,11 @@
 //! A stack into a service.
 
 use groundstate_pulumi_backends::pulumi_http::protocol::{
-    AppendVersion, Capability, Stack, UntypedDeployment, UpdateInfo, UpdateKind, UpdateResult, decode,
+    AppendVersion, Capability, DocumentError, Stack, UntypedDeployment, UpdateInfo, UpdateKind, UpdateResult,
+    decode,
 };
 use groundstate_pulumi_backends::pulumi_http::{ErrorKind, HistoryEntry, ServiceStack};
+use groundstate_pulumi_deployment::{DecodeOptions, decode as decode_state};
 use groundstate_statemgr::LockHolder;
 
 use super::recode::{Recoder, digest};
@@ -121,18 +123,35 @@ async fn look(
     if let Some(running) = holder(known) {
         return Err(locked(stack, &running));
     }
-    let read = |entry: HistoryEntry| entry.update.ok();
+    let read = |entry: HistoryEntry| entry.update.map_err(|error| unreadable(found, stack, &error));
     let updates: Vec<UpdateInfo> =
-        updates(stack).await.map_err(failed)?.into_iter().filter_map(read).collect();
+        updates(stack).await.map_err(failed)?.into_iter().map(read).collect::<Result<_>>()?;
     let text = exported(&stack.export().await.map_err(failed)?, &stack.to_string())?;
     let is_newest = recoder.is_same(&text, &old.newest)?;
-    let is_begun = known.version == 0 || updates.iter().all(|update| update.source.is_some());
+    // Imports into a bucket behind a server are in no history, so without one only the state tells what is there.
+    let is_begun = match updates.is_empty() {
+        true => known.version == 0 && is_empty(&text),
+        false => updates.iter().all(|update| update.source.is_some()),
+    };
     if is_newest || is_begun {
         return Ok(There { updates, is_newest, text });
     }
     let message = format!("{stack} exists already with another state, so nothing was written");
     Err(Failure::new(Kind::Conflict, message)
         .hint(format!("`{}` shows what it has", found.command("history"))))
+}
+
+/// Whether a state has no resources, of which nothing can be lost.
+fn is_empty(text: &[u8]) -> bool {
+    decode_state(text, &DecodeOptions::default()).is_ok_and(|file| {
+        file.snapshot.is_none_or(|state| state.resources.is_empty() && state.pending_operations.is_empty())
+    })
+}
+
+fn unreadable(found: &FoundService, stack: &ServiceStack, error: &DocumentError) -> Failure {
+    let message =
+        format!("an update in the history of {stack} cannot be read, so nothing was written: {error}");
+    Failure::new(Kind::Unusable, message).hint(format!("`{}` shows which one", found.command("history")))
 }
 
 fn locked(stack: &ServiceStack, running: &LockHolder) -> Failure {
