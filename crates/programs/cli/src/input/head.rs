@@ -24,18 +24,28 @@ impl Head {
         if cursor.kind().ok()? != Kind::Object {
             return None;
         }
-        let head = members(&mut cursor).ok()?;
+        let mut head = Self { is_empty: true, ..Self::default() };
+        members(&mut cursor, &mut head).ok()?;
         cursor.end().ok().map(|()| head)
+    }
+
+    /// As much of the head as is there before the damage.
+    pub(crate) fn of_damaged(text: &[u8]) -> Self {
+        let mut head = Self::default();
+        // What follows the damage is not read.
+        members(&mut Cursor::new(text), &mut head).unwrap_or_default();
+        head
     }
 }
 
-fn members(cursor: &mut Cursor<'_>) -> Result<Head, Stop> {
+fn members(cursor: &mut Cursor<'_>, head: &mut Head) -> Result<(), Stop> {
     cursor.open(b'{')?;
-    let mut head = Head { is_empty: true, ..Head::default() };
     let mut first = true;
     while let Some(name) = cursor.member(&mut first)? {
+        // It comes before the version of the envelope, which a truncated one may lack.
+        head.is_encrypted |= name.decode() == "encrypted_data";
         match (&*name.decode(), cursor.kind()?) {
-            ("encryption_version", Kind::String) => head.is_encrypted = !cursor.string()?.raw.is_empty(),
+            ("encryption_version", Kind::String) => head.is_encrypted |= !cursor.string()?.raw.is_empty(),
             ("serial", Kind::Number) => head.serial = cursor.number()?.parse().unwrap_or(0),
             ("terraform_version", Kind::String) => head.writer = cursor.string()?.decode().into_owned(),
             ("lineage", Kind::String) => head.lineage = cursor.string()?.decode().into_owned(),
@@ -52,7 +62,7 @@ fn members(cursor: &mut Cursor<'_>) -> Result<Head, Stop> {
             _ => cursor.skip()?,
         }
     }
-    Ok(head)
+    Ok(())
 }
 
 /// The same state under another serial, with every other byte as it stands; nothing where that cannot be, as in one that
@@ -97,6 +107,19 @@ mod tests {
         }
         for text in ["", "{", "[]", "{} x", "tfstate", "{\"serial\": 1"] {
             assert_eq!(Head::read(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_truncated_envelope_is_known_and_tells_its_serial() {
+        let whole =
+            r#"{"serial":3,"lineage":"l","meta":{},"encrypted_data":"abc","encryption_version":"v0"}"#;
+        for length in whole.find("\"abc").unwrap()..whole.len() {
+            let head = Head::of_damaged(&whole.as_bytes()[..length]);
+            assert!(head.is_encrypted && head.serial == 3, "{length}: {head:?}");
+        }
+        for text in ["", "{", "[]", r#"{"version":4,"resources":[{"encrypted_data":"abc"#] {
+            assert!(!Head::of_damaged(text.as_bytes()).is_encrypted, "{text}");
         }
     }
 

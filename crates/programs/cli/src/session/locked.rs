@@ -294,6 +294,7 @@ mod tests {
             name,
             argument,
             manager: Arc::new(manager),
+            raw: Arc::new(place.open()),
             backup_store: None,
             changes: None,
             encryption: None,

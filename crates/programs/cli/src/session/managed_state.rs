@@ -31,6 +31,8 @@ pub(crate) struct ManagedState {
     /// What names it in a command.
     pub(crate) argument: PathBuf,
     pub(crate) manager: Arc<Manager>,
+    /// The very bytes that are stored, below what unpacks and decrypts them.
+    pub(crate) raw: Arc<dyn StateStore>,
     /// What stands between the manager and a state that is not in a file.
     pub(crate) backup_store: Option<Arc<BackupStore>>,
     /// Where a run may have left a journal of its changes.
@@ -80,8 +82,9 @@ impl ManagedState {
             }
         };
         let options = options(locking);
-        let manager = Manager::new(wrap(store), Arc::new(SystemClock), Arc::new(OsIds), options);
-        Ok(Self { name, argument, manager: Arc::new(manager), backup_store, changes, encryption: None })
+        let raw = Arc::clone(&store);
+        let manager = Arc::new(Manager::new(wrap(store), Arc::new(SystemClock), Arc::new(OsIds), options));
+        Ok(Self { name, argument, manager, raw, backup_store, changes, encryption: None })
     }
 
     /// A workspace of a backend that is open already.
@@ -105,9 +108,10 @@ impl ManagedState {
             }
         };
         let options = options(locking);
-        let manager = Manager::new(store, Arc::new(SystemClock), Arc::new(OsIds), options);
-        let manager = Arc::new(manager);
-        Ok(Self { name, argument: argument.to_owned(), manager, backup_store, changes, encryption: None })
+        let raw = Arc::clone(&store);
+        let manager = Arc::new(Manager::new(store, Arc::new(SystemClock), Arc::new(OsIds), options));
+        let argument = argument.to_owned();
+        Ok(Self { name, argument, manager, raw, backup_store, changes, encryption: None })
     }
 
     /// What names it in a command that is shown.

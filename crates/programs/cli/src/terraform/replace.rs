@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use groundstate_common::shell_command;
 use groundstate_state_edit::{Diff, diff};
 use groundstate_statefile::File;
 use groundstate_statefile::salvage;
@@ -11,13 +12,15 @@ use groundstate_statemgr::{
 };
 use groundstate_statemgr_fs::Backup;
 use groundstate_states::{Lineage, Serial};
-use serde_json::Value;
 
 use crate::args::ChangeArgs;
+use crate::input::family::is_packed;
+use crate::input::head::Head;
 use crate::input::location::StateLocation;
+use crate::input::packed;
 use crate::input::paths::is_same_file;
 use crate::report::differences;
-use crate::report::error::{Failure, Kind, Outcome, Result};
+use crate::report::error::{Failure, Kind, Outcome, Result, chain};
 use crate::report::json::Json;
 use crate::report::output::Output;
 use crate::session::backup::{CopySuffix, backup};
@@ -72,12 +75,12 @@ pub(super) fn replace(
     let stored = match args.dry_run {
         true => unlocked(&opened, async |manager| {
             warn_of_journal(&opened).await;
-            store(manager, &opened.name, how, make, None).await
+            store(manager, &opened, how, make, None).await
         })?,
         false => {
             let info = lock_info(&opened, how.operation)?;
             locked(&opened, &args.lock, info, async |manager, interrupts| {
-                store(manager, &opened.name, how, make, Some(interrupts)).await
+                store(manager, &opened, how, make, Some(interrupts)).await
             })?
         }
     };
@@ -118,14 +121,14 @@ fn is_readable(found: &StateLocation) -> Result<bool> {
 
 async fn store(
     manager: &Manager,
-    name: &str,
+    opened: &ManagedState,
     how: &Replacement<'_>,
     make: impl FnOnce(Option<&File>) -> Result<File>,
     interrupts: Option<&Interrupts>,
 ) -> Result<Stored, StateError> {
     let newest = match manager.refresh_state().await {
         Err(error) if how.force && error.kind() == ErrorKind::Corrupt => {
-            Some(serial_above(manager, how.over_encrypted).await?)
+            Some(serial_above(opened, how.over_encrypted).await?)
         }
         outcome => outcome.map(|()| None)?,
     };
@@ -151,7 +154,7 @@ async fn store(
     let Some(interrupts) = interrupts else {
         return Ok(Stored { meta: SnapshotMeta::of(&file), existed, written: false, diff });
     };
-    consent(name, &vanishing, how.yes, interrupts).await?;
+    consent(&opened.name, &vanishing, how.yes, interrupts).await?;
     interrupts.check()?;
     // Everything has been checked, so the manager is not asked to do it once more.
     manager.write_state_for_migration(file, true)?;
@@ -160,25 +163,41 @@ async fn store(
 }
 
 /// A serial above that of a state which cannot be read, as far as it tells one.
-async fn serial_above(manager: &Manager, over_encrypted: bool) -> Result<Serial, StateError> {
-    let Some(text) = manager.store().read().await.ok().flatten().map(|stored| stored.bytes) else {
-        return Ok(Serial::default());
+///
+/// # Errors
+///
+/// When not even the bytes can be had, or when they are encrypted and would be replaced by plain text.
+async fn serial_above(opened: &ManagedState, over_encrypted: bool) -> Result<Serial, StateError> {
+    let stored = match opened.raw.read().await {
+        Ok(stored) => stored,
+        Err(error) if error.kind() == ErrorKind::Corrupt => {
+            let command = shell_command("groundstate repair-digest", &[&opened.shown()]);
+            let failure = Failure::new(Kind::Unusable, chain(&error));
+            return Err(failure
+                .hint("nothing was written, since neither serial nor encryption of what is stored is known")
+                .hint(format!("if the digest in a table is what is wrong, `{command}` corrects it"))
+                .into());
+        }
+        Err(error) => return Err(error.into()),
     };
-    let salvaged = salvage(&text).ok().map(|salvaged| salvaged.file.serial);
+    let Some(stored) = stored else { return Ok(Serial::default()) };
+    let text = match is_packed(&stored.bytes) {
+        true => packed::unpack_damaged(&stored.bytes).0,
+        false => stored.bytes,
+    };
     // Of encrypted states, and of versions to come, nothing else can be read.
-    let json = match salvaged {
-        None => serde_json::from_slice::<Value>(&text).ok(),
-        Some(_) => None,
-    };
-    let member = |name| json.as_ref().and_then(|json| json.get(name));
-    if member("encryption_version").is_some() && !over_encrypted {
-        let message = format!("{} is encrypted, and would be replaced by plain text", manager.store());
+    let head = Head::of_damaged(&text);
+    let encrypts =
+        opened.encryption.as_ref().is_some_and(|encryption| !encryption.chain().primary().is_unencrypted());
+    if head.is_encrypted && !encrypts && !over_encrypted {
+        let message = format!("{} is encrypted, and would be replaced by plain text", opened.manager.store());
         let failure = Failure::new(Kind::Loss, message);
         let failure = failure.hint("read and write it with `tofu`, which has the key; nothing was written");
         return Err(failure.hint("if plain text is meant, say so with `--over-encrypted`").into());
     }
-    let serial = salvaged.or_else(|| member("serial").and_then(Value::as_u64).map(Serial::new));
-    Ok(serial.unwrap_or_default().next().unwrap_or_else(|| serial.unwrap_or_default()))
+    let salvaged = salvage(&text).ok().map(|salvaged| salvaged.file.serial);
+    let serial = salvaged.unwrap_or_default().max(Serial::new(head.serial));
+    Ok(serial.next().unwrap_or(serial))
 }
 
 fn report(opened: &ManagedState, args: &ChangeArgs, stored: &Stored, backup: Option<PathBuf>) -> Result<()> {

@@ -223,6 +223,19 @@ fn an_encrypted_state_is_replaced_by_plain_text_only_on_express_demand() {
 }
 
 #[test]
+fn a_truncated_encrypted_state_is_replaced_by_plain_text_only_on_express_demand() {
+    let truncated = envelope(41).replace("AAAA\",\"encryption_version\":\"v0\"}", "AA");
+    assert!(truncated.ends_with("\"AA"));
+    let place = state(&truncated);
+    let new = state(with_resources(&resource("a", "b", "{}")));
+    let said = groundstate(&["push", &place.path, &new.path, "--force"]).failed(6);
+    assert!(said.contains("is encrypted, and would be replaced by plain text"), "{said}");
+    assert_eq!(fs::read_to_string(&place.path).unwrap(), truncated);
+    let text = groundstate(&["push", &place.path, &new.path, "--force", "--over-encrypted"]).clean();
+    assert!(text.contains("has serial 42 now"), "{text}");
+}
+
+#[test]
 fn the_serial_of_a_version_to_come_counts_when_it_is_replaced() {
     let place = state(r#"{"version":5,"serial":70,"lineage":"l","resources":{}}"#);
     let new = state(with_resources(&resource("a", "b", "{}")));

@@ -28,18 +28,22 @@ pub(super) fn decide<'s>(source: &'s [u8], destination: Option<&[u8]>, force: bo
     if source == destination {
         return Decision::Present;
     }
-    match (Head::read(source), Head::read(destination)) {
+    let (new, old) = (Head::read(source), Head::read(destination));
+    // Damaged ones too: force does not put plain text in the place of what is encrypted.
+    let is_encrypted = |head: &Option<Head>, text: &[u8]| match head {
+        Some(head) => head.is_encrypted,
+        None => Head::of_damaged(text).is_encrypted,
+    };
+    if is_encrypted(&old, destination) && !is_encrypted(&new, source) {
+        return Decision::Refuse("an encrypted state is stored there, and this one is plain text".to_owned());
+    }
+    match (new, old) {
         (Some(new), Some(old)) => {
             // A forced copy got a higher serial; nothing else may differ.
             if old.serial > new.serial
                 && with_serial(source, old.serial).is_some_and(|copy| copy == destination)
             {
                 return Decision::Present;
-            }
-            if old.is_encrypted && !new.is_encrypted {
-                return Decision::Refuse(
-                    "an encrypted state is stored there, and this one is plain text".to_owned(),
-                );
             }
             match obstacle(&new, &old) {
                 Some(why) if !force => Decision::Refuse(why),
@@ -123,6 +127,22 @@ mod tests {
         copies(&source, Some(&state(3, "other", "")), false, &source);
         let encrypted = br#"{"serial": 3, "lineage": "l", "meta": {}, "encrypted_data": "abc", "encryption_version": "v0"}"#;
         copies(encrypted, None, false, encrypted);
+    }
+
+    #[test]
+    fn force_puts_nothing_damaged_in_the_place_of_an_encrypted_state() {
+        let whole = br#"{"serial": 3, "lineage": "l", "encrypted_data": "abc", "encryption_version": "v0"}"#;
+        for encrypted in [&whole[..], &whole[..60]] {
+            for source in [&b"{ damaged"[..], b"", &state(4, "l", A)] {
+                let decision = decide(source, Some(encrypted), true);
+                assert!(
+                    matches!(&decision, Decision::Refuse(why) if why.contains("encrypted")),
+                    "{decision:?}"
+                );
+            }
+        }
+        // One damaged envelope shows no more than another.
+        copies(&whole[..60], Some(whole), true, &whole[..60]);
     }
 
     #[test]
