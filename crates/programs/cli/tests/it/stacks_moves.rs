@@ -59,6 +59,39 @@ fn a_rename_takes_history_copies_and_configuration_along() {
 }
 
 #[test]
+fn a_rename_finds_the_configuration_where_the_project_has_it_and_replaces_no_other_one() {
+    for (file, text, before, after) in [
+        (
+            "Pulumi.yaml",
+            "name: shop\nruntime: yaml\nstackConfigDir: stacks\n",
+            "stacks/Pulumi.dev.yaml",
+            "stacks/Pulumi.test.yaml",
+        ),
+        ("Pulumi.yml", "name: shop\nruntime: yaml\n", "Pulumi.dev.yml", "Pulumi.test.yml"),
+    ] {
+        for is_taken in [false, true] {
+            let project = Project::of("plain");
+            fs::remove_file(project.path().join("Pulumi.yaml")).unwrap();
+            fs::write(project.path().join(file), text).unwrap();
+            fs::create_dir_all(project.path().join("stacks")).unwrap();
+            let [before, after] = [before, after].map(|name| project.path().join(name));
+            fs::write(&before, "encryptionsalt: v1:own\n").unwrap();
+            if is_taken {
+                fs::write(&after, "encryptionsalt: v1:other\n").unwrap();
+            }
+            let said = project.run(&["stacks", "rename", ".", "test"]);
+            assert_eq!(said.code, 0, "{}", said.stderr);
+            let [named, new] = [&before, &after].map(|path| said.stderr.contains(path.to_str().unwrap()));
+            assert!(named && new, "{}", said.stderr);
+            let salt = if is_taken { "encryptionsalt: v1:other\n" } else { "encryptionsalt: v1:own\n" };
+            assert_eq!(fs::read_to_string(&after).unwrap(), salt);
+            assert_eq!(before.exists(), is_taken, "{}", said.stderr);
+            assert_eq!(said.stderr.contains("could not be renamed to"), is_taken, "{}", said.stderr);
+        }
+    }
+}
+
+#[test]
 fn a_name_that_is_taken_or_no_name_or_a_locked_stack_is_refused() {
     let project = Project::of("plain");
     assert_eq!(project.run(&["stacks", "create", ".", "--stack", "new"]).code, 0);

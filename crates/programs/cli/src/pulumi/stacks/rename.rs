@@ -1,5 +1,6 @@
 //! `groundstate stacks rename`: a stack under another name, with everything that belongs to it.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use groundstate_common::shell_command;
@@ -9,7 +10,7 @@ use groundstate_pulumi_diy::{ErrorKind, MovedObject, RelocateOptions, Relocation
 use crate::args::StacksRenameArgs;
 use crate::input::found_stack::{FoundPlace, FoundStack};
 use crate::input::runtime::runtime;
-use crate::report::error::{Failure, Kind, Outcome, Result};
+use crate::report::error::{Failure, Kind, Outcome, Result, chain};
 use crate::report::json::Json;
 use crate::report::messages::Messages;
 use crate::report::output::Output;
@@ -63,13 +64,13 @@ async fn rename(args: &StacksRenameArgs, found: &FoundStack, interrupts: &Interr
     options.force = args.force;
     if args.dry_run {
         let plan = plan(found, &from, &to, options).await?;
-        return Ok(Rename::of(found, &plan));
+        return Rename::of(found, &plan);
     }
     let target = found.named(&to.reference().to_string());
     stacks_locked([(found, &from), (&target, &to)], args.wait.lock_timeout, interrupts, async |locks| {
         let plan = plan(found, &from, &to, options).await?;
         interrupts.check()?;
-        let mut rename = Rename::of(found, &plan);
+        let mut rename = Rename::of(found, &plan)?;
         let done = plan.carry_out(&locks).await.map_err(|error| {
             let again = shell_command(&found.command("stacks rename"), &[&args.new]);
             found.failure(&error).hint(format!("`{again}` goes on"))
@@ -92,41 +93,55 @@ async fn plan(found: &FoundStack, from: &Stack, to: &Stack, options: RelocateOpt
 }
 
 impl Rename {
-    fn of(found: &FoundStack, plan: &Relocation) -> Self {
+    fn of(found: &FoundStack, plan: &Relocation) -> Result<Self> {
         let (from, to) = (plan.source().clone(), plan.target().clone());
         let (old, new) = (from.reference(), to.reference());
-        let is_same_project = old.project() == new.project();
-        let files = is_same_project
-            .then(|| configuration(&found.argument, old.stack().as_str(), new.stack().as_str()));
-        Self {
-            configuration: files.flatten(),
+        let configuration = match old.project() == new.project() {
+            true => configuration(&found.argument, old.stack().as_str(), new.stack().as_str())?,
+            false => None,
+        };
+        Ok(Self {
+            configuration,
             from,
             to,
             objects: plan.objects().to_vec(),
             changed: plan.changed(),
             is_resumed: plan.is_resumed(),
             warnings: plan.warnings().to_vec(),
-        }
+        })
     }
 }
 
 /// The configuration of a stack that a project directory has, where only the name of the stack changes.
-pub(super) fn configuration(argument: &str, old: &str, new: &str) -> Option<(PathBuf, PathBuf)> {
+///
+/// # Errors
+///
+/// When the project cannot be read, so that it is not known where that file is.
+pub(super) fn configuration(argument: &str, old: &str, new: &str) -> Result<Option<(PathBuf, PathBuf)>> {
     if !Path::new(argument).is_dir() {
-        return None;
+        return Ok(None);
     }
-    let directory = std::path::absolute(argument).ok()?;
-    let project = Project::find(&directory).ok().flatten()?;
-    let file = |stack: &str| project.folder().join(format!("Pulumi.{stack}.yaml"));
-    let (before, after) = (file(old), file(new));
-    (before.is_file() && !after.exists()).then_some((before, after))
+    let failed = |error: &dyn std::error::Error| {
+        let message = format!("cannot find the configuration of the stack in {argument}: {}", chain(error));
+        Failure::new(Kind::Unusable, message).hint("nothing was renamed")
+    };
+    let directory = std::path::absolute(argument).map_err(|error| failed(&error))?;
+    let project = Project::find(&directory).map_err(|error| failed(&error))?;
+    let files = project.map(|project| (project.stack_config(old), project.stack_config(new)));
+    Ok(files.filter(|(before, _)| before.is_file()))
 }
 
 /// What is not in the backend: the file of the configuration, and which stack is selected.
 pub(super) fn follow_up(configuration: Option<&(PathBuf, PathBuf)>, name: &str) {
     let mut messages = Messages::stderr();
     if let Some((before, after)) = configuration {
-        match std::fs::rename(before, after) {
+        // What is in the way may be the configuration of another stack of this name.
+        let renamed = match std::fs::symlink_metadata(after) {
+            Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => std::fs::rename(before, after),
+            Err(error) => Err(error),
+        };
+        match renamed {
             Ok(()) => messages.note(&format!("{} is {} now", before.display(), after.display())),
             Err(error) => messages.warning(&format!(
                 "cannot rename {0} to {1}: {error}; the configuration of the stack is still in {0}",

@@ -161,17 +161,21 @@ pub(super) fn rename(args: &StacksRenameArgs, found: &FoundService) -> Result {
         return Err(Failure::new(Kind::Usage, message));
     }
     let interrupts = Interrupts::listen()?;
-    let (from, to, resources) = runtime()?.block_on(async {
+    let (from, to, resources, files) = runtime()?.block_on(async {
         let stack = found.stack().await.map_err(|error| found.failure(&error))?;
         let to = renamed(stack.path(), &args.new)?;
         let (_, resources) = looked_at(found, stack).await?;
+        let files = match stack.path().project == to.project {
+            true => rename::configuration(&found.argument, &stack.path().stack, &to.stack)?,
+            false => None,
+        };
         if !args.dry_run {
             interrupts.check()?;
             let work = async || stack.rename(&to.stack, Some(&to.project)).await;
             let done = free(args.wait.lock_timeout, &interrupts, work).await?;
             done.map_err(|error| found.failure(&error))?;
         }
-        Ok::<_, Failure>((stack.path().clone(), to, resources))
+        Ok::<_, Failure>((stack.path().clone(), to, resources, files))
     })?;
     let service = found.service.to_string();
     let mut out = Output::stdout();
@@ -191,9 +195,6 @@ pub(super) fn rename(args: &StacksRenameArgs, found: &FoundService) -> Result {
     }
     out.finish()?;
     if !args.dry_run {
-        let is_same_project = from.project == to.project;
-        let files =
-            is_same_project.then(|| rename::configuration(&found.argument, &from.stack, &to.stack)).flatten();
         rename::follow_up(files.as_ref(), &to.to_string());
     }
     Ok(Outcome::Clean)
