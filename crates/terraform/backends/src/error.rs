@@ -27,6 +27,12 @@ pub enum BackendsError {
         /// What is wrong, and what it should be.
         why: String,
     },
+    /// A variable of the environment that is no text.
+    #[error("the variable {name} is not valid UTF-8")]
+    Variable {
+        /// Its name.
+        name: String,
+    },
     /// A type that is not known at all.
     #[error("there is no backend of the type {kind:?}, use one of {known}")]
     Unknown {

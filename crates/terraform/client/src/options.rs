@@ -93,7 +93,8 @@ impl Options {
     /// The name that locks are taken in.
     pub(crate) fn holder(&self) -> String {
         self.who.clone().unwrap_or_else(|| {
-            let variables = self.environment();
+            // What is not UTF-8 ends each command before this name is needed.
+            let variables = self.environment().unwrap_or_default();
             let first = |names: [&str; 2]| {
                 let found =
                     names.into_iter().find_map(|name| variables.get(name).filter(|text| !text.is_empty()));
@@ -104,11 +105,11 @@ impl Options {
     }
 
     /// What counts as the environment.
-    fn environment(&self) -> Variables {
-        let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
-            Some((name.into_string().ok()?, value.into_string().ok()?))
-        };
-        self.variables.clone().unwrap_or_else(|| std::env::vars_os().filter_map(text).collect())
+    fn environment(&self) -> Result<Variables, Error> {
+        match &self.variables {
+            Some(variables) => Ok(variables.clone()),
+            None => Ok(Variables::of_environment(std::env::vars_os())?),
+        }
     }
 
     /// Finds the state that a text names: a file, a directory in which `terraform init` or `tofu init` ran, or an address such as
@@ -126,7 +127,7 @@ impl Options {
     /// Finds the state for a purpose; a thread of its own looks at the files of a directory.
     pub(crate) async fn locate(&self, state: &str, purpose: Purpose) -> Result<Location, Error> {
         let context = Context::new(Arc::new(SystemClock), Arc::new(TokioSleeper), Arc::new(OsIds))
-            .variables(self.environment())
+            .variables(self.environment()?)
             .directory(&self.directory)
             .purpose(purpose)
             .trusts_directories(self.trusts_directories);

@@ -2,9 +2,11 @@
 
 use std::sync::{Arc, OnceLock};
 
-use groundstate_backends::{Context, Purpose, Registry, Variables};
+use groundstate_backends::{BackendsError, Context, Purpose, Registry, Variables};
 use groundstate_common::{OsIds, SystemClock};
 use groundstate_statemgr::{TokioSleeper, WorkspaceName};
+
+use crate::report::error::{Failure, Kind, Result};
 
 /// What the command line says of the workspace; it holds for the whole run.
 static CHOSEN: OnceLock<WorkspaceName> = OnceLock::new();
@@ -40,6 +42,31 @@ impl Environment {
         let trusts = TRUSTED.get().copied().unwrap_or_default()
             || variables.get(TRUST).is_some_and(|text| matches!(text, "true" | "1"));
         Self { variables, chosen: CHOSEN.get().cloned(), trusts }
+    }
+
+    /// Fails if a variable that a command may read is not UTF-8: without it another backend, workspace or stack might be meant,
+    /// or no encryption. Called once, before anything is looked at.
+    pub(crate) fn check() -> Result<()> {
+        let refused = |name: &str| {
+            let failure = Failure::new(Kind::Usage, format!("the variable {name} is not valid UTF-8"));
+            failure.hint("set it to UTF-8 text, or unset it")
+        };
+        let is_read = |name: &&str| {
+            // These are bytes and paths, which need not be text.
+            let is_text = !matches!(*name, "PULUMI_CONFIG_PASSPHRASE" | "PULUMI_CONFIG_PASSPHRASE_FILE");
+            is_text && (name.starts_with("PULUMI_") || *name == "XDG_DATA_HOME")
+        };
+        for (name, value) in std::env::vars_os() {
+            if let Some(name) = name.to_str().filter(is_read).filter(|_| value.to_str().is_none()) {
+                return Err(refused(name));
+            }
+        }
+        // The path of the configuration of a server need not be text either.
+        let variables = std::env::vars_os().filter(|(name, _)| name != "GROUNDSTATE_CONFIG");
+        match Variables::of_environment(variables) {
+            Err(BackendsError::Variable { name }) => Err(refused(&name)),
+            _ => Ok(()),
+        }
     }
 
     /// Has directories of this run count although their configuration does not confirm them.

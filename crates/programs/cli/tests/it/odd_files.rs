@@ -58,3 +58,30 @@ fn documents_every_difference() {
         assert!(text.contains(&format!("`{name}`")), "{name}");
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn a_variable_that_is_not_text_does_not_count_as_unset() {
+    use std::os::unix::ffi::OsStrExt;
+    let value = std::ffi::OsStr::from_bytes(b"hush-\xe9");
+    let run = |name: &str| {
+        let mut command = super::support::command(&["list", "webshop-v4-terraform.tfstate"]);
+        super::support::Run::of(command.env(name, value).output().unwrap())
+    };
+    for name in [
+        "PULUMI_BACKEND_URL",
+        "TF_WORKSPACE",
+        "TF_ENCRYPTION",
+        "TF_VAR_key",
+        "AWS_ENDPOINT_URL_S3",
+        "PGHOST",
+        "https_proxy",
+    ] {
+        let refused = run(name).failed(2);
+        assert!(refused.contains(&format!("the variable {name} is not valid UTF-8")), "{refused}");
+        assert!(!refused.contains("hush"), "{refused}");
+    }
+    for name in ["LESSOPEN", "PULUMI_CONFIG_PASSPHRASE", "GROUNDSTATE_CONFIG"] {
+        run(name).clean();
+    }
+}

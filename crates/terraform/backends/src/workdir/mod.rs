@@ -7,6 +7,7 @@ mod hash;
 mod literal;
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use groundstate_statemgr::WorkspaceName;
@@ -25,7 +26,53 @@ pub use configuration::{ConfigurationFile, ConfigurationFiles};
 #[derive(Clone, Default)]
 pub struct Variables(BTreeMap<String, String>);
 
+/// How the names of variables begin that Terraform, OpenTofu, their backends and the clients of clouds read.
+const READ: [&str; 18] = [
+    "TF_",
+    "GROUNDSTATE_",
+    "AWS_",
+    "ARM_",
+    "AZURE_",
+    "GOOGLE_",
+    "PG",
+    "BAO_",
+    "VAULT_",
+    "CLOUDSDK_",
+    "GCE_METADATA_",
+    "STORAGE_EMULATOR_",
+    "IDENTITY_",
+    "SYSTEM_",
+    "ACTIONS_ID_TOKEN_",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+];
+
 impl Variables {
+    /// The variables of an environment, such as `std::env::vars_os()`.
+    ///
+    /// # Errors
+    ///
+    /// [`BackendsError::Variable`] for one that a backend may read and whose value is not UTF-8: without it another state might be
+    /// meant. What nothing here reads is left out.
+    pub fn of_environment(
+        variables: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> Result<Self, BackendsError> {
+        let mut known = BTreeMap::new();
+        for (name, value) in variables {
+            let Ok(name) = name.into_string() else { continue };
+            let upper = name.to_ascii_uppercase();
+            match value.into_string() {
+                Ok(value) => drop(known.insert(name, value)),
+                Err(_) if READ.iter().any(|begin| upper.starts_with(begin)) => {
+                    return Err(BackendsError::Variable { name });
+                }
+                Err(_) => {}
+            }
+        }
+        Ok(Self(known))
+    }
+
     /// No variables at all.
     pub fn none() -> Self {
         Self::default()

@@ -142,3 +142,18 @@ fn the_files_that_opentofu_reads_come_by_name_and_its_own_before_those_of_terraf
     assert!(!format!("{files:?}").contains("of opentofu"));
     assert!(ConfigurationFiles::read(&folder.path().join("nowhere")).unwrap().sources.is_empty());
 }
+
+#[cfg(unix)]
+#[test]
+fn a_variable_that_a_backend_reads_and_that_is_not_text_is_refused_by_its_name() {
+    use std::ffi::OsString;
+    use std::os::unix::ffi::OsStringExt;
+    let text = |name: &str| (OsString::from(name), OsString::from("x"));
+    let bytes = |name: &str| (OsString::from(name), OsString::from_vec(b"hush-\xe9".to_vec()));
+    let known = Variables::of_environment([text("TF_WORKSPACE"), bytes("LESSOPEN"), text("OTHER")]).unwrap();
+    assert_eq!(known.iter().collect::<Vec<_>>(), [("OTHER", "x"), ("TF_WORKSPACE", "x")]);
+    for name in ["TF_WORKSPACE", "AWS_PROFILE", "ARM_ACCESS_KEY", "PGHOST", "https_proxy"] {
+        let error = Variables::of_environment([text("A"), bytes(name)]).unwrap_err();
+        assert_eq!(error.to_string(), format!("the variable {name} is not valid UTF-8"));
+    }
+}
