@@ -232,8 +232,8 @@ pub(crate) const OPTIONS: &[Spec] = &[
         "pulumi.deltas_from",
         Kind::SizeOrOff(0, 1 << 30),
         Some("off"),
-        "From which size of a state on Pulumi's CLI may send differences of checkpoints, where its journal is switched off. Its \
-         differences leave pending operations out.",
+        "The size of a state from which the pulumi CLI may send differences of checkpoints if its journal is switched off. The CLI \
+         leaves pending operations out of them.",
     ),
     fixed(
         "retention.versions",
@@ -252,8 +252,8 @@ pub(crate) const OPTIONS: &[Spec] = &[
         "retention.updates",
         Kind::CountOrOff(1, 1_000_000),
         Some("off"),
-        "Of how many of the newest updates of a Pulumi stack, previews among them, events and journals are kept: of all of them where this and \
-         `retention.updates_age` are `off`. The history itself goes by `retention.versions`.",
+        "How many of the newest updates of a Pulumi stack, previews included, keep their events and journals. If this and \
+         `retention.updates_age` are `off`, all do. The history itself goes by `retention.versions`.",
     ),
     fixed(
         "retention.updates_age",
