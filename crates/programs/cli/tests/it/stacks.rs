@@ -82,6 +82,24 @@ fn stacks_are_listed_also_where_one_is_damaged() {
 }
 
 #[test]
+fn a_checkpoint_that_is_in_no_list_is_warned_of() {
+    let project = Project::of("plain");
+    let names = project.run(&["stacks", "list"]).clean();
+    let folder = project.bucket().join("stacks/bad shop");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("dev.json"), "{}").unwrap();
+    let to = project.path().join("to");
+    fs::create_dir(&to).unwrap();
+    let to = format!("pulumi+file://{}", to.display());
+    for args in [vec!["stacks", "list"], vec!["stacks", "migrate", &project.url(), &to, "--all-stacks"]] {
+        let said = project.run(&args);
+        assert_eq!(said.code, 0, "{}", said.stderr);
+        assert!(said.stderr.contains(".pulumi/stacks/bad shop/dev.json is left out"), "{}", said.stderr);
+    }
+    assert_eq!(project.run(&["stacks", "list"]).stdout, names);
+}
+
+#[test]
 fn what_is_no_stack_is_refused_with_the_way_to_one() {
     let project = Project::of("plain");
     for (args, code, expected) in [

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use groundstate_common::Timestamp;
+use groundstate_common::{Timestamp, one_line};
 use groundstate_pulumi_backends::OpenedStore;
 use groundstate_pulumi_diy::{Backend, Leftovers, StackFilter};
 use groundstate_pulumi_snapshot::ProjectName;
@@ -65,6 +65,9 @@ fn in_bucket(args: &StacksListArgs, found: &FoundBackend) -> Result {
             let names = backend.stack_names(&filter).await.map_err(failed)?;
             names.into_iter().map(|name| Listed { name: name.to_string(), details: None }).collect()
         };
+        if is_whole {
+            warn_of_unlisted(&backend).await?;
+        }
         if listed.is_empty() && is_whole {
             warn_of_other_form(&found.opened).await;
         }
@@ -79,6 +82,16 @@ fn in_bucket(args: &StacksListArgs, found: &FoundBackend) -> Result {
     print(args, &found.name, &listed, left.as_ref())?;
     let has_damaged = listed.iter().any(|listed| matches!(listed.details, Some(Err(_))));
     Ok(if has_damaged { Outcome::Found(Kind::Findings) } else { Outcome::Clean })
+}
+
+/// Checkpoints in whose names the project or the stack is not valid are in no list, so nothing would be said of them.
+pub(super) async fn warn_of_unlisted(backend: &Backend) -> Result<()> {
+    let keys = backend.unlisted_checkpoints().await.map_err(|error| stack_failure(&error))?;
+    let left_out = keys.iter().map(|key| {
+        format!("{} is left out: the project or the stack in its name is not a valid one", one_line(key))
+    });
+    warn_once(&left_out.collect::<Vec<_>>());
+    Ok(())
 }
 
 /// A table of a database may have its stacks under other keys. That is only a hint, so no failure counts.

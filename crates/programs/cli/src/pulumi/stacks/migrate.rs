@@ -8,6 +8,7 @@ use groundstate_pulumi_diy::{
 };
 use groundstate_pulumi_snapshot::ProjectName;
 
+use super::list::warn_of_unlisted;
 use crate::args::StacksMigrateArgs;
 use crate::input::found_stack::{FoundPlace, FoundStack, stack_failure};
 use crate::input::remote::warn_once;
@@ -135,7 +136,10 @@ async fn open(args: &StacksMigrateArgs, interrupts: Interrupts) -> Result<(Migra
     let target = target.map_err(failed)?;
     let names = match &single {
         Some(found) => vec![found.reference(&source)?],
-        None => source.stack_names(&StackFilter::default()).await.map_err(failed)?,
+        None => {
+            warn_of_unlisted(&source).await?;
+            source.stack_names(&StackFilter::default()).await.map_err(failed)?
+        }
     };
     Ok((Migration { args, from, to, source, target, name, project, interrupts }, names))
 }

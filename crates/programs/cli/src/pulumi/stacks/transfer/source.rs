@@ -11,6 +11,7 @@ use groundstate_pulumi_deployment::RawDeployment;
 use groundstate_pulumi_diy::{Backend, HistoryEntry, Stack, StackFilter, Update};
 use groundstate_pulumi_snapshot::ProjectName;
 
+use super::super::list::warn_of_unlisted;
 use super::config;
 use crate::input::found_stack::{FoundPlace, FoundStack, stack_failure};
 use crate::input::pulumi;
@@ -111,6 +112,7 @@ impl Source {
                 let (store, options) = (Arc::clone(&found.opened.store), found.options.clone());
                 let backend =
                     Backend::open_existing(store, stack::context(), options).await.map_err(failed)?;
+                warn_of_unlisted(&backend).await?;
                 let names = backend.stack_names(&StackFilter::default()).await.map_err(failed)?;
                 Ok(names.iter().map(ToString::to_string).collect())
             }
