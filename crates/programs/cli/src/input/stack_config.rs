@@ -1,6 +1,7 @@
 //! Configurations of stacks, which say whose URLs of key services are: those in the projects that the user works in are the user's own.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -65,7 +66,6 @@ fn names(path: &Path, url: &str) -> bool {
 }
 
 /// The configuration of a stack in a file, and what the file holds.
-#[derive(Debug)]
 pub(crate) struct ConfigFile {
     pub(crate) path: PathBuf,
     /// The text; nothing if there is no file.
@@ -87,5 +87,31 @@ impl ConfigFile {
     /// Whether the file still holds what was read.
     pub(crate) fn is_unchanged(&self) -> bool {
         small_text(&self.path, LIMIT, Links::Follow).is_ok_and(|text| text == self.text)
+    }
+}
+
+/// Without the text, which may have secrets in it.
+impl fmt::Debug for ConfigFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ConfigFile")
+            .field("path", &self.path)
+            .field("config", &self.config)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ConfigFile;
+
+    #[test]
+    fn debug_shows_nothing_of_the_text() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("Pulumi.dev.yaml");
+        std::fs::write(&path, "encryptionsalt: v1:hush\nconfig:\n  shop:password: swordfish\n").unwrap();
+        let read = ConfigFile::read(&path).unwrap();
+        assert!(read.text.is_some());
+        let shown = format!("{read:?}");
+        assert!(!shown.contains("hush") && !shown.contains("swordfish"), "{shown}");
     }
 }

@@ -110,13 +110,22 @@ fn is_encrypted(bytes: &[u8]) -> bool {
     Head::read(unpacked.as_deref().unwrap_or(bytes)).is_some_and(|head| head.is_encrypted)
 }
 
-/// Refuses to write a copy in plain text over an encrypted state.
+/// Refuses to write a copy in plain text over an encrypted state, or over a file that cannot be read, which may be one.
 pub(crate) fn refuse_encrypted(path: &Path) -> Result<()> {
-    let stored = fs::metadata(path).is_ok_and(|metadata| metadata.is_file()).then(|| paths::read(path));
-    match stored {
-        Some(Ok(bytes)) if is_encrypted(&bytes) => Err(over_encrypted(&path.display().to_string())),
-        // What cannot be read is told when it is written.
-        _ => Ok(()),
+    let is_missing =
+        |error: &io::Error| matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
+    let bytes = match fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() => paths::read(path),
+        // What is no file is told when it is written.
+        Ok(_) => return Ok(()),
+        Err(error) => Err(error),
+    };
+    match bytes {
+        Ok(bytes) if is_encrypted(&bytes) => Err(over_encrypted(&path.display().to_string())),
+        Ok(_) => Ok(()),
+        Err(error) if is_missing(&error) => Ok(()),
+        Err(error) => Err(Failure::unreadable(path, &error)
+            .hint("nothing was written, since it may be an encrypted state; name another file")),
     }
 }
 
@@ -130,7 +139,7 @@ mod tests {
     use std::fs;
     use std::io;
 
-    use super::replace;
+    use super::{refuse_encrypted, replace};
 
     fn content(path: &std::path::Path) -> String {
         fs::read_to_string(path).unwrap()
@@ -234,6 +243,21 @@ mod tests {
         let path = dir.path().join("missing").join("new.tfstate");
         let error = replace(&path, None, |out| out.write_all(b"new")).unwrap_err();
         assert!(!error.to_string().contains(".groundstate-"), "{error}");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn refuses_to_overwrite_a_file_that_cannot_be_read() {
+        // A file of which no byte can be read, not even by the administrator.
+        let error = refuse_encrypted(std::path::Path::new("/proc/self/mem")).unwrap_err();
+        assert!(error.to_string().contains("/proc/self/mem"), "{error}");
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("plain");
+        refuse_encrypted(&file).unwrap();
+        fs::write(&file, "{}").unwrap();
+        refuse_encrypted(&file).unwrap();
+        refuse_encrypted(&file.join("below")).unwrap();
+        refuse_encrypted(dir.path()).unwrap();
     }
 
     #[cfg(unix)]

@@ -114,13 +114,20 @@ impl ManagedStack {
 
     /// Says that the stored state lacks what a killed update did.
     pub(crate) async fn warn_of_journal(&self, stack: &Stack) {
-        // What else is wrong shows when the state is read.
-        if stack.has_journal().await.unwrap_or_default() {
-            Messages::stderr().warning(&format!(
+        match stack.has_journal().await {
+            Ok(false) => {}
+            // That there is no such stack shows when the state is read.
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Ok(true) => Messages::stderr().warning(&format!(
                 "{} lacks the changes of a killed update; `{}` stores them",
                 self.name(),
                 self.command("recover")
-            ));
+            )),
+            Err(error) => Messages::stderr().warning(&format!(
+                "{} may lack the changes of a killed update: {}",
+                self.name(),
+                chain(&error)
+            )),
         }
     }
 

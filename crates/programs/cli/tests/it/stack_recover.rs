@@ -121,3 +121,19 @@ fn a_damaged_journal_is_named_and_can_be_discarded() {
     assert_eq!(run.code, 0, "{}", run.stderr);
     assert_eq!(project.run(&["undo", ".", "--dry-run"]).code, 0);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_state_is_shown_with_a_warning_where_it_is_not_known_whether_a_journal_belongs_to_it() {
+    let project = Project::of("plain");
+    let own = project.bucket().join("groundstate");
+    if own.exists() {
+        fs::remove_dir_all(&own).unwrap();
+    }
+    assert_eq!(project.run(&["pull", "."]).stderr, "");
+    // A link to itself cannot be followed, by anyone.
+    std::os::unix::fs::symlink(&own, &own).unwrap();
+    let pulled = project.run(&["pull", "."]);
+    assert_eq!(pulled.code, 0, "{}", pulled.stderr);
+    assert!(pulled.stderr.contains("may lack the changes of a killed update"), "{}", pulled.stderr);
+}

@@ -146,7 +146,13 @@ impl Receipt {
         }
         receipt.started = text("started").and_then(|time| time.parse().ok()).unwrap_or(receipt.started);
         let states = old.as_ref().and_then(|old| old.get("states")).and_then(Value::as_array);
-        receipt.states = states.into_iter().flatten().filter_map(Entry::read).collect();
+        // What is not understood would be missing once the receipt is written again.
+        let states = states.and_then(|states| states.iter().map(Entry::read).collect());
+        receipt.states = states.ok_or_else(|| {
+            let message = format!("{} is damaged: it has a state that cannot be read", path.display());
+            Failure::new(Kind::Unusable, message)
+                .hint("begin another receipt with `--receipt`; what is copied already is not copied again")
+        })?;
         Ok(receipt)
     }
 
@@ -193,6 +199,24 @@ impl Receipt {
 #[cfg(test)]
 mod tests {
     use super::{Entry, Receipt};
+
+    #[test]
+    fn one_with_an_entry_that_cannot_be_read_is_refused_and_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("receipt.json");
+        Receipt::open(&path, "a", "b")
+            .unwrap()
+            .add(Entry::new("w", ["a/w", "b/w"], "copied", b"{}"))
+            .unwrap();
+        let whole = std::fs::read_to_string(&path).unwrap();
+        for damaged in [whole.replace("\"serial\": 0", "\"serial\": -1"), whole.replace("states", "stats")] {
+            assert_ne!(damaged, whole);
+            std::fs::write(&path, &damaged).unwrap();
+            let error = Receipt::open(&path, "a", "b").unwrap_err();
+            assert!(error.to_string().contains("receipt.json is damaged"), "{error}");
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), damaged);
+        }
+    }
 
     #[test]
     fn an_interrupted_one_is_continued_and_another_one_is_not_overwritten() {
