@@ -4,7 +4,8 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use groundstate_durable::{create_new, parent, special, sync_folder};
+use groundstate_common::{IdSource, OsIds};
+use groundstate_durable::{Draft, Taken, Unpublished, create_new, parent, special};
 use tracing::debug;
 
 use crate::input::paths;
@@ -67,20 +68,29 @@ fn create_with(
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
     debug!(place = target.display().to_string(), "writing a file");
-    let directory = parent(target);
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".groundstate-").suffix(".tmp");
-    let mut temporary = builder.tempfile_in(directory).map_err(without_path)?;
-    let mut out = BufWriter::with_capacity(1 << 16, temporary.as_file_mut());
+    let id = OsIds.uuid().map_err(io::Error::other)?;
+    let draft = parent(target).join(format!(".groundstate-{id}.tmp"));
+    let draft = Draft::create(draft).map_err(without_path)?;
+    let mut out = BufWriter::with_capacity(1 << 16, draft.file());
     write(&mut out)?;
     out.flush()?;
     drop(out);
     if let Some(permissions) = permissions {
-        temporary.as_file().set_permissions(permissions)?;
+        draft.file().set_permissions(permissions)?;
     }
-    temporary.as_file().sync_all()?;
-    temporary.persist(target).map_err(|error| error.error)?;
-    sync_folder(directory)
+    draft.publish(target, Taken::Replace).map(drop).map_err(told)
+}
+
+/// Why a file does not have its name for certain, with what became of it.
+fn told(unpublished: Unpublished) -> io::Error {
+    let Unpublished { error, may_be_named } = unpublished;
+    match may_be_named {
+        false => error,
+        true => io::Error::new(
+            error.kind(),
+            format!("it may have the new content, which a crash of the machine may undo: {error}"),
+        ),
+    }
 }
 
 /// Devices and pipes cannot be replaced; they take the bytes as they come.
@@ -101,5 +111,23 @@ fn without_path(error: io::Error) -> io::Error {
             kind.into()
         }
         _ => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use groundstate_durable::Unpublished;
+
+    use super::told;
+
+    #[test]
+    fn a_name_that_may_have_been_given_is_told_as_one() {
+        let error = || io::Error::from(io::ErrorKind::StorageFull);
+        assert_eq!(told(error().into()).to_string(), error().to_string());
+        let named = told(Unpublished { error: error(), may_be_named: true });
+        assert_eq!(named.kind(), io::ErrorKind::StorageFull);
+        assert!(named.to_string().starts_with("it may have the new content"), "{named}");
     }
 }
