@@ -72,6 +72,10 @@ impl BackendUrl {
             return Err(wrong("it has a `#`").next_step("write # as %23"));
         }
         let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
+        if scheme == "postgres" && query.contains('@') {
+            // What stands before may be the beginning of a password, and not the host.
+            return Err(wrong("it has an `@` behind a `?`").next_step("write ? as %3F in a password, and @ as %40"));
+        }
         let encoding = || wrong("it has a % that no two hexadecimal digits follow, or is not UTF-8");
         let query = Query::parse(query).ok_or_else(encoding)?;
         let decoded = |text: &str| decode(text).ok_or_else(encoding);
@@ -235,6 +239,7 @@ mod tests {
             ("s3://b/hush#x", "%23"),
             ("s3://?hush=hush", "names no bucket"),
             ("file://?hush=hush", "names no directory"),
+            ("postgres://ana:hush?hush@h/d", "%3F"),
             ("s3://b/hush\n", "control character"),
             ("s3://b/hush%0a", "control character"),
         ] {
