@@ -72,8 +72,9 @@ impl BackendUrl {
             return Err(wrong("it has a `#`").next_step("write # as %23"));
         }
         let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
-        if scheme == "postgres" && query.contains('@') {
-            // What stands before may be the beginning of a password, and not the host.
+        // What stands before may be the beginning of a password, and neither a host nor a bucket.
+        let is_cut = place.split('/').next().is_some_and(|place| place.contains(':'));
+        if query.contains('@') && (scheme == "postgres" || is_cut && scheme != "file") {
             return Err(wrong("it has an `@` behind a `?`").next_step("write ? as %3F in a password, and @ as %40"));
         }
         let encoding = || wrong("it has a % that no two hexadecimal digits follow, or is not UTF-8");
@@ -240,6 +241,7 @@ mod tests {
             ("s3://?hush=hush", "names no bucket"),
             ("file://?hush=hush", "names no directory"),
             ("postgres://ana:hush?hush@h/d", "%3F"),
+            ("s3://ana:hush?x=y@b/k", "%3F"),
             ("s3://b/hush\n", "control character"),
             ("s3://b/hush%0a", "control character"),
         ] {

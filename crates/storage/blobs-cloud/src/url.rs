@@ -76,7 +76,9 @@ impl BlobUrl {
             "file" => (place.strip_prefix("localhost").unwrap_or(place), ""),
             _ => place.split_once('/').unwrap_or((place, "")),
         };
-        if scheme != "file" && container.contains('@') {
+        // The beginning of a password with a `?` in it looks like the end of a container.
+        let is_cut = container.contains(':') && query.contains('@');
+        if scheme != "file" && (container.contains('@') || is_cut) {
             return Err(wrong("it has a user name; credentials go into settings or the environment"));
         }
         if scheme == "file" && !container.starts_with('/') {
@@ -268,7 +270,8 @@ mod tests {
             ("ftp://hush@b/k", "scheme is not"),
             ("s3://hush:hush@b/k?token=hush", "user name"),
             ("s3://user:hush#hush@b/k", "%23"),
-            ("s3://user:hush?hush@b/k", "without a value"),
+            ("s3://user:hush?hush@b/k", "user name"),
+            ("s3://user:hush?x=hush@b/k", "user name"),
             ("hush:hush#hush@b/k", "no scheme"),
             ("s3://b/k?hush", "without a value"),
             ("s3://b/k?token=hush%", "percent-encoded"),
