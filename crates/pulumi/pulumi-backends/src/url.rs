@@ -75,7 +75,9 @@ impl BackendUrl {
         // What stands before may be the beginning of a password, and neither a host nor a bucket.
         let is_cut = place.split('/').next().is_some_and(|place| place.contains(':'));
         if query.contains('@') && (scheme == "postgres" || is_cut && scheme != "file") {
-            return Err(wrong("it has an `@` behind a `?`").next_step("write ? as %3F in a password, and @ as %40"));
+            return Err(
+                wrong("it has an `@` behind a `?`").next_step("write ? as %3F in a password, and @ as %40")
+            );
         }
         let encoding = || wrong("it has a % that no two hexadecimal digits follow, or is not UTF-8");
         let query = Query::parse(query).ok_or_else(encoding)?;

@@ -23,7 +23,7 @@ use crate::input::location::{StateLocation, not_found};
 use crate::input::packed;
 use crate::input::paths::{self, is_same_file};
 use crate::input::reader::Input;
-use crate::input::remote::{Located, Remote};
+use crate::input::remote::{Located, Remote, RemoteStack};
 use crate::input::run_journal::warn_beside;
 use crate::input::runtime::runtime;
 use crate::input::threads::threads;
@@ -182,6 +182,9 @@ impl Source {
         let stored = runtime()?.block_on(remote.store.read());
         let stored = stored.map_err(|error| refused(&error))?;
         let nothing = || Failure::new(Kind::NoState, format!("no state is stored in {}", remote.name));
+        if let Some(RemoteStack::Bucket(stack)) = remote.stack() {
+            runtime()?.block_on(stack.warn_of_journal(&remote.name, &remote.argument));
+        }
         Self::of_bytes(remote.name.clone(), None, stored.ok_or_else(nothing)?.bytes)
     }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use bytes::Bytes;
 use groundstate_blobs::{BlobStore, BlobVersion, DeleteOptions, Key, Precondition};
-use groundstate_common::Timestamp;
+use groundstate_common::{Timestamp, shell_command, shell_word};
 use groundstate_pulumi_backends::OpenedStore;
 use groundstate_pulumi_diy::{
     Backend as Bucket, Error as StackFailure, ErrorKind as StackKind, FoundLock, Guard, HeldLock, Holder,
@@ -24,6 +24,7 @@ use tokio::sync::OnceCell;
 use crate::input::remote::warn_once;
 use crate::input::stack::context;
 use crate::input::stack_history::StackHistory;
+use crate::report::error::chain;
 use crate::report::text::{did_you_mean, similar};
 
 /// Where our own objects are, leases among them.
@@ -129,6 +130,31 @@ impl StackBackend {
     /// That there is no such stack; only its project makes one.
     pub(crate) async fn missing(&self, op: Op, stack: &Stack) -> Error {
         Error::new(ErrorKind::NotFound, op, self).because(missing(stack).await)
+    }
+
+    /// A command on the stack that this argument names, as messages show it.
+    pub(crate) fn command(&self, verb: &str, argument: &str) -> String {
+        let command = shell_command(&format!("groundstate {verb}"), &[argument]);
+        match self.name_given() {
+            Some(stack) => format!("{command} --stack {}", shell_word(stack)),
+            None => command,
+        }
+    }
+
+    /// Says that the stored state lacks what a killed update did, or that this cannot be told.
+    pub(crate) async fn warn_of_journal(&self, name: &str, argument: &str) {
+        // That there is no such stack shows when the state is read.
+        let Ok(stack) = self.stack(Op::Read).await else { return };
+        let warning = match stack.has_journal().await {
+            Ok(false) => return,
+            Err(error) if error.kind() == StackKind::NotFound => return,
+            Ok(true) => {
+                let recover = self.command("recover", argument);
+                format!("{name} lacks the changes of a killed update; `{recover}` stores them")
+            }
+            Err(error) => format!("{name} may lack the changes of a killed update: {}", chain(&error)),
+        };
+        warn_once(&[warning]);
     }
 
     fn held(&self) -> Option<Arc<HeldLock>> {

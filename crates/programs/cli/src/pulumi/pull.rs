@@ -17,7 +17,7 @@ pub(crate) fn pull(args: &PullArgs, found: StateLocation) -> Result {
     let managed = ManagedStack::open(found, "pull", false)?;
     let text = managed.unlocked(async |stack| {
         managed.existing(stack).await?;
-        managed.warn_of_journal(stack).await;
+        managed.warn_of_journal().await;
         stack.export().await.map_err(|error| managed.failure(&error))
     })?;
     write_document(&text, args.output.as_deref())?;

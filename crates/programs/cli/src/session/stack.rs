@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use groundstate_common::{shell_command, shell_word};
 use groundstate_pulumi_diy::{Error, ErrorKind, Guard, Op as StackOp, Stack};
 use groundstate_statemgr::Op;
 use groundstate_statemgr_fs::Backup;
@@ -13,7 +12,6 @@ use crate::input::location::StateLocation;
 use crate::input::remote::RemoteStack;
 use crate::input::stack_store::StackBackend;
 use crate::report::error::{Failure, Kind, Result, chain};
-use crate::report::messages::Messages;
 use crate::session::interrupt::Interrupts;
 use crate::session::locked::{lock_info, locked, unlocked};
 use crate::session::managed_state::ManagedState;
@@ -53,11 +51,12 @@ impl ManagedStack {
 
     /// A command on this stack, as messages show it.
     pub(crate) fn command(&self, verb: &str) -> String {
-        let command = shell_command(&format!("groundstate {verb}"), &[&self.state.shown()]);
-        match self.backend.name_given() {
-            Some(stack) => format!("{command} --stack {}", shell_word(stack)),
-            None => command,
-        }
+        self.backend.command(verb, &self.state.shown())
+    }
+
+    /// Says that the stored state lacks what a killed update did.
+    pub(crate) async fn warn_of_journal(&self) {
+        self.backend.warn_of_journal(self.name(), &self.state.shown()).await;
     }
 
     /// Does `work` without a lock.
@@ -110,25 +109,6 @@ impl ManagedStack {
         let message = format!("{} lacks the changes of a killed update, so nothing was written", self.name());
         Err(Failure::new(Kind::Conflict, message)
             .hint(format!("`{}` stores it first", self.command("recover"))))
-    }
-
-    /// Says that the stored state lacks what a killed update did.
-    pub(crate) async fn warn_of_journal(&self, stack: &Stack) {
-        match stack.has_journal().await {
-            Ok(false) => {}
-            // That there is no such stack shows when the state is read.
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Ok(true) => Messages::stderr().warning(&format!(
-                "{} lacks the changes of a killed update; `{}` stores them",
-                self.name(),
-                self.command("recover")
-            )),
-            Err(error) => Messages::stderr().warning(&format!(
-                "{} may lack the changes of a killed update: {}",
-                self.name(),
-                chain(&error)
-            )),
-        }
     }
 
     /// What the backend says, as a failure of the command.

@@ -54,7 +54,13 @@ fn journal(project: &Project) -> bool {
 fn recover_saves_what_a_killed_update_did() {
     let project = interrupted();
     let before = project.stored("dev.json");
-    assert!(!project.run(&["list", "."]).stdout.contains(MADE));
+    for look in [&["list", "."][..], &["show", "."], &["check", "."], &["outputs", "."]] {
+        let looked = project.run(look);
+        assert!(!looked.stdout.contains(MADE), "{look:?}");
+        let warned =
+            looked.stderr.matches("lacks the changes of a killed update; `groundstate recover .`").count();
+        assert_eq!(warned, 1, "{look:?}: {}", looked.stderr);
+    }
     let pulled = project.run(&["pull", "."]);
     assert!(
         pulled.code == 0 && pulled.stderr.contains("`groundstate recover .` stores them"),

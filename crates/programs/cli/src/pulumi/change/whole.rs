@@ -68,7 +68,7 @@ pub(super) fn replace<T>(
     let (changed, backup) = match args.dry_run {
         true => managed.unlocked(async |stack| {
             managed.known(stack).await?;
-            managed.warn_of_journal(stack).await;
+            managed.warn_of_journal().await;
             let (Plan { text, done }, _) = plan(&managed, stack).await?;
             let (changed, _) = compare(&managed, stack, &text, done).await?;
             Ok((changed, None))
