@@ -26,8 +26,8 @@
 //! - [`BlobStore`] is the contract: one container, its blobs, [`Precondition`]s. [`Leases`] are for services that have them.
 //! - [`Key`] is a name that arrives unchanged; [`BlobVersion`] tells contents apart.
 //! - [`Error`] has a kind to act on, a place, a reason and a next step.
-//! - [`MemoryBlobs`] is the reference. Directories are in `groundstate-blobs-fs`; S3, Google Cloud Storage, Azure and addresses
-//!   of all of them in `groundstate-blobs-cloud`.
+//! - [`MemoryBlobs`] is the reference. Stores of directories, clouds and databases are crates of their own, which this one does
+//!   not know.
 //! - [`Retry`] asks again, and finds out what happened when an answer got lost. Stores try once.
 //! - [`Prefixed`] is the part of a store whose keys begin with a text.
 //! - Every operation of [`Retry`] is a span of `tracing`, and so is every other that a store wraps in [`traced`].
