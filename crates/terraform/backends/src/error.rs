@@ -30,7 +30,7 @@ pub enum BackendsError {
     /// A variable of the environment that is no text.
     #[error("the variable {name} is not valid UTF-8")]
     Variable {
-        /// Its name.
+        /// Which variable it is.
         name: String,
     },
     /// A type that is not known at all.

@@ -107,6 +107,7 @@ impl FoundStack {
     }
 
     /// The same; nothing where no backend is yet.
+    #[cfg(feature = "http")]
     pub(crate) async fn open_if_there(&self) -> Result<Option<Stack>> {
         match self.place.bucket(&self.opened.store).await {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),

@@ -148,7 +148,7 @@ mod tests {
         for (text, expected) in [
             (format!("[[certificate]]\n{grants}"), "asks for no name"),
             ("[[certificate]]\ndns = \"a\"\ngrants = []".to_owned(), "grants nothing"),
-            (format!("{issuer}{issuer}"), "there twice"),
+            (format!("{issuer}{issuer}"), "configured twice"),
             (issuer.replace("https://a", "http://a.example.com"), "https"),
             ("[[certificate]]\ndns = \"a\"\n".to_owned(), "not a configuration"),
             ("anonymous = \"always\"".to_owned(), "not a configuration"),
