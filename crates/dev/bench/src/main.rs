@@ -44,7 +44,7 @@ enum Command {
     Stacks(stacks::Options),
     /// Measures locked write cycles and memory of state servers, beside another server of the protocol
     Server(server::Options),
-    /// Measures the state server as Pulumi Cloud: entries, runs of the `pulumi` on the path, and memory
+    /// Measures the state server as a Pulumi service: entries, runs of the `pulumi` on the path, and memory
     Service(service::Options),
     /// Writes an invented state
     Gen(Gen),

@@ -1,4 +1,4 @@
-//! `groundstate-bench service`: the state server as Pulumi Cloud: entries of many updates at once, whole runs of `pulumi up`,
+//! `groundstate-bench service`: the state server as a Pulumi service: entries of many updates at once, whole runs of `pulumi up`,
 //! and the memory that a large stack needs.
 
 mod entries;
