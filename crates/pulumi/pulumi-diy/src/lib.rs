@@ -42,6 +42,7 @@ mod operations;
 mod options;
 mod stack;
 mod stack_ref;
+mod traced;
 
 pub use backend::{Backend, StackDetails, StackFilter, StackSummary, Warning};
 pub use compression::Compression;

@@ -15,7 +15,7 @@ use super::marks::Marks;
 use super::{JournalOptions, state};
 use crate::backend::objects;
 use crate::stack::{Saved, Stack};
-use crate::{Error, ErrorKind, Guard, Op, Result};
+use crate::{Error, ErrorKind, Guard, Op, Result, traced};
 
 /// What was recovered of an update that was killed.
 #[derive(Debug)]
@@ -57,6 +57,14 @@ impl Stack {
     /// journal stays until [`discard_journal`](Self::discard_journal). [`Corrupt`](ErrorKind::Corrupt) for a damaged journal, and
     /// those of requests; calling it again goes on.
     pub async fn recover(
+        &self,
+        guard: Arc<dyn Guard>,
+        options: &JournalOptions,
+    ) -> Result<Option<RecoveredUpdate>> {
+        traced::run(Op::Recover.as_str(), self, self.save_journaled(guard, options)).await
+    }
+
+    async fn save_journaled(
         &self,
         guard: Arc<dyn Guard>,
         options: &JournalOptions,
@@ -136,10 +144,13 @@ impl Stack {
     ///
     /// [`LockLost`](ErrorKind::LockLost), and those of requests.
     pub async fn discard_journal(&self, guard: &dyn Guard, options: &JournalOptions) -> Result<()> {
-        match self.clear_journal(guard, options).await {
-            Err(error) if error.kind() == ErrorKind::Corrupt => self.remove_journal(guard).await,
-            cleared => cleared,
-        }
+        let work = async {
+            match self.clear_journal(guard, options).await {
+                Err(error) if error.kind() == ErrorKind::Corrupt => self.remove_journal(guard).await,
+                cleared => cleared,
+            }
+        };
+        traced::run("discard the journal of", self, work).await
     }
 
     /// Removes the objects of a journal that cannot be opened. The marks go last, so that a kill leaves a journal to discard.

@@ -10,7 +10,7 @@ use super::held::HeldLock;
 use super::lease::Lease;
 use super::objects::{Heartbeat, LeaseHolder, LockObject, bytes};
 use super::{Holder, LockOptions};
-use crate::{Error, ErrorKind, Op, Result, Stack};
+use crate::{Error, ErrorKind, Op, Result, Stack, traced};
 
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
@@ -26,9 +26,19 @@ impl Stack {
     /// [`ErrorKind::Locked`] while another process holds it, with a [`LockConflict`] as its source; those of requests. What could not be
     /// given back is named by its key.
     pub async fn lock(&self, holder: &Holder, options: &LockOptions) -> Result<HeldLock> {
+        let work = async {
+            let held = self.wait_for_lock(holder, options).await?;
+            traced::lock(held.key());
+            Ok(held)
+        };
+        traced::run(Op::Lock.as_str(), self, work).await
+    }
+
+    async fn wait_for_lock(&self, holder: &Holder, options: &LockOptions) -> Result<HeldLock> {
         let context = self.backend().context();
         let started = context.clock.now();
         let mut waits = Backoff::new(FIRST_WAIT, LONGEST_WAIT);
+        let mut attempt = 1;
         loop {
             let error = match self.lock_once(holder, options).await {
                 Err(error) if error.kind() == ErrorKind::Locked => error,
@@ -41,6 +51,8 @@ impl Stack {
             }
             let wait = self.jittered(waits.wait())?.min(left);
             context.sleeper.sleep(wait).await;
+            attempt += 1;
+            traced::attempt(attempt);
         }
     }
 

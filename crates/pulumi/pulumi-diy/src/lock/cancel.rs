@@ -4,7 +4,7 @@ use groundstate_blobs::{BlobStore, DeleteOptions, ErrorKind as BlobKind};
 
 use super::found::{FoundLock, found_lease};
 use super::lease;
-use crate::{Backend, Error, ErrorKind, Layout, Op, Result, Stack};
+use crate::{Backend, Error, ErrorKind, Layout, Op, Result, Stack, traced};
 
 /// What [`Stack::cancel`] did.
 #[derive(Debug, Default)]
@@ -28,6 +28,10 @@ impl Stack {
     ///
     /// Those of listing and reading the locks; then nothing was removed.
     pub async fn cancel(&self) -> Result<Cancelled> {
+        traced::run("cancel", self, self.remove_locks()).await
+    }
+
+    async fn remove_locks(&self) -> Result<Cancelled> {
         let mut cancelled = Cancelled::default();
         for lock in self.locks().await? {
             match remove(self.backend(), &lock).await {

@@ -11,7 +11,7 @@ use groundstate_common::{Clock, Timestamp};
 
 use super::lease::Lease;
 use super::objects::{LockObject, bytes};
-use crate::{Error, ErrorKind, Guard, Op, Result, Stack};
+use crate::{Error, ErrorKind, Guard, Op, Result, Stack, traced};
 
 /// The lock of a stack that this process holds. Dropping it releases nothing: call [`release`](Self::release).
 #[derive(Debug)]
@@ -74,6 +74,15 @@ impl HeldLock {
         self.state().clone()
     }
 
+    /// Runs an operation on the lock in a span that names it.
+    async fn traced<T>(&self, op: &'static str, work: impl Future<Output = Result<T>> + Send) -> Result<T> {
+        let named = async {
+            traced::lock(&self.key);
+            work.await
+        };
+        traced::run(op, &self.stack, named).await
+    }
+
     fn place(&self) -> String {
         self.stack.backend().place(self.key.as_str())
     }
@@ -91,6 +100,10 @@ impl HeldLock {
     ///
     /// [`ErrorKind::LockLost`] if the lock or the lease is no longer this one; those of requests.
     pub async fn renew(&self) -> Result<()> {
+        self.traced("renew", self.renewed()).await
+    }
+
+    async fn renewed(&self) -> Result<()> {
         let backend = self.stack.backend();
         let State { mut object, lease } = self.snapshot();
         let Some(lease) = lease else { return self.still_there().await };
@@ -134,6 +147,10 @@ impl HeldLock {
     ///
     /// Those of requests, with the key of what is left. Both objects are tried, and the lock may be released again.
     pub async fn release(&self) -> Result<()> {
+        self.traced("release", self.released()).await
+    }
+
+    async fn released(&self) -> Result<()> {
         let backend = self.stack.backend();
         let removed = backend.store().delete(&self.key, &DeleteOptions::default()).await;
         let removed = match removed {

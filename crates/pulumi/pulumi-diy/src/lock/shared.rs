@@ -7,7 +7,7 @@ use groundstate_blobs::{BlobStore, DeleteOptions, ErrorKind as BlobKind, GetOpti
 use super::held::HeldLock;
 use super::lease::Lease;
 use super::objects::LockObject;
-use crate::{Error, ErrorKind, Op, Result, Stack};
+use crate::{Error, ErrorKind, Op, Result, Stack, traced};
 
 impl Stack {
     /// The lock of this id, if it still holds the stack. Locks of other ids are not looked at.
@@ -20,8 +20,13 @@ impl Stack {
     /// [`Invalid`](ErrorKind::Invalid) for an id that is none, [`Corrupt`](ErrorKind::Corrupt) for a lock that cannot be read, and
     /// those of requests.
     pub async fn held_lock(&self, id: &str, lease: Duration) -> Result<Option<HeldLock>> {
+        traced::run("find the lock of", self, self.find_lock(id, lease)).await
+    }
+
+    async fn find_lock(&self, id: &str, lease: Duration) -> Result<Option<HeldLock>> {
         let backend = self.backend();
         let (key, lease_key) = self.lock_keys(id)?;
+        traced::lock(&key);
         let place = backend.place(key.as_str());
         let found = backend.store().get(&key, &GetOptions::default().role(Role::Lock)).await;
         let Some(found) = found.map_err(|error| Error::from_store(Op::Lock, &place, error))? else {
@@ -44,8 +49,13 @@ impl Stack {
     ///
     /// [`Invalid`](ErrorKind::Invalid) for an id that is none, and those of requests. Both parts are tried.
     pub async fn release_lock(&self, id: &str) -> Result<()> {
+        traced::run("release", self, self.free_lock(id)).await
+    }
+
+    async fn free_lock(&self, id: &str) -> Result<()> {
         let backend = self.backend();
         let (key, lease_key) = self.lock_keys(id)?;
+        traced::lock(&key);
         let removed = match backend.store().delete(&key, &DeleteOptions::default()).await {
             Err(error) if error.kind() != BlobKind::NotFound => {
                 Err(Error::from_store(Op::Lock, backend.place(key.as_str()), error))

@@ -8,7 +8,7 @@ use groundstate_common::Timestamp;
 
 use crate::backend::folder;
 use crate::stack::time_of;
-use crate::{Compression, CopySource, Error, ErrorKind, Guard, LeftoverKind, Op, Result, Stack};
+use crate::{Compression, CopySource, Error, ErrorKind, Guard, LeftoverKind, Op, Result, Stack, traced};
 
 /// Which copies are old. Where both are given, both have to hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -133,6 +133,10 @@ impl Stack {
     ///
     /// [`LockLost`](ErrorKind::LockLost), and those of requests; what was removed before stays removed.
     pub async fn prune(&self, old: &[OldCopy], guard: &dyn Guard) -> Result<()> {
+        traced::run(Op::Prune.as_str(), self, self.remove_copies(old, guard)).await
+    }
+
+    async fn remove_copies(&self, old: &[OldCopy], guard: &dyn Guard) -> Result<()> {
         for key in old.iter().rev().flat_map(|copy| &copy.keys) {
             guard.check().await?;
             match self.backend().store().delete(key, &DeleteOptions::default()).await {

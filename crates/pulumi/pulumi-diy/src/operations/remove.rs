@@ -4,7 +4,7 @@ use groundstate_blobs::{DeleteOptions, GetOptions, Key, PutOptions};
 
 use crate::backend::folder;
 use crate::stack::Variant;
-use crate::{CopySource, Error, ErrorKind, Guard, Op, Result, Stack};
+use crate::{CopySource, Error, ErrorKind, Guard, Op, Result, Stack, traced};
 
 /// What is removed. The default refuses a stack that has resources, and keeps its state as `.bak`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,6 +69,10 @@ impl Stack {
     /// [`Corrupt`](ErrorKind::Corrupt), and [`Changed`](ErrorKind::Changed) if the journal of a killed update waits.
     /// [`LockLost`](ErrorKind::LockLost), and those of requests.
     pub async fn remove(&self, guard: &dyn Guard, options: &RemoveOptions) -> Result<Removed> {
+        traced::run(Op::Remove.as_str(), self, self.remove_all(guard, options)).await
+    }
+
+    async fn remove_all(&self, guard: &dyn Guard, options: &RemoveOptions) -> Result<Removed> {
         let plan = self.plan_removal(options).await?;
         let mut removed = Removed { has_journal: plan.has_journal, ..Removed::default() };
         for variant in &plan.variants {

@@ -11,7 +11,7 @@ use groundstate_pulumi_deployment::{
 
 use super::Stack;
 use crate::backend::objects;
-use crate::{Compression, Error, ErrorKind, Op, Result, Warning};
+use crate::{Compression, Error, ErrorKind, Op, Result, Warning, traced};
 
 /// How often a checkpoint may vanish between a list and a read before that is an error.
 const ATTEMPTS: usize = 4;
@@ -129,7 +129,12 @@ impl Stack {
     ///
     /// [`Corrupt`](ErrorKind::Corrupt) for bytes that cannot be unpacked, and those of requests.
     pub async fn read(&self) -> Result<Option<Checkpoint>> {
-        self.read_selected(self.select().await?).await
+        let work = async {
+            let read = self.read_selected(self.select().await?).await?;
+            read.iter().for_each(|checkpoint| traced::version(&checkpoint.version));
+            Ok(read)
+        };
+        traced::run(Op::Read.as_str(), self, work).await
     }
 
     /// Reads the checkpoint that a selection says counts. If it has vanished, it is looked for again.

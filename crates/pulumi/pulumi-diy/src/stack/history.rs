@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use super::copies::time_of;
 use super::{Checkpoint, Stack};
 use crate::backend::folder;
-use crate::{Compression, Error, ErrorKind, Guard, Op, Result};
+use crate::{Compression, Error, ErrorKind, Guard, Op, Result, traced};
 
 /// What is known of an update. `Debug` shows no configuration.
 #[derive(Clone, Default, Serialize, Deserialize)]
@@ -208,6 +208,10 @@ impl Stack {
     ///
     /// [`LockLost`](ErrorKind::LockLost), and those of requests. The state is not touched.
     pub async fn record(&self, update: &Update, guard: &dyn Guard) -> Result<Recorded> {
+        traced::run(Op::Record.as_str(), self, self.write_down(update, guard)).await
+    }
+
+    async fn write_down(&self, update: &Update, guard: &dyn Guard) -> Result<Recorded> {
         let checkpoint = self.read().await?;
         let text = serde_json::to_vec(update).map_err(|error| {
             self.failed(ErrorKind::Internal, Op::Record).because("the update has no text").with_source(error)

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::Stack;
-use crate::{Error, ErrorKind, Guard, Op, Result};
+use crate::{Error, ErrorKind, Guard, Op, Result, traced};
 
 /// The only version of the file.
 const VERSION: i64 = 1;
@@ -117,6 +117,10 @@ impl Stack {
     /// [`Changed`](ErrorKind::Changed) if another process stored some since they were read, where the store has conditions;
     /// [`LockLost`](ErrorKind::LockLost); those of requests.
     pub async fn save_tags(&self, tags: &Tags, guard: &dyn Guard) -> Result<()> {
+        traced::run(Op::Tag.as_str(), self, self.replace_tags(tags, guard)).await
+    }
+
+    async fn replace_tags(&self, tags: &Tags, guard: &dyn Guard) -> Result<()> {
         let key = self.tags_key(Op::Tag)?;
         let place = self.backend().place(key.as_str());
         let store = self.backend().store();

@@ -12,7 +12,7 @@ use groundstate_pulumi_integrity::{IntegrityError, IntegrityOperation};
 
 use super::Stack;
 use super::checkpoint::{Selection, Variant};
-use crate::{Compression, Error, ErrorKind, Guard, Op, Result, Warning};
+use crate::{Compression, Error, ErrorKind, Guard, Op, Result, Warning, traced};
 
 /// Stores tell times to the second at worst.
 const TICK: Duration = Duration::from_secs(1);
@@ -133,6 +133,16 @@ impl Writer {
     /// killed update waits to be [recovered](Stack::recover); those of requests. After an
     /// error the checkpoint before is stored, or this one if the error is [`Ambiguous`](ErrorKind::Ambiguous).
     pub async fn save(&mut self, document: Bytes) -> Result<Saved> {
+        let stack = self.stack.clone();
+        let work = async {
+            let saved = self.replace(document).await?;
+            traced::version(&saved.version);
+            Ok(saved)
+        };
+        traced::run(Op::Save.as_str(), &stack, work).await
+    }
+
+    async fn replace(&mut self, document: Bytes) -> Result<Saved> {
         if self.checks {
             self.stack.check_document(&document)?;
         }

@@ -17,3 +17,4 @@ mod restoring;
 mod shared_locks;
 mod support;
 mod tags;
+mod traced;

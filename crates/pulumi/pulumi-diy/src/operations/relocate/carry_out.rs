@@ -8,7 +8,7 @@ use super::objects::aside;
 use super::{Intent, MovedObject, OP, Relocated, Relocation};
 use crate::journal::digest;
 use crate::stack::Checkpoint;
-use crate::{Backend, Error, ErrorKind, Guard, Result};
+use crate::{Backend, Error, ErrorKind, Guard, Op, Result, traced};
 
 /// Objects from this size on are copied one at a time.
 const LARGE: u64 = 8 << 20;
@@ -21,7 +21,12 @@ impl Relocation {
     /// [`LockLost`](ErrorKind::LockLost); [`Exists`](ErrorKind::Exists) if another object has the name of a copy;
     /// [`Changed`](ErrorKind::Changed) if another process has written; those of requests. Planning and carrying the same move out
     /// again goes on.
-    pub async fn carry_out(mut self, guard: &dyn Guard) -> Result<Relocated> {
+    pub async fn carry_out(self, guard: &dyn Guard) -> Result<Relocated> {
+        let target = self.target.clone();
+        traced::run(Op::Move.as_str(), &target, self.relocate(guard)).await
+    }
+
+    async fn relocate(mut self, guard: &dyn Guard) -> Result<Relocated> {
         guard.check().await?;
         if !self.is_resumed {
             self.intent.write(&self.target).await?;
