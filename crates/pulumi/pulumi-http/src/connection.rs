@@ -17,8 +17,8 @@ use groundstate_http_client::{
 };
 use groundstate_pulumi_protocol::{ErrorBody, Route, decode};
 use serde::de::DeserializeOwned;
-use tracing::field::Empty;
-use tracing::{Instrument, Span, debug, trace_span};
+use tracing::field::{Empty, debug};
+use tracing::{Instrument, Span, debug, debug_span, trace_span};
 
 use crate::{AccessToken, Error, ErrorKind, Op, Result, ServiceAddress};
 
@@ -197,6 +197,16 @@ impl Connection {
 
     /// The body of the answer to a call, which is repeated as far as it may be.
     pub(crate) async fn send(&self, call: &Call<'_>) -> Result<Bytes> {
+        let span =
+            debug_span!("call", op = call.op.as_str(), place = call.target, attempt = Empty, error = Empty,);
+        let sent = self.send_until_answered(call).instrument(span.clone()).await;
+        if let Err(error) = &sent {
+            span.record("error", debug(error.kind()));
+        }
+        sent
+    }
+
+    async fn send_until_answered(&self, call: &Call<'_>) -> Result<Bytes> {
         let mut waits = Backoff::new(self.options.first_wait, LONGEST_WAIT);
         let mut attempts = 1;
         loop {
@@ -219,6 +229,7 @@ impl Connection {
                 return Err(self.failure(call, failed, attempts));
             }
             attempts += 1;
+            Span::current().record("attempt", attempts);
             debug!(attempt = attempts, delay = wait.as_secs_f64(), "waiting before another attempt");
             self.sleeper.sleep(wait).await;
         }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::net::TcpListener;
 
 use groundstate_pulumi_http::ErrorKind;
-use groundstate_testkit::{Answer, Fault, Recorder};
+use groundstate_testkit::{Answer, Fault, Recorder, Traced};
 
-use crate::support::{options, sent, service, service_with, stack};
+use crate::support::{TOKEN, options, sent, service, service_with, stack};
 
 const USER: &str = r#"{"githubLogin":"ana"}"#;
 
@@ -63,4 +63,20 @@ async fn a_service_that_is_not_there_is_unavailable_and_nothing_is_in_doubt() {
     let error = service.stack(path).remove(true).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
     assert!(error.to_string().contains("does not answer"), "{error}");
+}
+
+#[tokio::test]
+async fn calls_are_traced_with_what_they_do_where_and_how_often_and_no_values() {
+    let server = Recorder::start(Answer::new(200).body(r#"{"version":3,"deployment":{"a":"hunter2"}}"#));
+    server.fault(Fault::refuse(503, "slow", Some(0)).times(2));
+    let traced = Traced::spans();
+    stack(&server).export().await.unwrap();
+    let text = traced.text();
+    assert!(!text.contains(TOKEN) && !text.contains("hunter2"), "{text}");
+    let lines = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let closed = lines.filter(|line| line["fields"]["message"] == "close").map(|line| line["span"].clone());
+    let calls: Vec<_> = closed.filter(|span| span["name"] == "call").collect();
+    assert_eq!(calls.len(), 1, "{text}");
+    assert_eq!((&calls[0]["op"], &calls[0]["attempt"]), (&"export".into(), &3.into()), "{}", calls[0]);
+    assert_eq!(calls[0]["place"], format!("stack acme/shop/prod of {}", server.endpoint()));
 }
