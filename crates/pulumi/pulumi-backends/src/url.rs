@@ -72,12 +72,12 @@ impl BackendUrl {
             return Err(wrong("it has a `#`").next_step("write # as %23"));
         }
         let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
-        // What stands before may be the beginning of a password, and neither a host nor a bucket.
-        let is_cut = place.split('/').next().is_some_and(|place| place.contains(':'));
-        if query.contains('@') && (scheme == "postgres" || is_cut && scheme != "file") {
-            return Err(
-                wrong("it has an `@` behind a `?`").next_step("write ? as %3F in a password, and @ as %40")
-            );
+        let (first, behind) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+        // What comes first may be the beginning of a password, and neither a host nor a bucket.
+        let is_cut = scheme == "postgres" || scheme != "file" && first.contains(':');
+        if is_cut && behind.contains('@') {
+            return Err(wrong("it has an `@` behind a `/` or a `?`")
+                .next_step("in a user, a password or a parameter, write / as %2F, ? as %3F and @ as %40"));
         }
         let encoding = || wrong("it has a % that no two hexadecimal digits follow, or is not UTF-8");
         let query = Query::parse(query).ok_or_else(encoding)?;
@@ -243,7 +243,9 @@ mod tests {
             ("s3://?hush=hush", "names no bucket"),
             ("file://?hush=hush", "names no directory"),
             ("postgres://ana:hush?hush@h/d", "%3F"),
+            ("postgres://ana:hush/hush@h/d", "%2F"),
             ("s3://ana:hush?x=y@b/k", "%3F"),
+            ("s3://ana:hush/hush@b/k", "%2F"),
             ("s3://b/hush\n", "control character"),
             ("s3://b/hush%0a", "control character"),
         ] {

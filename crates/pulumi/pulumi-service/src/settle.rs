@@ -11,7 +11,7 @@ use groundstate_pulumi_snapshot::{Feature, Manifest, Snapshot, Time, is_default_
 use groundstate_versioned::{Head, Lock, NewLock, Step};
 use tracing::{info, warn};
 
-use crate::bucket::{names_service, without_service};
+use crate::bucket::{names_service, with_provider};
 use crate::deployment::{self, Counts};
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::Op;
@@ -159,7 +159,7 @@ impl Update {
         if self.stack.bucket().is_some() && names_service(op, path, &outcome.state)? {
             let base = deployment::read(op, path, &self.base(op).await?)?;
             let own = base.snapshot.and_then(|base| base.secrets_provider);
-            outcome.state = without_service(op, path, outcome.state, own)?;
+            outcome.state = with_provider(op, path, &outcome.state, own)?;
         }
         if let Some(changes) = self.summary(op).await? {
             outcome.changes = changes;

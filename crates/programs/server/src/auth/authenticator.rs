@@ -136,7 +136,8 @@ impl Authenticator {
             Ok(None) => return self.without_credentials(headers, peer).await,
             Ok(Some(Credentials::Any)) => match self.without_credentials(headers, peer).await {
                 Err(Refusal::Missing) => {
-                    let unknown = "this server does not know the access token; create one with `groundstate token create`";
+                    let unknown = "this server does not know the access token; \
+                                   create one with `groundstate token create`";
                     self.wait(peer, now).and(Err(Refusal::invalid(unknown.to_owned())))
                 }
                 other => other,

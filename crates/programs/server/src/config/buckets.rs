@@ -10,7 +10,7 @@ use serde::Deserialize;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
-use super::url_secrets::{has_late_user_info, has_password};
+use super::url_secrets::has_password;
 
 /// The list of tables.
 pub(crate) const NAME: &str = "pulumi.buckets";
@@ -103,12 +103,6 @@ pub(crate) fn settings(
         if !is_secret && has_password(&text) {
             let step = "write it into a file that only the server reads, and name that by `url_file`";
             return Err(wrong(format!("the URL has a password; {step}")));
-        }
-        if url.scheme() == "postgres" && has_late_user_info(&text) {
-            let step = "write them as %2F, %3F and %40";
-            return Err(wrong(format!(
-                "a user, a password or a parameter has a raw `/`, `?` or `@`; {step}"
-            )));
         }
         let folder = text.strip_prefix("file://");
         if folder.is_some_and(|folder| !folder.starts_with(['/', '~']) && !Path::new(folder).is_absolute()) {

@@ -202,7 +202,8 @@ pub(crate) const OPTIONS: &[Spec] = &[
         "policy.check",
         CHECK,
         Some("warn"),
-        "What happens to a state of another lineage or with a lower serial than the stored one, and to JSON that is neither a state of format 4 nor an encrypted state of OpenTofu.",
+        "What happens to a state of another lineage or with a lower serial than the stored one, and to JSON that is neither a \
+         state of format 4 nor an encrypted state of OpenTofu.",
     ),
     fixed("policy.content", CHECK, Some("enforce"), "What happens to a body that is not JSON."),
     fixed(

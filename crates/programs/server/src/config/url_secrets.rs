@@ -22,18 +22,13 @@ pub(crate) fn shown_place(url: &str) -> Option<&str> {
     Some(place.rsplit_once('@').map_or(place, |(_, host)| host))
 }
 
-/// Whether an `@` stands behind what ends the host for a strict reader, who would take the beginning of a password for the host.
-pub(crate) fn has_late_user_info(url: &str) -> bool {
-    after_scheme(url).split_once(['/', '?', '#']).is_some_and(|(_, behind)| behind.contains('@'))
-}
-
 fn after_scheme(url: &str) -> &str {
     url.split_once("://").map_or(url, |(_, rest)| rest)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{has_late_user_info, has_password, shown_place};
+    use super::{has_password, shown_place};
 
     #[test]
     fn a_password_with_raw_characters_is_one_and_no_part_of_it_is_shown() {
@@ -51,9 +46,5 @@ mod tests {
         ] {
             assert_eq!((has_password(url), shown_place(url)), (has, shown), "{url}");
         }
-        assert!(
-            has_late_user_info("postgres://ci:hu/sh@h/d") && has_late_user_info("postgres://ci:hu?sh@h/d")
-        );
-        assert!(!has_late_user_info("postgres://ci:hush@h/d?sslmode=require"));
     }
 }

@@ -8,7 +8,7 @@ use groundstate_pulumi_protocol::sha256;
 use groundstate_versioned::{Head, Lock, NewLock, Step};
 use tracing::warn;
 
-use super::provider::{check_provider, without_service};
+use super::provider::{check_provider, names_service, with_provider};
 use super::{BucketLock, StackBucket};
 use crate::checkpoint::CheckpointUpload;
 use crate::deployment::{self, Counts};
@@ -112,7 +112,10 @@ impl Stacks {
             Some(state) => {
                 Counts::of(OP, path, &state)?;
                 check_provider(OP, path, &state)?;
-                Some(without_service(OP, path, state, None)?)
+                match names_service(OP, path, &state)? {
+                    true => Some(with_provider(OP, path, &state, None)?),
+                    false => Some(state),
+                }
             }
             None => None,
         };

@@ -22,7 +22,7 @@ use crate::error::Result;
 use crate::path::StackPath;
 use crate::record::{UpdateRequest, VersionNote};
 
-pub(crate) use provider::{check_provider, names_service, no_service_secrets, without_service};
+pub(crate) use provider::{check_provider, names_service, no_service_secrets, with_provider};
 pub use read::Export;
 
 /// A bucket that has the stacks of one owner.

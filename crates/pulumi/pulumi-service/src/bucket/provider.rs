@@ -68,17 +68,14 @@ pub(crate) fn check_provider(op: Op, path: &StackPath, state: &[u8]) -> Result<(
     }
 }
 
-/// A state with the provider that the stack has in place of that of the service.
-pub(crate) fn without_service(
+/// A state with the provider that the stack has in place of its own.
+pub(crate) fn with_provider(
     op: Op,
     path: &StackPath,
-    state: Bytes,
+    state: &[u8],
     own: Option<SecretsProvider>,
 ) -> Result<Bytes> {
-    if !names_service(op, path, &state)? {
-        return Ok(state);
-    }
-    let mut file = deployment::read(op, path, &state)?;
+    let mut file = deployment::read(op, path, state)?;
     if let Some(snapshot) = &mut file.snapshot {
         snapshot.secrets_provider = own;
     }
