@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
 
-use groundstate_states::addr::{self, AbsResource, AbsResourceInstance, ConfigResource, InstanceKey};
+use groundstate_states::addr::{self, AbsResource, AbsResourceInstance, ConfigResource, InstanceKey, Target};
 use groundstate_states::{Resource, ResourceInstance, State};
 
 use super::lookup::Lookup;
@@ -163,6 +163,19 @@ impl<'d> WorkingSet<'d> {
 
     pub(super) fn has_instance(&self, address: &AbsResourceInstance) -> bool {
         self.keys(&address.resource).is_some_and(|keys| keys.binary_search(&address.key).is_ok())
+    }
+
+    /// Returns `true` if the state has the instance, the resource, or anything in the module.
+    pub(super) fn has_target(&self, target: &Target) -> bool {
+        match target {
+            Target::Module(module) => {
+                let mut inside = self.lookup().inside(module).into_iter();
+                inside
+                    .any(|address| module.contains(&address.module) || module.is_ancestor_of(&address.module))
+            }
+            Target::Resource(resource) => self.has(resource),
+            Target::Instance(instance) => self.has_instance(instance),
+        }
     }
 
     /// The instance as it is now.

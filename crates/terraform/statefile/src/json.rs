@@ -1,7 +1,7 @@
 //! The names of the JSON text machinery that this crate uses, and the layouts of its files.
 
 pub(crate) use groundstate_json::{
-    Cursor, Kind, Layout, Stop, Str, SyntaxError, Writer, compact, describe, places,
+    Cursor, Kind, Layout, Stop, Str, SyntaxError, Writer, compact, compact_as_written, describe, places,
 };
 
 pub use groundstate_json::{SourcePos, push_json_string};

@@ -76,7 +76,7 @@ pub use loss::{Loss, losses_in, unread_by};
 pub use note::{Note, NoteKind};
 pub use patches::Patches;
 pub use problem::{Code, Problem, Problems, ReadError};
-pub use salvage::{Lost, SalvageError, Salvaged, salvage};
+pub use salvage::{Lost, SalvageError, Salvaged, from_utf16, salvage};
 pub use scan::{
     Block, Blocks, END, Listed, Listing, ListingPart, ScanError, expect_resource, leading_outputs, list,
     list_part, outputs,

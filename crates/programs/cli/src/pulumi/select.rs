@@ -36,9 +36,10 @@ pub(crate) fn single(snapshot: &Snapshot, word: &str, source: &str) -> Result<Ur
     }
 }
 
-/// The URNs that a word stands for as a target: as Pulumi has it, `**` is any text and `*` any without a colon.
+/// The URNs that a word stands for as a target: as Pulumi has it, `**` is any text and `*` any without a colon. A URN or
+/// a name that the stack has means itself, whatever stars are in it.
 pub(crate) fn matching(snapshot: &Snapshot, word: &str, source: &str) -> Result<Vec<Urn>> {
-    let exact = snapshot.indexed().any(|(_, resource)| resource.urn == *word);
+    let exact = snapshot.indexed().any(|(_, resource)| resource.urn == *word || resource.urn.name() == word);
     if exact || !word.contains('*') {
         return Ok(vec![single(snapshot, word, source)?]);
     }

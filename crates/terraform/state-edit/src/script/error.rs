@@ -80,6 +80,21 @@ pub enum ScriptFault {
         /// The pattern.
         pattern: String,
     },
+    /// The text is an address that the state has, and as a pattern it matches more.
+    #[error(
+        "{text} is an address in the state, and as a pattern it also matches {others} more; write {address} for that \
+         address alone, or {pattern} for all of them"
+    )]
+    Ambiguous {
+        /// The text.
+        text: String,
+        /// How many other addresses the pattern matches.
+        others: usize,
+        /// The spelling of the address alone.
+        address: String,
+        /// The spelling of the pattern.
+        pattern: String,
+    },
     /// No object there records the dependency.
     #[error("{address} records no dependency on {dependency}; look at the `dependencies` of its objects")]
     NoDependency {

@@ -183,13 +183,11 @@ fn instance(word: &Word<'_>) -> Result<Source, Misplaced> {
     let source = Source::parse(word)?;
     let is_module = match &source {
         // Read once more for the words that a wrong address gets.
-        Source::Plain(_) => {
-            let parsed = AbsResourceInstance::parse(word.text);
-            return match parsed {
-                Ok(_) => Ok(source),
-                Err(error) => Err((word.column_of(error.position()), ScriptFault::Address(error))),
-            };
-        }
+        Source::Plain(Target::Module(_)) => match AbsResourceInstance::parse(word.text) {
+            Ok(_) => false,
+            Err(error) => return Err((word.column_of(error.position()), ScriptFault::Address(error))),
+        },
+        Source::Plain(_) => false,
         Source::Pattern(pattern) => pattern.is_of_modules(),
     };
     if is_module {

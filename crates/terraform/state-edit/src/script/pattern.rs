@@ -30,7 +30,12 @@ pub(super) struct Pattern {
     deep: Option<usize>,
     resource: Option<ResourcePattern>,
     captures: Vec<CaptureKind>,
+    /// The address that the text is as it stands, if its stars are all in quoted keys.
+    address: Option<Target>,
 }
+
+/// Mark in front of a word that is a pattern, whatever addresses the state has.
+const GLOB: &str = "glob:";
 
 #[derive(Clone, Debug)]
 struct ModulePattern {
@@ -76,10 +81,23 @@ pub(super) enum Capture {
 impl Source {
     /// Reads a word as an address or a pattern.
     pub(super) fn parse(word: &Word<'_>) -> Result<Self, Misplaced> {
+        if let Some(text) = word.text.strip_prefix(GLOB) {
+            let column = word.column_of(GLOB.len());
+            return Self::parse_glob(&Word { text, column }, None);
+        }
         if !word.text.contains('*') {
             return plain(word, word.text).map(Self::Plain);
         }
-        let pattern = Pattern::parse(word)?;
+        let address = Target::parse_argument(word.text).ok();
+        match (Self::parse_glob(word, address.clone()), address) {
+            // A key such as `**` is no pattern, but may be in a state.
+            (Err(_), Some(address)) => Ok(Self::Plain(address)),
+            (parsed, _) => parsed,
+        }
+    }
+
+    fn parse_glob(word: &Word<'_>, address: Option<Target>) -> Result<Self, Misplaced> {
+        let pattern = Pattern { address, ..Pattern::parse(word)? };
         // All stars are escaped, so it is an address with a star in a key.
         if pattern.captures.is_empty() {
             return plain(word, &without_escape(word.text, '*')).map(Self::Plain);
@@ -109,6 +127,7 @@ impl Pattern {
             deep: None,
             resource: None,
             captures: Vec::new(),
+            address: None,
         };
         let steps = steps(word)?;
         let mut rest = steps.as_slice();
@@ -216,6 +235,29 @@ impl Pattern {
 
     pub(super) fn text(&self) -> &str {
         &self.text
+    }
+
+    /// The address that the text is as it stands, if the state has it.
+    pub(super) fn existing(&self, working_set: &WorkingSet<'_>) -> Option<&Target> {
+        self.address.as_ref().filter(|address| working_set.has_target(address))
+    }
+
+    /// The spelling of the address alone: every star is escaped.
+    pub(super) fn spelled_as_address(&self) -> String {
+        let mut out = String::with_capacity(self.text.len() + 2);
+        let mut begin = 0;
+        for star in unescaped(&self.text, '*') {
+            out.push_str(self.text.get(begin..star).unwrap_or_default());
+            out.push('\\');
+            begin = star;
+        }
+        out.push_str(self.text.get(begin..).unwrap_or_default());
+        out
+    }
+
+    /// The spelling of the pattern, which no address has.
+    pub(super) fn spelled_as_pattern(&self) -> String {
+        format!("{GLOB}{}", self.text)
     }
 
     /// Everything in the state that matches, in the order of lists, with what the wildcards stand for.

@@ -3,7 +3,7 @@
 use groundstate_states::addr::{AbsResourceInstance, InstanceKey, ProviderSource, Target};
 
 use super::error::{ScriptError, ScriptFault};
-use super::pattern::{Capture, Source};
+use super::pattern::{Capture, Pattern, Source};
 use super::words::{Misplaced, Word};
 use super::{Argument, MoveStatement, Script, Statement, Verb};
 use crate::{Editor, MoveError, MoveOptions, RemoveError, ReplaceProviderError, Summary, TaintError};
@@ -148,7 +148,8 @@ impl Editor<'_> {
     ///
     /// # Errors
     ///
-    /// When it cannot be read, or is a pattern that matches nothing. An address is not looked for.
+    /// When it cannot be read, or is a pattern that matches nothing. An address is not looked for, unless it has stars:
+    /// one that is in the state, and as a pattern matches more, is [`ScriptFault::Ambiguous`].
     pub fn select(&self, pattern: &str) -> Result<Vec<Target>, ScriptError> {
         let word = Word { text: pattern, column: 1 };
         let found = Source::parse(&word).and_then(|value| self.meant(&Argument { value, column: 1 }));
@@ -162,8 +163,17 @@ impl Editor<'_> {
             Source::Plain(target) => Ok(vec![(target.clone(), Vec::new())]),
             Source::Pattern(pattern) => {
                 let found = pattern.matches(&self.working_set);
-                let nothing = || ScriptFault::NothingMatched { pattern: pattern.text().to_owned() };
-                if found.is_empty() { Err((source.column, nothing())) } else { Ok(found) }
+                if found.is_empty() {
+                    let nothing = ScriptFault::NothingMatched { pattern: pattern.text().to_owned() };
+                    return Err((source.column, nothing));
+                }
+                // An address that was copied from a list means itself, and not its siblings.
+                let address = pattern.existing(&self.working_set);
+                let others = found.iter().filter(|(target, _)| address != Some(target)).count();
+                if address.is_some() && others > 0 {
+                    return Err((source.column, ambiguous(pattern, others)));
+                }
+                Ok(found)
             }
         }
     }
@@ -192,7 +202,10 @@ impl Editor<'_> {
         source: &Argument<Source>,
         change: &impl Fn(&mut Self, &AbsResourceInstance) -> Result<Summary, TaintError>,
     ) -> Result<Vec<crate::Change>, Misplaced> {
-        let by_pattern = matches!(source.value, Source::Pattern(_));
+        let by_pattern = match &source.value {
+            Source::Plain(_) => false,
+            Source::Pattern(pattern) => pattern.existing(&self.working_set).is_none(),
+        };
         let mut changes = Vec::new();
         let mut met = false;
         for (target, _) in self.meant(source)? {
@@ -222,5 +235,14 @@ impl Editor<'_> {
             }
             _ => Ok(changes),
         }
+    }
+}
+
+fn ambiguous(pattern: &Pattern, others: usize) -> ScriptFault {
+    ScriptFault::Ambiguous {
+        text: pattern.text().to_owned(),
+        others,
+        address: pattern.spelled_as_address(),
+        pattern: pattern.spelled_as_pattern(),
     }
 }

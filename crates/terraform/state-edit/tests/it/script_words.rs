@@ -213,3 +213,91 @@ fn a_statement_that_is_passed_over_says_why_and_the_others_happen() {
     let error = editor.run(&wrong, &ScriptOptions::default().skip_missing(true)).unwrap_err();
     assert!(error.to_string().contains("t.a is in the state already"), "{error}");
 }
+
+/// A record for every name of a zone, and one for all others.
+const ZONE: &[&str] = &[
+    r#"module.dns["*"].t.soa"#,
+    r#"module.dns["eu"].t.soa"#,
+    r#"t.record["*.a.example"]"#,
+    r#"t.record["**"]"#,
+    r#"t.record["shop.a.example"]"#,
+    r#"t.record["x.b.example"]"#,
+    r#"t.wild["*"]"#,
+];
+
+#[track_caller]
+fn left(script: &str) -> Result<Vec<String>, String> {
+    let document = document(ZONE);
+    let mut editor = Editor::on_document(&document);
+    let script = Script::parse(script).map_err(|error| error.to_string())?;
+    editor.run(&script, &ScriptOptions::default()).map_err(|error| error.to_string())?;
+    Ok(lines(&editor.to_file().unwrap()))
+}
+
+#[test]
+fn address_that_also_matches_siblings_is_refused_with_both_spellings() {
+    for (statement, others, address, pattern) in [
+        (
+            r#"rm t.record["*.a.example"]"#,
+            1,
+            r#"t.record["\*.a.example"]"#,
+            r#"glob:t.record["*.a.example"]"#,
+        ),
+        (r#"rm module.dns["*"]"#, 1, r#"module.dns["\*"]"#, r#"glob:module.dns["*"]"#),
+        (r#"rm module.dns["*"].t.soa"#, 1, r#"module.dns["\*"].t.soa"#, r#"glob:module.dns["*"].t.soa"#),
+        (
+            r#"taint t.record["*.a.example"]"#,
+            1,
+            r#"t.record["\*.a.example"]"#,
+            r#"glob:t.record["*.a.example"]"#,
+        ),
+        (
+            r#"mv t.record["*.a.example"] t.record["$1.c"]"#,
+            1,
+            r#"t.record["\*.a.example"]"#,
+            r#"glob:t.record["*.a.example"]"#,
+        ),
+        (
+            r#"rm-dependency t.record["*.a.example"] t.x"#,
+            1,
+            r#"t.record["\*.a.example"]"#,
+            r#"glob:t.record["*.a.example"]"#,
+        ),
+    ] {
+        let said = left(statement).unwrap_err();
+        let expected =
+            format!("also matches {others} more; write {address} for that address alone, or {pattern} for");
+        assert!(said.contains(&expected), "{statement}: {said}");
+    }
+    let document = document(ZONE);
+    assert!(Editor::on_document(&document).select(r#"t.record["*.a.example"]"#).is_err());
+}
+
+#[test]
+fn both_spellings_mean_what_the_refusal_says() {
+    let gone = |script: &str| -> Vec<String> {
+        let left = left(script).unwrap();
+        ZONE.iter()
+            .filter(|line| !left.contains(&(**line).to_owned()))
+            .map(|line| (*line).to_owned())
+            .collect()
+    };
+    assert_eq!(gone(r#"rm t.record["\*.a.example"]"#), [ZONE[2]]);
+    assert_eq!(gone(r#"rm glob:t.record["*.a.example"]"#), [ZONE[2], ZONE[4]]);
+    assert_eq!(gone(r#"rm module.dns["\*"]"#), [ZONE[0]]);
+    assert_eq!(gone(r#"rm glob:module.dns["*"]"#), [ZONE[0], ZONE[1]]);
+    // Where the address is all that matches, it needs no other spelling.
+    assert_eq!(gone(r#"rm t.wild["*"]"#), [ZONE[6]]);
+    assert_eq!(gone(r#"rm t.record["**"]"#), [ZONE[3]]);
+    assert!(left(r#"taint t.wild["*"]"#).is_ok());
+    assert!(left(r#"taint t.record["\*.a.example"]"#).is_ok());
+    let moved = left(r#"mv t.wild["*"] t.tame["*"]"#).unwrap();
+    assert!(moved.contains(&r#"t.tame["*"]"#.to_owned()), "{moved:?}");
+}
+
+#[test]
+fn text_that_is_no_address_in_the_state_stays_a_pattern() {
+    let mut after = left(r#"rm t.record["*.example"]"#).unwrap();
+    after.sort();
+    assert_eq!(after, [ZONE[0], ZONE[1], ZONE[3], ZONE[6]]);
+}

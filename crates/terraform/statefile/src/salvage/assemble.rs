@@ -169,20 +169,27 @@ fn doubles(text: &[u8], pieces: &Pieces, draft: &Draft, problems: &[Problem]) ->
 }
 
 /// What tells an object from the others of its resource, as it is written.
-fn identity(object: &[u8]) -> Option<[Option<&[u8]>; 2]> {
+pub(super) fn identity(object: &[u8]) -> Option<[Option<&[u8]>; 2]> {
+    members(object, ["index_key", "deposed"])
+}
+
+/// The values of these members of an object, as they are written.
+pub(super) fn members<'t, const N: usize>(
+    object: &'t [u8],
+    names: [&str; N],
+) -> Option<[Option<&'t [u8]>; N]> {
     let mut cursor = Cursor::new(object);
-    let (mut key, mut deposed) = (None, None);
+    let mut found = [None; N];
     cursor.open(b'{').ok()?;
     let mut first = true;
     while let Some(name) = cursor.member(&mut first).ok()? {
         let raw = cursor.raw().ok()?;
-        match name.raw {
-            b"index_key" => key = Some(raw),
-            b"deposed" => deposed = Some(raw),
-            _ => {}
+        let slot = names.iter().zip(&mut found).find(|(wanted, _)| wanted.as_bytes() == name.raw);
+        if let Some((_, slot)) = slot {
+            *slot = Some(raw);
         }
     }
-    Some([key, deposed])
+    Some(found)
 }
 
 /// What is wrong with each piece by itself.

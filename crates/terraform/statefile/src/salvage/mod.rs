@@ -9,6 +9,9 @@
 
 mod anchors;
 mod assemble;
+mod conflicts;
+mod encoding;
+mod entries;
 mod lenient;
 mod old;
 mod pieces;
@@ -25,7 +28,11 @@ use crate::file::File;
 use crate::json::{SourcePos, SyntaxError, places};
 use crate::problem::{Code, ReadError};
 use assemble::assemble;
+use conflicts::Conflicts;
+use entries::fill;
 use walk::Walk;
+
+pub use encoding::from_utf16;
 
 /// What was read of a file, and what was not.
 #[derive(Clone, Debug)]
@@ -36,6 +43,8 @@ pub struct Salvaged {
     pub file: File,
     /// What was lost, in the order of the file; nothing if the file is whole.
     pub lost: Vec<Lost>,
+    /// Number of merge conflicts in the file, as version control marks them.
+    pub conflicts: usize,
 }
 
 /// A part of a file that is not in the salvaged state.
@@ -85,7 +94,12 @@ impl Salvaged {
 
 /// Reads what can be read of a file.
 ///
-/// Of format 4 everything that is whole is kept, before and behind the damage; of older formats what comes before it.
+/// Of format 4 everything that is whole is kept, before and behind the damage; of older formats what comes before it,
+/// without the entries that cannot be upgraded. Lines in front of the document and behind it are listed as lost.
+///
+/// A text in UTF-16 is read as [`from_utf16`] gives it, and losses are ranges of that. Of a file with merge conflicts both
+/// sides are read: what is equal or on one side only is kept, the ancestor between them is not, and the serial is the higher
+/// one.
 ///
 /// ```
 /// use groundstate_statefile::salvage;
@@ -105,14 +119,39 @@ impl Salvaged {
 /// [`SalvageError::Nothing`] if nothing of a state is there; [`SalvageError::Read`] for encrypted states and unknown
 /// formats.
 pub fn salvage(text: &[u8]) -> Result<Salvaged, SalvageError> {
+    let converted = encoding::converted(text);
+    let text = converted.as_deref().unwrap_or(text);
     let error = match decode(text, &DecodeOptions::default()) {
-        Ok(file) => return Ok(Salvaged { file, lost: Vec::new() }),
+        Ok(file) => return Ok(Salvaged { file, lost: Vec::new(), conflicts: 0 }),
         Err(error) => error,
     };
     let hopeless = [Code::Encrypted, Code::BinaryFormat, Code::VersionUnsupported, Code::NotAnObject];
     if error.problems().iter().any(|problem| hopeless.contains(&problem.code)) {
         return Err(error.into());
     }
+    if let Some(conflicts) = Conflicts::find(text) {
+        let (file, gaps) = conflicts.salvage(text)?;
+        return Ok(Salvaged { conflicts: conflicts.count, ..finish(text, file, gaps) });
+    }
+    let Some(noise) = encoding::noise(text) else {
+        let (file, gaps) = damaged(text, error)?;
+        return Ok(finish(text, file, gaps));
+    };
+    let (file, mut gaps) =
+        match decode(text.get(noise.range.end..).unwrap_or_default(), &DecodeOptions::default()) {
+            Ok(file) => (file, Vec::new()),
+            Err(error) => {
+                let mut body = text.to_vec();
+                fill(&mut body, noise.range.clone());
+                damaged(&body, error)?
+            }
+        };
+    gaps.push(noise);
+    Ok(finish(text, file, gaps))
+}
+
+/// Reads what is damaged itself.
+fn damaged(text: &[u8], error: ReadError) -> Result<(File, Vec<Gap>), SalvageError> {
     let pieces = Walk::new(text).run();
     let version = pieces.version(text);
     let (file, mut gaps) = match version {
@@ -125,12 +164,12 @@ pub fn salvage(text: &[u8]) -> Result<Salvaged, SalvageError> {
         let reason = "there is no version that can be read; what was found looks like format 4".to_owned();
         gaps.push(Gap { range: 0..0, what: Some("version".to_owned()), reason });
     }
-    gaps.sort_by_key(|gap| (gap.range.start, gap.range.end));
-    Ok(finish(text, file, gaps))
+    Ok((file, gaps))
 }
 
 /// Gives the file its serial and the losses their places.
-fn finish(text: &[u8], mut file: File, gaps: Vec<Gap>) -> Salvaged {
+fn finish(text: &[u8], mut file: File, mut gaps: Vec<Gap>) -> Salvaged {
+    gaps.sort_by_key(|gap| (gap.range.start, gap.range.end));
     if !gaps.is_empty() {
         // The last serial of all has no successor; writing the state reports it.
         file.serial = file.serial.next().unwrap_or(Serial::new(u64::MAX));
@@ -141,7 +180,7 @@ fn finish(text: &[u8], mut file: File, gaps: Vec<Gap>) -> Salvaged {
         .zip(places(text, &starts))
         .map(|(Gap { range, what, reason }, place)| Lost { range, place, what, reason })
         .collect();
-    Salvaged { file, lost }
+    Salvaged { file, lost, conflicts: 0 }
 }
 
 /// Says why reading stopped at a byte.

@@ -55,6 +55,18 @@ impl Pieces {
         }
     }
 
+    /// Moves all pieces back by so many bytes.
+    pub(super) fn shift(&mut self, by: usize) {
+        let resources = self.resources.iter_mut().flat_map(|piece| {
+            std::iter::once(&mut piece.range).chain(&mut piece.members).chain(&mut piece.objects)
+        });
+        let lists = self.header.iter_mut().chain(&mut self.outputs).chain(&mut self.checks);
+        let gaps = self.gaps.iter_mut().map(|gap| &mut gap.range);
+        for range in resources.chain(lists).chain(gaps) {
+            *range = range.start + by..range.end + by;
+        }
+    }
+
     /// Whether there is anything of a state.
     pub(super) fn is_recognized(&self) -> bool {
         self.has_all || !self.resources.is_empty() || !self.outputs.is_empty()
@@ -121,4 +133,9 @@ fn member_of<'t>(text: &'t [u8], range: &Range<usize>) -> Option<(&'t str, Range
 /// The name of a member, as it is written.
 pub(super) fn name<'t>(text: &'t [u8], range: &Range<usize>) -> Option<&'t str> {
     member_of(text, range).map(|(name, _)| name)
+}
+
+/// The value of a member, as it is written.
+pub(super) fn value<'t>(text: &'t [u8], range: &Range<usize>) -> Option<&'t [u8]> {
+    text.get(member_of(text, range)?.1)
 }

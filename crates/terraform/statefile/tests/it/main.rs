@@ -27,6 +27,7 @@ mod read_types;
 mod render;
 mod repeated;
 mod salvage;
+mod salvage_sides;
 mod shared;
 mod support;
 mod threads;
