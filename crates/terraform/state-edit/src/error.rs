@@ -1,5 +1,6 @@
 //! Why an operation was refused. Nothing has changed then.
 
+use groundstate_states::DeposedObject;
 use groundstate_states::addr::{AbsResourceInstance, ProviderSource, Target};
 
 use groundstate_statefile::Dialect;
@@ -152,6 +153,12 @@ pub enum RemoveError {
     NothingMatched {
         /// The addresses.
         targets: Vec<Target>,
+    },
+    /// The instance has no such deposed object.
+    #[error("nothing to remove: {object} is not in the state; show the instance to see the objects it has")]
+    NoDeposed {
+        /// The object.
+        object: DeposedObject,
     },
     /// A part of the document could not be decoded.
     #[error(transparent)]

@@ -56,6 +56,7 @@ mod diff;
 mod editor;
 mod error;
 mod follow;
+mod identity;
 mod lookup;
 mod mentions;
 mod merge;
@@ -87,7 +88,7 @@ pub use moves::MoveOptions;
 pub use open_state::OpenState;
 pub use rewrite::Rewrite;
 pub use script::{Script, ScriptError, ScriptFault, ScriptOptions, ScriptReport, StatementReport};
-pub use summary::{Change, Summary};
+pub use summary::{Change, ProviderTaken, Summary};
 pub use transfer::Transfer;
 pub use verify::{Finding, Report, Rule, VerifyOptions, verify};
 

@@ -85,10 +85,10 @@ impl Editor<'_> {
                 true => follow::wipe(&mut editor.working_set, &batch)?,
                 false => follow::follow(&mut editor.working_set, &batch)?,
             };
-            batch.apply(&mut editor.working_set)?;
+            let providers = batch.apply(&mut editor.working_set)?;
             let changes =
                 batch.lines().map(|(from, to)| Change::Moved { from: from.clone(), to: to.clone() });
-            Ok(Summary { changes: changes.collect(), dependents, missing: Vec::new() })
+            Ok(Summary { changes: changes.collect(), dependents, providers, ..Summary::default() })
         })
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use groundstate_states::DeposedObject;
 use groundstate_states::addr::{AbsResource, InstanceKey, ModuleInstance, Target};
 
 use super::Editor;
@@ -41,11 +42,37 @@ impl Editor<'_> {
             Some(key) => Change::Removed(resource.instance(key)),
             None => Change::RemovedEmptyResource(resource),
         });
-        Ok(Summary { changes: changes.collect(), dependents: Vec::new(), missing })
+        Ok(Summary { changes: changes.collect(), missing, ..Summary::default() })
+    }
+
+    /// Forgets one deposed object. Its instance goes too if it has no other object.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such object.
+    pub fn remove_deposed(&mut self, object: &DeposedObject) -> Result<Summary, RemoveError> {
+        let DeposedObject { instance: address, key } = object;
+        let missing = || RemoveError::NoDeposed { object: object.clone() };
+        let instance = self.working_set.instance(address)?;
+        if !instance.is_some_and(|instance| instance.deposed.contains_key(key)) {
+            return Err(missing());
+        }
+        let Some(resource) = self.working_set.edit(&address.resource)? else { return Err(missing()) };
+        if let Some(instance) = resource.instances.get_mut(&address.key) {
+            instance.deposed.remove(key);
+            if !instance.has_objects() {
+                resource.instances.remove(&address.key);
+            }
+        }
+        if resource.instances.is_empty() {
+            self.working_set.put(address.resource.clone(), None);
+        }
+        let changes = vec![Change::RemovedDeposed(address.clone(), *key)];
+        Ok(Summary { changes, ..Summary::default() })
     }
 
     /// What a removal of this address removes, in the order of lists.
-    fn matches(&self, target: &Target) -> Vec<Removal> {
+    pub(super) fn matches(&self, target: &Target) -> Vec<Removal> {
         match target {
             Target::Module(module) => {
                 let all = self.working_set.lookup().inside(module).into_iter();

@@ -3,13 +3,15 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use groundstate_states::Resource;
 use groundstate_states::addr::{
-    AbsResource, AbsResourceInstance, InstanceKey, Module, ModuleInstance, Target,
+    AbsResource, AbsResourceInstance, InstanceKey, Module, ModuleInstance, ProviderConfig, ProviderInstance,
+    Target,
 };
+use groundstate_states::{Resource, ResourceInstance};
 
 use super::error::MoveError;
 use super::moves::Resolved;
+use super::summary::ProviderTaken;
 use super::working_set::WorkingSet;
 use groundstate_statefile::ReadError;
 
@@ -113,7 +115,10 @@ impl Batch {
     }
 
     /// Makes the moves. All sources are taken out before the first is put anywhere.
-    pub(super) fn apply(&self, working_set: &mut WorkingSet<'_>) -> Result<(), ReadError> {
+    ///
+    /// Returns the instances that have another provider configuration now.
+    pub(super) fn apply(&self, working_set: &mut WorkingSet<'_>) -> Result<Vec<ProviderTaken>, ReadError> {
+        let mut taken = Vec::new();
         let mut whole = Vec::new();
         let mut single = Vec::new();
         for shift in self.shifts() {
@@ -144,14 +149,12 @@ impl Batch {
                 working_set.put(shift.to.clone(), Some(Arc::new(new)));
             }
             let Some(resource) = working_set.edit(&shift.to)? else { continue };
-            if resource.provider != provider {
-                // The key belongs to the configuration that is left behind.
-                instance.provider_key = InstanceKey::None;
-            }
+            let address = shift.to.instance(key.clone());
+            taken.extend(join(&mut instance, address, &provider, &resource.provider));
             resource.instances.insert(key.clone(), instance);
         }
         self.prune(working_set);
-        Ok(())
+        Ok(taken)
     }
 
     /// Removes resources that lost their last instance.
@@ -162,6 +165,23 @@ impl Batch {
             }
         }
     }
+}
+
+/// Gives an instance the provider configuration of the resource that it joins, and says so if it is another one.
+pub(super) fn join(
+    instance: &mut ResourceInstance,
+    address: AbsResourceInstance,
+    old: &ProviderConfig,
+    new: &ProviderConfig,
+) -> Option<ProviderTaken> {
+    if old == new {
+        return None;
+    }
+    // The key belongs to the configuration that is left behind.
+    let key = std::mem::replace(&mut instance.provider_key, InstanceKey::None);
+    let from = ProviderInstance { config: old.clone(), key };
+    let to = ProviderInstance { config: new.clone(), key: InstanceKey::None };
+    Some(ProviderTaken { instance: address, from, to })
 }
 
 fn pairs(resolved: &[Resolved]) -> impl Iterator<Item = (&Resolved, &Shift)> {

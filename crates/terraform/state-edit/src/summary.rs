@@ -2,8 +2,11 @@
 
 use std::fmt;
 
+use groundstate_states::DeposedKey;
 use groundstate_states::Generation;
-use groundstate_states::addr::{AbsResource, AbsResourceInstance, ConfigResource, ProviderSource, Target};
+use groundstate_states::addr::{
+    AbsResource, AbsResourceInstance, ConfigResource, ProviderInstance, ProviderSource, Target,
+};
 
 /// What one operation did to a state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,6 +18,19 @@ pub struct Summary {
     pub dependents: Vec<(AbsResourceInstance, Generation)>,
     /// Addresses that matched nothing, where that is no error.
     pub missing: Vec<Target>,
+    /// Moved instances that have another provider configuration now: that of the resource they joined.
+    pub providers: Vec<ProviderTaken>,
+}
+
+/// A moved instance takes the provider configuration of the resource that it joins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProviderTaken {
+    /// The instance at its new address.
+    pub instance: AbsResourceInstance,
+    /// The configuration it had.
+    pub from: ProviderInstance,
+    /// The configuration it has.
+    pub to: ProviderInstance,
 }
 
 /// One change of one thing. `Display` gives the line that Terraform prints for it.
@@ -32,6 +48,10 @@ pub enum Change {
     Removed(AbsResourceInstance),
     /// A resource without instances is gone.
     RemovedEmptyResource(AbsResource),
+    /// A deposed object is gone; the other objects of its instance stay.
+    RemovedDeposed(AbsResourceInstance, DeposedKey),
+    /// The objects of an instance no longer have a recorded identity.
+    IdentityRemoved(AbsResourceInstance),
     /// A resource has another provider.
     ProviderReplaced {
         /// The resource.
@@ -74,6 +94,8 @@ impl fmt::Display for Change {
             }
             Self::Removed(instance) => write!(f, "Removed {instance}"),
             Self::RemovedEmptyResource(resource) => write!(f, "Removed {resource}"),
+            Self::RemovedDeposed(instance, key) => write!(f, "Removed {instance} (deposed {key})"),
+            Self::IdentityRemoved(instance) => write!(f, "Removed identity of {instance}"),
             Self::ProviderReplaced { resource, from, to } => {
                 write!(f, "Replaced provider of {resource}: {from} by {to}")
             }
@@ -87,6 +109,12 @@ impl fmt::Display for Change {
                 write!(f, "Resource instance {instance} has been successfully untainted.")
             }
         }
+    }
+}
+
+impl fmt::Display for ProviderTaken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "provider of {}: {} -> {}", self.instance, self.from, self.to)
     }
 }
 

@@ -4,14 +4,14 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use groundstate_statefile::{Dialect, File, ReadError, WriterVersion};
-use groundstate_states::addr::{AbsResource, AbsResourceInstance, InstanceKey, ModuleInstance, Target};
+use groundstate_states::addr::{AbsResource, AbsResourceInstance, ModuleInstance, Target};
 use groundstate_states::{Generation, Lineage, Resource, ResourceInstance, Serial};
 
 use super::error::MoveError;
 use super::follow::{Routes, forget};
 use super::moves::Resolved;
-use super::shift::{Batch, Shift};
-use super::summary::{Change, Summary};
+use super::shift::{Batch, Shift, join};
+use super::summary::{Change, ProviderTaken, Summary};
 use super::working_set::WorkingSet;
 use super::{Editor, MoveOptions};
 
@@ -145,13 +145,15 @@ impl Transfer {
     pub fn add_to(&self, to: &mut Editor<'_>) -> Result<Summary, MoveError> {
         self.check_modules(&to.working_set)?;
         to.attempt(|to| {
+            let mut providers = Vec::new();
             for ((pair, shift), part) in self.batch.pairs().zip(&self.parts) {
-                if let Some(taken) = part.add(shift, &mut to.working_set)? {
+                if let Some(taken) = part.add(shift, &mut to.working_set, &mut providers)? {
                     let (from, to, taken) = (pair.from.clone(), pair.to.clone(), taken.to_string());
                     return Err(MoveError::DestinationDiffers { from, to, taken });
                 }
             }
-            Ok(Summary { changes: self.changes(), dependents: self.dependents.clone(), missing: Vec::new() })
+            let (changes, dependents) = (self.changes(), self.dependents.clone());
+            Ok(Summary { changes, dependents, providers, ..Summary::default() })
         })
     }
 
@@ -179,7 +181,7 @@ impl Transfer {
                 }
             }
             self.batch.prune(&mut from.working_set);
-            Ok(Summary { changes: self.changes(), dependents, missing: Vec::new() })
+            Ok(Summary { changes: self.changes(), dependents, ..Summary::default() })
         })
     }
 
@@ -202,7 +204,12 @@ impl Transfer {
 
 impl Part {
     /// Adds it, unless it is there; gives what has its address if that is something else.
-    fn add(&self, shift: &Shift, to: &mut WorkingSet<'_>) -> Result<Option<Target>, ReadError> {
+    fn add(
+        &self,
+        shift: &Shift,
+        to: &mut WorkingSet<'_>,
+        providers: &mut Vec<ProviderTaken>,
+    ) -> Result<Option<Target>, ReadError> {
         match (self, &shift.keys) {
             (Self::Whole { becomes, .. }, _) => {
                 match to.resource(&shift.to)? {
@@ -219,10 +226,8 @@ impl Part {
                 }
                 let mut instance = becomes.clone();
                 let Some(resource) = to.edit(&shift.to)? else { return Ok(None) };
-                if resource.provider != frame.provider {
-                    // The key belongs to the configuration that is left behind.
-                    instance.provider_key = InstanceKey::None;
-                }
+                let address = shift.to.instance(key.clone());
+                providers.extend(join(&mut instance, address, &frame.provider, &resource.provider));
                 match resource.instances.get(key) {
                     Some(there) if *there == instance => {}
                     Some(_) => return Ok(Some(Target::Instance(shift.to.instance(key.clone())))),

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::addr::{AbsResourceInstance, AddrError};
+
 /// Identifies a deposed object inside its instance: eight bytes, by convention lower-case hexadecimal digits.
 ///
 /// Files may hold any eight bytes of text, and such a key is kept as it is. What users type is held to the
@@ -110,6 +112,44 @@ impl std::str::FromStr for DeposedKey {
 
     fn from_str(text: &str) -> Result<Self, DeposedKeyError> {
         Self::parse(text)
+    }
+}
+
+/// A deposed object of an instance. `Display` gives its address, `ADDR (deposed KEY)`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DeposedObject {
+    /// The instance.
+    pub instance: AbsResourceInstance,
+    /// The key of the object.
+    pub key: DeposedKey,
+}
+
+impl DeposedObject {
+    /// Reads the address of a deposed object. Returns `None` if the text does not end with ` (deposed KEY)`.
+    ///
+    /// ```
+    /// use groundstate_states::DeposedObject;
+    ///
+    /// let text = r#"aws_instance.web["eu"] (deposed 0a1b2c3d)"#;
+    /// let object = DeposedObject::parse(text).expect("it ends like one")?;
+    /// assert_eq!((object.key.as_str(), object.to_string().as_str()), ("0a1b2c3d", text));
+    /// assert!(DeposedObject::parse("aws_instance.web").is_none());
+    /// # Ok::<(), groundstate_states::addr::AddrError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Why what stands in front is no address of an instance.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Result<Self, AddrError>> {
+        let (address, key) = text.trim_end().strip_suffix(')')?.rsplit_once("(deposed ")?;
+        let key = DeposedKey::parse(key.trim()).ok()?;
+        Some(AbsResourceInstance::parse(address.trim_end()).map(|instance| Self { instance, key }))
+    }
+}
+
+impl fmt::Display for DeposedObject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (deposed {})", self.instance, self.key)
     }
 }
 

@@ -74,7 +74,7 @@ mod value;
 pub use groundstate_json::{Extra, RawJson, RawJsonError};
 
 pub use check::{CheckAggregate, CheckObject, CheckResults, CheckStatus};
-pub use deposed::{DeposedKey, DeposedKeyError, Generation};
+pub use deposed::{DeposedKey, DeposedKeyError, DeposedObject, Generation};
 pub use equality::managed_resources_equal;
 pub use flatmap::{Decoded, FlatmapError, decode_flatmap};
 pub use lineage::{Lineage, Serial};

@@ -163,12 +163,16 @@ pub(crate) enum Command {
     ///
     /// Moves all modules, resources and instances that match to another state, with their addresses, as `mv --to` does.
     ///
-    /// `*` in a pattern matches any part of a name or a key, and `**` in front of a resource any modules.
+    /// `*` in a pattern matches any part of a name or a key, and `**` in front of a resource any modules. An address that the
+    /// state has means itself; `glob:` in front makes a pattern of it.
     Split(SplitArgs),
     /// Removes resources, instances and modules from a state, without destroying them
     ///
     /// Removes what these addresses name from the state; for Pulumi, URNs or names. The real objects stay as they are, and
     /// nothing manages them any more.
+    ///
+    /// `ADDR (deposed KEY)`, as `list --deposed` and `show` print it, is one deposed object: the current one of the instance
+    /// stays.
     Rm(RmArgs),
     /// Replaces a provider in all resources that use it
     ReplaceProvider(ReplaceProviderArgs),
@@ -180,10 +184,13 @@ pub(crate) enum Command {
     Protect(AddressesArgs),
     /// Removes the protection of Pulumi resources
     Unprotect(AddressesArgs),
-    /// Repairs a Pulumi deployment that breaks its rules
+    /// Repairs a state that breaks its rules
     ///
-    /// Makes a plan after which `check` finds no error: it reorders resources, drops references to missing resources, and
-    /// resolves duplicate names, unknown providers and cycles. Nothing is dropped that no step of the plan names.
+    /// Makes a plan after which `check` finds no error. Nothing is dropped that no step of the plan names.
+    ///
+    /// Of a Pulumi deployment, it reorders resources, drops references to missing resources, and resolves duplicate names,
+    /// unknown providers and cycles. Of a Terraform state, it chooses between objects of one instance, drops dependencies on
+    /// missing resources, breaks cycles, and mends the serial and the lineage.
     ///
     /// The plan is shown, and carried out with `--yes`. Where a step has alternatives, the plan asks a question, and
     /// `--answer` answers it.
@@ -220,9 +227,13 @@ pub(crate) enum Command {
     ///
     /// Makes all changes of a script or, if one is refused, none. They are made under one lock and written at once.
     ///
-    /// A line is `mv FROM TO`, `rm ADDR…`, `rm-dependency ADDR DEPENDENCY`, `replace-provider FROM TO`, `taint ADDR…` or
-    /// `untaint ADDR…`; `#` begins a comment. `*` and `**` in an address match, and `$1`, `$2` … in a destination stand for
-    /// what they matched.
+    /// A line is `mv FROM TO`, `rm ADDR…`, `rm-dependency ADDR DEPENDENCY`, `rm-identity ADDR…`, `replace-provider FROM TO`,
+    /// `taint ADDR…` or `untaint ADDR…`; `#` begins a comment. `*` and `**` in an address match, and `$1`, `$2` … in a
+    /// destination stand for what they matched.
+    ///
+    /// An address that the state has means itself, whatever stars are in its keys. If it also matches others as a pattern, the
+    /// script is refused: `\*` is a star, and `glob:` in front makes a pattern of any address. `rm-identity` removes the
+    /// recorded identity of objects, which another release of a provider may not be able to read.
     Edit(EditArgs),
     /// Restores the last backup under a new serial
     ///

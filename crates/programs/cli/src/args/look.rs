@@ -25,6 +25,9 @@ pub(crate) struct ListArgs {
     /// Lists only instances whose current object has this `id` attribute, for Pulumi resources with this identifier
     #[arg(long, value_name = "ID")]
     pub(crate) id: Option<String>,
+    /// For Terraform: lists deposed objects too, as `ADDR (deposed KEY)`
+    #[arg(long)]
+    pub(crate) deposed: bool,
     /// Prints JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -37,7 +40,7 @@ pub(crate) struct ShowArgs {
     /// Shows the snapshot with this id in the history
     #[arg(long, value_name = "ID")]
     pub(crate) at: Option<String>,
-    /// Module, resource or instance to show, for Pulumi a URN or name; the whole state if missing
+    /// Module, resource, instance or `ADDR (deposed KEY)` to show, for Pulumi a URN or name; the whole state if missing
     #[arg(value_name = "ADDR")]
     pub(crate) address: Option<String>,
     /// Prints JSON, for Terraform in the form of `terraform show -json`

@@ -17,6 +17,13 @@ use crate::report::error::{Failure, Kind, Result};
 use crate::{pulumi, terraform};
 
 pub(super) fn mv(args: &MvArgs) -> Result {
+    for (what, text) in [("SRC", Some(&args.from)), ("DST", args.to.as_ref())] {
+        if text.is_some_and(|text| text.trim().is_empty()) {
+            let message = format!("{what} is empty, and names no resource");
+            return Err(Failure::new(Kind::Usage, message)
+                .hint("nothing was changed; is a variable of the shell unset?"));
+        }
+    }
     let found = StoredState::existing(&args.place.state)?;
     let Some(other) = &args.other else {
         refuse(&args.stack, "this is one within a state")?;

@@ -7,12 +7,16 @@ use crate::input::locate::{is_standard, locate};
 use crate::input::location::StateLocation;
 use crate::input::remote::Located;
 use crate::input::state::{State, StoredState};
-use crate::report::error::Result;
+use crate::report::error::{Failure, Kind, Result};
 use crate::{pulumi, terraform};
 
 pub(super) fn list(args: &ListArgs) -> Result {
     match State::find(&args.state.state)? {
         State::Terraform(state) => terraform::list::list(args, &state),
+        State::Pulumi(_) if args.deposed => {
+            let message = "`--deposed` is for Terraform states";
+            Err(Failure::new(Kind::Usage, message).hint("`list` shows the old copies of replacements too"))
+        }
         State::Pulumi(state) => pulumi::list(args, &state),
     }
 }

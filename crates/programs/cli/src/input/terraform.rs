@@ -8,7 +8,6 @@ use groundstate_statefile::{Code, DecodeOptions, Dialect, Document, File, ReadEr
 use groundstate_states::addr::AbsResource;
 
 use crate::input::encryption;
-use crate::input::family::Family;
 use crate::input::foreign;
 use crate::input::packed;
 use crate::input::source::Source;
@@ -119,8 +118,13 @@ pub(crate) fn failure(error: &ReadError, name: &str, text: &[u8]) -> Failure {
         _ => Kind::Unusable,
     };
     let failure = Failure::of(kind, Diagnostic::problems(error.problems(), name, text));
-    let is_cut = error.problems().iter().any(|problem| problem.code == Code::Syntax);
-    match is_cut && Family::sniff(text) == Some(Family::Terraform) {
+    let has = |code| error.problems().iter().any(|problem| problem.code == code);
+    if has(Code::DuplicateCurrent) || has(Code::DuplicateDeposed) {
+        let command = shell_command("groundstate repair", &[name]);
+        return failure.hint(format!("`{command}` asks which of the objects stays"));
+    }
+    // Only a state that can be salvaged is worth the advice, whatever it begins with.
+    match has(Code::Syntax) && groundstate_statefile::salvage(text).is_ok() {
         true => failure.hint(format!("`{}` recovers what is complete in it", salvage(name))),
         false => failure,
     }

@@ -104,9 +104,10 @@ fn line(field: &Field, kind: Kind) -> String {
     let value = |value: &Option<Option<String>>| value.as_ref().map_or_else(|| "(absent)".to_owned(), shown);
     let (before, after) = (value(&field.before), value(&field.after));
     match kind {
-        Kind::Added => format!("{}: {after}", field.path),
+        // What came from elsewhere has a value of before.
+        Kind::Added if field.before.is_none() => format!("{}: {after}", field.path),
         Kind::Removed => format!("{}: {before}", field.path),
-        Kind::Changed => format!("{}: {before} -> {after}", field.path),
+        Kind::Added | Kind::Changed => format!("{}: {before} -> {after}", field.path),
     }
 }
 

@@ -172,7 +172,7 @@ fn of_mv(error: &MoveError) -> Kind {
 
 fn of_rm(error: &RemoveError) -> Kind {
     match error {
-        RemoveError::NothingMatched { .. } => Kind::NotFound,
+        RemoveError::NothingMatched { .. } | RemoveError::NoDeposed { .. } => Kind::NotFound,
         _ => Kind::Unusable,
     }
 }
@@ -197,7 +197,9 @@ fn of_provider(error: &ReplaceProviderError) -> Kind {
 /// The kind of what is wrong with a script.
 pub(crate) fn of_script(fault: &ScriptFault) -> Kind {
     match fault {
-        ScriptFault::NothingMatched { .. } | ScriptFault::NoDependency { .. } => Kind::NotFound,
+        ScriptFault::NothingMatched { .. }
+        | ScriptFault::NoDependency { .. }
+        | ScriptFault::NoIdentity { .. } => Kind::NotFound,
         ScriptFault::Move(error) => of_mv(error),
         ScriptFault::Remove(error) => of_rm(error),
         ScriptFault::Taint(error) => of_taint(error),

@@ -14,10 +14,17 @@ use crate::input::terraform::{TerraformState, load};
 use crate::report::error::{Outcome, Result};
 use crate::report::json::Json;
 use crate::report::output::Output;
-use crate::terraform::select;
+use crate::terraform::select::{self, Wanted};
 
 /// Lists the instances, or those that the arguments stand for.
 pub(crate) fn list(args: &ListArgs, source: &TerraformState) -> Result {
+    let wanted: Vec<Wanted> =
+        args.addresses.iter().map(|text| select::parse_object(text)).collect::<Result<_>>()?;
+    let with_deposed = args.deposed || wanted.iter().any(|wanted| matches!(wanted, Wanted::Deposed(_)));
+    if with_deposed {
+        let lines = with_objects(args, &wanted, source)?;
+        return print(|line| lines.iter().try_for_each(|text| line(text)), args.json);
+    }
     let targets = select::parse(&args.addresses)?;
     let lines = match source.list(args.id.is_some()) {
         // The whole list is by far the most frequent question, so its addresses are printed as they come.
@@ -81,6 +88,43 @@ fn from_model(source: &TerraformState, with_ids: bool) -> Result<Vec<Item>> {
         id: instance.current.as_deref().filter(|_| with_ids).map(id),
     };
     Ok(instances.map(item).collect())
+}
+
+/// Instances with `--deposed` also their deposed objects, and the deposed objects that are named.
+fn with_objects(args: &ListArgs, wanted: &[Wanted], source: &TerraformState) -> Result<Vec<String>> {
+    let state = load(source)?.file.state;
+    let has_id = |object: Option<&ObjectSrc>| {
+        args.id.is_none() || object.map(id).as_deref().is_some_and(|id| args.id.as_deref() == Some(id))
+    };
+    let mut lines = Vec::new();
+    let mut instances = |target: Option<&Target>| {
+        for (address, instance) in state.resource_instances() {
+            if target.is_some_and(|target| !select::matches(target, &address)) {
+                continue;
+            }
+            lines.extend(has_id(instance.current.as_deref()).then(|| address.to_string()));
+            let deposed = instance.deposed.iter().filter(|(_, object)| args.deposed && has_id(Some(object)));
+            lines.extend(deposed.map(|(key, _)| format!("{address} (deposed {key})")));
+        }
+    };
+    if wanted.is_empty() {
+        instances(None);
+    }
+    let mut named = Vec::new();
+    for wanted in wanted {
+        match wanted {
+            Wanted::Target(target) if select::exists(&state, target) => instances(Some(target)),
+            Wanted::Target(target) => return Err(select::unknown(target, &source.name, Some(&state))),
+            Wanted::Deposed(object) => {
+                let instance = state.resource_instance(&object.instance);
+                let found = instance.and_then(|instance| instance.deposed.get(&object.key));
+                let Some(found) = found else { return Err(select::no_deposed(object, &source.name)) };
+                named.extend(has_id(Some(found)).then(|| object.to_string()));
+            }
+        }
+    }
+    lines.append(&mut named);
+    Ok(lines)
 }
 
 /// The instances that the addresses stand for, in the order of the addresses; without addresses, all.

@@ -3,7 +3,8 @@
 use std::io::{self, Read};
 use std::path::Path;
 
-use groundstate_statefile::{Lost, SalvageError, Salvaged, salvage};
+use groundstate_common::shell_command;
+use groundstate_statefile::{Lost, SalvageError, Salvaged, from_utf16, salvage};
 use groundstate_statemgr_fs::Backup;
 
 use crate::args::SalvageArgs;
@@ -65,6 +66,10 @@ pub(crate) fn run(args: &SalvageArgs) -> Result {
         print(&salvaged, &name, &text);
         write(args, &state)?;
     }
+    if salvaged.conflicts > 0 {
+        let message = format!("{name} has merge conflicts, and both sides may be needed whole:");
+        Messages::stderr().note_about(&message, &merge_by_version_control(&args.file));
+    }
     Ok(if salvaged.lost.is_empty() { Outcome::Clean } else { Outcome::Found(Kind::Findings) })
 }
 
@@ -109,6 +114,13 @@ fn unpacked(name: &str, stored: Vec<u8>) -> Result<Vec<u8>> {
         }
         false => stored,
     };
+    let text = match from_utf16(&text) {
+        Some(converted) => {
+            Messages::stderr().note(&format!("{name} is in UTF-16; places are those of its text in UTF-8"));
+            converted
+        }
+        None => text,
+    };
     if Family::sniff(&text) == Some(Family::Pulumi) {
         return Err(not_theirs(name, "salvage", NO_SALVAGE));
     }
@@ -145,6 +157,23 @@ fn print(salvaged: &Salvaged, name: &str, text: &[u8]) {
     let outputs = file.state.outputs().len();
     let (objects, outputs) = (count(objects, "object"), count(outputs, "output"));
     messages.note(&format!("{objects} and {outputs} of {name} can be read"));
+}
+
+/// The commands that merge the sides of a conflict as a whole, since the ancestor of both is known.
+fn merge_by_version_control(file: &Path) -> Vec<String> {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let git = match file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        Some(folder) => shell_command("git -C", &[&folder.to_string_lossy(), "show"]),
+        None => "git show".to_owned(),
+    };
+    let show =
+        |stage: usize, to: &str| format!("{} > {to}", shell_command(&git, &[&format!(":{stage}:./{name}")]));
+    vec![
+        show(1, "base.tfstate"),
+        show(2, "ours.tfstate"),
+        show(3, "theirs.tfstate"),
+        "groundstate merge-errored ours.tfstate theirs.tfstate --base base.tfstate".to_owned(),
+    ]
 }
 
 fn json(salvaged: &Salvaged, name: &str) -> String {

@@ -1,8 +1,8 @@
 //! Which instances the addresses on a command line stand for.
 
 use groundstate_common::{is_hidden, shell_command, shell_word};
-use groundstate_states::State;
 use groundstate_states::addr::{AbsResource, AbsResourceInstance, ModuleInstance, Target};
+use groundstate_states::{DeposedObject, State};
 
 use crate::report::error::{Failure, Kind, Result};
 use crate::report::text::{did_you_mean, similar};
@@ -15,8 +15,37 @@ pub(crate) fn parse(addresses: &[String]) -> Result<Vec<Target>> {
     addresses.iter().map(|text| parse_one(text)).collect()
 }
 
+/// What an address of a command line names.
+#[derive(Clone, Debug)]
+pub(crate) enum Wanted {
+    Target(Target),
+    /// One deposed object, `ADDR (deposed KEY)`.
+    Deposed(DeposedObject),
+}
+
+/// Reads an address of a command line, which may be that of a deposed object.
+pub(crate) fn parse_object(text: &str) -> Result<Wanted> {
+    match DeposedObject::parse(text) {
+        Some(Ok(object)) => Ok(Wanted::Deposed(object)),
+        Some(Err(error)) => Err(Failure::new(Kind::Usage, error.to_string())),
+        None => parse_one(text).map(Wanted::Target),
+    }
+}
+
+/// A deposed object that a state does not have.
+pub(crate) fn no_deposed(object: &DeposedObject, source: &str) -> Failure {
+    Failure::new(Kind::NotFound, format!("{source} has no deposed object {object}"))
+        .hint(format!("`{}` shows what there is", shell_command("groundstate list --deposed", &[source])))
+}
+
 /// Reads an address of a command line.
 pub(crate) fn parse_one(text: &str) -> Result<Target> {
+    if let Some(Ok(DeposedObject { instance, .. })) = DeposedObject::parse(text) {
+        let message = format!("{text} is a deposed object, and this is for whole instances");
+        let whole = shell_word(&instance.to_string()).into_owned();
+        return Err(Failure::new(Kind::Usage, message)
+            .hint(format!("name the instance, {whole}; `list`, `show` and `rm` take a deposed object")));
+    }
     Target::parse_argument(text).map_err(|error| {
         let failure = Failure::new(Kind::Usage, error.to_string());
         // Shells take the quotes of `x["key"]` away unless the whole address is quoted.

@@ -1,6 +1,7 @@
 //! What differs in meaning between two states: not bytes, but resources, values and metadata.
 
 mod fields;
+mod moved;
 mod parts;
 mod tree;
 
@@ -195,12 +196,15 @@ impl fmt::Display for ChangeKind {
 ///
 /// Order counts in lists only: not in objects and maps, dependencies, sensitive paths and check results. Numbers
 /// are compared by value and strings by their characters, however they are spelled. Something that moved to another
-/// address is removed at the one and added at the other.
+/// address is removed at the one and added at the other; if it has got another provider configuration on the way, the entry
+/// of the new address has both as `provider`.
 pub fn diff(a: &File, b: &File) -> Diff {
     let mut entries = Vec::new();
     parts::document(a, b, &mut entries);
     parts::outputs(&a.state, &b.state, &mut entries);
-    parts::resources(&a.state, &alike(a, b), &mut entries);
+    let other = alike(a, b);
+    parts::resources(&a.state, &other, &mut entries);
+    moved::providers(&a.state, &other, &mut entries);
     parts::checks(&a.state, &b.state, &mut entries);
     Diff { entries }
 }

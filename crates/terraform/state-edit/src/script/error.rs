@@ -23,7 +23,9 @@ pub struct ScriptError {
 #[non_exhaustive]
 pub enum ScriptFault {
     /// A verb that does not exist.
-    #[error("unknown verb `{verb}`; use mv, rm, rm-dependency, replace-provider, taint or untaint")]
+    #[error(
+        "unknown verb `{verb}`; use mv, rm, rm-dependency, rm-identity, replace-provider, taint or untaint"
+    )]
     UnknownVerb {
         /// The word that stands there.
         verb: String,
@@ -103,6 +105,12 @@ pub enum ScriptFault {
         /// What it does not depend on.
         dependency: ConfigResource,
     },
+    /// No object there has a recorded identity.
+    #[error("{address} records no identity; look at the `identity` of its objects")]
+    NoIdentity {
+        /// What was looked at.
+        address: String,
+    },
     /// A move was refused.
     #[error(transparent)]
     Move(MoveError),
@@ -127,8 +135,9 @@ impl ScriptFault {
             self,
             Self::NothingMatched { .. }
                 | Self::NoDependency { .. }
+                | Self::NoIdentity { .. }
                 | Self::Move(MoveError::SourceMissing { .. })
-                | Self::Remove(RemoveError::NothingMatched { .. })
+                | Self::Remove(RemoveError::NothingMatched { .. } | RemoveError::NoDeposed { .. })
                 | Self::Taint(TaintError::Missing { .. })
                 | Self::ReplaceProvider(ReplaceProviderError::NothingMatched { .. })
         )

@@ -60,6 +60,7 @@ enum Verb {
         from: Argument<Source>,
         on: ConfigResource,
     },
+    RemoveIdentity(Vec<Argument<Source>>),
     Taint(Vec<Argument<Source>>),
     Untaint(Vec<Argument<Source>>),
 }
@@ -117,7 +118,8 @@ fn statement(words: &[Word<'_>]) -> Result<Option<Verb>, Misplaced> {
                 to: Argument { column: to.column, value: template },
             }))
         }
-        "rm" => Verb::Remove(sources("rm", verb, rest, Source::parse)?),
+        "rm" => Verb::Remove(sources("rm", verb, rest, Source::parse_object)?),
+        "rm-identity" => Verb::RemoveIdentity(sources("rm-identity", verb, rest, Source::parse)?),
         "rm-dependency" => {
             let [from, on] = rest else {
                 let wanted = "two words, an address and the resource it depends on";
@@ -187,7 +189,7 @@ fn instance(word: &Word<'_>) -> Result<Source, Misplaced> {
             Ok(_) => false,
             Err(error) => return Err((word.column_of(error.position()), ScriptFault::Address(error))),
         },
-        Source::Plain(_) => false,
+        Source::Plain(_) | Source::Deposed(_) => false,
         Source::Pattern(pattern) => pattern.is_of_modules(),
     };
     if is_module {

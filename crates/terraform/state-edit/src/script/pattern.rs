@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use groundstate_states::DeposedObject;
 use groundstate_states::addr::{
     AbsResource, InstanceKey, ModuleInstance, ModuleStep, Resource, ResourceMode, Target,
 };
@@ -19,6 +20,8 @@ pub(super) enum Source {
     Plain(Target),
     /// All addresses that match.
     Pattern(Pattern),
+    /// One deposed object.
+    Deposed(DeposedObject),
 }
 
 /// An address with wildcards.
@@ -79,8 +82,20 @@ pub(super) enum Capture {
 }
 
 impl Source {
+    /// Reads a word as the address of a deposed object, or as an address or a pattern.
+    pub(super) fn parse_object(word: &Word<'_>) -> Result<Self, Misplaced> {
+        match DeposedObject::parse(word.text) {
+            Some(Ok(object)) => Ok(Self::Deposed(object)),
+            Some(Err(error)) => Err((word.column_of(error.position()), ScriptFault::Address(error))),
+            None => Self::parse(word),
+        }
+    }
+
     /// Reads a word as an address or a pattern.
     pub(super) fn parse(word: &Word<'_>) -> Result<Self, Misplaced> {
+        if DeposedObject::parse(word.text).is_some() {
+            return Err(fault(word, 0, "this is a deposed object, which `rm` can take; name its instance"));
+        }
         if let Some(text) = word.text.strip_prefix(GLOB) {
             let column = word.column_of(GLOB.len());
             return Self::parse_glob(&Word { text, column }, None);
@@ -105,9 +120,17 @@ impl Source {
         Ok(Self::Pattern(pattern))
     }
 
+    /// The source as a message names it: a pattern as it is written, and otherwise what it means.
+    pub(super) fn text(&self, targets: &[Target]) -> String {
+        match self {
+            Self::Pattern(pattern) => pattern.text.clone(),
+            Self::Plain(_) | Self::Deposed(_) => targets.first().map(ToString::to_string).unwrap_or_default(),
+        }
+    }
+
     pub(super) fn captures(&self) -> &[CaptureKind] {
         match self {
-            Self::Plain(_) => &[],
+            Self::Plain(_) | Self::Deposed(_) => &[],
             Self::Pattern(pattern) => &pattern.captures,
         }
     }

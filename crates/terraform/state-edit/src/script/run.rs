@@ -98,31 +98,15 @@ impl Editor<'_> {
                     error => (from.column, ScriptFault::Move(error)),
                 })
             }
-            Verb::Remove(sources) => {
-                let mut targets = Vec::new();
-                for source in sources {
-                    match self.meant(source) {
-                        Ok(found) => targets.extend(found.into_iter().map(|(target, _)| target)),
-                        Err((_, fault)) if options.skip_missing && fault.is_missing() => {}
-                        Err(fault) => return Err(fault),
-                    }
-                }
-                let column = sources.first().map_or(1, |source| source.column);
-                self.remove(&targets).map_err(|error| match error {
-                    RemoveError::Read(error) => (column, ScriptFault::Read(error)),
-                    error => (column, ScriptFault::Remove(error)),
-                })
-            }
+            Verb::Remove(sources) => self.remove_sources(sources, options),
+            Verb::RemoveIdentity(sources) => self.remove_identities(sources, options),
             Verb::RemoveDependency { from, on } => {
                 let targets: Vec<Target> = self.meant(from)?.into_iter().map(|(target, _)| target).collect();
                 let summary = self
                     .remove_dependency(&targets, on)
                     .map_err(|error| (from.column, ScriptFault::Read(error)))?;
                 if summary.is_empty() {
-                    let address = match (&from.value, targets.first()) {
-                        (Source::Pattern(pattern), _) => pattern.text().to_owned(),
-                        (Source::Plain(_), target) => target.map(ToString::to_string).unwrap_or_default(),
-                    };
+                    let address = from.value.text(&targets);
                     return Err((from.column, ScriptFault::NoDependency { address, dependency: on.clone() }));
                 }
                 Ok(summary)
@@ -137,6 +121,67 @@ impl Editor<'_> {
             Verb::Taint(sources) => self.each(sources, options, Self::taint),
             Verb::Untaint(sources) => self.each(sources, options, Self::untaint),
         }
+    }
+
+    fn remove_sources(
+        &mut self,
+        sources: &[Argument<Source>],
+        options: &ScriptOptions,
+    ) -> Result<Summary, Misplaced> {
+        let misplaced = |column, error| match error {
+            RemoveError::Read(error) => (column, ScriptFault::Read(error)),
+            error => (column, ScriptFault::Remove(error)),
+        };
+        let mut all = Summary::default();
+        let mut targets = Vec::new();
+        for source in sources {
+            let done = match &source.value {
+                Source::Deposed(object) => {
+                    let removed =
+                        self.remove_deposed(object).map_err(|error| misplaced(source.column, error));
+                    removed.map(|removed| all.changes.extend(removed.changes))
+                }
+                _ => self
+                    .meant(source)
+                    .map(|found| targets.extend(found.into_iter().map(|(target, _)| target))),
+            };
+            match done {
+                Err((_, fault)) if options.skip_missing && fault.is_missing() => {}
+                done => done?,
+            }
+        }
+        if targets.is_empty() && !all.is_empty() {
+            return Ok(all);
+        }
+        let column = sources.first().map_or(1, |source| source.column);
+        let removed = self.remove(&targets).map_err(|error| misplaced(column, error))?;
+        all.changes.extend(removed.changes);
+        Ok(Summary { changes: all.changes, ..removed })
+    }
+
+    fn remove_identities(
+        &mut self,
+        sources: &[Argument<Source>],
+        options: &ScriptOptions,
+    ) -> Result<Summary, Misplaced> {
+        let mut all = Summary::default();
+        let mut skipped = None;
+        for source in sources {
+            let removed = self.meant(source).and_then(|found| {
+                let targets: Vec<Target> = found.into_iter().map(|(target, _)| target).collect();
+                let removed = self.remove_identity(&targets);
+                let removed = removed.map_err(|error| (source.column, ScriptFault::Read(error)))?;
+                let address = source.value.text(&targets);
+                let none = (source.column, ScriptFault::NoIdentity { address });
+                if removed.is_empty() { Err(none) } else { Ok(removed) }
+            });
+            match removed {
+                Ok(removed) => all.changes.extend(removed.changes),
+                Err(fault) if options.skip_missing && fault.1.is_missing() => skipped = Some(fault),
+                Err(fault) => return Err(fault),
+            }
+        }
+        skipped.filter(|_| all.is_empty()).map_or(Ok(all), Err)
     }
 
     fn provider(&self, text: &Argument<String>) -> Result<ProviderSource, Misplaced> {
@@ -161,6 +206,7 @@ impl Editor<'_> {
     fn meant(&self, source: &Argument<Source>) -> Result<Vec<(Target, Vec<Capture>)>, Misplaced> {
         match &source.value {
             Source::Plain(target) => Ok(vec![(target.clone(), Vec::new())]),
+            Source::Deposed(object) => Ok(vec![(Target::Instance(object.instance.clone()), Vec::new())]),
             Source::Pattern(pattern) => {
                 let found = pattern.matches(&self.working_set);
                 if found.is_empty() {
@@ -203,7 +249,7 @@ impl Editor<'_> {
         change: &impl Fn(&mut Self, &AbsResourceInstance) -> Result<Summary, TaintError>,
     ) -> Result<Vec<crate::Change>, Misplaced> {
         let by_pattern = match &source.value {
-            Source::Plain(_) => false,
+            Source::Plain(_) | Source::Deposed(_) => false,
             Source::Pattern(pattern) => pattern.existing(&self.working_set).is_none(),
         };
         let mut changes = Vec::new();

@@ -36,6 +36,8 @@ pub(super) fn words(line: &str) -> Result<Vec<Word<'_>>, Misplaced> {
                 let before = rest.get(..at).map_or(0, |text| text.chars().count());
                 (column + before, ScriptFault::Unclosed { quote: '"' })
             })?;
+            // The address of a deposed object ends with its key.
+            let end = end + deposed_suffix(rest.get(end..).unwrap_or_default());
             (rest.get(..end), end)
         };
         words.push(Word { text: text.unwrap_or_default(), column });
@@ -46,6 +48,14 @@ pub(super) fn words(line: &str) -> Result<Vec<Word<'_>>, Misplaced> {
         }
     }
     Ok(words)
+}
+
+/// Length of ` (deposed KEY)` at the start of the text; 0 if it begins otherwise.
+fn deposed_suffix(text: &str) -> usize {
+    let inside =
+        text.trim_start().strip_prefix("(deposed ").filter(|_| text.starts_with(char::is_whitespace));
+    let end = inside.and_then(|inside| inside.find(')').map(|end| text.len() - inside.len() + end + 1));
+    end.unwrap_or(0)
 }
 
 /// Where the word at the start of the text ends, or where a quote begins that does not.
@@ -84,6 +94,11 @@ mod tests {
         check(r#"rm 'a.b["ü y"]' c.d"#, &[("rm", 1), (r#"a.b["ü y"]"#, 5), ("c.d", 17)]);
         check(r#"rm a.b["x\" y"]"#, &[("rm", 1), (r#"a.b["x\" y"]"#, 4)]);
         check(r"rm a\ b", &[("rm", 1), (r"a\", 4), ("b", 7)]);
+        check(
+            "rm a.b[0] (deposed 0a1b2c3d) c.d",
+            &[("rm", 1), ("a.b[0] (deposed 0a1b2c3d)", 4), ("c.d", 30)],
+        );
+        check("rm a.b (deposed", &[("rm", 1), ("a.b", 4), ("(deposed", 8)]);
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod forget;
 mod meaning;
 mod merge;
 mod moves;
+mod objects;
 mod old;
 mod other;
 mod outcome;

@@ -236,7 +236,7 @@ fn scripts_that_cannot_be_read_say_where() {
             "move a.b c.d",
             1,
             1,
-            "unknown verb `move`; use mv, rm, rm-dependency, replace-provider, taint or untaint",
+            "unknown verb `move`; use mv, rm, rm-dependency, rm-identity, replace-provider, taint or untaint",
         ),
         ("\n  mv a.b", 2, 3, "mv takes two words, FROM and TO, but 1 follow it"),
         ("rm # a.b", 1, 1, "rm takes one address or more, but 0 follow it"),

@@ -59,7 +59,7 @@ fn a_script_that_cannot_be_read_says_line_and_column() {
     assert_eq!(
         fault(&long),
         format!(
-            "line 1, column 1: unknown verb `{}`; use mv, rm, rm-dependency, replace-provider, taint or untaint",
+            "line 1, column 1: unknown verb `{}`; use mv, rm, rm-dependency, rm-identity, replace-provider, taint or untaint",
             &long[..40]
         )
     );

@@ -177,6 +177,7 @@ fn report(source: &Side, dest: &Side, args: &ChangeArgs, added: &Done, removed: 
             written: added.written,
             backup: dest.backup.clone().filter(|_| added.written),
             dependents: &added.summary.dependents,
+            providers: &added.summary.providers,
             diff: added.diff.as_ref(),
         }),
     };

@@ -67,6 +67,7 @@ fn work(report: ScriptReport, name: &str) -> Work {
         }
         all.changes.extend(done.summary.changes);
         all.missing.extend(done.summary.missing);
+        all.providers.extend(done.summary.providers);
         for dependent in done.summary.dependents {
             if !all.dependents.contains(&dependent) {
                 all.dependents.push(dependent);

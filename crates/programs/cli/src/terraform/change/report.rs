@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use groundstate_state_edit::Diff;
-use groundstate_state_edit::{Change, Summary};
+use groundstate_state_edit::{Change, ProviderTaken, Summary};
 use groundstate_states::Generation;
 use groundstate_states::addr::AbsResourceInstance;
 
@@ -37,6 +37,8 @@ pub(super) struct Other<'r> {
     pub(super) backup: Option<PathBuf>,
     /// Objects that do not depend any more on what stayed behind.
     pub(super) dependents: &'r [Dependent],
+    /// Instances that have the provider configuration of a resource that was there.
+    pub(super) providers: &'r [ProviderTaken],
     pub(super) diff: Option<&'r Diff>,
 }
 
@@ -59,9 +61,17 @@ impl Report<'_> {
         Ok(out.finish()?)
     }
 
+    /// Instances that have another provider configuration now, in either state.
+    fn providers(&self) -> impl Iterator<Item = &ProviderTaken> {
+        self.summary.providers.iter().chain(self.other.iter().flat_map(|other| other.providers))
+    }
+
     fn text(&self, out: &mut Output) -> Result<()> {
         for change in &self.summary.changes {
             out.line(&if self.dry_run { would(change) } else { change.to_string() })?;
+        }
+        for taken in self.providers() {
+            out.line(&format!("{}{taken}", if self.dry_run { "Would change " } else { "Changed " }))?;
         }
         let dependents = self.summary.dependents.len();
         let verb = if self.dry_run { "would change" } else { "changed" };
@@ -104,7 +114,12 @@ impl Report<'_> {
             if let Some(backup) = &self.backup {
                 json.text("backup", &backup.display().to_string());
             }
-            json.objects("changes", &self.summary.changes, change);
+            let changes = self.summary.changes.iter().map(Done::Change);
+            let done: Vec<Done<'_>> = changes.chain(self.providers().map(Done::Provider)).collect();
+            json.objects("changes", &done, |json, done| match done {
+                Done::Change(done) => change(json, done),
+                Done::Provider(taken) => provider(json, taken),
+            });
             json.objects("dependents", &self.summary.dependents, dependent);
             json.texts("missing", self.summary.missing.iter().map(ToString::to_string));
             if let Some(diff) = self.diff {
@@ -115,6 +130,19 @@ impl Report<'_> {
             }
         })
     }
+}
+
+/// A change as JSON shows it.
+enum Done<'r> {
+    Change(&'r Change),
+    Provider(&'r ProviderTaken),
+}
+
+fn provider(json: &mut Json, taken: &ProviderTaken) {
+    json.text("change", "take_provider");
+    json.text("address", &taken.instance.to_string());
+    json.text("from", &taken.from.to_string());
+    json.text("to", &taken.to.to_string());
 }
 
 impl Other<'_> {
@@ -160,6 +188,8 @@ fn change(json: &mut Json, change: &Change) {
         Change::Moved { from, .. } => ("move", from.to_string()),
         Change::Removed(instance) => ("remove", instance.to_string()),
         Change::RemovedEmptyResource(resource) => ("remove", resource.to_string()),
+        Change::RemovedDeposed(instance, _) => ("remove", instance.to_string()),
+        Change::IdentityRemoved(instance) => ("remove_identity", instance.to_string()),
         Change::ProviderReplaced { resource, .. } => ("replace_provider", resource.to_string()),
         Change::DependencyRemoved { instance, .. } => ("remove_dependency", instance.to_string()),
         Change::Tainted(instance) => ("taint", instance.to_string()),
@@ -170,6 +200,7 @@ fn change(json: &mut Json, change: &Change) {
     json.text("address", &address);
     match change {
         Change::Moved { to, .. } => json.text("to", &to.to_string()),
+        Change::RemovedDeposed(_, key) => json.text("deposed_key", key.as_str()),
         Change::DependencyRemoved { dependency, .. } => json.text("dependency", &dependency.to_string()),
         Change::ProviderReplaced { from, to, .. } => {
             json.text("from", &from.to_string());

@@ -9,7 +9,7 @@ use crate::args::{AddressesArgs, MvArgs, ReplaceProviderArgs, RmArgs};
 use crate::input::location::StateLocation;
 use crate::report::error::{Failure, Kind, Result};
 use crate::report::text::count;
-use crate::terraform::select;
+use crate::terraform::select::{self, Wanted};
 
 pub(crate) fn mv(args: &MvArgs, found: StateLocation) -> Result {
     let (from, to) = (select::parse_one(&args.from)?, select::parse_one(args.new_address())?);
@@ -27,12 +27,30 @@ pub(crate) fn rm(args: &RmArgs, found: StateLocation) -> Result {
         return Err(Failure::new(Kind::Usage, message));
     }
     let args = &args.addresses;
-    let targets = select::parse(&args.addresses)?;
-    let success = |count| format!("Successfully removed {count} resource instance(s).");
+    let (mut targets, mut deposed) = (Vec::new(), Vec::new());
+    for address in &args.addresses {
+        match select::parse_object(address)? {
+            Wanted::Target(target) => targets.push(target),
+            Wanted::Deposed(object) => deposed.push(object),
+        }
+    }
+    let success = |number| match targets.is_empty() {
+        true => format!("Successfully removed {}.", count(number, "deposed object")),
+        false => format!("Successfully removed {number} resource instance(s)."),
+    };
     run(found, &args.change, "state-rm", success, |editor| {
-        let all: Vec<&Target> = targets.iter().collect();
-        let removed = editor.remove(&targets);
-        Ok(removed.map_err(|error| meant::by_addresses(error.into(), editor, &all))?.into())
+        let mut all = Summary::default();
+        for object in &deposed {
+            all.changes.extend(editor.remove_deposed(object)?.changes);
+        }
+        if !targets.is_empty() {
+            let named: Vec<&Target> = targets.iter().collect();
+            let removed = editor.remove(&targets);
+            let removed = removed.map_err(|error| meant::by_addresses(error.into(), editor, &named))?;
+            all.changes.extend(removed.changes);
+            all.missing = removed.missing;
+        }
+        Ok(all.into())
     })
 }
 

@@ -149,6 +149,9 @@ fn resource(json: &mut Json, shown: &Shown<'_>, view: &View<'_>) {
     if object.status == ObjectStatus::Tainted {
         json.raw("tainted", true);
     }
+    if object.skip_destroy {
+        json.raw("skip_destroy", true);
+    }
     if let Generation::Deposed(key) = shown.generation {
         json.text("deposed_key", key.as_str());
     }

@@ -66,6 +66,9 @@ fn object(shown: &Shown<'_>, reveal: bool, out: &mut Output) -> io::Result<()> {
     if shown.object.status == ObjectStatus::Tainted {
         heading.push_str(&format!(" ({})", paint.colour(AnsiColor::Red, "tainted")));
     }
+    if shown.object.skip_destroy {
+        heading.push_str(&format!(" ({})", paint.colour(AnsiColor::Yellow, "skip_destroy")));
+    }
     if let Generation::Deposed(key) = shown.generation {
         heading.push_str(&format!(
             " ({})",

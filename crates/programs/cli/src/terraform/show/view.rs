@@ -3,7 +3,7 @@
 use groundstate_json::Tape;
 use groundstate_statefile::File;
 use groundstate_states::addr::{AbsResourceInstance, ModuleInstance, Target};
-use groundstate_states::{Attributes, Generation, ObjectSrc, Resource, ResourceInstance};
+use groundstate_states::{Attributes, DeposedKey, Generation, ObjectSrc, Resource, ResourceInstance};
 
 use crate::report::json::Json;
 use crate::terraform::select;
@@ -15,6 +15,8 @@ pub(super) struct View<'f> {
     pub(super) file: &'f File,
     /// Only what this address stands for; everything, with outputs and checks, if there is none.
     pub(super) target: Option<Target>,
+    /// Only the deposed object with this key.
+    pub(super) deposed: Option<DeposedKey>,
     /// Sensitive values are shown.
     pub(super) reveal: bool,
 }
@@ -63,7 +65,9 @@ impl<'f> View<'f> {
                 instance.objects().map(shown)
             })
         });
-        objects.filter(|shown| self.wants(&shown.address))
+        let deposed = self.deposed;
+        let is_meant = move |generation| deposed.is_none_or(|key| generation == Generation::Deposed(key));
+        objects.filter(move |shown| is_meant(shown.generation) && self.wants(&shown.address))
     }
 }
 
