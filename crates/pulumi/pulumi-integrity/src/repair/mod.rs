@@ -1,7 +1,9 @@
 //! Repairs: a plan of named steps after which a snapshot is sound, whatever was wrong with it.
 
+mod aliases;
 mod choice;
 mod cycles;
+mod default_name;
 mod duplicates;
 mod identity;
 mod order;

@@ -57,6 +57,13 @@ pub enum Action {
     DropProvider(ProviderRef),
     /// Adds a provider of which nothing is known but its name and identifier.
     AddProvider(ProviderRef),
+    /// Lets the references to a name that the state does not have follow the resource that has it as an alias.
+    FollowAlias {
+        /// The name it had.
+        from: Urn,
+        /// The name it has.
+        to: Urn,
+    },
     /// Takes a reference away.
     DropReference(Reference, DropReason),
     /// Gives the resource another parent, or none.
@@ -129,6 +136,7 @@ impl Action {
             Self::UseProvider { .. } => "use-provider",
             Self::DropProvider(_) => "drop-provider",
             Self::AddProvider(_) => "add-provider",
+            Self::FollowAlias { .. } => "follow-alias",
             Self::DropReference(..) => "drop-reference",
             Self::Reparent { .. } => "reparent",
             Self::Move { .. } => "move",
@@ -168,6 +176,9 @@ impl fmt::Display for Action {
             Self::UseProvider { from, to } => write!(f, "take the provider {to} in place of {from}"),
             Self::DropProvider(from) => write!(f, "remove the provider {from}"),
             Self::AddProvider(reference) => write!(f, "add the provider {reference}"),
+            Self::FollowAlias { from, to } => {
+                write!(f, "refer to {to} in place of {from}, which is one of its aliases")
+            }
             Self::DropReference(reference, why) => {
                 write!(f, "remove {} [{}], {why}", reference.urn, reference.kind)
             }

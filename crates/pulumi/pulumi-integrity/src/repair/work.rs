@@ -57,6 +57,7 @@ impl<'o> Work<'o> {
         self.snippets();
         self.unreferenceable_providers();
         self.follow();
+        self.aliases();
         self.duplicates();
         self.follow();
         self.unknown_providers();
@@ -120,7 +121,7 @@ impl<'o> Work<'o> {
         self.question(id, text, choices, 0, true)
     }
 
-    fn question(
+    pub(super) fn question(
         &mut self,
         id: QuestionId,
         text: String,

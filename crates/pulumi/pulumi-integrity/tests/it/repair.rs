@@ -236,11 +236,16 @@ fn unknown_providers_are_replaced_by_the_likeliest() {
     let done = plan(&["P(#1)", "P1(#5)", "a(@P=2)"]);
     assert_eq!(steps(&done), ["a use-provider"]);
     assert_eq!(done.result().resources[2].provider, Some(provider_ref("P", "1")));
-    // The only one of the package.
-    let done = plan(&["P1(#5)", "a(@P=2)"]);
-    assert_eq!(done.result().resources[1].provider, Some(provider_ref("P1", "5")));
-    // None is likelier than the other, so the one that is named comes back.
-    assert_eq!(steps(&plan(&["P1(#5)", "P2(#5)", "a(@P=2)"])), ["P add-provider"]);
+    // Explicit providers stand for regions, so another one is only taken when the answer says so.
+    for others in [&["P1(#5)", "a(@P=2)"][..], &["P1(#5)", "P2(#5)", "a(@P=2)"]] {
+        let done = plan(others);
+        assert_eq!(steps(&done), ["P add-provider"]);
+        assert_eq!(done.open_questions().count(), 1);
+        let other = Choice::UseProvider(provider_ref("P1", "5"));
+        let id = done.questions[0].id;
+        let done = planned(&snapshot(others), &RepairOptions::default().answer(id, other));
+        assert_eq!((steps(&done), done.open_questions().count()), (vec!["a use-provider".to_owned()], 0));
+    }
 }
 
 #[test]

@@ -136,7 +136,9 @@ fn questions_and_choices_read_as_sentences() {
             "take the parent out of the URN: a program that still has the parent replaces the resource",
         ]
     );
-    assert!(plan.questions.iter().all(|question| question.chosen == question.default && !question.open));
+    assert!(plan.questions.iter().all(|question| question.chosen == question.default));
+    let open: Vec<bool> = plan.questions.iter().map(|question| question.open).collect();
+    assert_eq!(open, [false, false, true, false], "an explicit provider is not guessed");
 }
 
 #[test]
