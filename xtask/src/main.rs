@@ -8,6 +8,7 @@ mod examples;
 mod finding;
 mod fuzz;
 mod layers;
+mod order_campaign;
 mod outcome;
 mod services;
 mod simulate;
@@ -43,6 +44,9 @@ usage: cargo xtask COMMAND
   fuzz [TARGET] [--seconds N] [--jobs N]
                          run the fuzz targets of all crates, or one, N seconds each (60), N at a time (one a core);
                          `fuzz --list` names them
+  order-campaign [--seeds N] [--first S]
+                         plan and apply N made-up configurations (30) with terraform and tofu, and compare their orders of
+                         operations with those of `groundstate order`
   services up|down [NAME...]
                          install and start servers for tests, or stop what was started: S3 and DynamoDB, Azure Blob,
                          Google Cloud Storage, PostgreSQL
@@ -88,6 +92,7 @@ fn dispatch(args: &[String]) -> Outcome {
         "examples" => examples::run(args),
         "fuzz" => fuzz::run(args),
         "services" => services::run(args),
+        "order-campaign" => order_campaign::run(args),
         "simulate" => simulate::run(args),
         "torture" => torture::run(args),
         "help" | "--help" | "-h" => {
@@ -125,6 +130,9 @@ mod tests {
             &["fuzz", "--seconds"],
             &["fuzz", "--seconds", "soon"],
             &["fuzz", "no-such-target"],
+            &["order-campaign", "--seeds"],
+            &["order-campaign", "--seeds", "many"],
+            &["order-campaign", "30"],
             &["services"],
             &["services", "sideways"],
             &["torture"],
@@ -144,6 +152,7 @@ mod tests {
             "conformance",
             "examples",
             "fuzz",
+            "order-campaign",
             "services",
             "torture",
             "help",

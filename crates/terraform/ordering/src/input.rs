@@ -110,6 +110,8 @@ pub enum Action {
     Forget,
     /// The object is dropped from the state, then a new one is made.
     ForgetThenCreate,
+    /// A new object is made, then the old one is dropped from the state.
+    CreateThenForget,
 }
 
 /// In which order a replacement is done.
@@ -168,6 +170,7 @@ impl Action {
             Self::Delete => "delete",
             Self::Forget => "forget",
             Self::ForgetThenCreate => "forget-then-create",
+            Self::CreateThenForget => "create-then-forget",
         }
     }
 

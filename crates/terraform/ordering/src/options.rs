@@ -21,6 +21,9 @@ pub struct Options {
     /// Applies the scope to edges of the configuration too; in the profile [`Classic`](Profile::Classic) to direct references
     /// alone, as OpenTofu does.
     pub scope_config_edges: bool,
+    /// Orders what is dropped from the state as if it were destroyed, without regard to create before destroy. Terraform does
+    /// so. Dropping an object changes nothing outside of the state, so the default gives it no order.
+    pub ordered_forgets: bool,
     /// What becomes of edges between providers that close a cycle.
     pub cross_provider: CrossProvider,
     /// Leaves out every edge that a path of others implies. Where more than ten million edges would be left, only those of

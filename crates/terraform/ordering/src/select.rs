@@ -91,15 +91,16 @@ fn halves(nodes: &[OpNode]) -> BTreeMap<u32, Vec<u32>> {
         else {
             continue;
         };
-        let other = match (kind, node.deposes_to) {
-            (ApplyKind::ForgetCreate, _) => Part::Forget,
-            (_, Some(key)) => Part::DestroyDeposed(key),
-            (_, None) => Part::Destroy,
+        let others = match (kind, node.deposes_to) {
+            (ApplyKind::ForgetCreate, _) => [Part::Forget; 2],
+            (_, Some(key)) => [Part::DestroyDeposed(key), Part::ForgetDeposed(key)],
+            (_, None) => [Part::Destroy; 2],
         };
         // Operations on one instance stand side by side.
         let rest = (number + 1..).zip(&nodes[number as usize + 1..]);
         let mut same = rest.take_while(|(_, node)| node.key.addr() == Some(addr));
-        if let Some((other, _)) = same.find(|(_, node)| node.key.part() == Some(other)) {
+        if let Some((other, _)) = same.find(|(_, node)| node.key.part().is_some_and(|part| others.contains(&part)))
+        {
             halves.entry(number).or_default().push(other);
             halves.entry(other).or_default().push(number);
         }

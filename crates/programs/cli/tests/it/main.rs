@@ -32,6 +32,7 @@ mod log_secrets;
 mod migrate;
 mod odd_files;
 mod order;
+mod order_campaign;
 mod order_plan;
 mod order_pulumi;
 mod outputs;

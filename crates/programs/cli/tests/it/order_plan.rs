@@ -313,3 +313,32 @@ fn instances_of_a_module_are_kept_apart_as_opentofu_keeps_them_apart() {
     let begun = happened["module.n[1].terraform_data.b"].0;
     assert!(begun < happened["module.n[0].terraform_data.a"].1, "OpenTofu waits by now: {happened:?}");
 }
+
+/// The state alone says that `net` was to go last, and with it `vm` changes first. Without it, the edges close a circle that
+/// Terraform does not have.
+#[test]
+fn cycle_that_hangs_on_a_flag_of_the_state_is_a_doubt_and_not_advice_to_edit() {
+    let resource = |name: &str, body: &str| {
+        format!(
+            "resource \"terraform_data\" \"{name}\" {{\n  {body}\n  lifecycle {{\n    create_before_destroy = true\n  }}\n}}\n"
+        )
+    };
+    let before = resource("net", "") + &resource("vm", "triggers_replace = [1, terraform_data.net.id]");
+    let after = resource("vm", "triggers_replace = [2]");
+    let Some(planned) = Planned::new(&before, &after, &[], &[]) else { return };
+    let (plan, state) = (planned.path("plan.json"), planned.path("before.tfstate"));
+    for args in [
+        &["order", "plan", &plan][..],
+        &["order", "plan", &plan, "--profile", "classic"],
+        &["order", "waves", &plan],
+        &["order", "why", &plan, "terraform_data.net", "terraform_data.vm"],
+    ] {
+        let message = groundstate(args).failed(5);
+        assert!(message.contains("--state") && message.contains("terraform_data.net (destroy)"), "{message}");
+        assert!(!message.contains("rm-dependency") && !message.contains("Cycle"), "{message}");
+    }
+    let edges = planned.edges(&["--state", &state, "--all-edges"]);
+    let destroyed = "terraform_data.net (destroy)".to_owned();
+    assert!(edges.contains(&(destroyed, "terraform_data.vm".to_owned())), "{edges:?}");
+    planned.apply(&edges);
+}

@@ -10,7 +10,7 @@ use super::scope::Scoping;
 use super::wires::{ByVertex, Chain, Inner, Way, Wires};
 use crate::edge::EdgeReason;
 use crate::network::Link;
-use crate::node::OpKind;
+use crate::node::{ApplyKind, OpKind};
 
 /// Makes the edges between operations on instances.
 pub(super) struct Edges<'m> {
@@ -166,15 +166,21 @@ impl Edges<'_> {
             let others: Vec<(u32, Op)> = nodes(at..end).filter(|(_, op)| !op.is_apply()).collect();
             for (apply, creates) in applies {
                 for (other, op) in &others {
-                    let forgets = op.kind == OpKind::Forget;
-                    let after = creates.kind == OpKind::Apply(crate::node::ApplyKind::ForgetCreate);
-                    if op.is_destroyer() && self.is_cbd(op) {
-                        self.wires.edges.push((*other, apply, Link::inverted(EdgeReason::Own)));
-                    } else if op.is_destroyer() {
-                        self.wires.edges.push((apply, *other, Link::new(EdgeReason::Own)));
-                    } else if forgets && after {
-                        self.wires.edges.push((apply, *other, Link::new(EdgeReason::ForgetFirst)));
-                    }
+                    let after = creates.kind == OpKind::Apply(ApplyKind::ForgetCreate);
+                    let deposes = creates.deposes_to.map(OpKind::ForgetDeposed) == Some(op.kind);
+                    let edge = match op.kind {
+                        OpKind::Forget if after => (apply, *other, Link::new(EdgeReason::ForgetFirst)),
+                        OpKind::ForgetDeposed(_) if deposes => {
+                            (*other, apply, Link::inverted(EdgeReason::Own))
+                        }
+                        OpKind::Forget | OpKind::ForgetDeposed(_) => continue,
+                        _ if op.is_destroyer() && self.is_cbd(op) => {
+                            (*other, apply, Link::inverted(EdgeReason::Own))
+                        }
+                        _ if op.is_destroyer() => (apply, *other, Link::new(EdgeReason::Own)),
+                        _ => continue,
+                    };
+                    self.wires.edges.push(edge);
                 }
             }
             at = end;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use groundstate_states::DeposedKey;
 use groundstate_states::addr::ResourceMode;
 
 use super::flags::Flags;
@@ -18,7 +19,7 @@ pub(super) struct Op {
     pub(super) instance: u32,
     pub(super) kind: OpKind,
     pub(super) cbd: bool,
-    pub(super) deposes_to: Option<groundstate_states::DeposedKey>,
+    pub(super) deposes_to: Option<DeposedKey>,
     pub(super) skip_destroy: bool,
     /// The recorded part of what it is ordered by.
     pub(super) recorded: Span,
@@ -26,6 +27,8 @@ pub(super) struct Op {
     pub(super) records_itself: bool,
     /// Everything that configuration says counts too.
     pub(super) with_config: bool,
+    /// It is dropped from the state, and ordered like a destruction.
+    pub(super) ordered_forget: bool,
 }
 
 impl Op {
@@ -39,7 +42,7 @@ impl Op {
     }
 
     pub(super) fn is_destroyer(&self) -> bool {
-        matches!(self.kind, OpKind::Destroy | OpKind::DestroyDeposed(_))
+        self.ordered_forget || matches!(self.kind, OpKind::Destroy | OpKind::DestroyDeposed(_))
     }
 
     /// Whether configuration orders it: apply nodes, and objects of declared resources that are forgotten.
@@ -118,6 +121,7 @@ impl Maker<'_> {
                     | Action::Forget
                     | Action::Replace(_)
                     | Action::ForgetThenCreate
+                    | Action::CreateThenForget
             );
             if needs_current && instance.current.is_none() {
                 self.errors.push(BuildError::NoCurrent { addr: addr(), action });
@@ -145,10 +149,17 @@ impl Maker<'_> {
             Action::Read => self.apply(number, instance, ApplyKind::Read),
             Action::Update => self.apply(number, instance, ApplyKind::Update),
             Action::Delete => self.destroy(number, instance),
-            Action::Forget => self.push(number, OpKind::Forget),
+            Action::Forget => self.forget(number, OpKind::Forget, instance.current),
             Action::ForgetThenCreate => {
                 self.apply(number, instance, ApplyKind::ForgetCreate);
-                self.push(number, OpKind::Forget);
+                self.forget(number, OpKind::Forget, instance.current);
+            }
+            Action::CreateThenForget => {
+                let key = self.depose(number, instance);
+                self.forget(number, OpKind::ForgetDeposed(key), instance.current);
+                if let Some(op) = self.made.ops.last_mut() {
+                    op.cbd = true;
+                }
             }
             Action::Replace(order) => self.replace(number, instance, order),
         }
@@ -165,20 +176,27 @@ impl Maker<'_> {
             self.refuse_conflict(instance);
         }
         self.made.orders.push((number, order));
-        self.apply(number, instance, ApplyKind::ReplaceCreate);
         if order == ReplaceOrder::DeleteThenCreate {
+            self.apply(number, instance, ApplyKind::ReplaceCreate);
             self.destroy(number, instance);
             return;
         }
+        let key = self.depose(number, instance);
+        let Some(object) = instance.current else { return };
+        let op = self.destroyer(number, OpKind::DestroyDeposed(key), object);
+        self.made.ops.push(Op { cbd: true, with_config: self.merges_config(instance), ..op });
+        self.warn_skipped(instance, object, None);
+    }
+
+    /// The creating half of a replacement that comes first. Returns the key under which the old object is kept meanwhile.
+    fn depose(&mut self, number: u32, instance: &Instance<'_>) -> DeposedKey {
+        self.apply(number, instance, ApplyKind::ReplaceCreate);
         let used: BTreeSet<_> = instance.deposed.iter().map(|deposed| deposed.key).collect();
         let key = keys::allocate(self.keys, instance.addr, &used);
         if let Some(apply) = self.made.ops.last_mut() {
             apply.deposes_to = Some(key);
         }
-        let Some(object) = instance.current else { return };
-        let op = self.destroyer(number, OpKind::DestroyDeposed(key), object);
-        self.made.ops.push(Op { cbd: true, with_config: self.merges_config(instance), ..op });
-        self.warn_skipped(instance, object, None);
+        key
     }
 
     fn refuse_conflict(&mut self, instance: &Instance<'_>) {
@@ -209,6 +227,7 @@ impl Maker<'_> {
             recorded: object.map(|object| object.recorded).unwrap_or_default(),
             records_itself: object.is_some_and(|object| self.counts_itself(object)),
             with_config: object.is_none() || !self.options.recorded_only,
+            ordered_forget: false,
         });
     }
 
@@ -239,7 +258,14 @@ impl Maker<'_> {
                 self.made.ops.push(op);
                 self.warn_skipped(instance, deposed.object, Some(deposed.key));
             }
-            Some(Action::Forget) => self.push(number, OpKind::ForgetDeposed(deposed.key)),
+            Some(Action::Forget) => {
+                // Upstream takes the record of the current object here too.
+                let object = match self.options.profile {
+                    Profile::Classic => instance.current,
+                    Profile::Fixed => Some(deposed.object),
+                };
+                self.forget(number, OpKind::ForgetDeposed(deposed.key), object);
+            }
             _ => {}
         }
     }
@@ -254,6 +280,7 @@ impl Maker<'_> {
             recorded: object.recorded,
             records_itself: self.counts_itself(object),
             with_config: false,
+            ordered_forget: false,
         }
     }
 
@@ -268,16 +295,19 @@ impl Maker<'_> {
         object.records_itself && self.options.profile == Profile::Classic
     }
 
-    fn push(&mut self, number: u32, kind: OpKind) {
+    /// Drops an object from the state. Its records count only where the options order it.
+    fn forget(&mut self, number: u32, kind: OpKind, object: Option<Object>) {
+        let ordered = object.filter(|_| self.options.ordered_forgets);
         self.made.ops.push(Op {
             instance: number,
             kind,
             cbd: false,
             deposes_to: None,
             skip_destroy: false,
-            recorded: Span::default(),
-            records_itself: false,
+            recorded: ordered.map(|object| object.recorded).unwrap_or_default(),
+            records_itself: ordered.is_some_and(|object| self.counts_itself(object)),
             with_config: false,
+            ordered_forget: self.options.ordered_forgets,
         });
     }
 
@@ -285,7 +315,7 @@ impl Maker<'_> {
         &mut self,
         instance: &Instance<'_>,
         object: Object,
-        deposed: Option<groundstate_states::DeposedKey>,
+        deposed: Option<DeposedKey>,
     ) {
         if object.skip_destroy {
             self.warnings.push(Warning::SkipDestroy { addr: instance.addr.clone(), deposed });
@@ -294,7 +324,7 @@ impl Maker<'_> {
 }
 
 /// The place of an operation among those on its instance.
-pub(super) fn part_rank(kind: OpKind) -> (u8, Option<groundstate_states::DeposedKey>) {
+pub(super) fn part_rank(kind: OpKind) -> (u8, Option<DeposedKey>) {
     match kind {
         OpKind::ForgetDeposed(key) => (2, Some(key)),
         OpKind::DestroyDeposed(key) => (4, Some(key)),

@@ -11,7 +11,7 @@ use groundstate_states::{DeposedKey, Generation, State};
 
 use super::json::Read;
 use super::objects::{self, Objects};
-use super::product::Product;
+use super::product::{self, Product};
 use super::read::{Change, Plan, Value};
 use super::resolve::Scopes;
 use super::unstated;
@@ -30,6 +30,11 @@ pub(super) fn assemble(plan: Plan, state: Option<&State>) -> Read<Planned> {
     }
     if plan.deferred > 0 {
         planned.notes.push(PlanNote::Deferred { count: plan.deferred });
+    }
+    if !plan.actions.is_empty() || plan.deferred_actions > 0 {
+        let actions: BTreeSet<String> = plan.actions.iter().filter(|text| !text.is_empty()).cloned().collect();
+        let count = plan.actions.len() + plan.deferred_actions;
+        planned.notes.push(PlanNote::Actions { count, actions: actions.into_iter().collect() });
     }
     let mut objects = Objects::of(&plan, state)?;
     let (declared, unstated) = declare(&plan, &providers, &mut planned)?;
@@ -203,13 +208,14 @@ fn indirect_providers(
 
 /// Adds what is planned. Objects that the changes need are there afterwards.
 fn changes(plan: &Plan, instances: &mut Instances, planned: &mut Planned) -> Read<()> {
+    let forgets_last = planned.product == Product::Terraform && product::is_at_least(plan, [1, 16, 1]);
     for change in &plan.changes {
         let addr = parse(&change.address)?;
         if addr.resource.resource.mode == ResourceMode::Ephemeral {
             // It has no object that would be created or destroyed.
             continue;
         }
-        let action = action(change)?;
+        let action = action(change, forgets_last)?;
         let object = match &change.deposed {
             None => Generation::Current,
             Some(key) => Generation::Deposed(deposed_key(key)?),
@@ -260,7 +266,8 @@ fn changes(plan: &Plan, instances: &mut Instances, planned: &mut Planned) -> Rea
     Ok(())
 }
 
-fn action(change: &Change) -> Read<Action> {
+/// Terraform before 1.16.1 prints `create` first, and forgets first.
+fn action(change: &Change, forgets_last: bool) -> Read<Action> {
     let actions: Vec<&str> = change.actions.iter().map(String::as_str).collect();
     Ok(match actions.as_slice() {
         ["no-op"] => Action::NoOp,
@@ -271,6 +278,7 @@ fn action(change: &Change) -> Read<Action> {
         ["forget"] => Action::Forget,
         ["delete", "create"] => Action::Replace(ReplaceOrder::DeleteThenCreate),
         ["create", "delete"] => Action::Replace(ReplaceOrder::CreateThenDelete),
+        ["create", "forget"] if forgets_last => Action::CreateThenForget,
         ["forget", "create"] | ["create", "forget"] => Action::ForgetThenCreate,
         _ => {
             let (addr, actions) = (change.address.clone(), change.actions.clone());

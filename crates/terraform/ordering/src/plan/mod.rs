@@ -123,6 +123,25 @@ pub enum PlanNote {
         /// The number of changes that are put off.
         count: usize,
     },
+    /// Invocations of actions, which are no operations on instances.
+    #[error("actions that the plan invokes are missing in the order: {count}{}", listed(actions))]
+    Actions {
+        /// The number of invocations.
+        count: usize,
+        /// The addresses of the actions, each once.
+        actions: Vec<String>,
+    },
+}
+
+/// Names in parentheses, of which a message shows a few.
+fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 5;
+    let shown: Vec<_> = names.iter().take(SHOWN).map(|name| groundstate_common::one_line(name)).collect();
+    match names.len() {
+        0 => String::new(),
+        count if count > SHOWN => format!(" ({} and {} others)", shown.join(", "), count - SHOWN),
+        _ => format!(" ({})", shown.join(", ")),
+    }
 }
 
 /// Why a text is not a plan that can be read.
@@ -228,6 +247,7 @@ impl Planned {
         }
         options.profile = Profile::Classic;
         options.scope_config_edges = product == Product::OpenTofu;
+        options.ordered_forgets = product == Product::Terraform;
         (input, options)
     }
 }

@@ -24,7 +24,7 @@ pub(super) type Moves = BTreeMap<ConfigResource, BTreeSet<ConfigResource>>;
 impl Objects {
     /// The objects of the prior state; from the state file what that lacks.
     pub(super) fn of(plan: &Plan, state: Option<&State>) -> Read<Self> {
-        let mut objects = Self { instances: from_prior(&plan.prior)?, flagged: HashSet::new() };
+        let mut objects = Self { instances: from_prior(&plan.prior)?, flagged: flagged(&plan.prior)? };
         if let Some(state) = state {
             let moved = moved_instances(plan)?;
             for mut instance in Input::from_state(state).instances {
@@ -149,6 +149,19 @@ pub(super) fn moves(plan: &Plan, declared: impl Fn(&ConfigResource) -> bool) -> 
     Ok(moves)
 }
 
+/// The objects whose flags the prior state has.
+fn flagged(prior: &[Prior]) -> Read<HashSet<(AbsResourceInstance, Generation)>> {
+    let with_flag = prior.iter().filter(|object| object.create_before_destroy.is_some());
+    let named = with_flag.map(|object| {
+        let generation = match &object.deposed {
+            None => Generation::Current,
+            Some(key) => Generation::Deposed(deposed_key(key)?),
+        };
+        Ok((parse(&object.address)?, generation))
+    });
+    named.collect()
+}
+
 fn from_prior(prior: &[Prior]) -> Read<Instances> {
     let mut instances = Instances::new();
     for object in prior {
@@ -159,7 +172,8 @@ fn from_prior(prior: &[Prior]) -> Read<Instances> {
             dependencies.push(parsed.to_config());
         }
         let status = if object.tainted { ObjectStatus::Tainted } else { ObjectStatus::Ready };
-        let record = ObjectRecord { status, dependencies, ..ObjectRecord::default() };
+        let create_before_destroy = object.create_before_destroy.unwrap_or_default();
+        let record = ObjectRecord { status, dependencies, create_before_destroy, ..ObjectRecord::default() };
         let entry = match instances.entry(addr) {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => {

@@ -19,6 +19,14 @@ const REGISTRY: &str = "registry.opentofu.org/";
 /// Terraform writes members that OpenTofu does not from a minor version on that lies below this one.
 const MARKED: u64 = 10;
 
+/// Returns `true` if the plan names this release of its program or a later one. A pre-release counts as its release.
+pub(super) fn is_at_least(plan: &Plan, release: [u64; 3]) -> bool {
+    let version = plan.version.as_deref().unwrap_or_default();
+    let core = version.split(['-', '+']).next().unwrap_or_default();
+    let numbers: Option<Vec<u64>> = core.split('.').map(|part| part.parse().ok()).collect();
+    numbers.is_some_and(|numbers| numbers.as_slice() >= release.as_slice())
+}
+
 impl Product {
     pub(super) fn of(plan: &Plan) -> Self {
         if plan.of_terraform {

@@ -28,6 +28,10 @@ pub(super) struct Plan {
     pub(super) errored: bool,
     /// How many changes are put off.
     pub(super) deferred: usize,
+    /// Addresses of the actions that are invoked.
+    pub(super) actions: Vec<String>,
+    /// How many invocations of actions are put off.
+    pub(super) deferred_actions: usize,
 }
 
 #[derive(Debug, Default)]
@@ -90,6 +94,8 @@ pub(super) struct Prior {
     pub(super) tainted: bool,
     pub(super) deposed: Option<String>,
     pub(super) depends_on: Vec<String>,
+    /// The flag, in plans that have it.
+    pub(super) create_before_destroy: Option<bool>,
 }
 
 pub(super) fn read(bytes: &[u8]) -> Read<Plan> {
@@ -143,6 +149,14 @@ pub(super) fn read(bytes: &[u8]) -> Read<Plan> {
                     skip(cursor)
                 })?;
             }
+            "action_invocations" => array(cursor, name, |cursor| {
+                plan.actions.push(invoked(cursor)?);
+                Ok(())
+            })?,
+            "deferred_action_invocations" => array(cursor, name, |cursor| {
+                plan.deferred_actions += 1;
+                skip(cursor)
+            })?,
             _ => skip(cursor)?,
         }
         Ok(())
@@ -320,6 +334,9 @@ fn prior_module(cursor: &mut Cursor<'_>, prior: &mut Vec<Prior>, depth: usize) -
                     "tainted" => object_found.tainted = flag(cursor, name)?,
                     "deposed_key" => object_found.deposed = Some(text(cursor, name)?),
                     "depends_on" => object_found.depends_on = texts(cursor, name)?,
+                    "create_before_destroy" => {
+                        object_found.create_before_destroy = Some(flag(cursor, name)?);
+                    }
                     _ => skip(cursor)?,
                 }
                 Ok(())
@@ -347,4 +364,17 @@ fn checked(cursor: &mut Cursor<'_>) -> Read<Option<String>> {
         _ => skip(cursor),
     })?;
     Ok(display.filter(|_| kind.as_deref() == Some("resource")))
+}
+
+/// The address of an action that is invoked; empty if the plan does not say it.
+fn invoked(cursor: &mut Cursor<'_>) -> Read<String> {
+    let mut address = String::new();
+    object(cursor, "action_invocations", |cursor, name| match name {
+        "address" => {
+            address = text(cursor, name)?;
+            Ok(())
+        }
+        _ => skip(cursor),
+    })?;
+    Ok(address)
 }

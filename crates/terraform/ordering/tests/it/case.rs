@@ -95,6 +95,7 @@ fn action(text: &str) -> Action {
         "D" => Action::Delete,
         "F" => Action::Forget,
         "FC" => Action::ForgetThenCreate,
+        "CF" => Action::CreateThenForget,
         other => panic!("no action {other}"),
     }
 }

@@ -199,6 +199,27 @@ fn forgetting_waits_for_nothing() {
     Case::new("B", "A B~{A}", "A=F B=U").concurrent("~A|B").holds();
 }
 
+/// As Terraform 1.11.4 draws them with `terraform graph -plan`: flags do not count, deposed objects are ordered too.
+#[test]
+fn terraform_orders_forgotten_objects_like_destroyed_ones() {
+    let ordered = |case: Case| classic(&case.options(|options| options.ordered_forgets = true));
+    ordered(Case::new("B", "A B~{A}", "A=F B=U")).total("~A < B").holds();
+    ordered(Case::new("B", "A~cbd B~{A}", "A=F B=U")).total("~A < B").holds();
+    ordered(Case::new("A", "A B~{A}", "A=U B=F")).total("~B < A").holds();
+    ordered(Case::new("", "A B~{A}", "A=D B=F")).total("~B < -A").holds();
+    ordered(Case::new("", "A B~{A}", "A=F B=D")).total("-B < ~A").holds();
+    ordered(Case::new("", "A B~{A}", "A=F B=F")).total("~B < ~A").holds();
+}
+
+#[test]
+fn object_that_is_forgotten_last_waits_for_the_new_one() {
+    let graph = Case::new("A B:{A}", "A B~{A}", "A=CF B=U").holds();
+    let key = graph.nodes()[node(&graph, "A")].deposes_to.expect("the old object is kept meanwhile");
+    let forgets = |node: &groundstate_ordering::OpNode| node.kind == OpKind::ForgetDeposed(key);
+    let at = graph.nodes().iter().position(forgets).expect("the old object is forgotten");
+    assert!(graph.precedes(node(&graph, "A"), at));
+}
+
 #[test]
 fn a_resource_in_the_configuration_can_be_forgotten() {
     Case::new("A B:{A}", "A[0] A[1]", "A[1]=F B=U").total("~A[1] < B").holds();

@@ -169,6 +169,10 @@ fn naive_edges(input: &Input, options: &Options, graph: &OperationGraph) -> Pair
             if x.addr == y.addr && forgets && y.node.kind == OpKind::Forget {
                 add(x, y, EdgeReason::ForgetFirst, false);
             }
+            let deposed = x.node.deposes_to.map(OpKind::ForgetDeposed);
+            if x.addr == y.addr && x.is_apply() && deposed == Some(y.node.kind) {
+                add(x, y, EdgeReason::Own, true);
+            }
             if excluded(options, x.addr.module(), y.addr.module()) {
                 continue;
             }

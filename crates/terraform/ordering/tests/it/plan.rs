@@ -129,6 +129,22 @@ fn every_action_is_read() {
         assert_eq!(planned.input.changes[0].action, action);
         graph(&planned).unwrap();
     }
+    // What Terraform prints first has come first since 1.16.1.
+    let text = plan(
+        r#"{"root_module": {"resources": [{"mode": "managed", "type": "t", "name": "a"}]}}"#,
+        r#"[{"address": "t.a", "change": {"actions": ["create","forget"]}}]"#,
+        r#"{"resources": [{"address": "t.a", "provider_name": "registry.terraform.io/acme/x"}]}"#,
+    );
+    for (version, action) in [
+        ("1.16.0", Action::ForgetThenCreate),
+        ("1.16.1", Action::CreateThenForget),
+        ("1.17.0-beta1", Action::CreateThenForget),
+        ("2.0.0", Action::CreateThenForget),
+    ] {
+        let planned = read(&text.replace("1.11.4\"", &format!("{version}\", \"applyable\": true")));
+        assert_eq!(planned.input.changes[0].action, action, "{version}");
+        graph(&planned).unwrap();
+    }
     let changes = r#"[{"address": "t.a", "change": {"actions": ["explode"]}}]"#;
     let error = Planned::read(plan("{}", changes, "{}").as_bytes(), None).unwrap_err();
     assert!(matches!(error, PlanError::Actions { .. }));
@@ -415,4 +431,37 @@ fn the_product_shows_in_the_plan() {
         let text = format!(r#"{{"format_version": "1.2", "configuration": {{}}, {members}}}"#);
         assert_eq!(Planned::read(text.as_bytes(), None).unwrap().product, product, "{members}");
     }
+}
+
+#[test]
+fn invoked_actions_are_noted() {
+    let text = plan("{}", "[]", "{}").replacen(
+        "{",
+        r#"{"action_invocations": [{"address": "action.acme_call.b[0]"}, {"address": "action.acme_call.a"}, {"address": "action.acme_call.a"}],
+            "deferred_action_invocations": [{}],"#,
+        1,
+    );
+    let notes: Vec<String> = read(&text).notes.iter().map(ToString::to_string).collect();
+    let expected = "actions that the plan invokes are missing in the order: 4 (action.acme_call.a, action.acme_call.b[0])";
+    assert_eq!(notes, [expected]);
+}
+
+#[test]
+fn flag_of_the_prior_state_decides() {
+    let prior = |flag: &str| {
+        format!(r#"{{"resources": [{{"address": "t.old", "provider_name": "registry.terraform.io/acme/x"{flag}}},
+            {{"address": "t.new", "provider_name": "registry.terraform.io/acme/x", "depends_on": ["t.old"]}}]}}"#)
+    };
+    let configuration = r#"{"root_module": {"resources": [{"mode": "managed", "type": "t", "name": "new"}]}}"#;
+    let changes = r#"[{"address": "t.old", "change": {"actions": ["delete"]}},
+        {"address": "t.new", "change": {"actions": ["update"]}}]"#;
+    let first = |flag: &str| {
+        let planned = read(&plan(configuration, changes, &prior(flag)));
+        let (input, options) = planned.under(Product::Terraform);
+        let order = build(&input, &options).unwrap().to_listing().unwrap();
+        (planned.unknown_flags.len(), order.split('\t').nth(1).unwrap().to_owned())
+    };
+    assert_eq!(first(r#", "create_before_destroy": true"#), (0, "t.new".to_owned()));
+    assert_eq!(first(r#", "create_before_destroy": false"#), (0, "t.old (destroy)".to_owned()));
+    assert_eq!(first("").0, 1);
 }

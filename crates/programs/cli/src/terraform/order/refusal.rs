@@ -11,13 +11,25 @@ use crate::report::order::no_order;
 /// More lines of a script than these are no command line any more.
 const MOST: usize = 8;
 
+/// What an edit of recorded dependencies costs.
+const TRUE_DEPENDENCY: &str = "`rm-dependency` removes a dependency that the objects may really have: until an apply records \
+    it again, one may be destroyed while the other still needs it, and the provider may refuse or leave it half deleted";
+
 /// Says everything that stands against an order of operations. `state` is the state that an edit changes, if it is known.
-pub(super) fn refused(errors: &BuildErrors, name: &str, state: Option<&str>) -> Failure {
+/// Cycles that are in doubt get no advice.
+pub(super) fn refused(
+    errors: &BuildErrors,
+    name: &str,
+    state: Option<&str>,
+    is_doubtful: impl Fn(&CycleReport<NodeKey>) -> bool,
+) -> Failure {
     let failure = no_order(&errors.errors, name, |error| lines_of(error, errors.cyclic.as_deref()));
     let mut script: BTreeSet<String> = BTreeSet::new();
     let mut references: BTreeSet<String> = BTreeSet::new();
     for error in &errors.errors {
-        if let BuildError::Cycle(report) = error {
+        if let BuildError::Cycle(report) = error
+            && !is_doubtful(report)
+        {
             edits(report, &mut script, &mut references);
         }
     }
@@ -41,7 +53,9 @@ pub(super) fn refused(errors: &BuildErrors, name: &str, state: Option<&str>) -> 
         }
     };
     let then = if state.is_some() { "" } else { ", and make the plan again" };
-    failure.hint(format!("the state records what closes the cycle; remove it with `{command}`{then}"))
+    failure
+        .hint(format!("the state records what closes the cycle; remove it with `{command}`{then}"))
+        .hint(TRUE_DEPENDENCY)
 }
 
 /// The edits that break a cycle: lines of a script for the state, and sentences for the configuration. None where an edge of

@@ -1,18 +1,30 @@
 //! Prints the order of a destruction or of a plan.
 
 use super::compared;
-use super::refusal::refused;
 use super::subject::Subject;
 use crate::args::{GraphFormat, OrderGraphArgs, OrderPlanArgs, OrderWavesArgs, PictureArgs};
 use crate::input::terraform::TerraformState;
 use crate::report::error::{Outcome, Result};
-use crate::report::order::{Text, draw, listing, warn, waves};
+use crate::report::order::{Graph, Text, draw, listing, warn, waves};
 use crate::report::progress::working;
 use crate::session::save::write_drawing;
 
 /// In which order everything in a state is destroyed.
 pub(crate) fn destroy(args: &OrderGraphArgs, state: TerraformState) -> Result {
-    print(Subject::state(state)?.rules(&args.rules)?, &args.picture, listing)
+    print(Subject::state(state)?.rules(&args.rules)?, &args.picture, destruction)
+}
+
+/// The listing of a destruction, and what it follows from: `terraform plan -destroy` merges the references of the
+/// configuration into the records first.
+fn destruction(graph: &dyn Graph) -> Option<String> {
+    let mut text = listing(graph)?;
+    if graph.order()?.len() > 1 {
+        text.push_str(
+            "The order follows from the dependencies that the state records. References that the configuration has gained \
+             since show in `groundstate order plan` of `terraform plan -destroy`.\n",
+        );
+    }
+    Some(text)
 }
 
 /// In which order the changes of a plan are made.
@@ -43,7 +55,7 @@ fn print(subject: Subject, args: &PictureArgs, text: Text) -> Result {
             (graph, None)
         }
         Err(errors) => {
-            let mut failure = refused(&errors, &subject.name, subject.edited());
+            let mut failure = subject.refused(&errors);
             if let Some(hint) = compared::way_out(&subject) {
                 failure = failure.hint(hint);
             }

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use groundstate_common::shell_command;
 use groundstate_ordering::{
-    BuildError, BuildErrors, Input, NodeKey, OperationGraph, Options, PlanError, Planned, Product, Profile,
-    Undecided, build,
+    BuildError, BuildErrors, CycleReport, Input, NodeKey, OperationGraph, Options, Part, PlanError, Planned,
+    Product, Profile, Undecided, build,
 };
 use groundstate_statefile::version;
 use groundstate_states::State as Model;
@@ -45,6 +45,13 @@ struct PlanFacts {
     planned: Planned,
     /// The product whose rules are followed, if not those of groundstate.
     follows: Option<Product>,
+}
+
+impl PlanFacts {
+    /// Whether the operation destroys an object of which nothing says whether its successor was to come first.
+    fn is_unknown(&self, key: &NodeKey) -> bool {
+        key.part() == Some(Part::Destroy) && key.addr().is_some_and(|addr| self.planned.unknown_flags.contains(addr))
+    }
 }
 
 /// A graph, and what stands against an order of it.
@@ -161,7 +168,7 @@ impl Subject {
         let graph = match self.graph(false) {
             Ok(graph) => graph,
             Err(mut errors) => {
-                let failure = refused(&errors, &self.name, self.edited());
+                let failure = self.refused(&errors);
                 let Some(graph) = errors.cyclic.take() else { return Err(failure) };
                 return Ok(Whole {
                     graph: *graph,
@@ -188,14 +195,35 @@ impl Subject {
     }
 
     fn undecided(&self, undecided: &[Undecided]) -> Failure {
+        let pairs = undecided.iter().map(|it| format!("{} and {}", it.change, it.destruction));
+        self.needs_state(pairs.collect())
+    }
+
+    /// Says everything that stands against an order. A cycle through a destruction whose flag is not known is a doubt, since
+    /// the flag turns its edges round, and no reason to edit anything.
+    pub(super) fn refused(&self, errors: &BuildErrors) -> Failure {
+        let is_doubtful = |error: &BuildError| matches!(error, BuildError::Cycle(report) if self.doubts(report));
+        if errors.errors.iter().any(|error| !is_doubtful(error)) {
+            return refused(errors, &self.name, self.edited(), |report| self.doubts(report));
+        }
+        let Of::Plan(plan) = &self.of else { return refused(errors, &self.name, self.edited(), |_| false) };
+        let members = members(errors);
+        let unknown = members.iter().filter(|key| plan.is_unknown(key));
+        self.needs_state(unknown.map(ToString::to_string).collect())
+    }
+
+    fn doubts(&self, report: &CycleReport<NodeKey>) -> bool {
+        matches!(&self.of, Of::Plan(plan) if report.members.iter().any(|key| plan.is_unknown(key)))
+    }
+
+    fn needs_state(&self, operations: Vec<String>) -> Failure {
         let message = format!(
             "{} does not determine the order of these operations: a plan lacks the create-before-destroy flag of what is removed",
             self.name
         );
-        let more = undecided.len().saturating_sub(MOST);
-        let pair = |it: &Undecided| format!("{} and {}", it.change, it.destruction);
+        let more = operations.len().saturating_sub(MOST);
         let failure = Failure::new(Kind::Unusable, message)
-            .details(undecided.iter().take(MOST).map(pair))
+            .details(operations.into_iter().take(MOST))
             .details((more > 0).then(|| format!("and {more} more")));
         failure.hint(
             "give the state it was made from with `--state`; the plan file holds it: `unzip -p PLANFILE tfstate > before.tfstate`",
